@@ -1,0 +1,78 @@
+"""Roles while a statement is bound: which columns a macro's ``COLUMNS(lambda …)`` picks.
+
+This decides only the shape of a result. It never raises, because DuckDB would show the error
+many times and without its place; ``release.plan`` decides again inside the query, and stops
+it where the two differ.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from anon_sql import registry
+from anon_sql.arrow import first
+from anon_sql.errors import AnonError
+from anon_sql.registry import udf
+from anon_sql.relation import Scope, Table, find
+from anon_sql.roles import fold, tag
+
+HELPER = "__anon_"  # the prefix of every name that the macros make up
+
+
+def scope_of(scope: Mapping[str, Any]) -> Scope:
+    """The caller's place in the catalog, from the struct ``__anon_scope`` builds."""
+    return Scope(scope["database"], scope["schema"], scope["path"] or "")
+
+
+def committed(scope: Mapping[str, Any]) -> Table | None:
+    """The table of a call as everybody sees it: no temporary table, no open transaction."""
+    return find(scope["relation"], scope_of(scope), registry.catalog(scope["db"], scope["relation"]))
+
+
+def bound_role(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> str:
+    """identifier, quasi, loose (no role) or kept: what the macro does with a column."""
+    folded = fold(name)
+    if folded in _names(scope["identifiers"]) or folded in _names(scope.get("drops")):
+        return "identifier"
+    try:
+        declared = tag(tags.get(folded))
+    except ValueError:
+        declared = None
+    if declared == "identifier":
+        return "identifier"
+    if folded in _names(scope["qids"]) or (scope["qids"] is None and declared == "quasi"):
+        return "quasi"
+    named = folded in _names(scope["sensitive"]) or folded in _names(scope["keep"])
+    return "kept" if named or declared in ("sensitive", "keep") else "loose"
+
+
+def _names(given: Any) -> set[str]:
+    if isinstance(given, str):
+        return {fold(given)}
+    return {fold(name) for name in given or [] if isinstance(name, str)}
+
+
+@udf("__anon_is", "BOOLEAN", binds=True)
+def is_role(wanted: Any, names: Any, scopes: Any) -> pa.Array:
+    """For each name: is its column of the wanted kind? ``released`` is all but identifiers.
+
+    Columns that the macros add are of no kind, save that ``__anon_zero`` is loose and kept,
+    so that no choice is ever empty.
+    """
+    kind, scope = first(wanted), first(scopes)
+    try:
+        table = committed(scope)
+    except AnonError:
+        table = None
+    tags = table.tags() if table else {}
+
+    def matches(name: str) -> bool:
+        if name.startswith(HELPER):
+            return name == HELPER + "zero" and kind in ("kept", "loose")
+        role = bound_role(scope, tags, name)
+        if kind == "kept":
+            return role in ("kept", "loose")
+        return role != "identifier" if kind == "released" else role == kind
+
+    return pa.array([matches(name.as_py()) for name in names], pa.bool_())

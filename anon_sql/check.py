@@ -1,0 +1,120 @@
+"""The last look before rows leave: printed labels, grouped and read back; the second call.
+
+It knows nothing of how the classes came about. What it returns is the only way to the rows,
+so a release that is not checked cannot be read.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.arrow import first, integers, lists, one_list, one_struct, valid
+from anon_sql.binding import HELPER
+from anon_sql.columns import is_number, wide
+from anon_sql.constraints import Constraint
+from anon_sql.errors import AnonError
+from anon_sql.registry import udf
+
+_READ = HELPER + "read_"
+ROWS = "STRUCT(position INTEGER[], class INTEGER[])"
+
+
+@udf("__anon_check", ROWS)
+def check(plans: Any, packed: Any, classes: Any, printed: Any) -> pa.Array:
+    """Where each released row and its labels stand in their lists, in the order of release.
+
+    packed: numeric quasi-identifiers and hashes; classes: each row's class from 1; printed:
+    per class its number, the hash of its labels and, for each column, whether it is ``*``
+    and between which values it lies, as read back from the print.
+    """
+    from anon_sql.kernels import grouping
+
+    plan, rows, shown = first(plans), lists(packed), lists(printed)
+    hashes = rows[HELPER + "hash"]
+    if hashes is None:
+        return pa.array([None], pa.struct([("position", pa.list_(pa.int32())), ("class", pa.list_(pa.int32()))]))
+    reads = {name.removeprefix(_READ): v for name, v in shown.items() if name.startswith(_READ)}
+    place = np.empty(len(shown[HELPER + "class"]), dtype=np.int32)  # class number -> place in the lists
+    place[integers(shown[HELPER + "class"]) - 1] = np.arange(len(place), dtype=np.int32)
+    row_place = place[integers(classes[0].values) - 1]
+    starred = np.ones(len(place), dtype=np.bool_)
+    for name, sql_type in zip(plan["quasi"], plan["types"], strict=True):
+        starred &= integers(reads[name].field("star")).astype(np.bool_)
+        if is_number(plan["function"], name, sql_type):
+            _require_within(plan["function"], name, sql_type, rows[name], reads[name], row_place)
+    _, group_of = np.unique(integers(shown[HELPER + "label_hash"]), return_inverse=True)
+    group_of = group_of.astype(np.int32)
+    row_group = group_of[row_place]
+    groups = int(group_of.max()) + 1
+    order, starts = grouping.group(row_group, groups)
+    dropped = np.zeros(groups, dtype=np.bool_)
+    if plan["suppressed"] == "drop":
+        dropped[group_of[starred]] = True
+    _require_legal(plan, np.diff(starts), dropped)
+    arranged = grouping.arrange(order, starts, integers(hashes))
+    arranged = arranged[~dropped[row_group[arranged]]]
+    return one_struct(
+        {
+            "position": one_list(arranged + 1, pa.int32()),
+            "class": one_list(row_place[arranged] + 1, pa.int32()),
+        }
+    )
+
+
+def _require_legal(
+    plan: Mapping[str, Any], sizes: npt.NDArray[np.int64], dropped: npt.NDArray[np.bool_]
+) -> None:
+    illegal = ~Constraint(plan["k"]).legal(sizes) & ~dropped
+    if illegal.any():
+        raise AnonError(
+            plan["function"],
+            f"every class of labels must have at least {plan['k']} rows",
+            f"{int(illegal.sum())} that have fewer",
+            "nothing was released; please report this",
+        )
+
+
+def _require_within(
+    function: str, name: str, sql_type: str, values: Any, read: Any, row_place: npt.NDArray[np.int32]
+) -> None:
+    """Each value lies between the ends that its printed label gives when it is read."""
+    star = integers(read.field("star")).astype(np.bool_)
+    low, high = read.field("low"), read.field("high")
+    empty = ~valid(low)
+    value_null = ~valid(values)
+    row_star, row_empty = star[row_place], empty[row_place]
+    inside = ~_less(_keys(sql_type, values), _keys(sql_type, low), row_place)
+    inside &= ~_less(_keys(sql_type, high), _keys(sql_type, values), row_place, swap=True)
+    truthful = row_star | np.where(value_null, row_empty, inside & ~row_empty)
+    if not truthful.all():
+        raise AnonError(
+            function,
+            "every value must lie in its label",
+            f"{int((~truthful).sum())} values of {name} that do not",
+            "nothing was released; please report this",
+        )
+
+
+def _keys(sql_type: str, values: Any) -> list[Any]:
+    high, low, _ = wide(sql_type, values)
+    return [high] if low is None else [high, low]
+
+
+def _less(left: list[Any], right: list[Any], place: Any, *, swap: bool = False) -> Any:
+    """left < right, the per-class side spread over the rows by ``place``."""
+    if len(left) != len(right):  # one side needs 128 bits, the other is sign-extended
+        left, right = _widen(left), _widen(right)
+    a, b = ([x[place] for x in left], right) if swap else (left, [x[place] for x in right])
+    if len(a) == 1:
+        return a[0] < b[0]
+    return (a[0] < b[0]) | ((a[0] == b[0]) & (a[1] < b[1]))
+
+
+def _widen(keys: list[Any]) -> list[Any]:
+    if len(keys) == 2:
+        return keys
+    low = keys[0].view(np.uint64) ^ np.uint64(1 << 63)
+    return [keys[0] >> 63, low.view(np.int64)]

@@ -1,0 +1,76 @@
+"""CSV, TSV and Parquet files in and out, whole or not at all.
+
+Names of files reach DuckDB as parameters only, so none of them is ever read as SQL.
+"""
+
+import os
+import re
+import secrets
+from pathlib import Path
+
+import duckdb
+
+from anon_sql.errors import AnonError
+from anon_sql.relation import quote
+
+KINDS = {".csv": "csv", ".tsv": "csv", ".csv.gz": "csv", ".tsv.gz": "csv", ".parquet": "parquet"}
+
+
+def kind(path: Path) -> tuple[str, str]:
+    """DuckDB's name of the format and the extension. Raises AnonError for another extension."""
+    for ending, name in KINDS.items():
+        if path.name.lower().endswith(ending):
+            return name, ending
+    raise AnonError("release", f"files must end in {', '.join(KINDS)}", f"'{path.name}'")
+
+
+def check_pair(source: Path, target: Path, overwrite: bool) -> None:
+    """Refuse a source that is no file and a target that must not be written."""
+    if not source.is_file():
+        raise AnonError("release", "IN must be a file", f"'{source}'")
+    if not target.parent.is_dir():
+        raise AnonError("release", "OUT must be in a directory that exists", f"'{target}'")
+    if target.is_dir():
+        raise AnonError("release", "OUT must be a file", f"the directory '{target}'")
+    if target.exists() and source.samefile(target):
+        raise AnonError("release", "OUT must be another file than IN", f"'{target}' twice")
+    if target.exists() and not overwrite:
+        hint = "--overwrite replaces it"
+        raise AnonError("release", "OUT must be a new file", f"'{target}', which exists", hint)
+
+
+def read(con: duckdb.DuckDBPyConnection, source: Path, table: str) -> None:
+    """Create ``table`` from a file; a CSV's first line is its header, types come from all rows."""
+    name, ending = kind(source)
+    if name == "parquet":
+        reader = "read_parquet(?, hive_partitioning := false)"
+    else:
+        delim = ", delim := '\t'" if ending.startswith(".tsv") else ""
+        packed = "gzip" if ending.endswith(".gz") else "none"
+        reader = (
+            "read_csv(?, header := true, sample_size := -1, hive_partitioning := false, "
+            f"compression := '{packed}'{delim})"
+        )
+    con.execute(f"CREATE TABLE {quote(table)} AS FROM {reader}", [_exactly(source)])
+
+
+def write(con: duckdb.DuckDBPyConnection, table: str, target: Path) -> None:
+    """Write ``table`` beside the target and rename, so that a failure leaves nothing behind."""
+    name, ending = kind(target)
+    options = ["FORMAT " + name, "USE_TMP_FILE false"]
+    if name == "csv":
+        options.append("HEADER true")
+        options.append("DELIMITER '\t'" if ending.startswith(".tsv") else "DELIMITER ','")
+        options.append("COMPRESSION " + ("gzip" if ending.endswith(".gz") else "none"))
+    final = target.resolve()
+    unfinished = final.with_name(f".anon-sql-{secrets.token_hex(8)}.tmp")
+    try:
+        con.execute(f"COPY {quote(table)} TO ? ({', '.join(options)})", [str(unfinished)])
+        os.replace(unfinished, final)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _exactly(path: Path) -> str:
+    """The path as DuckDB's pattern that matches this one file."""
+    return re.sub(r"([*?\[])", r"[\1]", str(path.absolute()))

@@ -1,0 +1,194 @@
+"""Puts the functions and macros on a connection, and answers what the catalog knows of a table.
+
+This is the one module that talks to DuckDB. Functions belong to the database instance; macros
+are temporary on a file, so that a warehouse is not changed by being looked at, and plain in
+memory or with ``persist=True``.
+"""
+
+import uuid
+import weakref
+from typing import Any
+
+import duckdb
+
+from anon_sql import binding, check, interrupt, partition, plan, readers, registry
+from anon_sql.errors import AnonError
+from anon_sql.macros import CREATE, sql_files
+from anon_sql.version import VERSION
+
+_FILED = (binding, plan, partition, check, readers)  # importing them files their functions
+_MARK = "anon_sql "  # opens the last line of every comment on a macro of ours
+_connections: dict[str, list["weakref.ref[duckdb.DuckDBPyConnection]"]] = {}
+
+
+def connect(path: str = ":memory:", **config: Any) -> duckdb.DuckDBPyConnection:
+    """Open a database as ``duckdb.connect`` does, with the functions on it."""
+    return register(duckdb.connect(path, **config))
+
+
+def register(
+    con: duckdb.DuckDBPyConnection, *, persist: bool = False, overwrite: bool = False
+) -> duckdb.DuckDBPyConnection:
+    """Make the SQL functions callable on a connection, and return it. Calling again is harmless.
+
+    persist: store the macros in the database file, where an older version is replaced.
+    overwrite: replace macros of the same names that are not ours, which else is an error.
+    """
+    database, path, read_only = con.execute(
+        "SELECT database_name, path, readonly FROM duckdb_databases() "
+        "WHERE database_name = current_database()"
+    ).fetchall()[0]
+    if persist and read_only:
+        raise AnonError("register", "persist needs a database that can be written", f"{database}")
+    _add_functions(con)
+    temporary = path is not None and not persist
+    made = _macros(con)
+    foreign = sorted(name for name, comment in made.items() if not _ours(comment))
+    if foreign and not overwrite:
+        raise AnonError(
+            "register",
+            "macros of the same names must be ours",
+            ", ".join(foreign),
+            "rename them or pass overwrite=True",
+        )
+    stamp = f"{_MARK}{VERSION}" + (" temporary" if temporary else "")
+    current = made.get("anon_version") or ""
+    if foreign or not current.endswith(stamp):
+        token = uuid.uuid4().hex
+        _add_macros(con, temporary, stamp, token)
+    else:
+        token = con.execute("SELECT __anon_db()").fetchall()[0][0]
+    known = [ref for ref in _connections.get(token, []) if ref() not in (None, con)]
+    _connections[token] = [*known, weakref.ref(con)]
+    interrupt.listen()
+    return con
+
+
+def unregister(con: duckdb.DuckDBPyConnection) -> None:
+    """Take our macros and functions off a connection and its database."""
+    for name, comment in _macros(con).items():
+        if _ours(comment):
+            kind = con.execute(
+                "SELECT DISTINCT function_type FROM duckdb_functions() WHERE function_name = ?", [name]
+            ).fetchall()[0][0]
+            con.execute(f"DROP MACRO {'TABLE ' if kind == 'table_macro' else ''}{name}")
+    for function in registry.udfs():
+        if _has_function(con, function.name):
+            con.remove_function(function.name)
+
+
+def _ours(comment: str | None) -> bool:
+    return (comment or "").rpartition("\n")[2].startswith(_MARK)
+
+
+def _macros(con: duckdb.DuckDBPyConnection) -> dict[str, str | None]:
+    """Comment by name of the macros that have one of our names; ours where there are two."""
+    names = ["anon_version", "__anon_db", *(name for file in sql_files() for name in file.macros)]
+    rows = con.execute(
+        "SELECT function_name, comment FROM duckdb_functions() "
+        "WHERE function_type IN ('macro', 'table_macro') AND list_contains(?, function_name) "
+        "ORDER BY database_name <> 'temp'",
+        [names],
+    ).fetchall()
+    found: dict[str, str | None] = {}
+    for name, comment in rows:
+        found.setdefault(name, comment)
+    return found
+
+
+def _has_function(con: duckdb.DuckDBPyConnection, name: str) -> bool:
+    return bool(
+        con.execute(
+            "SELECT 1 FROM duckdb_functions() WHERE function_name = ? LIMIT 1", [name]
+        ).fetchall()
+    )
+
+
+def _add_functions(con: duckdb.DuckDBPyConnection) -> None:
+    for function in registry.udfs():
+        if not _has_function(con, function.name):
+            con.create_function(
+                function.name,
+                function.call,
+                None,
+                function.returns,
+                type="arrow",  # type: ignore[arg-type]
+                null_handling="special",  # type: ignore[arg-type]
+            )
+
+
+def _add_macros(
+    con: duckdb.DuckDBPyConnection, temporary: bool, stamp: str, token: str
+) -> None:
+    """Make every macro and write its documentation as its comment, all or nothing."""
+    create = "CREATE OR REPLACE TEMP MACRO" if temporary else CREATE
+    outside = _begin(con)
+    try:
+        con.execute(f"{create} __anon_db() AS {literal(token)}")
+        con.execute(f"{create} anon_version() AS {literal(VERSION)}")
+        comments = {"__anon_db": ("", stamp), "anon_version": ("", f"The version of anon_sql.\n{stamp}")}
+        for file in sql_files():
+            con.execute(file.text.replace(CREATE, create))
+            for macro in file.macros:
+                text = f"{file.header}\n{stamp}" if macro == file.name else stamp
+                comments[macro] = ("TABLE " if _is_table(con, macro) else "", text)
+        for macro, (kind, text) in comments.items():
+            con.execute(f"COMMENT ON MACRO {kind}{macro} IS {literal(text)}")
+    except BaseException:
+        if outside:
+            con.execute("ROLLBACK")
+        raise
+    if outside:
+        con.execute("COMMIT")
+
+
+def _begin(con: duckdb.DuckDBPyConnection) -> bool:
+    """Open a transaction; False where the caller has one already."""
+    try:
+        con.execute("BEGIN")
+    except duckdb.TransactionException:
+        return False
+    return True
+
+
+def _is_table(con: duckdb.DuckDBPyConnection, name: str) -> bool:
+    return con.execute(
+        "SELECT any_value(function_type) FROM duckdb_functions() WHERE function_name = ?", [name]
+    ).fetchall() == [("table_macro",)]
+
+
+def literal(text: str) -> str:
+    """A text as a SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def catalog(token: str, relation: str) -> list[dict[str, Any]]:
+    """See ``registry.catalog``. Raises AnonError where no registered connection is left."""
+    for ref in _connections.get(token, []):
+        con = ref()
+        if con is None:
+            continue
+        try:
+            cursor = con.cursor()
+        except duckdb.Error:
+            continue
+        try:
+            rows = cursor.execute(
+                "SELECT database_name, schema_name, table_name, column_name, data_type, comment, "
+                "column_index FROM duckdb_columns() WHERE NOT internal AND database_name <> 'temp' "
+                "AND contains(lower(?), lower(table_name))",
+                [relation.replace('""', '"')],
+            ).fetchall()
+        finally:
+            cursor.close()
+        keys = ("database", "schema", "relation", "name", "type", "comment", "at")
+        return [dict(zip(keys, row, strict=True)) for row in rows]
+    raise AnonError(
+        "anon_sql",
+        "comments are read through a registered connection that is open",
+        "none for this database",
+        "call anon_sql.register(con) again",
+    )
+
+
+registry.use_catalog(catalog)

@@ -1,0 +1,131 @@
+"""What a class is made of: its rows side by side, its extremes, its distinct values."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def group(classes, count):
+    """Rows class by class: order int32[n], starts int64[count + 1]; ascending within a class.
+
+    classes int32[n] in 0 … count - 1.
+    """
+    starts = np.zeros(count + 1, dtype=np.int64)
+    for row in range(len(classes)):
+        starts[classes[row] + 1] += 1
+    for at in range(count):
+        starts[at + 1] += starts[at]
+    place = starts[:-1].copy()
+    order = np.empty(len(classes), dtype=np.int32)
+    for row in range(len(classes)):
+        order[place[classes[row]]] = row
+        place[classes[row]] += 1
+    return order, starts
+
+
+@njit(cache=True, nogil=True)
+def extremes(order, starts, keys, present):
+    """The rows of each class's smallest and largest key, and how many of its rows are NULL.
+
+    keys int64[n], present bool[n] -> low, high int32[m] (-1 where all are NULL), nulls int64[m].
+    """
+    count = len(starts) - 1
+    low = np.full(count, -1, dtype=np.int32)
+    high = np.full(count, -1, dtype=np.int32)
+    nulls = np.zeros(count, dtype=np.int64)
+    for at in range(count):
+        least, most = np.int32(-1), np.int32(-1)
+        for place in range(starts[at], starts[at + 1]):
+            row = order[place]
+            if not present[row]:
+                nulls[at] += 1
+                continue
+            if least < 0 or keys[row] < keys[least]:
+                least = row
+            if most < 0 or keys[row] > keys[most]:
+                most = row
+        low[at], high[at] = least, most
+    return low, high, nulls
+
+
+@njit(cache=True, nogil=True)
+def distinct(order, starts, codes):
+    """The distinct codes of each class, ascending: ends int64[m + 1] into flat int32[…]."""
+    count = len(starts) - 1
+    flat = np.empty(len(order), dtype=np.int32)
+    ends = np.zeros(count + 1, dtype=np.int64)
+    used = 0
+    for at in range(count):
+        first = used
+        size = starts[at + 1] - starts[at]
+        if size > 64:
+            many = np.sort(codes[order[starts[at] : starts[at + 1]]])
+            for i in range(size):
+                if i == 0 or many[i] != many[i - 1]:
+                    flat[used] = many[i]
+                    used += 1
+        else:
+            for place in range(starts[at], starts[at + 1]):
+                code = codes[order[place]]
+                i = used
+                while i > first and flat[i - 1] > code:
+                    i -= 1
+                if i > first and flat[i - 1] == code:
+                    continue
+                for j in range(used, i, -1):
+                    flat[j] = flat[j - 1]
+                flat[i] = code
+                used += 1
+        ends[at + 1] = used
+    return ends, flat[:used].copy()
+
+
+@njit(cache=True, nogil=True)
+def set_hashes(ends, flat):
+    """A 64-bit hash of each set, uint64[m]; only equal sets are meant to share one."""
+    count = len(ends) - 1
+    hashes = np.empty(count, dtype=np.uint64)
+    for at in range(count):
+        value = np.uint64(0x9E3779B97F4A7C15)
+        for i in range(ends[at], ends[at + 1]):
+            value = (value ^ np.uint64(flat[i] + 1)) * np.uint64(0xBF58476D1CE4E5B9)
+            value ^= value >> np.uint64(29)
+        hashes[at] = value
+    return hashes
+
+
+@njit(cache=True, nogil=True)
+def outside(classes, codes, ends, flat):
+    """How many rows hold a code that is not in their class's set (codes of a set ascending)."""
+    wrong = 0
+    for row in range(len(classes)):
+        low, high = ends[classes[row]], ends[classes[row] + 1]
+        while low < high:
+            middle = (low + high) >> 1
+            if flat[middle] < codes[row]:
+                low = middle + 1
+            else:
+                high = middle
+        if low == ends[classes[row] + 1] or flat[low] != codes[row]:
+            wrong += 1
+    return wrong
+
+
+@njit(cache=True, nogil=True)
+def arrange(order, starts, hashes):
+    """Rows of each class by their hash, in place of ``order``; hashes uint64[n] by row."""
+    arranged = order.copy()
+    for at in range(len(starts) - 1):
+        first, end = starts[at], starts[at + 1]
+        if end - first > 64:
+            rows = order[first:end]
+            arranged[first:end] = rows[np.argsort(hashes[rows], kind="mergesort")]
+            continue
+        for place in range(first + 1, end):
+            row = arranged[place]
+            i = place
+            while i > first and hashes[arranged[i - 1]] > hashes[row]:
+                arranged[i] = arranged[i - 1]
+                i -= 1
+            arranged[i] = row
+    return arranged

@@ -1,0 +1,27 @@
+"""A 64-bit hash of rows, built column by column (the finalizer of MurmurHash3)."""
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def _scramble(value: np.uint64) -> np.uint64:
+    value ^= value >> np.uint64(33)
+    value *= np.uint64(0xFF51AFD7ED558CCD)
+    value ^= value >> np.uint64(33)
+    value *= np.uint64(0xC4CEB9FE1A85EC53)
+    value ^= value >> np.uint64(33)
+    return value
+
+
+@njit(cache=True, nogil=True)
+def mix(
+    hashes: npt.NDArray[np.uint64], values: npt.NDArray[np.int64]
+) -> npt.NDArray[np.uint64]:
+    """hashes uint64[n] and the next column's values int64[n] -> uint64[n]."""
+    mixed = np.empty(len(hashes), dtype=np.uint64)
+    for row in range(len(hashes)):
+        turned = (hashes[row] << np.uint64(7)) | (hashes[row] >> np.uint64(57))
+        mixed[row] = _scramble(turned ^ np.uint64(values[row]))
+    return mixed

@@ -1,0 +1,110 @@
+"""Labels: one value, a range or a set, written so that it can be read back exactly.
+
+Text is bare unless it could be taken for something else; then it stands in single quotes
+with ``\\'`` and ``\\\\``. Ranges are printed by DuckDB itself, in the column's own type.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from anon_sql.errors import AnonError
+
+STAR = "*"
+_SPECIAL = re.compile(r"""[\[\]{},'"\\\x00-\x1f\x7f]""")
+_PLAIN = re.compile(r"[^\[\]{},'\"\\]+")
+_QUOTED = re.compile(r"'((?:[^'\\]|\\['\\])*)'", re.DOTALL)
+_RANGE = re.compile(r"\[([^\[\]{},'\"\\]+), ([^\[\]{},'\"\\]+)\]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|-?\d+-\d\d-\d\d.*|\d\d:\d\d.*", re.I)
+
+
+def text(value: str) -> str:
+    """A text value as it stands in a label, alone or in a set."""
+    bare = value not in ("", STAR, "NULL") and value == value.strip() and not _SPECIAL.search(value)
+    if bare:
+        return value
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def of_set(values: Sequence[str]) -> str:
+    """The label of a class's distinct text values, which come sorted by bytes."""
+    if len(values) == 1:
+        return text(values[0])
+    return "{" + ", ".join(text(value) for value in values) + "}"
+
+
+def values(label: str) -> list[str] | None:
+    """The values of a text label; None for ``*``. Raises ValueError for a malformed label."""
+    if label == STAR:
+        return None
+    if _RANGE.fullmatch(label):
+        return None
+    if not label.startswith("{"):
+        value, end = _value(label, 0)
+        if end != len(label):
+            raise ValueError("text after the end of a value")
+        return [value]
+    found, at = [], 1
+    while True:
+        value, at = _value(label, at)
+        found.append(value)
+        if label[at:] == "}":
+            return found
+        if not label.startswith(", ", at):
+            raise ValueError("a set that does not close")
+        at += 2
+
+
+def _value(label: str, at: int) -> tuple[str, int]:
+    quoted = _QUOTED.match(label, at)
+    if quoted:
+        return re.sub(r"\\(.)", r"\1", quoted[1], flags=re.DOTALL), quoted.end()
+    plain = _PLAIN.match(label, at)
+    if plain is None:
+        raise ValueError("a value that does not close")
+    return plain[0], plain.end()
+
+
+def bounds(label: str) -> tuple[str, str] | None:
+    """The printed ends of a numeric label; None for ``*`` and text. ValueError if malformed."""
+    if label.startswith("["):
+        found = _RANGE.fullmatch(label)
+        if found is None:
+            raise ValueError("a range that does not close")
+        return found[1], found[2]
+    if label == STAR or label.startswith("{") or not _NUMBER.fullmatch(label):
+        values(label)
+        return None
+    return label, label
+
+
+def each(
+    function: str, labels: pa.ChunkedArray | pa.Array, reader: Callable[[str], Any], item: pa.DataType
+) -> pa.Array:
+    """``reader`` of every label, each distinct one read once; NULL stays NULL.
+
+    Raises AnonError for a malformed label, without showing it.
+    """
+    coded = labels.combine_chunks() if isinstance(labels, pa.ChunkedArray) else labels
+    coded = coded.dictionary_encode()
+    if isinstance(coded, pa.ChunkedArray):
+        coded = coded.chunk(0)
+    try:
+        known = [reader(label) for label in coded.dictionary.to_pylist()]
+    except ValueError as wrong:
+        raise AnonError(
+            function, "a label must be a value, [low, high], {…} or *", str(wrong)
+        ) from None
+    return pa.array(known, item).take(coded.indices)
+
+
+def words(codes: Sequence[int], known: Sequence[str]) -> list[str] | None:
+    """The words of a set of codes; None where NULL stands among values, [] where it is alone.
+
+    NULL is the code after the last word, and codes come ascending.
+    """
+    if codes[-1] == len(known):
+        return [] if len(codes) == 1 else None
+    return [known[code] for code in codes]

@@ -1,0 +1,65 @@
+"""The .sql files: where they are, what they create, in which order, and what their headers say."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from graphlib import TopologicalSorter
+from importlib.resources import files
+from pathlib import Path
+
+_HEADER = re.compile(r"\A((?:--[^\n]*\n)+)")
+_MACRO = re.compile(r"^CREATE OR REPLACE MACRO\s+(\w+)", re.MULTILINE)
+CREATE = "CREATE OR REPLACE MACRO"
+
+
+@dataclass(frozen=True)
+class SqlFile:
+    """One file. macros: the names it creates; header: its opening comment without dashes."""
+
+    name: str
+    folder: str
+    text: str
+    macros: tuple[str, ...]
+    header: str
+
+    @property
+    def public(self) -> bool:
+        return self.folder != "internal"
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the public macro stands in FROM."""
+        return re.search(r"\)\s+AS TABLE\b", self.text) is not None
+
+
+def folder() -> Path:
+    """sql/ in the wheel, or in the checkout for an editable install."""
+    package = Path(str(files("anon_sql")))
+    inside = package / "sql"
+    return inside if inside.is_dir() else package.parent / "sql"
+
+
+@cache
+def sql_files() -> tuple[SqlFile, ...]:
+    """All files, each after those whose macros it calls: DuckDB binds a macro when it is made."""
+    found = {}
+    for path in sorted(folder().glob("*/*.sql")):
+        text = path.read_text(encoding="utf-8")
+        header = _HEADER.match(text)
+        lines = header[1].splitlines() if header else []
+        found[path] = SqlFile(
+            path.stem,
+            path.parent.name,
+            text,
+            tuple(_MACRO.findall(text)),
+            "\n".join(line[2:].removeprefix(" ") for line in lines),
+        )
+    maker = {macro: path for path, file in found.items() for macro in file.macros}
+    calls = re.compile(r"\b(" + "|".join(map(re.escape, maker)) + r")\(")
+    order = TopologicalSorter(
+        {
+            path: {maker[name] for name in calls.findall(file.text)} - {path}
+            for path, file in found.items()
+        }
+    )
+    return tuple(found[path] for path in order.static_order())

@@ -1,0 +1,1 @@
+"""What the measures need and SQL cannot say."""

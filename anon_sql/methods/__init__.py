@@ -1,0 +1,73 @@
+"""Release methods, one a file: a partitioner is a function of a table to class ids.
+
+A method files itself with ``@method``; the SQL function of the same name finds it here.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any
+
+from anon_sql.options import Option
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from anon_sql.constraints import Constraint
+    from anon_sql.table import QuasiTable
+    from anon_sql.workers import Workers
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a method: what it may look at beside the table."""
+
+    function: str
+    constraint: "Constraint"
+    seed: int
+    workers: "Workers"
+    options: Mapping[str, Any]
+    columns: Mapping[str, Any]  # the packed Arrow columns, for a method that is given classes
+
+
+@dataclass(frozen=True)
+class Partition:
+    """classes: int32[n], -1 for suppressed, ids in no particular order; stats: counts by name."""
+
+    classes: "npt.NDArray[np.int32]"
+    stats: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A partitioner with the parameters of its own."""
+
+    name: str
+    options: Mapping[str, Option]
+    partition: Callable[["QuasiTable", Call], Partition]
+    given: bool = False  # classes come with the table
+
+
+_methods: dict[str, Method] = {}
+
+
+def method(
+    name: str, *, given: bool = False, **options: Option
+) -> Callable[[Callable[..., Partition]], Any]:
+    """File a partitioner under the name of its SQL function."""
+
+    def file(partition: Callable[..., Partition]) -> Callable[..., Partition]:
+        _methods[name] = Method(name, options, partition, given)
+        return partition
+
+    return file
+
+
+def find(name: str) -> Method:
+    """The method of a SQL function; every file of this package is looked through once."""
+    if not _methods:
+        for module in iter_modules(__path__):
+            import_module(f"{__name__}.{module.name}")
+    return _methods[name]

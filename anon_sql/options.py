@@ -1,0 +1,82 @@
+"""Values a call may give to a parameter: each kind checks one value and names the rule it breaks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from math import isfinite
+from typing import Any, Protocol
+
+from anon_sql.errors import AnonError, did_you_mean
+
+
+class Option(Protocol):
+    """What one parameter accepts."""
+
+    def read(self, function: str, name: str, value: Any) -> Any:
+        """The value in Python's own type, or AnonError."""
+
+
+def kind(value: Any) -> str:
+    """What was got, in SQL's words and without the value of a text."""
+    names = {bool: "a BOOLEAN", str: "a VARCHAR", list: "a list", dict: "a STRUCT"}
+    if value is None:
+        return "NULL"
+    return names.get(type(value), str(value))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few words."""
+
+    words: tuple[str, ...]
+
+    def read(self, function: str, name: str, value: Any) -> str:
+        if value not in self.words:
+            got = f"'{value}'" if isinstance(value, str) else kind(value)
+            listed = ", ".join(f"'{word}'" for word in self.words)
+            hint = did_you_mean(value, self.words) if isinstance(value, str) else None
+            raise AnonError(function, f"{name} must be one of {listed}", got, hint)
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """An integer of at least ``least``; a BOOLEAN is none: it is what ``k = 7`` turns into."""
+
+    least: int
+
+    def read(self, function: str, name: str, value: Any) -> int:
+        if isinstance(value, bool):
+            raise AnonError(
+                function,
+                f"{name} must be a whole number of at least {self.least}",
+                "a BOOLEAN",
+                f"write {name} := 7, since {name} = 7 is a comparison",
+            )
+        if not isinstance(value, int) or value < self.least:
+            raise AnonError(
+                function, f"{name} must be a whole number of at least {self.least}", kind(value)
+            )
+        return value
+
+
+@dataclass(frozen=True)
+class Number:
+    """A finite number between ``least`` and ``most``, both allowed."""
+
+    least: float
+    most: float = float("inf")
+
+    def read(self, function: str, name: str, value: Any) -> float:
+        known = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+        if not known or not isfinite(value) or not self.least <= value <= self.most:
+            above = "" if self.most == float("inf") else f" and at most {self.most:g}"
+            raise AnonError(
+                function, f"{name} must be a number of at least {self.least:g}{above}", kind(value)
+            )
+        return float(value)
+
+
+def read(function: str, options: Mapping[str, Option], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Every option of a call, checked. A macro passes each one, so none is missing."""
+    return {name: option.read(function, name, given[name]) for name, option in options.items()}

@@ -1,0 +1,194 @@
+"""Packed columns in, classes and what their labels are made of out: the first of two calls.
+
+Text labels are made and read back here; the ends of ranges are given as places in the
+column's list, so that DuckDB prints them in the column's own type. ``release.check`` then
+looks at what was printed.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql import interrupt, labels, methods
+from anon_sql.arrow import first, lists, one_list, one_map, one_struct
+from anon_sql.binding import HELPER
+from anon_sql.columns import Categories, Numbers
+from anon_sql.constraints import Constraint
+from anon_sql.errors import AnonError
+from anon_sql.registry import udf
+from anon_sql.table import QuasiTable, read
+from anon_sql.workers import Workers
+
+PARTS = (
+    "STRUCT(columns MAP(VARCHAR, STRUCT(low INTEGER[], high INTEGER[], texts VARCHAR[], "
+    "sets VARCHAR[][])), class INTEGER[], classes INTEGER)"
+)
+_PART = pa.struct(
+    [
+        ("low", pa.list_(pa.int32())),
+        ("high", pa.list_(pa.int32())),
+        ("texts", pa.list_(pa.string())),
+        ("sets", pa.list_(pa.list_(pa.string()))),
+    ]
+)
+MIXED, NULLS = 0, -1  # in low and high: NULL beside values (or suppressed), NULL alone
+Classes = npt.NDArray[np.int32]
+
+
+@udf("__anon_partition", PARTS)
+def partition(plans: Any, packed: Any, options: Any) -> pa.Array:
+    """Run a method and describe its classes, the suppressed rows as the last one."""
+    plan, columns = first(plans), lists(packed)
+    if columns[HELPER + "hash"] is None:
+        return pa.array([None], _result_type())
+    table, classes = classify(plan, columns, first(options) or {})
+    count = int(classes.max()) + 1
+    suppressed = bool((classes < 0).any())
+    total = count + suppressed
+    numbered = np.where(classes < 0, np.int32(count), classes).astype(np.int32)
+    parts = [_describe(plan, column, numbered, total, suppressed) for column in table.columns]
+    return one_struct(
+        {
+            "columns": one_map([column.name for column in table.columns], parts, _PART),
+            "class": one_list(numbered + 1, pa.int32()),
+            "classes": pa.array([total], pa.int32()),
+        }
+    )
+
+
+def classify(
+    plan: Mapping[str, Any], columns: Mapping[str, pa.Array | None], given: Mapping[str, Any]
+) -> tuple[QuasiTable, Classes]:
+    """The table and the class of each of its rows, rows as they came."""
+    table, found = run(plan, columns, given)
+    classes = np.empty(table.rows, dtype=np.int32)
+    classes[table.order] = found.classes
+    return table, classes
+
+
+def run(
+    plan: Mapping[str, Any], columns: Mapping[str, pa.Array | None], given: Mapping[str, Any]
+) -> tuple[QuasiTable, methods.Partition]:
+    """The table in canonical order and what the method makes of it."""
+    function = plan["function"]
+    interrupt.begin()
+    _refuse_identifying(function, plan["k"], columns)
+    types = dict(zip(plan["quasi"], plan["types"], strict=True))
+    known = {name: values for name, values in columns.items() if values is not None}
+    method = methods.find(function)
+    options = {name: option.read(function, name, given[name]) for name, option in method.options.items()}
+    table = read(function, types, known, known[HELPER + "hash"])
+    constraint = Constraint(plan["k"])
+    constraint.require(function, table.rows)
+    call = methods.Call(
+        function, constraint, plan["seed"], Workers(function, plan["threads"]), options, known
+    )
+    if plan["k"] == 1 and not method.given:
+        return table, methods.Partition(np.arange(table.rows, dtype=np.int32))
+    return table, method.partition(table, call)
+
+
+def _refuse_identifying(function: str, k: int, columns: Mapping[str, pa.Array | None]) -> None:
+    """A column without a role whose values are all distinct would identify every row."""
+    prefix = HELPER + "mark_"
+    for name, hashes in columns.items():
+        if hashes is None or not name.startswith(prefix) or name == prefix + HELPER + "zero":
+            continue
+        values = hashes.drop_null().to_numpy(zero_copy_only=False)
+        if len(values) <= k or len(np.unique(values[:1000])) < len(values[:1000]):
+            continue
+        if len(np.unique(values)) == len(values):
+            raise AnonError(
+                function,
+                "a column whose values are all distinct needs a role",
+                f"none for {name.removeprefix(prefix)} ({len(values):,} values)",
+                "name it in identifiers, qids, sensitive or keep",
+            )
+
+
+def _describe(
+    plan: Mapping[str, Any], column: Numbers | Categories, classes: Classes, total: int, starred: bool
+) -> pa.StructArray:
+    """What one column's labels are made of, a value for each class."""
+    from anon_sql.kernels import grouping
+
+    order, starts = grouping.group(classes, total)
+    if isinstance(column, Numbers):
+        low, high, nulls = grouping.extremes(order, starts, column.keys, column.present)
+        mixed = (nulls > 0) & (low >= 0)
+        mixed[-1] |= starred
+        ends = [
+            np.where(mixed, MIXED, np.where(at < 0, NULLS, at + 1)).astype(np.int32)
+            for at in (low, high)
+        ]
+        return _part(one_list(ends[0], pa.int32()), one_list(ends[1], pa.int32()), None, None)
+    ends_, flat = grouping.distinct(order, starts, column.codes)
+    _, once, label_of = np.unique(
+        grouping.set_hashes(ends_, flat), return_index=True, return_inverse=True
+    )
+    known = column.values.to_pylist()
+    sets = [labels.words(flat[ends_[at] : ends_[at + 1]].tolist(), known) for at in once]
+    if starred:
+        label_of = np.where(np.arange(total) == total - 1, len(sets), label_of)
+        sets.append(None)
+    texts = [None if s == [] else labels.STAR if s is None else labels.of_set(s) for s in sets]
+    _require_truth(plan["function"], column, texts, label_of[classes], known)
+    index = pa.array(label_of, pa.int64())
+    if plan["format"] == "typed":
+        wide = pa.array(sets, pa.list_(pa.string())).take(index)
+        return _part(None, None, None, one_list(wide, pa.list_(pa.string())))
+    return _part(None, None, one_list(pa.array(texts, pa.string()).take(index), pa.string()), None)
+
+
+def _require_truth(
+    function: str, column: Categories, texts: list[str | None], label_of: Any, known: list[str]
+) -> None:
+    """Read every printed label back and look whether each row's own value is among its values."""
+    from anon_sql.kernels import grouping
+
+    code_of = {word: code for code, word in enumerate(known)}
+    every = list(range(column.null_code + 1))
+    flat: list[int] = []
+    ends = [0]
+    for text in texts:
+        found = None if text is None else labels.values(text)
+        if text is None:
+            flat.append(column.null_code)
+        elif found is None:
+            flat.extend(every)
+        else:
+            flat.extend(sorted(code_of[word] for word in found))
+        ends.append(len(flat))
+    wrong = grouping.outside(
+        label_of.astype(np.int32), column.codes, np.array(ends, np.int64), np.array(flat, np.int32)
+    )
+    if wrong:
+        raise AnonError(
+            function,
+            "every value must lie in its label",
+            f"{wrong} values of {column.name} that do not",
+            "nothing was released; please report this",
+        )
+
+
+def _part(low: Any, high: Any, texts: Any, sets: Any) -> pa.StructArray:
+    given = {"low": low, "high": high, "texts": texts, "sets": sets}
+    return one_struct(
+        {
+            field.name: one_list(None, field.type.value_type) if given[field.name] is None else given[field.name]
+            for field in _PART
+        }
+    )
+
+
+def _result_type() -> pa.DataType:
+    return pa.struct(
+        [
+            ("columns", pa.map_(pa.string(), _PART)),
+            ("class", pa.list_(pa.int32())),
+            ("classes", pa.int32()),
+        ]
+    )

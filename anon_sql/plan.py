@@ -1,0 +1,149 @@
+"""Before a row is packed: parameters checked, roles settled, memory counted."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from anon_sql import methods
+from anon_sql.arrow import first
+from anon_sql.binding import HELPER, bound_role, committed, scope_of
+from anon_sql.columns import is_number
+from anon_sql.errors import AnonError
+from anon_sql.options import Choice, Whole, read
+from anon_sql.registry import udf
+from anon_sql.relation import Table, find
+from anon_sql.roles import Roles, assign
+
+COMMON = {
+    "format": Choice(("label", "typed")),
+    "suppressed": Choice(("keep", "drop")),
+    "seed": Whole(0),
+}
+PLAN = (
+    "STRUCT(function VARCHAR, k INTEGER, quasi VARCHAR[], types VARCHAR[], sensitive VARCHAR[], "
+    "format VARCHAR, suppressed VARCHAR, seed BIGINT, threads INTEGER, rows BIGINT, too_large VARCHAR)"
+)
+_ARROW = pa.struct(
+    [
+        ("function", pa.string()),
+        ("k", pa.int32()),
+        ("quasi", pa.list_(pa.string())),
+        ("types", pa.list_(pa.string())),
+        ("sensitive", pa.list_(pa.string())),
+        ("format", pa.string()),
+        ("suppressed", pa.string()),
+        ("seed", pa.int64()),
+        ("threads", pa.int32()),
+        ("rows", pa.int64()),
+        ("too_large", pa.string()),
+    ]
+)
+_ROW = 160  # bytes a row costs whatever its columns: order, classes, hashes, the output's index
+_CELL = {"quasi": 110, "kept": 60}  # bytes a value costs: DuckDB's list, Arrow's copy, arrays, output
+
+
+def settle(
+    function: str,
+    types: Mapping[str, str],
+    scope: Mapping[str, Any],
+    seen: Sequence[Mapping[str, Any]] | None,
+    *,
+    needs_quasi: bool = True,
+) -> Roles:
+    """Roles of a call, from its parameters and from comments that everybody agrees on.
+
+    types: SQL type by column name, as received; seen: the catalog as the caller sees it.
+    Raises AnonError where a shadowed or changed table makes the bound columns wrong.
+    """
+    names = list(types)
+    clash = [name for name in names if name.startswith(HELPER)]
+    if clash:
+        raise AnonError(function, f"column names must not begin with {HELPER}", clash[0])
+    theirs, ours = find(scope["relation"], scope_of(scope), seen or []), committed(scope)
+    counts = theirs is not None and theirs.names == tuple(names) and _same_types(theirs, types)
+    tags = theirs.tags() if theirs is not None and counts else {}
+    given = {key: scope[key] for key in ("qids", "sensitive", "identifiers", "keep")}
+    try:
+        roles = assign(function, names, tags, given, needs_quasi=needs_quasi)
+    except AnonError:
+        if not counts and ours is not None and scope["qids"] is None:
+            raise _shadowed(function) from None
+        raise
+    bound_tags = ours.tags() if ours else {}
+    for name in names:
+        bound = bound_role({**scope, "drops": None}, bound_tags, name)
+        real = "quasi" if name in roles.quasi else "identifier" if name in roles.identifier else ""
+        if real != (bound if bound in ("quasi", "identifier") else ""):
+            raise _shadowed(function)
+    return roles
+
+
+def _same_types(table: Table, types: Mapping[str, str]) -> bool:
+    return all(known == types[name] for name, known in zip(table.names, table.types, strict=True))
+
+
+def _shadowed(function: str) -> AnonError:
+    return AnonError(
+        function,
+        "comments count only where the relation is the committed table they were written on",
+        "a relation of that name that differs from it (a CTE, a temporary table, another "
+        "schema or an uncommitted change)",
+        "pass qids := […] and identifiers := […], or give the relation another name",
+    )
+
+
+def available(limit: str | None) -> int:
+    """Bytes that may be used: DuckDB's limit or what the machine has left, whichever is less."""
+    free = os.sysconf("SC_PAGE_SIZE") * os.sysconf(
+        "SC_AVPHYS_PAGES" if "SC_AVPHYS_PAGES" in os.sysconf_names else "SC_PHYS_PAGES"
+    )
+    number, _, unit = (limit or "").partition(" ")
+    powers = {"bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
+    return min(free, int(float(number) * 1024 ** powers[unit])) if unit in powers else free
+
+
+def _room(roles: Roles, names: Sequence[str], settings: Mapping[str, Any]) -> tuple[int, str]:
+    """How many rows fit into memory, and the sentence for more."""
+    kept = len(names) - len(roles.quasi) - len(roles.identifier)
+    row = _ROW + _CELL["quasi"] * len(roles.quasi) + _CELL["kept"] * kept
+    free = available(settings["memory_limit"])
+    rows = free // row
+    return rows, (
+        f"more than {rows:,} rows, which is what fits into the {free / 1024**3:.1f} GiB of memory "
+        f"there are at about {row:,} bytes a row; raise memory_limit or release the table in parts"
+    )
+
+
+@udf("__anon_plan", PLAN)
+def plan(
+    function: Any, types: Any, k: Any, scope: Any, seen: Any, common: Any, options: Any
+) -> pa.Array:
+    """One checked plan for the rest of the query, or an AnonError before any row is read."""
+    name, scope_ = first(function), first(scope)
+    columns = {n: t for n, t in first(types).items() if n != HELPER + "zero"}
+    given = first(common)
+    size = Whole(1).read(name, "k", first(k))
+    checked = read(name, COMMON, given)
+    read(name, methods.find(name).options, first(options) or {})
+    roles = settle(name, columns, scope_, first(seen))
+    for quasi in roles.quasi:
+        is_number(name, quasi, columns[quasi])
+    rows, too_large = _room(roles, list(columns), given)
+    return pa.array(
+        [
+            {
+                "function": name,
+                "k": min(size, 2**31 - 1),
+                "quasi": list(roles.quasi),
+                "types": [columns[quasi] for quasi in roles.quasi],
+                "sensitive": list(roles.sensitive),
+                **checked,
+                "threads": int(given["threads"]),
+                "rows": rows,
+                "too_large": f"{name}: the table must fit into memory, got {too_large}",
+            }
+        ],
+        _ARROW,
+    )

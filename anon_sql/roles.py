@@ -1,0 +1,136 @@
+"""Which column is what: comments and parameters in, one role a column out.
+
+A role decides what is dropped, generalized or protected, so nothing here guesses: an
+unknown tag, a name that is no column or two roles for one column is an error.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from anon_sql.errors import AnonError, did_you_mean
+
+ROLES = ("identifier", "quasi", "sensitive", "keep")
+PARAMETER = {"identifier": "identifiers", "quasi": "qids", "sensitive": "sensitive", "keep": "keep"}
+_TAG = re.compile(r"anon:(\w*)")
+_ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+
+def fold(name: str) -> str:
+    """The form in which DuckDB compares names: ASCII letters lowered, all else as it is."""
+    return name.translate(_ASCII_LOWER)
+
+
+def tag(comment: str | None) -> str | None:
+    """The role a comment declares, or None. Raises ValueError for an unknown tag or two roles."""
+    found = set(_TAG.findall(comment or ""))
+    wrong = found - set(ROLES)
+    if wrong:
+        raise ValueError(f"the tag anon:{min(wrong)} is none of anon:{', anon:'.join(ROLES)}")
+    if len(found) > 1:
+        raise ValueError(f"the tags anon:{' and anon:'.join(sorted(found))} exclude each other")
+    return next(iter(found), None)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Column names in the table's own spelling; ``quasi`` in the order of the call."""
+
+    identifier: tuple[str, ...] = ()
+    quasi: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    none: tuple[str, ...] = ()
+    source: Mapping[str, str] = field(default_factory=dict)
+
+
+def _named(function: str, role: str, given: object, columns: Mapping[str, str]) -> list[str] | None:
+    """The columns a parameter names, in the table's spelling; None where it is NULL."""
+    parameter = PARAMETER[role]
+    if given is None:
+        return None
+    names = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else []
+    if not isinstance(given, (str, list)) or not all(isinstance(name, str) for name in names):
+        raise AnonError(function, f"{parameter} must be a list of column names", type(given).__name__)
+    found: list[str] = []
+    for name in names:
+        column = columns.get(fold(name))
+        if column is None:
+            raise AnonError(
+                function,
+                f"{parameter} must name columns of the table",
+                f"'{name}'",
+                did_you_mean(name, columns.values()),
+            )
+        if column in found:
+            raise AnonError(function, f"{parameter} must name each column once", f"'{name}' twice")
+        found.append(column)
+    return found
+
+
+def assign(
+    function: str,
+    names: Sequence[str],
+    declared: Mapping[str, str | None],
+    given: Mapping[str, object],
+    *,
+    needs_quasi: bool = True,
+) -> Roles:
+    """Roles of the columns ``names`` from declared comments and the call's parameters.
+
+    declared: comment by folded name; given: value by parameter name (NULL means declared).
+    Raises AnonError where the two disagree, where a name is no column, or where no
+    quasi-identifier is left though one is needed.
+    """
+    columns = {fold(name): name for name in names}
+    role_of: dict[str, str] = {}
+    for name in names:
+        try:
+            declared_role = tag(declared.get(fold(name)))
+        except ValueError as wrong:
+            raise AnonError(function, f"the comment on column {name} is not clear", str(wrong)) from None
+        if declared_role:
+            role_of[name] = declared_role
+    source = dict.fromkeys(role_of, "comment")
+    chosen = {role: _named(function, role, given.get(PARAMETER[role]), columns) for role in ROLES}
+    kept = chosen["keep"] or []
+    if chosen["quasi"] is not None:
+        for name in [n for n, role in role_of.items() if role == "quasi" and n not in chosen["quasi"]]:
+            if name not in kept:
+                raise AnonError(
+                    function,
+                    "a declared quasi-identifier must be in qids or in keep",
+                    f"neither for {name}",
+                )
+            del role_of[name]
+    for role, members in chosen.items():
+        for name in members or []:
+            if role_of.get(name, role) != role:
+                raise AnonError(
+                    function,
+                    "a column has one role",
+                    f"{name} as {role_of[name]} and as {role}",
+                    f"leave it out of {PARAMETER[role]} or change what is declared",
+                )
+            role_of[name] = role
+            source[name] = "call"
+    quasi = chosen["quasi"] if chosen["quasi"] is not None else _having("quasi", names, role_of)
+    if needs_quasi and not quasi:
+        raise AnonError(
+            function,
+            "at least one quasi-identifier is needed",
+            "none",
+            "pass qids := ['age', …] or declare it: COMMENT ON COLUMN t.age IS 'anon:quasi'",
+        )
+    return Roles(
+        identifier=_having("identifier", names, role_of),
+        quasi=tuple(quasi),
+        sensitive=_having("sensitive", names, role_of),
+        keep=_having("keep", names, role_of),
+        none=tuple(n for n in names if n not in role_of),
+        source=source,
+    )
+
+
+def _having(role: str, names: Sequence[str], role_of: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(name for name in names if role_of.get(name) == role)

@@ -1,0 +1,76 @@
+"""The table as a partitioner sees it: arrays in canonical order, made once from Arrow.
+
+Canonical order is by a hash of what a row holds, so nothing depends on the order in which
+rows were scanned: rows that the hash cannot tell apart are the same in the release.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.columns import Categories, Column, Numbers, categories, is_number, numbers
+
+
+@dataclass(frozen=True)
+class QuasiTable:
+    """n rows of d quasi-identifiers.
+
+    columns: one array object each, rows as they came. order: int64[n], the row at each
+    canonical position. All else that a partitioner gets is in canonical order.
+    """
+
+    columns: tuple[Column, ...]
+    order: npt.NDArray[np.int64]
+
+    @property
+    def rows(self) -> int:
+        return len(self.order)
+
+    @cached_property
+    def points(self) -> npt.NDArray[np.float64]:
+        """float64[n, d]: numbers in [0, 1], categories as codes; min(|a - b|, 1) compares both."""
+        points = np.empty((self.rows, len(self.columns)))
+        for at, column in enumerate(self.columns):
+            values = column.points if isinstance(column, Numbers) else column.codes
+            points[:, at] = values[self.order]
+        return points
+
+    @cached_property
+    def numeric(self) -> npt.NDArray[np.bool_]:
+        """bool[d]: which columns are numbers."""
+        return np.array([isinstance(column, Numbers) for column in self.columns])
+
+    @cached_property
+    def values(self) -> npt.NDArray[np.int64]:
+        """int64[d]: distinct values of each categorical column, NULL among them; 0 for numbers."""
+        return np.array(
+            [len(np.unique(c.codes)) if isinstance(c, Categories) else 0 for c in self.columns]
+        )
+
+
+def read(
+    function: str, types: Mapping[str, str], lists: Mapping[str, pa.Array], hashes: pa.Array
+) -> QuasiTable:
+    """The quasi-identifiers named in ``types`` (SQL types by name, in declared order).
+
+    lists: Arrow arrays by name; hashes: uint64[n] of the values that are kept beside them.
+    Raises AnonError for a type or value that no label can stand for.
+    """
+    from anon_sql.kernels.hashing import mix
+
+    columns: list[Column] = []
+    row_hash = hashes.to_numpy(zero_copy_only=False).astype(np.uint64)
+    for name, sql_type in types.items():
+        if is_number(function, name, sql_type):
+            column: Column = numbers(function, name, sql_type, lists[name])
+            row_hash = mix(row_hash, np.where(column.present, column.keys, np.int64(-1)))
+            row_hash = mix(row_hash, column.present.astype(np.int64))
+        else:
+            column = categories(name, lists[name])
+            row_hash = mix(row_hash, column.codes.astype(np.int64))
+        columns.append(column)
+    return QuasiTable(tuple(columns), np.argsort(row_hash))

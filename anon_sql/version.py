@@ -1,0 +1,3 @@
+"""The version of the package, written into every macro it makes."""
+
+VERSION = "0.1.0"

@@ -1,0 +1,130 @@
+-- A release: one way through for every method, and no way round the check.
+--
+-- plan ─► pack each column as a list ─► partition ─► print a label per class ─► check the
+-- printed labels ─► rows. Each step is evaluated once; the lists stay where they are, and the
+-- last step picks each row's values and its class's labels out of them.
+
+CREATE OR REPLACE MACRO __anon_common(__anon_format, __anon_suppressed, __anon_seed) AS {
+    'format': __anon_format,
+    'suppressed': __anon_suppressed,
+    'seed': __anon_seed,
+    'threads': current_setting('threads'),
+    'memory_limit': current_setting('memory_limit')
+};
+
+CREATE OR REPLACE MACRO __anon_nothing(x) AS NULL;
+CREATE OR REPLACE MACRO __anon_mark(x) AS if(x IS NULL, NULL, hash(x));
+CREATE OR REPLACE MACRO __anon_column(v, part) AS {
+    'v': v, 'low': part.low, 'high': part.high, 'texts': part.texts, 'sets': part.sets};
+
+CREATE OR REPLACE MACRO __anon_release(
+    __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_common_, __anon_format, __anon_options
+) AS TABLE
+WITH
+__anon_planned AS MATERIALIZED (
+    SELECT __anon_plan(
+        __anon_function, __anon_types, __anon_k, __anon_call, __anon_seen(__anon_tbl),
+        __anon_common_, __anon_options) AS __anon_plan
+    FROM __anon_schema(__anon_tbl, __anon_k)
+),
+__anon_lists AS MATERIALIZED (
+    SELECT
+        list(COLUMNS(lambda __anon_c: __anon_is('released', __anon_c, __anon_call)
+            OR __anon_c = '__anon_hash')),
+        list(__anon_mark(COLUMNS(lambda __anon_c: __anon_is('loose', __anon_c, __anon_call))))
+            AS '__anon_mark_\0'
+    FROM __anon_rows(__anon_tbl, __anon_call), __anon_planned
+    WHERE CASE
+        WHEN __anon_row <= __anon_plan.rows THEN true ELSE error(__anon_plan.too_large) END
+),
+__anon_parts AS MATERIALIZED (
+    SELECT __anon_partition(
+        __anon_plan,
+        struct_pack(*COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
+            OR __anon_c = '__anon_hash' OR __anon_c[:12] = '__anon_mark_')),
+        __anon_options) AS __anon_part
+    FROM __anon_lists, __anon_planned
+),
+-- __anon_hash rides along, so that a call without quasi-identifiers reaches the plan's error.
+__anon_quasi AS (
+    SELECT COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
+        OR __anon_c = '__anon_hash')
+    FROM __anon_lists
+),
+__anon_columns AS (
+    SELECT
+        __anon_column(
+            COLUMNS(__anon_quasi.*), __anon_part.columns[alias(COLUMNS(__anon_quasi.*))]),
+        __anon_part.classes AS __anon_classes
+    FROM __anon_quasi, __anon_parts
+),
+__anon_classes AS (
+    SELECT * EXCLUDE (__anon_classes), unnest(range(1, __anon_classes + 1)) AS __anon_class
+    FROM __anon_columns
+),
+__anon_labels AS (
+    SELECT __anon_as_label(COLUMNS(* EXCLUDE (__anon_class)), __anon_class), __anon_class
+    FROM __anon_classes WHERE __anon_format IS DISTINCT FROM 'typed'
+),
+__anon_types AS (
+    SELECT __anon_as_typed(COLUMNS(* EXCLUDE (__anon_class)), __anon_class), __anon_class
+    FROM __anon_classes WHERE __anon_format = 'typed'
+),
+__anon_cells AS (
+    (SELECT COLUMNS(lambda __anon_c: __anon_format IS DISTINCT FROM 'typed' OR __anon_c = '__anon_class')
+     FROM __anon_labels)
+    UNION ALL BY NAME
+    (SELECT COLUMNS(lambda __anon_c: __anon_format = 'typed' OR __anon_c = '__anon_class')
+     FROM __anon_types)
+),
+__anon_printed AS MATERIALIZED (
+    SELECT
+        list(__anon_shown(COLUMNS(* EXCLUDE (__anon_class)))),
+        list(__anon_read(COLUMNS(* EXCLUDE (__anon_class)))) AS '__anon_read_\0',
+        list(hash('', *COLUMNS(* EXCLUDE (__anon_class)))) AS __anon_label_hash,
+        list(__anon_class) AS __anon_class
+    FROM __anon_cells
+),
+__anon_reads AS (
+    SELECT struct_pack(*COLUMNS(lambda __anon_c: __anon_c[:7] = '__anon_')) AS __anon_read
+    FROM __anon_printed
+),
+__anon_numeric AS (
+    SELECT __anon_numbers(COLUMNS(*)) FROM __anon_quasi
+),
+__anon_checked AS MATERIALIZED (
+    SELECT __anon_check(
+        __anon_plan, struct_pack(*COLUMNS(__anon_numeric.*)), __anon_part.class, __anon_read)
+        AS __anon_rows
+    FROM __anon_planned, __anon_numeric, __anon_parts, __anon_reads
+),
+__anon_kept AS (
+    SELECT COLUMNS(lambda __anon_c: __anon_c = '__anon_hash'
+        OR __anon_is('released', __anon_c, __anon_call) AND NOT __anon_is('quasi', __anon_c, __anon_call))
+    FROM __anon_lists
+),
+__anon_shown AS (
+    SELECT COLUMNS(lambda __anon_c: __anon_c = '__anon_class'
+        OR __anon_is('quasi', __anon_c, __anon_call))
+    FROM __anon_printed
+),
+__anon_picked AS (
+    SELECT
+        COLUMNS(__anon_kept.*), COLUMNS(__anon_shown.*),
+        unnest(__anon_rows.position) AS __anon_at,
+        unnest(__anon_rows.class) AS __anon_label_at
+    FROM __anon_kept, __anon_shown, __anon_checked
+)
+-- The first branch has no row: it keeps the source's order of columns.
+(SELECT __anon_nothing(COLUMNS(lambda __anon_c: __anon_is('released', __anon_c, __anon_call)))
+ FROM __anon_lists LIMIT 0)
+UNION ALL BY NAME
+(SELECT * EXCLUDE (__anon_hash, __anon_class)
+ FROM (
+    SELECT
+        list_extract(COLUMNS(lambda __anon_c: __anon_c = '__anon_hash'
+            OR __anon_is('released', __anon_c, __anon_call)
+            AND NOT __anon_is('quasi', __anon_c, __anon_call)), __anon_at),
+        list_extract(COLUMNS(lambda __anon_c: __anon_c = '__anon_class'
+            OR __anon_is('quasi', __anon_c, __anon_call)), __anon_label_at)
+    FROM __anon_picked));

@@ -1,0 +1,26 @@
+-- A k-anonymous release by RAYDEN: VP-tree classes, outliers found by COF and recovered.
+--
+-- tbl: name of the relation. k: smallest class, in rows. qids, sensitive, identifiers, keep:
+--   column names; NULL means as declared in comments.
+-- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' or 'drop'.
+-- seed: all randomness.
+-- alpha: outliers lie above mean + alpha standard deviations of their class's COF.
+-- vantage: 'random', 'max_spread' or 'farthest'. cut: 'balanced', 'median' or 'aligned'.
+-- tries: vantage points tried before a median cut is given up.
+-- repair: 'cap' or 'merge', what a class does that outliers would leave below k.
+-- variant: 'rayden', 'tang' or 'pyod', the way to compute COF.
+-- unrecovered: 'return' to their class or 'suppress' outliers that make no class of their own.
+-- Returns: the source's columns less the identifiers, quasi-identifiers generalized.
+-- Errors: no quasi-identifier, k above the number of rows, unknown columns or options.
+-- Example: SELECT * FROM rayden('people', k := 2, qids := ['age', 'city']);
+CREATE OR REPLACE MACRO rayden(
+    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
+    format := 'label', suppressed := 'keep', seed := 42,
+    alpha := 2.0, vantage := 'random', cut := 'balanced', tries := 8,
+    repair := 'cap', variant := 'rayden', unrecovered := 'return'
+) AS TABLE
+FROM __anon_release(
+    'rayden', tbl, k, __anon_scope(tbl, qids, sensitive, identifiers, keep),
+    __anon_common(format, suppressed, seed), format,
+    {'alpha': alpha, 'vantage': vantage, 'cut': cut, 'tries': tries,
+     'repair': repair, 'variant': variant, 'unrecovered': unrecovered});
