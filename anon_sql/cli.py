@@ -54,9 +54,7 @@ class Suppressed(StrEnum):
 
 def _version(asked: bool) -> None:
     if asked:
-        with anon_sql.connect() as con:
-            ((version,),) = con.execute("SELECT anon_version()").fetchall()
-        typer.echo(f"anon-sql {version}, DuckDB {duckdb.__version__}")
+        typer.echo(f"anon-sql {anon_sql.__version__}, DuckDB {duckdb.__version__}")
         raise typer.Exit
 
 
@@ -86,10 +84,11 @@ def run_demo(k: K = 10, database: Database = ":memory:") -> None:
         con.execute(f"CREATE TABLE {released} AS FROM rayden('{demo.TABLE}', k := ?)", [k])
         demo.mark(con, released)
         console.say(f"CREATE TABLE {released} AS FROM rayden('{demo.TABLE}', k := {k});")
-        console.say("Ten rows of the release (synthetic too; in another order, on purpose):")
-        console.show(con.sql(f"FROM {released} LIMIT 10"))
+        console.say("The release is as synthetic, and its order says nothing. One row in 3,000:")
+        console.show(con.sql(f"FROM {released} WHERE rowid % 3000 = 0"))
         console.say(f"FROM utility('{demo.TABLE}', '{released}', k := {k});")
-        _measure(con, f"FROM utility('{demo.TABLE}', '{released}', k := ?)", [k])
+        utility = f"FROM utility('{demo.TABLE}', '{released}', k := ?)"
+        console.show_measures(_measures(con, utility, [k]))
     console.say("Next, on a Parquet or CSV file of yours:")
     query = f"SELECT * FROM rayden('your.parquet', k := {k}, qids := ['age', 'zip'])"
     console.say(f'  anon-sql query "{query}"')
@@ -101,7 +100,9 @@ def run_demo(k: K = 10, database: Database = ":memory:") -> None:
 def query(
     sql: Annotated[str, typer.Argument(help="One or more statements; the last result is shown.")],
     database: Database = ":memory:",
-    output: Annotated[Output, typer.Option("--format", help="How to print.")] = Output.TABLE,
+    output: Annotated[
+        Output, typer.Option("--format", help="A table cuts long values.")
+    ] = Output.TABLE,
     rows: Annotated[
         int | None, typer.Option(min=0, help="Rows to print; default 40 in a table, else all.")
     ] = None,
@@ -166,17 +167,18 @@ def release(
             "suppressed := ?, seed := ?)",
             [k, *named.values(), format_.value, suppressed.value, seed],
         )
-        files.write(con, "released", target)
-        console.say(f"{target}: {method}, k = {k}, from {source}")
-        given = {fold(name) for columns in named.values() for name in columns}
-        rest = [name for name in con.sql("FROM released").columns if fold(name) not in given]
-        if rest:
-            console.say(f"kept as they are, for want of a role: {', '.join(rest)}")
-        _measure(
+        measured = _measures(
             con,
             "FROM utility('raw', 'released', k := ?, qids := ?, sensitive := ?)",
             [k, named["qids"], named["sensitive"]],
         )
+        given = {fold(name) for columns in named.values() for name in columns}
+        rest = [name for name in con.sql("FROM released").columns if fold(name) not in given]
+        files.write(con, "released", target)
+        console.say(f"{target}: {method}, k = {k}, from {source}")
+        if rest:
+            console.say(f"kept as they are, for want of a role: {', '.join(rest)}")
+        console.show_measures(measured)
 
 
 @data_app.command("adult")
@@ -208,11 +210,13 @@ def load_adult(
     console.say(f'  anon-sql query "{query}" --database {shlex.quote(database)}')
 
 
-def _measure(con: duckdb.DuckDBPyConnection, sql: str, arguments: list[object]) -> None:
+def _measures(
+    con: duckdb.DuckDBPyConnection, sql: str, arguments: list[object]
+) -> dict[str, object]:
     result = con.execute(sql, arguments)
     names = [column[0] for column in result.description or []]
     (row,) = result.fetchall()
-    console.show_measures(names, row)
+    return dict(zip(names, row, strict=True))
 
 
 def _names(given: Columns) -> Columns:

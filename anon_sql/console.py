@@ -3,7 +3,7 @@
 import csv
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import duckdb
@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 ROWS = 40
+CELL_WIDTH, NARROW, GAP = 40, 12, 2  # widest value, narrowest cut, blanks between columns
 PIPE_WIDTH = 400  # a pipe has no width; rich's 80 columns would fold every row
 _NUMBER = re.compile(
     r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL\(.*\)|FLOAT|DOUBLE)", re.IGNORECASE
@@ -64,17 +65,25 @@ def say(text: str = "") -> None:
 
 
 def show(result: duckdb.DuckDBPyRelation, rows: int = ROWS) -> int:
-    """Print a result as a table of at most ``rows`` rows; how many it has."""
-    numeric = [bool(_NUMBER.fullmatch(str(kind))) for kind in result.types]
-    names = [Text(visible(name)) for name in result.columns]
+    """Print a result as a table of at most ``rows`` rows, long values cut; how many it has."""
     printed = result.project("COLUMNS(*)::VARCHAR").to_arrow_table()
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name, number in zip(names, numeric, strict=True):
-        table.add_column(name, justify="right" if number else "left", overflow="fold")
-    head = printed.slice(0, rows)
-    for row in zip(*(column.to_pylist() for column in head.columns), strict=True):
-        table.add_row(*(_cell(value) for value in row))
-    _console().print(table)
+    console, names = _console(), [visible(name) for name in result.columns]
+    columns = [[_cell(value) for value in c.to_pylist()] for c in printed.slice(0, rows).columns]
+    widths = [
+        max(cell.cell_len for cell in [Text(name), *column])
+        for name, column in zip(names, columns, strict=True)
+    ]
+    chosen, limit = _fit(widths, console.width - 2)
+    table = _table()
+    for at in chosen:
+        number = _NUMBER.fullmatch(str(result.types[at]))
+        table.add_column(_cut(Text(names[at]), limit), justify="right" if number else "left")
+    for row in zip(*(columns[at] for at in chosen), strict=True):
+        table.add_row(*(_cut(cell, limit) for cell in row))
+    console.print(table)
+    if len(chosen) < len(names):
+        hidden = ", ".join(name for at, name in enumerate(names) if at not in chosen)
+        say(f"no room for: {hidden} (a wider terminal shows more)")
     total: int = printed.num_rows
     return total
 
@@ -103,13 +112,13 @@ def write_json(result: duckdb.DuckDBPyRelation, rows: int | None) -> None:
         sys.stdout.writelines(f"{line}\n" for line in batch.column(0).to_pylist())
 
 
-def show_measures(names: Sequence[str], values: Sequence[object]) -> None:
-    """Print one row of measures as lines: name, figure, what it means."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+def show_measures(measured: Mapping[str, object]) -> None:
+    """Print measures as lines: name, figure, what it means."""
+    table = _table()
     table.add_column("measure")
     table.add_column("value", justify="right")
     table.add_column("in plain words")
-    for name, value in zip(names, values, strict=True):
+    for name, value in measured.items():
         figure = f"{value:,.4f}" if isinstance(value, float) else value
         figure = f"{value:,}" if isinstance(value, int) else figure
         table.add_row(name, _cell(None if figure is None else str(figure)), MEANING.get(name, ""))
@@ -118,6 +127,29 @@ def show_measures(names: Sequence[str], values: Sequence[object]) -> None:
 
 def _cell(value: str | None) -> Text:
     return Text("NULL", style="dim") if value is None else Text(visible(value))
+
+
+def _fit(widths: Sequence[int], room: int) -> tuple[list[int], int]:
+    """Columns that fit beside each other, the middle ones left out, and the width of a value."""
+    chosen = list(range(len(widths)))
+    while len(chosen) > 1 and _needed(widths, chosen, NARROW) > room:
+        del chosen[len(chosen) // 2]
+    limits = range(CELL_WIDTH, NARROW, -1)
+    return chosen, next((n for n in limits if _needed(widths, chosen, n) <= room), NARROW)
+
+
+def _needed(widths: Sequence[int], chosen: Sequence[int], limit: int) -> int:
+    return sum(min(widths[at], limit) + GAP for at in chosen)
+
+
+def _cut(cell: Text, limit: int) -> Text:
+    cell.truncate(limit, overflow="ellipsis")
+    return cell
+
+
+def _table() -> Table:
+    """Columns GAP apart: one blank of padding and one of the box."""
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
 
 
 def _console() -> Console:

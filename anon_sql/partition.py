@@ -18,6 +18,7 @@ from anon_sql.binding import HELPER
 from anon_sql.columns import Categories, Numbers
 from anon_sql.constraints import Constraint
 from anon_sql.errors import AnonError
+from anon_sql.joining import place_suppressed
 from anon_sql.registry import udf
 from anon_sql.table import QuasiTable, read
 from anon_sql.workers import Workers
@@ -88,7 +89,11 @@ def run(
     )
     if plan["k"] == 1 and not method.given:
         return table, methods.Partition(np.arange(table.rows, dtype=np.int32))
-    return table, method.partition(table, call)
+    found = method.partition(table, call)
+    placed = place_suppressed(
+        table, found.classes, constraint, plan["suppressed"], call.workers
+    )
+    return table, methods.Partition(placed, found.stats)
 
 
 def _refuse_identifying(function: str, k: int, columns: Mapping[str, pa.Array | None]) -> None:

@@ -39,6 +39,12 @@ class QuasiTable:
             points[:, at] = values[self.order]
         return points
 
+    def only(self, kept: npt.NDArray[np.bool_]) -> "QuasiTable":
+        """The rows at the canonical positions marked in ``kept``, bool[n]."""
+        part = QuasiTable(self.columns, self.order[kept])
+        part.__dict__.update(points=self.points[kept], numeric=self.numeric, values=self.values)
+        return part
+
     @cached_property
     def numeric(self) -> npt.NDArray[np.bool_]:
         """bool[d]: which columns are numbers."""

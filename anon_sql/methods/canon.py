@@ -1,0 +1,42 @@
+"""CANON: a VP-tree over numeric quasi-identifiers, every leaf generalized.
+
+Source: Canbay et al., "CANON", figure 3. The paper gives neither the distance nor a scaling:
+Euclidean on columns scaled to [0, 1] by the table's own range. Its median cut is kept where
+both sides have k rows; the authors' code also drops sets whose median distance is 0.
+"""
+
+import numpy as np
+
+from anon_sql.errors import AnonError
+from anon_sql.methods import Call, Partition, method
+from anon_sql.options import Choice, Whole
+from anon_sql.table import QuasiTable
+
+
+@method(
+    "canon",
+    vantage=Choice(("random", "max_spread", "farthest")),
+    cut=Choice(("balanced", "median", "aligned")),
+    tries=Whole(1),
+)
+def canon(table: QuasiTable, call: Call) -> Partition:
+    """Classes of at least k rows. Raises AnonError for a quasi-identifier that is no number."""
+    from anon_sql.kernels.vp_tree import vp_partition
+
+    text = [table.columns[at].name for at in np.flatnonzero(~table.numeric)]
+    if text:
+        raise AnonError(
+            call.function,
+            "every quasi-identifier must be numeric",
+            f"text in {', '.join(text)}",
+            "use rayden, or leave them out of qids",
+        )
+    leaves = vp_partition(
+        table.points,
+        call.constraint.k,
+        metric="euclid",
+        seed=call.seed,
+        workers=call.workers,
+        **call.options,
+    )
+    return Partition(leaves.classes())

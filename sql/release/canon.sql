@@ -1,0 +1,20 @@
+-- A k-anonymous release of numeric quasi-identifiers by CANON: the leaves of a VP-tree.
+--
+-- tbl: name of the relation. k: smallest class, in rows. qids, sensitive, identifiers, keep:
+--   column names; NULL means as declared in comments.
+-- format: 'label' (text) or 'typed' (structs). suppressed: 'keep' or 'drop'.
+-- seed: all randomness.
+-- vantage: 'random', 'max_spread' or 'farthest'. cut: 'median', 'balanced' or 'aligned'.
+-- tries: vantage points tried before a median cut is given up.
+-- Returns: the source's columns less the identifiers, quasi-identifiers generalized.
+-- Errors: a quasi-identifier that is text (use rayden), k above the number of rows.
+-- Example: SELECT * FROM canon('people', k := 2, qids := ['age']);
+CREATE OR REPLACE MACRO canon(
+    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
+    format := 'label', suppressed := 'keep', seed := 42,
+    vantage := 'random', cut := 'median', tries := 8
+) AS TABLE
+FROM __anon_release(
+    'canon', tbl, k, __anon_scope(tbl, qids, sensitive, identifiers, keep),
+    __anon_common(format, suppressed, seed), format,
+    {'vantage': vantage, 'cut': cut, 'tries': tries});

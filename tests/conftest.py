@@ -1,0 +1,73 @@
+"""Fixtures that every test shares: a connection, tables the project makes, and real data."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import anon_sql
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+QUASI = [
+    *("age", "workclass", "education_num", "marital_status"),
+    *("occupation", "race", "sex", "native_country"),
+]
+COMPLETE = (
+    "split = 'train' AND workclass IS NOT NULL AND occupation IS NOT NULL "
+    "AND native_country IS NOT NULL"
+)
+
+
+@pytest.fixture
+def con() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in memory with the functions on it."""
+    with anon_sql.connect() as connection:
+        yield connection
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real tables, which is not part of the project."""
+    if not SHARED.is_dir():
+        pytest.skip("needs the real tables in ../shared/data")
+    return SHARED
+
+
+@pytest.fixture
+def adult(con: duckdb.DuckDBPyConnection, shared_data: Path) -> duckdb.DuckDBPyConnection:
+    """The 30,162 complete rows of Adult's train split as table ``adult``, roles declared."""
+    con.execute(f"CREATE TABLE adult AS FROM '{shared_data}/adult.parquet' WHERE {COMPLETE}")
+    rest = ["education", "relationship", "fnlwgt", "capital_gain", "capital_loss"]
+    anon_sql.declare(
+        con, "adult", quasi=QUASI, sensitive=["income"], keep=[*rest, "hours_per_week", "split"]
+    )
+    return con
+
+
+@pytest.fixture
+def people(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """A table ``people`` of 400 rows that the project makes: every kind of column, NULLs, ties."""
+    con.execute(
+        """
+        CREATE TABLE people AS
+        SELECT
+            row_number() OVER () AS person_id,
+            if(i % 17 = 0, NULL, 18 + (i * 7919) % 60) AS age,
+            if(i % 23 = 0, NULL, ['Accra', 'Bonn', 'Cape Town', 'Delhi'][1 + (i * i) % 4]) AS city,
+            ['f', 'm'][1 + i % 2] AS sex,
+            DATE '1950-01-01' + ((i * 104729) % 20000)::INTEGER AS born,
+            (20 + (i * 31) % 100) / 10 AS score,
+            ['flu', 'asthma', 'none'][1 + (i * 13) % 3] AS illness
+        FROM range(400) AS made(i)
+        """
+    )
+    anon_sql.declare(
+        con,
+        "people",
+        identifier=["person_id"],
+        quasi=["age", "city", "sex", "born"],
+        sensitive=["illness"],
+        keep=["score"],
+    )
+    return con
