@@ -31,16 +31,18 @@ def committed(scope: Mapping[str, Any]) -> Table | None:
 
 
 def bound_role(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> str:
-    """identifier, quasi, loose (no role) or kept: what the macro does with a column."""
+    """identifier, classes, quasi, loose (no role) or kept: what the macro does with a column."""
     folded = fold(name)
-    if folded in _names(scope["identifiers"]) or folded in _names(scope.get("drops")):
+    if folded in _names(scope["classes"]):
+        return "classes"
+    if folded in _names(scope["identifiers"]) or folded in _names(scope["drops"]):
         return "identifier"
     try:
         declared = tag(tags.get(folded))
     except ValueError:
         declared = None
     if declared == "identifier":
-        return "identifier"
+        return "loose" if scope["whole"] else "identifier"
     if folded in _names(scope["qids"]) or (scope["qids"] is None and declared == "quasi"):
         return "quasi"
     named = folded in _names(scope["sensitive"]) or folded in _names(scope["keep"])
@@ -73,6 +75,8 @@ def is_role(wanted: Any, names: Any, scopes: Any) -> pa.Array:
         role = bound_role(scope, tags, name)
         if kind == "kept":
             return role in ("kept", "loose")
-        return role != "identifier" if kind == "released" else role == kind
+        if kind == "released":
+            return role not in ("identifier", "classes")
+        return role == kind
 
     return pa.array([matches(name.as_py()) for name in names], pa.bool_())

@@ -16,6 +16,7 @@ from anon_sql.arrow import integers, valid
 from anon_sql.errors import AnonError
 
 NULL_POINT = 3.0  # a scaled NULL: further than 1 from every number, so its distance is cut to 1
+_MICROSECONDS = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
 _TOP = np.uint64(1 << 63)
 _TEXT = ("VARCHAR", "BOOLEAN", "ENUM", "UUID")
 _NUMBERS = (
@@ -44,12 +45,16 @@ def is_number(function: str, name: str, sql_type: str) -> bool:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A numeric column: keys int64[n], points float64[n] in [0, 1], present bool[n]."""
+    """A numeric column: keys int64[n], points float64[n] in [0, 1], present bool[n].
+
+    width: largest less smallest value (days for dates, microseconds for times).
+    """
 
     name: str
     keys: npt.NDArray[np.int64]
     points: npt.NDArray[np.float64]
     present: npt.NDArray[np.bool_]
+    width: float
 
 
 @dataclass(frozen=True)
@@ -104,14 +109,21 @@ def numbers(function: str, name: str, sql_type: str, values: pa.Array) -> Number
     keys = high if low is None else _ranks(high, low)
     within = approximate[present]
     if len(within) == 0:
-        return Numbers(name, keys, np.full(len(keys), NULL_POINT), present)
+        return Numbers(name, keys, np.full(len(keys), NULL_POINT), present, 0.0)
     least, most = within.min(), within.max()
     with np.errstate(over="ignore"):
         width = most - least
         if not np.isfinite(width):
             approximate, least, width = approximate / 4, least / 4, most / 4 - least / 4
     points = (approximate - least) / width if width > 0 else np.zeros(len(keys))
-    return Numbers(name, keys, np.where(present, points, NULL_POINT), present)
+    width = float(width) * microseconds(values.type)
+    return Numbers(name, keys, np.where(present, points, NULL_POINT), present, width)
+
+
+def microseconds(kind: pa.DataType) -> float:
+    """How many microseconds the unit of a time is; 1 for all that is none, dates too."""
+    timed = pa.types.is_timestamp(kind) or pa.types.is_time(kind)
+    return _MICROSECONDS[kind.unit] if timed else 1.0
 
 
 def wide(

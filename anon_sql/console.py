@@ -15,7 +15,7 @@ from rich.text import Text
 
 ROWS = 40
 CELL_WIDTH, NARROW, GAP = 40, 12, 2  # widest value, narrowest cut, blanks between columns
-PIPE_WIDTH = 400  # a pipe has no width; rich's 80 columns would fold every row
+PIPE_WIDTH = 10_000  # a pipe has no width; rich's 80 columns would fold every row
 _NUMBER = re.compile(
     r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL\(.*\)|FLOAT|DOUBLE)", re.IGNORECASE
 )

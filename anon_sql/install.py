@@ -11,12 +11,23 @@ from typing import Any
 
 import duckdb
 
-from anon_sql import binding, check, interrupt, partition, plan, readers, registry
+from anon_sql import (
+    binding,
+    check,
+    gower,
+    interrupt,
+    listing,
+    partition,
+    plan,
+    readers,
+    registry,
+    steps,
+)
 from anon_sql.errors import AnonError
 from anon_sql.macros import CREATE, sql_files
 from anon_sql.version import VERSION
 
-_FILED = (binding, plan, partition, check, readers)  # importing them files their functions
+_FILED = (binding, plan, partition, check, readers, steps, gower, listing)  # files their functions
 _MARK = "anon_sql "  # opens the last line of every comment on a macro of ours
 _connections: dict[str, list["weakref.ref[duckdb.DuckDBPyConnection]"]] = {}
 

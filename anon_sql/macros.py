@@ -9,6 +9,7 @@ from pathlib import Path
 
 _HEADER = re.compile(r"\A((?:--[^\n]*\n)+)")
 _MACRO = re.compile(r"^CREATE OR REPLACE MACRO\s+(\w+)", re.MULTILINE)
+_COMMENT = re.compile(r"--[^\n]*")
 CREATE = "CREATE OR REPLACE MACRO"
 
 
@@ -58,7 +59,7 @@ def sql_files() -> tuple[SqlFile, ...]:
     calls = re.compile(r"\b(" + "|".join(map(re.escape, maker)) + r")\(")
     order = TopologicalSorter(
         {
-            path: {maker[name] for name in calls.findall(file.text)} - {path}
+            path: {maker[name] for name in calls.findall(_COMMENT.sub("", file.text))} - {path}
             for path, file in found.items()
         }
     )

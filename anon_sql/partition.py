@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql import interrupt, labels, methods
-from anon_sql.arrow import first, lists, one_list, one_map, one_struct
+from anon_sql import interrupt, labels, methods, options
+from anon_sql.arrow import first, integers, lists, one_list, one_map, one_struct, valid
 from anon_sql.binding import HELPER
 from anon_sql.columns import Categories, Numbers
 from anon_sql.constraints import Constraint
 from anon_sql.errors import AnonError
-from anon_sql.joining import place_suppressed
+from anon_sql.joining import dense, place_suppressed
 from anon_sql.registry import udf
 from anon_sql.table import QuasiTable, read
 from anon_sql.workers import Workers
@@ -40,12 +40,12 @@ Classes = npt.NDArray[np.int32]
 
 
 @udf("__anon_partition", PARTS)
-def partition(plans: Any, packed: Any, options: Any) -> pa.Array:
+def partition(plans: Any, packed: Any, given: Any) -> pa.Array:
     """Run a method and describe its classes, the suppressed rows as the last one."""
     plan, columns = first(plans), lists(packed)
     if columns[HELPER + "hash"] is None:
         return pa.array([None], _result_type())
-    table, classes = classify(plan, columns, first(options) or {})
+    table, classes = classify(plan, columns, first(given) or {})
     count = int(classes.max()) + 1
     suppressed = bool((classes < 0).any())
     total = count + suppressed
@@ -64,36 +64,58 @@ def classify(
     plan: Mapping[str, Any], columns: Mapping[str, pa.Array | None], given: Mapping[str, Any]
 ) -> tuple[QuasiTable, Classes]:
     """The table and the class of each of its rows, rows as they came."""
-    table, found = run(plan, columns, given)
-    classes = np.empty(table.rows, dtype=np.int32)
-    classes[table.order] = found.classes
-    return table, classes
+    table, call, method = prepare(plan, columns, given)
+    if call.constraint.k == 1 and not method.given:
+        return table, np.arange(table.rows, dtype=np.int32)
+    found = method.run(table, call)
+    placed = place_suppressed(
+        table, found.classes, call.constraint, plan["suppressed"], call.workers
+    )
+    return table, as_came(table, placed)
 
 
-def run(
+def as_came(table: QuasiTable, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Values in canonical order -> in the order of the packed lists."""
+    result = np.empty_like(values)
+    result[table.order] = values
+    return result
+
+
+def prepare(
     plan: Mapping[str, Any], columns: Mapping[str, pa.Array | None], given: Mapping[str, Any]
-) -> tuple[QuasiTable, methods.Partition]:
-    """The table in canonical order and what the method makes of it."""
+) -> tuple[QuasiTable, methods.Call, methods.Method]:
+    """The table, the call and the method of a plan; raises AnonError where they do not go together."""
     function = plan["function"]
     interrupt.begin()
     _refuse_identifying(function, plan["k"], columns)
     types = dict(zip(plan["quasi"], plan["types"], strict=True))
     known = {name: values for name, values in columns.items() if values is not None}
-    method = methods.find(function)
-    options = {name: option.read(function, name, given[name]) for name, option in method.options.items()}
     table = read(function, types, known, known[HELPER + "hash"])
     constraint = Constraint(plan["k"])
     constraint.require(function, table.rows)
+    method = methods.find(function)
     call = methods.Call(
-        function, constraint, plan["seed"], Workers(function, plan["threads"]), options, known
+        function,
+        constraint,
+        plan["seed"],
+        Workers(function, plan["threads"]),
+        options.read(function, method.options, given),
+        _given_classes(plan, table, known),
     )
-    if plan["k"] == 1 and not method.given:
-        return table, methods.Partition(np.arange(table.rows, dtype=np.int32))
-    found = method.partition(table, call)
-    placed = place_suppressed(
-        table, found.classes, constraint, plan["suppressed"], call.workers
-    )
-    return table, methods.Partition(placed, found.stats)
+    return table, call, method
+
+
+def _given_classes(
+    plan: Mapping[str, Any], table: QuasiTable, columns: Mapping[str, pa.Array]
+) -> Classes | None:
+    """Class ids from a column of any type, in canonical order; -1 where it is NULL."""
+    if plan["classes"] is None:
+        return None
+    coded = columns[plan["classes"]]
+    if not pa.types.is_dictionary(coded.type):
+        coded = coded.dictionary_encode()
+    ids = np.where(valid(coded), integers(coded.indices.cast(pa.int32())), -1)
+    return dense(ids[table.order].astype(np.int32))
 
 
 def _refuse_identifying(function: str, k: int, columns: Mapping[str, pa.Array | None]) -> None:

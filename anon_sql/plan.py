@@ -10,11 +10,11 @@ from anon_sql import methods
 from anon_sql.arrow import first
 from anon_sql.binding import HELPER, bound_role, committed, scope_of
 from anon_sql.columns import is_number
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.options import Choice, Whole, read
 from anon_sql.registry import udf
 from anon_sql.relation import Table, find
-from anon_sql.roles import Roles, assign
+from anon_sql.roles import Roles, assign, fold
 
 COMMON = {
     "format": Choice(("label", "typed")),
@@ -22,7 +22,7 @@ COMMON = {
     "seed": Whole(0),
 }
 PLAN = (
-    "STRUCT(function VARCHAR, k INTEGER, quasi VARCHAR[], types VARCHAR[], sensitive VARCHAR[], "
+    "STRUCT(function VARCHAR, k INTEGER, quasi VARCHAR[], types VARCHAR[], sensitive VARCHAR[], classes VARCHAR, "
     "format VARCHAR, suppressed VARCHAR, seed BIGINT, threads INTEGER, rows BIGINT, too_large VARCHAR)"
 )
 _ARROW = pa.struct(
@@ -32,6 +32,7 @@ _ARROW = pa.struct(
         ("quasi", pa.list_(pa.string())),
         ("types", pa.list_(pa.string())),
         ("sensitive", pa.list_(pa.string())),
+        ("classes", pa.string()),
         ("format", pa.string()),
         ("suppressed", pa.string()),
         ("seed", pa.int64()),
@@ -73,11 +74,29 @@ def settle(
         raise
     bound_tags = ours.tags() if ours else {}
     for name in names:
-        bound = bound_role({**scope, "drops": None}, bound_tags, name)
-        real = "quasi" if name in roles.quasi else "identifier" if name in roles.identifier else ""
-        if real != (bound if bound in ("quasi", "identifier") else ""):
+        bound = bound_role({**scope, "drops": None, "classes": None}, bound_tags, name)
+        if (bound == "quasi") != (name in roles.quasi):
+            raise _shadowed(function)
+        if not scope["whole"] and (bound == "identifier") != (name in roles.identifier):
             raise _shadowed(function)
     return roles
+
+
+def _refuse_taken(
+    function: str, adds: Sequence[str], classes: object, columns: Mapping[str, str]
+) -> None:
+    """Raise AnonError for a column that the result would hold twice, or a missing one."""
+    folded = {fold(column): column for column in columns}
+    for added in adds:
+        if added in folded:
+            raise AnonError(
+                function, f"the table must not have a column {added}", folded[added], "rename it"
+            )
+    if classes is not None and (not isinstance(classes, str) or fold(classes) not in folded):
+        hint = did_you_mean(classes, columns) if isinstance(classes, str) else None
+        raise AnonError(
+            function, "classes must name a column of the table", f"'{classes}'", hint
+        )
 
 
 def _same_types(table: Table, types: Mapping[str, str]) -> bool:
@@ -124,9 +143,10 @@ def plan(
     name, scope_ = first(function), first(scope)
     columns = {n: t for n, t in first(types).items() if n != HELPER + "zero"}
     given = first(common)
-    size = Whole(1).read(name, "k", first(k))
+    size = Whole(1).read(name, "k", pa.types.is_boolean(k.type) or first(k))
     checked = read(name, COMMON, given)
     read(name, methods.find(name).options, first(options) or {})
+    _refuse_taken(name, methods.find(name).adds, scope_["classes"], columns)
     roles = settle(name, columns, scope_, first(seen))
     for quasi in roles.quasi:
         is_number(name, quasi, columns[quasi])
@@ -139,6 +159,7 @@ def plan(
                 "quasi": list(roles.quasi),
                 "types": [columns[quasi] for quasi in roles.quasi],
                 "sensitive": list(roles.sensitive),
+                "classes": next((c for c in columns if fold(c) == fold(scope_["classes"] or "")), None),
                 **checked,
                 "threads": int(given["threads"]),
                 "rows": rows,

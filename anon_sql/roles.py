@@ -101,6 +101,7 @@ def assign(
                     function,
                     "a declared quasi-identifier must be in qids or in keep",
                     f"neither for {name}",
+                    f"add it to one of them, for instance keep := ['{name}']",
                 )
             del role_of[name]
     for role, members in chosen.items():

@@ -5,9 +5,11 @@ from typer.testing import CliRunner
 from anon_sql import cli
 
 
-def run(*arguments):
+def run(*arguments, **environment):
     """The result of ``anon-sql`` with these arguments."""
-    return CliRunner(env={"COLUMNS": "200"}).invoke(cli.app, [str(a) for a in arguments])
+    return CliRunner(env={"COLUMNS": "200"} | environment).invoke(
+        cli.app, [str(a) for a in arguments]
+    )
 
 
 def refused(*arguments):

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 from command import refused, run
 
@@ -61,6 +62,25 @@ def test_data_cannot_style_or_drive_the_terminal():
     assert "[red]" in stdout
     assert "\x1b" not in stdout
     assert "\\x1b[2J" in stdout
+
+
+def test_a_narrow_terminal_leaves_out_columns_and_says_which():
+    columns = [f"repeat('{letter}', 30) AS column_{letter}" for letter in "abcdefghi"]
+    sql = f"SELECT 7 AS id, {', '.join(columns)}, 8 AS last"
+    terminal = {"FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "xterm", "COLUMNS": "80"}
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", run("query", sql, **terminal).stdout).splitlines()
+    assert max(map(len, lines[:4])) <= 80  # the note below may be longer
+    header, _, row = lines[1:4]
+    assert header.split() == ["id", "column_a", "column_b", "column_h", "column_i", "last"]
+    assert row.split()[:2] == ["7", "a" * 13 + "…"]
+    assert lines[-2].startswith("no room for: column_c, column_d, column_e, column_f, column_g (")
+    assert "column_e" in run("query", sql).stdout
+
+
+def test_a_value_is_cut_in_a_table_only():
+    sql = "SELECT repeat('x', 100) AS long"
+    assert "x" * 39 + "… " in run("query", sql).stdout + " "
+    assert "x" * 100 in run("query", sql, "--format", "csv").stdout
 
 
 def test_statements_without_a_result(tmp_path):

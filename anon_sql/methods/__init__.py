@@ -1,4 +1,4 @@
-"""Release methods, one a file: a partitioner is a function of a table to class ids.
+"""Release methods and their steps, one a file: a partitioner is a function of a table to class ids.
 
 A method files itself with ``@method``; the SQL function of the same name finds it here.
 """
@@ -29,7 +29,7 @@ class Call:
     seed: int
     workers: "Workers"
     options: Mapping[str, Any]
-    columns: Mapping[str, Any]  # the packed Arrow columns, for a method that is given classes
+    classes: "npt.NDArray[np.int32] | None" = None  # given with the table, canonical order
 
 
 @dataclass(frozen=True)
@@ -46,21 +46,22 @@ class Method:
 
     name: str
     options: Mapping[str, Option]
-    partition: Callable[["QuasiTable", Call], Partition]
+    run: Callable[["QuasiTable", Call], Any]
     given: bool = False  # classes come with the table
+    adds: tuple[str, ...] = ()  # columns of the result that the table must not have
 
 
 _methods: dict[str, Method] = {}
 
 
 def method(
-    name: str, *, given: bool = False, **options: Option
-) -> Callable[[Callable[..., Partition]], Any]:
-    """File a partitioner under the name of its SQL function."""
+    name: str, *, given: bool = False, adds: tuple[str, ...] = (), **options: Option
+) -> Callable[[Callable[..., Any]], Any]:
+    """File a partitioner, or a step of one, under the name of its SQL function."""
 
-    def file(partition: Callable[..., Partition]) -> Callable[..., Partition]:
-        _methods[name] = Method(name, options, partition, given)
-        return partition
+    def file(run: Callable[..., Any]) -> Callable[..., Any]:
+        _methods[name] = Method(name, options, run, given, adds)
+        return run
 
     return file
 

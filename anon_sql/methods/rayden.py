@@ -79,8 +79,7 @@ def cap(
     rows = np.flatnonzero(detected)
     rows = rows[np.lexsort((rows, -scores[rows], classes[rows]))]
     own = classes[rows]
-    begins = np.concatenate(([0], np.flatnonzero(np.diff(own)) + 1)) if len(own) else []
-    rank = np.arange(len(rows)) - np.repeat(begins, np.diff(np.append(begins, len(rows)))).astype(int)
+    rank = np.arange(len(rows)) - np.searchsorted(own, own)
     leaving = np.zeros(len(classes), dtype=np.bool_)
     leaving[rows[rank < spare[own]]] = True
     return leaving

@@ -23,14 +23,14 @@ CREATE OR REPLACE MACRO __anon_release(
 WITH
 __anon_planned AS MATERIALIZED (
     SELECT __anon_plan(
-        __anon_function, __anon_types, __anon_k, __anon_call, __anon_seen(__anon_tbl),
+        __anon_function, __anon_types, __anon_k_given, __anon_call, __anon_seen(__anon_tbl),
         __anon_common_, __anon_options) AS __anon_plan
     FROM __anon_schema(__anon_tbl, __anon_k)
 ),
 __anon_lists AS MATERIALIZED (
     SELECT
         list(COLUMNS(lambda __anon_c: __anon_is('released', __anon_c, __anon_call)
-            OR __anon_c = '__anon_hash')),
+            OR __anon_is('classes', __anon_c, __anon_call) OR __anon_c = '__anon_hash')),
         list(__anon_mark(COLUMNS(lambda __anon_c: __anon_is('loose', __anon_c, __anon_call))))
             AS '__anon_mark_\0'
     FROM __anon_rows(__anon_tbl, __anon_call), __anon_planned
@@ -41,6 +41,7 @@ __anon_parts AS MATERIALIZED (
     SELECT __anon_partition(
         __anon_plan,
         struct_pack(*COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
+            OR __anon_is('classes', __anon_c, __anon_call)
             OR __anon_c = '__anon_hash' OR __anon_c[:12] = '__anon_mark_')),
         __anon_options) AS __anon_part
     FROM __anon_lists, __anon_planned

@@ -4,10 +4,10 @@
 -- column k arrives here as a BOOLEAN and is refused by name.
 CREATE OR REPLACE MACRO __anon_schema(__anon_tbl, __anon_k) AS TABLE
 SELECT
-    struct_pack(*COLUMNS(lambda __anon_c: __anon_c <> '__anon_k')) AS __anon_types,
-    any_value(__anon_k) AS __anon_k
+    struct_pack(*COLUMNS(lambda __anon_c: __anon_c <> '__anon_k_given')) AS __anon_types,
+    any_value(__anon_k_given) AS __anon_k_given
 FROM (
-    SELECT typeof(COLUMNS(*)), __anon_k AS __anon_k
+    SELECT typeof(COLUMNS(*)), __anon_k AS __anon_k_given
     FROM (
         (SELECT * FROM query_table(__anon_tbl) LIMIT 0)
         UNION ALL BY NAME

@@ -1,0 +1,37 @@
+"""COF within given classes, the step between RAYDEN's tree and its recovery."""
+
+from typing import Any
+
+import numpy as np
+
+from anon_sql.methods import Call, method
+from anon_sql.options import Choice, Number
+from anon_sql.table import QuasiTable
+
+
+@method(
+    "cof_score",
+    given=True,
+    adds=("cof", "outlier"),
+    alpha=Number(0),
+    variant=Choice(("rayden", "tang", "pyod")),
+)
+def cof_score(table: QuasiTable, call: Call) -> tuple[Any, Any]:
+    """cof float64[n], NaN for a row without a class, and outlier bool[n]."""
+    from anon_sql.kernels import cof
+    from anon_sql.kernels.leaves import Leaves
+
+    assert call.classes is not None
+    rows = np.flatnonzero(call.classes >= 0)
+    leaves, points = Leaves.of(call.classes[rows]), table.points[rows]
+    scores, outlier = np.full(table.rows, np.nan), np.zeros(table.rows, dtype=np.bool_)
+    scores[rows] = cof.cof_score(
+        points,
+        leaves,
+        call.constraint.k,
+        metric="gower",
+        variant=call.options["variant"],
+        workers=call.workers,
+    )
+    outlier[rows] = cof.outliers(scores[rows], leaves, call.options["alpha"])
+    return scores, outlier

@@ -1,0 +1,11 @@
+-- The range of each numeric quasi-identifier, for gower().
+--
+-- tbl: name of the relation. qids: column names; NULL means as declared in comments.
+-- Returns: MAP(VARCHAR, DOUBLE) by column name: largest less smallest value (days for a date,
+--   microseconds for a time or timestamp), NULL for text.
+-- Errors: no quasi-identifier, a column that is neither number, date, time nor text.
+-- Example: SELECT gower_ranges('people', ['age', 'city']);
+CREATE OR REPLACE MACRO gower_ranges(tbl, qids := NULL) AS (
+    SELECT __anon_gower_ranges(__anon_plan, __anon_packed)
+    FROM __anon_work('gower_ranges', tbl, 1, __anon_step(tbl, qids, NULL), 'keep', 0, NULL)
+);
