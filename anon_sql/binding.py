@@ -27,7 +27,9 @@ def scope_of(scope: Mapping[str, Any]) -> Scope:
 
 def committed(scope: Mapping[str, Any]) -> Table | None:
     """The table of a call as everybody sees it: no temporary table, no open transaction."""
-    return find(scope["relation"], scope_of(scope), registry.catalog(scope["db"], scope["relation"]))
+    return find(
+        scope["relation"], scope_of(scope), registry.catalog(scope["db"], scope["relation"])
+    )
 
 
 def bound_role(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> str:

@@ -35,9 +35,13 @@ def check(plans: Any, packed: Any, classes: Any, printed: Any) -> pa.Array:
     plan, rows, shown = first(plans), lists(packed), lists(printed)
     hashes = rows[HELPER + "hash"]
     if hashes is None:
-        return pa.array([None], pa.struct([("position", pa.list_(pa.int32())), ("class", pa.list_(pa.int32()))]))
+        return pa.array(
+            [None], pa.struct([("position", pa.list_(pa.int32())), ("class", pa.list_(pa.int32()))])
+        )
     reads = {name.removeprefix(_READ): v for name, v in shown.items() if name.startswith(_READ)}
-    place = np.empty(len(shown[HELPER + "class"]), dtype=np.int32)  # class number -> place in the lists
+    place = np.empty(
+        len(shown[HELPER + "class"]), dtype=np.int32
+    )  # class number -> place in the lists
     place[integers(shown[HELPER + "class"]) - 1] = np.arange(len(place), dtype=np.int32)
     row_place = place[integers(classes[0].values) - 1]
     starred = np.ones(len(place), dtype=np.bool_)
@@ -78,7 +82,12 @@ def _require_legal(
 
 
 def _require_within(
-    function: str, name: str, sql_type: str, values: Any, read: Any, row_place: npt.NDArray[np.int32]
+    function: str,
+    name: str,
+    sql_type: str,
+    values: Any,
+    read: Any,
+    row_place: npt.NDArray[np.int32],
 ) -> None:
     """Each value lies between the ends that its printed label gives when it is read."""
     star = integers(read.field("star")).astype(np.bool_)

@@ -44,7 +44,9 @@ def declare(
             column = columns.get(fold(name))
             if column is None:
                 hint = did_you_mean(name, columns.values())
-                raise AnonError("declare", f"{role} must name columns of the table", f"'{name}'", hint)
+                raise AnonError(
+                    "declare", f"{role} must name columns of the table", f"'{name}'", hint
+                )
             if column in chosen:
                 raise AnonError("declare", "a column has one role", f"two for {column}")
             chosen[column] = role

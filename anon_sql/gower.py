@@ -45,7 +45,9 @@ def _pair(
         at = next((i for i, known in enumerate(names) if fold(known) == fold(name)), None)
         if at is None:
             raise AnonError(
-                "gower", "a record must have every column of ranges", f"no {name}",
+                "gower",
+                "a record must have every column of ranges",
+                f"no {name}",
                 did_you_mean(name, names),
             )
         fields.append(side.flatten()[at])
@@ -57,7 +59,9 @@ def _pair(
     numbers = []
     for field in fields:
         approximate = wide("", field)[2] * microseconds(field.type)
-        numbers.append(np.where(field.is_valid().to_numpy(zero_copy_only=False), approximate, np.nan))
+        numbers.append(
+            np.where(field.is_valid().to_numpy(zero_copy_only=False), approximate, np.nan)
+        )
     return numbers[0], numbers[1]
 
 

@@ -29,6 +29,7 @@ from anon_sql.version import VERSION
 
 _FILED = (binding, plan, partition, check, readers, steps, gower, listing)  # files their functions
 _MARK = "anon_sql "  # opens the last line of every comment on a macro of ours
+_STAMP = f"{_MARK}{VERSION}"
 _connections: dict[str, list["weakref.ref[duckdb.DuckDBPyConnection]"]] = {}
 
 
@@ -52,9 +53,10 @@ def register(
     if persist and read_only:
         raise AnonError("register", "persist needs a database that can be written", f"{database}")
     _add_functions(con)
-    temporary = path is not None and not persist
-    made = _macros(con)
-    foreign = sorted(name for name, comment in made.items() if not _ours(comment))
+    stored, temporary = _macros(con, temporary=False), _macros(con, temporary=True)
+    foreign = sorted(
+        name for name, comment in {**stored, **temporary}.items() if not _ours(comment)
+    )
     if foreign and not overwrite:
         raise AnonError(
             "register",
@@ -62,13 +64,10 @@ def register(
             ", ".join(foreign),
             "rename them or pass overwrite=True",
         )
-    stamp = f"{_MARK}{VERSION}" + (" temporary" if temporary else "")
-    current = made.get("anon_version") or ""
-    if foreign or not current.endswith(stamp):
-        token = uuid.uuid4().hex
-        _add_macros(con, temporary, stamp, token)
-    else:
-        token = con.execute("SELECT __anon_db()").fetchall()[0][0]
+    wanted = stored if persist or path is None else {**stored, **temporary}
+    if foreign or not (wanted.get("anon_version") or "").endswith(_STAMP):
+        _add_macros(con, temporary=path is not None and not persist)
+    token = con.execute("SELECT __anon_db()").fetchall()[0][0]
     known = [ref for ref in _connections.get(token, []) if ref() not in (None, con)]
     _connections[token] = [*known, weakref.ref(con)]
     interrupt.listen()
@@ -77,34 +76,32 @@ def register(
 
 def unregister(con: duckdb.DuckDBPyConnection) -> None:
     """Take our macros and functions off a connection and its database."""
-    for name, comment in _macros(con).items():
-        if _ours(comment):
-            kind = con.execute(
-                "SELECT DISTINCT function_type FROM duckdb_functions() WHERE function_name = ?", [name]
-            ).fetchall()[0][0]
-            con.execute(f"DROP MACRO {'TABLE ' if kind == 'table_macro' else ''}{name}")
+    _drop_macros(con)
     for function in registry.udfs():
         if _has_function(con, function.name):
             con.remove_function(function.name)
+
+
+def _drop_macros(con: duckdb.DuckDBPyConnection) -> None:
+    made = {**_macros(con, temporary=False), **_macros(con, temporary=True)}
+    for name in (name for name, comment in made.items() if _ours(comment)):
+        con.execute(f"DROP MACRO {'TABLE ' if _is_table(con, name) else ''}{name}")
 
 
 def _ours(comment: str | None) -> bool:
     return (comment or "").rpartition("\n")[2].startswith(_MARK)
 
 
-def _macros(con: duckdb.DuckDBPyConnection) -> dict[str, str | None]:
-    """Comment by name of the macros that have one of our names; ours where there are two."""
+def _macros(con: duckdb.DuckDBPyConnection, *, temporary: bool) -> dict[str, str | None]:
+    """Comment by name of the macros, stored or temporary, that have one of our names."""
     names = ["anon_version", "__anon_db", *(name for file in sql_files() for name in file.macros)]
     rows = con.execute(
         "SELECT function_name, comment FROM duckdb_functions() "
-        "WHERE function_type IN ('macro', 'table_macro') AND list_contains(?, function_name) "
-        "ORDER BY database_name <> 'temp'",
-        [names],
+        "WHERE function_type IN ('macro', 'table_macro') AND NOT internal "
+        "AND list_contains(?, function_name) AND (database_name = 'temp') = ?",
+        [names, temporary],
     ).fetchall()
-    found: dict[str, str | None] = {}
-    for name, comment in rows:
-        found.setdefault(name, comment)
-    return found
+    return dict(rows)
 
 
 def _has_function(con: duckdb.DuckDBPyConnection, name: str) -> bool:
@@ -128,38 +125,34 @@ def _add_functions(con: duckdb.DuckDBPyConnection) -> None:
             )
 
 
-def _add_macros(
-    con: duckdb.DuckDBPyConnection, temporary: bool, stamp: str, token: str
-) -> None:
-    """Make every macro and write its documentation as its comment, all or nothing."""
+def _add_macros(con: duckdb.DuckDBPyConnection, *, temporary: bool) -> None:
+    """Make every macro, its documentation as its comment; the version last, when all is done."""
     create = "CREATE OR REPLACE TEMP MACRO" if temporary else CREATE
-    outside = _begin(con)
-    try:
-        con.execute(f"{create} __anon_db() AS {literal(token)}")
-        con.execute(f"{create} anon_version() AS {literal(VERSION)}")
-        comments = {"__anon_db": ("", stamp), "anon_version": ("", f"The version of anon_sql.\n{stamp}")}
-        for file in sql_files():
-            con.execute(file.text.replace(CREATE, create))
-            for macro in file.macros:
-                text = f"{file.header}\n{stamp}" if macro == file.name else stamp
-                comments[macro] = ("TABLE " if _is_table(con, macro) else "", text)
-        for macro, (kind, text) in comments.items():
-            con.execute(f"COMMENT ON MACRO {kind}{macro} IS {literal(text)}")
-    except BaseException:
-        if outside:
-            con.execute("ROLLBACK")
-        raise
-    if outside:
-        con.execute("COMMIT")
 
+    def make(statements: str, headers: dict[str, str]) -> None:
+        con.execute(statements.replace(CREATE, create))
+        for macro, header in headers.items():
+            kind = "TABLE " if _is_table(con, macro) else ""
+            con.execute(f"COMMENT ON MACRO {kind}{macro} IS {literal(f'{header}{_STAMP}')}")
 
-def _begin(con: duckdb.DuckDBPyConnection) -> bool:
-    """Open a transaction; False where the caller has one already."""
-    try:
-        con.execute("BEGIN")
-    except duckdb.TransactionException:
-        return False
-    return True
+    make(f"{CREATE} __anon_db() AS {literal(uuid.uuid4().hex)}", {"__anon_db": ""})
+    for file in sql_files():
+        headers = {macro: f"{file.header}\n" * (macro == file.name) for macro in file.macros}
+        try:
+            make(file.text, headers)
+        except duckdb.BinderException as error:
+            if "storage version" not in str(error):
+                raise
+            _drop_macros(con)
+            raise AnonError(
+                "register",
+                "persist needs a database file of storage version v1.4.0 or later",
+                "an older one",
+                "open a new file with storage_compatibility_version = 'v1.4.0' and copy the "
+                "tables, or leave persist out",
+            ) from None
+    version = {"anon_version": "The version of anon_sql.\n"}
+    make(f"{CREATE} anon_version() AS {literal(VERSION)}", version)
 
 
 def _is_table(con: duckdb.DuckDBPyConnection, name: str) -> bool:

@@ -81,7 +81,10 @@ def bounds(label: str) -> tuple[str, str] | None:
 
 
 def each(
-    function: str, labels: pa.ChunkedArray | pa.Array, reader: Callable[[str], Any], item: pa.DataType
+    function: str,
+    labels: pa.ChunkedArray | pa.Array,
+    reader: Callable[[str], Any],
+    item: pa.DataType,
 ) -> pa.Array:
     """``reader`` of every label, each distinct one read once; NULL stays NULL.
 

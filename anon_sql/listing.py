@@ -13,9 +13,7 @@ from anon_sql.roles import ROLES
 _ROLE = pa.struct([(name, pa.string()) for name in ("name", "type", "role", "source")])
 
 
-@udf(
-    "__anon_roles_of", "STRUCT(name VARCHAR, type VARCHAR, role VARCHAR, source VARCHAR)[]"
-)
+@udf("__anon_roles_of", "STRUCT(name VARCHAR, type VARCHAR, role VARCHAR, source VARCHAR)[]")
 def roles_of(types: Any, scope: Any, seen: Any) -> pa.Array:
     """Name, type, role and where it was said of each column, in the table's order."""
     columns = {name: kind for name, kind in first(types).items() if name != HELPER + "zero"}

@@ -137,7 +137,11 @@ def _refuse_identifying(function: str, k: int, columns: Mapping[str, pa.Array | 
 
 
 def _describe(
-    plan: Mapping[str, Any], column: Numbers | Categories, classes: Classes, total: int, starred: bool
+    plan: Mapping[str, Any],
+    column: Numbers | Categories,
+    classes: Classes,
+    total: int,
+    starred: bool,
 ) -> pa.StructArray:
     """What one column's labels are made of, a value for each class."""
     from anon_sql.kernels import grouping
@@ -205,7 +209,9 @@ def _part(low: Any, high: Any, texts: Any, sets: Any) -> pa.StructArray:
     given = {"low": low, "high": high, "texts": texts, "sets": sets}
     return one_struct(
         {
-            field.name: one_list(None, field.type.value_type) if given[field.name] is None else given[field.name]
+            field.name: one_list(None, field.type.value_type)
+            if given[field.name] is None
+            else given[field.name]
             for field in _PART
         }
     )

@@ -42,7 +42,10 @@ _ARROW = pa.struct(
     ]
 )
 _ROW = 160  # bytes a row costs whatever its columns: order, classes, hashes, the output's index
-_CELL = {"quasi": 110, "kept": 60}  # bytes a value costs: DuckDB's list, Arrow's copy, arrays, output
+_CELL = {
+    "quasi": 110,
+    "kept": 60,
+}  # bytes a value costs: DuckDB's list, Arrow's copy, arrays, output
 
 
 def settle(
@@ -64,14 +67,12 @@ def settle(
         raise AnonError(function, f"column names must not begin with {HELPER}", clash[0])
     theirs, ours = find(scope["relation"], scope_of(scope), seen or []), committed(scope)
     counts = theirs is not None and theirs.names == tuple(names) and _same_types(theirs, types)
+    agreed = counts and theirs == ours
+    if scope["qids"] is None and not agreed and any(_tagged(table) for table in (theirs, ours)):
+        raise _shadowed(function)
     tags = theirs.tags() if theirs is not None and counts else {}
     given = {key: scope[key] for key in ("qids", "sensitive", "identifiers", "keep")}
-    try:
-        roles = assign(function, names, tags, given, needs_quasi=needs_quasi)
-    except AnonError:
-        if not counts and ours is not None and scope["qids"] is None:
-            raise _shadowed(function) from None
-        raise
+    roles = assign(function, names, tags, given, needs_quasi=needs_quasi)
     bound_tags = ours.tags() if ours else {}
     for name in names:
         bound = bound_role({**scope, "drops": None, "classes": None}, bound_tags, name)
@@ -94,9 +95,11 @@ def _refuse_taken(
             )
     if classes is not None and (not isinstance(classes, str) or fold(classes) not in folded):
         hint = did_you_mean(classes, columns) if isinstance(classes, str) else None
-        raise AnonError(
-            function, "classes must name a column of the table", f"'{classes}'", hint
-        )
+        raise AnonError(function, "classes must name a column of the table", f"'{classes}'", hint)
+
+
+def _tagged(table: Table | None) -> bool:
+    return table is not None and any("anon:" in (comment or "") for comment in table.comments)
 
 
 def _same_types(table: Table, types: Mapping[str, str]) -> bool:
@@ -159,7 +162,9 @@ def plan(
                 "quasi": list(roles.quasi),
                 "types": [columns[quasi] for quasi in roles.quasi],
                 "sensitive": list(roles.sensitive),
-                "classes": next((c for c in columns if fold(c) == fold(scope_["classes"] or "")), None),
+                "classes": next(
+                    (c for c in columns if fold(c) == fold(scope_["classes"] or "")), None
+                ),
                 **checked,
                 "threads": int(given["threads"]),
                 "rows": rows,

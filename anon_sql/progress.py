@@ -35,7 +35,10 @@ class Progress:
         self.bar.update(self.task, completed=self.done)
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
     ) -> None:
         if self.bar is not None:
             self.bar.stop()

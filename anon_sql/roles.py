@@ -49,9 +49,13 @@ def _named(function: str, role: str, given: object, columns: Mapping[str, str]) 
     parameter = PARAMETER[role]
     if given is None:
         return None
-    names = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else []
+    names = (
+        [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else []
+    )
     if not isinstance(given, (str, list)) or not all(isinstance(name, str) for name in names):
-        raise AnonError(function, f"{parameter} must be a list of column names", type(given).__name__)
+        raise AnonError(
+            function, f"{parameter} must be a list of column names", type(given).__name__
+        )
     found: list[str] = []
     for name in names:
         column = columns.get(fold(name))
@@ -88,14 +92,18 @@ def assign(
         try:
             declared_role = tag(declared.get(fold(name)))
         except ValueError as wrong:
-            raise AnonError(function, f"the comment on column {name} is not clear", str(wrong)) from None
+            raise AnonError(
+                function, f"the comment on column {name} is not clear", str(wrong)
+            ) from None
         if declared_role:
             role_of[name] = declared_role
     source = dict.fromkeys(role_of, "comment")
     chosen = {role: _named(function, role, given.get(PARAMETER[role]), columns) for role in ROLES}
     kept = chosen["keep"] or []
     if chosen["quasi"] is not None:
-        for name in [n for n, role in role_of.items() if role == "quasi" and n not in chosen["quasi"]]:
+        for name in [
+            n for n, role in role_of.items() if role == "quasi" and n not in chosen["quasi"]
+        ]:
             if name not in kept:
                 raise AnonError(
                     function,

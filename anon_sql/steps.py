@@ -27,7 +27,9 @@ def cof(plans: Any, packed: Any, given: Any) -> pa.Array:
     """COF and outlier flag of each row; both NULL for a row without a class."""
     columns = lists(packed)
     if columns[HELPER + "hash"] is None:
-        return one_struct({"cof": one_list(None, pa.float64()), "outlier": one_list(None, pa.bool_())})
+        return one_struct(
+            {"cof": one_list(None, pa.float64()), "outlier": one_list(None, pa.bool_())}
+        )
     table, call, method = prepare(first(plans), columns, first(given))
     scores, outlier = (as_came(table, values) for values in method.run(table, call))
     classed = np.isnan(scores)

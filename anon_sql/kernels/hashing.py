@@ -16,9 +16,7 @@ def _scramble(value: np.uint64) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def mix(
-    hashes: npt.NDArray[np.uint64], values: npt.NDArray[np.int64]
-) -> npt.NDArray[np.uint64]:
+def mix(hashes: npt.NDArray[np.uint64], values: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
     """hashes uint64[n] and the next column's values int64[n] -> uint64[n]."""
     mixed = np.empty(len(hashes), dtype=np.uint64)
     for row in range(len(hashes)):

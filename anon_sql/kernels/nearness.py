@@ -21,7 +21,9 @@ def profiles(points, numeric, order, starts):
         values = points[:, column].copy()
         if numeric[column]:
             present = values <= 1.0
-            least, most, nulls = extremes(order, starts, (values * 2.0**52).astype(np.int64), present)
+            least, most, nulls = extremes(
+                order, starts, (values * 2.0**52).astype(np.int64), present
+            )
             for at in range(count):
                 has_null[at, column] = nulls[at] > 0
                 if least[at] >= 0:

@@ -1,0 +1,146 @@
+"""Every example runs: the headers', the documentation's, the scripts' in examples/, the launchers'.
+
+A ```sql block of README.md and docs/*.md is run, page by page, block by block, on one connection
+that holds the tables below. A first line ``-- Error: <text>`` says that the block must fail with
+that text. A ```text block right after it that opens with a table's corner must be what its last
+statement prints. A ```python block is run with that connection as ``con``. No other block is run.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import anon_sql
+from anon_sql import adult, demo, reference
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SCRIPTS = sorted(path for path in (ROOT / "examples").iterdir() if path.is_file())
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MUST_FAIL = re.compile(r"-- Error: (.+)\n")
+TABLES = """
+    CREATE TABLE people AS
+    SELECT
+        (18 + i * 37 % 60)::INTEGER AS age,
+        ['Accra', 'Bonn', 'Cape Town', 'Delhi'][1 + i // 3 % 4] AS city,
+        ['asthma', 'flu', 'none'][1 + i % 3] AS illness
+    FROM range(60) AS made(i);
+    CREATE TABLE release AS
+    FROM rayden('people', k := 5, qids := ['age', 'city'], sensitive := ['illness']);
+    CREATE TABLE classed AS FROM vp_partition('people', k := 5, qids := ['age', 'city']);
+"""
+
+
+@pytest.fixture
+def tables(con, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    con.execute(TABLES)
+    demo.make_adult_like(con)
+    anon_sql.declare(con, demo.TABLE, quasi=adult.QUASI, sensitive=adult.SENSITIVE)
+    return con
+
+
+def run(con, sql):
+    """Run the statements; the rows and column names of the last, NULL for none."""
+    *before, last = duckdb.extract_statements(sql)
+    for statement in before:
+        con.execute(statement.query)
+    result = con.sql(last.query)
+    return result if result is None else (result.columns, result.fetchall())
+
+
+def printed(box):
+    """Header and rows of a table as DuckDB prints it."""
+    lines = [
+        [cell.strip() for cell in line[1:-1].split("│")]
+        for line in box.splitlines()[1:]
+        if line.startswith("│")
+    ]
+    return [lines[0], *lines[2:]]
+
+
+def shown(con, sql):
+    """The same of a query: every value as DuckDB writes it as text."""
+    result = con.sql(duckdb.extract_statements(sql)[-1].query)
+    texts = result.project("COLUMNS(*)::VARCHAR").fetchall()
+    return [result.columns, *(["NULL" if v is None else v for v in row] for row in texts)]
+
+
+@pytest.mark.parametrize("entry", reference.entries(), ids=lambda entry: entry.name)
+def test_the_example_of_every_header(tables, entry):
+    columns, rows = run(tables, entry.example)
+    assert columns
+    assert rows
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_blocks_of_every_page(tables, page):
+    names, previous = {"con": tables}, ("", "")
+    for kind, block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        expected = MUST_FAIL.match(block)
+        if kind == "sql" and expected:
+            with pytest.raises(duckdb.Error, match=re.escape(expected[1])):
+                run(tables, block)
+        elif kind == "sql":
+            run(tables, block)
+        elif kind == "python":
+            exec(block, names)
+        elif kind == "text" and block.startswith("┌"):
+            assert previous[0] == "sql", block
+            assert printed(block) == shown(tables, previous[1])
+        previous = (kind, block)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
+        if not target.startswith(("http://", "https://")):
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+def test_the_scripts(con, script, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if script.suffix == ".sql":
+        columns, rows = run(con, script.read_text(encoding="utf-8"))
+        assert columns
+        assert rows
+    else:
+        done = subprocess.run(
+            [sys.executable, script],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout
+
+
+@pytest.mark.parametrize("launcher", ["demo", "test"])
+def test_the_launchers_refuse_an_old_python(launcher, tmp_path):
+    """In a folder without .venv, with a Python that says it is 3.10."""
+    (tmp_path / launcher).write_bytes((ROOT / launcher).read_bytes())
+    old = tmp_path / "python3.10"
+    old.write_text('#!/bin/sh\ncase "$2" in *print*) echo 3.10 ;; *) exit 1 ;; esac\n')
+    for path in (tmp_path / launcher, old):
+        path.chmod(0o755)
+    done = subprocess.run(
+        [tmp_path / launcher],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd="/",
+        env={**os.environ, "PYTHON": str(old)},
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr == (
+        f"anon_sql needs Python 3.11 or newer, and {old} is 3.10; "
+        f"name another: PYTHON=python3.12 {tmp_path / launcher}\n"
+    )

@@ -1,0 +1,239 @@
+"""Roles in SQL: tags, parameters, precedence, and every error of the contract, word for word."""
+
+import duckdb
+import pytest
+
+import anon_sql
+
+
+def fails(con, query):
+    """The sentence of the error a query raises, without what DuckDB puts around it."""
+    with pytest.raises(duckdb.Error) as caught:
+        con.sql(query).fetchall()
+    return str(caught.value).split("Error: ")[-1].split("\n")[0]
+
+
+def columns(con, query):
+    return con.sql(query).columns
+
+
+def test_a_tag_may_stand_anywhere_in_a_comment(con):
+    con.execute("CREATE TABLE t AS SELECT i % 3 AS a, i % 2 AS b FROM range(20) AS r(i)")
+    con.execute("COMMENT ON COLUMN t.a IS 'Group (see anon:quasi here), from 1 to 3.'")
+    assert con.sql("SELECT column_name, role, source FROM anon_roles('t')").fetchall() == [
+        ("a", "quasi", "comment"),
+        ("b", None, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("comment", "said"),
+    [
+        (
+            "anon:secret",
+            "the tag anon:secret is none of anon:identifier, anon:quasi, anon:sensitive, anon:keep",
+        ),
+        (
+            "anon:",
+            "the tag anon: is none of anon:identifier, anon:quasi, anon:sensitive, anon:keep",
+        ),
+        ("anon:quasi anon:keep", "the tags anon:keep and anon:quasi exclude each other"),
+    ],
+)
+def test_an_unclear_tag_is_an_error(con, comment, said):
+    con.execute("CREATE TABLE t AS SELECT i % 3 AS a FROM range(20) AS r(i)")
+    con.execute(f"COMMENT ON COLUMN t.a IS '{comment}'")
+    expected = f"rayden: the comment on column a is not clear, got {said}"
+    assert fails(con, "FROM rayden('t', qids := ['a'])") == expected
+
+
+def test_declare_keeps_the_text_and_replaces_the_tag(con):
+    con.execute('CREATE TABLE "my t" AS SELECT 1 AS "a""b", 2 AS c')
+    con.execute('COMMENT ON COLUMN "my t"."a""b" IS \'Size, it\'\'s in cm. anon:keep\'')
+    anon_sql.declare(con, '"my t"', quasi=['A"b'], sensitive="c")
+    assert con.sql(
+        "SELECT comment FROM duckdb_columns() WHERE table_name = 'my t' ORDER BY column_index"
+    ).fetchall() == [("Size, it's in cm. anon:quasi",), ("anon:sensitive",)]
+
+
+def test_declare_writes_nothing_when_a_name_is_wrong(con):
+    con.execute("CREATE TABLE t (age INTEGER, sex VARCHAR)")
+    with pytest.raises(anon_sql.AnonError, match="declare: quasi must name columns of the table"):
+        anon_sql.declare(con, "t", keep=["sex"], quasi=["agee"])
+    with pytest.raises(anon_sql.AnonError, match="a column has one role, got two for age"):
+        anon_sql.declare(con, "t", keep=["age"], quasi=["age"])
+    with pytest.raises(anon_sql.AnonError, match="the table must exist, got 'nope'"):
+        anon_sql.declare(con, "nope", quasi=["age"])
+    assert con.sql(
+        "SELECT count(comment) FROM duckdb_columns() WHERE table_name = 't'"
+    ).fetchall() == [(0,)]
+
+
+def test_a_declared_identifier_is_never_released(people):
+    assert "person_id" not in columns(people, "FROM rayden('people')")
+    people.execute("CREATE VIEW v AS FROM people")
+    assert (
+        columns(people, "FROM rayden('v', qids := ['age'], identifiers := ['person_id'])")[0]
+        == "age"
+    )
+    assert fails(people, "FROM rayden('people', keep := ['person_id'])") == (
+        "rayden: a column has one role, got person_id as identifier and as keep; "
+        "leave it out of keep or change what is declared"
+    )
+
+
+def test_identifiers_and_sensitive_add_to_what_is_declared(people):
+    people.execute("COMMENT ON COLUMN people.score IS NULL")
+    roles = dict(
+        people.sql(
+            "SELECT column_name, role FROM anon_roles('people', identifiers := ['score'], "
+            "sensitive := ['ILLNESS'])"
+        ).fetchall()
+    )
+    assert roles["person_id"] == roles["score"] == "identifier"
+    assert roles["illness"] == "sensitive"
+    released = columns(people, "FROM rayden('people', identifiers := ['score'])")
+    assert released == ["age", "city", "sex", "born", "illness"]
+
+
+def test_qids_replace_what_is_declared_and_the_rest_must_be_kept(people):
+    assert fails(people, "FROM rayden('people', qids := ['age', 'city', 'sex'])") == (
+        "rayden: a declared quasi-identifier must be in qids or in keep, got neither for born; "
+        "add it to one of them, for instance keep := ['born']"
+    )
+    kept = people.sql("FROM rayden('people', qids := ['AGE', 'city', 'sex'], keep := ['Born'])")
+    assert dict(zip(kept.columns, map(str, kept.types), strict=True)) == {
+        "age": "VARCHAR",
+        "city": "VARCHAR",
+        "sex": "VARCHAR",
+        "born": "DATE",
+        "score": "DOUBLE",
+        "illness": "VARCHAR",
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            "qids := ['agee']",
+            "qids must name columns of the table, got 'agee'; did you mean age? "
+            "(person_id, age, city, sex, born, score, illness)",
+        ),
+        (
+            "sensitive := ['xyzzy']",
+            "sensitive must name columns of the table, got 'xyzzy'; choose from "
+            "person_id, age, city, sex, born, score, illness",
+        ),
+        (
+            "qids := ['age', 'Age', 'city', 'sex', 'born']",
+            "qids must name each column once, got 'Age' twice",
+        ),
+        (
+            "qids := ['age', 'city', 'sex', 'born', 'illness']",
+            "a column has one role, got illness as sensitive and as quasi; "
+            "leave it out of qids or change what is declared",
+        ),
+        ("qids := [1, 2]", "qids must be a list of column names, got list"),
+        (
+            "qids := [], keep := ['age', 'city', 'sex', 'born']",
+            "at least one quasi-identifier is needed, got none; pass qids := ['age', …] "
+            "or declare it: COMMENT ON COLUMN t.age IS 'anon:quasi'",
+        ),
+    ],
+)
+def test_parameters_that_do_not_fit(people, arguments, said):
+    assert fails(people, f"FROM rayden('people', {arguments})") == f"rayden: {said}"
+
+
+def test_sensitive_takes_a_name_or_a_list(people):
+    query = "SELECT column_name FROM anon_roles('people', sensitive := {}) WHERE role = 'sensitive'"
+    assert people.sql(query.format("'illness'")).fetchall() == [("illness",)]
+    assert people.sql(query.format("['illness']")).fetchall() == [("illness",)]
+    assert people.sql(query.format("[]")).fetchall() == [("illness",)]
+
+
+def test_a_unique_column_asks_for_a_role(con):
+    con.execute("CREATE TABLE t AS SELECT i AS code, i % 3 AS a FROM range(100) AS r(i)")
+    assert fails(con, "FROM rayden('t', qids := ['a'])") == (
+        "rayden: a column whose values are all distinct needs a role, got none for code "
+        "(100 values); name it in identifiers, qids, sensitive or keep"
+    )
+    assert columns(con, "FROM rayden('t', qids := ['a'], identifiers := ['code'])") == ["a"]
+    assert len(con.sql("FROM rayden('t', qids := ['a'], keep := ['code'])").fetchall()) == 100
+    con.execute("UPDATE t SET code = NULL WHERE code > 4")  # five values, no more than k
+    assert len(con.sql("FROM rayden('t', k := 5, qids := ['a'])").fetchall()) == 100
+
+
+SHADOWED = (
+    "rayden: comments count only where the relation is the committed table they were written on, "
+    "got a relation of that name that differs from it (a CTE, a temporary table, another schema "
+    "or an uncommitted change); pass qids := […] and identifiers := […], or give the relation "
+    "another name"
+)
+
+
+def test_a_cte_that_shadows_a_table_with_roles(people):
+    other = "WITH people AS (SELECT age, city FROM people) FROM rayden('people', k := 5{})"
+    assert fails(people, other.format("")) == SHADOWED
+    assert columns(people, other.format(", qids := ['age']")) == ["age", "city"]
+    identifier = "WITH people AS (SELECT age, person_id FROM people) FROM rayden('people'{})"
+    assert fails(people, identifier.format(", qids := ['age']")) == SHADOWED
+    assert columns(
+        people, identifier.format(", qids := ['age'], identifiers := ['person_id']")
+    ) == ["age"]
+    same = "WITH people AS (SELECT * FROM people WHERE age > 30) FROM rayden('people')"
+    assert "person_id" not in columns(people, same)
+
+
+def test_a_temp_table_that_shadows_a_table_with_roles(people):
+    people.execute("CREATE TEMP TABLE people AS SELECT * FROM people")
+    assert fails(people, "FROM rayden('people')") == SHADOWED
+    given = "FROM rayden('people', qids := ['age'], identifiers := ['person_id'])"
+    assert columns(people, given)[0] == "age"
+    people.execute("COMMENT ON COLUMN temp.people.age IS 'anon:quasi'")
+    assert fails(people, "FROM rayden('people')") == SHADOWED
+
+
+def test_an_uncommitted_comment_does_not_count(people):
+    people.execute("BEGIN")
+    people.execute("COMMENT ON COLUMN people.score IS 'anon:identifier'")
+    assert fails(people, "FROM rayden('people')") == SHADOWED
+    people.execute("ROLLBACK")
+    people.execute("COMMENT ON COLUMN people.score IS 'anon:identifier'")
+    assert "score" not in columns(people, "FROM rayden('people')")
+
+
+def test_a_table_of_the_same_name_in_another_schema(people):
+    people.execute("CREATE SCHEMA other")
+    people.execute("CREATE TABLE other.people AS SELECT age, illness FROM people")
+    needs = "rayden: at least one quasi-identifier is needed, got none; pass qids := ['age', …]"
+    assert fails(people, "FROM rayden('other.people')").startswith(needs)
+    people.execute("COMMENT ON COLUMN other.people.age IS 'anon:quasi'")
+    assert columns(people, "FROM rayden('other.people')") == ["age", "illness"]
+    assert len(columns(people, "FROM rayden('memory.main.people')")) == 6
+    assert len(columns(people, "FROM rayden('main.people')")) == 6
+
+
+def test_two_databases_with_the_same_table_and_other_roles(con):
+    with anon_sql.connect() as other:
+        for connection, quasi, identifier in ((con, "a", "b"), (other, "b", "a")):
+            connection.execute(
+                "CREATE TABLE t AS SELECT i % 3 AS a, i % 4 AS b FROM range(60) r(i)"
+            )
+            anon_sql.declare(connection, "t", quasi=[quasi], identifier=[identifier])
+        assert columns(con, "FROM rayden('t')") == ["a"]
+        assert columns(other, "FROM rayden('t')") == ["b"]
+
+
+def test_no_value_of_the_data_stands_in_an_error(con):
+    con.execute(
+        "CREATE TABLE t AS SELECT 'secret' || i AS name, i % 3 AS a, {'x': 'secret' || i} AS s "
+        "FROM range(50) r(i)"
+    )
+    for query in (
+        "FROM rayden('t', qids := ['a'])",
+        "FROM rayden('t', qids := ['a', 's'], identifiers := ['name'])",
+        "FROM rayden('t', k := 51, qids := ['a'], identifiers := ['name'], keep := ['s'])",
+    ):
+        assert "secret" not in fails(con, query)
