@@ -28,6 +28,7 @@ app.add_typer(data_app, name="data")
 Database = Annotated[str, typer.Option(help="Database file; made where it does not exist.")]
 K = Annotated[int, typer.Option("--k", help="Smallest size of an equivalence class, in rows.")]
 Columns = list[str]
+ROLES = ["qids", "sensitive", "identifiers", "keep"]  # as functions call them
 
 
 class Output(StrEnum):
@@ -93,7 +94,7 @@ def run_demo(k: K = 10, database: Database = ":memory:") -> None:
     query = f"SELECT * FROM rayden('your.parquet', k := {k}, qids := ['age', 'zip'])"
     console.say(f'  anon-sql query "{query}"')
     console.say("  anon-sql release your.csv safe.csv --quasi age,zip --sensitive disease")
-    console.say("Read on: docs/getting-started.md, docs/functions.md")
+    console.say("Read on: docs/k-anonymity.md, docs/roles.md, docs/reference.md")
 
 
 @app.command()
@@ -158,8 +159,8 @@ def release(
         files.kind(target)
         files.check_pair(source, target, overwrite)
         method = _release_method(con, method)
-        roles = {"qids": quasi, "sensitive": sensitive, "identifiers": identifier, "keep": keep}
-        named = {parameter: _names(columns) for parameter, columns in roles.items()}
+        given = (_names(columns) for columns in (quasi, sensitive, identifier, keep))
+        named = dict(zip(ROLES, given, strict=True))
         files.read(con, source, "raw")
         call = ", ".join(f"{parameter} := ?" for parameter in named)
         con.execute(
@@ -172,8 +173,8 @@ def release(
             "FROM utility('raw', 'released', k := ?, qids := ?, sensitive := ?)",
             [k, named["qids"], named["sensitive"]],
         )
-        given = {fold(name) for columns in named.values() for name in columns}
-        rest = [name for name in con.sql("FROM released").columns if fold(name) not in given]
+        with_role = {fold(name) for columns in named.values() for name in columns}
+        rest = [name for name in con.sql("FROM released").columns if fold(name) not in with_role]
         files.write(con, "released", target)
         console.say(f"{target}: {method}, k = {k}, from {source}")
         if rest:
@@ -228,10 +229,9 @@ def _names(given: Columns) -> Columns:
 def _release_method(con: duckdb.DuckDBPyConnection, method: str) -> str:
     """The release function of this name. Raises AnonError that lists them for any other."""
     found = con.execute(
-        "SELECT DISTINCT function_name FROM duckdb_functions() "
-        "WHERE function_type = 'table_macro' AND NOT internal "
-        "AND parameters[1] = 'tbl' AND list_contains(parameters, 'suppressed') "
-        "AND NOT ends_with(function_name, '_stats') ORDER BY ALL"
+        "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'table_macro' "
+        "AND NOT internal AND list_has_all(parameters, ?) ORDER BY ALL",
+        [["tbl", "k", *ROLES, "format", "suppressed", "seed"]],
     ).fetchall()
     known = [name for (name,) in found]
     if fold(method) not in known:

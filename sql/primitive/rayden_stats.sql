@@ -1,15 +1,15 @@
 -- What RAYDEN finds on a table: how many outliers were detected, recovered and returned.
 --
--- tbl, k, qids, seed, alpha, vantage, cut, tries, repair, variant, unrecovered, suppressed:
---   as in rayden; qids NULL means as declared in comments.
+-- All arguments as in rayden: the same call gives the numbers of the same release.
 -- Returns: one row: partitions, detected, recovered, returned, suppressed, orr (recovered share
 --   of the detected, NULL if there are none), suppression_rate (0…1), classes.
 -- Errors: as rayden.
 -- Example: SELECT * FROM rayden_stats('people', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO rayden_stats(
-    tbl, k := 5, qids := NULL, seed := 42,
+    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
+    suppressed := 'keep', seed := 42,
     alpha := 2.0, vantage := 'random', cut := 'balanced', tries := 8,
-    repair := 'cap', variant := 'rayden', unrecovered := 'return', suppressed := 'keep'
+    repair := 'cap', variant := 'rayden', unrecovered := 'return'
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
     SELECT __anon_rayden_stats(
@@ -17,7 +17,7 @@ WITH __anon_found AS MATERIALIZED (
         {'alpha': alpha, 'vantage': vantage, 'cut': cut, 'tries': tries,
          'repair': repair, 'variant': variant, 'unrecovered': unrecovered}) AS __anon_stats
     FROM __anon_work(
-        'rayden', tbl, k, __anon_step(tbl, qids, NULL), suppressed, seed,
+        'rayden', tbl, k, __anon_scope(tbl, qids, sensitive, identifiers, keep), suppressed, seed,
         {'alpha': alpha, 'vantage': vantage, 'cut': cut, 'tries': tries,
          'repair': repair, 'variant': variant, 'unrecovered': unrecovered})
 )

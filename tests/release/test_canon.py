@@ -1,0 +1,39 @@
+"""CANON on Adult's five numeric columns."""
+
+import numpy as np
+import pytest
+
+from tests.oracles import gcp, sizes
+
+NUMERIC = ["age", "fnlwgt", "capital_gain", "capital_loss", "hours_per_week"]
+KEEP = ["education_num", "workclass", "marital_status", "occupation", "race", "sex"]
+CALL = f"FROM canon('adult', k := {{}}, seed := {{}}, qids := {NUMERIC}, keep := {[*KEEP, 'native_country']})"
+
+
+@pytest.fixture
+def numeric(adult):
+    """Adult with nothing declared: here other columns are the quasi-identifiers."""
+    adult.execute("CREATE TABLE plain AS SELECT * EXCLUDE (fnlwgt), fnlwgt FROM adult")
+    adult.execute("DROP TABLE adult")
+    adult.execute("ALTER TABLE plain RENAME TO adult")
+    return adult
+
+
+@pytest.mark.parametrize("k", [5, 10, 25, 50, 100])
+def test_every_class_has_k_rows(numeric, k):
+    numeric.execute(f"CREATE TABLE r AS {CALL.format(k, 42)}")
+    found = sizes(numeric, "r", NUMERIC)
+    assert min(found) >= k
+    assert sum(found) == 30_162
+
+
+def test_loss_and_class_size_on_adult(numeric):
+    losses, averages = [], []
+    for seed in range(1, 6):
+        numeric.execute(f"CREATE OR REPLACE TABLE r AS {CALL.format(10, seed)}")
+        losses.append(gcp(numeric, "adult", "r", NUMERIC))
+        averages.append(30_162 / len(sizes(numeric, "r", NUMERIC)) / 10)
+    measured = f"SELECT gcp('adult', 'r', qids := {NUMERIC}), cavg('adult', 'r', k := 10, qids := {NUMERIC})"
+    assert numeric.sql(measured).fetchall()[0] == pytest.approx((losses[-1], averages[-1]))
+    assert np.mean(losses) <= 0.037
+    assert np.mean(averages) < 1.5

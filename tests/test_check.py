@@ -1,0 +1,85 @@
+"""The last look: a fault anywhere before it makes a call fail, and nothing is released."""
+
+import duckdb
+import numpy as np
+import pytest
+
+from anon_sql import labels, methods, partition
+from tests.test_roles import fails
+
+TABLE = (
+    "CREATE TABLE t AS SELECT i % 12 AS n, ['u', 'v', 'w'][1 + i % 3] AS c, i AS rid FROM range(60) r(i)"
+)
+CALL = "FROM rayden('t', k := 5, qids := ['n', 'c'], keep := ['rid'])"
+
+
+@pytest.fixture
+def table(con):
+    con.execute(TABLE)
+    return con
+
+
+def test_a_class_of_too_few_rows(table, monkeypatch):
+    """A partitioner that breaks k is stopped by the labels it would have released."""
+    broken = methods.Method(
+        "rayden",
+        methods.find("rayden").options,
+        lambda quasi, call: methods.Partition((np.arange(quasi.rows) // 4).astype(np.int32)),
+    )
+    monkeypatch.setitem(methods._methods, "rayden", broken)
+    said = fails(table, CALL)
+    assert said.startswith("rayden: every class of labels must have at least 5 rows, got ")
+    assert said.endswith("that have fewer; nothing was released; please report this")
+    with pytest.raises(duckdb.Error):
+        table.execute(f"CREATE TABLE r AS {CALL}")
+    assert table.sql("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'r'").fetchall() == [(0,)]
+
+
+def test_a_range_that_leaves_out_a_value(table, monkeypatch):
+    """Ends taken from the wrong rows: the printed range is read back and compared."""
+    from anon_sql.kernels import grouping
+
+    real = grouping.extremes
+
+    def wrong(order, starts, keys, present):
+        low, high, nulls = real(order, starts, keys, present)
+        return low, low, nulls
+
+    monkeypatch.setattr(grouping, "extremes", wrong)
+    said = fails(table, CALL)
+    assert said.startswith("rayden: every value must lie in its label, got ")
+    assert "values of n that do not" in said
+
+
+def test_a_set_that_leaves_out_a_value(table, monkeypatch):
+    monkeypatch.setattr(labels, "of_set", lambda values: labels.text(values[0]))
+    said = fails(table, CALL)
+    assert said.startswith("rayden: every value must lie in its label, got ")
+    assert "values of c that do not" in said
+
+
+def test_a_print_that_reads_back_as_something_else(con):
+    """A macro that prints numbers wrongly is caught by the readers, whoever put it there."""
+    con.execute(TABLE)
+    con.execute("CREATE OR REPLACE MACRO __anon_text(x) AS '7'")
+    said = fails(con, "FROM rayden('t', k := 5, qids := ['n'], keep := ['c', 'rid'])")
+    assert "every value must lie in its label" in said or "at least 5 rows" in said
+
+
+def test_two_classes_that_print_alike_are_one(con):
+    con.execute("CREATE TABLE t AS SELECT i // 3 AS class_id, 'x' AS c FROM range(30) r(i)")
+    con.execute("CREATE TABLE ok AS SELECT i // 5 AS class_id, 'x' AS c FROM range(30) r(i)")
+    rows = con.sql("FROM generalize('ok', k := 5, qids := ['c'])").fetchall()
+    assert rows == [("x",)] * 30
+    assert fails(con, "FROM generalize('t', k := 5, qids := ['c'])") == (
+        "generalize: every class must have at least 5 rows, got 10 with fewer; "
+        "merge them, or set their class to NULL to suppress their rows"
+    )
+
+
+def test_nothing_but_the_check_gives_rows(con):
+    """The statement that makes the release reads its rows out of what the check returns."""
+    con.execute(TABLE)
+    plan = con.sql(f"EXPLAIN {CALL}").fetchall()[0][1]
+    assert "__anon_rows" in plan
+    assert partition.PARTS.startswith("STRUCT(columns MAP")
