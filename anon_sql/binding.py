@@ -64,7 +64,8 @@ def is_role(wanted: Any, names: Any, scopes: Any) -> pa.Array:
     Columns that the macros add are of no kind, save that ``__anon_zero`` is loose and kept,
     so that no choice is ever empty.
     """
-    kind, scope = first(wanted), first(scopes)
+    kind: str = first(wanted)
+    scope: dict[str, Any] = first(scopes)
     try:
         table = committed(scope)
     except AnonError:
@@ -73,7 +74,7 @@ def is_role(wanted: Any, names: Any, scopes: Any) -> pa.Array:
 
     def matches(name: str) -> bool:
         if name.startswith(HELPER):
-            return name == HELPER + "zero" and kind in ("kept", "loose")
+            return kind in ("kept", "loose") and name == HELPER + "zero"
         role = bound_role(scope, tags, name)
         if kind == "kept":
             return role in ("kept", "loose")

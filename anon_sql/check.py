@@ -32,7 +32,8 @@ def check(plans: Any, packed: Any, classes: Any, printed: Any) -> pa.Array:
     """
     from anon_sql.kernels import grouping
 
-    plan, rows, shown = first(plans), lists(packed), lists(printed)
+    plan, rows = first(plans), lists(packed)
+    shown: dict[str, Any] = dict(lists(printed))
     hashes = rows[HELPER + "hash"]
     if hashes is None:
         return pa.array(

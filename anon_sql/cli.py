@@ -170,8 +170,8 @@ def release(
         )
         measured = _measures(
             con,
-            "FROM utility('raw', 'released', k := ?, qids := ?, sensitive := ?)",
-            [k, named["qids"], named["sensitive"]],
+            "FROM utility('raw', 'released', k := ?, qids := ?)",
+            [k, named["qids"]],
         )
         with_role = {fold(name) for columns in named.values() for name in columns}
         rest = [name for name in con.sql("FROM released").columns if fold(name) not in with_role]

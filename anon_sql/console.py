@@ -23,12 +23,13 @@ _UDF = re.compile(r".*Python exception occurred while executing the UDF: (AnonEr
 _AFTER = re.compile(r"\s*\n\s*(At:|LINE \d+:).*", re.DOTALL)
 
 MEANING = {
-    "rows": "rows in the raw table",
-    "suppressed": "rows whose quasi-identifiers are all hidden or that are left out",
+    "rows": "rows of the raw table",
+    "released_rows": "rows of the release",
+    "suppressed": "rows left out, or shown with * in every quasi-identifier",
     "classes": "groups of rows that look alike in every quasi-identifier",
-    "smallest_class": "size of the smallest group: at least k",
+    "smallest_class": "rows in the smallest group, the suppressed counted as one: at least k",
     "dm": "discernibility: each row costs the size of its group; lower is better",
-    "dm_star": "discernibility where a suppressed row costs the whole table; lower is better",
+    "dm_star": "the same, where a suppressed row costs the whole table",
     "cavg": "average group size divided by k; 1 is best",
     "gcp": "detail lost in the quasi-identifiers: 0 nothing, 1 everything",
     "iloss": "width of the labels, summed over all rows; lower is better",

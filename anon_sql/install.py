@@ -25,9 +25,11 @@ from anon_sql import (
 )
 from anon_sql.errors import AnonError
 from anon_sql.macros import CREATE, sql_files
+from anon_sql.measures import checked, sensitive
 from anon_sql.version import VERSION
 
-_FILED = (binding, plan, partition, check, readers, steps, gower, listing)  # files their functions
+# importing them files their functions
+_FILED = (binding, plan, partition, check, readers, steps, gower, listing, checked, sensitive)
 _MARK = "anon_sql "  # opens the last line of every comment on a macro of ours
 _STAMP = f"{_MARK}{VERSION}"
 _connections: dict[str, list["weakref.ref[duckdb.DuckDBPyConnection]"]] = {}
@@ -113,15 +115,16 @@ def _has_function(con: duckdb.DuckDBPyConnection, name: str) -> bool:
 
 
 def _add_functions(con: duckdb.DuckDBPyConnection) -> None:
+    create: Any = con.create_function  # its overloads want enums that moved between versions
     for function in registry.udfs():
         if not _has_function(con, function.name):
-            con.create_function(
+            create(
                 function.name,
                 function.call,
                 None,
                 function.returns,
-                type="arrow",  # type: ignore[arg-type]
-                null_handling="special",  # type: ignore[arg-type]
+                type="arrow",
+                null_handling="special",
             )
 
 

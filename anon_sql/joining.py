@@ -68,8 +68,8 @@ def place_suppressed(
 
 def dense(classes: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """The same classes with ids that run from 0 without gaps; -1 stays."""
-    kept = classes >= 0
-    _, ids = np.unique(classes[kept], return_inverse=True)
-    result = np.full(len(classes), -1, dtype=np.int32)
-    result[kept] = ids
-    return result
+    used = np.zeros(int(classes.max(initial=-1)) + 2, dtype=np.bool_)
+    used[classes] = True  # -1 marks the last place, which is no class
+    ids = np.cumsum(used[:-1], dtype=np.int32) - np.int32(1)
+    result: npt.NDArray[np.int32] = np.where(classes >= 0, np.append(ids, -1)[classes], -1)
+    return result.astype(np.int32)

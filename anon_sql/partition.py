@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql import interrupt, labels, methods, options
+from anon_sql import compiling, interrupt, labels, methods, options
 from anon_sql.arrow import first, integers, lists, one_list, one_map, one_struct, valid
 from anon_sql.binding import HELPER
 from anon_sql.columns import Categories, Numbers
@@ -84,9 +84,10 @@ def as_came(table: QuasiTable, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def prepare(
     plan: Mapping[str, Any], columns: Mapping[str, pa.Array | None], given: Mapping[str, Any]
 ) -> tuple[QuasiTable, methods.Call, methods.Method]:
-    """The table, the call and the method of a plan; raises AnonError where they do not go together."""
+    """The table, the call and the method of a plan, or AnonError where they do not fit."""
     function = plan["function"]
     interrupt.begin()
+    compiling.announce()
     _refuse_identifying(function, plan["k"], columns)
     types = dict(zip(plan["quasi"], plan["types"], strict=True))
     known = {name: values for name, values in columns.items() if values is not None}

@@ -11,19 +11,20 @@ from anon_sql.arrow import first
 from anon_sql.binding import HELPER, bound_role, committed, scope_of
 from anon_sql.columns import is_number
 from anon_sql.errors import AnonError, did_you_mean
-from anon_sql.options import Choice, Whole, read
+from anon_sql.options import Choice, Option, Whole, read
 from anon_sql.registry import udf
 from anon_sql.relation import Table, find
 from anon_sql.roles import Roles, assign, fold
 
-COMMON = {
+COMMON: dict[str, Option] = {
     "format": Choice(("label", "typed")),
     "suppressed": Choice(("keep", "drop")),
     "seed": Whole(0),
 }
 PLAN = (
-    "STRUCT(function VARCHAR, k INTEGER, quasi VARCHAR[], types VARCHAR[], sensitive VARCHAR[], classes VARCHAR, "
-    "format VARCHAR, suppressed VARCHAR, seed BIGINT, threads INTEGER, rows BIGINT, too_large VARCHAR)"
+    "STRUCT(function VARCHAR, k INTEGER, quasi VARCHAR[], types VARCHAR[], sensitive VARCHAR[], "
+    "classes VARCHAR, format VARCHAR, suppressed VARCHAR, seed BIGINT, threads INTEGER, "
+    "rows BIGINT, too_large VARCHAR)"
 )
 _ARROW = pa.struct(
     [

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from anon_sql.errors import AnonError
 from anon_sql.roles import fold
 
 
@@ -20,14 +21,12 @@ class Scope:
     path: str
 
     def places(self) -> list[tuple[str, str]]:
-        """(database, schema) pairs in DuckDB's order, temporary tables first."""
-        found = [("temp", "main")]
-        for entry in split(self.path, ",") if self.path else []:
-            parts = split(entry.strip(), ".")
-            found.append((parts[0], parts[1]) if len(parts) == 2 else (self.database, parts[0]))
-            if len(parts) == 1:
-                found.append((parts[0], "main"))
-        return [*found, (self.database, self.schema), (self.database, "main")]
+        """Folded (database, schema) pairs of the search path, in order; ``temp`` is not of it."""
+        found = []
+        for entry in _pieces(fold(self.path), ",") if self.path else []:
+            *database, schema = split(entry)
+            found.append((database[0] if database else fold(self.database), schema))
+        return found or [(fold(self.database), fold(self.schema))]
 
 
 @dataclass(frozen=True)
@@ -43,23 +42,24 @@ class Table:
         return {fold(n): c for n, c in zip(self.names, self.comments, strict=True)}
 
 
-def split(name: str, separator: str = ".") -> list[str]:
+def split(name: str) -> list[str]:
     """The parts of a qualified name, quotes removed: ``'db."a.b"'`` is ``['db', 'a.b']``."""
-    parts, part, quoted, at = [], "", False, 0
-    while at < len(name):
-        char = name[at]
-        if char == '"':
-            if quoted and name[at + 1 : at + 2] == '"':
-                part, at = part + '"', at + 1
-            else:
-                quoted = not quoted
-        elif char == separator and not quoted:
-            parts.append(part)
-            part = ""
+    return [
+        part[1:-1].replace('""', '"') if part[:1] == part[-1:] == '"' else part.replace('"', "")
+        for part in _pieces(name, ".")
+    ]
+
+
+def _pieces(text: str, separator: str) -> list[str]:
+    """What stands between separators, those in double quotes left alone."""
+    pieces, quoted = [""], False
+    for char in text:
+        quoted ^= char == '"'
+        if char == separator and not quoted:
+            pieces.append("")
         else:
-            part += char
-        at += 1
-    return [*parts, part]
+            pieces[-1] += char
+    return pieces
 
 
 def quote(name: str) -> str:
@@ -71,28 +71,49 @@ def find(name: str, scope: Scope, columns: Iterable[Mapping[str, Any]]) -> Table
     """The table a relation's name means among the ``columns`` a catalog lists, or None.
 
     columns: mappings with ``database``, ``schema``, ``relation``, ``name``, ``type``,
-    ``comment`` and ``at`` (the column's position).
+    ``comment`` and ``at`` (the column's position). Raises AnonError for a name that DuckDB
+    does not read as it stands.
     """
     by_table: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for column in columns:
         key = (fold(column["database"]), fold(column["schema"]), fold(column["relation"]))
         by_table.setdefault(key, []).append(column)
-    for place in _candidates([fold(part) for part in split(name)], scope):
-        if place in by_table:
-            listed = sorted(by_table[place], key=lambda column: column["at"])
-            return Table(
-                tuple(c["name"] for c in listed),
-                tuple(c["type"] for c in listed),
-                tuple(c["comment"] for c in listed),
+    parts = split(name)
+    place = next((at for at in _candidates(parts, scope) if at in by_table), None)
+    if len(parts) == 2 and parts[0] == "main":
+        # query_table prints the name again without "main", and so may read another schema.
+        read = next((at for at in _candidates(parts[1:], scope) if at in by_table), None)
+        if read != place:
+            raise AnonError(
+                "anon_sql",
+                "a name in schema main needs its database where another schema comes first",
+                f"'{name}'",
+                f"write {'.'.join(map(quote, (scope.database, *parts)))}",
             )
-    return None
+    if place is None:
+        return None
+    listed = sorted(by_table[place], key=lambda column: column["at"])
+    return Table(
+        tuple(c["name"] for c in listed),
+        tuple(c["type"] for c in listed),
+        tuple(c["comment"] for c in listed),
+    )
 
 
 def _candidates(parts: Sequence[str], scope: Scope) -> list[tuple[str, str, str]]:
-    places = [(fold(database), fold(schema)) for database, schema in scope.places()]
-    if len(parts) == 3:
-        return [(parts[0], parts[1], parts[2])]
-    if len(parts) == 2:
-        schemas = [(database, parts[0], parts[1]) for database, _ in places]
-        return [*schemas, (parts[0], "main", parts[1])]
-    return [(database, schema, parts[0]) for database, schema in places]
+    """Where DuckDB looks for a name, in its order, folded."""
+    places, current = scope.places(), fold(scope.database)
+    *qualifier, table = [fold(part) for part in parts]
+    if not qualifier:
+        return [(*place, table) for place in [("temp", "main"), *places, (current, "main")]]
+    if len(qualifier) > 1:
+        return [(qualifier[0], qualifier[1], table)] if len(qualifier) == 2 else []
+    name = qualifier[0]
+    schemas = [schema for database, schema in places if database == name] or ["main"]
+    databases = [database for database, schema in places if schema == name] or [current]
+    if name == "main":
+        databases = ["temp", *databases, current]
+    return [
+        *((name, schema, table) for schema in schemas),
+        *((database, name, table) for database in databases),
+    ]

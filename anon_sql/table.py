@@ -72,11 +72,12 @@ def read(
     row_hash = hashes.to_numpy(zero_copy_only=False).astype(np.uint64)
     for name, sql_type in types.items():
         if is_number(function, name, sql_type):
-            column: Column = numbers(function, name, sql_type, lists[name])
-            row_hash = mix(row_hash, np.where(column.present, column.keys, np.int64(-1)))
-            row_hash = mix(row_hash, column.present.astype(np.int64))
+            found = numbers(function, name, sql_type, lists[name])
+            row_hash = mix(row_hash, np.where(found.present, found.keys, np.int64(-1)))
+            row_hash = mix(row_hash, found.present.astype(np.int64))
+            columns.append(found)
         else:
-            column = categories(name, lists[name])
-            row_hash = mix(row_hash, column.codes.astype(np.int64))
-        columns.append(column)
-    return QuasiTable(tuple(columns), np.argsort(row_hash))
+            coded = categories(name, lists[name])
+            row_hash = mix(row_hash, coded.codes.astype(np.int64))
+            columns.append(coded)
+    return QuasiTable(tuple(columns), np.argsort(row_hash, kind="stable"))

@@ -7,9 +7,7 @@ import pytest
 from anon_sql import labels, methods, partition
 from tests.test_roles import fails
 
-TABLE = (
-    "CREATE TABLE t AS SELECT i % 12 AS n, ['u', 'v', 'w'][1 + i % 3] AS c, i AS rid FROM range(60) r(i)"
-)
+TABLE = "CREATE TABLE t AS SELECT i % 12 AS n, ['u', 'v', 'w'][1 + i % 3] AS c, i AS rid FROM range(60) r(i)"
 CALL = "FROM rayden('t', k := 5, qids := ['n', 'c'], keep := ['rid'])"
 
 
@@ -32,7 +30,9 @@ def test_a_class_of_too_few_rows(table, monkeypatch):
     assert said.endswith("that have fewer; nothing was released; please report this")
     with pytest.raises(duckdb.Error):
         table.execute(f"CREATE TABLE r AS {CALL}")
-    assert table.sql("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'r'").fetchall() == [(0,)]
+    assert table.sql("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'r'").fetchall() == [
+        (0,)
+    ]
 
 
 def test_a_range_that_leaves_out_a_value(table, monkeypatch):
@@ -42,7 +42,7 @@ def test_a_range_that_leaves_out_a_value(table, monkeypatch):
     real = grouping.extremes
 
     def wrong(order, starts, keys, present):
-        low, high, nulls = real(order, starts, keys, present)
+        low, _, nulls = real(order, starts, keys, present)
         return low, low, nulls
 
     monkeypatch.setattr(grouping, "extremes", wrong)

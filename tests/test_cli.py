@@ -1,13 +1,16 @@
 """The command line as its users meet it."""
 
 import csv
+import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import duckdb
 import pytest
-from command import refused, run
+
+from tests.command import refused, run
 
 
 @pytest.fixture
@@ -77,6 +80,9 @@ def test_demo_shows_a_synthetic_release_and_its_cost(tmp_path):
     for measure in ("gcp", "dm", "cavg", "suppression_rate", "smallest_class"):
         assert any(line.startswith(f" {measure} ") for line in result.stdout.splitlines()), measure
     assert "anon-sql query \"SELECT * FROM rayden('your.parquet', k := 25" in result.stdout
+    pages = re.findall(r"docs/[\w.-]+", result.stdout)
+    assert pages
+    assert all((Path(__file__).parents[1] / page).is_file() for page in pages)
     con = duckdb.connect(str(database))
     ((rows, smallest),) = con.execute(
         "SELECT sum(n), min(n) FROM (SELECT * EXCLUDE (income), count(*) AS n "

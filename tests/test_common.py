@@ -58,7 +58,9 @@ def method(request):
     return request.param
 
 
-@pytest.mark.parametrize(("rows", "k"), [(1, 1), (4, 4), (7, 4), (8, 4), (60, 4), (300, 7), (300, 1)])
+@pytest.mark.parametrize(
+    ("rows", "k"), [(1, 1), (4, 4), (7, 4), (8, 4), (60, 4), (300, 7), (300, 1)]
+)
 def test_classes_labels_rows_and_kept_columns(con, method, rows, k):
     table = list(made(rows))
     fill(con, table)

@@ -4,7 +4,7 @@ import csv
 import json
 import re
 
-from command import refused, run
+from tests.command import refused, run
 
 
 def test_a_table_is_printed_with_its_count():
@@ -72,7 +72,7 @@ def test_a_narrow_terminal_leaves_out_columns_and_says_which():
     assert max(map(len, lines[:4])) <= 80  # the note below may be longer
     header, _, row = lines[1:4]
     assert header.split() == ["id", "column_a", "column_b", "column_h", "column_i", "last"]
-    assert row.split()[:2] == ["7", "a" * 13 + "…"]
+    assert row.split()[:2] == ["7", "a" * 14 + "…"]
     assert lines[-2].startswith("no room for: column_c, column_d, column_e, column_f, column_g (")
     assert "column_e" in run("query", sql).stdout
 

@@ -3,11 +3,13 @@
 A ```sql block of README.md and docs/*.md is run, page by page, block by block, on one connection
 that holds the tables below. A first line ``-- Error: <text>`` says that the block must fail with
 that text. A ```text block right after it that opens with a table's corner must be what its last
-statement prints. A ```python block is run with that connection as ``con``. No other block is run.
+statement prints. A ```python block is run with ``con`` and ``anon_sql``, and of a ```console block
+the lines that call ``anon-sql`` on the file below. No other block is run.
 """
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +19,7 @@ import pytest
 
 import anon_sql
 from anon_sql import adult, demo, reference
+from tests import command
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -40,6 +43,7 @@ TABLES = """
 def tables(con, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     con.execute(TABLES)
+    con.execute("COPY people TO 'people.parquet'")
     demo.make_adult_like(con)
     anon_sql.declare(con, demo.TABLE, quasi=adult.QUASI, sensitive=adult.SENSITIVE)
     return con
@@ -49,7 +53,7 @@ def run(con, sql):
     """Run the statements; the rows and column names of the last, NULL for none."""
     *before, last = duckdb.extract_statements(sql)
     for statement in before:
-        con.execute(statement.query)
+        con.execute(statement.query).fetchall()
     result = con.sql(last.query)
     return result if result is None else (result.columns, result.fetchall())
 
@@ -80,7 +84,7 @@ def test_the_example_of_every_header(tables, entry):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_blocks_of_every_page(tables, page):
-    names, previous = {"con": tables}, ("", "")
+    names, previous = {"con": tables, "anon_sql": anon_sql}, ("", "")
     for kind, block in BLOCK.findall(page.read_text(encoding="utf-8")):
         expected = MUST_FAIL.match(block)
         if kind == "sql" and expected:
@@ -90,6 +94,10 @@ def test_the_blocks_of_every_page(tables, page):
             run(tables, block)
         elif kind == "python":
             exec(block, names)
+        elif kind == "console":
+            for line in re.findall(r"^anon-sql ((?:demo|query|release) .*)", block, re.MULTILINE):
+                result = command.run(*shlex.split(line))
+                assert result.exit_code == 0, result.output
         elif kind == "text" and block.startswith("┌"):
             assert previous[0] == "sql", block
             assert printed(block) == shown(tables, previous[1])

@@ -5,7 +5,8 @@ import gzip
 
 import duckdb
 import pytest
-from command import refused, run
+
+from tests.command import refused, run
 
 PEOPLE = "CREATE TABLE people AS SELECT 'n' || i AS name, 20 + i % 40 AS age, "
 PEOPLE += "if(i % 3 = 0, 'f', 'm') AS sex, if(i % 7 = 0, 'flu', 'cold') AS illness, 1.5 AS dose "
@@ -93,7 +94,14 @@ def test_the_seed_and_the_method_decide(people):
 
 def test_an_unknown_method_lists_the_known_ones(people):
     out = people.with_name("safe.csv")
-    for method in ("raydn", 'x"(); DROP TABLE raw; --', "query_table", "vp_partition", ""):
+    for method in (
+        "raydn",
+        'x"(); DROP TABLE raw; --',
+        "generalize",
+        "rayden_stats",
+        "utility",
+        "",
+    ):
         sentence = refused("release", people, out, "--quasi", "age", "--method", method)
         assert sentence.startswith(
             f"release: --method must be a release function, got '{method}'; "

@@ -1,4 +1,4 @@
-"""Release methods and their steps, one a file: a partitioner is a function of a table to class ids.
+"""Release methods and their steps, one a file: a partitioner maps a table to class ids.
 
 A method files itself with ``@method``; the SQL function of the same name finds it here.
 """

@@ -46,8 +46,8 @@ def rayden(table: QuasiTable, call: Call) -> Partition:
     )
     detected = outliers(scores, leaves, chosen["alpha"])
     classes = leaves.classes()
-    taken = detected if chosen["repair"] == "merge" else cap(classes, detected, scores, k)
-    taken = np.flatnonzero(taken)
+    leaving = detected if chosen["repair"] == "merge" else cap(classes, detected, scores, k)
+    taken = np.flatnonzero(leaving)
     home = classes[taken]
     classes[taken] = -1
     recovered = len(taken) >= k

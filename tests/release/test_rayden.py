@@ -73,13 +73,23 @@ def test_cap_takes_the_most_outlying_first():
     classes = np.array([0, 0, 0, 0, 1, 1, 1], dtype=np.int32)
     detected = np.array([True, True, True, False, True, False, False])
     scores = np.array([2.0, np.inf, 3.0, 1.0, 9.0, 1.0, 1.0])
-    assert cap(classes, detected, scores, 2).tolist() == [False, True, True, False, True, False, False]
+    assert cap(classes, detected, scores, 2).tolist() == [
+        False,
+        True,
+        True,
+        False,
+        True,
+        False,
+        False,
+    ]
     assert cap(classes, detected, scores, 3).tolist() == [False, True] + [False] * 5
 
 
 def test_outliers_without_a_class_of_their_own(people):
     """Fewer than k outliers return; they are left out only where that is asked for."""
-    stats = "SELECT detected, recovered, returned, suppressed FROM rayden_stats('people', k := 30{})"
+    stats = (
+        "SELECT detected, recovered, returned, suppressed FROM rayden_stats('people', k := 30{})"
+    )
     detected, recovered, returned, suppressed = people.sql(stats.format("")).fetchall()[0]
     assert 0 < detected < 30
     assert (recovered, returned, suppressed) == (0, detected, 0)
@@ -103,7 +113,9 @@ def test_repair_by_merging_is_legal_on_adult(adult):
 
 
 def test_an_alpha_beyond_every_score_is_the_tree_alone(people):
-    assert people.sql("SELECT detected FROM rayden_stats('people', alpha := 100)").fetchall() == [(0,)]
+    assert people.sql("SELECT detected FROM rayden_stats('people', alpha := 100)").fetchall() == [
+        (0,)
+    ]
 
 
 @pytest.mark.parametrize("variant", ["rayden", "tang", "pyod"])

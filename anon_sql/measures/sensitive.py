@@ -1,0 +1,78 @@
+"""Which columns of a release are sensitive, while a statement is bound and when it runs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from anon_sql.arrow import first
+from anon_sql.binding import HELPER, committed
+from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.registry import udf
+from anon_sql.relation import Table
+from anon_sql.roles import fold, tag
+
+
+def listed(given: Any) -> list[str]:
+    """The names in a parameter that is a name, a list of names or NULL."""
+    names = [given] if isinstance(given, str) else given if isinstance(given, list) else []
+    return [name for name in names if isinstance(name, str)]
+
+
+def declared(table: Table | None, role: str) -> list[str]:
+    """The columns of a role in comments; a comment that is not clear is left to ``settle``."""
+    found = []
+    for name, comment in zip(table.names, table.comments, strict=True) if table else []:
+        try:
+            if tag(comment) == role:
+                found.append(name)
+        except ValueError:
+            continue
+    return found
+
+
+def _bound(scope: Mapping[str, Any]) -> set[str]:
+    try:
+        table = committed(scope)
+    except AnonError:
+        table = None
+    return {fold(name) for name in [*declared(table, "sensitive"), *listed(scope["sensitive"])]}
+
+
+@udf("__anon_measure_protects", "BOOLEAN", binds=True)
+def protects(names: Any, scopes: Any) -> pa.Array:
+    """For each name: is its column sensitive?"""
+    bound = _bound(first(scopes))
+    return pa.array([fold(name.as_py()) in bound for name in names], pa.bool_())
+
+
+@udf("__anon_measure_sensitive", "BOOLEAN")
+def sensitive(function: Any, scope: Any, plan: Any, released_types: Any, adds: Any) -> pa.Array:
+    """True, or an AnonError where the columns that were bound are not those of the call.
+
+    adds: columns of the result that no label may be called.
+    """
+    name, roles = first(function), first(plan)
+    if {fold(column) for column in roles["sensitive"]} != _bound(first(scope)):
+        raise AnonError(
+            name,
+            "comments count only where the relation is the committed table they were written on",
+            "a relation of that name that differs from it",
+            "give the relation another name and pass sensitive := […]",
+        )
+    release = {fold(column): column for column in first(released_types) if column[:7] != HELPER}
+    for column in listed(first(scope)["sensitive"]):
+        if fold(column) not in release:
+            hint = did_you_mean(column, release.values())
+            rule = "the release must have every sensitive column"
+            raise AnonError(name, rule, f"none called {column}", hint)
+    taken = {*first(adds), *(f"distinct_{column}" for column in roles["sensitive"])}
+    for column in roles["quasi"]:
+        if fold(column) in {fold(added) for added in taken}:
+            raise AnonError(
+                name,
+                f"no quasi-identifier may be called {fold(column)}",
+                column,
+                "rename it in both",
+            )
+    return pa.array([True])

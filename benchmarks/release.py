@@ -1,0 +1,131 @@
+"""What a release costs beside DuckDB's own ORDER BY of the same table, in the same process.
+
+    python benchmarks/release.py [rows …]
+
+For each number of rows and threads a fresh process makes an Adult-like table, runs
+
+    CREATE TABLE … AS SELECT * FROM adult_like ORDER BY <quasi-identifiers>
+    CREATE TABLE … AS SELECT * FROM rayden('adult_like', k := 10)
+
+in turn three times after one run of each that is not counted, and prints the least of each, their
+ratio, which part of the time goes where, and the most memory the process ever held. Absolute times
+are of one machine on one day; the ratio is what is claimed.
+"""
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import Any
+
+ROWS = [30_000, 100_000, 1_000_000]
+QUASI = [
+    *("age", "workclass", "education_num", "marital_status"),
+    *("occupation", "race", "sex", "native_country"),
+]
+NUMERIC = ["age", "education_num", "hours", "gain"]
+RUNS = 3
+spent: dict[str, float] = defaultdict(float)
+
+
+def timed(phase: str, call: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, its time booked under a phase."""
+
+    def run(*args: Any, **named: Any) -> Any:
+        started = time.perf_counter()
+        try:
+            return call(*args, **named)
+        finally:
+            spent[phase] += time.perf_counter() - started
+
+    return run
+
+
+@contextmanager
+def phases() -> Any:
+    """Books the parts of a release that run in Python; the rest is DuckDB's."""
+    from anon_sql.calls import partition
+
+    read, describe = partition.read, partition._describe
+    partition.read, partition._describe = timed("arrays", read), timed("labels", describe)
+    try:
+        yield
+    finally:
+        partition.read, partition._describe = read, describe
+
+
+def measure(method: str, rows: int, threads: int) -> dict[str, Any]:
+    """Seconds of both statements, phases and peak memory, in this process."""
+    import anon_sql
+    from anon_sql import methods
+    from anon_sql.demo import make_adult_like
+
+    con = anon_sql.connect()
+    con.execute(f"SET threads = {threads}")
+    make_adult_like(con, "adult_like", rows=rows, seed=42)
+    qids = QUASI if method == "rayden" else NUMERIC
+    if method != "rayden":
+        con.execute("ALTER TABLE adult_like ADD COLUMN hours INTEGER")
+        con.execute("ALTER TABLE adult_like ADD COLUMN gain INTEGER")
+        con.execute(
+            "UPDATE adult_like SET hours = hash(age, occupation) % 80, gain = hash(race, age) % 5000"
+        )
+    keep = [name for name in QUASI if name not in qids]
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    sort = f"CREATE OR REPLACE TABLE sorted AS SELECT * FROM adult_like ORDER BY {', '.join(qids)}"
+    release = (
+        f"CREATE OR REPLACE TABLE release AS SELECT * FROM {method}('adult_like', k := 10, "
+        f"qids := {qids}, keep := {keep})"
+    )
+    found = methods.find(method)
+    methods._methods[method] = methods.Method(
+        found.name, found.options, timed("method", found.run), found.given, found.adds
+    )
+    sorts, releases = [], []
+    with phases():
+        for run in range(RUNS + 1):
+            if run == 1:
+                spent.clear()
+            for statement, seconds in ((sort, sorts), (release, releases)):
+                started = time.perf_counter()
+                con.execute(statement)
+                seconds.append(time.perf_counter() - started)
+    total = sum(releases[1:])
+    return {
+        "sort": min(sorts[1:]),
+        "release": min(releases[1:]),
+        "share": {phase: spent[phase] / total for phase in ("arrays", "method", "labels")},
+        "before": before / 1024,
+        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--one"]:
+        method, rows, threads = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+        print(json.dumps(measure(method, rows, threads)))
+        return
+    print(
+        "method     rows  threads  ORDER BY s  release s  ratio  arrays  method  labels  DuckDB  peak MiB"
+    )
+    for method in ("rayden", "canon"):
+        for rows in [int(rows) for rows in sys.argv[1:]] or ROWS:
+            for threads in (1, 2):
+                one = [sys.executable, __file__, "--one", method, str(rows), str(threads)]
+                row = json.loads(
+                    subprocess.run(one, capture_output=True, text=True, check=True).stdout
+                )
+                share = [row["share"][phase] for phase in ("arrays", "method", "labels")]
+                shares = "".join(f"{part:8.0%}" for part in [*share, 1 - sum(share)])
+                print(
+                    f"{method:7}{rows:9,}{threads:9}{row['sort']:12.3f}{row['release']:11.3f}"
+                    f"{row['release'] / row['sort']:7.1f}{shares}{row['peak']:10,.0f}"
+                )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+-- What a released value says of its class in one column, and what that loses of the raw table.
+--
+-- In steps, each on the struct that the last one made: value and domain, what the value says,
+-- where it lies, what it loses.
+
+CREATE OR REPLACE MACRO __anon_pair(x, d) AS {'x': x, 'd': d};
+
+-- How many values a text label has; NULL for what is no label. Quoted ones become a character
+-- that stands in no other, then the separators are counted.
+CREATE OR REPLACE MACRO __anon_unquoted(x) AS
+    if(contains(x, ''''), regexp_replace(x, '''(?:[^''\\]|\\[''\\])*''', chr(1), 'g'), x);
+CREATE OR REPLACE MACRO __anon_set_size(x) AS CASE
+    WHEN regexp_full_match(x, '[^\[\]{},''"\\]+') THEN 1
+    WHEN regexp_full_match(x, '\{[^\[\]{},''"\\]+(?:, [^\[\]{},''"\\]+)*\}')
+        THEN 1 + length(x) - length(replace(x, ',', ''))
+END;
+
+-- star: suppressed; empty: NULLs only; low, high: printed ends; count: of values;
+-- quotes: it could stand for text that looks like a label.
+CREATE OR REPLACE MACRO __anon_said_by_label(x, d) AS {
+    'd': d,
+    'star': coalesce(x = '*', false),
+    'empty': x IS NULL,
+    'low': CASE WHEN d.type IS NULL THEN NULL
+        WHEN x[1] = '[' THEN split_part(x[2:], ', ', 1) ELSE x END,
+    'high': CASE WHEN d.type IS NULL THEN NULL WHEN x[1] <> '[' THEN x
+        WHEN x[-1] = ']' THEN x[strpos(x, ', ') + 2:-2] END,
+    'count': CASE WHEN d.type IS NULL THEN __anon_set_size(__anon_unquoted(x)) END,
+    'quotes': coalesce(x = '*' OR contains(x, ''''), false)};
+CREATE OR REPLACE MACRO __anon_said_by_set(x, d) AS {
+    'd': d, 'star': x IS NULL, 'empty': coalesce(len(x) = 0, false),
+    'low': NULL::VARCHAR, 'high': NULL::VARCHAR, 'count': len(x), 'quotes': true};
+CREATE OR REPLACE MACRO __anon_said_by_ends(x, d) AS {
+    'd': d, 'star': x IS NULL, 'empty': x IS NOT NULL AND x.min IS NULL AND x.max IS NULL,
+    'low': x.min, 'high': x.max, 'count': NULL::BIGINT, 'quotes': true};
+CREATE OR REPLACE MACRO __anon_said_by
+    (probe, x, d) AS __anon_said_by_ends(try_cast(x AS STRUCT(min VARCHAR, max VARCHAR)), d),
+    (probe VARCHAR[], x, d) AS __anon_said_by_set(x, d),
+    (probe VARCHAR, x, d) AS __anon_said_by_label(x::VARCHAR, d);
+CREATE OR REPLACE MACRO __anon_said(c) AS __anon_said_by(c.x, c.x, c.d);
+
+CREATE OR REPLACE MACRO __anon_place(c) AS {
+    'd': c.d, 'star': c.star, 'empty': c.empty, 'count': c.count, 'quotes': c.quotes,
+    'low': __anon_point(c.low, c.d.type), 'high': __anon_point(c.high, c.d.type)};
+
+-- loss: 0…1, 2 for a label that says more than the raw column holds, NULL for a malformed one.
+CREATE OR REPLACE MACRO __anon_range_loss(c, d) AS CASE
+    WHEN NOT coalesce(c.low <= c.high AND isfinite(c.low) AND isfinite(c.high), false) THEN NULL
+    WHEN NOT coalesce(d.least <= c.low AND c.high <= d.most, false) THEN 2
+    WHEN d.least = d.most THEN 0
+    ELSE (c.high / 2 - c.low / 2) / (d.most / 2 - d.least / 2)
+END;
+CREATE OR REPLACE MACRO __anon_set_loss(c, d, __anon_ncp) AS CASE
+    WHEN c.count > d.distinct THEN 2
+    WHEN c.count = 1 THEN 0
+    WHEN __anon_ncp = 'dop' THEN (c.count - 1) / (d.distinct + d.nulls::INTEGER - 1)
+    ELSE c.count / (d.distinct + d.nulls::INTEGER)
+END;
+CREATE OR REPLACE MACRO __anon_cell(c, __anon_ncp) AS {
+    'name': c.d.name, 'star': c.star, 'quotes': c.quotes,
+    'loss': CASE
+        WHEN c.star THEN 1
+        WHEN c.empty THEN if(c.d.nulls, 0, 2)
+        WHEN c.d.type IS NULL THEN __anon_set_loss(c, c.d, __anon_ncp)
+        ELSE __anon_range_loss(c, c.d)
+    END::DOUBLE};

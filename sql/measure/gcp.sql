@@ -1,0 +1,18 @@
+-- Global certainty penalty: the share of its information that a table has lost, which is the NCP
+-- averaged over all rows and quasi-identifiers. The NCP of a number or date is the range of its
+-- label / the range in the raw table; that of text is 0 for one value, else the values in its
+-- label / the values in the raw table, where NULL counts as a value. A suppressed value loses 1,
+-- a label of NULLs only loses 0.
+--
+-- raw: name of the original table. released: name of its release, label or typed format.
+-- ncp: 'share', or 'dop' for (values - 1) / (values in the raw table - 1) in text.
+-- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
+-- Returns: DOUBLE, 0…1; NULL for an empty raw table.
+-- Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw and
+--   release swapped, an unknown ncp.
+-- Example: SELECT gcp('people', 'release', qids := ['age', 'city']);
+CREATE OR REPLACE MACRO gcp(raw, released, ncp := 'share', qids := NULL) AS (
+    SELECT __anon_gcp
+    FROM __anon_measured(
+        'gcp', raw, released, 5, ncp, __anon_measure_call(raw, qids, NULL))
+);

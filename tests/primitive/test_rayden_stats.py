@@ -1,0 +1,33 @@
+"""rayden_stats: the numbers of the very release that the same call makes."""
+
+import pytest
+
+
+@pytest.mark.parametrize("k", [3, 5, 10, 20])
+def test_numbers_add_up(people, k):
+    row = people.sql(f"FROM rayden_stats('people', k := {k})").fetchall()[0]
+    partitions, detected, recovered, returned, suppressed, orr, rate, classes = row
+    assert detected == recovered + returned + suppressed
+    assert (suppressed, rate) == (0, 0.0)
+    assert orr == (recovered / detected if detected else None)
+    assert 400 // (2 * k - 1) <= partitions <= 400 // k
+    groups = people.sql(
+        f"SELECT count(*) FROM (SELECT 1 FROM rayden('people', k := {k}) GROUP BY age, city, sex, born)"
+    ).fetchall()[0][0]
+    assert groups <= classes  # classes that print alike are one in the release
+    assert classes == partitions + (classes - partitions)
+    assert classes - partitions <= recovered // k
+
+
+def test_recovery_on_adult(adult):
+    """With the guard on k all that may leave is recovered and nothing suppressed."""
+    row = adult.sql("FROM rayden_stats('adult', k := 10)").fetchall()[0]
+    assert row[4] == 0
+    assert row[5] > 0.9
+
+
+def test_an_empty_table(con):
+    con.execute("CREATE TABLE t (a INTEGER)")
+    assert con.sql("FROM rayden_stats('t', qids := ['a'])").fetchall() == [
+        (0, 0, 0, 0, 0, None, 0.0, 0)
+    ]

@@ -1,0 +1,37 @@
+"""anon_roles: what is declared, what a call would make of it, and how telling a column is."""
+
+import pytest
+
+from tests.test_roles import fails
+
+
+def test_declared_roles_with_counts(people):
+    assert people.sql("FROM anon_roles('people')").fetchall() == [
+        ("person_id", "BIGINT", "identifier", "comment", 400, 0),
+        ("age", "BIGINT", "quasi", "comment", 60, 24),
+        ("city", "VARCHAR", "quasi", "comment", 2, 18),
+        ("sex", "VARCHAR", "quasi", "comment", 2, 0),
+        ("born", "DATE", "quasi", "comment", 400, 0),
+        ("score", "DOUBLE", "keep", "comment", 100, 0),
+        ("illness", "VARCHAR", "sensitive", "comment", 3, 0),
+    ]
+
+
+def test_what_a_call_makes_of_them(people):
+    query = "SELECT column_name, role, source FROM anon_roles('people', {})"
+    given = "qids := ['Age'], keep := ['city', 'sex', 'born']"
+    assert people.sql(query.format(given)).fetchall()[:3] == [
+        ("person_id", "identifier", "comment"),
+        ("age", "quasi", "call"),
+        ("city", "keep", "call"),
+    ]
+    assert fails(people, query.format("keep := ['person_id']")).startswith(
+        "anon_roles: a column has one role, got person_id as identifier and as keep"
+    )
+
+
+@pytest.mark.parametrize("relation", ["SELECT 1 AS a, 2 AS b", "SELECT 1 AS a, 2 AS b LIMIT 0"])
+def test_a_table_without_roles(con, relation):
+    con.execute(f"CREATE TABLE t AS {relation}")
+    rows = con.sql("SELECT column_name, role, source FROM anon_roles('t')").fetchall()
+    assert rows == [("a", None, None), ("b", None, None)]
