@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from anon_sql.errors import AnonError
+
 
 def first(argument: pa.ChunkedArray | pa.Array) -> Any:
     """The one value of a parameter."""
@@ -18,13 +20,25 @@ def lists(argument: pa.ChunkedArray | pa.Array) -> dict[str, pa.Array | None]:
     if isinstance(struct, pa.ChunkedArray):
         struct = struct.chunk(0)
     return {
-        struct.type[at].name: None if not field[0].is_valid else field[0].values
+        struct.type[at].name: None if not field[0].is_valid else plain(field[0].values)
         for at, field in enumerate(struct.flatten())
     }
 
 
+def plain(values: pa.Array) -> pa.Array:
+    """The values, or AnonError where a setting makes DuckDB send them in a wrapped type.
+
+    DuckDB 1.5 then says that BOOLEANs are bytes and sends bits.
+    """
+    if isinstance(values.type, pa.BaseExtensionType):
+        setting = "arrow_lossless_conversion"
+        raise AnonError("anon_sql", f"{setting} must be off", "on", f"RESET {setting}")
+    return values
+
+
 def integers(values: pa.Array) -> Any:
     """A list of integers as numpy; NULL becomes 0, so callers look at validity themselves."""
+    values = plain(values)
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.int8())
     return values.fill_null(0).to_numpy(zero_copy_only=False)

@@ -152,34 +152,34 @@ def release(
 
     Example: anon-sql release people.csv safe.csv --k 10 --quasi age,sex --sensitive income
     """
-    with console.one_sentence(), anon_sql.connect() as con:
+    with console.one_sentence():
         if format_ is Format.TYPED and files.kind(target)[0] == "csv":
             hint = "name it .parquet"
             raise AnonError("release", "OUT must be Parquet for --format typed", "CSV", hint)
         files.kind(target)
         files.check_pair(source, target, overwrite)
-        method = _release_method(con, method)
-        given = (_names(columns) for columns in (quasi, sensitive, identifier, keep))
-        named = dict(zip(ROLES, given, strict=True))
-        files.read(con, source, "raw")
-        call = ", ".join(f"{parameter} := ?" for parameter in named)
-        con.execute(
-            f"CREATE TABLE released AS FROM {quote(method)}('raw', k := ?, {call}, format := ?, "
-            "suppressed := ?, seed := ?)",
-            [k, *named.values(), format_.value, suppressed.value, seed],
-        )
-        measured = _measures(
-            con,
-            "FROM utility('raw', 'released', k := ?, qids := ?)",
-            [k, named["qids"]],
-        )
-        with_role = {fold(name) for columns in named.values() for name in columns}
-        rest = [name for name in con.sql("FROM released").columns if fold(name) not in with_role]
-        files.write(con, "released", target)
-        console.say(f"{target}: {method}, k = {k}, from {source}")
-        if rest:
-            console.say(f"kept as they are, for want of a role: {', '.join(rest)}")
-        console.show_measures(measured)
+        with anon_sql.connect() as con:
+            method = _release_method(con, method)
+            given = (_names(columns) for columns in (quasi, sensitive, identifier, keep))
+            named = dict(zip(ROLES, given, strict=True))
+            files.read(con, source, "raw")
+            call = ", ".join(f"{parameter} := ?" for parameter in named)
+            con.execute(
+                f"CREATE TABLE released AS FROM {quote(method)}('raw', k := ?, {call}, "
+                "format := ?, suppressed := ?, seed := ?)",
+                [k, *named.values(), format_.value, suppressed.value, seed],
+            )
+            utility = "FROM utility('raw', 'released', k := ?, qids := ?)"
+            measured = _measures(con, utility, [k, named["qids"]])
+            with_role = {fold(name) for columns in named.values() for name in columns}
+            rest = [
+                name for name in con.sql("FROM released").columns if fold(name) not in with_role
+            ]
+            files.write(con, "released", target)
+            console.say(f"{target}: {method}, k = {k}, from {source}")
+            if rest:
+                console.say(f"kept as they are, for want of a role: {', '.join(rest)}")
+            console.show_measures(measured)
 
 
 @data_app.command("adult")

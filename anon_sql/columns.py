@@ -5,14 +5,13 @@ largest value are found without rounding, for a 128-bit integer as for a date.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anon_sql.arrow import integers, valid
+from anon_sql.arrow import integers, plain, valid
 from anon_sql.errors import AnonError
 
 NULL_POINT = 3.0  # a scaled NULL: further than 1 from every number, so its distance is cut to 1
@@ -29,7 +28,7 @@ _NUMBERS = (
 
 def is_number(function: str, name: str, sql_type: str) -> bool:
     """Whether a quasi-identifier becomes a range (True) or a set (False), else AnonError."""
-    base = sql_type.split("(")[0]
+    base = sql_type.split("(", maxsplit=1)[0]
     if not sql_type.endswith("]"):
         if base in _NUMBERS:
             return True
@@ -107,17 +106,50 @@ def numbers(function: str, name: str, sql_type: str, values: pa.Array) -> Number
             "make them NULL or leave the rows out",
         )
     keys = high if low is None else _ranks(high, low)
-    within = approximate[present]
-    if len(within) == 0:
+    if not present.any():
         return Numbers(name, keys, np.full(len(keys), NULL_POINT), present, 0.0)
-    least, most = within.min(), within.max()
-    with np.errstate(over="ignore"):
-        width = most - least
-        if not np.isfinite(width):
-            approximate, least, width = approximate / 4, least / 4, most / 4 - least / 4
-    points = (approximate - least) / width if width > 0 else np.zeros(len(keys))
-    width = float(width) * microseconds(values.type)
-    return Numbers(name, keys, np.where(present, points, NULL_POINT), present, width)
+    unit = 10.0**values.type.scale if pa.types.is_decimal(values.type) else 1.0
+    if not pa.types.is_floating(values.type):
+        above = _above(high, low, int(np.flatnonzero(present)[np.argmin(keys[present])]))
+    else:
+        least = approximate[present].min()
+        with np.errstate(over="ignore"):
+            above = approximate - least
+        if np.isinf(above[present]).any():  # wider than the largest DOUBLE
+            above, unit = approximate / 4 - least / 4, 0.25
+    width = float(above[present].max())
+    points = np.where(present, above / width if width > 0 else 0.0, NULL_POINT)
+    width = min(width / unit, float(np.finfo(np.float64).max)) * microseconds(values.type)
+    return Numbers(name, keys, points, present, width)
+
+
+def _above(
+    high: npt.NDArray[np.int64], low: npt.NDArray[np.int64] | None, least: int
+) -> npt.NDArray[np.float64]:
+    """Each key less the smallest one, which is at ``least``, rounded only when it is known."""
+    if low is None:
+        return (high - high[least]).view(np.uint64).astype(np.float64)
+    upper = (high - high[least] - (low < low[least])).view(np.uint64).astype(np.float64)
+    return upper * 2.0**64 + (low - low[least]).view(np.uint64).astype(np.float64)
+
+
+def gaps(left: pa.Array, right: pa.Array) -> npt.NDArray[np.float64]:
+    """|left - right| as float64[n], in microseconds for times; NaN where either is NULL.
+
+    Both are numbers of one type, or of two that count the same (not days and microseconds).
+    """
+    near, far = (wide("", side)[2] * microseconds(side.type) for side in (left, right))
+    if left.type == right.type and not pa.types.is_floating(left.type):
+        both = pa.concat_arrays([left, right])
+        present = np.flatnonzero(valid(both))
+        if len(present):
+            high, low, _ = wide("", both)
+            keys = high if low is None else _ranks(high, low)
+            unit = 10.0**both.type.scale if pa.types.is_decimal(both.type) else 1.0
+            above = _above(high, low, int(present[np.argmin(keys[present])])) / unit
+            near, far = np.split(above * microseconds(both.type), 2)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.where(valid(left) & valid(right), np.abs(near - far), np.nan)
 
 
 def microseconds(kind: pa.DataType) -> float:
@@ -133,22 +165,27 @@ def wide(
 
     The pair is needed beyond 64 bits; both halves compare as signed integers.
     """
+    values = plain(values)
     kind = values.type
     if pa.types.is_decimal(kind):
+        if kind.bit_width < 128:
+            values = values.cast(pa.decimal128(38, kind.scale))
         pairs = np.frombuffer(values.buffers()[1], dtype=np.uint64)
         pairs = pairs[2 * values.offset : 2 * (values.offset + len(values))].reshape(-1, 2)
         bits, upper = pairs[:, 0], pairs[:, 1].view(np.int64)
         present = valid(values)
         bits, upper = np.where(present, bits, np.uint64(0)), np.where(present, upper, 0)
         unsigned = sql_type.startswith("UHUGE")
-        top = upper.view(np.uint64).astype(np.float64) if unsigned else upper.astype(np.float64)
-        approximate = (top * 2.0**64 + bits) / 10.0**kind.scale
         if not unsigned and np.array_equal(upper, bits.view(np.int64) >> 63):
-            return bits.view(np.int64), None, approximate
+            return bits.view(np.int64), None, bits.view(np.int64) / 10.0**kind.scale
+        below = np.zeros(len(bits), dtype=np.bool_) if unsigned else upper < 0
+        top = np.where(below, ~upper + (bits == 0), upper).view(np.uint64)
+        approximate = top * 2.0**64 + np.where(below, ~bits + np.uint64(1), bits)
+        approximate = np.where(below, -approximate, approximate) / 10.0**kind.scale
         high = (upper.view(np.uint64) ^ _TOP).view(np.int64) if unsigned else upper
         return high, (bits ^ _TOP).view(np.int64), approximate
     if pa.types.is_floating(kind):
-        floats = values.fill_null(0).to_numpy(zero_copy_only=False).astype(np.float64) + 0.0
+        floats = values.fill_null(0).to_numpy(zero_copy_only=False).astype(np.float64)
         bits = floats.view(np.int64)
         return np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits), None, floats
     if pa.types.is_uint64(kind):

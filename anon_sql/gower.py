@@ -1,12 +1,16 @@
 """Gower's distance of two records as SQL calls it: structs in, one number out."""
 
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from anon_sql.columns import microseconds, wide
+from anon_sql.arrow import integers, plain, valid
+from anon_sql.columns import gaps
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.registry import udf
 from anon_sql.roles import fold
@@ -15,56 +19,98 @@ from anon_sql.roles import fold
 @udf("__anon_gower", "DOUBLE")
 def gower(a: Any, b: Any, ranges: Any) -> pa.Array:
     """Gower 1971: the mean over the columns that both records have; NULL where there is none."""
-    from anon_sql.kernels.gower import gower_pairs
-
-    left, right = (x.combine_chunks() if isinstance(x, pa.ChunkedArray) else x for x in (a, b))
-    if not pa.types.is_struct(left.type) or not pa.types.is_struct(right.type):
-        raise AnonError("gower", "a and b must be structs of one record each", str(left.type))
-    if len(left) == 0:
-        return pa.array([], pa.float64())
-    if not pa.types.is_map(ranges.type) or ranges[0].as_py() is None:
-        raise AnonError("gower", "ranges must come from gower_ranges()", str(ranges.type))
-    width = dict(ranges[0].as_py())
-    columns = [_pair(left, right, name, width[name] is None) for name in width]
-    found = gower_pairs(
-        np.column_stack([pair[0] for pair in columns]),
-        np.column_stack([pair[1] for pair in columns]),
-        np.array([value is not None for value in width.values()]),
-        np.array([value or 0.0 for value in width.values()], dtype=np.float64),
+    left, right, width = (
+        side.combine_chunks() if isinstance(side, pa.ChunkedArray) else side
+        for side in (a, b, ranges)
     )
+    if not _is_or_null(left, pa.types.is_struct) or not _is_or_null(right, pa.types.is_struct):
+        raise AnonError("gower", "a and b must be structs of one record each", str(left.type))
+    if not _is_or_null(width, pa.types.is_map):
+        raise AnonError("gower", "ranges must come from gower_ranges()", str(width.type))
+    found = np.full(len(left), np.nan)
+    for widths, rows in _by_ranges(width):
+        found[rows] = _distances(left.take(rows), right.take(rows), widths)
     return pa.array(found, mask=np.isnan(found))
 
 
-def _pair(
-    left: pa.StructArray, right: pa.StructArray, name: str, text: bool
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """One column of both sides as float64[n]: numbers, or codes for text; NULL is NaN."""
-    fields = []
-    for side in (left, right):
-        names = [field.name for field in side.type]
-        at = next((i for i, known in enumerate(names) if fold(known) == fold(name)), None)
-        if at is None:
-            raise AnonError(
-                "gower",
-                "a record must have every column of ranges",
-                f"no {name}",
-                did_you_mean(name, names),
-            )
-        fields.append(side.flatten()[at])
-    if text:
-        words = [field.cast(pa.string()) for field in fields]
-        coded = pa.chunked_array(words).dictionary_encode().combine_chunks()
-        both = _floats(coded.indices.cast(pa.int32()), coded.is_valid())
-        return both[: len(left)], both[len(left) :]
-    numbers = []
-    for field in fields:
-        approximate = wide("", field)[2] * microseconds(field.type)
-        numbers.append(
-            np.where(field.is_valid().to_numpy(zero_copy_only=False), approximate, np.nan)
+def _is_or_null(values: pa.Array, test: Callable[[pa.DataType], bool]) -> bool:
+    return test(values.type) or pa.types.is_null(values.type)
+
+
+def _by_ranges(ranges: pa.Array) -> list[tuple[dict[str, float | None], pa.Array]]:
+    """Each ranges given, with the rows that have it; rows where it is NULL are left out."""
+    count = len(ranges)
+    if count and ranges.slice(1).equals(ranges.slice(0, count - 1)):
+        given = ranges[0].as_py()
+        return [] if given is None else [(_widths(given), pa.array(range(count), pa.int64()))]
+    rows: dict[Any, list[int]] = {}
+    for row, given in enumerate(ranges.to_pylist()):
+        if given is not None:
+            rows.setdefault(tuple(given), []).append(row)
+    return [(_widths(given), pa.array(at, pa.int64())) for given, at in rows.items()]
+
+
+def _widths(given: Iterable[tuple[Any, Any]]) -> dict[str, float | None]:
+    """Checked ranges; Python numbers of any kind as floats."""
+    pairs = list(given)
+    known = (int, float, Decimal, type(None))
+    if not all(isinstance(n, str) and isinstance(w, known) for n, w in pairs):
+        raise AnonError("gower", "ranges must be a MAP(VARCHAR, DOUBLE)", "a map of other types")
+    return {name: None if width is None else float(width) for name, width in pairs}
+
+
+def _distances(
+    left: pa.Array, right: pa.Array, widths: Mapping[str, float | None]
+) -> npt.NDArray[np.float64]:
+    """Distances of the pairs of rows; NaN where no column is present in both."""
+    from anon_sql.kernels.gower import gower_pairs
+
+    if not widths or pa.types.is_null(left.type) or pa.types.is_null(right.type):
+        return np.full(len(left), np.nan)
+    apart = [_apart(_field(left, n), _field(right, n), n, w) for n, w in widths.items()]
+    return gower_pairs(
+        np.zeros((len(left), len(widths))),
+        np.column_stack(apart),
+        [width is not None for width in widths.values()],
+        [width or 0.0 for width in widths.values()],
+    )
+
+
+def _field(record: pa.StructArray, name: str) -> pa.Array:
+    names = [field.name for field in record.type]
+    at = next((i for i, known in enumerate(names) if fold(known) == fold(name)), None)
+    if at is None:
+        hint = did_you_mean(name, names)
+        raise AnonError("gower", "a record must have every column of ranges", f"no {name}", hint)
+    return plain(record.flatten()[at])
+
+
+def _apart(
+    left: pa.Array, right: pa.Array, name: str, width: float | None
+) -> npt.NDArray[np.float64]:
+    """How far two columns are apart, at most by the range; text by 0 or 1; NaN for NULL."""
+    kinds = {_kind(side.type) for side in (left, right)} - {"null"}
+    if len(kinds) > 1 or "other" in kinds or (width is not None and "text" in kinds):
+        raise AnonError(
+            "gower",
+            "a column must be text, or numbers or times of one kind that have a range",
+            f"{name} as {' and '.join(sorted({str(left.type), str(right.type)}))}",
         )
-    return numbers[0], numbers[1]
+    known = next((s.type for s in (left, right) if not pa.types.is_null(s.type)), pa.int8())
+    sides = [pa.nulls(len(s), known) if pa.types.is_null(s.type) else s for s in (left, right)]
+    if width is not None:
+        found = gaps(*sides)
+        return np.minimum(found, width) if width > 0 else found
+    same = pc.equal(*(side.cast(pa.string()) for side in sides))
+    return np.where(valid(same), np.where(integers(same), 0.0, 1.0), np.nan)
 
 
-def _floats(indices: pa.Array, present: pa.Array) -> npt.NDArray[np.float64]:
-    values = indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.float64)
-    return np.where(present.to_numpy(zero_copy_only=False), values, np.nan)
+def _kind(kind: pa.DataType) -> str:
+    types = pa.types
+    if types.is_string(kind) or types.is_boolean(kind) or types.is_dictionary(kind):
+        return "text"
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return "number"
+    tests = {"null": types.is_null, "date": types.is_date, "time": types.is_time}
+    tests["timestamp"] = types.is_timestamp
+    return next((name for name, test in tests.items() if test(kind)), "other")

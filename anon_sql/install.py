@@ -7,6 +7,7 @@ memory or with ``persist=True``.
 
 import uuid
 import weakref
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import duckdb
@@ -79,15 +80,15 @@ def register(
 def unregister(con: duckdb.DuckDBPyConnection) -> None:
     """Take our macros and functions off a connection and its database."""
     _drop_macros(con)
-    for function in registry.udfs():
-        if _has_function(con, function.name):
-            con.remove_function(function.name)
+    for name in sorted(_known(con, (function.name for function in registry.udfs()))):
+        con.remove_function(name)
 
 
 def _drop_macros(con: duckdb.DuckDBPyConnection) -> None:
+    tables = {name for file in sql_files() for name in file.tables}
     made = {**_macros(con, temporary=False), **_macros(con, temporary=True)}
     for name in (name for name, comment in made.items() if _ours(comment)):
-        con.execute(f"DROP MACRO {'TABLE ' if _is_table(con, name) else ''}{name}")
+        con.execute(f"DROP MACRO {'TABLE ' if name in tables else ''}{name}")
 
 
 def _ours(comment: str | None) -> bool:
@@ -106,18 +107,17 @@ def _macros(con: duckdb.DuckDBPyConnection, *, temporary: bool) -> dict[str, str
     return dict(rows)
 
 
-def _has_function(con: duckdb.DuckDBPyConnection, name: str) -> bool:
-    return bool(
-        con.execute(
-            "SELECT 1 FROM duckdb_functions() WHERE function_name = ? LIMIT 1", [name]
-        ).fetchall()
-    )
+def _known(con: duckdb.DuckDBPyConnection, names: Iterable[str]) -> set[str]:
+    """Which of the names are functions already."""
+    query = "SELECT function_name FROM duckdb_functions() WHERE list_contains(?, function_name)"
+    return {name for (name,) in con.execute(query, [list(names)]).fetchall()}
 
 
 def _add_functions(con: duckdb.DuckDBPyConnection) -> None:
     create: Any = con.create_function  # its overloads want enums that moved between versions
+    known = _known(con, (function.name for function in registry.udfs()))
     for function in registry.udfs():
-        if not _has_function(con, function.name):
+        if function.name not in known:
             create(
                 function.name,
                 function.call,
@@ -132,17 +132,17 @@ def _add_macros(con: duckdb.DuckDBPyConnection, *, temporary: bool) -> None:
     """Make every macro, its documentation as its comment; the version last, when all is done."""
     create = "CREATE OR REPLACE TEMP MACRO" if temporary else CREATE
 
-    def make(statements: str, headers: dict[str, str]) -> None:
+    def make(statements: str, headers: dict[str, str], tables: Collection[str] = ()) -> None:
         con.execute(statements.replace(CREATE, create))
         for macro, header in headers.items():
-            kind = "TABLE " if _is_table(con, macro) else ""
+            kind = "TABLE " if macro in tables else ""
             con.execute(f"COMMENT ON MACRO {kind}{macro} IS {literal(f'{header}{_STAMP}')}")
 
     make(f"{CREATE} __anon_db() AS {literal(uuid.uuid4().hex)}", {"__anon_db": ""})
     for file in sql_files():
         headers = {macro: f"{file.header}\n" * (macro == file.name) for macro in file.macros}
         try:
-            make(file.text, headers)
+            make(file.text, headers, file.tables)
         except duckdb.BinderException as error:
             if "storage version" not in str(error):
                 raise
@@ -156,12 +156,6 @@ def _add_macros(con: duckdb.DuckDBPyConnection, *, temporary: bool) -> None:
             ) from None
     version = {"anon_version": "The version of anon_sql.\n"}
     make(f"{CREATE} anon_version() AS {literal(VERSION)}", version)
-
-
-def _is_table(con: duckdb.DuckDBPyConnection, name: str) -> bool:
-    return con.execute(
-        "SELECT any_value(function_type) FROM duckdb_functions() WHERE function_name = ?", [name]
-    ).fetchall() == [("table_macro",)]
 
 
 def literal(text: str) -> str:

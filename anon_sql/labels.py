@@ -13,17 +13,24 @@ import pyarrow as pa
 from anon_sql.errors import AnonError
 
 STAR = "*"
-_SPECIAL = re.compile(r"""[\[\]{},'"\\\x00-\x1f\x7f]""")
+_SPECIAL = re.compile(r"""[\[\]{},'"\\\x00-\x1f\x7f-\x9f]""")
 _PLAIN = re.compile(r"[^\[\]{},'\"\\]+")
 _QUOTED = re.compile(r"'((?:[^'\\]|\\['\\])*)'", re.DOTALL)
-_RANGE = re.compile(r"\[([^\[\]{},'\"\\]+), ([^\[\]{},'\"\\]+)\]")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|-?\d+-\d\d-\d\d.*|\d\d:\d\d.*", re.I)
+_NUMBER = r"-?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]\d+)?"
+_DATE = r"\d{4,}-\d\d-\d\d(?: \(BC\))?"
+_TIME = r"\d\d:\d\d:\d\d(?:\.\d+)?"
+_END = rf"({_NUMBER}|{_DATE}(?: {_TIME}(?:\+00)?)?|{_TIME})"
+_POINT = re.compile(_END, re.ASCII)
+_RANGE = re.compile(rf"\[{_END}, {_END}\]", re.ASCII)
+
+
+def _is_bare(value: str) -> bool:
+    return value not in ("", STAR, "NULL") and value == value.strip() and not _SPECIAL.search(value)
 
 
 def text(value: str) -> str:
     """A text value as it stands in a label, alone or in a set."""
-    bare = value not in ("", STAR, "NULL") and value == value.strip() and not _SPECIAL.search(value)
-    if bare:
+    if _is_bare(value):
         return value
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
@@ -36,10 +43,8 @@ def of_set(values: Sequence[str]) -> str:
 
 
 def values(label: str) -> list[str] | None:
-    """The values of a text label; None for ``*``. Raises ValueError for a malformed label."""
-    if label == STAR:
-        return None
-    if _RANGE.fullmatch(label):
+    """The values of a text label; None for ``*`` and a range. ValueError if malformed."""
+    if label == STAR or _range(label):
         return None
     if not label.startswith("{"):
         value, end = _value(label, 0)
@@ -53,8 +58,27 @@ def values(label: str) -> list[str] | None:
         if label[at:] == "}":
             return found
         if not label.startswith(", ", at):
-            raise ValueError("a set that does not close")
+            raise ValueError("a set that does not close or go on with ', '")
         at += 2
+
+
+def bounds(label: str) -> tuple[str, str] | None:
+    """The printed ends of a numeric label; None for ``*`` and text. ValueError if malformed."""
+    ends = _range(label)
+    if ends is None and _POINT.fullmatch(label):
+        return label, label
+    if ends is None:
+        values(label)
+    return ends
+
+
+def _range(label: str) -> tuple[str, str] | None:
+    if not label.startswith("["):
+        return None
+    found = _RANGE.fullmatch(label)
+    if found is None:
+        raise ValueError("a range that is not [low, high]")
+    return found[1], found[2]
 
 
 def _value(label: str, at: int) -> tuple[str, int]:
@@ -63,21 +87,11 @@ def _value(label: str, at: int) -> tuple[str, int]:
         return re.sub(r"\\(.)", r"\1", quoted[1], flags=re.DOTALL), quoted.end()
     plain = _PLAIN.match(label, at)
     if plain is None:
-        raise ValueError("a value that does not close")
+        opened = label.startswith("'", at)
+        raise ValueError("a quote that does not close" if opened else "no value where one must be")
+    if not _is_bare(plain[0]):
+        raise ValueError("a value that must stand in quotes")
     return plain[0], plain.end()
-
-
-def bounds(label: str) -> tuple[str, str] | None:
-    """The printed ends of a numeric label; None for ``*`` and text. ValueError if malformed."""
-    if label.startswith("["):
-        found = _RANGE.fullmatch(label)
-        if found is None:
-            raise ValueError("a range that does not close")
-        return found[1], found[2]
-    if label == STAR or label.startswith("{") or not _NUMBER.fullmatch(label):
-        values(label)
-        return None
-    return label, label
 
 
 def each(

@@ -9,6 +9,8 @@ from pathlib import Path
 
 _HEADER = re.compile(r"\A((?:--[^\n]*\n)+)")
 _MACRO = re.compile(r"^CREATE OR REPLACE MACRO\s+(\w+)", re.MULTILINE)
+_NAME = re.compile(r"\s*(\w+)")
+_AS_TABLE = re.compile(r"\)\s+AS TABLE\b")
 _COMMENT = re.compile(r"--[^\n]*")
 CREATE = "CREATE OR REPLACE MACRO"
 
@@ -21,6 +23,7 @@ class SqlFile:
     folder: str
     text: str
     macros: tuple[str, ...]
+    tables: frozenset[str]  # those of the macros that stand in FROM
     header: str
 
     @property
@@ -30,7 +33,7 @@ class SqlFile:
     @property
     def is_table(self) -> bool:
         """Whether the public macro stands in FROM."""
-        return re.search(r"\)\s+AS TABLE\b", self.text) is not None
+        return self.name in self.tables
 
 
 def folder() -> Path:
@@ -48,18 +51,20 @@ def sql_files() -> tuple[SqlFile, ...]:
         text = path.read_text(encoding="utf-8")
         header = _HEADER.match(text)
         lines = header[1].splitlines() if header else []
+        statements = _COMMENT.sub("", text).split(CREATE)[1:]
         found[path] = SqlFile(
             path.stem,
             path.parent.name,
             text,
             tuple(_MACRO.findall(text)),
+            frozenset(_NAME.match(s)[1] for s in statements if _AS_TABLE.search(s)),  # type: ignore[index]
             "\n".join(line[2:].removeprefix(" ") for line in lines),
         )
     maker = {macro: path for path, file in found.items() for macro in file.macros}
     calls = re.compile(r"\b(" + "|".join(map(re.escape, maker)) + r")\(")
     order = TopologicalSorter(
         {
-            path: {maker[name] for name in calls.findall(_COMMENT.sub("", file.text))} - {path}
+            path: sorted({maker[n] for n in calls.findall(_COMMENT.sub("", file.text))} - {path})
             for path, file in found.items()
         }
     )

@@ -30,13 +30,14 @@ _SIGNATURE = re.compile(re.escape(CREATE) + r"\s+(\w+)\s*\(([^()]*)\)", re.MULTI
 
 @dataclass(frozen=True)
 class Entry:
-    """One public function. arguments: (names, text) pairs in the header's order."""
+    """One public function. note: what is said of all arguments; arguments: (names, text) pairs."""
 
     name: str
     folder: str
     is_table: bool
     parameters: tuple[str, ...]
     description: str
+    note: str
     arguments: tuple[tuple[tuple[str, ...], str], ...]
     returns: str
     errors: str
@@ -75,13 +76,15 @@ def read(file: SqlFile) -> Entry:
         wanted = ", ".join(missing) or "a description and a macro of the file's name"
         raise ValueError(f"{file.folder}/{file.name}.sql: the header lacks {wanted}")
     names = tuple(parameter.split()[0] for parameter in parameters)
+    note, arguments = _arguments(_words(pieces[0]), names)
     return Entry(
         file.name,
         file.folder,
         file.is_table,
         parameters,
         _words(description),
-        _arguments(_words(pieces[0]), names),
+        note,
+        arguments,
         _words(said["Returns"]),
         _words(said["Errors"]),
         said["Example"].strip().splitlines()[0],
@@ -115,17 +118,17 @@ def _shown(entry: Entry) -> str:
     listed = [
         f"- {', '.join(f'`{name}`' for name in names)}: {text}" for names, text in entry.arguments
     ]
-    return "\n\n".join(
-        [
-            f"### {entry.name}",
-            entry.description,
-            f"```text\n{entry.call}\n```",
-            "\n".join(listed),
-            f"Returns: {entry.returns}",
-            f"Errors: {entry.errors}",
-            f"```sql\n{entry.example}\n```",
-        ]
-    )
+    parts = [
+        f"### {entry.name}",
+        entry.description,
+        f"```text\n{entry.call}\n```",
+        entry.note,
+        "\n".join(listed),
+        f"Returns: {entry.returns}",
+        f"Errors: {entry.errors}",
+        f"```sql\n{entry.example}\n```",
+    ]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _words(text: str) -> str:
@@ -137,12 +140,14 @@ def _split(inside: str) -> list[str]:
     return re.split(r",(?![^\[{]*[\]}])", inside)
 
 
-def _arguments(text: str, names: Sequence[str]) -> tuple[tuple[tuple[str, ...], str], ...]:
-    """``a, b: text. c: text.`` in its parts; only parameters count as names."""
+def _arguments(
+    text: str, names: Sequence[str]
+) -> tuple[str, tuple[tuple[tuple[str, ...], str], ...]]:
+    """``Note. a, b: text. c: text.`` in its parts; only parameters count as names."""
     known = "|".join(map(re.escape, names))
-    pieces = re.split(rf"(?:^|(?<=\. ))((?:{known})(?:, (?:{known}))*): ", text)
-    pairs = zip(pieces[1::2], pieces[2::2], strict=True)
-    return tuple((tuple(given.split(", ")), said.strip()) for given, said in pairs)
+    note, *pieces = re.split(rf"(?:^|(?<=\. ))((?:{known})(?:, (?:{known}))*): ", text)
+    pairs = zip(pieces[::2], pieces[1::2], strict=True)
+    return note.strip(), tuple((tuple(given.split(", ")), said.strip()) for given, said in pairs)
 
 
 def main(arguments: Sequence[str]) -> int:

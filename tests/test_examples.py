@@ -39,8 +39,15 @@ TABLES = """
 """
 
 
+@pytest.fixture(scope="module")
+def tables():
+    with anon_sql.connect() as con:
+        con.execute(TABLES)
+        yield con
+
+
 @pytest.fixture
-def tables(con, tmp_path, monkeypatch):
+def page_tables(con, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     con.execute(TABLES)
     con.execute("COPY people TO 'people.parquet'")
@@ -83,15 +90,15 @@ def test_the_example_of_every_header(tables, entry):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_blocks_of_every_page(tables, page):
-    names, previous = {"con": tables, "anon_sql": anon_sql}, ("", "")
+def test_the_blocks_of_every_page(page_tables, page):
+    names, previous = {"con": page_tables, "anon_sql": anon_sql}, ("", "")
     for kind, block in BLOCK.findall(page.read_text(encoding="utf-8")):
         expected = MUST_FAIL.match(block)
         if kind == "sql" and expected:
             with pytest.raises(duckdb.Error, match=re.escape(expected[1])):
-                run(tables, block)
+                run(page_tables, block)
         elif kind == "sql":
-            run(tables, block)
+            run(page_tables, block)
         elif kind == "python":
             exec(block, names)
         elif kind == "console":
@@ -100,7 +107,7 @@ def test_the_blocks_of_every_page(tables, page):
                 assert result.exit_code == 0, result.output
         elif kind == "text" and block.startswith("┌"):
             assert previous[0] == "sql", block
-            assert printed(block) == shown(tables, previous[1])
+            assert printed(block) == shown(page_tables, previous[1])
         previous = (kind, block)
 
 

@@ -21,7 +21,7 @@ def test_a_public_file_makes_the_macro_of_its_name_and_has_a_test(file):
 def test_a_public_file_is_documented(file):
     for part in ("Returns: ", "Errors: ", "Example: "):
         assert f"\n{part}" in file.header
-    assert file.header.splitlines()[0].endswith(".")
+    assert file.header.split("\n\n")[0].endswith(".")
 
 
 def test_a_release_has_a_method_of_its_name():

@@ -1,12 +1,13 @@
 """docs/reference.md is what the headers say, and the headers say all that a user needs."""
 
 import re
+from dataclasses import replace
 
 import duckdb
 import pytest
 
 from anon_sql import reference
-from anon_sql.macros import SqlFile
+from anon_sql.macros import sql_files
 
 HEADER = """-- What it does.
 --
@@ -14,13 +15,18 @@ HEADER = """-- What it does.
 --   of rows.
 -- Returns: rows.
 -- Errors: none.
--- Example: SELECT * FROM made('people');
+-- Example: SELECT * FROM rayden('people');
 """
 
 
-def file(text=HEADER, macro="CREATE OR REPLACE MACRO made(tbl, k := [1, 2], l := NULL) AS TABLE x"):
+MACRO = "CREATE OR REPLACE MACRO rayden(tbl, k := [1, 2], l := NULL) AS TABLE x"
+
+
+def file(text=HEADER, macro=MACRO):
+    """sql/release/rayden.sql with another text."""
+    (known,) = [known for known in sql_files() if known.name == "rayden"]
     header = "\n".join(line[2:].removeprefix(" ") for line in text.splitlines())
-    return SqlFile("made", "release", text + macro, ("made",), header)
+    return replace(known, text=text + macro, header=header)
 
 
 def test_the_page_is_fresh():
@@ -43,16 +49,17 @@ def test_a_header_in_its_parts():
     entry = reference.read(file())
     assert entry.description == "What it does."
     assert entry.parameters == ("tbl", "k := [1, 2]", "l := NULL")
+    assert entry.note == ""
     assert entry.arguments == ((("tbl",), "a name."), (("k", "l"), "numbers, of rows."))
     assert (entry.returns, entry.errors) == ("rows.", "none.")
-    assert entry.example == "SELECT * FROM made('people');"
-    assert entry.call == "FROM made(tbl, k := [1, 2], l := NULL)"
+    assert entry.example == "SELECT * FROM rayden('people');"
+    assert entry.call == "FROM rayden(tbl, k := [1, 2], l := NULL)"
 
 
 @pytest.mark.parametrize("line", ["Returns", "Errors", "Example"])
 def test_a_header_that_lacks_a_line(line):
     text = re.sub(rf"-- {line}: .*\n", "", HEADER)
-    with pytest.raises(ValueError, match=f"release/made.sql: the header lacks {line}"):
+    with pytest.raises(ValueError, match=f"release/rayden.sql: the header lacks {line}"):
         reference.read(file(text))
 
 
@@ -64,7 +71,15 @@ def test_a_macro_that_is_not_the_file():
 @pytest.mark.parametrize("entry", reference.entries(), ids=lambda entry: entry.name)
 def test_every_parameter_is_explained(entry):
     explained = [name for names, _ in entry.arguments for name in names]
-    assert sorted(explained) == sorted(entry.names)
+    assert len(set(explained)) == len(explained)
+    same = re.search(r"as in (\w+)", entry.note)
+    if same:
+        (other,) = [known for known in reference.entries() if known.name == same[1]]
+        explained = {*explained, *other.names}
+        assert set(entry.names) <= explained
+    else:
+        assert not entry.note
+        assert sorted(explained) == sorted(entry.names)
     assert all(text for _, text in entry.arguments)
 
 

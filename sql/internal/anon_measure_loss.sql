@@ -5,13 +5,14 @@
 
 CREATE OR REPLACE MACRO __anon_pair(x, d) AS {'x': x, 'd': d};
 
--- How many values a text label has; NULL for what is no label. Quoted ones become a character
--- that stands in no other, then the separators are counted.
+-- How many values a text label has; NULL for what is no label. Quoted values become the
+-- character 1, which stands in no bare one, then the separators are counted.
 CREATE OR REPLACE MACRO __anon_unquoted(x) AS
     if(contains(x, ''''), regexp_replace(x, '''(?:[^''\\]|\\[''\\])*''', chr(1), 'g'), x);
 CREATE OR REPLACE MACRO __anon_set_size(x) AS CASE
-    WHEN regexp_full_match(x, '[^\[\]{},''"\\]+') THEN 1
-    WHEN regexp_full_match(x, '\{[^\[\]{},''"\\]+(?:, [^\[\]{},''"\\]+)*\}')
+    WHEN regexp_full_match(x, '[^\[\]{},''"\\\x01]+|\x01') THEN 1
+    WHEN regexp_full_match(x,
+        '\{(?:[^\[\]{},''"\\\x01]+|\x01)(?:, (?:[^\[\]{},''"\\\x01]+|\x01))*\}')
         THEN 1 + length(x) - length(replace(x, ',', ''))
 END;
 

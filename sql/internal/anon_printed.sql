@@ -9,6 +9,9 @@ CREATE OR REPLACE MACRO __anon_text
     (x) AS x::VARCHAR,
     (x DATE) AS x::VARCHAR,
     (x TIMESTAMP) AS x::VARCHAR,
+    (x TIMESTAMP_S) AS x::VARCHAR,
+    (x TIMESTAMP_MS) AS x::VARCHAR,
+    (x TIMESTAMP_NS) AS x::VARCHAR,
     (x TIMESTAMPTZ) AS make_timestamp(epoch_us(x))::VARCHAR || '+00';
 
 -- VARCHAR: one value, [low, high], {…}, * or NULL.
@@ -17,7 +20,7 @@ CREATE OR REPLACE MACRO __anon_label(x, i) AS
         WHEN x.texts IS NOT NULL THEN list_extract(x.texts, i)
         WHEN list_extract(x.low, i) = 0 THEN '*'
         WHEN list_extract(x.low, i) < 0 THEN NULL
-        WHEN list_extract(x.v, list_extract(x.low, i)) = list_extract(x.v, list_extract(x.high, i))
+        WHEN list_extract(x.low, i) = list_extract(x.high, i)
             THEN __anon_text(list_extract(x.v, list_extract(x.low, i)))
         ELSE '[' || __anon_text(list_extract(x.v, list_extract(x.low, i)))
             || ', ' || __anon_text(list_extract(x.v, list_extract(x.high, i))) || ']'
@@ -39,6 +42,7 @@ CREATE OR REPLACE MACRO __anon_typed
     (probe UUID, x, i) AS list_extract(x.sets, i),
     (probe DOUBLE, x, i) AS __anon_ends(x, i),
     (probe TIME, x, i) AS __anon_ends(x, i),
+    (probe TIME_NS, x, i) AS __anon_ends(x, i),
     (probe TIMESTAMP, x, i) AS __anon_ends(x, i),
     (probe TIMESTAMPTZ, x, i) AS __anon_ends(x, i),
     (probe, x, i) AS list_extract(x.sets, i);
@@ -56,11 +60,14 @@ CREATE OR REPLACE MACRO __anon_read_text
     (shown) AS {'low': 0, 'high': 0, 'star': shown IS NULL},
     (shown VARCHAR) AS {'low': 0, 'high': 0, 'star': coalesce(shown = '*', false)};
 
+-- A NULL of the probe's type; VARCHAR for a column that has none, so that the plan can refuse it.
+CREATE OR REPLACE MACRO __anon_type(probe) AS if(probe IS NULL, probe, '0');
+
 CREATE OR REPLACE MACRO __anon_read_ends
     (shown, probe) AS {'low': anon_min(shown), 'high': anon_max(shown), 'star': shown IS NULL},
     (shown VARCHAR, probe) AS {
-        'low': cast_to_type(anon_min(shown), probe),
-        'high': cast_to_type(anon_max(shown), probe),
+        'low': cast_to_type(anon_min(shown), __anon_type(probe)),
+        'high': cast_to_type(anon_max(shown), __anon_type(probe)),
         'star': coalesce(shown = '*', false)};
 
 CREATE OR REPLACE MACRO __anon_read_by
@@ -70,6 +77,7 @@ CREATE OR REPLACE MACRO __anon_read_by
     (probe UUID, cell) AS __anon_read_text(cell.shown),
     (probe DOUBLE, cell) AS __anon_read_ends(cell.shown, cell.probe),
     (probe TIME, cell) AS __anon_read_ends(cell.shown, cell.probe),
+    (probe TIME_NS, cell) AS __anon_read_ends(cell.shown, cell.probe),
     (probe TIMESTAMP, cell) AS __anon_read_ends(cell.shown, cell.probe),
     (probe TIMESTAMPTZ, cell) AS __anon_read_ends(cell.shown, cell.probe);
 CREATE OR REPLACE MACRO __anon_read(cell) AS __anon_read_by(cell.probe, cell);
@@ -82,6 +90,7 @@ CREATE OR REPLACE MACRO __anon_numbers_by
     (probe UUID, v) AS NULL::INTEGER[],
     (probe DOUBLE, v) AS v,
     (probe TIME, v) AS v,
+    (probe TIME_NS, v) AS v,
     (probe TIMESTAMP, v) AS v,
     (probe TIMESTAMPTZ, v) AS v;
 CREATE OR REPLACE MACRO __anon_numbers(v) AS __anon_numbers_by(list_extract(v, 0), v);

@@ -5,4 +5,4 @@
 -- Errors: a text that is no label.
 -- Example: SELECT anon_mid('[17, 23]') AS about;
 CREATE OR REPLACE MACRO anon_mid(label) AS
-    (TRY_CAST(anon_min(label) AS DOUBLE) + TRY_CAST(anon_max(label) AS DOUBLE)) / 2;
+    TRY_CAST(anon_min(label) AS DOUBLE) / 2 + TRY_CAST(anon_max(label) AS DOUBLE) / 2;

@@ -42,7 +42,9 @@ def test_against_the_twin_and_gcp(people):
 
 def test_empty_tables(hand):
     hand.execute("CREATE TABLE none AS FROM label LIMIT 0; CREATE TABLE empty AS FROM raw LIMIT 0")
-    assert hand.sql("FROM attribute_loss('raw', 'none', qids := ['age'])").fetchall() == [("age", 1)]
+    assert hand.sql("FROM attribute_loss('raw', 'none', qids := ['age'])").fetchall() == [
+        ("age", 1)
+    ]
     assert hand.sql("FROM attribute_loss('empty', 'none', qids := ['age'])").fetchall() == [
         ("age", None)
     ]

@@ -68,7 +68,7 @@ def test_sensitive_values(people):
 
 def test_sensitive_as_a_list_and_a_name(hand):
     hand.execute('CREATE TABLE s AS SELECT *, city AS "a""b", age AS "size" FROM raw LIMIT 10')
-    hand.execute("CREATE TABLE t AS FROM label POSITIONAL JOIN (SELECT \"a\"\"b\", size FROM s)")
+    hand.execute('CREATE TABLE t AS FROM label POSITIONAL JOIN (SELECT "a""b", size FROM s)')
     start = "FROM equivalence_classes('s', 't', qids := ['age'], sensitive := "
     assert hand.sql(start + "['A\"B', 'size'])").columns[3:] == ['distinct_a"b', "distinct_size"]
     assert hand.sql(start + "'size')").columns[3:] == ["distinct_size"]
@@ -97,8 +97,12 @@ def test_sensitive_as_a_list_and_a_name(hand):
             "the release must have every sensitive column, got none called y; "
             "choose from Size, ncp, distinct_x, x",
         ),
-        ("['x']", "'x'", "a column has one role, got x as quasi and as sensitive; leave it out of "
-         "sensitive or change what is declared"),
+        (
+            "['x']",
+            "'x'",
+            "a column has one role, got x as quasi and as sensitive; leave it out of "
+            "sensitive or change what is declared",
+        ),
     ],
 )
 def test_names_that_clash(con, qids, sensitive, said):

@@ -1,12 +1,9 @@
 """gcp: by hand, against the plain twin, and on every type that a quasi-identifier can have."""
 
-import math
-
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import anon_sql
 from anon_sql.labels import of_set
 from tests.measure import twin
 from tests.test_roles import fails
@@ -24,13 +21,13 @@ def test_dops_form_by_hand(measured):
 
 
 def test_an_unknown_form(hand):
-    said = (
-        "gcp: ncp must be one of 'share', 'dop', got 'shares'; did you mean share? (share, dop)"
-    )
+    said = "gcp: ncp must be one of 'share', 'dop', got 'shares'; did you mean share? (share, dop)"
     assert fails(hand, "SELECT gcp('raw', 'label', ncp := 'shares', qids := ['age'])") == said
 
 
-@pytest.mark.parametrize("column", ["5", "'x'", "NULL::INTEGER", "NULL::VARCHAR", "DATE '2020-01-01'"])
+@pytest.mark.parametrize(
+    "column", ["5", "'x'", "NULL::INTEGER", "NULL::VARCHAR", "DATE '2020-01-01'"]
+)
 def test_a_constant_column_loses_nothing(con, column):
     con.execute(f"CREATE TABLE one AS SELECT {column} AS a FROM range(4)")
     con.execute("CREATE TABLE same AS SELECT a::VARCHAR AS a FROM one")
@@ -67,11 +64,15 @@ TIMES = ["TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMPT
 def test_every_numeric_type(con, sql_type, made, shape):
     """0, 10, 20, 60, 80, 100 in some unit, two a class: (10 + 40 + 20) / 100 / 3."""
     con.execute("SET TimeZone = 'Africa/Cairo'")
-    con.execute(f"CREATE TABLE t AS SELECT i // 3 AS c, ({made})::{sql_type} AS v FROM "
-                "(SELECT unnest([0, 1, 2, 6, 8, 10]) AS i)")
+    con.execute(
+        f"CREATE TABLE t AS SELECT i // 3 AS c, ({made})::{sql_type} AS v FROM "
+        "(SELECT unnest([0, 1, 2, 6, 8, 10]) AS i)"
+    )
     con.execute("UPDATE t SET c = (SELECT count(*) FROM t AS u WHERE u.v < t.v) // 2")
-    con.execute("CREATE TABLE typed AS SELECT {'min': min(v) OVER (PARTITION BY c), "
-                "'max': max(v) OVER (PARTITION BY c)} AS v FROM t")
+    con.execute(
+        "CREATE TABLE typed AS SELECT {'min': min(v) OVER (PARTITION BY c), "
+        "'max': max(v) OVER (PARTITION BY c)} AS v FROM t"
+    )
     con.execute("CREATE TABLE label AS SELECT '[' || v.min || ', ' || v.max || ']' AS v FROM typed")
     found = con.sql(f"SELECT gcp('t', '{shape}', qids := ['v'])").fetchall()[0][0]
     assert found == pytest.approx(70 / 100 / 3, abs=1e-7)
@@ -79,7 +80,9 @@ def test_every_numeric_type(con, sql_type, made, shape):
 
 def test_numbers_at_the_end_of_their_type(con):
     con.execute("CREATE TABLE t AS SELECT unnest([-1.7e308, 1.7e308, 0])::DOUBLE AS v")
-    con.execute("CREATE TABLE r AS SELECT unnest(['[-1.7e308, 1.7e308]', '[0.0, 1.7e308]', '0']) AS v")
+    con.execute(
+        "CREATE TABLE r AS SELECT unnest(['[-1.7e308, 1.7e308]', '[0.0, 1.7e308]', '0']) AS v"
+    )
     assert con.sql("SELECT gcp('t', 'r', qids := ['v'])").fetchall() == [(0.5,)]
 
 
@@ -87,8 +90,10 @@ def test_numbers_at_the_end_of_their_type(con):
 def test_every_text_type(con, sql_type):
     made = "md5(i::VARCHAR)::UUID" if sql_type == "UUID" else f"(i = 1)::VARCHAR::{sql_type}"
     con.execute(f"CREATE TABLE t AS SELECT {made} AS v FROM range(2) AS r(i)")
-    con.execute("CREATE TABLE r AS SELECT '{' || string_agg(v::VARCHAR, ', ') || '}' AS v FROM t, range(2)"
-                " GROUP BY range")
+    con.execute(
+        "CREATE TABLE r AS SELECT '{' || string_agg(v::VARCHAR, ', ') || '}' AS v FROM t, range(2)"
+        " GROUP BY range"
+    )
     con.execute("CREATE TABLE s AS SELECT list(v::VARCHAR) AS v FROM t, range(2) GROUP BY range")
     for release in ("r", "s"):
         assert con.sql(f"SELECT gcp('t', '{release}', qids := ['v'])").fetchall() == [(1,)]
@@ -121,40 +126,41 @@ def test_adult_against_the_twin(adult):
 
 TEXT = st.text(alphabet="ab *{}[],'\"\\\n\x01ßİ∅NUL", max_size=4)
 ROW = st.tuples(st.integers(0, 3), st.none() | st.integers(-9, 9), st.none() | TEXT)
-held = anon_sql.connect()
-held.execute("CREATE TABLE t (n INTEGER, s VARCHAR); CREATE TABLE r (n VARCHAR, s VARCHAR)")
 
 
-def label_of(values):
-    """A class's label and its loss before it is divided by what the table holds."""
+def label_of(values, whole):
+    """A class's label and its loss, where the table's range or distinct values are ``whole``."""
     known = sorted({value for value in values if value is not None}, key=str)
     if not known:
         return None, 0
     if len(known) < len(set(values)):
-        return "*", math.inf
+        return "*", 1
     if isinstance(known[0], str):
-        return of_set(sorted(known, key=str.encode)), 0 if len(known) == 1 else len(known)
+        return of_set(sorted(known, key=str.encode)), 0 if len(known) == 1 else len(known) / whole
     low, high = min(known), max(known)
-    return (str(low), 0) if low == high else (f"[{low}, {high}]", high - low)
+    return (str(low), 0) if low == high else (f"[{low}, {high}]", (high - low) / whole)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(ROW, min_size=1, max_size=12))
-def test_any_classes_of_any_values(rows):
+def test_any_classes_of_any_values(con):
     """From the classes themselves, not from their labels."""
-    held.execute("DELETE FROM t; DELETE FROM r")
-    numbers = [n for _, n, _ in rows if n is not None]
-    width = max(numbers, default=0) - min(numbers, default=0)
-    every = len({s for _, _, s in rows})
-    total = 0.0
-    for place in {c for c, _, _ in rows}:
-        members = [row for row in rows if row[0] == place]
-        number, spread = label_of([n for _, n, _ in members])
-        text, count = label_of([s for _, _, s in members])
-        total += len(members) * min(spread / width if spread else 0, 1)
-        total += len(members) * min(count / every, 1)
-        for _, n, s in members:
-            held.execute("INSERT INTO t VALUES (?, ?)", [n, s])
-            held.execute("INSERT INTO r VALUES (?, ?)", [number, text])
-    found = held.sql("SELECT gcp('t', 'r', qids := ['n', 's'])").fetchall()[0][0]
-    assert found == pytest.approx(total / (2 * len(rows)))
+    con.execute("CREATE TABLE t (n INTEGER, s VARCHAR); CREATE TABLE r (n VARCHAR, s VARCHAR)")
+
+    @settings(max_examples=150, deadline=None)
+    @given(st.lists(ROW, min_size=1, max_size=12))
+    def holds(rows):
+        con.execute("DELETE FROM t; DELETE FROM r")
+        numbers = [n for _, n, _ in rows if n is not None]
+        width, every = max(numbers, default=0) - min(numbers, default=0), len({s for *_, s in rows})
+        total = 0.0
+        for place in {c for c, _, _ in rows}:
+            members = [row for row in rows if row[0] == place]
+            number, number_loss = label_of([n for _, n, _ in members], width)
+            text, text_loss = label_of([s for _, _, s in members], every)
+            total += len(members) * (number_loss + text_loss)
+            for _, n, s in members:
+                con.execute("INSERT INTO t VALUES (?, ?)", [n, s])
+                con.execute("INSERT INTO r VALUES (?, ?)", [number, text])
+        found = con.sql("SELECT gcp('t', 'r', qids := ['n', 's'])").fetchall()[0][0]
+        assert found == pytest.approx(total / (2 * len(rows)))
+
+    holds()

@@ -6,7 +6,6 @@ the typed format, ``{"min": …, "max": …}`` and lists.
 
 from collections import Counter
 from datetime import date
-from decimal import Decimal
 
 
 def members(label):
@@ -43,25 +42,29 @@ def starred(label, typed):
     return label is None if typed else label == "*"
 
 
-def ncp(label, column, typed, form):
-    """What one released value loses of a raw column, given as the list of all its values."""
+def domain(column):
+    """What a column given as the list of its values holds: an example, width, distinct values."""
     values = [value for value in column if value is not None]
+    if not values:
+        return None, 0, 1
+    width = 0 if isinstance(values[0], str) else max(values) - min(values)
+    return values[0], width, len(set(column))
+
+
+def ncp(label, held, typed, form):
+    """What one released value loses of a column's domain."""
+    like, width, every = held
     if starred(label, typed):
         return 1.0
     if label is None or label in ([], {"min": None, "max": None}):
         return 0.0
-    if isinstance(values[0], str):
+    if isinstance(like, str):
         count = len(label if typed else members(label))
-        every = len(set(column))
         if count == 1:
             return 0.0
         return (count - 1) / (every - 1) if form == "dop" else count / every
-    low, high = (label["min"], label["max"]) if typed else ends(label, values[0])
-    width = max(values) - min(values)
-    if not width:
-        return 0.0
-    share = (high - low) / width
-    return float(share) if isinstance(share, Decimal) else share
+    low, high = (label["min"], label["max"]) if typed else ends(label, like)
+    return float((high - low) / width) if width else 0.0
 
 
 def measures(raw, released, k=5, typed=False, form="share"):
@@ -72,7 +75,8 @@ def measures(raw, released, k=5, typed=False, form="share"):
     sizes = Counter(repr(row) for row in released if row not in stars)
     attributes = []
     for at, column in enumerate(columns):
-        lost = sum(ncp(row[at], column, typed, form) for row in released)
+        held = domain(column)
+        lost = sum(ncp(row[at], held, typed, form) for row in released)
         attributes.append((lost + len(raw) - len(released)) / len(raw))
     squares = sum(size * size for size in sizes.values())
     legal = [*sizes.values(), *([suppressed] if suppressed else [])]

@@ -30,8 +30,10 @@ def test_suppressed_rows_are_one_class(stars):
 
 
 def test_typed(stars):
-    stars.execute("CREATE TABLE y AS SELECT CASE WHEN a <> '*' THEN {'min': anon_min(a)::BIGINT, "
-                  "'max': anon_max(a)::BIGINT} END AS a FROM r")
+    stars.execute(
+        "CREATE TABLE y AS SELECT CASE WHEN a <> '*' THEN {'min': anon_min(a)::BIGINT, "
+        "'max': anon_max(a)::BIGINT} END AS a FROM r"
+    )
     assert k(stars, "t", "y", qids=["a"]) == 2
 
 
@@ -54,7 +56,9 @@ def test_by_hand(con):
 @pytest.mark.parametrize("shape", ["label", "typed"])
 def test_a_release_has_at_least_its_k(people, shape, least):
     people.execute(f"CREATE TABLE r AS FROM rayden('people', k := {least}, format := '{shape}')")
-    smallest = people.sql("SELECT min(n) FROM (SELECT count(*) AS n FROM r GROUP BY age, city, sex, born)")
+    smallest = people.sql(
+        "SELECT min(n) FROM (SELECT count(*) AS n FROM r GROUP BY age, city, sex, born)"
+    )
     assert k(people, "people", "r") == smallest.fetchall()[0][0] >= least
 
 
@@ -62,7 +66,11 @@ def test_a_release_has_at_least_its_k(people, shape, least):
 def test_adult_against_pycanon(adult, least):
     anonymity = pytest.importorskip("pycanon.anonymity")
     adult.execute(f"CREATE TABLE r AS FROM rayden('adult', k := {least})")
-    quasi = [name for name, in adult.sql(
-        "SELECT column_name FROM anon_roles('adult') WHERE role = 'quasi'").fetchall()]
+    quasi = [
+        name
+        for (name,) in adult.sql(
+            "SELECT column_name FROM anon_roles('adult') WHERE role = 'quasi'"
+        ).fetchall()
+    ]
     frame = adult.sql("FROM r").df()
     assert k(adult, "adult", "r") == anonymity.k_anonymity(frame, quasi) >= least

@@ -1,0 +1,255 @@
+"""What all measures share: how relations are named, roles, and each error word for word."""
+
+import pytest
+
+import anon_sql
+from tests.test_roles import fails
+
+ALL = [
+    *("dm", "dm_star", "cavg", "gcp", "suppression_rate", "k_anonymity"),
+    *("utility", "attribute_loss", "equivalence_classes"),
+]
+TABLES = ("utility", "attribute_loss", "equivalence_classes")
+ORDER = "the raw table must come first and its release second, got "
+
+
+def call(function, raw="raw", released="label", qids="['age', 'city']"):
+    start = "FROM" if function in TABLES else "SELECT"
+    return f"{start} {function}('{raw}', '{released}', qids := {qids})"
+
+
+def measure(con, raw, released, qids="['age', 'city']"):
+    return con.sql(call("gcp", raw, released, qids)).fetchall()[0][0]
+
+
+def test_tables_views_files_and_quoted_names(hand, shape, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    expected = pytest.approx(10.75 / 22)
+    hand.execute('CREATE SCHEMA other; CREATE TABLE other."a\'b c" AS FROM raw')
+    hand.execute(f"CREATE VIEW shown AS SELECT *, 1 AS more FROM {shape}")
+    hand.execute(f"CREATE TEMP TABLE passing AS FROM {shape}")
+    hand.execute(f"COPY raw TO 'raw.parquet'; COPY {shape} TO 'release.parquet'")
+    assert measure(hand, 'other."a\'\'b c"', "shown") == expected
+    assert measure(hand, "raw.parquet", "release.parquet") == expected
+    assert measure(hand, "raw", "passing") == expected
+    hand.execute(f'CREATE TABLE "select" AS FROM raw; CREATE TABLE r AS FROM {shape}')
+    assert measure(hand, '"select"', "r") == expected
+
+
+def test_ctes_and_data_frames(hand, shape):
+    expected = [(pytest.approx(10.75 / 22),)]
+    with_ctes = f"WITH a AS (FROM raw), b AS (FROM {shape}) "
+    assert hand.sql(with_ctes + call("gcp", "a", "b")).fetchall() == expected
+    frame, released = hand.sql("FROM raw").df(), hand.sql(f"FROM {shape}").df()
+    assert len(frame) + len(released) == 21
+    assert hand.sql(call("gcp", "frame", "released")).fetchall() == expected
+
+
+def test_names_that_the_macros_use_themselves(con):
+    names = ["k", "tbl", "raw", "released", "name", "cell", "x", "d", "c", 'a"b', "select", "ü Ö"]
+    columns = ", ".join(f'i % 3 AS "{name.replace(chr(34), chr(34) * 2)}"' for name in names)
+    con.execute(f"CREATE TABLE x AS SELECT {columns} FROM range(6) AS made(i)")
+    con.execute("CREATE TABLE d AS SELECT COLUMNS(*)::VARCHAR FROM x")
+    con.execute("UPDATE d SET \"a\"\"b\" = '[0, 2]', k = '[0, 1]' WHERE k <> '2'")
+    lists = "[" + ", ".join(f"'{name}'" for name in names) + "]"
+    assert measure(con, "x", "d", lists) == pytest.approx((4 * 1 + 4 * 0.5) / (6 * len(names)))
+    con.execute("CREATE TABLE raw AS FROM x; CREATE TABLE released AS FROM d")
+    loss = dict(con.sql(call("attribute_loss", "raw", "released", lists)).fetchall())
+    assert list(loss) == names
+    assert (loss['a"b'], loss["k"]) == (pytest.approx(4 / 6), pytest.approx(2 / 6))
+    shown = con.sql(call("equivalence_classes", "x", "d", lists))
+    assert shown.columns == [*names, "size", "ncp"]
+    assert measure(con, "x", "d", "['A\"B']") == pytest.approx(4 / 6)
+
+
+@pytest.mark.parametrize("function", ALL)
+def test_declared_roles(hand, function):
+    hand.execute("COMMENT ON COLUMN raw.age IS 'anon:quasi'")
+    declared = call(function).replace(", qids := ['age', 'city']", "")
+    named = call(function, qids="['age']")
+    assert sorted(map(repr, hand.sql(declared).fetchall())) == sorted(
+        map(repr, hand.sql(named).fetchall())
+    )
+    # Nothing is released here, so a declared quasi-identifier may be left out.
+    assert hand.sql(call(function, qids="['city']")).fetchall()
+
+
+def test_roles_are_those_of_the_first_relation(hand):
+    anon_sql.declare(hand, "label", quasi=["age"])
+    said = f"dm: {ORDER}roles declared on the second only; swap them"
+    assert fails(hand, "SELECT dm('raw', 'label')") == said
+
+
+def test_shadowed_comments(people):
+    people.execute("CREATE TABLE r AS FROM rayden('people', k := 5)")
+    query = "WITH people AS (SELECT age, city FROM main.people) SELECT dm('people', 'r'"
+    assert fails(people, query + ")").startswith(
+        "dm: comments count only where the relation is the committed table they were written on"
+    )
+    found = people.sql(query + ", qids := ['age'])").fetchall()
+    assert found == people.sql("SELECT dm('people', 'r', qids := ['age'])").fetchall()
+
+
+@pytest.mark.parametrize("function", ALL)
+def test_no_quasi_identifier(hand, function):
+    said = (
+        f"{function}: at least one quasi-identifier is needed, got none; "
+        "pass qids := ['age', …] or declare it: COMMENT ON COLUMN t.age IS 'anon:quasi'"
+    )
+    assert fails(hand, call(function, qids="NULL")) == said
+    assert fails(hand, call(function, qids="[]")) == said
+
+
+@pytest.mark.parametrize("function", ALL)
+def test_a_release_that_lacks_one(hand, function):
+    hand.execute("CREATE TABLE less AS SELECT age, city AS town FROM label")
+    said = "the release must have every quasi-identifier, got none called city; "
+    query = call(function, released="less")
+    assert fails(hand, query) == f"{function}: {said}choose from age, town"
+
+
+@pytest.mark.parametrize("function", ALL)
+def test_swapped(hand, function, shape):
+    found = fails(hand, call(function, shape, "raw"))
+    got = {
+        "label": "age as VARCHAR in the first and as INTEGER in the second; swap them, or read a "
+        "file of labels as text",
+        "typed": "AGE of type STRUCT(min INTEGER, max INTEGER) in the first; swap them",
+    }
+    assert found == f"{function}: {ORDER}{got[shape]}"
+
+
+def test_swapped_text(hand):
+    """Text alone: only what the values look like tells."""
+    assert fails(hand, call("dm", "label", "raw", "['city']")) == (
+        f"dm: {ORDER}11 rows in the second and 10 in the first; swap them"
+    )
+    hand.execute("CREATE TABLE ten AS FROM raw LIMIT 10")
+    assert fails(hand, call("dm", "label", "ten", "['city']")) == (
+        f"dm: {ORDER}labels of city in the first only; swap them"
+    )
+
+
+def test_text_that_looks_like_labels(con):
+    con.execute("CREATE TABLE t (v VARCHAR); CREATE TABLE r (v VARCHAR)")
+    con.executemany("INSERT INTO t VALUES (?)", [["*"], ["{a, b}"], ["'x'"], ["[1, 2]"]])
+    pair = "{'*', '{a, b}'}"
+    con.executemany("INSERT INTO r VALUES (?)", [[pair], [pair], [r"'\'x\''"], ["'[1, 2]'"]])
+    assert con.sql("SELECT gcp('t', 'r', qids := ['v'])").fetchall() == [(0.25,)]
+
+
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [
+        *(
+            (label, "a label of age must be a number, [low, high] or *, got 1 class with other")
+            for label in (
+                *(
+                    "",
+                    "x",
+                    "[1, 2",
+                    "1, 2]",
+                    "[1,2]",
+                    "[30, 20]",
+                    "[20]",
+                    "[20, 30, 40]",
+                    "{20, 30}",
+                ),
+                *("nan", "[nan, 20]", "[20, inf]", "'20'"),
+            )
+        ),
+        *(
+            (
+                label,
+                "a label of age must name what the raw table holds, got 1 class with more; "
+                "the raw table comes first and its release second",
+            )
+            for label in ("19", "[20, 61]", "[0, 30]")
+        ),
+    ],
+)
+def test_labels_of_numbers(hand, label, said):
+    hand.execute("UPDATE label SET age = ? WHERE city = 'c'", [label])
+    assert fails(hand, call("gcp")) == f"gcp: {said}"
+
+
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [
+        *(
+            (label, "a label of city must be a value, {…} or *, got 1 class with other")
+            for label in (
+                *("", "{a, b", "a, b}", "{a,b}", "{}", "[1, 2]", "{a, {b}}", "'a", "{'a, b}"),
+                *("'a''b'", "a'b'", "{a}b", '"a"'),
+            )
+        ),
+        (
+            "{a, b, c, d, e}",
+            "a label of city must name what the raw table holds, got 1 class with more; "
+            "the raw table comes first and its release second",
+        ),
+    ],
+)
+def test_labels_of_text(hand, label, said):
+    hand.execute("UPDATE label SET city = ? WHERE age = '[20, 25]'", [label])
+    assert fails(hand, call("gcp")) == f"gcp: {said}"
+    assert fails(hand, call("dm")) == f"dm: {said}"
+
+
+def test_a_label_of_nulls_where_there_are_none(hand):
+    hand.execute("UPDATE label SET city = NULL WHERE age = '[20, 25]'")
+    assert fails(hand, call("gcp")).startswith(
+        "gcp: a label of city must name what the raw table holds, got 1 class with more"
+    )
+
+
+@pytest.mark.parametrize(
+    ("raw", "released", "said"),
+    [
+        (
+            "1",
+            "1",
+            "a release must hold labels of v, or structs and lists, got INTEGER; make it "
+            "with a release function, or read a file of labels as text",
+        ),
+        (
+            "1",
+            "['1']",
+            "a release must hold labels of v, or structs and lists, got VARCHAR[]; make "
+            "it with a release function, or read a file of labels as text",
+        ),
+        (
+            "'a'",
+            "{'min': 'a', 'max': 'a'}",
+            "a release must hold labels of v, or structs and "
+            "lists, got STRUCT(min VARCHAR, max VARCHAR); make it with a release function, or read a "
+            "file of labels as text",
+        ),
+        (
+            "[1]",
+            "'1'",
+            "a quasi-identifier must be a number, a date, a time or text, got v of type "
+            "INTEGER[]; leave it out of qids or cast it",
+        ),
+        (
+            "'nan'::DOUBLE",
+            "'1'",
+            "v must hold finite values, got some that are NaN or infinite; "
+            "make them NULL or leave the rows out",
+        ),
+        (
+            "'infinity'::DATE",
+            "'*'",
+            "v must hold finite values, got some that are NaN or infinite; "
+            "make them NULL or leave the rows out",
+        ),
+    ],
+)
+def test_types(con, raw, released, said):
+    con.execute(f"CREATE TABLE t AS SELECT {raw} AS v; CREATE TABLE r AS SELECT {released} AS v")
+    assert fails(con, call("dm", "t", "r", "['v']")) == f"dm: {said}"
+
+
+def test_a_relation_that_does_not_exist_is_duckdbs_error(hand):
+    assert "nope does not exist" in fails(hand, call("dm", released="nope"))
+    assert "nope does not exist" in fails(hand, call("dm", raw="nope"))
