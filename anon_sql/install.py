@@ -8,29 +8,21 @@ memory or with ``persist=True``.
 import uuid
 import weakref
 from collections.abc import Collection, Iterable
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import duckdb
 
-from anon_sql import (
-    binding,
-    check,
-    gower,
-    interrupt,
-    listing,
-    partition,
-    plan,
-    readers,
-    registry,
-    steps,
-)
+from anon_sql import calls, interrupt, measures, registry
 from anon_sql.errors import AnonError
 from anon_sql.macros import CREATE, sql_files
-from anon_sql.measures import checked, sensitive
 from anon_sql.version import VERSION
 
-# importing them files their functions
-_FILED = (binding, plan, partition, check, readers, steps, gower, listing, checked, sensitive)
+for _package in (calls, measures):  # importing a file files its functions
+    for _file in iter_modules(_package.__path__):
+        import_module(f"{_package.__name__}.{_file.name}")
+
 _MARK = "anon_sql "  # opens the last line of every comment on a macro of ours
 _STAMP = f"{_MARK}{VERSION}"
 _connections: dict[str, list["weakref.ref[duckdb.DuckDBPyConnection]"]] = {}
@@ -84,11 +76,13 @@ def unregister(con: duckdb.DuckDBPyConnection) -> None:
         con.remove_function(name)
 
 
-def _drop_macros(con: duckdb.DuckDBPyConnection) -> None:
+def _drop_macros(con: duckdb.DuckDBPyConnection, half_made: Collection[str] = ()) -> None:
+    """Drop our macros, and those that were just made and have no comment yet."""
     tables = {name for file in sql_files() for name in file.tables}
     made = {**_macros(con, temporary=False), **_macros(con, temporary=True)}
-    for name in (name for name, comment in made.items() if _ours(comment)):
-        con.execute(f"DROP MACRO {'TABLE ' if name in tables else ''}{name}")
+    for name, comment in made.items():
+        if _ours(comment) or (comment is None and name in half_made):
+            con.execute(f"DROP MACRO {'TABLE ' if name in tables else ''}{name}")
 
 
 def _ours(comment: str | None) -> bool:
@@ -101,7 +95,8 @@ def _macros(con: duckdb.DuckDBPyConnection, *, temporary: bool) -> dict[str, str
     rows = con.execute(
         "SELECT function_name, comment FROM duckdb_functions() "
         "WHERE function_type IN ('macro', 'table_macro') AND NOT internal "
-        "AND list_contains(?, function_name) AND (database_name = 'temp') = ?",
+        "AND list_contains(?, function_name) "
+        "AND database_name = if(?, 'temp', current_database())",
         [names, temporary],
     ).fetchall()
     return dict(rows)
@@ -146,7 +141,7 @@ def _add_macros(con: duckdb.DuckDBPyConnection, *, temporary: bool) -> None:
         except duckdb.BinderException as error:
             if "storage version" not in str(error):
                 raise
-            _drop_macros(con)
+            _drop_macros(con, half_made=file.macros)
             raise AnonError(
                 "register",
                 "persist needs a database file of storage version v1.4.0 or later",

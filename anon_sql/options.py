@@ -1,4 +1,4 @@
-"""Values a call may give to a parameter: each kind checks one value and names the rule it breaks."""
+"""What a parameter may be: each kind reads one value or names the rule that it breaks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -4,7 +4,8 @@ import duckdb
 import numpy as np
 import pytest
 
-from anon_sql import labels, methods, partition
+from anon_sql import labels, methods
+from anon_sql.calls import partition
 from tests.test_roles import fails
 
 TABLE = "CREATE TABLE t AS SELECT i % 12 AS n, ['u', 'v', 'w'][1 + i % 3] AS c, i AS rid FROM range(60) r(i)"

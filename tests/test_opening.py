@@ -69,6 +69,34 @@ def test_a_read_only_file(file):
             anon_sql.register(con, persist=True)
 
 
+def test_register_after_use(con, file):
+    con.execute(f"ATTACH '{file}' AS warehouse")
+    con.execute("USE warehouse")
+    anon_sql.register(con)
+    assert con.sql("SELECT count(*) FROM rayden('t', k := 2)").fetchall() == [(30,)]
+    assert made(con) == len(
+        con.sql(
+            "SELECT 1 FROM duckdb_functions() WHERE database_name = 'memory' AND comment LIKE '%anon_sql %'"
+        ).fetchall()
+    )
+
+
+def test_the_first_query_of_a_process_may_have_many_steps():
+    script = (
+        "import anon_sql\n"
+        "con = anon_sql.connect()\n"
+        "con.execute('CREATE TABLE t AS SELECT i % 50 AS a, i % 3 AS b FROM range(500) r(i)')\n"
+        "q = \"k := 5, qids := ['a', 'b']\"\n"
+        "steps = f\"WITH p AS (FROM vp_partition('t', {q})), s AS (FROM cof_score('p', {q}))\"\n"
+        "print(con.execute(f\"{steps} SELECT count(*) FROM generalize('s', {q})\").fetchall())\n"
+    )
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=False
+        )
+        assert (done.stdout, done.stderr) == ("[(500,)]\n", "")
+
+
 def test_persist_serves_later_connections(file):
     with duckdb.connect(file) as con:
         anon_sql.register(con, persist=True)

@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from anon_sql.binding import scope_of
+from anon_sql.calls.binding import scope_of
+from anon_sql.calls.plan import settle
 from anon_sql.columns import is_number
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.measures.sensitive import declared, listed
-from anon_sql.plan import settle
 from anon_sql.relation import find
 from anon_sql.roles import Roles, fold
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from anon_sql.arrow import first
-from anon_sql.binding import HELPER
+from anon_sql.calls.binding import HELPER
 from anon_sql.errors import AnonError
 from anon_sql.measures.call import ORDER, require_columns, require_types, roles_of
 from anon_sql.options import Choice, Whole

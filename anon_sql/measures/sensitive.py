@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from anon_sql.arrow import first
-from anon_sql.binding import HELPER, committed
+from anon_sql.calls.binding import HELPER, committed
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.registry import udf
 from anon_sql.relation import Table

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pkgutil import iter_modules
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from anon_sql.options import Option
@@ -52,6 +53,7 @@ class Method:
 
 
 _methods: dict[str, Method] = {}
+_looking = RLock()
 
 
 def method(
@@ -68,7 +70,8 @@ def method(
 
 def find(name: str) -> Method:
     """The method of a SQL function; every file of this package is looked through once."""
-    if not _methods:
-        for module in iter_modules(__path__):
-            import_module(f"{__name__}.{module.name}")
+    with _looking:  # a statement of several steps asks from several threads
+        if name not in _methods:
+            for module in iter_modules(__path__):
+                import_module(f"{__name__}.{module.name}")
     return _methods[name]

@@ -29,7 +29,7 @@ def test_tables_views_files_and_quoted_names(hand, shape, tmp_path, monkeypatch)
     hand.execute(f"CREATE VIEW shown AS SELECT *, 1 AS more FROM {shape}")
     hand.execute(f"CREATE TEMP TABLE passing AS FROM {shape}")
     hand.execute(f"COPY raw TO 'raw.parquet'; COPY {shape} TO 'release.parquet'")
-    assert measure(hand, 'other."a\'\'b c"', "shown") == expected
+    assert measure(hand, "other.\"a''b c\"", "shown") == expected
     assert measure(hand, "raw.parquet", "release.parquet") == expected
     assert measure(hand, "raw", "passing") == expected
     hand.execute(f'CREATE TABLE "select" AS FROM raw; CREATE TABLE r AS FROM {shape}')

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.arrow import first, integers, lists, one_list, one_struct, valid
-from anon_sql.binding import HELPER
+from anon_sql.calls.binding import HELPER
 from anon_sql.columns import is_number, wide
 from anon_sql.constraints import Constraint
 from anon_sql.errors import AnonError

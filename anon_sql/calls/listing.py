@@ -5,8 +5,8 @@ from typing import Any
 import pyarrow as pa
 
 from anon_sql.arrow import first
-from anon_sql.binding import HELPER
-from anon_sql.plan import settle
+from anon_sql.calls.binding import HELPER
+from anon_sql.calls.plan import settle
 from anon_sql.registry import udf
 from anon_sql.roles import ROLES
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from anon_sql import methods
 from anon_sql.arrow import first
-from anon_sql.binding import HELPER, bound_role, committed, scope_of
+from anon_sql.calls.binding import HELPER, bound_role, committed, scope_of
 from anon_sql.columns import is_number
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.options import Choice, Option, Whole, read

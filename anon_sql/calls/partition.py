@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from anon_sql import compiling, interrupt, labels, methods, options
 from anon_sql.arrow import first, integers, lists, one_list, one_map, one_struct, valid
-from anon_sql.binding import HELPER
+from anon_sql.calls.binding import HELPER
 from anon_sql.columns import Categories, Numbers
 from anon_sql.constraints import Constraint
 from anon_sql.errors import AnonError

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from anon_sql.arrow import first, lists, one_list, one_struct
-from anon_sql.binding import HELPER
-from anon_sql.partition import as_came, classify, prepare
+from anon_sql.calls.binding import HELPER
+from anon_sql.calls.partition import as_came, classify, prepare
 from anon_sql.registry import udf
 
 _STATS = ("partitions", "detected", "recovered", "returned", "suppressed")
