@@ -85,6 +85,7 @@ def test_the_first_query_of_a_process_may_have_many_steps():
     script = (
         "import anon_sql\n"
         "con = anon_sql.connect()\n"
+        "con.execute('SET enable_progress_bar = false')\n"
         "con.execute('CREATE TABLE t AS SELECT i % 50 AS a, i % 3 AS b FROM range(500) r(i)')\n"
         "q = \"k := 5, qids := ['a', 'b']\"\n"
         "steps = f\"WITH p AS (FROM vp_partition('t', {q})), s AS (FROM cof_score('p', {q}))\"\n"
@@ -184,6 +185,7 @@ def test_nothing_is_printed_at_exit(file):
     script = (
         "import sys, anon_sql\n"
         "con = anon_sql.connect(sys.argv[1])\n"
+        "con.execute('SET enable_progress_bar = false')\n"
         "print(con.sql(\"SELECT count(*) FROM rayden('t', k := 2)\").fetchall())\n"
         "other = anon_sql.connect()\n"
     )

@@ -29,7 +29,7 @@ SELECT
     (SELECT list(__anon_by_column) FROM __anon_by_column) AS __anon_columns
 FROM query_table(__anon_losses);
 
--- Roles, types, parameters and labels, looked at together: NULL never, an error or the plan.
+-- Roles, types, parameters and labels, looked at together: an error, or what the call asks for.
 CREATE OR REPLACE MACRO __anon_measure_check(
     __anon_function, __anon_raw, __anon_released, __anon_k, __anon_ncp, __anon_call,
     __anon_domain, __anon_sums

@@ -143,6 +143,7 @@ def test_one_release_for_any_number_of_threads_and_in_a_second_process(adult):
     script = (
         "import anon_sql, sys\n"
         "con = anon_sql.connect()\n"
+        "con.execute('SET enable_progress_bar = false')\n"
         "con.execute(sys.argv[1])\n"
         "print(con.sql(sys.argv[2]).fetchall())\n"
     )
