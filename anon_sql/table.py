@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.columns import Categories, Column, Numbers, categories, is_number, numbers
+from anon_sql.workers import Workers
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,11 @@ class QuasiTable:
 
 
 def read(
-    function: str, types: Mapping[str, str], lists: Mapping[str, pa.Array], hashes: pa.Array
+    function: str,
+    types: Mapping[str, str],
+    lists: Mapping[str, pa.Array],
+    hashes: pa.Array,
+    workers: Workers,
 ) -> QuasiTable:
     """The quasi-identifiers named in ``types`` (SQL types by name, in declared order).
 
@@ -68,16 +73,19 @@ def read(
     """
     from anon_sql.kernels.hashing import mix
 
-    columns: list[Column] = []
+    jobs = [(function, name, sql_type, lists[name]) for name, sql_type in types.items()]
+    columns = workers.map(_column, jobs, [len(hashes)] * len(jobs))
     row_hash = hashes.to_numpy(zero_copy_only=False).astype(np.uint64)
-    for name, sql_type in types.items():
-        if is_number(function, name, sql_type):
-            found = numbers(function, name, sql_type, lists[name])
-            row_hash = mix(row_hash, np.where(found.present, found.keys, np.int64(-1)))
-            row_hash = mix(row_hash, found.present.astype(np.int64))
-            columns.append(found)
+    for column in columns:
+        if isinstance(column, Numbers):
+            row_hash = mix(row_hash, np.where(column.present, column.keys, np.int64(-1)))
+            row_hash = mix(row_hash, column.present.astype(np.int64))
         else:
-            coded = categories(name, lists[name])
-            row_hash = mix(row_hash, coded.codes.astype(np.int64))
-            columns.append(coded)
+            row_hash = mix(row_hash, column.codes.astype(np.int64))
     return QuasiTable(tuple(columns), np.argsort(row_hash, kind="stable"))
+
+
+def _column(function: str, name: str, sql_type: str, values: pa.Array) -> Column:
+    if is_number(function, name, sql_type):
+        return numbers(function, name, sql_type, values)
+    return categories(name, values)

@@ -50,7 +50,9 @@ def partition(plans: Any, packed: Any, given: Any) -> pa.Array:
     suppressed = bool((classes < 0).any())
     total = count + suppressed
     numbered = np.where(classes < 0, np.int32(count), classes).astype(np.int32)
-    parts = [_describe(plan, column, numbered, total, suppressed) for column in table.columns]
+    jobs = [(plan, column, numbered, total, suppressed) for column in table.columns]
+    workers = Workers(plan["function"], plan["threads"])
+    parts = workers.map(_describe, jobs, [table.rows] * len(jobs))
     return one_struct(
         {
             "columns": one_map([column.name for column in table.columns], parts, _PART),
@@ -91,7 +93,8 @@ def prepare(
     _refuse_identifying(function, plan["k"], columns)
     types = dict(zip(plan["quasi"], plan["types"], strict=True))
     known = {name: values for name, values in columns.items() if values is not None}
-    table = read(function, types, known, known[HELPER + "hash"])
+    workers = Workers(function, plan["threads"])
+    table = read(function, types, known, known[HELPER + "hash"], workers)
     constraint = Constraint(plan["k"])
     constraint.require(function, table.rows)
     method = methods.find(function)
@@ -99,7 +102,7 @@ def prepare(
         function,
         constraint,
         plan["seed"],
-        Workers(function, plan["threads"]),
+        workers,
         options.read(function, method.options, given),
         _given_classes(plan, table, known),
     )
