@@ -128,9 +128,11 @@ def _above(
 ) -> npt.NDArray[np.float64]:
     """Each key less the smallest one, which is at ``least``, rounded only when it is known."""
     if low is None:
-        return (high - high[least]).view(np.uint64).astype(np.float64)
+        near: npt.NDArray[np.float64] = (high - high[least]).view(np.uint64).astype(np.float64)
+        return near
     upper = (high - high[least] - (low < low[least])).view(np.uint64).astype(np.float64)
-    return upper * 2.0**64 + (low - low[least]).view(np.uint64).astype(np.float64)
+    far: npt.NDArray[np.float64] = upper * 2.0**64
+    return far + (low - low[least]).view(np.uint64).astype(np.float64)
 
 
 def gaps(left: pa.Array, right: pa.Array) -> npt.NDArray[np.float64]:

@@ -80,7 +80,7 @@ def find(name: str, scope: Scope, columns: Iterable[Mapping[str, Any]]) -> Table
         by_table.setdefault(key, []).append(column)
     parts = split(name)
     place = next((at for at in _candidates(parts, scope) if at in by_table), None)
-    if len(parts) == 2 and parts[0] == "main":
+    if len(parts) == 2 and fold(parts[0]) == "main":
         # query_table prints the name again without "main", and so may read another schema.
         read = next((at for at in _candidates(parts[1:], scope) if at in by_table), None)
         if read != place:

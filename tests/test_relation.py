@@ -79,7 +79,7 @@ def agrees(con, columns):
 def test_any_current_schema(places, use):
     places.execute(f"USE {use}")
     refused = agrees(places, listed(places))
-    assert set(refused) <= {name for name in NAMES if name.startswith("main.")}
+    assert all(name.lower().startswith("main.") for name in refused)
     assert ("main.t" in refused) is (use not in ("memory", "o"))
 
 

@@ -1,0 +1,227 @@
+"""Tables and columns under every name that DuckDB allows, those of our own macros among them."""
+
+import re
+
+import duckdb
+import pandas as pd
+import pytest
+
+import anon_sql
+from anon_sql.macros import sql_files
+from anon_sql.relation import quote
+from tests.test_roles import fails
+
+SQL = "\n".join(file.text for file in sql_files())
+PARAMETERS = sorted(
+    {
+        *re.findall(r"\b([a-z]\w*) :=", SQL),
+        *re.findall(r"'([a-z]\w*)':", SQL),
+        *re.findall(r"\bAS ([a-z]\w*)\b", SQL),
+        *re.findall(r"[(,] ?([a-z]\w*)(?: [A-Z]+)?[,)]", SQL),
+    }
+)
+CTES = sorted(set(re.findall(r"^(__anon_\w+) AS (?:MATERIALIZED )?\($", SQL, re.MULTILINE)))
+ODD = [
+    *("a b", "a.b", 'a"b', '"', "'", "''", "a\\b", "\\0", "%", "{x}", "[a]", "-- x", "/*", "a;b"),
+    *(
+        " lead",
+        "trail ",
+        "\n",
+        "\t",
+        "*",
+        "1",
+        "NULL",
+        "true",
+        "select",
+        "from",
+        "COLUMNS",
+        "É",
+        "é",
+    ),
+    *("😀", "x" * 300, "main", "temp", "memory", "rowid", "t", "MixedCase", "a=b", "$1", "?", ":x"),
+]
+NAMES = sorted(
+    {*PARAMETERS, *ODD, *"v x i p low high shown probe cell part label texts tbl k".split()}
+    - {"cof", "outlier", "class_id"}
+)
+
+
+@pytest.fixture(scope="module")
+def con():
+    with anon_sql.connect() as connection:
+        yield connection
+
+
+def literal(text):
+    return "'" + text.replace("'", "''") + "'"
+
+
+def names(given):
+    return "[" + ", ".join(map(literal, given)) + "]"
+
+
+def filled(con, table, columns):
+    """A table of 24 rows and four classes, its columns numbers and texts in turn."""
+    values = ["i % 3", "'v' || i % 3"]
+    made = ", ".join(f"{values[at % 2]} AS {quote(name)}" for at, name in enumerate(columns))
+    con.execute(
+        f"CREATE OR REPLACE TABLE {table} AS SELECT {made}, i // 6 AS class_id FROM range(24) AS r(i)"
+    )
+
+
+def test_there_are_names_to_try():
+    assert {"alpha", "format", "seed", "shown", "position", "class", "cut", "a"} <= set(PARAMETERS)
+    assert {"__anon_lists", "__anon_parts", "__anon_printed", "__anon_picked"} <= set(CTES)
+
+
+@pytest.mark.parametrize("form", ["label", "typed"])
+@pytest.mark.parametrize("odd", [0, 1])
+def test_columns_of_any_name(con, form, odd):
+    """Every other name is a quasi-identifier, the rest is kept, some are identifiers."""
+    qids, rest = NAMES[odd::2], NAMES[1 - odd :: 2]
+    identifiers, keep = rest[::2], rest[1::2]
+    filled(con, "t", NAMES)
+    roles = f"qids := {names(qids)}, identifiers := {names(identifiers)}, format := '{form}'"
+    released = [name for name in NAMES if name not in identifiers]
+    for method, kept in [("rayden", [*keep, "class_id"]), ("generalize", keep)]:
+        rel = con.sql(f"FROM {method}('t', k := 4, {roles}, keep := {names(kept)})")
+        assert rel.columns == [*released, *(["class_id"] if method == "rayden" else [])]
+        rows = rel.fetchall()
+        assert len(rows) == 24
+        at = [rel.columns.index(name) for name in keep]
+        raw = con.sql(f"SELECT {', '.join(map(quote, keep))} FROM t").fetchall()
+        assert sorted(tuple(row[i] for i in at) for row in rows) == sorted(raw)
+
+
+def test_every_step_on_columns_of_any_name(con):
+    filled(con, "t", NAMES)
+    qids = names(NAMES)
+    steps = (
+        f"WITH raw AS (SELECT * EXCLUDE (class_id) FROM t), "
+        f"parts AS (FROM vp_partition('raw', k := 4, qids := {qids})), "
+        f"scored AS (FROM cof_score('parts', k := 4, qids := {qids})) "
+        f"FROM generalize('scored', k := 4, qids := {qids})"
+    )
+    assert con.sql(steps).columns == NAMES
+    assert len(con.sql(steps).fetchall()) == 24
+    roles = con.sql(f"SELECT column_name, role FROM anon_roles('t', qids := {qids})").fetchall()
+    assert roles == [*((name, "quasi") for name in NAMES), ("class_id", None)]
+    assert con.sql(f"SELECT map_keys(gower_ranges('t', {qids}))").fetchall() == [(NAMES,)]
+    assert con.sql(f"SELECT partitions FROM rayden_stats('t', k := 12, qids := {qids})").fetchall()
+    near = (
+        f"SELECT max(gower(left_, right_, gower_ranges('t', {qids}))) FROM t AS left_, t AS right_"
+    )
+    assert 0 < con.sql(near).fetchall()[0][0] <= 1
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n.lower() not in ("null", "true")])
+def test_tables_of_any_name(con, name):
+    """1.5 takes a doubled quote in a name given to query_table for none at all."""
+    if '"' in name and duckdb.__version__ < "2":
+        pytest.skip("DuckDB 1.5 does not find a table whose name has a double quote")
+    filled(con, quote(name), ["a", "b"])
+    relation = literal(quote(name))
+    rows = con.sql(f"FROM rayden({relation}, k := 4, qids := ['A', 'B'], keep := ['CLASS_ID'])")
+    assert rows.columns == ["a", "b", "class_id"]
+    assert len(rows.fetchall()) == 24
+    con.execute(f"DROP TABLE {quote(name)}")
+
+
+@pytest.mark.parametrize("name", CTES)
+def test_tables_and_ctes_called_like_those_inside_the_macros(con, name):
+    """Either they are read or, where the macro's own comes first, it is an error."""
+    filled(con, name, ["a", "b"])
+    filled(con, "t", ["c", "d"])
+    own = {"__anon_planned"}
+    calls = {
+        f"SELECT DISTINCT class_id FROM rayden('{name}', k := 4, qids := ['a', 'b'])": 4,
+        f"FROM generalize('{name}', k := 4, qids := ['a', 'b'])": 24,
+        f"WITH {name} AS (FROM t) FROM generalize('{name}', k := 4, qids := ['c', 'd'])": 24,
+    }
+    for call, rows in calls.items():
+        if name in own:
+            with pytest.raises(duckdb.BinderException):
+                con.sql(call)
+        else:
+            assert len(con.sql(call).fetchall()) == rows
+    other = f"WITH {name} AS (SELECT 1 AS z) FROM generalize('t', k := 4, qids := ['c', 'd'])"
+    assert len(con.sql(other).fetchall()) == 24
+    con.execute(f"DROP TABLE {name}")
+
+
+@pytest.mark.parametrize("column", ["__anon_zero", "__anon_hash", "__anon_x", "__anon_"])
+def test_a_column_with_our_prefix_is_refused(con, column):
+    con.execute(
+        f"CREATE OR REPLACE TABLE t AS SELECT i % 2 AS a, i % 3 AS {column} FROM range(9) AS r(i)"
+    )
+    for call in ("rayden('t', k := 2, qids := ['a'])", "vp_partition('t', k := 2, qids := ['a'])"):
+        said = fails(con, f"FROM {call}")
+        if column == "__anon_zero":
+            assert said
+        else:
+            function = call.partition("(")[0]
+            assert said == f"{function}: column names must not begin with __anon_, got {column}"
+
+
+def test_k_as_a_comparison_on_a_column_called_k(con):
+    filled(con, "t", ["k", "b"])
+    assert len(con.sql("FROM rayden('t', k := 4, qids := ['k', 'b'])").fetchall()) == 24
+    assert fails(con, "FROM rayden('t', k = 4, qids := ['k', 'b'])") == (
+        "rayden: k must be a whole number of at least 1, got a BOOLEAN; "
+        "write k := 7, since k = 7 is a comparison"
+    )
+
+
+@pytest.fixture(scope="module")
+def everywhere(con, tmp_path_factory):
+    """The same 24 rows as all that can be named; the names, each with an example."""
+    folder = tmp_path_factory.mktemp("files and 'quotes'")
+    filled(con, "main.source", ["a", "b"])
+    con.execute('CREATE SCHEMA "my schema"; CREATE TABLE "my schema"."my table" AS FROM source')
+    con.execute("CREATE VIEW seen AS FROM source; CREATE TEMP TABLE passing AS FROM source")
+    con.execute("CREATE TEMP VIEW glance AS FROM passing; ATTACH ':memory:' AS other")
+    con.execute("CREATE SCHEMA other.inner_; CREATE TABLE other.inner_.t AS FROM source")
+    con.execute("CREATE TABLE other.t AS FROM source; SET VARIABLE t = 'source'")
+    for ending in ("parquet", "csv", "json"):
+        con.execute(f"COPY source TO {literal(f'{folder}/t.{ending}')}")
+    con.execute(f"COPY source TO {literal(f'{folder}/a.b.c.parquet')}")
+    con.register("registered", con.sql("FROM source").df())
+    con.register("Odd Name", con.sql("FROM source").to_arrow_table())
+    return folder
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("source", "SOURCE", "main.source", "memory.source", "memory.main.source", '"source"'),
+        *('"my schema"."my table"', 'memory."My Schema"."MY TABLE"', "seen", "glance"),
+        *("passing", "temp.passing", "other.t", "other.inner_.t", "other.main.t", "registered"),
+        *('"Odd Name"', "{}/t.parquet", "{}/t.csv", "{}/t.json", "{}/*.csv", '"{}/t.parquet"'),
+        *("frame", "arrow", "relation", "arrays"),
+    ],
+)
+def test_relations_of_any_kind(con, everywhere, name):
+    frame: pd.DataFrame = con.sql("FROM source").df()
+    arrow, relation = con.sql("FROM source").to_arrow_table(), con.sql("FROM source")
+    arrays = {column: frame[column].to_numpy() for column in frame}
+    assert len(frame) == len(arrow) == len(relation) == len(arrays["a"])
+    call = f"rayden({literal(name.format(everywhere))}, k := 4, qids := ['a', 'b'])"
+    assert con.sql(f"SELECT count(*), count(DISTINCT class_id) FROM {call}").fetchall() == [(24, 4)]
+
+
+def test_names_that_are_expressions(con, everywhere):
+    call = "SELECT count(*) FROM rayden({}, k := 4, qids := ['a', 'b'])"
+    assert con.execute(call.format("?"), ["source"]).fetchall() == [(24,)]
+    assert con.execute(call.format("$1"), ["other.t"]).fetchall() == [(24,)]
+    for name in ("getvariable('t')", "'sou' || 'rce'", "tbl := 'source'"):
+        assert con.sql(call.format(name)).fetchall() == [(24,)]
+    cte = "WITH made AS (SELECT a, b FROM source) " + call.format("'made'")
+    assert con.sql(cte).fetchall() == [(24,)]
+
+
+@pytest.mark.parametrize(
+    "name", ["nope", "(SELECT 1)", "range(3)", "source s", "source;", "nope.source"]
+)
+def test_what_is_no_relation_is_duckdbs_own_error(con, everywhere, name):
+    with pytest.raises(duckdb.CatalogException, match="does not exist"):
+        con.sql(f"FROM rayden({literal(name)}, k := 4, qids := ['a'])")
