@@ -131,8 +131,9 @@ def _above(
         near: npt.NDArray[np.float64] = (high - high[least]).view(np.uint64).astype(np.float64)
         return near
     upper = (high - high[least] - (low < low[least])).view(np.uint64).astype(np.float64)
-    far: npt.NDArray[np.float64] = upper * 2.0**64
-    return far + (low - low[least]).view(np.uint64).astype(np.float64)
+    lower = (low - low[least]).view(np.uint64).astype(np.float64)
+    far: npt.NDArray[np.float64] = upper * 2.0**64 + lower
+    return far
 
 
 def gaps(left: pa.Array, right: pa.Array) -> npt.NDArray[np.float64]:

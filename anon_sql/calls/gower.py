@@ -23,8 +23,9 @@ def gower(a: Any, b: Any, ranges: Any) -> pa.Array:
         side.combine_chunks() if isinstance(side, pa.ChunkedArray) else side
         for side in (a, b, ranges)
     )
-    if not _is_or_null(left, pa.types.is_struct) or not _is_or_null(right, pa.types.is_struct):
-        raise AnonError("gower", "a and b must be structs of one record each", str(left.type))
+    for record in (left, right):
+        if not _is_or_null(record, pa.types.is_struct):
+            raise AnonError("gower", "a and b must be structs of one record each", str(record.type))
     if not _is_or_null(width, pa.types.is_map):
         raise AnonError("gower", "ranges must come from gower_ranges()", str(width.type))
     found = np.full(len(left), np.nan)

@@ -9,7 +9,7 @@ SELECT
 FROM (
     SELECT typeof(COLUMNS(*)), __anon_k AS __anon_k_given
     FROM (
-        (SELECT * FROM query_table(__anon_tbl) LIMIT 0)
+        (SELECT * FROM (SELECT *, 0 AS __anon_zero FROM query_table(__anon_tbl)) LIMIT 0)
         UNION ALL BY NAME
         (SELECT 0 AS __anon_zero)
     )
