@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Collection, Iterable
 from importlib import import_module
 from pkgutil import iter_modules
+from threading import Lock
 from typing import Any
 
 import duckdb
@@ -25,6 +26,7 @@ for _package in (calls, measures):  # importing a file files its functions
 
 _MARK = "anon_sql "  # opens the last line of every comment on a macro of ours
 _STAMP = f"{_MARK}{VERSION}"
+_installing = Lock()
 _connections: dict[str, list["weakref.ref[duckdb.DuckDBPyConnection]"]] = {}
 
 
@@ -41,6 +43,13 @@ def register(
     persist: store the macros in the database file, where an older version is replaced.
     overwrite: replace macros of the same names that are not ours, which else is an error.
     """
+    with _installing:
+        return _register(con, persist, overwrite)
+
+
+def _register(
+    con: duckdb.DuckDBPyConnection, persist: bool, overwrite: bool
+) -> duckdb.DuckDBPyConnection:
     database, path, read_only = con.execute(
         "SELECT database_name, path, readonly FROM duckdb_databases() "
         "WHERE database_name = current_database()"
@@ -108,9 +117,23 @@ def _known(con: duckdb.DuckDBPyConnection, names: Iterable[str]) -> set[str]:
     return {name for (name,) in con.execute(query, [list(names)]).fetchall()}
 
 
+def _in_transaction(con: duckdb.DuckDBPyConnection) -> bool:
+    """Outside a transaction every statement has a number of its own."""
+    first, second = (con.execute("SELECT txid_current()").fetchall() for _ in range(2))
+    return bool(first == second)
+
+
 def _add_functions(con: duckdb.DuckDBPyConnection) -> None:
     create: Any = con.create_function  # its overloads want enums that moved between versions
-    known = _known(con, (function.name for function in registry.udfs()))
+    names = {function.name for function in registry.udfs()}
+    known = _known(con, names)
+    if names - known and _in_transaction(con):
+        raise AnonError(
+            "register",
+            "no transaction may be open, since its rollback would spoil the functions' names",
+            "an open one",
+            "COMMIT or ROLLBACK first",
+        )
     for function in registry.udfs():
         if function.name not in known:
             create(

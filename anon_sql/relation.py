@@ -74,10 +74,7 @@ def find(name: str, scope: Scope, columns: Iterable[Mapping[str, Any]]) -> Table
     ``comment`` and ``at`` (the column's position). Raises AnonError for a name that DuckDB
     does not read as it stands.
     """
-    by_table: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
-    for column in columns:
-        key = (fold(column["database"]), fold(column["schema"]), fold(column["relation"]))
-        by_table.setdefault(key, []).append(column)
+    by_table = _tables(columns)
     parts = split(name)
     place = next((at for at in _candidates(parts, scope) if at in by_table), None)
     if len(parts) == 2 and fold(parts[0]) == "main":
@@ -90,14 +87,29 @@ def find(name: str, scope: Scope, columns: Iterable[Mapping[str, Any]]) -> Table
                 f"'{name}'",
                 f"write {'.'.join(map(quote, (scope.database, *parts)))}",
             )
-    if place is None:
-        return None
-    listed = sorted(by_table[place], key=lambda column: column["at"])
-    return Table(
-        tuple(c["name"] for c in listed),
-        tuple(c["type"] for c in listed),
-        tuple(c["comment"] for c in listed),
-    )
+    return None if place is None else by_table[place]
+
+
+def namesakes(name: str, columns: Iterable[Mapping[str, Any]]) -> list[Table]:
+    """Every table that has the name in any schema; none for a name that is written in full."""
+    parts = split(name)
+    known = _tables(columns).items() if len(parts) < 3 else []
+    return [table for place, table in known if place[2] == fold(parts[-1])]
+
+
+def _tables(columns: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, str], Table]:
+    by_table: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+    for column in sorted(columns, key=lambda column: column["at"]):
+        key = (fold(column["database"]), fold(column["schema"]), fold(column["relation"]))
+        by_table.setdefault(key, []).append(column)
+    return {
+        key: Table(
+            tuple(c["name"] for c in listed),
+            tuple(c["type"] for c in listed),
+            tuple(c["comment"] for c in listed),
+        )
+        for key, listed in by_table.items()
+    }
 
 
 def _candidates(parts: Sequence[str], scope: Scope) -> list[tuple[str, str, str]]:

@@ -2,6 +2,7 @@
 
 import decimal
 from fractions import Fraction
+from math import copysign
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +23,6 @@ WIDE = {  # SQL type: Arrow type, smallest and largest value
     "HUGEINT": (pa.decimal128(38, 0), -(2**127), 2**127 - 1),
     "UHUGEINT": (pa.decimal128(38, 0), 0, 2**128 - 1),
 }
-COUNTS = ["count", "sum"]
 
 
 @pytest.fixture(scope="module")
@@ -91,16 +91,13 @@ def test_keys_and_points_are_exact(column):
 @example([0.0, -0.0])
 def test_floats_keep_their_order(values):
     made = numbers("test", "v", "DOUBLE", pa.array(values, pa.float64()))
-    known = [value for value in values if value is not None]
     assert np.isfinite(made.width)
-    for value, key, point in zip(values, made.keys, made.points, strict=True):
-        if value is None:
-            assert point == NULL_POINT
-            continue
-        assert 0 <= point <= 1
-        assert (key == made.keys[made.present].min()) is np.bool_(
-            str(value) == str(min(known, key=lambda x: (x, str(x) != "-0.0")))
-        )
+    assert made.present.tolist() == [value is not None for value in values]
+    known = [(v, copysign(1, v)) for v in values if v is not None]  # -0.0 comes before 0.0
+    keys, points = made.keys[made.present].tolist(), made.points[made.present]
+    assert [known.index(value) for value in sorted(known)] == [keys.index(k) for k in sorted(keys)]
+    assert ((points >= 0) & (points <= 1)).all()
+    assert (made.points[~made.present] == NULL_POINT).all()
 
 
 @settings(max_examples=200, deadline=None)
@@ -125,6 +122,8 @@ def test_gaps_are_the_distances(column):
 
 @pytest.mark.parametrize("bits", [32, 64])
 def test_narrow_decimals_of_later_arrow_versions(bits):
+    if not hasattr(pa, f"decimal{bits}"):
+        pytest.skip("this pyarrow has no narrow decimals")
     kind = getattr(pa, f"decimal{bits}")(9, 2)
     values = pa.array([decimal.Decimal("-0.05"), None, decimal.Decimal("1.25")], kind)
     made = numbers("test", "v", "DECIMAL(9,2)", values)

@@ -38,6 +38,11 @@ def test_names_that_macros_make_up_begin_with_the_prefix(file):
         assert name.startswith("__anon_"), name
 
 
+def test_no_two_files_make_a_macro_of_one_name():
+    names = [name for file in sql_files() for name in file.macros]
+    assert sorted(set(names)) == sorted(names)
+
+
 def test_files_are_short():
     for path in [*ROOT.glob("anon_sql/**/*.py"), *ROOT.glob("sql/**/*.sql")]:
         assert len(path.read_text(encoding="utf-8").splitlines()) <= 300, path

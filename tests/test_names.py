@@ -56,7 +56,7 @@ def filled(con, table, columns):
 def test_there_are_names_to_try():
     assert {"alpha", "format", "seed", "cut", "tbl", "k", "v", "x", "i", "label"} <= set(INSIDE)
     assert {"shown", "probe", "cell", "part", "texts", "low", "high", "position"} <= set(INSIDE)
-    assert {"__anon_lists", "__anon_parts", "__anon_printed", "__anon_picked"} <= set(CTES)
+    assert {"__anon_lists", "__anon_parts", "__anon_printed"} <= set(CTES)
 
 
 @pytest.mark.parametrize("form", ["label", "typed"])
@@ -120,7 +120,7 @@ def test_tables_and_ctes_called_like_those_inside_the_macros(con, name):
     table = f"FROM generalize('{name}', k := 4, qids := ['a', 'b'])"
     cte = f"WITH {name} AS (FROM t) FROM generalize('{name}', k := 4, qids := ['c', 'd'])"
     for call in (table, cte):
-        if name == "__anon_planned":
+        if name == "__anon_planned":  # the one that stands beside the relation in a FROM
             with pytest.raises(duckdb.BinderException, match="__anon_plan"):
                 con.sql(call)
         else:

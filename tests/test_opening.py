@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import duckdb
 import pytest
@@ -165,12 +166,23 @@ def test_unregister_leaves_nothing(con):
     assert con.sql(RELEASE).fetchall() == [(30,)]
 
 
-def test_register_inside_a_transaction_can_be_rolled_back(file):
+def test_register_inside_a_transaction_is_refused(file):
     with duckdb.connect(file) as con:
         con.execute("BEGIN")
-        anon_sql.register(con)
-        con.execute("COMMIT")
-        assert con.sql(RELEASE).fetchall() == [(30,)]
+        with pytest.raises(anon_sql.AnonError) as caught:
+            anon_sql.register(con)
+        assert str(caught.value) == (
+            "register: no transaction may be open, since its rollback would spoil the functions' "
+            "names, got an open one; COMMIT or ROLLBACK first"
+        )
+        con.execute("ROLLBACK")
+        assert anon_sql.register(con).sql(RELEASE).fetchall() == [(30,)]
+
+
+def test_register_from_many_threads(con):
+    with duckdb.connect() as fresh, ThreadPoolExecutor(8) as pool:
+        for cursor in pool.map(anon_sql.register, [fresh.cursor() for _ in range(8)]):
+            assert cursor.sql("SELECT anon_mid('[1, 3]')").fetchall() == [(2.0,)]
 
 
 def test_comments_show_in_duckdb_functions(con):

@@ -4,6 +4,8 @@ import duckdb
 import pytest
 
 import anon_sql
+from anon_sql.calls import binding
+from anon_sql.relation import Table
 
 
 def fails(con, query):
@@ -213,6 +215,62 @@ def test_a_table_of_the_same_name_in_another_schema(people):
     assert columns(people, "FROM rayden('other.people')") == ["age", "illness"]
     assert len(columns(people, "FROM rayden('memory.main.people')")) == 6
     assert len(columns(people, "FROM rayden('main.people')")) == 6
+
+
+NAMESAKE = (
+    "rayden: a name must mean one table, got another of that name with the same columns and "
+    "other roles; write it in full, database.schema.table"
+)
+
+
+def test_a_view_read_from_elsewhere_does_not_lose_its_tables_roles(con, tmp_path):
+    """DuckDB binds a view where it stands, but its macros see the reader's schema."""
+    con.execute("CREATE SCHEMA s")
+    con.execute(
+        "CREATE TABLE s.people AS SELECT 'Name' || (i % 20) AS name, (i * 7) % 60 AS age, "
+        "i % 3 AS city FROM range(40) t(i)"
+    )
+    con.execute("COMMENT ON COLUMN s.people.name IS 'anon:identifier'")
+    con.execute("USE s")
+    con.execute("CREATE VIEW s.v AS FROM rayden('people', k := 3, qids := ['age', 'city'])")
+    con.execute(
+        "CREATE VIEW s.full AS FROM rayden('memory.s.people', k := 3, qids := ['age', 'city'])"
+    )
+    assert columns(con, "FROM s.v") == ["age", "city"]
+    con.execute("USE memory.main")
+    assert fails(con, "FROM s.v") == NAMESAKE
+    assert columns(con, "FROM s.full") == ["age", "city"]
+    con.execute("CREATE TABLE people AS FROM s.people")  # untagged, the same columns
+    assert fails(con, "FROM s.v") == NAMESAKE
+
+
+def test_a_comment_that_changes_between_binding_and_running(people, monkeypatch):
+    """What is given out was picked while binding; roles that changed since then stop it."""
+    real, asked, hidden = binding.committed, [], [0]
+
+    def late(scope):
+        asked.append(1)
+        table = real(scope)
+        if table is None or len(asked) > hidden[0]:
+            return table
+        return Table(table.names, table.types, tuple(None for _ in table.comments))
+
+    monkeypatch.setattr(binding, "committed", late)
+    refused = 0
+    for look_ups in range(20):
+        asked.clear()
+        hidden[0] = look_ups
+        try:
+            found = people.execute("FROM rayden('people', qids := ['age', 'city', 'sex', 'born'])")
+        except duckdb.Error:
+            refused += 1
+            continue
+        rows = found.fetchall()
+        assert [column[0] for column in found.description] == [
+            *("age", "city", "sex", "born", "score", "illness"),
+        ]
+        assert len(rows) == 400
+    assert refused > 0
 
 
 def test_two_databases_with_the_same_table_and_other_roles(con):

@@ -234,6 +234,16 @@ def test_infinite_dates_are_counted(con, unit):
     )
 
 
+def test_named_types_and_collations(con):
+    con.execute("CREATE TYPE mood AS ENUM ('b', 'a'); CREATE TYPE money AS DECIMAL(9, 2)")
+    con.execute(
+        "CREATE OR REPLACE TABLE t (class_id INTEGER, m mood, p money, c VARCHAR COLLATE NOCASE)"
+    )
+    con.execute("INSERT INTO t VALUES (0, 'a', 1, 'x'), (0, 'b', 2, 'X'), (1, 'b', 3, 'X')")
+    rows = con.sql("SELECT DISTINCT * FROM generalize('t', k := 1, qids := ['m', 'p', 'c'])")
+    assert sorted(rows.fetchall()) == [("b", "3.00", "X"), ("{a, b}", "[1.00, 2.00]", "{X, x}")]
+
+
 @pytest.mark.parametrize("setting", ["TimeZone = 'Asia/Kathmandu'", "Calendar = 'buddhist'"])
 def test_an_instant_is_printed_in_utc(con, setting):
     first = ["2000-01-01 12:00:00+02", "2000-06-01 00:00:00.5-05"]

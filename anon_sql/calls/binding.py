@@ -17,6 +17,15 @@ from anon_sql.registry import udf
 from anon_sql.relation import Scope, Table, find
 from anon_sql.roles import fold, tag
 
+UNSAID: dict[str, Any] = {  # the scope of a call that names no column
+    "qids": None,
+    "sensitive": None,
+    "identifiers": None,
+    "keep": None,
+    "classes": None,
+    "drops": None,
+    "whole": False,
+}
 HELPER = "__anon_"  # the prefix of every name that the macros make up
 
 

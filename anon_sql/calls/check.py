@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from anon_sql.arrow import first, integers, lists, one_list, one_struct, valid
 from anon_sql.calls.binding import HELPER
+from anon_sql.calls.plan import shadowed
 from anon_sql.columns import is_number, wide
 from anon_sql.constraints import Constraint
 from anon_sql.errors import AnonError
@@ -23,7 +24,15 @@ ROWS = "STRUCT(position INTEGER[], class INTEGER[])"
 
 
 @udf("__anon_check", ROWS)
-def check(plans: Any, packed: Any, classes: Any, printed: Any) -> pa.Array:
+def check(
+    plans: Any,
+    packed: Any,
+    classes: Any,
+    printed: Any,
+    kept_names: Any,
+    shown_names: Any,
+    order_names: Any,
+) -> pa.Array:
     """Where each released row and its labels stand in their lists, in the order of release.
 
     packed: numeric quasi-identifiers and hashes; classes: each row's class from 1; printed:
@@ -34,6 +43,9 @@ def check(plans: Any, packed: Any, classes: Any, printed: Any) -> pa.Array:
 
     plan, rows = first(plans), lists(packed)
     shown: dict[str, Any] = dict(lists(printed))
+    _require_bound(plan["function"], plan["kept"], kept_names)
+    _require_bound(plan["function"], plan["quasi"], shown_names)
+    _require_bound(plan["function"], [*plan["kept"], *plan["quasi"]], order_names)
     hashes = rows[HELPER + "hash"]
     if hashes is None:
         return pa.array(
@@ -54,6 +66,7 @@ def check(plans: Any, packed: Any, classes: Any, printed: Any) -> pa.Array:
     group_of = group_of.astype(np.int32)
     row_group = group_of[row_place]
     groups = int(group_of.max()) + 1
+    _require_one_kind(plan["function"], group_of, starred, groups)
     order, starts = grouping.group(row_group, groups)
     dropped = np.zeros(groups, dtype=np.bool_)
     if plan["suppressed"] == "drop":
@@ -67,6 +80,27 @@ def check(plans: Any, packed: Any, classes: Any, printed: Any) -> pa.Array:
             "class": one_list(row_place[arranged] + 1, pa.int32()),
         }
     )
+
+
+def _require_bound(function: str, allowed: list[str], names: Any) -> None:
+    """The columns that the statement gives out are those that the roles allow."""
+    bound = {field.name for field in names.type if not field.name.startswith(HELPER)}
+    if bound != set(allowed):
+        raise shadowed(function)
+
+
+def _require_one_kind(
+    function: str, group_of: npt.NDArray[np.int32], starred: npt.NDArray[np.bool_], groups: int
+) -> None:
+    """Labels that hash alike are all suppressed or none is."""
+    stars = np.bincount(group_of, weights=starred, minlength=groups)
+    if ((stars > 0) & (stars < np.bincount(group_of, minlength=groups))).any():
+        raise AnonError(
+            function,
+            "suppressed rows must be a class of their own",
+            "some among others",
+            "nothing was released; please report this",
+        )
 
 
 def _require_legal(

@@ -8,12 +8,12 @@ import pyarrow as pa
 
 from anon_sql import methods
 from anon_sql.arrow import first
-from anon_sql.calls.binding import HELPER, bound_role, committed, scope_of
+from anon_sql.calls.binding import HELPER, UNSAID, bound_role, committed, scope_of
 from anon_sql.columns import is_number
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.options import Choice, Option, Whole, read
 from anon_sql.registry import udf
-from anon_sql.relation import Table, find
+from anon_sql.relation import Table, find, namesakes
 from anon_sql.roles import Roles, assign, fold
 
 COMMON: dict[str, Option] = {
@@ -22,7 +22,8 @@ COMMON: dict[str, Option] = {
     "seed": Whole(0),
 }
 PLAN = (
-    "STRUCT(function VARCHAR, k INTEGER, quasi VARCHAR[], types VARCHAR[], sensitive VARCHAR[], "
+    "STRUCT(function VARCHAR, k INTEGER, quasi VARCHAR[], kept VARCHAR[], types VARCHAR[], "
+    "sensitive VARCHAR[], "
     "classes VARCHAR, format VARCHAR, suppressed VARCHAR, seed BIGINT, threads INTEGER, "
     "rows BIGINT, too_large VARCHAR)"
 )
@@ -31,6 +32,7 @@ _ARROW = pa.struct(
         ("function", pa.string()),
         ("k", pa.int32()),
         ("quasi", pa.list_(pa.string())),
+        ("kept", pa.list_(pa.string())),
         ("types", pa.list_(pa.string())),
         ("sensitive", pa.list_(pa.string())),
         ("classes", pa.string()),
@@ -70,22 +72,47 @@ def settle(
     counts = theirs is not None and theirs.names == tuple(names) and _same_types(theirs, types)
     agreed = counts and theirs == ours
     if scope["qids"] is None and not agreed and any(_tagged(table) for table in (theirs, ours)):
-        raise _shadowed(function)
+        raise shadowed(function)
     tags = theirs.tags() if theirs is not None and counts else {}
     given = {key: scope[key] for key in ("qids", "sensitive", "identifiers", "keep")}
     roles = assign(function, names, tags, given, needs_quasi=needs_quasi)
+    for other in namesakes(scope["relation"], seen or []):
+        if other not in (theirs, ours) and {fold(n) for n in other.names} == {
+            fold(n) for n in names
+        }:
+            _require_as_strict(function, other, roles, scope["qids"] is None)
     bound_tags = ours.tags() if ours else {}
     for name in names:
         bound = bound_role({**scope, "drops": None, "classes": None}, bound_tags, name)
         if (bound == "quasi") != (name in roles.quasi):
-            raise _shadowed(function)
+            raise shadowed(function)
         if not scope["whole"] and (bound == "identifier") != (name in roles.identifier):
-            raise _shadowed(function)
+            raise shadowed(function)
     return roles
 
 
+def _require_as_strict(function: str, other: Table, roles: Roles, declared: bool) -> None:
+    """A view is bound where it stands, so its table may be a namesake in another schema.
+
+    Raises AnonError unless the call treats the columns as that table's comments ask.
+    """
+    role_of = {name: bound_role(UNSAID, other.tags(), name) for name in other.tags()}
+    hidden = {name for name, role in role_of.items() if role == "identifier"}
+    quasi = {name for name, role in role_of.items() if role == "quasi"}
+    if hidden <= {fold(name) for name in roles.identifier} and (
+        not declared or quasi == {fold(name) for name in roles.quasi}
+    ):
+        return
+    raise AnonError(
+        function,
+        "a name must mean one table",
+        "another of that name with the same columns and other roles",
+        "write it in full, database.schema.table",
+    )
+
+
 def _refuse_taken(
-    function: str, adds: Sequence[str], classes: object, columns: Mapping[str, str]
+    function: str, adds: Sequence[str], given: bool, classes: object, columns: Mapping[str, str]
 ) -> None:
     """Raise AnonError for a column that the result would hold twice, or a missing one."""
     folded = {fold(column): column for column in columns}
@@ -94,6 +121,8 @@ def _refuse_taken(
             raise AnonError(
                 function, f"the table must not have a column {added}", folded[added], "rename it"
             )
+    if given and classes is None:
+        raise AnonError(function, "classes must name a column of the table", "NULL")
     if classes is not None and (not isinstance(classes, str) or fold(classes) not in folded):
         hint = did_you_mean(classes, columns) if isinstance(classes, str) else None
         raise AnonError(function, "classes must name a column of the table", f"'{classes}'", hint)
@@ -107,7 +136,7 @@ def _same_types(table: Table, types: Mapping[str, str]) -> bool:
     return all(known == types[name] for name, known in zip(table.names, table.types, strict=True))
 
 
-def _shadowed(function: str) -> AnonError:
+def shadowed(function: str) -> AnonError:
     return AnonError(
         function,
         "comments count only where the relation is the committed table they were written on",
@@ -145,15 +174,31 @@ def plan(
 ) -> pa.Array:
     """One checked plan for the rest of the query, or an AnonError before any row is read."""
     name, scope_ = first(function), first(scope)
+    if len(k) != 1:
+        raise AnonError(
+            name, "a call must not depend on rows of another relation", f"{len(k)} rows"
+        )
     columns = {n: t for n, t in first(types).items() if n != HELPER + "zero"}
     given = first(common)
     size = Whole(1).read(name, "k", pa.types.is_boolean(k.type) or first(k))
     checked = read(name, COMMON, given)
     read(name, methods.find(name).options, first(options) or {})
-    _refuse_taken(name, methods.find(name).adds, scope_["classes"], columns)
+    method = methods.find(name)
+    _refuse_taken(name, method.adds, method.given, scope_["classes"], columns)
     roles = settle(name, columns, scope_, first(seen))
+    taken = {fold(column) for column in [scope_["classes"] or "", *(scope_["drops"] or [])]}
+    for column in (*roles.quasi, *roles.sensitive, *roles.keep):
+        if fold(column) in taken:
+            raise AnonError(
+                name,
+                "columns of classes and scores are dropped",
+                f"{column} with a role",
+                "leave it out of qids, sensitive and keep",
+            )
     for quasi in roles.quasi:
         is_number(name, quasi, columns[quasi])
+    gone = {*roles.quasi, *roles.identifier}
+    gone |= {column for column in columns if fold(column) in taken}
     rows, too_large = _room(roles, list(columns), given)
     return pa.array(
         [
@@ -161,6 +206,7 @@ def plan(
                 "function": name,
                 "k": min(size, 2**31 - 1),
                 "quasi": list(roles.quasi),
+                "kept": [column for column in columns if column not in gone],
                 "types": [columns[quasi] for quasi in roles.quasi],
                 "sensitive": list(roles.sensitive),
                 "classes": next(

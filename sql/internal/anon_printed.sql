@@ -47,11 +47,14 @@ CREATE OR REPLACE MACRO __anon_typed
     (probe TIMESTAMPTZ, x, i) AS __anon_ends(x, i),
     (probe, x, i) AS list_extract(x.sets, i);
 
--- What is printed in one column of one class, with a NULL of the column's type beside it.
-CREATE OR REPLACE MACRO __anon_as_label(x, i) AS {
-    'shown': __anon_label(x, i), 'probe': list_extract(x.v, 0)};
-CREATE OR REPLACE MACRO __anon_as_typed(x, i) AS {
-    'shown': __anon_typed(list_extract(x.v, 0), x, i), 'probe': list_extract(x.v, 0)};
+-- What is printed in one column of one class, with a NULL of the column's type beside it. `none`
+-- keeps hashes apart: DuckDB gives NULL, [] and a struct of NULLs the same one.
+CREATE OR REPLACE MACRO __anon_print(shown, probe) AS {
+    'shown': shown, 'probe': probe, 'none': shown IS NULL};
+CREATE OR REPLACE MACRO __anon_as_label(x, i) AS __anon_print(
+    __anon_label(x, i), list_extract(x.v, 0));
+CREATE OR REPLACE MACRO __anon_as_typed(x, i) AS __anon_print(
+    __anon_typed(list_extract(x.v, 0), x, i), list_extract(x.v, 0));
 CREATE OR REPLACE MACRO __anon_shown(cell) AS cell.shown;
 
 -- What the public readers make of a printed label: the ends in the column's type, and

@@ -93,12 +93,6 @@ __anon_reads AS (
 __anon_numeric AS (
     SELECT __anon_numbers(COLUMNS(*)) FROM __anon_quasi
 ),
-__anon_checked AS MATERIALIZED (
-    SELECT __anon_check(
-        __anon_plan, struct_pack(*COLUMNS(__anon_numeric.*)), __anon_part.class, __anon_read)
-        AS __anon_rows
-    FROM __anon_planned, __anon_numeric, __anon_parts, __anon_reads
-),
 __anon_kept AS (
     SELECT COLUMNS(lambda __anon_c: __anon_c = '__anon_hash'
         OR __anon_is('released', __anon_c, __anon_call) AND NOT __anon_is('quasi', __anon_c, __anon_call))
@@ -109,23 +103,44 @@ __anon_shown AS (
         OR __anon_is('quasi', __anon_c, __anon_call))
     FROM __anon_printed
 ),
-__anon_picked AS (
+-- All of them in the source's order.
+__anon_order AS (
+    SELECT __anon_nothing(COLUMNS(lambda __anon_c: __anon_is('released', __anon_c, __anon_call)))
+    FROM __anon_lists
+),
+-- The columns that were picked while the statement was bound, by name: the check compares them
+-- with the roles, since a comment may have changed in between.
+__anon_kept_names AS (
+    SELECT struct_pack(*COLUMNS(*)) AS __anon_kept_name
+    FROM (SELECT __anon_nothing(COLUMNS(__anon_kept.*)) FROM __anon_kept)
+),
+__anon_shown_names AS (
+    SELECT struct_pack(*COLUMNS(*)) AS __anon_shown_name
+    FROM (SELECT __anon_nothing(COLUMNS(__anon_shown.*)) FROM __anon_shown)
+),
+__anon_order_names AS (
+    SELECT struct_pack(*COLUMNS(*)) AS __anon_order_name FROM __anon_order
+),
+__anon_checked AS MATERIALIZED (
+    SELECT __anon_check(
+        __anon_plan, struct_pack(*COLUMNS(__anon_numeric.*)), __anon_part.class, __anon_read,
+        __anon_kept_name, __anon_shown_name, __anon_order_name)
+        AS __anon_rows
+    FROM __anon_planned, __anon_numeric, __anon_parts, __anon_reads,
+        __anon_kept_names, __anon_shown_names, __anon_order_names
+),
+__anon_places AS (
     SELECT
-        COLUMNS(__anon_kept.*), COLUMNS(__anon_shown.*),
         unnest(__anon_rows.position) AS __anon_at,
         unnest(__anon_rows.class) AS __anon_label_at
-    FROM __anon_kept, __anon_shown, __anon_checked
+    FROM __anon_checked
 )
 -- The first branch has no row: it keeps the source's order of columns.
-(SELECT __anon_nothing(COLUMNS(lambda __anon_c: __anon_is('released', __anon_c, __anon_call)))
- FROM __anon_lists LIMIT 0)
+(FROM __anon_order LIMIT 0)
 UNION ALL BY NAME
 (SELECT * EXCLUDE (__anon_hash, __anon_class)
  FROM (
     SELECT
-        list_extract(COLUMNS(lambda __anon_c: __anon_c = '__anon_hash'
-            OR __anon_is('released', __anon_c, __anon_call)
-            AND NOT __anon_is('quasi', __anon_c, __anon_call)), __anon_at),
-        list_extract(COLUMNS(lambda __anon_c: __anon_c = '__anon_class'
-            OR __anon_is('quasi', __anon_c, __anon_call)), __anon_label_at)
-    FROM __anon_picked));
+        list_extract(COLUMNS(__anon_kept.*), __anon_at),
+        list_extract(COLUMNS(__anon_shown.*), __anon_label_at)
+    FROM __anon_places, __anon_kept, __anon_shown));

@@ -82,3 +82,35 @@ def test_a_class_column_of_any_type_and_name(con):
         "generalize: classes must name a column of the table, got 'class_id'; "
         "did you mean My Class? (n, My Class)"
     )
+
+
+def test_a_suppressed_class_and_a_class_of_nulls_stay_apart(con):
+    """DuckDB hashes NULL and a struct of NULLs alike; the check must not take them for one."""
+    con.execute(
+        "CREATE TABLE t AS FROM (VALUES (NULL, NULL, 1), (10, 'A', 2), (14, 'A', 2), (70, 'B', NULL)) "
+        "AS made(age, city, class_id), range(3)"
+    )
+    con.execute("ALTER TABLE t DROP COLUMN range")
+    for form in ("label", "typed"):
+        for suppressed, rows in (("keep", 12), ("drop", 9)):
+            found = con.sql(
+                "FROM generalize('t', k := 3, qids := ['age', 'city'], "
+                f"format := '{form}', suppressed := '{suppressed}')"
+            ).fetchall()
+            assert len(found) == rows
+
+
+def test_columns_that_are_dropped_have_no_role(con):
+    con.execute(
+        "CREATE TABLE t AS SELECT i % 7 AS n, i // 10 AS class_id, 1.5 AS cof FROM range(40) r(i)"
+    )
+    for arguments in (
+        "qids := ['n', 'class_id']",
+        "qids := ['n', 'cof']",
+        "qids := ['n'], keep := ['cof']",
+    ):
+        said = fails(con, f"FROM generalize('t', k := 5, {arguments})")
+        assert said.startswith("generalize: columns of classes and scores are dropped, got c")
+    assert fails(con, "FROM generalize('t', k := 5, qids := ['n'], classes := NULL)") == (
+        "generalize: classes must name a column of the table, got NULL"
+    )
