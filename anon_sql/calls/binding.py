@@ -63,7 +63,8 @@ def bound_role(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: s
 def _names(given: Any) -> set[str]:
     if isinstance(given, str):
         return {fold(given)}
-    return {fold(name) for name in given or [] if isinstance(name, str)}
+    listed = given if isinstance(given, list) else []
+    return {fold(name) for name in listed if isinstance(name, str)}
 
 
 @udf("__anon_is", "BOOLEAN", binds=True)

@@ -126,6 +126,10 @@ def _refuse_taken(
     if classes is not None and (not isinstance(classes, str) or fold(classes) not in folded):
         hint = did_you_mean(classes, columns) if isinstance(classes, str) else None
         raise AnonError(function, "classes must name a column of the table", f"'{classes}'", hint)
+    if isinstance(classes, str) and columns[folded[fold(classes)]].endswith(("]", ")")):
+        kind = columns[folded[fold(classes)]]
+        if not kind.startswith(("DECIMAL", "ENUM")):
+            raise AnonError(function, "classes must be numbers or text", f"a column of type {kind}")
 
 
 def _tagged(table: Table | None) -> bool:

@@ -114,3 +114,10 @@ def test_columns_that_are_dropped_have_no_role(con):
     assert fails(con, "FROM generalize('t', k := 5, qids := ['n'], classes := NULL)") == (
         "generalize: classes must name a column of the table, got NULL"
     )
+    con.execute("CREATE TABLE u AS SELECT i % 7 AS n, [i // 10] AS class_id FROM range(40) r(i)")
+    assert fails(con, "FROM generalize('u', k := 5, qids := ['n'])") == (
+        "generalize: classes must be numbers or text, got a column of type BIGINT[]"
+    )
+    assert fails(con, "FROM generalize('t', k := 5, qids := ['n'], classes := 1)").startswith(
+        "generalize: classes must name a column of the table, got '1'"
+    )
