@@ -5,6 +5,7 @@ largest value are found without rounding, for a 128-bit integer as for a date.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -67,6 +68,11 @@ class Categories:
     @property
     def null_code(self) -> int:
         return len(self.values)
+
+    @cached_property
+    def distinct(self) -> int:
+        """How many values the column has, NULL among them."""
+        return len(self.values) + bool((self.codes == self.null_code).any())
 
 
 Column = Numbers | Categories

@@ -29,13 +29,13 @@ def join_nearest(
     if len(targets) == 0:
         return np.zeros_like(classes)
     order, starts = grouping.group(classes, len(short))
-    known = nearness.profiles(table.points, table.numeric, order, starts)
+    known = nearness.profiles(table.points, table.model, order, starts)
     wanted = np.flatnonzero(short)
     step = max(1, JOB // len(targets))
     parts = [wanted[at : at + step] for at in range(0, len(wanted), step)]
     found = workers.map(
         nearness.nearest,
-        [(part, targets, table.numeric, table.values, starts, *known) for part in parts],
+        [(part, targets, table.model, starts, *known) for part in parts],
         [len(part) for part in parts],
     )
     becomes = np.arange(len(short), dtype=np.int32)

@@ -7,13 +7,25 @@ rows were scanned: rows that the hash cannot tell apart are the same in the rele
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.columns import Categories, Column, Numbers, categories, is_number, numbers
+from anon_sql.columns import (
+    NULL_POINT,
+    Categories,
+    Column,
+    Numbers,
+    categories,
+    is_number,
+    numbers,
+)
 from anon_sql.workers import Workers
+
+if TYPE_CHECKING:
+    from anon_sql.kernels.ncp import LossModel
 
 
 @dataclass(frozen=True)
@@ -43,19 +55,24 @@ class QuasiTable:
     def only(self, kept: npt.NDArray[np.bool_]) -> "QuasiTable":
         """The rows at the canonical positions marked in ``kept``, bool[n]."""
         part = QuasiTable(self.columns, self.order[kept])
-        part.__dict__.update(points=self.points[kept], numeric=self.numeric, values=self.values)
+        part.__dict__.update(points=self.points[kept], model=self.model)
         return part
 
     @cached_property
-    def numeric(self) -> npt.NDArray[np.bool_]:
-        """bool[d]: which columns are numbers."""
-        return np.array([isinstance(column, Numbers) for column in self.columns])
+    def model(self) -> "LossModel":
+        """What the points mean to the kernels that count loss."""
+        from anon_sql.kernels.ncp import NUMBER, SET, LossModel
 
-    @cached_property
-    def values(self) -> npt.NDArray[np.int64]:
-        """int64[d]: distinct values of each categorical column, NULL among them; 0 for numbers."""
-        return np.array(
-            [len(np.unique(c.codes)) if isinstance(c, Categories) else 0 for c in self.columns]
+        sets = [c if isinstance(c, Categories) else None for c in self.columns]
+        none = np.zeros(0, dtype=np.int64)
+        return LossModel(
+            kind=np.array([NUMBER if c is None else SET for c in sets], dtype=np.int64),
+            values=np.array([0 if c is None else c.distinct for c in sets], dtype=np.int64),
+            null=np.array([NULL_POINT if c is None else c.null_code for c in sets], dtype=float),
+            base=np.zeros(len(sets), dtype=np.int64),
+            last=none,
+            parent=none,
+            share=np.zeros(0),
         )
 
 

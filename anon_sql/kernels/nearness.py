@@ -3,68 +3,64 @@
 import numpy as np
 from numba import njit
 
-from anon_sql.kernels.grouping import distinct, extremes
+from anon_sql.kernels.grouping import distinct
+from anon_sql.kernels.ncp import SET, range_loss, set_loss
 
 
 @njit(cache=True, nogil=True)
-def profiles(points, numeric, order, starts):
-    """Of each class: low, high float64[m, d] of its numbers, has_null bool[m, d], and its sets.
+def profiles(points, model, order, starts):
+    """Of each class: low, high float64[m, d], nulls int64[m, d], and the sets of its values.
 
-    A column's set is ends[column, class] … ends[column, class + 1] in flat[column, …].
+    NULL is in none of them but ``nulls``. A column's set is ends[column, class] …
+    ends[column, class + 1] in flat[column, …].
     """
     count, width = len(starts) - 1, points.shape[1]
     low, high = np.full((count, width), np.inf), np.full((count, width), -np.inf)
-    has_null = np.zeros((count, width), dtype=np.bool_)
+    nulls = np.zeros((count, width), dtype=np.int64)
     ends = np.zeros((width, count + 1), dtype=np.int64)
     flat = np.zeros((width, len(order)), dtype=np.int32)
     for column in range(width):
-        values = points[:, column].copy()
-        if numeric[column]:
-            present = values <= 1.0
-            least, most, nulls = extremes(
-                order, starts, (values * 2.0**52).astype(np.int64), present
-            )
-            for at in range(count):
-                has_null[at, column] = nulls[at] > 0
-                if least[at] >= 0:
-                    low[at, column], high[at, column] = values[least[at]], values[most[at]]
-        else:
-            found, codes = distinct(order, starts, values.astype(np.int32))
+        for at in range(count):
+            for place in range(starts[at], starts[at + 1]):
+                value = points[order[place], column]
+                if value == model.null[column]:
+                    nulls[at, column] += 1
+                else:
+                    low[at, column] = min(low[at, column], value)
+                    high[at, column] = max(high[at, column], value)
+        if model.kind[column] == SET:
+            found, codes = distinct(order, starts, points[:, column].astype(np.int32))
             ends[column] = found
             flat[column, : len(codes)] = codes
-    return low, high, has_null, ends, flat
+    return low, high, nulls, ends, flat
 
 
 @njit(cache=True, nogil=True)
-def loss(a, b, numeric, values, low, high, has_null, ends, flat):
-    """NCP summed over the columns of the union of classes a and b (the same twice: of one).
-
-    values int64[d]: distinct values of each categorical column in the table.
-    """
+def loss(a, b, model, low, high, nulls, ends, flat):
+    """NCP summed over the columns of the union of classes a and b (the same twice: of one)."""
     total = 0.0
-    for column in range(len(numeric)):
-        if numeric[column]:
-            least = min(low[a, column], low[b, column])
-            most = max(high[a, column], high[b, column])
-            if has_null[a, column] or has_null[b, column]:
-                total += 1.0 if least <= most else 0.0
-            else:
-                total += most - least
-            continue
-        i, j, size = ends[column, a], ends[column, b], 0
-        last_i, last_j = ends[column, a + 1], ends[column, b + 1]
-        while i < last_i or j < last_j:
-            left = flat[column, i] if i < last_i else np.int32(2**31 - 1)
-            right = flat[column, j] if j < last_j else np.int32(2**31 - 1)
-            i += left <= right
-            j += right <= left
-            size += 1
-        total += size / values[column] if size > 1 else 0.0
+    for column in range(len(model.kind)):
+        least = min(low[a, column], low[b, column])
+        most = max(high[a, column], high[b, column])
+        if nulls[a, column] + nulls[b, column] > 0:
+            total += 1.0 if least <= most else 0.0
+        elif model.kind[column] != SET:
+            total += range_loss(model, column, least, most)
+        else:
+            i, j, size = ends[column, a], ends[column, b], 0
+            last_i, last_j = ends[column, a + 1], ends[column, b + 1]
+            while i < last_i or j < last_j:
+                left = flat[column, i] if i < last_i else np.int32(2**31 - 1)
+                right = flat[column, j] if j < last_j else np.int32(2**31 - 1)
+                i += left <= right
+                j += right <= left
+                size += 1
+            total += set_loss(model, column, size)
     return total
 
 
 @njit(cache=True, nogil=True)
-def nearest(short, targets, numeric, values, starts, low, high, has_null, ends, flat):
+def nearest(short, targets, model, starts, low, high, nulls, ends, flat):
     """For each class of ``short`` the class of ``targets`` that grows least; ties: the first.
 
     short, targets int64[…] of class ids -> int64[len(short)].
@@ -73,9 +69,7 @@ def nearest(short, targets, numeric, values, starts, low, high, has_null, ends, 
     alone = np.empty(len(targets))
     for at in range(len(targets)):
         b = targets[at]
-        alone[at] = (starts[b + 1] - starts[b]) * loss(
-            b, b, numeric, values, low, high, has_null, ends, flat
-        )
+        alone[at] = (starts[b + 1] - starts[b]) * loss(b, b, model, low, high, nulls, ends, flat)
     for at in range(len(short)):
         a = short[at]
         size = starts[a + 1] - starts[a]
@@ -83,10 +77,7 @@ def nearest(short, targets, numeric, values, starts, low, high, has_null, ends, 
         for other in range(len(targets)):
             b = targets[other]
             together = size + starts[b + 1] - starts[b]
-            increase = (
-                together * loss(a, b, numeric, values, low, high, has_null, ends, flat)
-                - alone[other]
-            )
+            increase = together * loss(a, b, model, low, high, nulls, ends, flat) - alone[other]
             if increase < best - 1e-9:
                 best = increase
                 found[at] = b

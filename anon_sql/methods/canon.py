@@ -5,8 +5,7 @@ Euclidean on columns scaled to [0, 1] by the table's own range. Its median cut i
 both sides have k rows; the authors' code also drops sets whose median distance is 0.
 """
 
-import numpy as np
-
+from anon_sql.columns import Numbers
 from anon_sql.errors import AnonError
 from anon_sql.methods import Call, Partition, method
 from anon_sql.options import Choice, Whole
@@ -23,7 +22,7 @@ def canon(table: QuasiTable, call: Call) -> Partition:
     """Classes of at least k rows. Raises AnonError for a quasi-identifier that is no number."""
     from anon_sql.kernels.vp_tree import vp_partition
 
-    text = [table.columns[at].name for at in np.flatnonzero(~table.numeric)]
+    text = [column.name for column in table.columns if not isinstance(column, Numbers)]
     if text:
         raise AnonError(
             call.function,
