@@ -49,7 +49,7 @@ def one_list(values: Any, item: pa.DataType) -> pa.ListArray:
     if values is None:
         return pa.array([None], pa.list_(item))
     items = values if isinstance(values, pa.Array) else pa.array(values, item)
-    return pa.ListArray.from_arrays(pa.array([0, len(items)], pa.int32()), items.cast(item))
+    return pa.ListArray.from_arrays(pa.array([0, len(items)], pa.int32()), items)
 
 
 def one_struct(fields: Mapping[str, pa.Array]) -> pa.StructArray:

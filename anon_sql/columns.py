@@ -80,19 +80,23 @@ Column = Numbers | Categories
 
 def categories(name: str, values: pa.Array) -> Categories:
     """Codes by the values' order in bytes, so that no code depends on the order of the rows."""
+    from anon_sql.kernels.recoding import recode
+
     if pa.types.is_boolean(values.type):
         values = pc.if_else(values, "true", "false")
-    coded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
-    indices = integers(coded.indices.cast(pa.int32())).astype(np.int32)
-    present = valid(coded)
+    listed = pa.types.is_dictionary(values.type)  # an ENUM lists values that no row may hold
+    coded = values if listed else values.dictionary_encode()
+    indices = integers(coded.indices.cast(pa.int32()))
+    present = valid(coded) if coded.null_count else np.zeros(0, dtype=np.bool_)
     words = coded.dictionary.cast(pa.large_string())
-    used = np.zeros(len(words), dtype=np.bool_)
-    used[indices[present]] = True
     order = integers(pc.sort_indices(words))
-    order = order[used[order]]
+    if listed:
+        used = np.zeros(len(words), dtype=np.bool_)
+        used[indices[valid(coded)]] = True
+        order = order[used[order]]
     rank = np.full(len(words) + 1, len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    codes = np.where(present, rank[indices], np.int32(len(order))).astype(np.int32)
+    codes = recode(indices, present, rank, np.int32(len(order)))
     return Categories(name, codes, words.take(pa.array(order)))
 
 

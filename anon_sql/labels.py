@@ -6,6 +6,7 @@ with ``\\'`` and ``\\\\``. Ranges are printed by DuckDB itself, in the column's 
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from anon_sql.errors import AnonError
 STAR = "*"
 _SPECIAL = re.compile(r"""[\[\]{},'"\\\x00-\x1f\x7f-\x9f]""")
 _PLAIN = re.compile(r"[^\[\]{},'\"\\]+")
+_BARE_SET = re.compile(r"""\{[^\[\]{}'"\\\x00-\x1f\x7f-\x9f]+\}""")
 _QUOTED = re.compile(r"'((?:[^'\\]|\\['\\])*)'", re.DOTALL)
 _NUMBER = r"-?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]\d+)?"
 _DATE = r"\d{4,}-\d\d-\d\d(?: \(BC\))?"
@@ -25,7 +27,13 @@ _RANGE = re.compile(rf"\[{_END}, {_END}\]", re.ASCII)
 
 
 def _is_bare(value: str) -> bool:
-    return value not in ("", STAR, "NULL") and value == value.strip() and not _SPECIAL.search(value)
+    return not _wants_quotes(value) and not _SPECIAL.search(value)
+
+
+@lru_cache(maxsize=1024)
+def _wants_quotes(value: str) -> bool:
+    """Whether a value without special characters must stand in quotes all the same."""
+    return value in ("", STAR, "NULL") or value != value.strip()
 
 
 def text(value: str) -> str:
@@ -37,9 +45,12 @@ def text(value: str) -> str:
 
 def of_set(values: Sequence[str]) -> str:
     """The label of a class's distinct text values, which come sorted by bytes."""
-    if len(values) == 1:
-        return text(values[0])
-    return "{" + ", ".join(text(value) for value in values) + "}"
+    return joined([text(value) for value in values])
+
+
+def joined(written: Sequence[str]) -> str:
+    """The label of values that ``text`` has written."""
+    return written[0] if len(written) == 1 else "{" + ", ".join(written) + "}"
 
 
 def values(label: str) -> list[str] | None:
@@ -51,6 +62,10 @@ def values(label: str) -> list[str] | None:
         if end != len(label):
             raise ValueError("text after the end of a value")
         return [value]
+    if _BARE_SET.fullmatch(label):  # nearly every set: no quotes, so nothing to look for
+        found = label[1:-1].split(", ")
+        if not any(_wants_quotes(value) or "," in value for value in found):
+            return found
     found, at = [], 1
     while True:
         value, at = _value(label, at)

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 class QuasiTable:
     """n rows of d quasi-identifiers.
 
-    columns: one array object each, rows as they came. order: int64[n], the row at each
+    columns: one array object each, rows as they came. order: int32[n], the row at each
     canonical position. All else that a partitioner gets is in canonical order.
     """
 
     columns: tuple[Column, ...]
-    order: npt.NDArray[np.int64]
+    order: npt.NDArray[np.int32]
 
     @property
     def rows(self) -> int:
@@ -46,11 +46,10 @@ class QuasiTable:
     @cached_property
     def points(self) -> npt.NDArray[np.float64]:
         """float64[n, d]: numbers in [0, 1], categories as codes; min(|a - b|, 1) compares both."""
-        points = np.empty((self.rows, len(self.columns)))
+        came = np.empty((len(self.order), len(self.columns)))
         for at, column in enumerate(self.columns):
-            values = column.points if isinstance(column, Numbers) else column.codes
-            points[:, at] = values[self.order]
-        return points
+            came[:, at] = column.points if isinstance(column, Numbers) else column.codes
+        return came.take(self.order, axis=0)
 
     def only(self, kept: npt.NDArray[np.bool_]) -> "QuasiTable":
         """The rows at the canonical positions marked in ``kept``, bool[n]."""
@@ -89,6 +88,7 @@ def read(
     Raises AnonError for a type or value that no label can stand for.
     """
     from anon_sql.kernels.hashing import mix
+    from anon_sql.kernels.hash_order import by_hash
 
     jobs = [(function, name, sql_type, lists[name]) for name, sql_type in types.items()]
     columns = workers.map(_column, jobs, [len(hashes)] * len(jobs))
@@ -99,7 +99,7 @@ def read(
             row_hash = mix(row_hash, column.present.astype(np.int64))
         else:
             row_hash = mix(row_hash, column.codes.astype(np.int64))
-    return QuasiTable(tuple(columns), np.argsort(row_hash, kind="stable"))
+    return QuasiTable(tuple(columns), by_hash(row_hash))
 
 
 def _column(function: str, name: str, sql_type: str, values: pa.Array) -> Column:

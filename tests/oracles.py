@@ -47,4 +47,4 @@ def table_of(points):
         Numbers(f"c{at}", (points[:, at] * 2**40).astype(np.int64), points[:, at], present, 1.0)
         for at in range(points.shape[1])
     )
-    return QuasiTable(columns, np.arange(len(points)))
+    return QuasiTable(columns, np.arange(len(points), dtype=np.int32))

@@ -53,7 +53,7 @@ def test_a_range_that_leaves_out_a_value(table, monkeypatch):
 
 
 def test_a_set_that_leaves_out_a_value(table, monkeypatch):
-    monkeypatch.setattr(labels, "of_set", lambda values: labels.text(values[0]))
+    monkeypatch.setattr(labels, "joined", lambda written: written[0])
     said = fails(table, CALL)
     assert said.startswith("rayden: every value must lie in its label, got ")
     assert "values of c that do not" in said

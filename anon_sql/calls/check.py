@@ -125,40 +125,32 @@ def _require_within(
     row_place: npt.NDArray[np.int32],
 ) -> None:
     """Each value lies between the ends that its printed label gives when it is read."""
+    from anon_sql.kernels.truth import outside_range
+
+    sides = [_exact(sql_type, side) for side in (values, read.field("low"), read.field("high"))]
+    if any(len(side) == 3 for side in sides):  # beyond 64 bits
+        sides = [_widen(side) for side in sides]
     star = integers(read.field("star")).astype(np.bool_)
-    low, high = read.field("low"), read.field("high")
-    empty = ~valid(low)
-    value_null = ~valid(values)
-    row_star, row_empty = star[row_place], empty[row_place]
-    inside = ~_less(_keys(sql_type, values), _keys(sql_type, low), row_place)
-    inside &= ~_less(_keys(sql_type, high), _keys(sql_type, values), row_place, swap=True)
-    truthful = row_star | np.where(value_null, row_empty, inside & ~row_empty)
-    if not truthful.all():
+    wrong = outside_range(row_place, star, *((*side, side[1])[:3] for side in sides))
+    if wrong:
         raise AnonError(
             function,
             "every value must lie in its label",
-            f"{int((~truthful).sum())} values of {name} that do not",
+            f"{wrong} values of {name} that do not",
             "nothing was released; please report this",
         )
 
 
-def _keys(sql_type: str, values: Any) -> list[Any]:
+def _exact(sql_type: str, values: Any) -> tuple[Any, ...]:
+    """Which values are there, and their exact keys: one int64 half, or two."""
     high, low, _ = wide(sql_type, values)
-    return [high] if low is None else [high, low]
+    return (valid(values), high) if low is None else (valid(values), high, low)
 
 
-def _less(left: list[Any], right: list[Any], place: Any, *, swap: bool = False) -> Any:
-    """left < right, the per-class side spread over the rows by ``place``."""
-    if len(left) != len(right):  # one side needs 128 bits, the other is sign-extended
-        left, right = _widen(left), _widen(right)
-    a, b = ([x[place] for x in left], right) if swap else (left, [x[place] for x in right])
-    if len(a) == 1:
-        return a[0] < b[0]
-    return (a[0] < b[0]) | ((a[0] == b[0]) & (a[1] < b[1]))
-
-
-def _widen(keys: list[Any]) -> list[Any]:
-    if len(keys) == 2:
-        return keys
-    low = keys[0].view(np.uint64) ^ np.uint64(1 << 63)
-    return [keys[0] >> 63, low.view(np.int64)]
+def _widen(side: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Keys of one half as two: the sign, and the bits in the order of signed integers."""
+    if len(side) == 3:
+        return side
+    present, keys = side
+    low = keys.view(np.uint64) ^ np.uint64(1 << 63)
+    return present, keys >> 63, low.view(np.int64)

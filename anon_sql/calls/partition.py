@@ -24,13 +24,14 @@ from anon_sql.table import QuasiTable, read
 from anon_sql.workers import Workers
 
 PARTS = (
-    "STRUCT(columns MAP(VARCHAR, STRUCT(low INTEGER[], high INTEGER[], texts VARCHAR[], "
-    "sets VARCHAR[][])), class INTEGER[], classes INTEGER)"
+    "STRUCT(columns MAP(VARCHAR, STRUCT(low INTEGER[], high INTEGER[], label INTEGER[], "
+    "texts VARCHAR[], sets VARCHAR[][])), class INTEGER[], classes INTEGER)"
 )
 _PART = pa.struct(
     [
         ("low", pa.list_(pa.int32())),
         ("high", pa.list_(pa.int32())),
+        ("label", pa.list_(pa.int32())),
         ("texts", pa.list_(pa.string())),
         ("sets", pa.list_(pa.list_(pa.string()))),
     ]
@@ -42,6 +43,8 @@ Classes = npt.NDArray[np.int32]
 @udf("__anon_partition", PARTS)
 def partition(plans: Any, packed: Any, given: Any) -> pa.Array:
     """Run a method and describe its classes, the suppressed rows as the last one."""
+    from anon_sql.kernels import grouping
+
     plan, columns = first(plans), lists(packed)
     if columns[HELPER + "hash"] is None:
         return pa.array([None], _result_type())
@@ -50,7 +53,8 @@ def partition(plans: Any, packed: Any, given: Any) -> pa.Array:
     suppressed = bool((classes < 0).any())
     total = count + suppressed
     numbered = np.where(classes < 0, np.int32(count), classes).astype(np.int32)
-    jobs = [(plan, column, numbered, total, suppressed) for column in table.columns]
+    grouped = grouping.group(numbered, total)
+    jobs = [(plan, column, *grouped, suppressed) for column in table.columns]
     workers = Workers(plan["function"], plan["threads"])
     parts = workers.map(_describe, jobs, [table.rows] * len(jobs))
     return one_struct(
@@ -143,14 +147,16 @@ def _refuse_identifying(function: str, k: int, columns: Mapping[str, pa.Array | 
 def _describe(
     plan: Mapping[str, Any],
     column: Numbers | Categories,
-    classes: Classes,
-    total: int,
+    order: npt.NDArray[np.int32],
+    starts: npt.NDArray[np.int64],
     starred: bool,
 ) -> pa.StructArray:
-    """What one column's labels are made of, a value for each class."""
+    """What one column's labels are made of, a value for each class.
+
+    order, starts: the rows class by class; starred: the last class is of suppressed rows.
+    """
     from anon_sql.kernels import grouping
 
-    order, starts = grouping.group(classes, total)
     if isinstance(column, Numbers):
         low, high, nulls = grouping.extremes(order, starts, column.keys, column.present)
         mixed = (nulls > 0) & (low >= 0)
@@ -159,7 +165,7 @@ def _describe(
             np.where(mixed, MIXED, np.where(at < 0, NULLS, at + 1)).astype(np.int32)
             for at in (low, high)
         ]
-        return _part(one_list(ends[0], pa.int32()), one_list(ends[1], pa.int32()), None, None)
+        return _part(low=one_list(ends[0], pa.int32()), high=one_list(ends[1], pa.int32()))
     ends_, flat = grouping.distinct(order, starts, column.codes)
     _, once, label_of = np.unique(
         grouping.set_hashes(ends_, flat), return_index=True, return_inverse=True
@@ -167,22 +173,30 @@ def _describe(
     known = column.values.to_pylist()
     sets = [labels.words(flat[ends_[at] : ends_[at + 1]].tolist(), known) for at in once]
     if starred:
-        label_of = np.where(np.arange(total) == total - 1, len(sets), label_of)
+        label_of[-1] = len(sets)
         sets.append(None)
-    texts = [None if s == [] else labels.STAR if s is None else labels.of_set(s) for s in sets]
-    _require_truth(plan["function"], column, texts, label_of[classes], known)
-    index = pa.array(label_of, pa.int64())
+    written = {value: labels.text(value) for value in known}
+    texts = [
+        labels.STAR if s is None else labels.joined([written[v] for v in s]) if s else None
+        for s in sets
+    ]
+    _require_truth(plan["function"], column, texts, label_of, (order, starts), known)
+    label = one_list((label_of + 1).astype(np.int32), pa.int32())
     if plan["format"] == "typed":
-        wide = pa.array(sets, pa.list_(pa.string())).take(index)
-        return _part(None, None, None, one_list(wide, pa.list_(pa.string())))
-    return _part(None, None, one_list(pa.array(texts, pa.string()).take(index), pa.string()), None)
+        return _part(label=label, sets=one_list(sets, pa.list_(pa.string())))
+    return _part(label=label, texts=one_list(texts, pa.string()))
 
 
 def _require_truth(
-    function: str, column: Categories, texts: list[str | None], label_of: Any, known: list[str]
+    function: str,
+    column: Categories,
+    texts: list[str | None],
+    label_of: npt.NDArray[np.int64],
+    grouped: tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]],
+    known: list[str],
 ) -> None:
     """Read every printed label back and look whether each row's own value is among its values."""
-    from anon_sql.kernels import grouping
+    from anon_sql.kernels.truth import outside_set
 
     code_of = {word: code for code, word in enumerate(known)}
     every = list(range(column.null_code + 1))
@@ -195,10 +209,10 @@ def _require_truth(
         elif found is None:
             flat.extend(every)
         else:
-            flat.extend(sorted(code_of[word] for word in found))
+            flat.extend([code_of[word] for word in found])
         ends.append(len(flat))
-    wrong = grouping.outside(
-        label_of.astype(np.int32), column.codes, np.array(ends, np.int64), np.array(flat, np.int32)
+    wrong = outside_set(
+        *grouped, label_of, column.codes, np.array(ends, np.int64), np.array(flat, np.int32)
     )
     if wrong:
         raise AnonError(
@@ -209,13 +223,10 @@ def _require_truth(
         )
 
 
-def _part(low: Any, high: Any, texts: Any, sets: Any) -> pa.StructArray:
-    given = {"low": low, "high": high, "texts": texts, "sets": sets}
+def _part(**given: pa.ListArray) -> pa.StructArray:
     return one_struct(
         {
-            field.name: one_list(None, field.type.value_type)
-            if given[field.name] is None
-            else given[field.name]
+            field.name: given.get(field.name, one_list(None, field.type.value_type))
             for field in _PART
         }
     )

@@ -95,23 +95,6 @@ def set_hashes(ends, flat):
 
 
 @njit(cache=True, nogil=True)
-def outside(classes, codes, ends, flat):
-    """How many rows hold a code that is not in their class's set (codes of a set ascending)."""
-    wrong = 0
-    for row in range(len(classes)):
-        low, high = ends[classes[row]], ends[classes[row] + 1]
-        while low < high:
-            middle = (low + high) >> 1
-            if flat[middle] < codes[row]:
-                low = middle + 1
-            else:
-                high = middle
-        if low == ends[classes[row] + 1] or flat[low] != codes[row]:
-            wrong += 1
-    return wrong
-
-
-@njit(cache=True, nogil=True)
 def arrange(order, starts, hashes):
     """Rows of each class by their hash, in place of ``order``; hashes uint64[n] by row."""
     arranged = order.copy()

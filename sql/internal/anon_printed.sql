@@ -1,6 +1,6 @@
 -- How a class is shown in one column. x holds the column as a list (v) and what the partition
 -- says of class i: the places of its smallest and largest value (low, high: 0 where NULL stands
--- beside values, -1 where it stands alone), or its text label or set.
+-- beside values, -1 where it stands alone), or which of the texts or sets is its label.
 --
 -- Macros that take a `probe` choose by its type and leave the value the type it has.
 
@@ -17,7 +17,7 @@ CREATE OR REPLACE MACRO __anon_text
 -- VARCHAR: one value, [low, high], {…}, * or NULL.
 CREATE OR REPLACE MACRO __anon_label(x, i) AS
     CASE
-        WHEN x.texts IS NOT NULL THEN list_extract(x.texts, i)
+        WHEN x.label IS NOT NULL THEN list_extract(x.texts, list_extract(x.label, i))
         WHEN list_extract(x.low, i) = 0 THEN '*'
         WHEN list_extract(x.low, i) < 0 THEN NULL
         WHEN list_extract(x.low, i) = list_extract(x.high, i)
@@ -37,15 +37,15 @@ CREATE OR REPLACE MACRO __anon_ends(x, i) AS
 
 -- STRUCT(min T, max T) for numbers, VARCHAR[] for text.
 CREATE OR REPLACE MACRO __anon_typed
-    (probe VARCHAR, x, i) AS list_extract(x.sets, i),
-    (probe BOOLEAN, x, i) AS list_extract(x.sets, i),
-    (probe UUID, x, i) AS list_extract(x.sets, i),
+    (probe VARCHAR, x, i) AS list_extract(x.sets, list_extract(x.label, i)),
+    (probe BOOLEAN, x, i) AS list_extract(x.sets, list_extract(x.label, i)),
+    (probe UUID, x, i) AS list_extract(x.sets, list_extract(x.label, i)),
     (probe DOUBLE, x, i) AS __anon_ends(x, i),
     (probe TIME, x, i) AS __anon_ends(x, i),
     (probe TIME_NS, x, i) AS __anon_ends(x, i),
     (probe TIMESTAMP, x, i) AS __anon_ends(x, i),
     (probe TIMESTAMPTZ, x, i) AS __anon_ends(x, i),
-    (probe, x, i) AS list_extract(x.sets, i);
+    (probe, x, i) AS list_extract(x.sets, list_extract(x.label, i));
 
 -- What is printed in one column of one class, with a NULL of the column's type beside it. `none`
 -- keeps hashes apart: DuckDB gives NULL, [] and a struct of NULLs the same one.
@@ -85,15 +85,15 @@ CREATE OR REPLACE MACRO __anon_read_by
     (probe TIMESTAMPTZ, cell) AS __anon_read_ends(cell.shown, cell.probe);
 CREATE OR REPLACE MACRO __anon_read(cell) AS __anon_read_by(cell.probe, cell);
 
--- A list of numbers as it is, a list of text as nothing: the check has no use for it.
-CREATE OR REPLACE MACRO __anon_numbers_by
-    (probe, v) AS NULL::INTEGER[],
-    (probe VARCHAR, v) AS NULL::INTEGER[],
-    (probe BOOLEAN, v) AS NULL::INTEGER[],
-    (probe UUID, v) AS NULL::INTEGER[],
+-- A list of numbers as it is; of a list of text the type alone.
+CREATE OR REPLACE MACRO __anon_slim_by
+    (probe, v) AS if(false, v, NULL),
+    (probe VARCHAR, v) AS if(false, v, NULL),
+    (probe BOOLEAN, v) AS if(false, v, NULL),
+    (probe UUID, v) AS if(false, v, NULL),
     (probe DOUBLE, v) AS v,
     (probe TIME, v) AS v,
     (probe TIME_NS, v) AS v,
     (probe TIMESTAMP, v) AS v,
     (probe TIMESTAMPTZ, v) AS v;
-CREATE OR REPLACE MACRO __anon_numbers(v) AS __anon_numbers_by(list_extract(v, 0), v);
+CREATE OR REPLACE MACRO __anon_slim(v) AS __anon_slim_by(list_extract(v, 0), v);

@@ -15,7 +15,8 @@ CREATE OR REPLACE MACRO __anon_common(__anon_format, __anon_suppressed, __anon_s
 CREATE OR REPLACE MACRO __anon_nothing(x) AS NULL;
 CREATE OR REPLACE MACRO __anon_mark(x) AS if(x IS NULL, NULL, hash(x));
 CREATE OR REPLACE MACRO __anon_column(v, part) AS {
-    'v': v, 'low': part.low, 'high': part.high, 'texts': part.texts, 'sets': part.sets};
+    'v': v, 'low': part.low, 'high': part.high,
+    'label': part.label, 'texts': part.texts, 'sets': part.sets};
 
 CREATE OR REPLACE MACRO __anon_release(
     __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_common_, __anon_format, __anon_options
@@ -24,33 +25,42 @@ WITH
 __anon_planned AS MATERIALIZED (
     SELECT __anon_plan(
         __anon_function, __anon_types, __anon_k_given, __anon_call, __anon_seen(__anon_tbl),
-        __anon_common_, __anon_options) AS __anon_plan
+        __anon_common_, __anon_options) AS __anon_plan,
+        __anon_types
     FROM __anon_schema(__anon_tbl, __anon_k)
 ),
-__anon_lists AS MATERIALIZED (
+__anon_lists AS (
     SELECT
         list(COLUMNS(lambda __anon_c: __anon_is('released', __anon_c, __anon_call)
             OR __anon_is('classes', __anon_c, __anon_call) OR __anon_c = '__anon_hash')),
         list(__anon_mark(COLUMNS(lambda __anon_c: __anon_is('loose', __anon_c, __anon_call))))
-            AS '__anon_mark_\0'
+            AS '__anon_mark_\0',
+        [0] AS __anon_none
     FROM __anon_rows(__anon_tbl, __anon_call), __anon_planned
     WHERE CASE
         WHEN __anon_row <= __anon_plan.rows THEN true ELSE error(__anon_plan.too_large) END
 ),
+-- Lists of text are large and only the partition needs them: they go no further.
+-- __anon_hash and __anon_none ride along, so that a call without quasi-identifiers reaches the
+-- plan's error and one without other columns has something to pick.
 __anon_parts AS MATERIALIZED (
-    SELECT __anon_partition(
-        __anon_plan,
-        struct_pack(*COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
-            OR __anon_is('classes', __anon_c, __anon_call)
-            OR __anon_c = '__anon_hash' OR __anon_c[:12] = '__anon_mark_')),
-        __anon_options) AS __anon_part
+    SELECT
+        __anon_partition(
+            __anon_plan,
+            struct_pack(*COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
+                OR __anon_is('classes', __anon_c, __anon_call)
+                OR __anon_c = '__anon_hash' OR __anon_c[:12] = '__anon_mark_')),
+            __anon_options) AS __anon_part,
+        __anon_slim(COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
+            OR __anon_c = '__anon_hash')),
+        COLUMNS(lambda __anon_c: __anon_c = '__anon_none'
+            OR __anon_is('released', __anon_c, __anon_call) AND NOT __anon_is('quasi', __anon_c, __anon_call))
     FROM __anon_lists, __anon_planned
 ),
--- __anon_hash rides along, so that a call without quasi-identifiers reaches the plan's error.
 __anon_quasi AS (
     SELECT COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
         OR __anon_c = '__anon_hash')
-    FROM __anon_lists
+    FROM __anon_parts
 ),
 __anon_columns AS (
     SELECT
@@ -90,13 +100,10 @@ __anon_reads AS (
     SELECT struct_pack(*COLUMNS(lambda __anon_c: __anon_c[:7] = '__anon_')) AS __anon_read
     FROM __anon_printed
 ),
-__anon_numeric AS (
-    SELECT __anon_numbers(COLUMNS(*)) FROM __anon_quasi
-),
 __anon_kept AS (
-    SELECT COLUMNS(lambda __anon_c: __anon_c = '__anon_hash'
+    SELECT COLUMNS(lambda __anon_c: __anon_c = '__anon_none'
         OR __anon_is('released', __anon_c, __anon_call) AND NOT __anon_is('quasi', __anon_c, __anon_call))
-    FROM __anon_lists
+    FROM __anon_parts
 ),
 __anon_shown AS (
     SELECT COLUMNS(lambda __anon_c: __anon_c = '__anon_class'
@@ -106,7 +113,7 @@ __anon_shown AS (
 -- All of them in the source's order.
 __anon_order AS (
     SELECT __anon_nothing(COLUMNS(lambda __anon_c: __anon_is('released', __anon_c, __anon_call)))
-    FROM __anon_lists
+    FROM (SELECT unnest(__anon_types) FROM __anon_planned)
 ),
 -- The columns that were picked while the statement was bound, by name: the check compares them
 -- with the roles, since a comment may have changed in between.
@@ -123,10 +130,10 @@ __anon_order_names AS (
 ),
 __anon_checked AS MATERIALIZED (
     SELECT __anon_check(
-        __anon_plan, struct_pack(*COLUMNS(__anon_numeric.*)), __anon_part.class, __anon_read,
+        __anon_plan, struct_pack(*COLUMNS(__anon_quasi.*)), __anon_part.class, __anon_read,
         __anon_kept_name, __anon_shown_name, __anon_order_name)
         AS __anon_rows
-    FROM __anon_planned, __anon_numeric, __anon_parts, __anon_reads,
+    FROM __anon_planned, __anon_quasi, __anon_parts, __anon_reads,
         __anon_kept_names, __anon_shown_names, __anon_order_names
 ),
 __anon_places AS (
@@ -138,7 +145,7 @@ __anon_places AS (
 -- The first branch has no row: it keeps the source's order of columns.
 (FROM __anon_order LIMIT 0)
 UNION ALL BY NAME
-(SELECT * EXCLUDE (__anon_hash, __anon_class)
+(SELECT * EXCLUDE (__anon_none, __anon_class)
  FROM (
     SELECT
         list_extract(COLUMNS(__anon_kept.*), __anon_at),

@@ -7,4 +7,4 @@
 -- Example: SELECT anon_max('[17, 23]')::INTEGER AS oldest;
 CREATE OR REPLACE MACRO anon_max
     (label) AS label.max,
-    (label VARCHAR) AS __anon_high(label);
+    (label VARCHAR) AS __anon_upper(label);

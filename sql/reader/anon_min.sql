@@ -7,4 +7,4 @@
 -- Example: SELECT anon_min('[17, 23]')::INTEGER AS youngest;
 CREATE OR REPLACE MACRO anon_min
     (label) AS label.min,
-    (label VARCHAR) AS __anon_low(label);
+    (label VARCHAR) AS __anon_lower(label);

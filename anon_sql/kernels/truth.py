@@ -1,0 +1,55 @@
+"""How many rows hold what the label of their class does not say."""
+
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def outside_set(order, starts, label_of, codes, ends, flat):
+    """Rows whose code is not in the set of their class's label.
+
+    order, starts: rows class by class; label_of int64[m]; codes int32[n]; the codes of label i,
+    ascending, are flat[ends[i]] … flat[ends[i + 1] - 1].
+    """
+    wrong = 0
+    for at in range(len(starts) - 1):
+        first, end = ends[label_of[at]], ends[label_of[at] + 1]
+        for place in range(starts[at], starts[at + 1]):
+            code = codes[order[place]]
+            low, high = first, end
+            while low < high:
+                middle = (low + high) >> 1
+                if flat[middle] < code:
+                    low = middle + 1
+                else:
+                    high = middle
+            wrong += low == end or flat[low] != code
+    return wrong
+
+
+@njit(cache=True, nogil=True)
+def outside_range(classes, star, values, low, high):
+    """Rows whose value is not between the ends of their class's label.
+
+    classes int32[n] into star bool[m]: whether the label says nothing. values, low, high: each
+    (present bool, upper int64, lower int64) of n rows or m labels. Upper halves of exact keys are
+    compared first, then lower ones; a label without ends is one of NULLs.
+    """
+    present, upper, lower = values
+    labelled, low_upper, low_lower = low
+    _, high_upper, high_lower = high
+    wrong = 0
+    for row in range(len(classes)):
+        at = classes[row]
+        if star[at]:
+            continue
+        if not present[row] or not labelled[at]:
+            wrong += present[row] or labelled[at]
+            continue
+        below = upper[row] < low_upper[at] or (
+            upper[row] == low_upper[at] and lower[row] < low_lower[at]
+        )
+        above = high_upper[at] < upper[row] or (
+            high_upper[at] == upper[row] and high_lower[at] < lower[row]
+        )
+        wrong += below or above
+    return wrong
