@@ -1,0 +1,103 @@
+"""The cheapest way to cut an order of rows into groups of k to 2k - 1, by dynamic programming.
+
+Source: Ghinita et al. 2007, section 4 (one quasi-identifier, after optimal univariate
+microaggregation by Hansen and Mukherjee 2003); here the loss is NCP over all columns.
+"""
+
+import numpy as np
+from numba import njit
+
+from anon_sql.kernels.interval_loss import (
+    EXACT,
+    UNITS,
+    add_range,
+    add_set,
+    fresh_counts,
+    outlines,
+    unit_start,
+)
+from anon_sql.kernels.ncp import SET
+
+STARTS = 1 << 15  # costs in a block: first rows times lengths
+
+
+@njit(cache=True, nogil=True)
+def optimal_groups(points, rows, model, k):
+    """Where each group begins: int64[groups + 1] into rows, so that sum |E| * NCP(E) is least.
+
+    points float64[n, d], rows int32[m] in the order that is cut, m >= k. Above k = UNITS only
+    every (k / UNITS)-th place is tried. Ties: the shorter last group.
+    """
+    m, columns = rows.size, points.shape[1]
+    per_k = k if k <= EXACT else UNITS
+    units = m * per_k // k
+    low, high, fresh, null = outlines(points, rows, model, k, per_k)
+    none = np.zeros((0, 0), np.float32)
+    counts = [none for _ in range(columns)]
+    nulls = np.zeros(columns, np.bool_)
+    for c in range(columns):
+        nulls[c] = null[c].max() > 0
+        if per_k < k and model.kind[c] == SET:
+            values = np.int64(model.null[c]) + 1
+            counts[c] = fresh_counts(points, rows, c, values, k, per_k, units)
+    begins = np.empty(units + 1, np.int64)
+    for u in range(units):
+        begins[u] = unit_start(u, k, per_k)
+    begins[units] = m
+    best = np.full(units + 2 * per_k, np.inf)
+    chosen = np.zeros(units + 2 * per_k, np.int32)
+    best[0] = 0.0
+    block = max(per_k, STARTS // per_k)
+    for a in range(0, units, block):
+        b = min(a + block, units)
+        losses = np.zeros((per_k, b - a), np.float32)
+        for c in range(columns):
+            end = b + 2 * per_k
+            if model.kind[c] == SET:
+                add_set(
+                    fresh[c, a:end], counts[c], a, null[c, a:end], nulls[c], per_k,
+                    model.values[c], losses,
+                )
+            else:
+                add_range(low[c, a:end], high[c, a:end], per_k, model, c, losses)
+        longest = units - 2 * per_k + 1
+        if a <= longest < b and m - begins[longest] >= 2 * k:  # the last unit is a larger one
+            losses[per_k - 1, longest - a] = np.inf
+        extend(best, chosen, losses, a, b, per_k)
+    return groups_back(chosen, begins, units)
+
+
+@njit(cache=True, nogil=True)
+def extend(best, chosen, losses, a, b, per_k):
+    """Carry the least cost from the starts a … b - 1 to where their groups end.
+
+    No group is shorter than per_k, so that many starts are final at a time.
+    """
+    for first in range(a, b, per_k):
+        count = min(per_k, b - first)
+        base = best[first : first + count]
+        for extra in range(per_k):
+            length = per_k + extra
+            ends, choice = best[first + length :], chosen[first + length :]
+            loss = losses[extra, first - a :]
+            weight = np.float64(length)
+            for i in range(count):
+                cost = base[i] + weight * loss[i]
+                better = cost < ends[i]
+                ends[i] = cost if better else ends[i]
+                choice[i] = length if better else choice[i]
+
+
+@njit(cache=True, nogil=True)
+def groups_back(chosen, begins, units):
+    """The groups' first rows, from the length of the last group of each beginning."""
+    count, at = 0, units
+    while at > 0:
+        at -= chosen[at]
+        count += 1
+    starts = np.empty(count + 1, np.int64)
+    at = units
+    for group in range(count, -1, -1):
+        starts[group] = begins[at]
+        at -= chosen[at]
+    return starts
