@@ -6,27 +6,24 @@ As with an odometer whose wheels turn back at their ends: the first column chang
 import numpy as np
 from numba import njit
 
-from anon_sql.kernels.hilbert import cell
+from anon_sql.kernels.grid import cell
 
 
 @njit(cache=True, nogil=True)
-def gray_key(points, order, null, scale, top, radix):
-    """Place of each row in reflected order, uint64[n].
+def gray_key(points, first, end, grid, radix):
+    """Place of the rows first … end - 1 in reflected order, uint64[end - first].
 
-    points float64[n, d]; order int64[…], columns from the slowest to the fastest; null, scale
-    float64[d], top int64[d]: see ``cell``; radix int64[d], cells of a column, whose product over
-    ``order`` is at most 2 ** 63.
+    points float64[n, d]; grid: its columns from the slowest to the fastest; radix int64[g]:
+    their cells, whose product is at most 2 ** 63. The key is odd where what follows it in an
+    order is to be read backwards.
     """
-    n = len(points)
-    keys = np.empty(n, np.uint64)
-    for row in range(n):
+    keys = np.zeros(end - first, np.uint64)
+    for i in range(end - first):
         key = np.uint64(0)
-        odd = False
-        for c in order:
-            digit = cell(points[row, c], null[c], scale[c], top[c])
-            if odd:
-                digit = radix[c] - 1 - digit
-            key = key * np.uint64(radix[c]) + np.uint64(digit)
-            odd = (key & np.uint64(1)) == 1
-        keys[row] = key
+        for g in range(radix.size):
+            digit = cell(points, first + i, grid, g)
+            if key & np.uint64(1):
+                digit = radix[g] - 1 - digit
+            key = key * np.uint64(radix[g]) + np.uint64(digit)
+        keys[i] = key
     return keys

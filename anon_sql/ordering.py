@@ -1,0 +1,112 @@
+"""The two halves of ``anonymize``: rows in an order that keeps near ones together, and its cut.
+
+Jobs are cut at fixed places, so that the number of threads never shows.
+"""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql.table import QuasiTable
+from anon_sql.workers import Workers
+
+JOB = 1 << 16  # rows in a job
+CHUNK = 1 << 14  # rows that are grouped by themselves, at most one group's remainder more
+LEAST_GROUPS = 8  # in a chunk, where k is large
+BITS = 63  # of a key
+LEADING = 8  # values a set may have to come before all other columns in the order
+CANDIDATES = (256, 4096)  # least and most rows of the moving window
+COMPARISONS = 1 << 28  # rows times candidates that 'good' aims at
+FEW, MANY = 0.2, 0.7  # of k: rows in the boxes of the moving window
+
+Order = npt.NDArray[np.int32]
+
+
+def pieces(rows: int, size: int) -> list[tuple[int, int]]:
+    """Ranges of ``size`` rows; the last takes the remainder."""
+    cuts = [*range(0, max(rows // size, 1) * size, size), rows]
+    return list(pairwise(cuts))
+
+
+def curve_order(table: QuasiTable, workers: Workers) -> Order:
+    """Rows along a curve through the columns, int32[n]; equal keys in canonical order.
+
+    Sets of at most LEADING values come first, in reflected Gray order, fewest values slowest: a
+    class that mixes two of them loses most. All else follows on a Hilbert curve, which is run
+    backwards wherever the Gray key is odd. A column that finds no bit left does not count.
+    """
+    from anon_sql.kernels.grid import counts_of, grid_of
+    from anon_sql.kernels.key_order import order_between
+    from anon_sql.kernels.ncp import SET
+
+    points, model, n = table.points, table.model, table.rows
+    sets = [c for c in range(points.shape[1]) if model.kind[c] == SET]
+    found = workers.map(
+        counts_of, [(points, c, int(model.null[c]) + 1) for c in sets], [n] * len(sets)
+    )
+    leading: list[int] = []
+    room = BITS
+    for c in sorted(sets, key=lambda c: (model.values[c], c)):
+        bits = int(model.values[c]).bit_length()
+        if 1 < model.values[c] <= LEADING and room - bits >= points.shape[1] - len(leading) - 1:
+            leading.append(c)
+            room -= bits
+    rest = [c for c in range(points.shape[1]) if c not in leading][:room]
+    bits = min(room // max(len(rest), 1), 31)
+    counts = dict(zip(sets, found, strict=True))
+    radix = [int(model.values[c]) for c in leading]
+    slow = grid_of(points, model, leading, radix, counts)
+    fast = grid_of(points, model, rest, [1 << bits] * len(rest), counts)
+    parts = pieces(n, JOB)
+    jobs = [(points, a, b, slow, np.array(radix, np.int64), fast, bits) for a, b in parts]
+    keys = np.concatenate(workers.map(_keys, jobs, [b - a for a, b in parts]))
+    sample = np.sort(keys[:: max(n // 1024, 1)])
+    step = -(-len(sample) // max(n // JOB, 1))
+    cuts = np.unique(np.concatenate(([keys.min(initial=0)], sample[step::step], [keys.max(initial=0)])))
+    ends = list(pairwise(cuts)) or [(cuts[0], cuts[0])]
+    sorts = [(keys, low, high, high == cuts[-1]) for low, high in ends]
+    order: Order = np.concatenate(workers.map(order_between, sorts, [n // len(ends)] * len(ends)))
+    return order
+
+
+def _keys(
+    points: Any, first: int, end: int, slow: Any, radix: Any, fast: Any, bits: int
+) -> npt.NDArray[np.uint64]:
+    from anon_sql.kernels.gray import gray_key
+    from anon_sql.kernels.hilbert import hilbert_key
+
+    leading = gray_key(points, first, end, slow, radix)
+    used = len(fast.column) * bits
+    if used == 0:
+        return leading
+    following = hilbert_key(points, first, end, fast, bits)
+    back = np.where(leading & np.uint64(1), np.uint64((1 << used) - 1), np.uint64(0))
+    keys: npt.NDArray[np.uint64] = (leading << np.uint64(used)) | (following ^ back)
+    return keys
+
+
+def window_order(table: QuasiTable, order: Order, k: int, workers: Workers) -> Order:
+    """The order again, each row close to those just before it, within pieces of JOB rows."""
+    from anon_sql.kernels.moving_window import moving_window
+
+    width = int(np.clip(COMPARISONS // max(len(order), 1), *CANDIDATES))
+    few, many = max(1, round(FEW * k)), max(1, round(MANY * k))
+    parts = pieces(len(order), JOB)
+    jobs = [(table.points, order[a:b], table.model, width, few, many) for a, b in parts]
+    moved: Order = np.concatenate(workers.map(moving_window, jobs, [b - a for a, b in parts]))
+    return moved
+
+
+def cut_order(table: QuasiTable, order: Order, k: int, workers: Workers) -> npt.NDArray[np.int32]:
+    """Class ids int32[n]: the order cut into groups of k to 2k - 1 rows at the least loss."""
+    from anon_sql.kernels.optimal_groups import optimal_groups
+
+    parts = pieces(len(order), max(CHUNK // k, LEAST_GROUPS) * k)
+    jobs = [(table.points, order[a:b], table.model, k) for a, b in parts]
+    found = workers.map(optimal_groups, jobs, [b - a for a, b in parts])
+    sizes = np.concatenate([np.diff(starts) for starts in found])
+    classes = np.empty(len(order), np.int32)
+    classes[order] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    return classes
