@@ -77,6 +77,27 @@ class Number:
         return float(value)
 
 
+@dataclass(frozen=True)
+class Positive:
+    """A finite number above 0."""
+
+    def read(self, function: str, name: str, value: Any) -> float:
+        known = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+        if not known or not isfinite(value) or value <= 0:
+            raise AnonError(function, f"{name} must be a number above 0", kind(value))
+        return float(value)
+
+
+@dataclass(frozen=True)
+class OrNull:
+    """NULL, or what another option accepts."""
+
+    option: Option
+
+    def read(self, function: str, name: str, value: Any) -> Any:
+        return None if value is None else self.option.read(function, name, value)
+
+
 def read(function: str, options: Mapping[str, Option], given: Mapping[str, Any]) -> dict[str, Any]:
     """Every option of a call, checked. A macro passes each one, so none is missing."""
     return {name: option.read(function, name, given[name]) for name, option in options.items()}

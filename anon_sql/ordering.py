@@ -99,14 +99,17 @@ def window_order(table: QuasiTable, order: Order, k: int, workers: Workers) -> O
     return moved
 
 
-def cut_order(table: QuasiTable, order: Order, k: int, workers: Workers) -> npt.NDArray[np.int32]:
-    """Class ids int32[n]: the order cut into groups of k to 2k - 1 rows at the least loss."""
+def cut_order(
+    table: QuasiTable, order: Order, k: int, workers: Workers
+) -> tuple[npt.NDArray[np.int32], float]:
+    """Class ids int32[n]: the order cut into groups of k to 2k - 1 rows at the least loss; and
+    that loss, which can be compared with that of another order of the table."""
     from anon_sql.kernels.optimal_groups import optimal_groups
 
     parts = pieces(len(order), max(CHUNK // k, LEAST_GROUPS) * k)
     jobs = [(table.points, order[a:b], table.model, k) for a, b in parts]
     found = workers.map(optimal_groups, jobs, [b - a for a, b in parts])
-    sizes = np.concatenate([np.diff(starts) for starts in found])
+    sizes = np.concatenate([np.diff(starts) for starts, _ in found])
     classes = np.empty(len(order), np.int32)
     classes[order] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    return classes
+    return classes, float(sum(loss for _, loss in found))

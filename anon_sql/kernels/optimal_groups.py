@@ -23,10 +23,11 @@ STARTS = 1 << 15  # costs in a block: first rows times lengths
 
 @njit(cache=True, nogil=True)
 def optimal_groups(points, rows, model, k):
-    """Where each group begins: int64[groups + 1] into rows, so that sum |E| * NCP(E) is least.
+    """Where each group begins: int64[groups + 1] into rows, so that sum |E| * NCP(E) is least;
+    and that sum, |E| counted in units.
 
-    points float64[n, d], rows int32[m] in the order that is cut, m >= k. Above k = UNITS only
-    every (k / UNITS)-th place is tried. Ties: the shorter last group.
+    points float64[n, d], rows int32[m] in the order that is cut, m >= k. Above k = EXACT only
+    every (k / UNITS)-th place is tried. Ties: the longer last group.
     """
     m, columns = rows.size, points.shape[1]
     per_k = k if k <= EXACT else UNITS
@@ -64,7 +65,7 @@ def optimal_groups(points, rows, model, k):
         if a <= longest < b and m - begins[longest] >= 2 * k:  # the last unit is a larger one
             losses[per_k - 1, longest - a] = np.inf
         extend(best, chosen, losses, a, b, per_k)
-    return groups_back(chosen, begins, units)
+    return groups_back(chosen, begins, units), best[units]
 
 
 @njit(cache=True, nogil=True)

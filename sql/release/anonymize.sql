@@ -1,0 +1,23 @@
+-- A k-anonymous release with the least loss that the effort allows: classes of k to 2k - 1 rows,
+-- chosen for the loss itself (NCP) rather than for a distance. No row is suppressed.
+--
+-- tbl: name of the relation. k: smallest class, in rows. qids, sensitive, identifiers, keep:
+--   column names; NULL means as declared in comments.
+-- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' or 'drop'.
+-- seed: all randomness; only 'best' has any.
+-- effort: 'fast' (an order of the rows, cut at the least loss), 'good' (a better order, some
+--   three times as long) or 'best' (a search that goes on from 'good').
+-- time_limit: seconds that 'best' may search. rounds: rounds it may search, NULL for no limit;
+--   where only rounds end it, the same call gives the same release.
+-- Returns: the source's columns less the identifiers, quasi-identifiers generalized.
+-- Errors: no quasi-identifier, k above the number of rows, unknown columns or options.
+-- Example: SELECT * FROM anonymize('people', k := 2, qids := ['age', 'city']);
+CREATE OR REPLACE MACRO anonymize(
+    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
+    format := 'label', suppressed := 'keep', seed := 42,
+    effort := 'good', time_limit := 30, rounds := NULL
+) AS TABLE
+FROM __anon_release(
+    'anonymize', tbl, k, __anon_scope(tbl, qids, sensitive, identifiers, keep),
+    __anon_common(format, suppressed, seed), format,
+    {'effort': effort, 'time_limit': time_limit, 'rounds': rounds});
