@@ -64,7 +64,9 @@ def curve_order(table: QuasiTable, workers: Workers) -> Order:
     keys = np.concatenate(workers.map(_keys, jobs, [b - a for a, b in parts]))
     sample = np.sort(keys[:: max(n // 1024, 1)])
     step = -(-len(sample) // max(n // JOB, 1))
-    cuts = np.unique(np.concatenate(([keys.min(initial=0)], sample[step::step], [keys.max(initial=0)])))
+    cuts = np.unique(
+        np.concatenate(([keys.min(initial=0)], sample[step::step], [keys.max(initial=0)]))
+    )
     ends = list(pairwise(cuts)) or [(cuts[0], cuts[0])]
     sorts = [(keys, low, high, high == cuts[-1]) for low, high in ends]
     order: Order = np.concatenate(workers.map(order_between, sorts, [n // len(ends)] * len(ends)))
@@ -80,7 +82,7 @@ def _keys(
     leading = gray_key(points, first, end, slow, radix)
     used = len(fast.column) * bits
     if used == 0:
-        return leading
+        return np.asarray(leading)
     following = hilbert_key(points, first, end, fast, bits)
     back = np.where(leading & np.uint64(1), np.uint64((1 << used) - 1), np.uint64(0))
     keys: npt.NDArray[np.uint64] = (leading << np.uint64(used)) | (following ^ back)

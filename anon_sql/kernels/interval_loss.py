@@ -11,7 +11,7 @@ value in its last unit iff that value was last seen s units or more before.
 import numpy as np
 from numba import njit
 
-from anon_sql.kernels.ncp import NUMBER, SET, range_loss
+from anon_sql.kernels.ncp import NUMBER, range_loss
 
 EXACT = 512  # largest k for which a unit is a row
 UNITS = 128  # units in k rows beyond
@@ -19,75 +19,67 @@ FAR = np.float32(1e9)  # a NULL of a TREE column, beyond all leaves; a value not
 
 
 @njit(cache=True, nogil=True)
-def unit_start(unit, k, per_k):
-    """The first row of a unit, so that any per_k units in a row are exactly k rows."""
-    return unit * k // per_k
+def unit_begins(rows, k, per_k):
+    """The first row of each unit, int64[units + 1], so that any per_k in a row have k rows.
+
+    The last unit takes the rows that make no whole one.
+    """
+    units = rows * per_k // k
+    begins = np.empty(units + 1, np.int64)
+    for u in range(units):
+        begins[u] = u * k // per_k
+    begins[units] = rows
+    return begins
 
 
 @njit(cache=True, nogil=True)
-def outlines(points, rows, model, k, per_k):
-    """What a run needs to know of its units, one line a column: low, high, fresh, null.
+def outlines(points, rows, model, begins, padding):
+    """Smallest and largest point of each unit in each column, low and high float32[d, …].
 
-    points float64[n, d], rows int32[m], in the order that is cut. low, high float32[d, units]: a
-    NULL number stays 3, so that it makes any range 1 or more. fresh float32[d, units]: how far
-    back the unit's value was last seen (SET columns, unit = row). null float32[d, units]: 1 where
-    a unit of a SET column holds NULL. 2 * per_k units of padding follow. The last unit takes the
-    rows that make no whole one.
+    points float64[n, d], rows int32[m], in the order that is cut. A NULL number stays 3, so that
+    it makes any range 1 or more; other NULLs are FAR. So many units of zeros follow.
     """
-    m, columns = rows.size, points.shape[1]
-    units = m * per_k // k
-    length = units + 2 * per_k
-    low, high = np.zeros((columns, length), np.float32), np.zeros((columns, length), np.float32)
-    fresh, null = np.zeros((columns, length), np.float32), np.zeros((columns, length), np.float32)
-    far = np.full(columns, np.inf)
+    columns, units = points.shape[1], begins.size - 1
+    low = np.zeros((columns, units + padding), np.float32)
+    high = np.zeros((columns, units + padding), np.float32)
+    far = model.null.copy()
     for c in range(columns):
-        if model.kind[c] != NUMBER:
-            far[c] = model.null[c]
-    if per_k == k:
-        for at in range(m):
+        if model.kind[c] == NUMBER:
+            far[c] = np.inf
+    for u in range(units):
+        for at in range(begins[u], begins[u + 1]):
             row = rows[at]
             for c in range(columns):
-                value = np.float32(points[row, c])
-                low[c, at] = FAR if points[row, c] == far[c] else value
-    else:
-        for u in range(units):
-            a = unit_start(u, k, per_k)
-            b = unit_start(u + 1, k, per_k) if u + 1 < units else m
-            for c in range(columns):
-                least, most = np.float32(np.inf), np.float32(-np.inf)
-                for at in range(a, b):
-                    value = np.float32(points[rows[at], c])
-                    if points[rows[at], c] == far[c]:
-                        value = FAR
-                    least, most = min(least, value), max(most, value)
-                low[c, u], high[c, u] = least, most
-    for c in range(columns):
-        if model.kind[c] == SET:
-            last = np.full(np.int64(model.null[c]) + 2, -(2**40), np.int64)
-            for u in range(units):
-                if per_k == k:
-                    code = last.size - 1 if low[c, u] == FAR else np.int64(low[c, u])
-                    null[c, u] = low[c, u] == FAR
-                    fresh[c, u] = np.float32(min(u - last[code], 2**30))
-                    last[code] = u
+                value = FAR if points[row, c] == far[c] else np.float32(points[row, c])
+                if at == begins[u]:
+                    low[c, u], high[c, u] = value, value
                 else:
-                    null[c, u] = high[c, u] == FAR
-        elif per_k == k:
-            high[c] = low[c]
-    return low, high, fresh, null
+                    low[c, u], high[c, u] = min(low[c, u], value), max(high[c, u], value)
+    return low, high
 
 
 @njit(cache=True, nogil=True)
-def fresh_counts(points, rows, column, values, k, per_k, units):
+def last_seen(codes, null_code, units):
+    """How many rows back each code stood before, float32 as codes; FAR is the code of NULL."""
+    back = np.zeros(codes.size, np.float32)
+    last = np.full(null_code + 1, -(2**40), np.int64)
+    for at in range(units):
+        code = null_code if codes[at] == FAR else np.int64(codes[at])
+        back[at] = min(at - last[code], 2**30)
+        last[code] = at
+    return back
+
+
+@njit(cache=True, nogil=True)
+def fresh_counts(codes, rows, null_code, begins, per_k):
     """float32[2 * per_k, units + 2 * per_k]: at [s - 1, u] how many values of unit u were not in
-    the s - 1 units before it."""
+    the s - 1 units before it. codes float64[n]."""
+    units = begins.size - 1
     counts = np.zeros((2 * per_k, units + 2 * per_k), np.float32)
-    last = np.full(values + 1, -(2**40), np.int64)
+    last = np.full(null_code + 1, -(2**40), np.int64)
     for u in range(units):
-        a = unit_start(u, k, per_k)
-        b = unit_start(u + 1, k, per_k) if u + 1 < units else rows.size
-        for at in range(a, b):
-            code = np.int64(points[rows[at], column])
+        for at in range(begins[u], begins[u + 1]):
+            code = np.int64(codes[rows[at]])
             back = min(u - last[code], 2 * per_k)
             last[code] = u
             if back > 0:
@@ -133,32 +125,30 @@ def add_range(low, high, per_k, model, column, out):
 
 
 @njit(cache=True, nogil=True)
-def add_set(fresh, counts, first, null, nulls, per_k, values, out):
-    """Add the loss of a SET column; fresh, null float32[starts + 2 * per_k].
+def add_set(back, counts, first, high, per_k, values, out):
+    """Add the loss of a SET column; back (see last_seen), high float32[starts + 2 * per_k].
 
     counts: what fresh_counts made, read from unit ``first`` on, or empty where a unit is a row.
     """
-    starts = out.shape[1]
-    size, holds = np.zeros(starts, np.float32), np.zeros(starts, np.float32)
-    one, share = np.float32(1), np.float32(1 / values)
+    starts, zero, one = out.shape[1], np.float32(0), np.float32(1)
+    size, most, share = np.zeros(starts, np.float32), high[:starts].copy(), np.float32(1 / values)
+    nulls = high.max() == FAR
     for units in range(1, 2 * per_k):
         if counts.shape[0] == 0:
-            gap, enough = fresh[units - 1 :], np.float32(units)
+            gap, enough = back[units - 1 :], np.float32(units)
             for i in range(starts):
-                size[i] += one if gap[i] >= enough else np.float32(0)
+                size[i] += one if gap[i] >= enough else zero
         else:
             new = counts[units - 1, first + units - 1 :]
             for i in range(starts):
                 size[i] += new[i]
         if nulls:
-            more = null[units - 1 :]
+            more = high[units - 1 :]
             for i in range(starts):
-                holds[i] = holds[i] if holds[i] > more[i] else more[i]
+                most[i] = most[i] if most[i] > more[i] else more[i]
         if units < per_k:
             continue
         total = out[units - per_k]
         for i in range(starts):
-            part = size[i] * share
-            if nulls:
-                part = one if holds[i] > np.float32(0) else part
-            total[i] += part if size[i] > one else np.float32(0)
+            part = one if nulls and most[i] == FAR else size[i] * share
+            total[i] += part if size[i] > one else zero

@@ -13,8 +13,9 @@ from anon_sql.kernels.interval_loss import (
     add_range,
     add_set,
     fresh_counts,
+    last_seen,
     outlines,
-    unit_start,
+    unit_begins,
 )
 from anon_sql.kernels.ncp import SET
 
@@ -27,24 +28,18 @@ def optimal_groups(points, rows, model, k):
     and that sum, |E| counted in units.
 
     points float64[n, d], rows int32[m] in the order that is cut, m >= k. Above k = EXACT only
-    every (k / UNITS)-th place is tried. Ties: the longer last group.
+    every (k / UNITS)-th place is tried.
     """
-    m, columns = rows.size, points.shape[1]
-    per_k = k if k <= EXACT else UNITS
-    units = m * per_k // k
-    low, high, fresh, null = outlines(points, rows, model, k, per_k)
-    none = np.zeros((0, 0), np.float32)
-    counts = [none for _ in range(columns)]
-    nulls = np.zeros(columns, np.bool_)
+    columns, per_k = points.shape[1], k if k <= EXACT else UNITS
+    begins = unit_begins(rows.size, k, per_k)
+    units = begins.size - 1
+    low, high = outlines(points, rows, model, begins, 2 * per_k)
+    counts = [np.zeros((0, 0), np.float32) for _ in range(columns)]
     for c in range(columns):
-        nulls[c] = null[c].max() > 0
-        if per_k < k and model.kind[c] == SET:
-            values = np.int64(model.null[c]) + 1
-            counts[c] = fresh_counts(points, rows, c, values, k, per_k, units)
-    begins = np.empty(units + 1, np.int64)
-    for u in range(units):
-        begins[u] = unit_start(u, k, per_k)
-    begins[units] = m
+        if model.kind[c] == SET and per_k == k:
+            low[c] = last_seen(low[c], np.int64(model.null[c]), units)
+        elif model.kind[c] == SET:
+            counts[c] = fresh_counts(points[:, c], rows, np.int64(model.null[c]), begins, per_k)
     best = np.full(units + 2 * per_k, np.inf)
     chosen = np.zeros(units + 2 * per_k, np.int32)
     best[0] = 0.0
@@ -53,16 +48,15 @@ def optimal_groups(points, rows, model, k):
         b = min(a + block, units)
         losses = np.zeros((per_k, b - a), np.float32)
         for c in range(columns):
-            end = b + 2 * per_k
+            x, y = low[c, a : b + 2 * per_k], high[c, a : b + 2 * per_k]
             if model.kind[c] == SET:
-                add_set(
-                    fresh[c, a:end], counts[c], a, null[c, a:end], nulls[c], per_k,
-                    model.values[c], losses,
-                )
+                add_set(x, counts[c], a, y, per_k, model.values[c], losses)
             else:
-                add_range(low[c, a:end], high[c, a:end], per_k, model, c, losses)
+                add_range(x, y, per_k, model, c, losses)
         longest = units - 2 * per_k + 1
-        if a <= longest < b and m - begins[longest] >= 2 * k:  # the last unit is a larger one
+        if (
+            a <= longest < b and rows.size - begins[longest] >= 2 * k
+        ):  # the last unit is a larger one
             losses[per_k - 1, longest - a] = np.inf
         extend(best, chosen, losses, a, b, per_k)
     return groups_back(chosen, begins, units), best[units]

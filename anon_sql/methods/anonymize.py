@@ -5,6 +5,8 @@ that order (Ghinita et al. 2007), a greedy order (after k-member, Byun et al. 20
 neighbourhood search. Every class has k to 2k - 1 rows; no row is suppressed.
 """
 
+from importlib import import_module
+
 from anon_sql.methods import Call, Partition, method
 from anon_sql.options import Choice, OrNull, Positive, Whole
 from anon_sql.ordering import curve_order, cut_order, window_order
@@ -29,8 +31,7 @@ def anonymize(table: QuasiTable, call: Call) -> Partition:
     if less < loss:
         classes = moved
     if chosen["effort"] == "best":
-        from anon_sql.improving import improve
-
+        improve = import_module("anon_sql.improving").improve
         limits = {"rounds": chosen["rounds"], "seconds": chosen["time_limit"]}
         improved = improve(table, classes, k, seed=call.seed, workers=workers, **limits)
         classes = improved.classes

@@ -1,0 +1,35 @@
+"""Cells keep the order of the points, and NULL has one of its own."""
+
+import numpy as np
+
+from anon_sql.kernels.grid import cell, counts_of, grid_of
+from anon_sql.kernels.ncp import NUMBER, SET, TREE
+from tests.kernels.losses import table
+
+
+def cells(points, grid, g):
+    return np.array([cell(points, row, grid, g) for row in range(len(points))])
+
+
+def test_cells_of_numbers_and_leaves_ascend_and_null_is_last():
+    for nulls in (0, 0.2):
+        points, model = table(300, [NUMBER, TREE], 1, nulls=nulls)
+        grid = grid_of(points, model, [1, 0], [8, 16], {})
+        for g, c in enumerate([1, 0]):
+            found, holes = cells(points, grid, g), points[:, c] == model.null[c]
+            rows = np.argsort(points[:, c])
+            assert (np.diff(found[rows]) >= 0).all()
+            assert found.min() == 0
+            assert found.max() <= [8, 16][g] - 1
+            if nulls:
+                assert set(found[holes]).isdisjoint(found[~holes])
+
+
+def test_sets_stand_by_frequency():
+    points = np.array([[2.0], [2], [0], [3], [0], [2]])
+    model = table(1, [SET], 0, categories=3)[1]._replace(values=np.array([3]))
+    counts = counts_of(points, 0, 4)
+    assert counts.tolist() == [2, 0, 3, 1]
+    assert cells(points, grid_of(points, model, [0], [4], {0: counts}), 0).tolist() == [
+        *(0, 0, 1, 3, 1, 0)
+    ]
