@@ -16,7 +16,7 @@ JOB = 1 << 16  # rows in a job
 CHUNK = 1 << 14  # rows that are grouped by themselves, at most one group's remainder more
 LEAST_GROUPS = 8  # in a chunk, where k is large
 BITS = 63  # of a key
-LEADING = 8  # values a set may have to come before all other columns in the order
+LEADING = 8  # values a column may have to come before all others in the order
 CANDIDATES = (256, 4096)  # least and most rows of the moving window
 COMPARISONS = 1 << 28  # rows times candidates that 'good' aims at
 FEW, MANY = 0.2, 0.7  # of k: rows in the boxes of the moving window
@@ -33,34 +33,39 @@ def pieces(rows: int, size: int) -> list[tuple[int, int]]:
 def curve_order(table: QuasiTable, workers: Workers) -> Order:
     """Rows along a curve through the columns, int32[n]; equal keys in canonical order.
 
-    Sets of at most LEADING values come first, in reflected Gray order, fewest values slowest: a
-    class that mixes two of them loses most. All else follows on a Hilbert curve, which is run
+    Columns of at most LEADING values come first, in reflected Gray order, fewest values slowest:
+    a class that mixes two of them loses most. All else follows on a Hilbert curve, which is run
     backwards wherever the Gray key is odd. A column that finds no bit left does not count.
     """
-    from anon_sql.kernels.grid import counts_of, grid_of
+    from anon_sql.kernels.grid import counts_of, few_values, grid_of
     from anon_sql.kernels.key_order import order_between
     from anon_sql.kernels.ncp import SET
 
     points, model, n = table.points, table.model, table.rows
-    sets = [c for c in range(points.shape[1]) if model.kind[c] == SET]
-    found = workers.map(
-        counts_of, [(points, c, int(model.null[c]) + 1) for c in sets], [n] * len(sets)
-    )
+    columns = range(points.shape[1])
+    sets = [c for c in columns if model.kind[c] == SET]
+    others = [c for c in columns if model.kind[c] != SET]
+    jobs: list[Any] = [(points, c, int(model.null[c]) + 1) for c in sets]
+    counts = dict(zip(sets, workers.map(counts_of, jobs, [n] * len(jobs)), strict=True))
+    jobs = [(points, c, model.null[c], LEADING - 1) for c in others]
+    found = workers.map(few_values, jobs, [n] * len(jobs))
+    few = {c: values for c, values in zip(others, found, strict=True) if len(values)}
+    # a place more for NULL, whether there is one or not
+    radix = {c: int(model.values[c]) if c in counts else len(few[c]) + 1 for c in [*sets, *few]}
     leading: list[int] = []
     room = BITS
-    for c in sorted(sets, key=lambda c: (model.values[c], c)):
-        bits = int(model.values[c]).bit_length()
-        if 1 < model.values[c] <= LEADING and room - bits >= points.shape[1] - len(leading) - 1:
+    for c in sorted(radix, key=lambda c: (radix[c], c)):
+        bits = radix[c].bit_length()
+        if 1 < radix[c] <= LEADING and room - bits >= len(columns) - len(leading) - 1:
             leading.append(c)
             room -= bits
-    rest = [c for c in range(points.shape[1]) if c not in leading][:room]
+    rest = [c for c in columns if c not in leading][:room]
     bits = min(room // max(len(rest), 1), 31)
-    counts = dict(zip(sets, found, strict=True))
-    radix = [int(model.values[c]) for c in leading]
-    slow = grid_of(points, model, leading, radix, counts)
-    fast = grid_of(points, model, rest, [1 << bits] * len(rest), counts)
+    sizes = np.array([radix[c] for c in leading], np.int64)
+    slow = grid_of(points, model, leading, sizes.tolist(), counts, few)
+    fast = grid_of(points, model, rest, [1 << bits] * len(rest), counts, {})
     parts = pieces(n, JOB)
-    jobs = [(points, a, b, slow, np.array(radix, np.int64), fast, bits) for a, b in parts]
+    jobs = [(points, a, b, slow, sizes, fast, bits) for a, b in parts]
     keys = np.concatenate(workers.map(_keys, jobs, [b - a for a, b in parts]))
     sample = np.sort(keys[:: max(n // 1024, 1)])
     step = -(-len(sample) // max(n // JOB, 1))

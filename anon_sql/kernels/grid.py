@@ -12,9 +12,10 @@ from anon_sql.kernels.ncp import NUMBER, SET, LossModel
 class Grid(NamedTuple):
     """Cells of some columns. column: int64[g], which ones; null, scale: float64[g], top: int64[g].
 
-    A point lies in cell min(point * scale, top), NULL in the cell above. Where a column has a
-    ``place`` (of its code: place[at[g] + code], a whole number), that stands for the point.
-    at: int64[g], -1 without places; place: float64[…].
+    A point lies in cell min(point * scale, top), NULL in the cell above. Something else stands
+    for the point of a SET column: place[at[g] + code]; and for that of a column of few values:
+    its rank among the ranked[g] of them from place[at[g]] on.
+    at, ranked: int64[g], -1 and 0 without; place: float64[…].
     """
 
     column: npt.NDArray[np.int64]
@@ -22,6 +23,7 @@ class Grid(NamedTuple):
     scale: npt.NDArray[np.float64]
     top: npt.NDArray[np.int64]
     at: npt.NDArray[np.int64]
+    ranked: npt.NDArray[np.int64]
     place: npt.NDArray[np.float64]
 
 
@@ -31,6 +33,11 @@ def cell(points: Any, row: int, grid: Any, g: int) -> int:
     value = points[row, grid.column[g]]
     if value == grid.null[g]:
         return grid.top[g] + 1  # type: ignore[no-any-return]
+    if grid.ranked[g] > 0:
+        rank = 0
+        while rank < grid.top[g] and grid.place[grid.at[g] + rank] < value:
+            rank += 1
+        return rank
     if grid.at[g] >= 0:
         value = grid.place[grid.at[g] + np.int64(value)]
     return min(np.int64(value * grid.scale[g]), grid.top[g])  # type: ignore[no-any-return]
@@ -45,23 +52,49 @@ def counts_of(points: Any, column: int, codes: int) -> Any:
     return counts
 
 
+@njit(cache=True, nogil=True)
+def few_values(points: Any, column: int, null: float, most: int) -> Any:
+    """The values of a column other than NULL, ascending, float64[…]; none if more than ``most``."""
+    found, count = np.empty(most + 1), 0
+    for row in range(len(points)):
+        value = points[row, column]
+        known = value == null
+        for at in range(count):
+            known |= found[at] == value
+        if known:
+            continue
+        found[count] = value
+        count += 1
+        if count > most:
+            return found[:0]
+    return np.sort(found[:count])
+
+
 def grid_of(
     points: npt.NDArray[np.float64],
     model: LossModel,
     columns: list[int],
     cells: list[int],
     counts: dict[int, npt.NDArray[np.int64]],
+    few: dict[int, npt.NDArray[np.float64]],
 ) -> Grid:
     """A grid with so many cells in each of the columns.
 
     counts: rows of each code of a SET column, NULL last. Sets stand by frequency, the most
-    frequent value first: neighbours on the grid then are values that many rows hold.
+    frequent value first: neighbours on the grid then are values that many rows hold. few: the
+    values of columns that have few, each of which gets a cell.
     """
     null = model.null[columns]
     scale, top, at = np.ones(len(columns)), np.zeros(len(columns), np.int64), []
     place: list[npt.NDArray[np.float64]] = [np.zeros(0)]
+    ranked = np.zeros(len(columns), np.int64)
     for g, (column, size) in enumerate(zip(columns, cells, strict=True)):
         at.append(-1)
+        if column in few:
+            at[-1], ranked[g] = sum(len(part) for part in place), len(few[column])
+            place.append(few[column])
+            top[g] = ranked[g] - 1
+            continue
         if model.kind[column] == NUMBER:
             holes, width = bool((points[:, column] == null[g]).any()), 1.0
         else:
@@ -74,6 +107,7 @@ def grid_of(
             place[-1][np.argsort(-known[:-1], kind="stable")] = np.arange(len(known) - 1)
         scale[g] = max(size - holes, 1) / width
         top[g] = max(size - holes, 1) - 1
+    starts = np.array(at, np.int64)
     return Grid(
-        np.array(columns, np.int64), null, scale, top, np.array(at, np.int64), np.concatenate(place)
+        np.array(columns, np.int64), null, scale, top, starts, ranked, np.concatenate(place)
     )

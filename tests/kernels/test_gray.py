@@ -15,7 +15,7 @@ def test_neighbours_differ_in_one_column_by_one():
     points = np.zeros((len(cells), 5))
     points[:, columns] = cells
     none = np.full(5, -1, np.int64)
-    grid = Grid(columns, np.full(5, np.nan), np.ones(5), radix - 1, none, np.zeros(0))
+    grid = Grid(columns, np.full(5, np.nan), np.ones(5), radix - 1, none, none * 0, np.zeros(0))
     keys = gray_key(points, 0, len(points), grid, radix)
     assert sorted(keys.tolist()) == list(range(len(points)))
     ranked = cells[np.argsort(keys)]

@@ -13,7 +13,13 @@ def grid(d, bits):
     """Points are cells."""
     none = np.full(d, -1, np.int64)
     return Grid(
-        np.arange(d), np.full(d, np.nan), np.ones(d), np.full(d, 2**bits - 1), none, np.zeros(0)
+        np.arange(d),
+        np.full(d, np.nan),
+        np.ones(d),
+        np.full(d, 2**bits - 1),
+        none,
+        none * 0,
+        np.zeros(0),
     )
 
 
