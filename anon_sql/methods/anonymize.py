@@ -32,7 +32,10 @@ def anonymize(table: QuasiTable, call: Call) -> Partition:
         classes = moved
     if chosen["effort"] == "best":
         improve = import_module("anon_sql.improving").improve
-        limits = {"rounds": chosen["rounds"], "seconds": chosen["time_limit"]}
-        improved = improve(table, classes, k, seed=call.seed, workers=workers, **limits)
+        rounds = chosen["rounds"]  # where they are given, no clock decides what comes out
+        seconds = chosen["time_limit"] if rounds is None else None
+        improved = improve(
+            table, classes, k, seed=call.seed, workers=workers, rounds=rounds, seconds=seconds
+        )
         classes = improved.classes
     return Partition(classes)

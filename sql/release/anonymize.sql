@@ -7,8 +7,8 @@
 -- seed: all randomness; only 'best' has any.
 -- effort: 'fast' (an order of the rows, cut at the least loss), 'good' (a better order, some
 --   three times as long) or 'best' (a search that goes on from 'good').
--- time_limit: seconds that 'best' may search. rounds: rounds it may search, NULL for no limit;
---   where only rounds end it, the same call gives the same release.
+-- time_limit: seconds that 'best' may search. rounds: rounds it may search instead, however long
+--   they take: the same call then gives the same release; NULL to go by time_limit.
 -- Returns: the source's columns less the identifiers, quasi-identifiers generalized.
 -- Errors: no quasi-identifier, k above the number of rows, unknown columns or options.
 -- Example: SELECT * FROM anonymize('people', k := 2, qids := ['age', 'city']);
