@@ -87,8 +87,8 @@ def read(
     lists: Arrow arrays by name; hashes: uint64[n] of the values that are kept beside them.
     Raises AnonError for a type or value that no label can stand for.
     """
-    from anon_sql.kernels.hashing import mix
     from anon_sql.kernels.hash_order import by_hash
+    from anon_sql.kernels.hashing import mix
 
     jobs = [(function, name, sql_type, lists[name]) for name, sql_type in types.items()]
     columns = workers.map(_column, jobs, [len(hashes)] * len(jobs))
