@@ -9,11 +9,17 @@ PATIENCE = 1.0  # seconds before a bar appears
 
 
 class Progress:
-    """Counts finished work. Rich is imported only when a bar is due."""
+    """Counts finished work, or the seconds that a search may take; rich comes when a bar is due.
 
-    def __init__(self, function: str, total: int):
-        self.function, self.total = function, max(total, 1)
-        self.done, self.started = 0, time.monotonic()
+    total: the work there is, None where nobody knows. seconds: if given, the bar shows time
+    instead. note: what else the bar shows, beside the function's name.
+    """
+
+    def __init__(self, function: str, total: int | None, seconds: float | None = None):
+        self.function, self.seconds, self.note = function, seconds, ""
+        self.total = seconds if seconds is not None else total if total is None else max(total, 1)
+        self.done: float = 0
+        self.started = time.monotonic()
         self.bar: Any = None
         self.task: Any = None
 
@@ -22,9 +28,11 @@ class Progress:
 
     def advance(self, size: int) -> None:
         self.done += size
+        elapsed = time.monotonic() - self.started
+        done = self.done if self.seconds is None else elapsed
         if self.bar is None:
-            late = time.monotonic() - self.started > PATIENCE
-            if not late or self.done >= self.total or not sys.stderr.isatty():
+            over = self.total is not None and done >= self.total
+            if elapsed <= PATIENCE or over or not sys.stderr.isatty():
                 return
             from rich.console import Console
             from rich.progress import Progress as Bar
@@ -32,7 +40,8 @@ class Progress:
             self.bar = Bar(console=Console(stderr=True), transient=True)
             self.task = self.bar.add_task(self.function, total=self.total)
             self.bar.start()
-        self.bar.update(self.task, completed=self.done)
+        said = f"{self.function} {self.note}".rstrip()
+        self.bar.update(self.task, completed=done, description=said)
 
     def __exit__(
         self,

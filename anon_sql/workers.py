@@ -6,6 +6,7 @@ which threads take the jobs never shows in a release.
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import nullcontext
 from typing import Any
 
 from anon_sql.interrupt import check
@@ -15,12 +16,14 @@ from anon_sql.progress import Progress
 class Workers:
     """Runs jobs for one function call of the user.
 
-    function: the name shown beside the progress bar; threads: at least 1.
+    function: the name shown beside the progress bar; threads: at least 1. progress: a bar that
+    goes on over many calls of ``map``, where the caller keeps one.
     """
 
-    def __init__(self, function: str, threads: int = 1):
+    def __init__(self, function: str, threads: int = 1, progress: Progress | None = None):
         self.function = function
         self.threads = max(1, threads)
+        self.progress = progress
 
     def map(
         self, call: Callable[..., Any], jobs: Sequence[tuple[Any, ...]], sizes: Sequence[int]
@@ -29,7 +32,8 @@ class Workers:
 
         Raises AnonError when the user has asked to stop.
         """
-        with Progress(self.function, sum(sizes)) as progress:
+        kept = nullcontext(self.progress) if self.progress is not None else None
+        with kept or Progress(self.function, sum(sizes)) as progress:
             if self.threads == 1 or len(jobs) == 1:
                 results = []
                 for job, size in zip(jobs, sizes, strict=True):
