@@ -7,6 +7,7 @@ classes (k-member), which at equal time gained half as much.
 
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,7 +70,9 @@ def improve(
                 break
             progress.done = done * n
             progress.note = f"round {done + 1}, loss {loss / cells:.5f}"
-            classes, gain, whole = one_round(table, classes, k, (seed % 2**64, done), until, workers)
+            classes, gain, whole = one_round(
+                table, classes, k, (seed % 2**64, done), until, workers
+            )
             loss += gain
             done += whole
             idle = 0 if gain < 0 else idle + 1
@@ -118,7 +121,7 @@ def one_round(
         found = improve_group(
             table.points[rows], table.model, local, k, effort, np.random.default_rng((*stream, at))
         )
-        return None if found is None else (rows, ids[found[0]], found[1])
+        return None if found is None else (rows, ids[found[0]].astype(np.int32), found[1])
 
     jobs = rng.permutation(len(tree.starts) - 1)  # a round cut short has been everywhere
     weights = [int(sizes[taking[tree.order[tree.starts[at]]]]) * per for at in jobs]
@@ -171,6 +174,6 @@ def total_loss(table: QuasiTable, classes: npt.NDArray[np.int32], workers: Worke
     edges[-1] = len(starts) - 1
     jobs = [
         (table.points, table.model, order[starts[a] : starts[b]], starts[a : b + 1] - starts[a])
-        for a, b in zip(edges[:-1], edges[1:], strict=True)
+        for a, b in pairwise(edges)
     ]
     return float(sum(workers.map(class_loss, jobs, [0] * len(jobs))))

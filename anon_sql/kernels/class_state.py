@@ -15,7 +15,7 @@ from anon_sql.kernels.ncp import SET, TREE, LossModel, range_loss, set_loss
 
 
 class ClassState(NamedTuple):
-    """C classes of m rows in d columns, the rows numbered from 0.
+    """C classes of m rows in d columns, the rows numbered from 0; columns in an order of their own.
 
     points: float64[m, d]. place: int64[m, d], where in ``counts`` a row's category of a SET
     column is counted. model: kernels.ncp.LossModel, its columns those of points. plain: the
@@ -23,8 +23,9 @@ class ClassState(NamedTuple):
     first, end of the second), int64[2]; then all others.
     home: int32[m], the class of a row. members: int32[C, room], rows of a class; slot: int32[m],
     where in it a row stands; size: int64[C]. counts: int32[C, places]. distinct, nulls:
-    int64[C, d], categories (NULL not among them) and NULLs. ends: float64[C, d, 4], smallest, second, largest,
-    second largest number. ncp: float64[C], the class's NCP summed over the columns.
+    int64[C, d], categories (NULL not among them) and NULLs. ends: float64[C, d, 4], smallest,
+    second smallest, largest, second largest number. ncp: float64[C], the class's NCP summed
+    over the columns.
     """
 
     points: npt.NDArray[np.float64]
