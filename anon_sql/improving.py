@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from anon_sql.kernels.ncp import LossModel
 
 EFFORT = (64, 128, 256)  # proposals a row in the first rounds, and in all that follow
-JOB = 1 << 23  # proposals a job, times columns: some .2 s
+JOB = 6_000_000  # proposals a job, times columns: some .1 s
 ROWS = 1500  # in a group, where classes are small
 LEAST, MOST = 8, 96  # classes in a group: LEAST to twice MOST - 1
 HOT, COLD = 0.5, 0.02  # temperatures, in units of what a row that leaves saves
@@ -76,7 +76,6 @@ def improve(
             loss += gain
             done += whole
             idle = 0 if gain < 0 else idle + 1
-        loss = min(start, total_loss(table, classes, workers)) if loss < start else start
     return Improved(classes, done, loss / cells, start / cells)
 
 

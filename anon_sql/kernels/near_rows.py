@@ -8,7 +8,7 @@ from anon_sql.kernels.ncp import SET, TREE, LossModel
 
 NEAR = 12  # rows kept for each; 40 gain nothing
 SAMPLE = 1 << 12  # rows looked at for each, and below, where a group is very large
-PAIRS = 1 << 25
+PAIRS = 1 << 24
 
 
 @njit(cache=True, nogil=True)
