@@ -53,25 +53,20 @@ def anneal(s, near, k, most, proposals, hot, cold, seed):
         p, q = s.size[here], s.size[there]
         before = p * s.ncp[here] + q * s.ncp[there]
         accepted = -heat * np.log((np.float64(more >> HALF) + 0.5) / 4294967296.0)
-        if p > k and q < most:
-            left, right = ncp_with(s, here, row, -1), ncp_with(s, there, -1, row)
-            increase = (p - 1) * left + (q + 1) * right - before
+        other = s.members[there, np.int64(((more & LOW) * np.uint64(q)) >> HALF)]
+        for swap in range(0 if p > k and q < most else 1, 2):
+            if swap == 1 and other == like:
+                continue
+            back = other if swap == 1 else np.int32(-1)
+            left, right = ncp_with(s, here, row, back), ncp_with(s, there, back, row)
+            increase = (p - 1 + swap) * left + (q + 1 - swap) * right - before
             if increase < accepted:
                 leave(s, here, row)
+                if swap == 1:
+                    leave(s, there, other)
+                    enter(s, here, other)
                 enter(s, there, row)
                 s.ncp[here], s.ncp[there] = left, right
                 change += increase
-                continue
-        other = s.members[there, np.int64(((more & LOW) * np.uint64(q)) >> HALF)]
-        if other == like:
-            continue
-        left, right = ncp_with(s, here, row, other), ncp_with(s, there, other, row)
-        increase = p * left + q * right - before
-        if increase < accepted:
-            leave(s, here, row)
-            leave(s, there, other)
-            enter(s, there, row)
-            enter(s, here, other)
-            s.ncp[here], s.ncp[there] = left, right
-            change += increase
+                break
     return change

@@ -52,8 +52,8 @@ def twin(points, model, classes, near, k, most, proposals, hot, cold, seed):
         if other != like and cost([*less, other]) + cost([*rest, row]) - before < accepted:
             take(row)
             take(other)
-            put(row, there)
             put(other, here)
+            put(row, there)
     return home
 
 
