@@ -5,8 +5,7 @@ that order (Ghinita et al. 2007), a greedy order (after k-member, Byun et al. 20
 neighbourhood search. Every class has k to 2k - 1 rows; no row is suppressed.
 """
 
-from importlib import import_module
-
+from anon_sql.improving import improve
 from anon_sql.methods import Call, Partition, method
 from anon_sql.options import Choice, OrNull, Positive, Whole
 from anon_sql.ordering import curve_order, cut_order, window_order
@@ -31,7 +30,6 @@ def anonymize(table: QuasiTable, call: Call) -> Partition:
     if less < loss:
         classes = moved
     if chosen["effort"] == "best":
-        improve = import_module("anon_sql.improving").improve
         rounds = chosen["rounds"]  # where they are given, no clock decides what comes out
         seconds = chosen["time_limit"] if rounds is None else None
         improved = improve(
