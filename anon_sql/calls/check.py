@@ -73,7 +73,8 @@ def check(
         dropped[group_of[starred]] = True
     _require_legal(plan, np.diff(starts), dropped)
     arranged = grouping.arrange(order, starts, integers(hashes))
-    arranged = arranged[~dropped[row_group[arranged]]]
+    if dropped.any():
+        arranged = arranged[~dropped[row_group[arranged]]]
     return one_struct(
         {
             "position": one_list(arranged + 1, pa.int32()),

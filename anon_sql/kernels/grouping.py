@@ -98,17 +98,19 @@ def set_hashes(ends, flat):
 def arrange(order, starts, hashes):
     """Rows of each class by their hash, in place of ``order``; hashes uint64[n] by row."""
     arranged = order.copy()
+    keys = np.empty(64, dtype=np.uint64)
     for at in range(len(starts) - 1):
-        first, end = starts[at], starts[at + 1]
-        if end - first > 64:
-            rows = order[first:end]
-            arranged[first:end] = rows[np.argsort(hashes[rows], kind="mergesort")]
+        first, size = starts[at], starts[at + 1] - starts[at]
+        if size > len(keys):
+            rows = order[first : first + size]
+            arranged[first : first + size] = rows[np.argsort(hashes[rows], kind="mergesort")]
             continue
-        for place in range(first + 1, end):
-            row = arranged[place]
+        for place in range(size):
+            row = order[first + place]
+            key = hashes[row]
             i = place
-            while i > first and hashes[arranged[i - 1]] > hashes[row]:
-                arranged[i] = arranged[i - 1]
+            while i > 0 and keys[i - 1] > key:
+                keys[i], arranged[first + i] = keys[i - 1], arranged[first + i - 1]
                 i -= 1
-            arranged[i] = row
+            keys[i], arranged[first + i] = key, row
     return arranged

@@ -5,6 +5,8 @@ that order (Ghinita et al. 2007), a greedy order (after k-member, Byun et al. 20
 neighbourhood search. Every class has k to 2k - 1 rows; no row is suppressed.
 """
 
+import time
+
 from anon_sql.improving import improve
 from anon_sql.methods import Call, Partition, method
 from anon_sql.options import Choice, OrNull, Positive, Whole
@@ -22,6 +24,7 @@ def anonymize(table: QuasiTable, call: Call) -> Partition:
     """Classes by effort: 'fast' cuts a curve, 'good' the better of it and a greedy order, 'best'
     goes on from there."""
     k, workers, chosen = call.constraint.k, call.workers, call.options
+    started = time.monotonic()
     order = curve_order(table, workers)
     classes, loss = cut_order(table, order, k, workers)
     if chosen["effort"] == "fast":
@@ -31,7 +34,8 @@ def anonymize(table: QuasiTable, call: Call) -> Partition:
         classes = moved
     if chosen["effort"] == "best":
         rounds = chosen["rounds"]  # where they are given, no clock decides what comes out
-        seconds = chosen["time_limit"] if rounds is None else None
+        left = chosen["time_limit"] - (time.monotonic() - started)
+        seconds = max(left, 0.0) if rounds is None else None
         improved = improve(
             table, classes, k, seed=call.seed, workers=workers, rounds=rounds, seconds=seconds
         )
