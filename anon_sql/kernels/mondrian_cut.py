@@ -1,0 +1,142 @@
+"""One cut of Mondrian: which column of a node spans most, and which of its rows go to one side.
+
+A column's span is the loss (NCP) of the rows in it, so that sets, numbers and hierarchies compare.
+"""
+
+import numpy as np
+from numba import njit
+
+from anon_sql.kernels.coded import NULL, WHOLE, count_loss, span_loss
+from anon_sql.kernels.ncp import SET
+from anon_sql.kernels.vp_cut import nth
+
+
+@njit(cache=True, nogil=True)
+def span(values, model, column, seen, mark):
+    """Loss of int32[m] codes of a column; seen int32[…]: by code, marked in a SET column."""
+    if model.kind[column] == SET:
+        count = 0
+        for at in range(values.size):
+            count += seen[values[at]] != mark
+            seen[values[at]] = mark
+        null = seen[np.int64(model.null[column])] == mark
+        return count_loss(model, column, count, null)
+    low, high, nulls = np.int32(NULL), np.int32(-1), 0
+    for at in range(values.size):
+        value = values[at]
+        null = value == NULL
+        low = min(low, value)
+        high = max(high, np.int32(-1) if null else value)
+        nulls += null
+    if high < 0:
+        return np.int64(0)
+    return np.int64(WHOLE) if nulls else span_loss(model, column, low, high)
+
+
+@njit(cache=True, nogil=True)
+def widest(rows, model, bound, known, seen, mark):
+    """The column of most loss, ties to the first; -1 where none loses anything.
+
+    bound int64[d]: at least each column's loss, exact where known: bool[d]. A node's loss is never
+    above that of the node it was cut from, so most columns need not be looked at.
+    """
+    while True:
+        column = 0
+        for c in range(1, bound.size):
+            if bound[c] > bound[column]:
+                column = c
+        if bound[column] <= 0:
+            return -1
+        if known[column]:
+            return column
+        bound[column] = span(rows[:, column], model, column, seen[column], mark)
+        known[column] = True
+
+
+@njit(cache=True, nogil=True)
+def cut_strict(values, null, k, work, side):
+    """Mark rows below the boundary nearest the middle in side: bool[m]; whether there is one.
+
+    values int32[m]; null: the code of NULL, which is parted from values where that may be.
+    """
+    m = values.size
+    nulls, below, tied = 0, 0, 0
+    for at in range(m):
+        work[at] = values[at]
+        nulls += values[at] == null
+    edge = np.int64(null)
+    if not k <= nulls <= m - k:
+        edge = np.int64(nth(work[:m], (m - 1) // 2))
+        for at in range(m):
+            below += values[at] < edge
+            tied += values[at] == edge
+        after = m - below - tied
+        if max(below, after) < k:
+            return False
+        edge += after >= below
+    for at in range(m):
+        side[at] = values[at] < edge
+    return True
+
+
+@njit(cache=True, nogil=True)
+def part_equals(values, among, want, null, k, work, side):
+    """Mark the least of values[among] in side, as many as are wanted; (rows left equal, wanted).
+
+    Brings the positions that are left to the front of among. null, k: as in cut_strict; a k of
+    0 lets NULL be.
+    """
+    nulls = 0
+    for i in range(among.size):
+        work[i] = values[among[i]]
+        nulls += work[i] == null
+    if 0 < k <= nulls <= among.size - k:
+        want = among.size - nulls
+    edge = nth(work[: among.size], want - 1)
+    left = 0
+    for i in range(among.size):
+        at = among[i]
+        value = values[at]
+        side[at] = value < edge
+        want -= value < edge
+        among[left] = at
+        left += value == edge
+    return left, want
+
+
+@njit(cache=True, nogil=True)
+def mark_side(rows, model, k, rule, null, bound, seen, mark, scratch):
+    """Mark the rows of one side of a cut in side, the first of scratch; whether there is a cut.
+
+    rows int32[m, …]: the codes. rule: (relaxed, widest only). null int64[d]: code of NULL. bound:
+    as in ``widest``, -1 for a column that has no cut here, and so has none below.
+    """
+    relaxed, only = rule
+    side, work, among = scratch
+    m = rows.shape[0]
+    known, left = np.zeros(bound.size, np.bool_), bound.copy()
+    count, want = m, (m + 1) // 2
+    if relaxed:
+        for at in range(m):
+            among[at] = at
+    while count > want > 0:
+        column = widest(rows, model, left, known, seen, mark)
+        if column < 0:
+            break
+        for c in range(bound.size):
+            bound[c] = left[c] if left[c] >= 0 else bound[c]
+        left[column] = -1
+        values = rows[:, column]
+        if relaxed:
+            part = k if count == m else 0
+            count, want = part_equals(values, among[:count], want, null[column], part, work, side)
+            continue
+        if cut_strict(values, null[column], k, work, side):
+            return True
+        bound[column] = -1
+        if only:
+            break
+    if relaxed:
+        for i in range(count):
+            side[among[i]] = i < want
+    return relaxed

@@ -1,0 +1,25 @@
+"""Mondrian: the column that spans most is cut at its median, as often as both sides keep k rows.
+
+Source: LeFevre, DeWitt and Ramakrishnan 2006, "Mondrian multidimensional k-anonymity". The paper
+leaves open how categories are ordered and where equal values go; ``kernels.mondrian`` says what is
+done here.
+"""
+
+from anon_sql.methods import Call, Partition, method
+from anon_sql.options import Choice
+from anon_sql.table import QuasiTable
+
+
+@method(
+    "mondrian",
+    partitioning=Choice(("strict", "relaxed")),
+    columns=Choice(("any", "widest")),
+)
+def mondrian(table: QuasiTable, call: Call) -> Partition:
+    """Classes of at least k rows."""
+    from anon_sql.kernels.mondrian import mondrian_partition
+
+    leaves = mondrian_partition(
+        table.points, table.model, call.constraint.k, workers=call.workers, **call.options
+    )
+    return Partition(leaves.classes())

@@ -1,0 +1,20 @@
+-- A k-anonymous release by Mondrian: the widest column is cut at its median, again and again.
+--
+-- tbl: name of the relation. k: smallest class, in rows. qids, sensitive, identifiers, keep:
+--   column names; NULL means as declared in comments.
+-- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' or 'drop'.
+-- seed: of no effect, since nothing is drawn.
+-- partitioning: 'strict' keeps equal values together, 'relaxed' makes classes of k to 2k - 1 rows.
+-- columns: 'any' tries the next column where the widest has no cut, 'widest' does not.
+-- Returns: the source's columns less the identifiers, quasi-identifiers generalized.
+-- Errors: no quasi-identifier, k above the number of rows, unknown columns or options.
+-- Example: SELECT * FROM mondrian('people', k := 2, qids := ['age', 'city']);
+CREATE OR REPLACE MACRO mondrian(
+    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
+    format := 'label', suppressed := 'keep', seed := 42,
+    partitioning := 'strict', columns := 'any'
+) AS TABLE
+FROM __anon_release(
+    'mondrian', tbl, k, __anon_scope(tbl, qids, sensitive, identifiers, keep),
+    __anon_common(format, suppressed, seed), format,
+    {'partitioning': partitioning, 'columns': columns});
