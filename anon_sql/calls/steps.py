@@ -42,12 +42,12 @@ def cof(plans: Any, packed: Any, given: Any) -> pa.Array:
 
 
 @udf(
-    "__anon_rayden_stats",
+    "__anon_recovery_stats",
     "STRUCT(partitions BIGINT, detected BIGINT, recovered BIGINT, returned BIGINT, "
     "suppressed BIGINT, orr DOUBLE, suppression_rate DOUBLE, classes BIGINT)",
 )
-def rayden_stats(plans: Any, packed: Any, given: Any) -> pa.Array:
-    """What RAYDEN finds; suppressed counts rows after the rule that stars need company."""
+def recovery_stats(plans: Any, packed: Any, given: Any) -> pa.Array:
+    """What RAYDEN or M-COF finds; suppressed counts rows after the rule that stars need company."""
     from anon_sql.joining import place_suppressed
 
     columns, found, classes = lists(packed), {}, np.zeros(0, dtype=np.int32)

@@ -14,9 +14,9 @@ each because the paper's own promise needs it:
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.joining import dense, join_nearest
 from anon_sql.methods import Call, Partition, method
 from anon_sql.options import Choice, Number, Whole
+from anon_sql.recovery import recover
 from anon_sql.table import QuasiTable
 
 
@@ -32,68 +32,29 @@ from anon_sql.table import QuasiTable
 )
 def rayden(table: QuasiTable, call: Call) -> Partition:
     """Classes of at least k rows; stats: partitions, detected, recovered, returned, suppressed."""
-    from anon_sql.kernels.cof import cof_score, outliers
+    from anon_sql.kernels.cof import cof_score
     from anon_sql.kernels.leaves import Leaves
     from anon_sql.kernels.vp_tree import vp_partition
 
     k, chosen, points = call.constraint.k, call.options, table.points
     tree = {name: chosen[name] for name in ("vantage", "cut", "tries")}
-    leaves: Leaves = vp_partition(
-        points, k, metric="gower", seed=call.seed, workers=call.workers, **tree
-    )
+
+    def grow(part: npt.NDArray[np.float64], seed: int) -> Leaves:
+        return vp_partition(part, k, metric="gower", seed=seed, workers=call.workers, **tree)
+
+    leaves = grow(points, call.seed)
     scores = cof_score(
         points, leaves, k, metric="gower", variant=chosen["variant"], workers=call.workers
     )
-    detected = outliers(scores, leaves, chosen["alpha"])
-    classes = leaves.classes()
-    leaving = detected if chosen["repair"] == "merge" else cap(classes, detected, scores, k)
-    taken = np.flatnonzero(leaving)
-    home = classes[taken]
-    classes[taken] = -1
-    recovered = len(taken) >= k
-    if recovered:
-        pool = vp_partition(
-            points[taken], k, metric="gower", seed=call.seed + 1, workers=call.workers, **tree
-        )
-        classes[taken] = len(leaves.starts) - 1 + pool.classes()
-    elif chosen["unrecovered"] == "return":
-        classes[taken] = home
-    classes = _merge_short(table, dense(classes), call)
-    stats = {
-        "partitions": len(leaves.starts) - 1,
-        "detected": int(detected.sum()),
-        "recovered": len(taken) if recovered else 0,
-        "returned": int(detected.sum()) - (len(taken) if recovered else 0),
-    }
+    classes, stats = recover(
+        table,
+        leaves,
+        scores,
+        call.constraint,
+        alpha=chosen["alpha"],
+        repair=chosen["repair"],
+        unrecovered=chosen["unrecovered"],
+        again=lambda taken: grow(points[taken], call.seed + 1),
+        workers=call.workers,
+    )
     return Partition(classes, stats)
-
-
-def cap(
-    classes: npt.NDArray[np.int32],
-    detected: npt.NDArray[np.bool_],
-    scores: npt.NDArray[np.float64],
-    k: int,
-) -> npt.NDArray[np.bool_]:
-    """Which detected rows may leave: the most outlying first, while k rows stay; bool[n]."""
-    spare = np.bincount(classes) - k
-    rows = np.flatnonzero(detected)
-    rows = rows[np.lexsort((rows, -scores[rows], classes[rows]))]
-    own = classes[rows]
-    rank = np.arange(len(rows)) - np.searchsorted(own, own)
-    leaving = np.zeros(len(classes), dtype=np.bool_)
-    leaving[rows[rank < spare[own]]] = True
-    return leaving
-
-
-def _merge_short(
-    table: QuasiTable, classes: npt.NDArray[np.int32], call: Call
-) -> npt.NDArray[np.int32]:
-    """Classes that gave up too much join the nearest; suppressed rows take no part."""
-    kept = classes >= 0
-    sizes = np.bincount(classes[kept])
-    short = ~call.constraint.legal(sizes)
-    if not short.any():
-        return classes
-    merged = classes.copy()
-    merged[kept] = join_nearest(table.only(kept), classes[kept], short, call.workers)
-    return dense(merged)

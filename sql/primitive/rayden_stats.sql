@@ -12,7 +12,7 @@ CREATE OR REPLACE MACRO rayden_stats(
     repair := 'cap', variant := 'rayden', unrecovered := 'return'
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
-    SELECT __anon_rayden_stats(
+    SELECT __anon_recovery_stats(
         __anon_plan, __anon_packed,
         {'alpha': alpha, 'vantage': vantage, 'cut': cut, 'tries': tries,
          'repair': repair, 'variant': variant, 'unrecovered': unrecovered}) AS __anon_stats

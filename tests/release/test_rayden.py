@@ -10,7 +10,8 @@ from anon_sql.constraints import Constraint
 from anon_sql.kernels.cof import cof_score, outliers
 from anon_sql.kernels.vp_tree import vp_partition
 from anon_sql.methods import Call
-from anon_sql.methods.rayden import cap, rayden
+from anon_sql.methods.rayden import rayden
+from anon_sql.recovery import cap
 from anon_sql.workers import Workers
 from tests.conftest import QUASI, SHARED
 from tests.oracles import gcp, sizes, table_of

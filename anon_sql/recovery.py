@@ -1,0 +1,96 @@
+"""What RAYDEN and M-COF do once they have classes: outliers leave them, and are classed anew.
+
+Haruna et al. 2026 (RAYDEN, algorithms 2 and 3); Kara and Eyüpoğlu 2023 (M-COF, algorithm 1, lines
+19 to 27). Both lose their own promise here in the same way: see ``cap`` and ``_merge_short``.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql.constraints import Constraint
+from anon_sql.joining import dense, join_nearest
+from anon_sql.table import QuasiTable
+from anon_sql.workers import Workers
+
+if TYPE_CHECKING:
+    from anon_sql.kernels.leaves import Leaves
+
+Again = Callable[[npt.NDArray[np.int64]], "Leaves"]
+
+
+def recover(
+    table: QuasiTable,
+    leaves: "Leaves",
+    scores: npt.NDArray[np.float64],
+    constraint: Constraint,
+    *,
+    alpha: float,
+    repair: str,
+    unrecovered: str,
+    again: Again,
+    workers: Workers,
+) -> tuple[npt.NDArray[np.int32], dict[str, int]]:
+    """Class ids int32[n], -1 for suppressed, and how many rows were detected and so on.
+
+    scores: float64[n], COF of each row within its leaf. again: the leaves of some of the rows,
+    int64[m] ascending, as the method partitions. repair: 'cap' lets a class give up its worst
+    outliers while it keeps k rows, 'merge' all of them, and it joins the nearest if that leaves it
+    short. unrecovered: 'return' or 'suppress' outliers that are too few for a class.
+    """
+    from anon_sql.kernels.cof import outliers
+
+    detected = outliers(scores, leaves, alpha)
+    classes = leaves.classes()
+    leaving = detected if repair == "merge" else cap(classes, detected, scores, constraint.k)
+    taken = np.flatnonzero(leaving)
+    home = classes[taken]
+    classes[taken] = -1
+    recovered = len(taken) >= constraint.k
+    if recovered:
+        classes[taken] = len(leaves.starts) - 1 + again(taken).classes()
+    elif unrecovered == "return":
+        classes[taken] = home
+    stats = {
+        "partitions": len(leaves.starts) - 1,
+        "detected": int(detected.sum()),
+        "recovered": len(taken) if recovered else 0,
+        "returned": int(detected.sum()) - (len(taken) if recovered else 0),
+    }
+    return _merge_short(table, dense(classes), constraint, workers), stats
+
+
+def cap(
+    classes: npt.NDArray[np.int32],
+    detected: npt.NDArray[np.bool_],
+    scores: npt.NDArray[np.float64],
+    k: int,
+) -> npt.NDArray[np.bool_]:
+    """Which detected rows may leave: the most outlying first, while k rows stay; bool[n]."""
+    spare = np.bincount(classes) - k
+    rows = np.flatnonzero(detected)
+    rows = rows[np.lexsort((rows, -scores[rows], classes[rows]))]
+    own = classes[rows]
+    rank = np.arange(len(rows)) - np.searchsorted(own, own)
+    leaving = np.zeros(len(classes), dtype=np.bool_)
+    leaving[rows[rank < spare[own]]] = True
+    return leaving
+
+
+def _merge_short(
+    table: QuasiTable,
+    classes: npt.NDArray[np.int32],
+    constraint: Constraint,
+    workers: Workers,
+) -> npt.NDArray[np.int32]:
+    """Classes that gave up too much join the nearest; suppressed rows take no part."""
+    kept = classes >= 0
+    sizes = np.bincount(classes[kept])
+    short = ~constraint.legal(sizes)
+    if not short.any():
+        return classes
+    merged = classes.copy()
+    merged[kept] = join_nearest(table.only(kept), classes[kept], short, workers)
+    return dense(merged)

@@ -1,0 +1,25 @@
+-- A k-anonymous release by M-COF: Mondrian's classes, outliers found by COF and classed anew.
+--
+-- tbl: name of the relation. k: smallest class, in rows. qids, sensitive, identifiers, keep:
+--   column names; NULL means as declared in comments.
+-- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' or 'drop'.
+-- seed: of no effect, since nothing is drawn.
+-- alpha: outliers lie above mean + alpha standard deviations of their class's COF.
+-- partitioning: 'strict' or 'relaxed', as in mondrian.
+-- repair: 'cap' or 'merge', what a class does that outliers would leave below k.
+-- unrecovered: 'return' to their class or 'suppress' outliers that make no class of their own.
+-- distance: 'gower', or 'codes' for Euclidean distance between scaled codes, as the paper has it.
+-- Returns: the source's columns less the identifiers, quasi-identifiers generalized.
+-- Errors: no quasi-identifier, k above the number of rows, unknown columns or options.
+-- Example: SELECT * FROM mondrian_cof('people', k := 2, qids := ['age', 'city']);
+CREATE OR REPLACE MACRO mondrian_cof(
+    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
+    format := 'label', suppressed := 'keep', seed := 42,
+    alpha := 2.0, partitioning := 'strict', repair := 'cap', unrecovered := 'return',
+    distance := 'gower'
+) AS TABLE
+FROM __anon_release(
+    'mondrian_cof', tbl, k, __anon_scope(tbl, qids, sensitive, identifiers, keep),
+    __anon_common(format, suppressed, seed), format,
+    {'alpha': alpha, 'partitioning': partitioning, 'repair': repair,
+     'unrecovered': unrecovered, 'distance': distance});

@@ -1,0 +1,29 @@
+"""mondrian_cof_stats: the numbers of the very release that the same call makes."""
+
+import pytest
+
+
+@pytest.mark.parametrize("k", [3, 5, 10, 20])
+def test_numbers_add_up(people, k):
+    row = people.sql(f"FROM mondrian_cof_stats('people', k := {k})").fetchall()[0]
+    partitions, detected, recovered, returned, suppressed, orr, rate, classes = row
+    assert detected == recovered + returned + suppressed
+    assert (suppressed, rate) == (0, 0.0)
+    assert orr == (recovered / detected if detected else None)
+    found = people.sql(
+        f"SELECT count(DISTINCT class_id) FROM mondrian_partition('people', k := {k})"
+    ).fetchall()
+    assert found == [(partitions,)]
+    groups = people.sql(
+        f"SELECT count(*) FROM (SELECT 1 FROM mondrian_cof('people', k := {k}) "
+        "GROUP BY age, city, sex, born)"
+    ).fetchall()[0][0]
+    assert groups <= classes  # classes that print alike are one in the release
+    assert classes - partitions <= recovered // k
+
+
+def test_an_empty_table(con):
+    con.execute("CREATE TABLE t (a INTEGER)")
+    assert con.sql("FROM mondrian_cof_stats('t', qids := ['a'])").fetchall() == [
+        (0, 0, 0, 0, 0, None, 0.0, 0)
+    ]
