@@ -54,3 +54,16 @@ class Workers:
                     pool.shutdown(wait=True, cancel_futures=True)
                     raise
                 return [future.result() for future in futures]
+
+    def repeat(self, call: Callable[..., int], job: tuple[Any, ...], size: int) -> None:
+        """Make the same call until it returns 0: how much is left of ``size``, the work in all.
+
+        For work that must be done in one order, cut into calls that are short enough for Ctrl-C.
+        Raises AnonError when the user has asked to stop.
+        """
+        with Progress(self.function, size) as progress:
+            left = size
+            while left > 0:
+                check(self.function)
+                before, left = left, int(call(*job))
+                progress.advance(before - left)
