@@ -1,0 +1,22 @@
+"""Top-down greedy: sets are split between two rows far apart, and sets below k made whole after.
+
+Source: Xu et al. 2006, "Utility-based anonymization using local recoding", section 4.2. Where the
+paper is silent: a row goes to the side whose |E| * NCP(E) grows less; sets below k are seen to in
+the order of the tree; the class that lends rows is the nearest that keeps k of its own, and lends
+those that lose least with the set as it is.
+"""
+
+from anon_sql.joining import dense
+from anon_sql.methods import Call, Partition, method
+from anon_sql.table import QuasiTable
+
+
+@method("top_down")
+def top_down(table: QuasiTable, call: Call) -> Partition:
+    """Classes of at least k rows. Time grows with the square of the number of classes."""
+    from anon_sql.kernels import top_down as kernel
+    from anon_sql.kernels.regroup import regroup
+
+    k, points, model = call.constraint.k, table.points, table.model
+    leaves = kernel.top_down(points, model, k, seed=call.seed, workers=call.workers)
+    return Partition(dense(regroup(points, model, leaves.classes(), k, call.workers)))

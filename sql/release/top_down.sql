@@ -1,0 +1,17 @@
+-- A k-anonymous release by top-down greedy splitting: each row goes to the side it costs less.
+--
+-- Time grows with the square of the number of classes.
+-- tbl: name of the relation. k: smallest class, in rows. qids, sensitive, identifiers, keep:
+--   column names; NULL means as declared in comments.
+-- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' or 'drop'.
+-- seed: all randomness.
+-- Returns: the source's columns less the identifiers, quasi-identifiers generalized.
+-- Errors: no quasi-identifier, k above the number of rows, unknown columns or options.
+-- Example: SELECT * FROM top_down('people', k := 2, qids := ['age', 'city']);
+CREATE OR REPLACE MACRO top_down(
+    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
+    format := 'label', suppressed := 'keep', seed := 42
+) AS TABLE
+FROM __anon_release(
+    'top_down', tbl, k, __anon_scope(tbl, qids, sensitive, identifiers, keep),
+    __anon_common(format, suppressed, seed), format, NULL);
