@@ -1,6 +1,6 @@
 -- A k-anonymous release by k-member clustering: classes of k rows that cost one another least.
---
 -- Time grows with the square of the number of rows.
+--
 -- tbl: name of the relation. k: smallest class, in rows. qids, sensitive, identifiers, keep:
 --   column names; NULL means as declared in comments.
 -- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' or 'drop'.

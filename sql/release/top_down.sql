@@ -1,6 +1,6 @@
 -- A k-anonymous release by top-down greedy splitting: each row goes to the side it costs less.
---
 -- Time grows with the square of the number of classes.
+--
 -- tbl: name of the relation. k: smallest class, in rows. qids, sensitive, identifiers, keep:
 --   column names; NULL means as declared in comments.
 -- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' or 'drop'.

@@ -1,0 +1,23 @@
+"""OKA: one pass of k-means over the sorted rows, then classes above k give rows to those below.
+
+Source: Lin and Wei 2008, "An efficient clustering method for k-anonymization". Departures: the
+centre of a text column is a running majority vote (``kernels.oka``); centres stand still while rows
+are given away; rows given away once no class is below k go to the nearest, as in the paper. The
+authors' description can leave a class below k where these rows run out; with n // k classes they
+cannot.
+"""
+
+from anon_sql.methods import Call, Partition, method
+from anon_sql.table import QuasiTable
+
+
+@method("oka")
+def oka(table: QuasiTable, call: Call) -> Partition:
+    """Classes of at least k rows. Time grows with the square of the rows, divided by k."""
+    from anon_sql.kernels import oka as kernel
+
+    return Partition(
+        kernel.oka(
+            table.points, table.model, call.constraint.k, seed=call.seed, workers=call.workers
+        )
+    )
