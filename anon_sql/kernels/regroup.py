@@ -52,7 +52,7 @@ def ones(word):
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def together(groups, model, a, b, most):
     """Loss of two classes as one, in billionths over all columns; or anything above most."""
     total = np.int64(0)
