@@ -75,9 +75,6 @@ class Categories:
         return len(self.values) + bool((self.codes == self.null_code).any())
 
 
-Column = Numbers | Categories
-
-
 def categories(name: str, values: pa.Array) -> Categories:
     """Codes by the values' order in bytes, so that no code depends on the order of the rows."""
     from anon_sql.kernels.recoding import recode
@@ -144,6 +141,14 @@ def _above(
     lower = (low - low[least]).view(np.uint64).astype(np.float64)
     far: npt.NDArray[np.float64] = upper * 2.0**64 + lower
     return far
+
+
+def numeric_keys(sql_type: str, values: pa.Array) -> npt.NDArray[np.int64]:
+    """One key a value, in the order of the values; -0.0 is 0.0."""
+    if pa.types.is_floating(values.type):
+        values = pc.add(values, pa.scalar(0.0, values.type))
+    high, low, _ = wide(sql_type, values)
+    return high if low is None else _ranks(high, low)
 
 
 def gaps(left: pa.Array, right: pa.Array) -> npt.NDArray[np.float64]:

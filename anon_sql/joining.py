@@ -66,6 +66,28 @@ def place_suppressed(
     return dense(join_nearest(table, alone, short, workers))
 
 
+def accompany_suppressed(
+    classes: npt.NDArray[np.int32], constraint: Constraint, mode: str
+) -> npt.NDArray[np.int32]:
+    """Suppressed rows (-1) stay so, and where they may not be shown together, the rows of the
+    smallest classes join them (ties: lower id): for a method whose labels no row may change.
+
+    mode 'drop' leaves them out of the release, where they need no company.
+    """
+    suppressed = classes < 0
+    count = int(suppressed.sum())
+    if count == 0 or mode == "drop":
+        return dense(classes)
+    joined = dense(classes)
+    sizes = np.bincount(joined[joined >= 0])
+    for smallest in np.argsort(sizes, kind="stable"):
+        if constraint.legal(np.array([count]))[0]:
+            break
+        count += int(sizes[smallest])
+        joined[joined == smallest] = -1
+    return dense(joined)
+
+
 def dense(classes: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """The same classes with ids that run from 0 without gaps; -1 stays."""
     used = np.zeros(int(classes.max(initial=-1)) + 2, dtype=np.bool_)

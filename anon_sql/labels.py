@@ -38,8 +38,11 @@ def _wants_quotes(value: str) -> bool:
 
 def text(value: str) -> str:
     """A text value as it stands in a label, alone or in a set."""
-    if _is_bare(value):
-        return value
+    return value if _is_bare(value) else quoted(value)
+
+
+def quoted(value: str) -> str:
+    """A text value in quotes, whether it needs them or not."""
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 

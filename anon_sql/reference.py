@@ -13,6 +13,7 @@ TITLES = {
     "primitive": "Building blocks",
     "measure": "Information loss",
     "privacy": "Privacy",
+    "hierarchy": "Hierarchies",
     "reader": "Reading labels",
     "role": "Roles",
 }

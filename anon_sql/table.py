@@ -16,16 +16,18 @@ import pyarrow as pa
 from anon_sql.columns import (
     NULL_POINT,
     Categories,
-    Column,
     Numbers,
     categories,
     is_number,
     numbers,
 )
+from anon_sql.hierarchical import Hierarchical, hierarchical
 from anon_sql.workers import Workers
 
 if TYPE_CHECKING:
     from anon_sql.kernels.ncp import LossModel
+
+Column = Numbers | Categories | Hierarchical
 
 
 @dataclass(frozen=True)
@@ -60,18 +62,23 @@ class QuasiTable:
     @cached_property
     def model(self) -> "LossModel":
         """What the points mean to the kernels that count loss."""
-        from anon_sql.kernels.ncp import NUMBER, SET, LossModel
+        from anon_sql.kernels.ncp import NUMBER, SET, TREE, LossModel
 
-        sets = [c if isinstance(c, Categories) else None for c in self.columns]
+        kinds = {Numbers: NUMBER, Categories: SET, Hierarchical: TREE}
+        trees = [c.tree if isinstance(c, Hierarchical) else None for c in self.columns]
+        sizes = [0 if tree is None else len(tree.names) for tree in trees]
+        nodes = [tree for tree in trees if tree is not None]
+        sets = [c.distinct if isinstance(c, Categories) else 0 for c in self.columns]
+        nulls = [NULL_POINT if isinstance(c, Numbers) else c.null_code for c in self.columns]
         none = np.zeros(0, dtype=np.int64)
         return LossModel(
-            kind=np.array([NUMBER if c is None else SET for c in sets], dtype=np.int64),
-            values=np.array([0 if c is None else c.distinct for c in sets], dtype=np.int64),
-            null=np.array([NULL_POINT if c is None else c.null_code for c in sets], dtype=float),
-            base=np.zeros(len(sets), dtype=np.int64),
-            last=none,
-            parent=none,
-            share=np.zeros(0),
+            kind=np.array([kinds[type(c)] for c in self.columns], dtype=np.int64),
+            values=np.array(sets, dtype=np.int64),
+            null=np.array(nulls, dtype=np.float64),
+            base=np.cumsum([0, *sizes[:-1]]).astype(np.int64),
+            last=np.concatenate([none, *(tree.last for tree in nodes)]),
+            parent=np.concatenate([none, *(tree.parent for tree in nodes)]),
+            share=np.concatenate([np.zeros(0), *(tree.share for tree in nodes)]),
         )
 
 
@@ -81,16 +88,20 @@ def read(
     lists: Mapping[str, pa.Array],
     hashes: pa.Array,
     workers: Workers,
+    trees: Mapping[str, pa.StructArray | None],
 ) -> QuasiTable:
     """The quasi-identifiers named in ``types`` (SQL types by name, in declared order).
 
-    lists: Arrow arrays by name; hashes: uint64[n] of the values that are kept beside them.
+    lists: Arrow arrays by name; hashes: uint64[n] of the values that are kept beside them; trees:
+    the rows of a hierarchy by name, for the columns that have one.
     Raises AnonError for a type or value that no label can stand for.
     """
     from anon_sql.kernels.hash_order import by_hash
     from anon_sql.kernels.hashing import mix
 
-    jobs = [(function, name, sql_type, lists[name]) for name, sql_type in types.items()]
+    jobs = [
+        (function, name, sql_type, lists[name], trees.get(name)) for name, sql_type in types.items()
+    ]
     columns = workers.map(_column, jobs, [len(hashes)] * len(jobs))
     row_hash = hashes.to_numpy(zero_copy_only=False).astype(np.uint64)
     for column in columns:
@@ -102,7 +113,10 @@ def read(
     return QuasiTable(tuple(columns), by_hash(row_hash))
 
 
-def _column(function: str, name: str, sql_type: str, values: pa.Array) -> Column:
-    if is_number(function, name, sql_type):
-        return numbers(function, name, sql_type, values)
-    return categories(name, values)
+def _column(
+    function: str, name: str, sql_type: str, values: pa.Array, tree: pa.StructArray | None
+) -> Column:
+    number = is_number(function, name, sql_type)
+    if tree is not None:
+        return hierarchical(function, name, sql_type, values, tree)
+    return numbers(function, name, sql_type, values) if number else categories(name, values)

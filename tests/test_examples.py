@@ -36,12 +36,33 @@ TABLES = """
     CREATE TABLE release AS
     FROM rayden('people', k := 5, qids := ['age', 'city'], sensitive := ['illness']);
     CREATE TABLE classed AS FROM vp_partition('people', k := 5, qids := ['age', 'city']);
+    CREATE TABLE births AS SELECT DATE '1990-01-01' + (i * 400)::INTEGER AS born FROM range(9) AS r(i);
+    CREATE TABLE people_hierarchy AS
+    FROM numeric_hierarchy('people', 'age', widths := [10, 20])
+    UNION ALL FROM read_hierarchies('hierarchies/*.csv');
 """
+FILES = {
+    "city.csv": """\
+Accra;Ghana;Africa;*
+Bonn;Germany;Europe;*
+Cape Town;South Africa;Africa;*
+Delhi;India;Asia;*
+"""
+}
+
+
+def write_files(folder):
+    (folder / "hierarchies").mkdir()
+    for name, text in FILES.items():
+        (folder / "hierarchies" / name).write_text(text)
 
 
 @pytest.fixture(scope="module")
-def tables():
-    with anon_sql.connect() as con:
+def tables(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("examples")
+    write_files(folder)
+    with pytest.MonkeyPatch.context() as patch, anon_sql.connect() as con:
+        patch.chdir(folder)
         con.execute(TABLES)
         yield con
 
@@ -49,6 +70,7 @@ def tables():
 @pytest.fixture
 def page_tables(con, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    write_files(tmp_path)
     con.execute(TABLES)
     con.execute("COPY people TO 'people.parquet'")
     demo.make_adult_like(con)

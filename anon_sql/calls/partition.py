@@ -15,12 +15,14 @@ import pyarrow as pa
 from anon_sql import compiling, interrupt, labels, methods, options
 from anon_sql.arrow import first, integers, lists, one_list, one_map, one_struct, valid
 from anon_sql.calls.binding import HELPER
+from anon_sql.calls.nodes import described
 from anon_sql.columns import Categories, Numbers
 from anon_sql.constraints import Constraint
 from anon_sql.errors import AnonError
-from anon_sql.joining import dense, place_suppressed
+from anon_sql.hierarchical import Hierarchical
+from anon_sql.joining import accompany_suppressed, dense, place_suppressed
 from anon_sql.registry import udf
-from anon_sql.table import QuasiTable, read
+from anon_sql.table import Column, QuasiTable, read
 from anon_sql.workers import Workers
 
 PARTS = (
@@ -41,20 +43,24 @@ Classes = npt.NDArray[np.int32]
 
 
 @udf("__anon_partition", PARTS)
-def partition(plans: Any, packed: Any, given: Any) -> pa.Array:
+def partition(plans: Any, packed: Any, given: Any, trees: Any) -> pa.Array:
     """Run a method and describe its classes, the suppressed rows as the last one."""
     from anon_sql.kernels import grouping
 
     plan, columns = first(plans), lists(packed)
     if columns[HELPER + "hash"] is None:
         return pa.array([None], _result_type())
-    table, classes = classify(plan, columns, first(given) or {})
+    table, classes, nodes = classify(plan, columns, first(given) or {}, lists(trees))
     count = int(classes.max()) + 1
     suppressed = bool((classes < 0).any())
     total = count + suppressed
     numbered = np.where(classes < 0, np.int32(count), classes).astype(np.int32)
     grouped = grouping.group(numbered, total)
-    jobs = [(plan, column, *grouped, suppressed) for column in table.columns]
+    chosen = [None] * len(table.columns) if nodes is None else list(nodes.T)
+    jobs = [
+        (plan, column, *grouped, suppressed, given)
+        for column, given in zip(table.columns, chosen, strict=True)
+    ]
     workers = Workers(plan["function"], plan["threads"])
     parts = workers.map(_describe, jobs, [table.rows] * len(jobs))
     return one_struct(
@@ -67,17 +73,24 @@ def partition(plans: Any, packed: Any, given: Any) -> pa.Array:
 
 
 def classify(
-    plan: Mapping[str, Any], columns: Mapping[str, pa.Array | None], given: Mapping[str, Any]
-) -> tuple[QuasiTable, Classes]:
-    """The table and the class of each of its rows, rows as they came."""
-    table, call, method = prepare(plan, columns, given)
+    plan: Mapping[str, Any],
+    columns: Mapping[str, pa.Array | None],
+    given: Mapping[str, Any],
+    trees: Mapping[str, Any],
+) -> tuple[QuasiTable, Classes, Classes | None]:
+    """The table, the class of each of its rows and the nodes that a method chose, rows as they
+    came."""
+    table, call, method = prepare(plan, columns, given, trees)
     if call.constraint.k == 1 and not method.given:
-        return table, np.arange(table.rows, dtype=np.int32)
+        return table, np.arange(table.rows, dtype=np.int32), None
     found = method.run(table, call)
+    if found.nodes is not None:
+        placed = accompany_suppressed(found.classes, call.constraint, plan["suppressed"])
+        return table, as_came(table, placed), as_came(table, found.nodes)
     placed = place_suppressed(
         table, found.classes, call.constraint, plan["suppressed"], call.workers
     )
-    return table, as_came(table, placed)
+    return table, as_came(table, placed), None
 
 
 def as_came(table: QuasiTable, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -88,7 +101,10 @@ def as_came(table: QuasiTable, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def prepare(
-    plan: Mapping[str, Any], columns: Mapping[str, pa.Array | None], given: Mapping[str, Any]
+    plan: Mapping[str, Any],
+    columns: Mapping[str, pa.Array | None],
+    given: Mapping[str, Any],
+    trees: Mapping[str, Any],
 ) -> tuple[QuasiTable, methods.Call, methods.Method]:
     """The table, the call and the method of a plan, or AnonError where they do not fit."""
     function = plan["function"]
@@ -98,7 +114,7 @@ def prepare(
     types = dict(zip(plan["quasi"], plan["types"], strict=True))
     known = {name: values for name, values in columns.items() if values is not None}
     workers = Workers(function, plan["threads"])
-    table = read(function, types, known, known[HELPER + "hash"], workers)
+    table = read(function, types, known, known[HELPER + "hash"], workers, trees)
     constraint = Constraint(plan["k"])
     constraint.require(function, table.rows)
     method = methods.find(function)
@@ -146,17 +162,21 @@ def _refuse_identifying(function: str, k: int, columns: Mapping[str, pa.Array | 
 
 def _describe(
     plan: Mapping[str, Any],
-    column: Numbers | Categories,
+    column: Column,
     order: npt.NDArray[np.int32],
     starts: npt.NDArray[np.int64],
     starred: bool,
+    nodes: Classes | None,
 ) -> pa.StructArray:
     """What one column's labels are made of, a value for each class.
 
-    order, starts: the rows class by class; starred: the last class is of suppressed rows.
+    order, starts: the rows class by class; starred: the last class is of suppressed rows; nodes:
+    of a hierarchy, one for each row, where the method has chosen them.
     """
     from anon_sql.kernels import grouping
 
+    if isinstance(column, Hierarchical):
+        return _part(**described(plan, column, order, starts, starred, nodes))
     if isinstance(column, Numbers):
         low, high, nulls = grouping.extremes(order, starts, column.keys, column.present)
         mixed = (nulls > 0) & (low >= 0)

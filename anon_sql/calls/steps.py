@@ -14,23 +14,23 @@ _STATS = ("partitions", "detected", "recovered", "returned", "suppressed")
 
 
 @udf("__anon_class_ids", "INTEGER[]")
-def class_ids(plans: Any, packed: Any, given: Any) -> pa.Array:
+def class_ids(plans: Any, packed: Any, given: Any, trees: Any) -> pa.Array:
     """The class of each row, in the order of the packed lists."""
     columns = lists(packed)
     if columns[HELPER + "hash"] is None:
         return one_list(None, pa.int32())
-    return one_list(classify(first(plans), columns, first(given))[1], pa.int32())
+    return one_list(classify(first(plans), columns, first(given), lists(trees))[1], pa.int32())
 
 
 @udf("__anon_cof", "STRUCT(cof DOUBLE[], outlier BOOLEAN[])")
-def cof(plans: Any, packed: Any, given: Any) -> pa.Array:
+def cof(plans: Any, packed: Any, given: Any, trees: Any) -> pa.Array:
     """COF and outlier flag of each row; both NULL for a row without a class."""
     columns = lists(packed)
     if columns[HELPER + "hash"] is None:
         return one_struct(
             {"cof": one_list(None, pa.float64()), "outlier": one_list(None, pa.bool_())}
         )
-    table, call, method = prepare(first(plans), columns, first(given))
+    table, call, method = prepare(first(plans), columns, first(given), lists(trees))
     scores, outlier = (as_came(table, values) for values in method.run(table, call))
     classed = np.isnan(scores)
     return one_struct(
@@ -46,14 +46,14 @@ def cof(plans: Any, packed: Any, given: Any) -> pa.Array:
     "STRUCT(partitions BIGINT, detected BIGINT, recovered BIGINT, returned BIGINT, "
     "suppressed BIGINT, orr DOUBLE, suppression_rate DOUBLE, classes BIGINT)",
 )
-def recovery_stats(plans: Any, packed: Any, given: Any) -> pa.Array:
+def recovery_stats(plans: Any, packed: Any, given: Any, trees: Any) -> pa.Array:
     """What RAYDEN or M-COF finds; suppressed counts rows after the rule that stars need company."""
     from anon_sql.joining import place_suppressed
 
     columns, found, classes = lists(packed), {}, np.zeros(0, dtype=np.int32)
     if columns[HELPER + "hash"] is not None:
         plan = first(plans)
-        table, call, method = prepare(plan, columns, first(given))
+        table, call, method = prepare(plan, columns, first(given), lists(trees))
         made = method.run(table, call)
         classes = place_suppressed(
             table, made.classes, call.constraint, plan["suppressed"], call.workers
@@ -83,5 +83,5 @@ def gower_ranges(plans: Any, packed: Any) -> pa.Array:
     columns, kind = lists(packed), pa.map_(pa.string(), pa.float64())
     if columns[HELPER + "hash"] is None:
         return pa.array([None], kind)
-    table, call, method = prepare(first(plans), columns, {})
+    table, call, method = prepare(first(plans), columns, {}, {})
     return pa.array([list(method.run(table, call).items())], kind)

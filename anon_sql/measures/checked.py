@@ -101,6 +101,7 @@ def _require_labels(
         return
     if lost["malformed"]:
         kinds = "a value, {…}" if held["type"] is None else "a number, [low, high]"
+        kinds = "a node of its hierarchy" if lost["tree"] else kinds
         raise AnonError(
             function,
             f"a label of {column} must be {kinds} or *",

@@ -35,10 +35,15 @@ class Call:
 
 @dataclass(frozen=True)
 class Partition:
-    """classes: int32[n], -1 for suppressed, ids in no particular order; stats: counts by name."""
+    """classes: int32[n], -1 for suppressed, ids in no particular order; stats: counts by name.
+
+    nodes: int32[n, d] where each column's label is a node of its hierarchy, one for a whole class
+    (-1 for NULL); else a label is the lowest common ancestor.
+    """
 
     classes: "npt.NDArray[np.int32]"
     stats: Mapping[str, float] = field(default_factory=dict)
+    nodes: "npt.NDArray[np.int32] | None" = None
 
 
 @dataclass(frozen=True)

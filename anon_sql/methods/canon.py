@@ -7,6 +7,7 @@ both sides have k rows; the authors' code also drops sets whose median distance 
 
 from anon_sql.columns import Numbers
 from anon_sql.errors import AnonError
+from anon_sql.hierarchical import Hierarchical
 from anon_sql.methods import Call, Partition, method
 from anon_sql.options import Choice, Whole
 from anon_sql.table import QuasiTable
@@ -22,6 +23,14 @@ def canon(table: QuasiTable, call: Call) -> Partition:
     """Classes of at least k rows. Raises AnonError for a quasi-identifier that is no number."""
     from anon_sql.kernels.vp_tree import vp_partition
 
+    with_tree = [column.name for column in table.columns if isinstance(column, Hierarchical)]
+    if with_tree:
+        raise AnonError(
+            call.function,
+            "a quasi-identifier must have no hierarchy, since distances are those of numbers",
+            f"one for {', '.join(with_tree)}",
+            "use rayden, or leave its attribute out of the hierarchy",
+        )
     text = [column.name for column in table.columns if not isinstance(column, Numbers)]
     if text:
         raise AnonError(

@@ -11,14 +11,33 @@ FROM (SELECT *, 0 AS __anon_zero FROM query_table(__anon_released))
 GROUP BY ALL;
 
 -- A row a class: size, cells (one struct a column) and whether all of them are suppressed.
--- Takes the names of two CTEs: the classes, and what the raw table holds.
+-- Takes the names of CTEs: the classes, what the raw table holds, and its hierarchies.
 CREATE OR REPLACE MACRO __anon_measure_losses(
-    __anon_classes, __anon_domain, __anon_ncp
+    __anon_classes, __anon_domain, __anon_ncp, __anon_grown := NULL
 ) AS TABLE
 WITH
+__anon_no_trees AS (SELECT NULL::STRUCT(__anon_zero INTEGER) AS __anon_trees),
+-- One row, so that labels meet their hierarchy once.
+__anon_gathered AS MATERIALIZED (
+    SELECT list(COLUMNS(*)) FROM query_table(__anon_classes)
+),
+__anon_told AS (
+    SELECT __anon_told(COLUMNS(* EXCLUDE (__anon_size, __anon_class))) FROM __anon_gathered
+),
+__anon_climbed AS MATERIALIZED (
+    SELECT __anon_tree_losses(struct_pack(*COLUMNS(__anon_told.*)), __anon_trees) AS __anon_shares
+    FROM __anon_told, query_table(coalesce(__anon_grown, '__anon_no_trees'))
+),
 __anon_labels AS (
-    SELECT * EXCLUDE (__anon_rows)
-    FROM query_table(__anon_classes), query_table(__anon_domain)
+    SELECT
+        unnest(list_zip(
+            COLUMNS(* EXCLUDE (__anon_size, __anon_class, __anon_shares)),
+            __anon_shares[alias(COLUMNS(* EXCLUDE (__anon_size, __anon_class, __anon_shares)))])),
+        unnest(__anon_size) AS __anon_size, unnest(__anon_class) AS __anon_class
+    FROM __anon_gathered, __anon_climbed
+),
+__anon_domained AS (
+    SELECT * EXCLUDE (__anon_rows) FROM __anon_labels, query_table(__anon_domain)
 ),
 __anon_paired AS (
     SELECT
@@ -27,7 +46,7 @@ __anon_paired AS (
             __anon_domains[__anon_fold(alias(COLUMNS(
                 * EXCLUDE (__anon_size, __anon_class, __anon_domains))))]),
         __anon_size, __anon_class
-    FROM __anon_labels
+    FROM __anon_domained
 ),
 __anon_read AS (
     SELECT
@@ -48,7 +67,8 @@ __anon_weighed AS (
 __anon_listed AS (
     SELECT
         list_value(*COLUMNS(* EXCLUDE (__anon_zero, __anon_size, __anon_class)))
-            ::STRUCT(name VARCHAR, star BOOLEAN, quotes BOOLEAN, loss DOUBLE)[] AS __anon_cells,
+            ::STRUCT(
+                name VARCHAR, star BOOLEAN, quotes BOOLEAN, tree BOOLEAN, loss DOUBLE)[] AS __anon_cells,
         __anon_size, __anon_class
     FROM __anon_weighed
 )

@@ -16,7 +16,8 @@ __anon_by_column AS (
         sum(__anon_size * __anon_cell.loss) AS lost,
         count(*) - count(__anon_cell.loss) AS malformed,
         count_if(__anon_cell.loss > 1) AS beyond,
-        bool_or(__anon_cell.quotes) AS quotes
+        bool_or(__anon_cell.quotes) AS quotes,
+        bool_or(__anon_cell.tree) AS tree
     FROM (SELECT __anon_size, unnest(__anon_cells) AS __anon_cell FROM query_table(__anon_losses))
     GROUP BY 1
 )
@@ -54,13 +55,15 @@ FROM
     query_table(__anon_sums);
 
 CREATE OR REPLACE MACRO __anon_measured(
-    __anon_function, __anon_raw, __anon_released, __anon_k, __anon_ncp, __anon_call
+    __anon_function, __anon_raw, __anon_released, __anon_k, __anon_ncp, __anon_call,
+    __anon_hierarchy := NULL
 ) AS TABLE
 WITH
+__anon_grown AS MATERIALIZED (FROM __anon_trees(__anon_raw, __anon_call, __anon_hierarchy)),
 __anon_held AS MATERIALIZED (FROM __anon_measure_domain(__anon_raw, __anon_call)),
 __anon_classed AS (FROM __anon_measure_classes(__anon_released, __anon_call)),
 __anon_lost AS MATERIALIZED (
-    FROM __anon_measure_losses('__anon_classed', '__anon_held', __anon_ncp)),
+    FROM __anon_measure_losses('__anon_classed', '__anon_held', __anon_ncp, '__anon_grown')),
 __anon_summed AS (FROM __anon_measure_sums('__anon_lost')),
 __anon_checked AS MATERIALIZED (
     FROM __anon_measure_check(

@@ -26,8 +26,14 @@ CREATE OR REPLACE MACRO __anon_label(x, i) AS
             || ', ' || __anon_text(list_extract(x.v, list_extract(x.high, i))) || ']'
     END;
 
+-- Ends that come as text are those of a node of a hierarchy, and need not stand in the column.
+CREATE OR REPLACE MACRO __anon_ends_of(ends, probe) AS if(ends IS NULL, NULL, {
+    'min': cast_to_type(list_extract(ends, 1), __anon_type(probe)),
+    'max': cast_to_type(list_extract(ends, 2), __anon_type(probe))});
 CREATE OR REPLACE MACRO __anon_ends(x, i) AS
     CASE
+        WHEN x.sets IS NOT NULL THEN __anon_ends_of(
+            list_extract(x.sets, list_extract(x.label, i)), list_extract(x.v, 0))
         WHEN list_extract(x.low, i) = 0 THEN NULL
         WHEN list_extract(x.low, i) < 0 THEN {'min': list_extract(x.v, 0), 'max': list_extract(x.v, 0)}
         ELSE {
@@ -69,8 +75,8 @@ CREATE OR REPLACE MACRO __anon_type(probe) AS if(probe IS NULL, probe, '0');
 CREATE OR REPLACE MACRO __anon_read_ends
     (shown, probe) AS {'low': anon_min(shown), 'high': anon_max(shown), 'star': shown IS NULL},
     (shown VARCHAR, probe) AS {
-        'low': cast_to_type(anon_min(shown), __anon_type(probe)),
-        'high': cast_to_type(anon_max(shown), __anon_type(probe)),
+        'low': try(cast_to_type(anon_min(shown), __anon_type(probe))),
+        'high': try(cast_to_type(anon_max(shown), __anon_type(probe))),
         'star': coalesce(shown = '*', false)};
 
 CREATE OR REPLACE MACRO __anon_read_by

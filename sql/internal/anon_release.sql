@@ -19,7 +19,8 @@ CREATE OR REPLACE MACRO __anon_column(v, part) AS {
     'label': part.label, 'texts': part.texts, 'sets': part.sets};
 
 CREATE OR REPLACE MACRO __anon_release(
-    __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_common_, __anon_format, __anon_options
+    __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_common_, __anon_format, __anon_options,
+    __anon_hierarchy := NULL
 ) AS TABLE
 WITH
 __anon_planned AS MATERIALIZED (
@@ -40,6 +41,7 @@ __anon_lists AS (
     WHERE CASE
         WHEN __anon_row <= __anon_plan.rows THEN true ELSE error(__anon_plan.too_large) END
 ),
+__anon_grown AS MATERIALIZED (FROM __anon_trees(__anon_tbl, __anon_call, __anon_hierarchy)),
 -- Lists of text are large and only the partition needs them: they go no further.
 -- __anon_hash and __anon_none ride along, so that a call without quasi-identifiers reaches the
 -- plan's error and one without other columns has something to pick.
@@ -50,12 +52,12 @@ __anon_parts AS MATERIALIZED (
             struct_pack(*COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
                 OR __anon_is('classes', __anon_c, __anon_call)
                 OR __anon_c = '__anon_hash' OR __anon_c[:12] = '__anon_mark_')),
-            __anon_options) AS __anon_part,
+            __anon_options, __anon_trees) AS __anon_part,
         __anon_slim(COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
             OR __anon_c = '__anon_hash')),
         COLUMNS(lambda __anon_c: __anon_c = '__anon_none'
             OR __anon_is('released', __anon_c, __anon_call) AND NOT __anon_is('quasi', __anon_c, __anon_call))
-    FROM __anon_lists, __anon_planned
+    FROM __anon_lists, __anon_planned, __anon_grown
 ),
 __anon_quasi AS (
     SELECT COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
@@ -131,9 +133,9 @@ __anon_order_names AS (
 __anon_checked AS MATERIALIZED (
     SELECT __anon_check(
         __anon_plan, struct_pack(*COLUMNS(__anon_quasi.*)), __anon_part.class, __anon_read,
-        __anon_kept_name, __anon_shown_name, __anon_order_name)
+        __anon_kept_name, __anon_shown_name, __anon_order_name, __anon_trees)
         AS __anon_rows
-    FROM __anon_planned, __anon_quasi, __anon_parts, __anon_reads,
+    FROM __anon_planned, __anon_grown, __anon_quasi, __anon_parts, __anon_reads,
         __anon_kept_names, __anon_shown_names, __anon_order_names
 ),
 __anon_places AS (

@@ -1,7 +1,8 @@
 -- A relation as one row for a step that is no release: every column as a list, the plan, and
 -- what the step's function is given.
 CREATE OR REPLACE MACRO __anon_work(
-    __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_suppressed, __anon_seed, __anon_options
+    __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_suppressed, __anon_seed, __anon_options,
+    __anon_hierarchy := NULL
 ) AS TABLE
 WITH
 __anon_planned AS MATERIALIZED (
@@ -22,4 +23,7 @@ __anon_given AS (
         OR __anon_is('classes', __anon_c, __anon_call) OR __anon_c = '__anon_hash')) AS __anon_packed
     FROM __anon_lists
 )
-SELECT * FROM __anon_lists, __anon_planned, __anon_given;
+SELECT *
+FROM
+    __anon_lists, __anon_planned, __anon_given,
+    __anon_trees(__anon_tbl, __anon_call, __anon_hierarchy);

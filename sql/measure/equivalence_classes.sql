@@ -2,6 +2,7 @@
 --
 -- raw: name of the original table. released: name of its release, label or typed format.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
+-- hierarchy: the relation that the release was made with; NULL for none.
 -- sensitive: a name or a list of names, besides those declared.
 -- Returns: a row per class: the quasi-identifiers as in the release, size (rows), ncp (mean over
 --   the quasi-identifiers, 0…1), distinct_<name> (values of each sensitive column that are not
@@ -11,9 +12,11 @@
 --   result, a label that cannot be read, raw and release swapped.
 -- Example: SELECT * FROM equivalence_classes('people', 'release', qids := ['age', 'city']);
 CREATE OR REPLACE MACRO equivalence_classes(
-    raw, released, qids := NULL, sensitive := NULL
+    raw, released, qids := NULL, sensitive := NULL, hierarchy := NULL
 ) AS TABLE
 WITH
+__anon_grown AS MATERIALIZED (
+    FROM __anon_trees(raw, __anon_measure_call(raw, qids, sensitive), hierarchy)),
 __anon_held AS MATERIALIZED (
     FROM __anon_measure_domain(raw, __anon_measure_call(raw, qids, sensitive))),
 __anon_grouped AS (
@@ -40,7 +43,7 @@ __anon_varied AS (
     FROM __anon_numbered
 ),
 __anon_lost AS MATERIALIZED (
-    FROM __anon_measure_losses('__anon_classed', '__anon_held', 'share')),
+    FROM __anon_measure_losses('__anon_classed', '__anon_held', 'share', '__anon_grown')),
 __anon_summed AS (FROM __anon_measure_sums('__anon_lost')),
 __anon_checked AS MATERIALIZED (
     FROM __anon_measure_check(

@@ -3,12 +3,14 @@
 --
 -- raw: name of the original table. released: name of its release, label or typed format.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
+-- hierarchy: the relation that the release was made with; NULL for none.
 -- Returns: DOUBLE, 0…1; NULL for an empty raw table.
 -- Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw and
 --   release swapped.
 -- Example: SELECT suppression_rate('people', 'release', qids := ['age', 'city']);
-CREATE OR REPLACE MACRO suppression_rate(raw, released, qids := NULL) AS (
+CREATE OR REPLACE MACRO suppression_rate(raw, released, qids := NULL, hierarchy := NULL) AS (
     SELECT __anon_suppression_rate
     FROM __anon_measured(
-        'suppression_rate', raw, released, 5, 'share', __anon_measure_call(raw, qids, NULL))
+        'suppression_rate', raw, released, 5, 'share', __anon_measure_call(raw, qids, NULL),
+        __anon_hierarchy := hierarchy)
 );

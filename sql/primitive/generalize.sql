@@ -4,16 +4,20 @@
 -- qids, sensitive, identifiers, keep: column names; NULL means as declared in comments.
 -- classes: the column of class ids; rows where it is NULL are suppressed.
 -- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' or 'drop'.
+-- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
+--   by nodes; NULL for none.
 -- Returns: the source's columns less the identifiers, the classes, cof and outlier;
 --   quasi-identifiers generalized.
 -- Errors: a class of fewer than k rows, no such column of classes.
 -- Example: SELECT * FROM generalize('classed', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO generalize(
     tbl, k := 5, qids := NULL, classes := 'class_id', format := 'label',
-    sensitive := NULL, identifiers := NULL, keep := NULL, suppressed := 'keep'
+    sensitive := NULL, identifiers := NULL, keep := NULL, suppressed := 'keep',
+    hierarchy := NULL
 ) AS TABLE
 FROM __anon_release(
     'generalize', tbl, k,
     __anon_call_of(
         tbl, qids, sensitive, identifiers, keep, classes, ['cof', 'outlier'], false),
-    __anon_common(format, suppressed, 0), format, NULL);
+    __anon_common(format, suppressed, 0), format, NULL,
+    __anon_hierarchy := hierarchy);

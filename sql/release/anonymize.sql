@@ -9,15 +9,19 @@
 --   three times as long) or 'best' (a search that goes on from 'good').
 -- time_limit: seconds that 'best' may search. rounds: rounds it may search instead, however long
 --   they take: the same call then gives the same release; NULL to go by time_limit.
+-- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
+--   by nodes and scored by the leaves below; NULL for none.
 -- Returns: the source's columns less the identifiers, quasi-identifiers generalized.
 -- Errors: no quasi-identifier, k above the number of rows, unknown columns or options.
 -- Example: SELECT * FROM anonymize('people', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO anonymize(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
     format := 'label', suppressed := 'keep', seed := 42,
-    effort := 'good', time_limit := 30, rounds := NULL
+    effort := 'good', time_limit := 30, rounds := NULL,
+    hierarchy := NULL
 ) AS TABLE
 FROM __anon_release(
     'anonymize', tbl, k, __anon_scope(tbl, qids, sensitive, identifiers, keep),
     __anon_common(format, suppressed, seed), format,
-    {'effort': effort, 'time_limit': time_limit, 'rounds': rounds});
+    {'effort': effort, 'time_limit': time_limit, 'rounds': rounds},
+    __anon_hierarchy := hierarchy);

@@ -6,15 +6,19 @@
 -- seed: all randomness.
 -- vantage: 'random', 'max_spread' or 'farthest'. cut: 'median', 'balanced' or 'aligned'.
 -- tries: vantage points tried before a median cut is given up.
+-- hierarchy: name of a relation with attribute, value, level and label; NULL for none. None of
+--   its attributes may be a quasi-identifier: distances need numbers.
 -- Returns: the source's columns less the identifiers, quasi-identifiers generalized.
--- Errors: a quasi-identifier that is text (use rayden), k above the number of rows.
+-- Errors: a quasi-identifier that is text or has a hierarchy (use rayden), k above the number of rows.
 -- Example: SELECT * FROM canon('people', k := 2, qids := ['age']);
 CREATE OR REPLACE MACRO canon(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
     format := 'label', suppressed := 'keep', seed := 42,
-    vantage := 'random', cut := 'median', tries := 8
+    vantage := 'random', cut := 'median', tries := 8,
+    hierarchy := NULL
 ) AS TABLE
 FROM __anon_release(
     'canon', tbl, k, __anon_scope(tbl, qids, sensitive, identifiers, keep),
     __anon_common(format, suppressed, seed), format,
-    {'vantage': vantage, 'cut': cut, 'tries': tries});
+    {'vantage': vantage, 'cut': cut, 'tries': tries},
+    __anon_hierarchy := hierarchy);

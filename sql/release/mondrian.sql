@@ -6,15 +6,19 @@
 -- seed: of no effect, since nothing is drawn.
 -- partitioning: 'strict' keeps equal values together, 'relaxed' makes classes of k to 2k - 1 rows.
 -- columns: 'any' tries the next column where the widest has no cut, 'widest' does not.
+-- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
+--   by nodes; NULL for none.
 -- Returns: the source's columns less the identifiers, quasi-identifiers generalized.
 -- Errors: no quasi-identifier, k above the number of rows, unknown columns or options.
 -- Example: SELECT * FROM mondrian('people', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO mondrian(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
     format := 'label', suppressed := 'keep', seed := 42,
-    partitioning := 'strict', columns := 'any'
+    partitioning := 'strict', columns := 'any',
+    hierarchy := NULL
 ) AS TABLE
 FROM __anon_release(
     'mondrian', tbl, k, __anon_scope(tbl, qids, sensitive, identifiers, keep),
     __anon_common(format, suppressed, seed), format,
-    {'partitioning': partitioning, 'columns': columns});
+    {'partitioning': partitioning, 'columns': columns},
+    __anon_hierarchy := hierarchy);

@@ -9,6 +9,8 @@
 -- repair: 'cap' or 'merge', what a class does that outliers would leave below k.
 -- unrecovered: 'return' to their class or 'suppress' outliers that make no class of their own.
 -- distance: 'gower', or 'codes' for Euclidean distance between scaled codes, as the paper has it.
+-- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
+--   by nodes; NULL for none.
 -- Returns: the source's columns less the identifiers, quasi-identifiers generalized.
 -- Errors: no quasi-identifier, k above the number of rows, unknown columns or options.
 -- Example: SELECT * FROM mondrian_cof('people', k := 2, qids := ['age', 'city']);
@@ -16,10 +18,12 @@ CREATE OR REPLACE MACRO mondrian_cof(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
     format := 'label', suppressed := 'keep', seed := 42,
     alpha := 2.0, partitioning := 'strict', repair := 'cap', unrecovered := 'return',
-    distance := 'gower'
+    distance := 'gower',
+    hierarchy := NULL
 ) AS TABLE
 FROM __anon_release(
     'mondrian_cof', tbl, k, __anon_scope(tbl, qids, sensitive, identifiers, keep),
     __anon_common(format, suppressed, seed), format,
     {'alpha': alpha, 'partitioning': partitioning, 'repair': repair,
-     'unrecovered': unrecovered, 'distance': distance});
+     'unrecovered': unrecovered, 'distance': distance},
+    __anon_hierarchy := hierarchy);

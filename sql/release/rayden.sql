@@ -10,6 +10,8 @@
 -- repair: 'cap' or 'merge', what a class does that outliers would leave below k.
 -- variant: 'rayden', 'tang' or 'pyod', the way to compute COF.
 -- unrecovered: 'return' to their class or 'suppress' outliers that make no class of their own.
+-- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
+--   by nodes and at distance 0 or 1, numbers too; NULL for none.
 -- Returns: the source's columns less the identifiers, quasi-identifiers generalized.
 -- Errors: no quasi-identifier, k above the number of rows, unknown columns or options.
 -- Example: SELECT * FROM rayden('people', k := 2, qids := ['age', 'city']);
@@ -17,10 +19,12 @@ CREATE OR REPLACE MACRO rayden(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
     format := 'label', suppressed := 'keep', seed := 42,
     alpha := 2.0, vantage := 'random', cut := 'balanced', tries := 8,
-    repair := 'cap', variant := 'rayden', unrecovered := 'return'
+    repair := 'cap', variant := 'rayden', unrecovered := 'return',
+    hierarchy := NULL
 ) AS TABLE
 FROM __anon_release(
     'rayden', tbl, k, __anon_scope(tbl, qids, sensitive, identifiers, keep),
     __anon_common(format, suppressed, seed), format,
     {'alpha': alpha, 'vantage': vantage, 'cut': cut, 'tries': tries,
-     'repair': repair, 'variant': variant, 'unrecovered': unrecovered});
+     'repair': repair, 'variant': variant, 'unrecovered': unrecovered},
+    __anon_hierarchy := hierarchy);

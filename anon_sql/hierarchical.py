@@ -1,0 +1,127 @@
+"""A column that has a hierarchy: the leaf of every row, and the tree.
+
+Numbers meet their leaves in the column's own type, so that '39' and '39.0' are the leaf of the
+integer 39; text meets them byte by byte.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.arrow import integers, valid
+from anon_sql.columns import numeric_keys
+from anon_sql.errors import AnonError
+from anon_sql.hierarchy import Tree, grow
+from anon_sql.paths import Row
+
+
+@dataclass(frozen=True)
+class Hierarchical:
+    """codes: int32[n], the leaf of each row; NULL is the number of leaves."""
+
+    name: str
+    codes: npt.NDArray[np.int32]
+    tree: Tree
+
+    @property
+    def null_code(self) -> int:
+        return self.tree.leaves
+
+
+def hierarchical(
+    function: str, name: str, sql_type: str, values: pa.Array, listed: pa.StructArray
+) -> Hierarchical:
+    """Leaves of the column's values by the hierarchy's rows, as ``__anon_trees`` lists them.
+
+    Raises AnonError where the rows are no tree or lack a value.
+    """
+    rank = None
+    if _counts(listed):
+        keys, known = numeric_keys(sql_type, listed.field("leaf")), valid(listed.field("leaf"))
+        texts = leaf_texts(listed)
+        order = np.flatnonzero(known)[np.argsort(keys[known], kind="stable")]
+        rank = {leaf: at for at, leaf in enumerate(dict.fromkeys(texts[row] for row in order))}
+    tree = grow(function, name, tree_rows(function, name, listed), rank, like_values(listed))
+    at = {leaf: code for code, leaf in enumerate(tree.names[: tree.leaves])}
+    present = valid(values)
+    codes, missing = _codes(sql_type, values, listed, at)
+    if missing:
+        raise AnonError(
+            function,
+            f"the hierarchy must cover every value of {name}",
+            f"{missing:,} value{'' if missing == 1 else 's'} that it lacks",
+            "check_hierarchy() lists them",
+        )
+    return Hierarchical(name, np.where(present, codes, len(at)).astype(np.int32), tree)
+
+
+def tree_rows(function: str, name: str, listed: pa.StructArray) -> list[Row]:
+    """A hierarchy's rows with their leaves as the column prints them."""
+    value, level, label = (listed.field(n).to_pylist() for n in ("value", "level", "label"))
+    if None in level:
+        raise AnonError(function, f"levels of the hierarchy of {name} must be numbers", "NULL")
+    return [Row(*row) for row in zip(leaf_texts(listed), value, level, label, strict=True)]
+
+
+def like_values(listed: pa.StructArray) -> frozenset[str]:
+    """The labels that could be read as a number, date or time of the column."""
+    marked = listed.field("label").filter(listed.field("castable")).unique().to_pylist()
+    return frozenset(marked) if _counts(listed) else frozenset()
+
+
+def leaf_texts(listed: pa.StructArray) -> list[str]:
+    """Each row's value as the column prints it; as it is written where it cannot hold it."""
+    pairs = zip(listed.field("value").to_pylist(), listed.field("shown").to_pylist(), strict=True)
+    return [written if shown is None else shown for written, shown in pairs]
+
+
+def _counts(listed: pa.StructArray) -> bool:
+    """Whether the column holds numbers, dates or times."""
+    kind = listed.field("leaf").type
+    return not (
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_dictionary(kind)
+    )
+
+
+def uncovered(sql_type: str, values: pa.Array, listed: pa.StructArray) -> pa.Array:
+    """The distinct values that no leaf stands for."""
+    distinct = values.drop_null()
+    if pa.types.is_dictionary(distinct.type):
+        distinct = distinct.cast(pa.string())
+    if pa.types.is_boolean(distinct.type):
+        distinct = pc.if_else(distinct, "true", "false")
+    at = dict.fromkeys(leaf_texts(listed), 0)
+    codes, _ = _codes(sql_type, distinct, listed, at)
+    return distinct.filter(pa.array(codes < 0)).unique()
+
+
+def _codes(
+    sql_type: str, values: pa.Array, listed: pa.StructArray, at: dict[str, int]
+) -> tuple[npt.NDArray[np.int64], int]:
+    """The place in ``at`` of each value's leaf, -1 where there is none, and how many distinct
+    values lack one."""
+    if not _counts(listed):
+        if pa.types.is_boolean(values.type):
+            values = pc.if_else(values, "true", "false")
+        coded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
+        known = [at.get(word, -1) for word in coded.dictionary.cast(pa.large_string()).to_pylist()]
+        places, present = integers(coded.indices.cast(pa.int32())), valid(coded)
+        codes = np.array([*known, -1], dtype=np.int64)[np.where(present, places, -1)]
+        return codes, len(np.unique(places[present & (codes < 0)]))
+    leaf, texts = listed.field("leaf"), leaf_texts(listed)
+    keys = numeric_keys(sql_type, pa.concat_arrays([values, leaf]))
+    keys, leaf_keys = np.split(keys, [len(values)])
+    rows = np.flatnonzero(valid(leaf))
+    leaf_keys, first = np.unique(leaf_keys[rows], return_index=True)
+    code_of = np.array([*(at[texts[row]] for row in rows[first]), -1], dtype=np.int64)
+    place = np.searchsorted(leaf_keys, keys)
+    found = np.append(leaf_keys, 0)[place] == keys
+    found &= place < len(leaf_keys)
+    codes = code_of[np.where(found, place, -1)]
+    return codes, len(np.unique(keys[valid(values) & ~found]))

@@ -1,0 +1,68 @@
+"""Datafly: whole columns are generalized, level by level, until few rows stand out.
+
+Source: Sweeney 1998, "Datafly: a system for providing anonymity in medical data", and 2002,
+"Achieving k-anonymity privacy protection using generalization and suppression", figure 4: while
+more rows than the limit are in combinations rarer than k, the column with most distinct values
+goes up one level; the rows that are left are suppressed. Ties go to the column named first; one
+that is at its root is skipped, where Sweeney's text is silent. NULL is a value of its own below
+the root.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql.errors import AnonError
+from anon_sql.hierarchical import Hierarchical
+from anon_sql.methods import Call, Partition, method
+from anon_sql.options import Number, OrNull
+from anon_sql.table import QuasiTable
+
+Nodes = npt.NDArray[np.int32]
+
+
+@method("datafly", suppression_limit=OrNull(Number(0, 1)))
+def datafly(table: QuasiTable, call: Call) -> Partition:
+    """Combinations of nodes as classes, rare ones suppressed; stats: generalizations, suppressed.
+
+    Raises AnonError that names the quasi-identifiers without a hierarchy.
+    """
+    columns = [column for column in table.columns if isinstance(column, Hierarchical)]
+    if len(columns) < len(table.columns):
+        without = [c.name for c in table.columns if not isinstance(c, Hierarchical)]
+        raise AnonError(
+            call.function,
+            "every quasi-identifier needs a hierarchy",
+            f"none for {', '.join(without)}",
+            "add one, or use basic_mondrian, which takes columns without",
+        )
+    share = call.options["suppression_limit"]
+    limit = call.constraint.k if share is None else share * table.rows + 1e-9
+    codes = np.column_stack([column.codes[table.order] for column in columns])
+    records, record_of = np.unique(codes, axis=0, return_inverse=True)
+    record_of = record_of.reshape(-1)
+    rows = np.bincount(record_of)
+    levels = [np.column_stack([c.tree.levels, _nulls(c)]).astype(np.int32) for c in columns]
+    level = [0] * len(columns)
+    while True:
+        nodes = np.column_stack([levels[c][level[c]][records[:, c]] for c in range(len(columns))])
+        _, group_of = np.unique(nodes, axis=0, return_inverse=True)
+        group_of = group_of.reshape(-1)
+        rare = ~call.constraint.legal(np.bincount(group_of, weights=rows).astype(np.int64))
+        left = int(rows[rare[group_of]].sum())
+        distinct = [
+            len(np.unique(nodes[:, c])) if level[c] < len(levels[c]) - 1 else 0
+            for c in range(len(columns))
+        ]
+        if left <= limit or not any(distinct):
+            break
+        level[int(np.argmax(distinct))] += 1
+    classes = np.where(rare[group_of], -1, group_of)[record_of].astype(np.int32)
+    stats = {"generalizations": sum(level), "suppressed": left}
+    return Partition(classes, stats, nodes[record_of])
+
+
+def _nulls(column: Hierarchical) -> Nodes:
+    """What NULL is at each level: itself (-1), at the top the root."""
+    nulls = np.full(len(column.tree.levels), -1, dtype=np.int32)
+    nulls[-1] = column.tree.root
+    return nulls

@@ -1,0 +1,18 @@
+-- Generalization hierarchies from files as the field writes them: a line per value, the value
+-- first, then its labels from the lowest level to the root, separated by ; or , and without a
+-- header. Store the result: it is read anew at every use.
+--
+-- files: a path, a pattern such as 'dir/*.csv', or a list of them; UTF-8. The name of a file, up
+--   to its first dot, is the name of the column it is for.
+-- Returns: a row per value and level: attribute, value, level (1 is the first above the value),
+--   label. Empty cells are left out, so that lines may have different lengths.
+-- Errors: no such file, a file that is not UTF-8, a line without a label.
+-- Example: SELECT * FROM read_hierarchies('hierarchies/*.csv');
+CREATE OR REPLACE MACRO read_hierarchies(files) AS TABLE
+SELECT unnest(__anon_row)
+FROM (
+    SELECT unnest(__anon_hierarchy_file(
+        (files)::VARCHAR, list(filename ORDER BY filename), list(content ORDER BY filename)))
+        AS __anon_row
+    FROM read_blob(files)
+);

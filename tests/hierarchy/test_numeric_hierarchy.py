@@ -1,0 +1,64 @@
+"""Ranges of fixed widths over a numeric column."""
+
+import duckdb
+import pytest
+
+
+def labels(con, call):
+    rows = con.sql(f"SELECT value, list(label ORDER BY level) FROM {call} GROUP BY 1").fetchall()
+    return dict(rows)
+
+
+def test_ranges_begin_at_multiples_of_their_width(con):
+    con.execute("CREATE TABLE t AS SELECT unnest([-21, -1, 0, 4, 5, 39, NULL, 4])::SMALLINT AS n")
+    assert labels(con, "numeric_hierarchy('t', 'N')") == {
+        "-21": ["-25 to -21", "-30 to -21", "-40 to -21", "*"],
+        "-1": ["-5 to -1", "-10 to -1", "-20 to -1", "*"],
+        "0": ["0 to 4", "0 to 9", "0 to 19", "*"],
+        "4": ["0 to 4", "0 to 9", "0 to 19", "*"],
+        "5": ["5 to 9", "0 to 9", "0 to 19", "*"],
+        "39": ["35 to 39", "30 to 39", "20 to 39", "*"],
+    }
+    attributes = con.sql("SELECT DISTINCT attribute FROM numeric_hierarchy('t', 'n')").fetchall()
+    assert attributes == [("n",)]
+
+
+@pytest.mark.parametrize(
+    "kind", ["TINYINT", "UBIGINT", "HUGEINT", "DECIMAL(9, 2)", "FLOAT", "DOUBLE"]
+)
+def test_every_number_has_ranges_that_are_sound(con, kind):
+    con.execute(f"CREATE TABLE t AS SELECT (i * 7 % 100)::{kind} AS n FROM range(100) AS r(i)")
+    con.execute("CREATE TABLE h AS FROM numeric_hierarchy('t', 'n', widths := [10, 50])")
+    assert con.sql("FROM check_hierarchy('t', 'h')").fetchall() == []
+    assert con.sql("SELECT count(DISTINCT label) FROM h").fetchall() == [(13,)]
+
+
+def test_parts_of_numbers(con):
+    con.execute("CREATE TABLE t AS SELECT unnest([1.25, 2.5]) AS n")
+    assert labels(con, "numeric_hierarchy('t', 'n', [0.5, 1.5])") == {
+        "1.25": ["1.00 to below 1.50", "0.00 to below 1.50", "*"],
+        "2.50": ["2.50 to below 3.00", "1.50 to below 3.00", "*"],
+    }
+
+
+@pytest.mark.parametrize("widths", ["[5, 7]", "[10, 5]", "[0]", "[-5]", "[]", "[5, NULL]", "NULL"])
+def test_widths_lie_within_each_other(con, widths):
+    con.execute("CREATE TABLE t AS SELECT 1 AS n")
+    with pytest.raises(duckdb.Error, match="numeric_hierarchy: widths must be positive, ascending"):
+        con.sql(f"FROM numeric_hierarchy('t', 'n', widths := {widths})").fetchall()
+
+
+def test_the_column_must_be_there(con):
+    con.execute("CREATE TABLE t AS SELECT 1 AS age")
+    said = "numeric_hierarchy: the hierarchy must be for a column of the table, got 'agee'; did you mean age"
+    with pytest.raises(duckdb.Error, match=said):
+        con.sql("FROM numeric_hierarchy('t', 'agee')").fetchall()
+
+
+def test_an_empty_table_has_no_rows_and_names_are_the_users_own(con):
+    con.execute('CREATE TABLE t ("tbl" INTEGER, "column_name" INTEGER, "it\'s ""x""" INTEGER)')
+    assert con.sql("FROM numeric_hierarchy('t', 'tbl')").fetchall() == []
+    con.execute("INSERT INTO t VALUES (1, 2, 3)")
+    for name, value in (("tbl", "1"), ("column_name", "2"), ("it''s \"x\"", "3")):
+        rows = con.sql(f"FROM numeric_hierarchy('t', '{name}', [10])").fetchall()
+        assert rows[0] == (name.replace("''", "'"), value, 1, "0 to 9")

@@ -1,0 +1,331 @@
+"""Releases by hierarchies, as users call them: labels, both formats, loss, and what is refused."""
+
+from collections import Counter
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import anon_sql
+from tests.oracles import quoted
+from tests.test_roles import fails
+
+METHODS = ["anonymize", "rayden", "basic_mondrian", "datafly"]
+# Ragged, with a root of another name, quotes, values that differ in case, and numbers as text.
+PATHS = {
+    "s": {
+        "it's": ["a, b", "x", "All"],
+        "It's": ["a, b", "x", "All"],
+        "[": ["x", "All"],
+        "*": ["NULL", "y", "All"],
+        "": ["NULL", "y", "All"],
+        "u v": ["y", "All"],
+        "é": ["All"],
+    },
+    "n": {
+        "1": ["1 to 2", "20", "*"],
+        "2.0": ["1 to 2", "20", "*"],
+        "03": ["20", "*"],
+        "10": ["ten", "*"],
+        "11": ["ten", "*"],
+        "40": ["*"],
+        "-5": ["*"],
+    },
+    "d": {
+        "2020-01-31": ["2020-01", "2020", "*"],
+        "2020-1-05": ["2020-01", "2020", "*"],
+        "2020-12-01": ["2020-12", "2020", "*"],
+        "1999-12-31": ["1999", "*"],
+    },
+}
+LEAVES = {  # the values of the table, as they are printed, and how their paths call them
+    "s": {name: name for name in PATHS["s"]},
+    "n": {"1": "1", "2": "2.0", "3": "03", "10": "10", "11": "11", "40": "40", "-5": "-5"},
+    "d": {"2020-01-31": "2020-01-31", "2020-01-05": "2020-1-05", "2020-12-01": "2020-12-01"},
+}
+QUASI = ["s", "n", "d"]
+PRINTED = {"20": "'20'", "a, b": "'a, b'", "NULL": "'NULL'", "All": "*"}
+LEAF = {"it's": r"'it\'s'", "It's": r"'It\'s'", "[": "'['", "*": "'*'", "": "''"}
+ROW = st.tuples(*(st.sampled_from([None, *LEAVES[name]]) for name in QUASI))
+
+
+def hierarchy(con, paths=PATHS, name="h"):
+    con.execute(
+        f"CREATE OR REPLACE TABLE {name} "
+        "(attribute VARCHAR, value VARCHAR, level INTEGER, label VARCHAR)"
+    )
+    con.executemany(
+        f"INSERT INTO {name} VALUES (?, ?, ?, ?)",
+        [
+            (attribute, value, level, label)
+            for attribute, path_of in paths.items()
+            for value, path in path_of.items()
+            for level, label in enumerate(path, 1)
+        ],
+    )
+
+
+def fill(con, rows):
+    con.execute("CREATE OR REPLACE TABLE t (s VARCHAR, n INTEGER, d DATE, rid INTEGER)")
+    con.executemany(
+        "INSERT INTO t VALUES (?, ?, ?, ?)", [(*row, at) for at, row in enumerate(rows)]
+    )
+
+
+def way(name, value):
+    """Printed labels above a printed value, itself first; a twin."""
+    path = PATHS[name][LEAVES[name][value]]
+    own = LEAF.get(value, value) if name == "s" else value
+    return [own, *(PRINTED.get(p, p) if not (name == "d" and p == "20") else p for p in path)]
+
+
+def expected(name, values):
+    """The label of a class that holds these printed values, by the lowest common ancestor."""
+    if None in values:
+        return None if values == {None} else "*"
+    ways = [way(name, value) for value in values]
+    return next(label for label in ways[0] if all(label in other for other in ways))
+
+
+def loss(name, label):
+    """NCP of a label: 0 for a leaf, else leaves below / all leaves."""
+    if label is None:
+        return 0.0
+    below = sum(
+        label in [LEAF.get(v, v), *(PRINTED.get(p, p) for p in path)]
+        for v, path in PATHS[name].items()
+    )
+    leaf = label in [way(name, value)[0] for value in LEAVES[name]]
+    return 1.0 if label == "*" else 0.0 if leaf or below == 1 else below / len(PATHS[name])
+
+
+@pytest.fixture(scope="module")
+def shared():
+    with anon_sql.connect() as con:
+        hierarchy(con)
+        yield con
+
+
+def released(con, method, k=2, table="t", qids=QUASI, **more):
+    arguments = {"qids": qids, "keep": ["rid"], "hierarchy": "h", **more}
+    given = ", ".join(f"{name} := {value!r}" for name, value in arguments.items())
+    return con.sql(f"FROM {method}('{table}', k := {k}, {given}) ORDER BY rid").fetchall()
+
+
+@pytest.mark.parametrize("method", ["anonymize", "rayden", "basic_mondrian"])
+@settings(deadline=None, max_examples=10)
+@given(rows=st.lists(ROW, min_size=3, max_size=30))
+def test_a_label_is_the_lowest_common_ancestor_of_its_class(shared, method, rows):
+    fill(shared, rows)
+    shown = released(shared, method)
+    classes = {}
+    for row in shown:
+        classes.setdefault(row[:3], []).append(rows[row[3]])
+    assert min(map(len, classes.values())) >= 2
+    for labels, members in classes.items():
+        for at, name in enumerate(QUASI):
+            assert labels[at] == expected(name, {row[at] for row in members})
+
+
+@pytest.mark.parametrize("method", METHODS)
+@settings(deadline=None, max_examples=6)
+@given(rows=st.lists(ROW, min_size=3, max_size=30))
+def test_both_formats_say_the_same_and_lose_what_a_plain_sum_says(shared, method, rows):
+    fill(shared, rows)
+    shown = released(shared, method)
+    typed = released(shared, method, format="typed")
+    total = 0.0
+    for labels, values, (_, _, _, rid) in zip(shown, typed, shown, strict=True):
+        for name, label, value, own in zip(QUASI, labels, values, rows[rid], strict=False):
+            total += loss(name, label)
+            assert label == "*" or (label is None) == (own is None)
+            if label == "*":
+                assert value is None
+            elif label is None:
+                assert value == ([] if name == "s" else {"min": None, "max": None})
+            elif name == "s":
+                below = [v for v in LEAVES["s"] if label in way("s", v)]
+                assert value == sorted(below, key=str.encode)
+                assert own in below
+            else:
+                below = [v for v in LEAVES[name] if label in way(name, v)]
+                ends = [str(value["min"]), str(value["max"])]
+                assert set(ends) <= set(below) | {"1999-12-31"}
+                assert own in below
+    shared.execute("CREATE OR REPLACE TABLE r (s VARCHAR, n VARCHAR, d VARCHAR, rid INTEGER)")
+    shared.executemany("INSERT INTO r VALUES (?, ?, ?, ?)", shown)
+    call = f"qids := {QUASI}, hierarchy := 'h'"
+    shared.execute(
+        f"CREATE OR REPLACE TABLE v AS FROM {method}('t', k := 2, {call}, keep := ['rid'], format := 'typed')"
+    )
+    for table in "rv":
+        found = shared.sql(f"SELECT gcp('t', '{table}', {call})").fetchall()[0][0]
+        assert found == pytest.approx(total / (3 * len(rows)))
+
+
+def test_the_leaves_of_a_number_that_is_no_leaf_of_ranges(con):
+    """'typed' gives the ends of a node, so its node must be a range."""
+    con.execute("CREATE TABLE t AS SELECT i % 4 AS n, i AS rid FROM range(12) AS r(i)")
+    odd = {str(i): ["even" if i % 2 == 0 else "odd", "*"] for i in range(4)}
+    hierarchy(con, {"n": odd})
+    call = "FROM basic_mondrian('t', k := 4, qids := ['n'], keep := ['rid'], hierarchy := 'h'"
+    assert {row[0] for row in con.sql(f"{call})").fetchall()} == {"even", "odd"}
+    said = fails(con, f"{call}, format := 'typed')")
+    assert said.startswith(
+        "basic_mondrian: format := 'typed' needs a hierarchy whose nodes are ranges"
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_leaf_that_the_column_cannot_hold_counts_as_a_leaf(con, method):
+    con.execute("CREATE TABLE t AS SELECT 1 + i % 2 AS n, i AS rid FROM range(3) AS r(i)")
+    hierarchy(con, {"n": {"1": ["low", "*"], "2": ["low", "*"], "n/a": ["low", "*"], "7": ["*"]}})
+    con.execute(
+        f"CREATE TABLE r AS FROM {method}('t', k := 2, qids := ['n'], keep := ['rid'], hierarchy := 'h', suppressed := 'keep')"
+    )
+    assert set(con.sql("SELECT DISTINCT n FROM r").fetchall()) <= {("low",), ("*",)}
+    if method != "datafly":
+        assert con.sql("SELECT gcp('t', 'r', qids := ['n'], hierarchy := 'h')").fetchall() == [
+            (0.75,)
+        ]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_release_for_any_threads_and_order(con, method):
+    hierarchy(con)
+    rows = [
+        tuple(
+            None if i * 7 % 11 == at else list(LEAVES[name])[i * (at + 3) % len(LEAVES[name])]
+            for at, name in enumerate(QUASI)
+        )
+        for i in range(200)
+    ]
+    fill(con, rows)
+    wanted = Counter(released(con, method, k=5))
+    for threads in (1, 2, 4):
+        con.execute(f"SET threads = {threads}")
+        assert Counter(released(con, method, k=5)) == wanted
+    con.execute("CREATE OR REPLACE TABLE t AS FROM t ORDER BY rid DESC")
+    con.execute("CREATE OR REPLACE TABLE h AS FROM h ORDER BY hash(value, label)")
+    assert Counter(released(con, method, k=5)) == wanted
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_k_of_one_an_empty_table_and_a_k_too_large(con, method):
+    hierarchy(con)
+    fill(con, [("it's", 2, "2020-01-31"), (None, 40, None)])
+    assert released(con, method, k=1) == [
+        (r"'it\'s'", "2", "2020-01-31", 0),
+        (None, "40", None, 1),
+    ]
+    said = fails(
+        con, f"FROM {method}('t', k := 3, qids := {QUASI}, keep := ['rid'], hierarchy := 'h')"
+    )
+    assert said == f"{method}: k must be at most the number of rows, 2, got k := 3"
+    con.execute("DELETE FROM t")
+    assert released(con, method) == []
+
+
+@pytest.mark.parametrize("method", [*METHODS, "vp_partition", "rayden_stats"])
+def test_a_value_that_is_not_covered_is_an_error_that_counts(con, method):
+    hierarchy(con)
+    con.execute(
+        "CREATE TABLE t AS SELECT unnest(['it''s', 'secret', 'hidden', 'secret', NULL]) AS s"
+    )
+    said = fails(con, f"FROM {method}('t', k := 2, qids := ['s'], hierarchy := 'h')")
+    assert said.endswith(
+        ": the hierarchy must cover every value of s, got 2 values that it lacks; "
+        "check_hierarchy() lists them"
+    )
+    assert "secret" not in said
+
+
+def test_a_hierarchy_that_is_no_tree_and_one_that_is_not_there(con):
+    con.execute("CREATE TABLE t AS SELECT 'a' AS s FROM range(3)")
+    hierarchy(con, {"s": {"a": ["x", "A"], "b": ["x", "B"]}})
+    call = "FROM rayden('t', k := 2, qids := ['s'], hierarchy := '{}')"
+    assert fails(con, call.format("h")) == (
+        "rayden: a label of a hierarchy must have one parent, got 'x' of s with A, B; "
+        "check_hierarchy() lists all that is wrong with s"
+    )
+    with pytest.raises(duckdb.CatalogException, match="nowhere"):
+        con.sql(call.format("nowhere")).fetchall()
+    with pytest.raises(duckdb.BinderException, match="not found in FROM clause"):
+        con.sql(call.format("t")).fetchall()
+
+
+def test_attributes_meet_columns_in_any_case_and_the_others_stay_as_they_are(con):
+    con.execute(
+        'CREATE TABLE t AS SELECT [\'a\', \'b\'][1 + i % 2] AS "Key ""1""", i % 5 AS n, '
+        "['u', 'v'][1 + i % 2] AS c FROM range(20) AS r(i)"
+    )
+    hierarchy(con, {'KEY "1"': {"a": ["x"], "b": ["x"], "z": ["y"]}, "elsewhere": {"a": ["q"]}})
+    con.execute("CREATE TABLE classed AS SELECT *, 1 AS class_id FROM t")
+    given = "qids := ['key \"1\"', 'n', 'c']"
+    rows = con.sql(f"FROM generalize('classed', k := 5, {given}, hierarchy := 'h')").fetchall()
+    assert set(rows) == {("x", "[0, 4]", "{u, v}")}
+    with_cte = f"WITH c AS (FROM h) FROM generalize('classed', k := 5, {given}, hierarchy := 'c')"
+    assert con.sql(with_cte).fetchall() == rows
+
+
+def test_columns_and_tables_called_like_those_of_a_hierarchy(con):
+    names = ["attribute", "value", "level", "label", "hierarchy"]
+    columns = ", ".join(f"['a', 'b'][1 + (i // {2**at}) % 2] AS {n}" for at, n in enumerate(names))
+    con.execute(f"CREATE TABLE hierarchy AS SELECT {columns} FROM range(64) AS r(i)")
+    hierarchy(
+        con, {name: {"a": ["x", "*"], "b": ["x", "*"], "c": ["*"]} for name in names}, "label"
+    )
+    call = f"k := 4, qids := {names}, hierarchy := 'label'"
+    for method in METHODS:
+        con.execute(f"CREATE OR REPLACE TABLE r AS FROM {method}('hierarchy', {call})")
+        sizes = con.sql(f"SELECT count(*) FROM r GROUP BY {quoted(names)}").fetchall()
+        assert min(size for (size,) in sizes) >= 4
+        found = con.sql(
+            f"SELECT gcp('hierarchy', 'r', qids := {names}, hierarchy := 'label')"
+        ).fetchall()
+        plain = con.sql(
+            f"SELECT {' + '.join(f'count_if({n} = $$x$$)' for n in names)} FROM r"
+        ).fetchall()
+        assert found[0][0] == pytest.approx(plain[0][0] * 2 / 3 / (5 * 64))
+
+
+def test_distance_is_a_mismatch_and_canon_refuses(con):
+    hierarchy(con, {"n": {str(i): ["even" if i % 2 == 0 else "odd"] for i in range(10)}})
+    con.execute("CREATE TABLE t AS SELECT i % 10 AS n, i AS rid FROM range(100) AS r(i)")
+    plain = con.sql(
+        "SELECT count(DISTINCT n) FROM vp_partition('t', k := 10, qids := ['n'], hierarchy := 'h', "
+        "cut := 'aligned') GROUP BY class_id"
+    ).fetchall()
+    assert len(plain) == 10
+    said = fails(con, "FROM canon('t', k := 10, qids := ['n'], keep := ['rid'], hierarchy := 'h')")
+    assert said == (
+        "canon: a quasi-identifier must have no hierarchy, since distances are those of numbers, "
+        "got one for n; use rayden, or leave its attribute out of the hierarchy"
+    )
+
+
+def test_a_measure_refuses_labels_of_another_hierarchy(con):
+    hierarchy(con, {"n": {"1": ["low"], "2": ["low"], "3": ["high"]}})
+    con.execute("CREATE TABLE t AS SELECT unnest([1, 2, 3]) AS n")
+    con.execute("CREATE TABLE r AS SELECT unnest(['low', 'low', 'middle']) AS n")
+    said = fails(con, "SELECT gcp('t', 'r', qids := ['n'], hierarchy := 'h')")
+    assert said == "gcp: a label of n must be a node of its hierarchy or *, got 1 class with other"
+
+
+def test_a_label_that_lies_is_caught(con, monkeypatch):
+    """Every printed node is looked up again, and the value below it."""
+    from anon_sql import hierarchy as module
+
+    hierarchy(con)
+    fill(con, [(name, None, None) for name in PATHS["s"]] * 3)
+    real = module.Tree.ancestor
+
+    def wrong(self, low, high):
+        return real(self, low, low)
+
+    monkeypatch.setattr(module.Tree, "ancestor", wrong)
+    said = fails(
+        con, "FROM rayden('t', k := 10, qids := ['s'], keep := ['n', 'd', 'rid'], hierarchy := 'h')"
+    )
+    assert said.startswith("rayden: every value must lie in its label, got ")
