@@ -313,6 +313,18 @@ def test_a_measure_refuses_labels_of_another_hierarchy(con):
     assert said == "gcp: a label of n must be a node of its hierarchy or *, got 1 class with other"
 
 
+def test_a_node_without_quotes_over_a_value_that_needs_them(con):
+    """The raw value '*' looks like a label, which is no sign of swapped arguments here."""
+    hierarchy(con, {"s": {"*": ["star"], "a": ["star"], "b": ["other"]}})
+    con.execute("CREATE TABLE t AS SELECT unnest(['*', 'a']) AS s")
+    con.execute(
+        "CREATE TABLE r AS FROM basic_mondrian('t', k := 2, qids := ['s'], hierarchy := 'h')"
+    )
+    assert con.sql("FROM r").fetchall() == [("star",), ("star",)]
+    found = con.sql("SELECT gcp('t', 'r', qids := ['s'], hierarchy := 'h')").fetchall()
+    assert found[0][0] == pytest.approx(2 / 3)
+
+
 def test_a_label_that_lies_is_caught(con, monkeypatch):
     """Every printed node is looked up again, and the value below it."""
     from anon_sql import hierarchy as module

@@ -114,7 +114,7 @@ def _require_labels(
             _classes(lost["beyond"], "more"),
             "the raw table comes first and its release second",
         )
-    if held["label_like"] and not lost["quotes"] and whole:
+    if held["label_like"] and not lost["quotes"] and not lost["tree"] and whole:
         raise AnonError(function, ORDER, f"labels of {column} in the first only", "swap them")
 
 
