@@ -15,7 +15,7 @@ connectivity-based outlier factor and Mondrian techniques", algorithm 1. Departu
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.columns import Categories
+from anon_sql.columns import Numbers
 from anon_sql.methods import Call, Partition, method
 from anon_sql.options import Choice, Number
 from anon_sql.recovery import recover
@@ -71,7 +71,7 @@ def scaled_codes(table: QuasiTable) -> npt.NDArray[np.float64]:
     """The table's points, its codes scaled to [0, 1] too; NULL stays 1 from all else."""
     points = table.points.copy()
     for at, column in enumerate(table.columns):
-        if isinstance(column, Categories):
+        if not isinstance(column, Numbers):
             null = points[:, at] == table.model.null[at]
             most = points[~null, at].max(initial=0.0)
             points[:, at] = np.where(null, 3.0, points[:, at] / max(most, 1.0))
