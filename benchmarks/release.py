@@ -5,7 +5,7 @@
 For each number of rows and threads a fresh process makes an Adult-like table, runs
 
     CREATE TABLE … AS SELECT * FROM adult_like ORDER BY <quasi-identifiers>
-    CREATE TABLE … AS SELECT * FROM rayden('adult_like', k := 10)
+    CREATE TABLE … AS SELECT * FROM anonymize('adult_like', k := 10, effort := 'fast')
 
 in turn three times after one run of each that is not counted, and prints the least of each, their
 ratio, which part of the time goes where, and the most memory that the process held by the end of
@@ -21,6 +21,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 ROWS = [30_000, 100_000, 1_000_000]
@@ -30,6 +31,13 @@ QUASI = [
 ]
 NUMERIC = ["age", "education_num", "hours", "gain"]
 RUNS = 3
+METHODS = {
+    "fast": "anonymize({}, effort := 'fast')",
+    "good": "anonymize({}, effort := 'good')",
+    "rayden": "rayden({})",
+    "mondrian": "mondrian({})",
+    "canon": "canon({})",
+}
 spent: dict[str, float] = defaultdict(float)
 
 
@@ -68,8 +76,8 @@ def measure(method: str, rows: int, threads: int) -> dict[str, Any]:
     con = anon_sql.connect()
     con.execute(f"SET threads = {threads}")
     make_adult_like(con, "adult_like", rows=rows, seed=42)
-    qids = QUASI if method == "rayden" else NUMERIC
-    if method != "rayden":
+    qids = NUMERIC if method == "canon" else QUASI
+    if method == "canon":
         con.execute("ALTER TABLE adult_like ADD COLUMN hours INTEGER")
         con.execute("ALTER TABLE adult_like ADD COLUMN gain INTEGER")
         con.execute(
@@ -77,14 +85,10 @@ def measure(method: str, rows: int, threads: int) -> dict[str, Any]:
         )
     keep = [name for name in QUASI if name not in qids]
     sort = f"CREATE OR REPLACE TABLE sorted AS SELECT * FROM adult_like ORDER BY {', '.join(qids)}"
-    release = (
-        f"CREATE OR REPLACE TABLE release AS SELECT * FROM {method}('adult_like', k := 10, "
-        f"qids := {qids}, keep := {keep})"
-    )
-    found = methods.find(method)
-    methods._methods[method] = methods.Method(
-        found.name, found.options, timed("method", found.run), found.given, found.adds
-    )
+    arguments = f"'adult_like', k := 10, qids := {qids}, keep := {keep}"
+    release = f"CREATE OR REPLACE TABLE release AS FROM {METHODS[method].format(arguments)}"
+    found = methods.find(METHODS[method].partition("(")[0])
+    methods._methods[found.name] = replace(found, run=timed("method", found.run))
     sorts, releases = [], []
     small = release.replace("'adult_like'", "'few'")
     con.execute("CREATE TABLE few AS FROM adult_like LIMIT 1000")
@@ -116,9 +120,9 @@ def main() -> None:
         print(json.dumps(measure(method, rows, threads)))
         return
     print(
-        "method     rows  threads  ORDER BY s  release s  ratio  arrays  method  labels  DuckDB  peak MiB"
+        "method       rows  threads  ORDER BY s  release s  ratio  arrays  method  labels  DuckDB  peak MiB"
     )
-    for method in ("rayden", "canon"):
+    for method in METHODS:
         for rows in [int(rows) for rows in sys.argv[1:]] or ROWS:
             for threads in (1, 2):
                 one = [sys.executable, __file__, "--one", method, str(rows), str(threads)]
@@ -128,7 +132,7 @@ def main() -> None:
                 share = [row["share"][phase] for phase in ("arrays", "method", "labels")]
                 shares = "".join(f"{part:8.0%}" for part in [*share, 1 - sum(share)])
                 print(
-                    f"{method:7}{rows:9,}{threads:9}{row['sort']:12.3f}{row['release']:11.3f}"
+                    f"{method:9}{rows:9,}{threads:9}{row['sort']:12.3f}{row['release']:11.3f}"
                     f"{row['release'] / row['sort']:7.1f}{shares}{row['peak']:10,.0f}{row['before']:8,.0f}"
                 )
 
