@@ -133,7 +133,7 @@ def release(
     source: Annotated[Path, typer.Argument(metavar="IN", help="CSV, TSV or Parquet file.")],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="File to write, likewise.")],
     quasi: Annotated[Columns, typer.Option(help="Columns to generalize: age,sex")],
-    method: Annotated[str, typer.Option(help="Release function.")] = "rayden",
+    method: Annotated[str, typer.Option(help="Release function.")] = "anonymize",
     k: K = 5,
     sensitive: Annotated[Columns, typer.Option(help="Columns to protect.")] = [],  # noqa: B006
     identifier: Annotated[Columns, typer.Option(help="Columns to drop.")] = [],  # noqa: B006

@@ -40,7 +40,7 @@ def test_csv_to_csv(people):
         classes[row["age"], row["sex"]] = classes.get((row["age"], row["sex"]), 0) + 1
     assert min(classes.values()) >= 10
     first, second, *rest = result.stdout.splitlines()
-    assert first == f"{out}: rayden, k = 10, from {people}"
+    assert first == f"{out}: anonymize, k = 10, from {people}"
     assert second == "kept as they are, for want of a role: dose"
     assert any("gcp" in line and "detail lost" in line for line in rest)
     assert sorted(p.name for p in people.parent.iterdir()) == ["people.csv", "safe.csv"]
