@@ -136,7 +136,7 @@ def test_a_failure_leaves_nothing(people):
     out = people.with_name("safe.csv")
     out.write_text("precious")
     sentence = refused("release", people, out, "--k", 900, "--quasi", "age", "--overwrite")
-    assert sentence.startswith("rayden: ")
+    assert sentence.startswith("anonymize: ")
     assert out.read_text() == "precious"
     assert sorted(p.name for p in people.parent.iterdir()) == ["people.csv", "safe.csv"]
 
