@@ -1,0 +1,89 @@
+"""The statement that a call of ``query_error`` becomes while it is bound, as text."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from anon_sql.arrow import first
+from anon_sql.calls.binding import committed
+from anon_sql.errors import AnonError
+from anon_sql.measures.sensitive import declared, listed
+from anon_sql.options import Choice
+from anon_sql.registry import udf
+from anon_sql.roles import fold
+from anon_sql.workload.rewrite import Workload, estimates, literal, prepare
+
+_MODES: Mapping[str, Callable[[Workload, str, str, str], str]] = {
+    "estimate": estimates,
+    "literal": literal,
+}
+MODE = Choice(tuple(_MODES))
+_NOTHING = (
+    'SELECT NULL::VARCHAR AS query, NULL::MAP(VARCHAR, VARCHAR) AS "group", 0.0::DOUBLE AS actual, '
+    "0.0::DOUBLE AS estimate, 0.0::DOUBLE AS lower, 0.0::DOUBLE AS upper, "
+    "0.0::DOUBLE AS relative_error, 0.0::DOUBLE AS absolute_error WHERE error("
+)
+
+
+@udf("__anon_query_statement", "VARCHAR", binds=True)
+def statement(function: Any, scope: Any, released: Any, queries: Any, mode: Any) -> pa.Array:
+    """The SQL that answers the queries, or SQL that stops with the sentence of an AnonError."""
+    try:
+        text = compose(first(function), first(scope), first(released), first(queries), first(mode))
+    except AnonError as wrong:
+        text = f"{_NOTHING}{_literal(str(wrong))}) IS NULL"
+    return pa.array([text])
+
+
+@udf("__anon_query_rewritten", "VARCHAR")
+def rewritten(function: Any, scope: Any, released: Any, queries: Any, mode: Any) -> pa.Array:
+    """The same text, or an AnonError."""
+    asked = zip(function, scope, released, queries, mode, strict=True)
+    return pa.array([compose(*(value.as_py() for value in call)) for call in asked], pa.string())
+
+
+def compose(function: str, scope: Mapping[str, Any], released: Any, queries: Any, mode: Any) -> str:
+    """One statement for all queries. Raises AnonError."""
+    texts = [queries] if isinstance(queries, str) else queries
+    if not isinstance(texts, list) or not texts:
+        got = "NULL" if texts is None else "an empty list" if texts == [] else "another type"
+        raise AnonError(function, "queries must be a list of SELECT statements", got)
+    form = _MODES[MODE.read(function, "mode", mode)]
+    raw = scope["relation"]
+    for relation in (raw, released):
+        if not isinstance(relation, str):
+            raise AnonError(function, "raw and released must be names of relations", "NULL")
+    quasi = _quasi(scope)
+    work = prepare(function, raw, tuple(texts), frozenset(quasi))
+    hidden = {fold(name) for name in declared(committed(scope), "quasi")} - quasi
+    for column in work.kept:
+        if column in hidden:
+            got = f"{work.kept[column]}, which is declared and left out of qids"
+            hint = "add it to qids"
+            raise AnonError(function, "a query must name quasi-identifiers of the call", got, hint)
+    names = "[" + ", ".join(map(_literal, sorted(quasi))) + "]::VARCHAR[]"
+    given = scope["qids"]
+    qids = "NULL" if given is None else "[" + ", ".join(map(_literal, listed(given))) + "]"
+    call = (
+        f"{{'function': {_literal(function)}, 'raw': {_literal(raw)}, 'quasi': {names}, "
+        f"'checked': (SELECT {{'rows': __anon_rows}} FROM __anon_measured({_literal(function)}, "
+        f"{_literal(raw)}, {_literal(released)}, 5, 'share', "
+        f"__anon_measure_call({_literal(raw)}, {qids}, NULL))),\n"
+        f"    'queries': [{', '.join(map(_literal, texts))}]}}"
+    )
+    return form(work, call, raw, released)
+
+
+def _quasi(scope: Mapping[str, Any]) -> set[str]:
+    """Folded names. The check of the call compares them with the roles again when it runs."""
+    if scope["qids"] is not None:
+        return {fold(name) for name in listed(scope["qids"])}
+    try:
+        return {fold(name) for name in declared(committed(scope), "quasi")}
+    except AnonError:
+        return set()
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

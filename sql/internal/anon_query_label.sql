@@ -1,0 +1,47 @@
+-- What a released value of a quasi-identifier says, for a query; v is a NULL of the raw type.
+
+CREATE OR REPLACE MACRO __anon_query_star
+    (shown) AS shown IS NULL,
+    (shown VARCHAR) AS coalesce(shown = '*', false);
+CREATE OR REPLACE MACRO __anon_query_no_number
+    (shown) AS shown IS NOT NULL AND shown.min IS NULL AND shown.max IS NULL,
+    (shown VARCHAR) AS shown IS NULL;
+CREATE OR REPLACE MACRO __anon_query_no_word
+    (shown) AS coalesce(len(shown) = 0, false),
+    (shown VARCHAR) AS shown IS NULL;
+
+-- low, high: ends as the raw column's type prints them; members: the values of a text label.
+CREATE OR REPLACE MACRO __anon_query_range(v, shown) AS {
+    'star': __anon_query_star(shown), 'empty': __anon_query_no_number(shown),
+    'low': __anon_text(__anon_query_cast(anon_min(shown), v)),
+    'high': __anon_text(__anon_query_cast(anon_max(shown), v)), 'members': NULL::VARCHAR[]};
+CREATE OR REPLACE MACRO __anon_query_set(v, shown) AS {
+    'star': __anon_query_star(shown), 'empty': __anon_query_no_word(shown),
+    'low': NULL::VARCHAR, 'high': NULL::VARCHAR, 'members': anon_values(shown)};
+CREATE OR REPLACE MACRO __anon_query_label
+    (probe, v, shown) AS __anon_query_set(v, shown),
+    (probe VARCHAR, v, shown) AS __anon_query_set(v, shown),
+    (probe BOOLEAN, v, shown) AS __anon_query_set(v, shown),
+    (probe UUID, v, shown) AS __anon_query_set(v, shown),
+    (probe DOUBLE, v, shown) AS __anon_query_range(v, shown),
+    (probe TIME, v, shown) AS __anon_query_range(v, shown),
+    (probe TIME_NS, v, shown) AS __anon_query_range(v, shown),
+    (probe TIMESTAMP, v, shown) AS __anon_query_range(v, shown),
+    (probe TIMESTAMPTZ, v, shown) AS __anon_query_range(v, shown);
+
+-- mode := 'literal': a number's minimum, a text's only value, else the label as it stands (NULL
+-- where the column's type has no place for it).
+CREATE OR REPLACE MACRO __anon_query_least(v, shown) AS
+    __anon_query_cast(if(__anon_query_star(shown), NULL, anon_min(shown)), v);
+CREATE OR REPLACE MACRO __anon_query_one(v, shown) AS __anon_query_cast(
+    if(len(anon_values(shown)) = 1, anon_values(shown)[1], shown::VARCHAR), v);
+CREATE OR REPLACE MACRO __anon_query_literal
+    (probe, v, shown) AS __anon_query_one(v, shown),
+    (probe VARCHAR, v, shown) AS __anon_query_one(v, shown),
+    (probe BOOLEAN, v, shown) AS __anon_query_one(v, shown),
+    (probe UUID, v, shown) AS __anon_query_one(v, shown),
+    (probe DOUBLE, v, shown) AS __anon_query_least(v, shown),
+    (probe TIME, v, shown) AS __anon_query_least(v, shown),
+    (probe TIME_NS, v, shown) AS __anon_query_least(v, shown),
+    (probe TIMESTAMP, v, shown) AS __anon_query_least(v, shown),
+    (probe TIMESTAMPTZ, v, shown) AS __anon_query_least(v, shown);

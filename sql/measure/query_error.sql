@@ -1,0 +1,19 @@
+-- What a release answers to your own queries: beside the true answer an estimate and the numbers
+-- between which the answer must lie.
+--
+-- raw: name of the original table. released: name of its release, label or typed format.
+-- queries: a list of texts, each one SELECT of count(*), count, sum, avg, min or max FROM the raw
+--   table, named as in the call or `raw`, with WHERE and GROUP BY if need be.
+-- mode: 'estimate', or 'literal': the query runs as written on the least value of each label.
+-- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
+-- Returns: a row per query and group: query, group (a map, NULL without GROUP BY), actual,
+--   estimate, lower, upper (NULL where nothing is known, and in mode 'literal'), relative_error
+--   (|actual - estimate| / |actual|, NULL where actual is 0 or NULL), absolute_error.
+-- Errors: a query that is not one SELECT over the raw table alone or holds another clause than
+--   WHERE and GROUP BY; a call that other measures refuse.
+-- Example: SELECT * FROM query_error('people', 'release', ['SELECT count(*) FROM people WHERE age > 40'], qids := ['age', 'city']);
+CREATE OR REPLACE MACRO query_error(
+    raw, released, queries, mode := 'estimate', qids := NULL
+) AS TABLE
+FROM query(__anon_query_statement(
+    'query_error', __anon_measure_call(raw, qids, NULL), released, queries, mode));

@@ -1,0 +1,157 @@
+"""query_error once more, row by row: every completion of a label is listed and tried.
+
+Columns hold small integers or letters, so a label's possible values can be written down. A
+condition is a nested tuple; its truth for one row is SQL's, with None for unknown.
+"""
+
+from itertools import product
+
+
+def holds(node, row):
+    """True, False or None: a condition on a row (a dict), in three-valued logic."""
+    kind = node[0]
+    if kind == "not":
+        inner = holds(node[1], row)
+        return None if inner is None else not inner
+    if kind in ("and", "or"):
+        sides = [holds(part, row) for part in node[1:]]
+        if kind == "and":
+            return False if False in sides else None if None in sides else True
+        return True if True in sides else None if None in sides else False
+    value = row[node[1]]
+    if kind == "null":
+        return value is None
+    if value is None:
+        return None
+    if kind == "in":
+        return value in node[2]
+    if kind == "between":
+        return node[2] <= value <= node[3]
+    if kind == "like":
+        return value.startswith(node[2])
+    return {
+        "=": value == node[2],
+        "<>": value != node[2],
+        "<": value < node[2],
+        "<=": value <= node[2],
+        ">": value > node[2],
+        ">=": value >= node[2],
+    }[kind]
+
+
+def sql(node):
+    kind = node[0]
+    if kind == "not":
+        return f"NOT ({sql(node[1])})"
+    if kind in ("and", "or"):
+        return "(" + f" {kind.upper()} ".join(sql(part) for part in node[1:]) + ")"
+    if kind == "null":
+        return f"{node[1]} IS NULL"
+    if kind == "in":
+        return f"{node[1]} IN ({', '.join(map(repr, node[2]))})"
+    if kind == "between":
+        return f"{node[1]} BETWEEN {node[2]!r} AND {node[3]!r}"
+    if kind == "like":
+        return f"{node[1]} LIKE '{node[2]}%'"
+    return f"{node[1]} {kind} {node[2]!r}"
+
+
+def owners(node, quasi):
+    """The quasi-identifiers of a condition, and '' for kept columns."""
+    if node[0] in ("and", "or", "not"):
+        return set().union(*(owners(part, quasi) for part in node[1:]))
+    return {node[1] if node[1] in quasi else ""}
+
+
+def positive(node, negated=False):
+    """NOT moved down to comparisons, and AND in AND, OR in OR made one."""
+    if node[0] == "not":
+        return positive(node[1], not negated)
+    if node[0] in ("and", "or"):
+        kind = node[0] if not negated else {"and": "or", "or": "and"}[node[0]]
+        parts = []
+        for part in node[1:]:
+            made = positive(part, negated)
+            parts += made[1:] if made[0] == kind else [made]
+        return (kind, *parts)
+    return ("not", node) if negated else node
+
+
+def match(node, row, quasi):
+    """(share, certainly, possibly) of a row whose quasi-identifiers are lists of completions.
+
+    Parts of one column are tried together; different ones are taken as independent.
+    """
+    if len(owners(node, quasi)) == 1:
+        name = next(iter(owners(node, quasi)))
+        if name == "":
+            if row[""] is None:
+                return None, False, True
+            truth = holds(node, row[""]) is True
+            return float(truth), truth, truth
+        tried = [holds(node, {name: value}) is True for value in row[name]]
+        return sum(tried) / len(tried), all(tried), any(tried)
+    parts, single = [], {}
+    for part in node[1:]:
+        owned = owners(part, quasi)
+        if len(owned) == 1:
+            single.setdefault(next(iter(owned)), []).append(part)
+        else:
+            parts.append(match(part, row, quasi))
+    parts += [match((node[0], *one), row, quasi) for one in single.values()]
+    every = node[0] == "and"
+    share = 1.0
+    for part, _, _ in parts:
+        share = None if part is None or share is None else share * (part if every else 1 - part)
+    if share is not None and not every:
+        share = 1 - share
+    must, may = ([part[at] for part in parts] for at in (1, 2))
+    return (share, all(must), all(may)) if every else (share, any(must), any(may))
+
+
+def completions(label, values):
+    """What a label may stand for; values: the raw column."""
+    present = [value for value in values if value is not None]
+    if label is None:
+        return [None]
+    if label == "*":
+        if not present:
+            return [None]
+        every = (
+            list(range(min(present), max(present) + 1))
+            if isinstance(present[0], int)
+            else sorted(set(present))
+        )
+        return every + ([None] if None in values else [])
+    if label.startswith("["):
+        low, high = label[1:-1].split(", ")
+        return list(range(int(low), int(high) + 1))
+    if label.startswith("{"):
+        return label[1:-1].split(", ")
+    return [int(label)] if present and isinstance(present[0], int) else [label]
+
+
+def count(node, raw, released, quasi):
+    """(estimate, lower, upper) of count(*); rows are dicts, labels in the released ones."""
+    estimate = lower = upper = 0.0
+    columns = {name: [row[name] for row in raw] for name in quasi}
+    dropped = len(raw) - len(released)
+    for row in released:
+        said = {name: completions(row[name], columns[name]) for name in quasi}
+        share, must, may = match(node, {**said, "": row}, quasi)
+        star = {name: completions("*", columns[name]) for name in quasi}
+        unseen = match(node, {**star, "": row}, quasi)[0]
+        estimate += share + dropped / len(released) * unseen
+        lower, upper = lower + must, upper + may
+    if dropped:
+        star = {name: completions("*", columns[name]) for name in quasi}
+        _, must, may = match(node, {**star, "": None}, quasi)
+        lower, upper = lower + dropped * must, upper + dropped * may
+    return estimate, lower, upper
+
+
+def worlds(row, quasi, columns):
+    """Every row that a released one may have been."""
+    said = [completions(row[name], columns[name]) for name in quasi]
+    for values in product(*said):
+        yield {**row, **dict(zip(quasi, values, strict=True))}
