@@ -134,4 +134,5 @@ def truth_table(lists: pa.ListScalar, rows: int) -> npt.NDArray[np.bool_]:
     if not rows or not lists.is_valid:
         return np.zeros((rows, 0), dtype=np.bool_)
     flat = integers(lists.values.flatten()).astype(np.bool_)
-    return flat.reshape(rows, -1)
+    table: npt.NDArray[np.bool_] = flat.reshape(rows, -1)
+    return table

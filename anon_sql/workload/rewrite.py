@@ -19,6 +19,7 @@ from anon_sql.roles import fold
 from anon_sql.workload.formula import KEPT, Block, Formula, blocks, formula
 from anon_sql.workload.query import Query, parse
 
+_PACKED = "{'query': list(__anon_query), 'keys': list(__anon_keys), 'answer': list(__anon_answer)}"
 _ONE_NAME = re.compile(r'[A-Za-z_]\w*|"(?:[^"]|"")+"')
 _HELD = (
     "STRUCT(name VARCHAR, raw VARCHAR, released VARCHAR, least DOUBLE, most DOUBLE, strange BIGINT)"
@@ -111,7 +112,7 @@ def _add(to: list[str], item: str) -> None:
         to.append(item)
 
 
-def _literal(text: str) -> str:
+def text_literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -126,7 +127,7 @@ def _keys(names: Sequence[str]) -> str:
 def _named(relation: str) -> str:
     """A relation in FROM: by its name where it has no dot, which is read faster than a text."""
     plain = _ONE_NAME.fullmatch(relation)
-    return quote(split(relation)[0]) if plain else f"query_table({_literal(relation)})"
+    return quote(split(relation)[0]) if plain else f"query_table({text_literal(relation)})"
 
 
 def _all(queries: Sequence[str]) -> str:
@@ -147,12 +148,9 @@ def literal(work: Workload, call: str, raw: str, released: str) -> str:
     ]
     shown += [f"__anon_shown.{quote(name)}" for name in work.kept.values()]
     types = ", ".join(f"list_extract(list({quote(name)}), 0) AS {quote(name)}" for name in names)
-    listed = (
-        "{'query': list(__anon_query), 'keys': list(__anon_keys), 'answer': list(__anon_answer)}"
-    )
     return f"""WITH
-__anon_raw AS (FROM query_table({_literal(raw)})),
-__anon_shown AS (FROM query_table({_literal(released)})),
+__anon_raw AS (FROM query_table({text_literal(raw)})),
+__anon_shown AS (FROM query_table({text_literal(released)})),
 __anon_types AS (SELECT {types or "0 AS __anon_zero"} FROM (FROM __anon_raw LIMIT 0)),
 __anon_least AS (SELECT {", ".join(shown) or "0 AS __anon_zero"} FROM __anon_shown, __anon_types),
 __anon_answers AS (
@@ -165,8 +163,8 @@ SELECT unnest(__anon_query_compared(
     {call},
     NULL, NULL,
     {_held_list(work)},
-    (SELECT {listed} FROM __anon_answers),
-    (SELECT {listed} FROM __anon_found)), recursive := true)"""
+    (SELECT {_PACKED} FROM __anon_answers),
+    (SELECT {_PACKED} FROM __anon_found)), recursive := true)"""
 
 
 def answers(work: Workload, relation: str) -> str:
@@ -190,7 +188,7 @@ def _axis(at: int, name: str, work: Workload) -> tuple[str, str]:
     """The CTEs of a quasi-identifier, and their result as one struct."""
     column, raw, folded = quote(name), "__anon_raw", fold(name)
     truths = _list([f"coalesce({sql}, false)" for sql in work.truths[folded]], "BOOLEAN")
-    constants = _list(list(map(_literal, work.constants.get(folded, []))), "VARCHAR")
+    constants = _list(list(map(text_literal, work.constants.get(folded, []))), "VARCHAR")
     ctes = f"""
 __anon_labels_{at} AS MATERIALIZED (
     SELECT __anon_codes[{at}] AS __anon_code, any_value({column}) AS __anon_shown
@@ -211,12 +209,14 @@ __anon_axis_{at} AS (
     FROM __anon_points_{at}
 ),
 __anon_read_{at} AS (
-    SELECT list(__anon_code) AS code, list(__anon_query_label({column}, {column}, __anon_shown)) AS said
+    SELECT
+        list(__anon_code) AS code,
+        list(__anon_query_label({column}, {column}, __anon_shown)) AS said
     FROM __anon_labels_{at}, (SELECT {column} FROM __anon_points_{at} WHERE __anon_at = 0)
 )"""
     nulls = f"(SELECT count(*) > count({column}) FROM {raw})"
     return ctes, (
-        f"{{'name': {_literal(name)}, 'axis': (SELECT __anon_axis_{at} FROM __anon_axis_{at}), "
+        f"{{'name': {text_literal(name)}, 'axis': (SELECT __anon_axis_{at} FROM __anon_axis_{at}), "
         f"'read': (SELECT __anon_read_{at} FROM __anon_read_{at}), 'nulls': {nulls}}}"
     )
 
@@ -230,7 +230,7 @@ def _held(name: str, aggregated: bool) -> str:
             for end in ("min", "max")
         ]
     return f"""{{
-        'name': {_literal(name)},
+        'name': {text_literal(name)},
         'raw': (SELECT typeof(any_value({column})) FROM __anon_raw),
         'released': (SELECT typeof(any_value({column})) FROM __anon_shown),
         'least': {ends[0]},
@@ -254,8 +254,8 @@ def estimates(work: Workload, call: str, raw: str, released: str) -> str:
     truths = _list([f"coalesce({sql}, false)" for sql in work.truths.get(KEPT, [])], "BOOLEAN")
     columns = ",\n        ".join(struct for _, struct in axes)
     return f"""WITH
-__anon_raw AS (FROM query_table({_literal(raw)})),
-__anon_shown AS (FROM query_table({_literal(released)})),
+__anon_raw AS (FROM query_table({text_literal(raw)})),
+__anon_shown AS (FROM query_table({text_literal(released)})),
 __anon_answers AS (
 {answers(work, _named(raw))}
 ),
@@ -276,6 +276,5 @@ SELECT unnest(__anon_query_compared(
         'numbers': list(__anon_numbers), 'rows': list(__anon_rows)}} FROM __anon_classes),
     [{columns}]::{_COLUMN}[],
     {_held_list(work)},
-    (SELECT {{'query': list(__anon_query), 'keys': list(__anon_keys), 'answer': list(__anon_answer)}}
-    FROM __anon_answers),
+    (SELECT {_PACKED} FROM __anon_answers),
     NULL), recursive := true)"""

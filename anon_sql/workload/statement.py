@@ -12,7 +12,7 @@ from anon_sql.measures.sensitive import declared, listed
 from anon_sql.options import Choice
 from anon_sql.registry import udf
 from anon_sql.roles import fold
-from anon_sql.workload.rewrite import Workload, estimates, literal, prepare
+from anon_sql.workload.rewrite import Workload, estimates, literal, prepare, text_literal
 
 _MODES: Mapping[str, Callable[[Workload, str, str, str], str]] = {
     "estimate": estimates,
@@ -32,7 +32,7 @@ def statement(function: Any, scope: Any, released: Any, queries: Any, mode: Any)
     try:
         text = compose(first(function), first(scope), first(released), first(queries), first(mode))
     except AnonError as wrong:
-        text = f"{_NOTHING}{_literal(str(wrong))}) IS NULL"
+        text = f"{_NOTHING}{text_literal(str(wrong))}) IS NULL"
     return pa.array([text])
 
 
@@ -62,15 +62,15 @@ def compose(function: str, scope: Mapping[str, Any], released: Any, queries: Any
             got = f"{work.kept[column]}, which is declared and left out of qids"
             hint = "add it to qids"
             raise AnonError(function, "a query must name quasi-identifiers of the call", got, hint)
-    names = "[" + ", ".join(map(_literal, sorted(quasi))) + "]::VARCHAR[]"
+    names = "[" + ", ".join(map(text_literal, sorted(quasi))) + "]::VARCHAR[]"
     given = scope["qids"]
-    qids = "NULL" if given is None else "[" + ", ".join(map(_literal, listed(given))) + "]"
+    qids = "NULL" if given is None else "[" + ", ".join(map(text_literal, listed(given))) + "]"
+    asker, table, other = map(text_literal, (function, raw, released))
     call = (
-        f"{{'function': {_literal(function)}, 'raw': {_literal(raw)}, 'quasi': {names}, "
-        f"'checked': (SELECT {{'rows': __anon_rows}} FROM __anon_measured({_literal(function)}, "
-        f"{_literal(raw)}, {_literal(released)}, 5, 'share', "
-        f"__anon_measure_call({_literal(raw)}, {qids}, NULL))),\n"
-        f"    'queries': [{', '.join(map(_literal, texts))}]}}"
+        f"{{'function': {asker}, 'raw': {table}, 'quasi': {names},\n"
+        f"    'checked': (SELECT {{'rows': __anon_rows}} FROM __anon_measured({asker}, "
+        f"{table}, {other}, 5, 'share', __anon_measure_call({table}, {qids}, NULL))),\n"
+        f"    'queries': [{', '.join(map(text_literal, texts))}]}}"
     )
     return form(work, call, raw, released)
 
@@ -83,7 +83,3 @@ def _quasi(scope: Mapping[str, Any]) -> set[str]:
         return {fold(name) for name in declared(committed(scope), "quasi")}
     except AnonError:
         return set()
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

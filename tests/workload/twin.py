@@ -4,8 +4,6 @@ Columns hold small integers or letters, so a label's possible values can be writ
 condition is a nested tuple; its truth for one row is SQL's, with None for unknown.
 """
 
-from itertools import product
-
 
 def holds(node, row):
     """True, False or None: a condition on a row (a dict), in three-valued logic."""
@@ -21,39 +19,39 @@ def holds(node, row):
     value = row[node[1]]
     if kind == "null":
         return value is None
-    if value is None:
-        return None
+    return None if value is None else compare(kind, value, *node[2:])
+
+
+def compare(kind, value, *constants):
+    """A comparison without NULL."""
     if kind == "in":
-        return value in node[2]
+        return value in constants[0]
     if kind == "between":
-        return node[2] <= value <= node[3]
+        return constants[0] <= value <= constants[1]
     if kind == "like":
-        return value.startswith(node[2])
+        return value.startswith(constants[0])
     return {
-        "=": value == node[2],
-        "<>": value != node[2],
-        "<": value < node[2],
-        "<=": value <= node[2],
-        ">": value > node[2],
-        ">=": value >= node[2],
+        "=": value == constants[0],
+        "<>": value != constants[0],
+        "<": value < constants[0],
+        "<=": value <= constants[0],
+        ">": value > constants[0],
+        ">=": value >= constants[0],
     }[kind]
 
 
 def sql(node):
     kind = node[0]
-    if kind == "not":
-        return f"NOT ({sql(node[1])})"
-    if kind in ("and", "or"):
-        return "(" + f" {kind.upper()} ".join(sql(part) for part in node[1:]) + ")"
-    if kind == "null":
-        return f"{node[1]} IS NULL"
-    if kind == "in":
-        return f"{node[1]} IN ({', '.join(map(repr, node[2]))})"
-    if kind == "between":
-        return f"{node[1]} BETWEEN {node[2]!r} AND {node[3]!r}"
-    if kind == "like":
-        return f"{node[1]} LIKE '{node[2]}%'"
-    return f"{node[1]} {kind} {node[2]!r}"
+    shown = {
+        "not": lambda: f"NOT ({sql(node[1])})",
+        "and": lambda: "(" + " AND ".join(map(sql, node[1:])) + ")",
+        "or": lambda: "(" + " OR ".join(map(sql, node[1:])) + ")",
+        "null": lambda: f"{node[1]} IS NULL",
+        "in": lambda: f"{node[1]} IN ({', '.join(map(repr, node[2]))})",
+        "between": lambda: f"{node[1]} BETWEEN {node[2]!r} AND {node[3]!r}",
+        "like": lambda: f"{node[1]} LIKE '{node[2]}%'",
+    }
+    return shown[kind]() if kind in shown else f"{node[1]} {kind} {node[2]!r}"
 
 
 def owners(node, quasi):
@@ -112,23 +110,17 @@ def match(node, row, quasi):
 def completions(label, values):
     """What a label may stand for; values: the raw column."""
     present = [value for value in values if value is not None]
-    if label is None:
+    number = bool(present) and isinstance(present[0], int)
+    if label is None or (label == "*" and not present):
         return [None]
     if label == "*":
-        if not present:
-            return [None]
-        every = (
-            list(range(min(present), max(present) + 1))
-            if isinstance(present[0], int)
-            else sorted(set(present))
-        )
-        return every + ([None] if None in values else [])
+        every = range(min(present), max(present) + 1) if number else sorted(set(present))
+        return [*every, *([None] if None in values else [])]
     if label.startswith("["):
         low, high = label[1:-1].split(", ")
         return list(range(int(low), int(high) + 1))
-    if label.startswith("{"):
-        return label[1:-1].split(", ")
-    return [int(label)] if present and isinstance(present[0], int) else [label]
+    members = label.strip("{}").split(", ")
+    return [int(label)] if number else members
 
 
 def count(node, raw, released, quasi):
@@ -148,10 +140,3 @@ def count(node, raw, released, quasi):
         _, must, may = match(node, {**star, "": None}, quasi)
         lower, upper = lower + dropped * must, upper + dropped * may
     return estimate, lower, upper
-
-
-def worlds(row, quasi, columns):
-    """Every row that a released one may have been."""
-    said = [completions(row[name], columns[name]) for name in quasi]
-    for values in product(*said):
-        yield {**row, **dict(zip(quasi, values, strict=True))}

@@ -1,0 +1,32 @@
+"""How well releases answer queries and teach a classifier: python examples/query_error.py"""
+
+import anon_sql
+from anon_sql.demo import make_adult_like
+from anon_sql.install import literal
+
+QUASI = ["age", "workclass", "education_num", "marital_status", "sex"]
+KEEP = ["occupation", "race", "native_country"]
+
+con = anon_sql.connect()
+make_adult_like(con, "people", rows=5_000)
+anon_sql.declare(con, "people", quasi=QUASI, sensitive=["income"], keep=KEEP)
+
+con.execute(
+    "SET VARIABLE asked = (SELECT list(query) FROM query_workload('people', n := 100, "
+    "attributes := 2, selectivity := 0.1))"
+)
+print("100 random queries:")
+for k in (5, 25):
+    con.execute(f"CREATE OR REPLACE TABLE released AS FROM rayden('people', k := {k})")
+    con.sql(
+        f"SELECT {k} AS k, * FROM workload_error('people', 'released', getvariable('asked'))"
+    ).show()
+
+question = "SELECT race, count(*) FROM people WHERE age > 50 AND sex = 'Male' GROUP BY race"
+con.sql(
+    "SELECT \"group\"['race'] AS race, actual, estimate, lower, upper FROM "
+    f"query_error('people', 'released', [{literal(question)}])"
+).show()
+
+print("Income, learned from the other columns:")
+con.sql("FROM classification('people', 'released', target := 'income', model := 'knn')").show()
