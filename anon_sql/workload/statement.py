@@ -12,7 +12,8 @@ from anon_sql.measures.sensitive import declared, listed
 from anon_sql.options import Choice
 from anon_sql.registry import udf
 from anon_sql.roles import fold
-from anon_sql.workload.rewrite import Workload, estimates, literal, prepare, text_literal
+from anon_sql.workload.prepare import Workload, prepare
+from anon_sql.workload.rewrite import estimates, literal, text_literal
 
 _MODES: Mapping[str, Callable[[Workload, str, str, str], str]] = {
     "estimate": estimates,
