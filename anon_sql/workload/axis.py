@@ -54,6 +54,11 @@ class Axis:
         self.gap_weight = np.maximum(width - self.point_weight, 0.0)
         if self.is_set:
             self.gap_weight[:] = 0.0
+        told = np.zeros(len(width), dtype=np.bool_)
+        told[at[at % 2 == 1] // 2 - 1] = True
+        if counted and not told[self.gap_weight > 0].all():
+            rule = "every gap between values must be looked at"
+            raise AnonError(function, rule, f"some of {self.name} that were not", "report this")
         self._place(function, said, count)
 
     def _place(self, function: str, said: list[Mapping[str, Any]], count: int) -> None:

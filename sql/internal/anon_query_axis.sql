@@ -21,27 +21,28 @@ CREATE OR REPLACE MACRO __anon_query_known_by
 CREATE OR REPLACE MACRO __anon_query_known(v) AS
     __anon_query_known_by(list_extract(list_value(v), 1), v);
 
--- A printed value in the type of v; NULL where it cannot be.
-CREATE OR REPLACE MACRO __anon_query_cast(printed, v) AS TRY(cast_to_type(printed, v));
-
--- What label, constant and range add to the axis of a number.
-CREATE OR REPLACE MACRO __anon_query_number(v, shown, printed) AS {
-    'ends': [
-        __anon_query_cast(TRY(anon_min(shown)), v), __anon_query_cast(TRY(anon_max(shown)), v)],
-    'constant': __anon_query_cast(printed, v)};
-CREATE OR REPLACE MACRO __anon_query_word(v, shown, printed) AS {
+-- What label and constant add to the axis of a number; a constant beyond the column's range adds
+-- nothing, and need not have a place in its type. (TRY would do, but loses values on DuckDB 1.5.)
+CREATE OR REPLACE MACRO __anon_query_number(v, shown, printed, inside) AS {
+    'ends': [cast_to_type(anon_min(shown), v), cast_to_type(anon_max(shown), v)],
+    'constant': CASE WHEN inside THEN cast_to_type(printed, v) END};
+CREATE OR REPLACE MACRO __anon_query_word(v) AS {
     'ends': list_value(v)[:0], 'constant': list_extract(list_value(v), 0)};
 CREATE OR REPLACE MACRO __anon_query_adds
-    (probe, v, shown, printed) AS __anon_query_word(v, shown, printed),
-    (probe VARCHAR, v, shown, printed) AS __anon_query_word(v, shown, printed),
-    (probe BOOLEAN, v, shown, printed) AS __anon_query_word(v, shown, printed),
-    (probe UUID, v, shown, printed) AS __anon_query_word(v, shown, printed),
-    (probe DOUBLE, v, shown, printed) AS __anon_query_number(v, shown, printed),
-    (probe TIME, v, shown, printed) AS __anon_query_number(v, shown, printed),
-    (probe TIME_NS, v, shown, printed) AS __anon_query_number(v, shown, printed),
-    (probe TIMESTAMP, v, shown, printed) AS __anon_query_number(v, shown, printed),
-    (probe TIMESTAMPTZ, v, shown, printed)
-        AS __anon_query_number(v, shown, printed);
+    (probe, v, shown, printed, known) AS __anon_query_word(v),
+    (probe VARCHAR, v, shown, printed, known) AS __anon_query_word(v),
+    (probe BOOLEAN, v, shown, printed, known) AS __anon_query_word(v),
+    (probe UUID, v, shown, printed, known) AS __anon_query_word(v),
+    (probe DOUBLE, v, shown, printed, known) AS __anon_query_number(
+        v, shown, printed, TRY_CAST(printed AS DOUBLE) BETWEEN known[1]::DOUBLE AND known[2]::DOUBLE),
+    (probe TIME, v, shown, printed, known) AS __anon_query_number(
+        v, shown, printed, TRY_CAST(printed AS TIME) BETWEEN known[1]::TIME AND known[2]::TIME),
+    (probe TIME_NS, v, shown, printed, known) AS __anon_query_number(
+        v, shown, printed, TRY_CAST(printed AS TIME_NS) BETWEEN known[1]::TIME_NS AND known[2]::TIME_NS),
+    (probe TIMESTAMP, v, shown, printed, known) AS __anon_query_number(
+        v, shown, printed, TRY_CAST(printed AS TIMESTAMP) BETWEEN known[1]::TIMESTAMP AND known[2]::TIMESTAMP),
+    (probe TIMESTAMPTZ, v, shown, printed, known) AS __anon_query_number(
+        v, shown, printed, TRY_CAST(printed AS TIMESTAMPTZ) BETWEEN known[1]::TIMESTAMPTZ AND known[2]::TIMESTAMPTZ);
 
 -- A value between two that follow each other; whatever is not between them is dropped.
 CREATE OR REPLACE MACRO __anon_query_gap
@@ -62,7 +63,7 @@ CREATE OR REPLACE MACRO __anon_query_gap
     (probe TIMESTAMPTZ, v, w)
         AS to_timestamp(0) + to_microseconds(epoch_us(v) // 2 + epoch_us(w) // 2);
 CREATE OR REPLACE MACRO __anon_query_between(v, w) AS
-    __anon_query_cast(TRY(__anon_query_gap(list_extract(list_value(v), 1), v, w)), v);
+    cast_to_type(__anon_query_gap(list_extract(list_value(v), 1), v, w), v);
 
 CREATE OR REPLACE MACRO __anon_query_inside_by
     (probe, v, known) AS true,
@@ -90,10 +91,12 @@ __anon_held AS MATERIALIZED (
 __anon_given AS (
     SELECT unnest(__anon_known) AS __anon_value FROM __anon_held
     UNION ALL
-    SELECT unnest(__anon_query_adds(__anon_null, __anon_null, __anon_shown, NULL).ends)
+    SELECT unnest(__anon_query_adds(
+        __anon_null, __anon_null, __anon_shown, NULL::VARCHAR, __anon_known).ends)
     FROM query_table(__anon_labels), __anon_held
     UNION ALL
-    SELECT __anon_query_adds(__anon_null, __anon_null, NULL::VARCHAR, __anon_constant).constant
+    SELECT __anon_query_adds(
+        __anon_null, __anon_null, NULL::VARCHAR, __anon_constant, __anon_known).constant
     FROM (SELECT unnest(__anon_constants::VARCHAR[]) AS __anon_constant), __anon_held
 ),
 __anon_points AS (

@@ -13,8 +13,8 @@ CREATE OR REPLACE MACRO __anon_query_no_word
 -- low, high: ends as the raw column's type prints them; members: the values of a text label.
 CREATE OR REPLACE MACRO __anon_query_range(v, shown) AS {
     'star': __anon_query_star(shown), 'empty': __anon_query_no_number(shown),
-    'low': __anon_text(__anon_query_cast(anon_min(shown), v)),
-    'high': __anon_text(__anon_query_cast(anon_max(shown), v)), 'members': NULL::VARCHAR[]};
+    'low': __anon_text(cast_to_type(anon_min(shown), v)),
+    'high': __anon_text(cast_to_type(anon_max(shown), v)), 'members': NULL::VARCHAR[]};
 CREATE OR REPLACE MACRO __anon_query_set(v, shown) AS {
     'star': __anon_query_star(shown), 'empty': __anon_query_no_word(shown),
     'low': NULL::VARCHAR, 'high': NULL::VARCHAR, 'members': anon_values(shown)};
@@ -32,14 +32,16 @@ CREATE OR REPLACE MACRO __anon_query_label
 -- mode := 'literal': a number's minimum, a text's only value, else the label as it stands (NULL
 -- where the column's type has no place for it).
 CREATE OR REPLACE MACRO __anon_query_least(v, shown) AS
-    __anon_query_cast(if(__anon_query_star(shown), NULL, anon_min(shown)), v);
-CREATE OR REPLACE MACRO __anon_query_one(v, shown) AS __anon_query_cast(
-    if(len(anon_values(shown)) = 1, anon_values(shown)[1], shown::VARCHAR), v);
+    cast_to_type(anon_min(shown), v);
+CREATE OR REPLACE MACRO __anon_query_one(v, shown) AS
+    if(len(anon_values(shown)) = 1, anon_values(shown)[1], shown::VARCHAR);
+CREATE OR REPLACE MACRO __anon_query_only(v, shown) AS
+    CASE WHEN len(anon_values(shown)) = 1 THEN cast_to_type(anon_values(shown)[1], v) END;
 CREATE OR REPLACE MACRO __anon_query_literal
     (probe, v, shown) AS __anon_query_one(v, shown),
     (probe VARCHAR, v, shown) AS __anon_query_one(v, shown),
-    (probe BOOLEAN, v, shown) AS __anon_query_one(v, shown),
-    (probe UUID, v, shown) AS __anon_query_one(v, shown),
+    (probe BOOLEAN, v, shown) AS __anon_query_only(v, shown),
+    (probe UUID, v, shown) AS __anon_query_only(v, shown),
     (probe DOUBLE, v, shown) AS __anon_query_least(v, shown),
     (probe TIME, v, shown) AS __anon_query_least(v, shown),
     (probe TIME_NS, v, shown) AS __anon_query_least(v, shown),
