@@ -316,7 +316,7 @@ def test_declared_roles_and_every_kind_of_relation(con, tmp_path, monkeypatch):
         (
             "TIMESTAMPTZ",
             "TIMESTAMP '1970-01-01' + to_hours(13 * (i % 9))",
-            ["'1970-01-04 00:00+00'"],
+            ["'1970-01-04 00:00:00+00'"],
         ),
         ("TIME", "TIME '02:00:00' + to_minutes(37 * (i % 9))", ["'05:00:00'"]),
         ("BOOLEAN", "i % 3 = 0", ["true", "false"]),
