@@ -7,6 +7,7 @@ rows were scanned: rows that the hash cannot tell apart are the same in the rele
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,7 +89,7 @@ def read(
     lists: Mapping[str, pa.Array],
     hashes: pa.Array,
     workers: Workers,
-    trees: Mapping[str, pa.StructArray | None],
+    trees: Mapping[str, pa.StructArray | None] = MappingProxyType({}),
 ) -> QuasiTable:
     """The quasi-identifiers named in ``types`` (SQL types by name, in declared order).
 
