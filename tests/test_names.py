@@ -128,7 +128,9 @@ def test_tables_and_ctes_called_like_those_inside_the_macros(con, name):
     con.execute(f"DROP TABLE {name}")
 
 
-@pytest.mark.parametrize("column", ["__anon_zero", "__anon_hash", "__anon_x", "__anon_"])
+@pytest.mark.parametrize(
+    "column", ["__anon_zero", "__anon_hash", "__anon_x", "__anon_", "__Anon_Zero", "__ANON_HASH"]
+)
 def test_a_column_with_our_prefix_is_refused(con, column):
     con.execute(
         f"CREATE OR REPLACE TABLE t AS SELECT i % 2 AS a, i % 3 AS {column} FROM range(9) AS r(i)"

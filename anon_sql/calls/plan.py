@@ -65,7 +65,7 @@ def settle(
     Raises AnonError where a shadowed or changed table makes the bound columns wrong.
     """
     names = list(types)
-    clash = [name for name in names if name.startswith(HELPER)]
+    clash = [name for name in names if fold(name).startswith(HELPER)]
     if clash:
         raise AnonError(function, f"column names must not begin with {HELPER}", clash[0])
     theirs, ours = find(scope["relation"], scope_of(scope), seen or []), committed(scope)
