@@ -1,17 +1,20 @@
 """The .sql files: where they are, what they create, in which order, and what their headers say."""
 
+import ast
 import re
 from dataclasses import dataclass
 from functools import cache
 from graphlib import TopologicalSorter
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 _HEADER = re.compile(r"\A((?:--[^\n]*\n)+)")
 _MACRO = re.compile(r"^CREATE OR REPLACE MACRO\s+(\w+)", re.MULTILINE)
 _NAME = re.compile(r"\s*(\w+)")
 _AS_TABLE = re.compile(r"\)\s+AS TABLE\b")
 _COMMENT = re.compile(r"--[^\n]*")
+_DEFAULT = re.compile(r"(\w+) := ('[^']*'|[\w.]+)")
 CREATE = "CREATE OR REPLACE MACRO"
 
 
@@ -34,6 +37,13 @@ class SqlFile:
     def is_table(self) -> bool:
         """Whether the public macro stands in FROM."""
         return self.name in self.tables
+
+    def defaults(self) -> dict[str, Any]:
+        """What the public macro's parameters are where a call leaves them out: text, numbers and
+        NULL, as Python has them."""
+        _, _, rest = self.text.partition(f"{CREATE} {self.name}(")
+        words = dict(_DEFAULT.findall(rest.partition(") AS")[0]))
+        return {n: None if w == "NULL" else ast.literal_eval(w) for n, w in words.items()}
 
 
 def folder() -> Path:

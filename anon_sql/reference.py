@@ -10,6 +10,7 @@ from anon_sql.macros import CREATE, SqlFile, folder, sql_files
 
 TITLES = {
     "release": "Releases",
+    "method": "Methods",
     "primitive": "Building blocks",
     "measure": "Information loss",
     "privacy": "Privacy",

@@ -32,7 +32,7 @@ def described(
     order, starts: the rows class by class; starred: the last class is of suppressed rows; given:
     a node for each row (-1 for NULL) where the method has chosen one.
     """
-    nodes = _nodes(column, order, starts, given)
+    nodes = nodes_of(column, order, starts, given)
     if starred:
         nodes[-1] = MIXED
     used, label_of = np.unique(nodes, return_inverse=True)
@@ -51,19 +51,20 @@ def described(
         allowed = [_allowed_by_set(column, names, number) for names in sets]
         shown = {"sets": one_list(sets, _SET)}
     else:
-        texts = [_text(tree, node) for node in used.tolist()]
+        texts = [node_text(tree, node) for node in used.tolist()]
         allowed = [_allowed_by_text(column, text) for text in texts]
         shown = {"texts": one_list(texts, pa.string())}
     _require_truth(function, column, allowed, label_of, order, starts)
     return {"label": one_list((label_of + 1).astype(np.int32), pa.int32()), **shown}
 
 
-def _nodes(
+def nodes_of(
     column: Hierarchical,
     order: npt.NDArray[np.int32],
     starts: npt.NDArray[np.int64],
     given: npt.NDArray[np.int32] | None,
 ) -> npt.NDArray[np.int64]:
+    """The node of each class, NULLS or MIXED; arguments as in ``described``."""
     from anon_sql.kernels import grouping
 
     if given is not None:
@@ -78,7 +79,8 @@ def _nodes(
     return shown
 
 
-def _text(tree: Tree, node: int) -> str | None:
+def node_text(tree: Tree, node: int) -> str | None:
+    """How a node of ``nodes_of`` is printed."""
     return None if node == NULLS else labels.STAR if node == MIXED else tree.texts[node]
 
 

@@ -81,16 +81,24 @@ def classify(
     """The table, the class of each of its rows and the nodes that a method chose, rows as they
     came."""
     table, call, method = prepare(plan, columns, given, trees)
+    return table, *run(table, call, method, plan["suppressed"])
+
+
+def run(
+    table: QuasiTable, call: methods.Call, method: methods.Method, mode: str
+) -> tuple[Classes, Classes | None]:
+    """The class of each row and the nodes that the method chose, rows as they came.
+
+    mode: 'keep' or 'drop', what becomes of suppressed rows.
+    """
     if call.constraint.k == 1 and not method.given:
-        return table, np.arange(table.rows, dtype=np.int32), None
+        return np.arange(table.rows, dtype=np.int32), None
     found = method.run(table, call)
     if found.nodes is not None:
-        placed = accompany_suppressed(found.classes, call.constraint, plan["suppressed"])
-        return table, as_came(table, placed), as_came(table, found.nodes)
-    placed = place_suppressed(
-        table, found.classes, call.constraint, plan["suppressed"], call.workers
-    )
-    return table, as_came(table, placed), None
+        placed = accompany_suppressed(found.classes, call.constraint, mode)
+        return as_came(table, placed), as_came(table, found.nodes)
+    placed = place_suppressed(table, found.classes, call.constraint, mode, call.workers)
+    return as_came(table, placed), None
 
 
 def as_came(table: QuasiTable, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -110,7 +118,7 @@ def prepare(
     function = plan["function"]
     interrupt.begin()
     compiling.announce()
-    _refuse_identifying(function, plan["k"], columns)
+    refuse_identifying(function, plan["k"], columns)
     types = dict(zip(plan["quasi"], plan["types"], strict=True))
     known = {name: values for name, values in columns.items() if values is not None}
     workers = Workers(function, plan["threads"])
@@ -142,7 +150,7 @@ def _given_classes(
     return dense(ids[table.order].astype(np.int32))
 
 
-def _refuse_identifying(function: str, k: int, columns: Mapping[str, pa.Array | None]) -> None:
+def refuse_identifying(function: str, k: int, columns: Mapping[str, pa.Array | None]) -> None:
     """A column without a role whose values are all distinct would identify every row."""
     prefix = HELPER + "mark_"
     for name, hashes in columns.items():

@@ -47,14 +47,32 @@ class Partition:
 
 
 @dataclass(frozen=True)
+class Facts:
+    """What ``anon_methods`` says of a release method. cost: how time grows with n rows; needs: what
+    a table must have, takes: the classes of columns that meet it, none for all of them.
+    """
+
+    what: str
+    paper: str
+    cost: str
+    needs: str | None = None
+    takes: tuple[type, ...] = ()
+
+    def fits(self, table: "QuasiTable") -> bool:
+        """Whether every quasi-identifier is what the method needs."""
+        return not self.takes or all(isinstance(column, self.takes) for column in table.columns)
+
+
+@dataclass(frozen=True)
 class Method:
-    """A partitioner with the parameters of its own."""
+    """A partitioner with the parameters of its own; facts are those of a release method."""
 
     name: str
     options: Mapping[str, Option]
     run: Callable[["QuasiTable", Call], Any]
     given: bool = False  # classes come with the table
     adds: tuple[str, ...] = ()  # columns of the result that the table must not have
+    facts: Facts | None = None
 
 
 _methods: dict[str, Method] = {}
@@ -62,21 +80,37 @@ _looking = RLock()
 
 
 def method(
-    name: str, *, given: bool = False, adds: tuple[str, ...] = (), **options: Option
+    name: str,
+    *,
+    given: bool = False,
+    adds: tuple[str, ...] = (),
+    facts: Facts | None = None,
+    **options: Option,
 ) -> Callable[[Callable[..., Any]], Any]:
     """File a partitioner, or a step of one, under the name of its SQL function."""
 
     def file(run: Callable[..., Any]) -> Callable[..., Any]:
-        _methods[name] = Method(name, options, run, given, adds)
+        _methods[name] = Method(name, options, run, given, adds, facts)
         return run
 
     return file
 
 
 def find(name: str) -> Method:
-    """The method of a SQL function; every file of this package is looked through once."""
-    with _looking:  # a statement of several steps asks from several threads
-        if name not in _methods:
-            for module in iter_modules(__path__):
-                import_module(f"{__name__}.{module.name}")
+    """The method of a SQL function."""
+    if name not in _methods:
+        _look()
     return _methods[name]
+
+
+def releases() -> dict[str, Method]:
+    """The methods that make a release by themselves, by name."""
+    _look()
+    return {name: _methods[name] for name in sorted(_methods) if _methods[name].facts}
+
+
+def _look() -> None:
+    """Import every file of this package, so that it files its methods."""
+    with _looking:  # a statement of several steps asks from several threads
+        for module in iter_modules(__path__):
+            import_module(f"{__name__}.{module.name}")

@@ -8,7 +8,7 @@ neighbourhood search. Every class has k to 2k - 1 rows; no row is suppressed.
 import time
 
 from anon_sql.improving import improve
-from anon_sql.methods import Call, Partition, method
+from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.options import Choice, OrNull, Positive, Whole
 from anon_sql.ordering import curve_order, cut_order, window_order
 from anon_sql.table import QuasiTable
@@ -16,6 +16,11 @@ from anon_sql.table import QuasiTable
 
 @method(
     "anonymize",
+    facts=Facts(
+        what="Orders of near rows, cut where the loss is least, then improved by a search.",
+        paper="This project's own, after Ghinita et al. 2007 and Byun et al. 2007",
+        cost="n log n + n k",
+    ),
     effort=Choice(("good", "fast", "best")),
     time_limit=Positive(),
     rounds=OrNull(Whole(0)),

@@ -8,11 +8,18 @@ normalized range, or the share of distinct values; the widest column that can be
 published Python version checks one half of a cut only.
 """
 
-from anon_sql.methods import Call, Partition, method
+from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.table import QuasiTable
 
 
-@method("basic_mondrian")
+@method(
+    "basic_mondrian",
+    facts=Facts(
+        what="Cuts a hierarchy's node into its children and a number at its median.",
+        paper="LeFevre, DeWitt and Ramakrishnan 2006",
+        cost="n log n",
+    ),
+)
 def basic_mondrian(table: QuasiTable, call: Call) -> Partition:
     """Classes of at least k rows; the node reached is the lowest common ancestor of a class."""
     from anon_sql.kernels import basic_mondrian as kernel

@@ -8,13 +8,20 @@ both sides have k rows; the authors' code also drops sets whose median distance 
 from anon_sql.columns import Numbers
 from anon_sql.errors import AnonError
 from anon_sql.hierarchical import Hierarchical
-from anon_sql.methods import Call, Partition, method
+from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.options import Choice, Whole
 from anon_sql.table import QuasiTable
 
 
 @method(
     "canon",
+    facts=Facts(
+        what="A tree of balls around vantage points, its leaves as classes.",
+        paper="Canbay, Sagiroglu and Vural 2022",
+        cost="n log n",
+        needs="numbers only",
+        takes=(Numbers,),
+    ),
     vantage=Choice(("random", "max_spread", "farthest")),
     cut=Choice(("balanced", "median", "aligned")),
     tries=Whole(1),

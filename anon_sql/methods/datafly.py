@@ -13,14 +13,24 @@ import numpy.typing as npt
 
 from anon_sql.errors import AnonError
 from anon_sql.hierarchical import Hierarchical
-from anon_sql.methods import Call, Partition, method
+from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.options import Number, OrNull
 from anon_sql.table import QuasiTable
 
 Nodes = npt.NDArray[np.int32]
 
 
-@method("datafly", suppression_limit=OrNull(Number(0, 1)))
+@method(
+    "datafly",
+    facts=Facts(
+        what="Takes whole columns up their hierarchies until few rows are rare; suppresses them.",
+        paper="Sweeney 1998 and 2002",
+        cost="n log n",
+        needs="hierarchy for each quasi-identifier",
+        takes=(Hierarchical,),
+    ),
+    suppression_limit=OrNull(Number(0, 1)),
+)
 def datafly(table: QuasiTable, call: Call) -> Partition:
     """Combinations of nodes as classes, rare ones suppressed; stats: generalizations, suppressed.
 

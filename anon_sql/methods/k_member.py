@@ -7,11 +7,18 @@ classes as they were before any of them joined, so that their order is of no mat
 """
 
 from anon_sql.joining import place_suppressed
-from anon_sql.methods import Call, Partition, method
+from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.table import QuasiTable
 
 
-@method("k_member")
+@method(
+    "k_member",
+    facts=Facts(
+        what="Grows classes of k rows one by one, each by the row that costs it least.",
+        paper="Byun et al. 2007",
+        cost="n^2",
+    ),
+)
 def k_member(table: QuasiTable, call: Call) -> Partition:
     """Classes of k rows, a few of them with more. Time grows with the square of the rows."""
     from anon_sql.kernels import k_member as kernel

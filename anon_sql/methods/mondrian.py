@@ -5,13 +5,18 @@ leaves open how categories are ordered and where equal values go; ``kernels.mond
 done here.
 """
 
-from anon_sql.methods import Call, Partition, method
+from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.options import Choice
 from anon_sql.table import QuasiTable
 
 
 @method(
     "mondrian",
+    facts=Facts(
+        what="Cuts the column that spans most at its median, again and again.",
+        paper="LeFevre, DeWitt and Ramakrishnan 2006",
+        cost="n log n",
+    ),
     partitioning=Choice(("strict", "relaxed")),
     columns=Choice(("any", "widest")),
 )

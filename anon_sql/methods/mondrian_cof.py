@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql.columns import Numbers
-from anon_sql.methods import Call, Partition, method
+from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.options import Choice, Number
 from anon_sql.recovery import recover
 from anon_sql.table import QuasiTable
@@ -24,6 +24,11 @@ from anon_sql.table import QuasiTable
 
 @method(
     "mondrian_cof",
+    facts=Facts(
+        what="Mondrian's classes, their outliers given classes of their own.",
+        paper="Kara and Eyüpoğlu 2023",
+        cost="n log n + n k",
+    ),
     alpha=Number(0),
     partitioning=Choice(("strict", "relaxed")),
     repair=Choice(("cap", "merge")),

@@ -7,11 +7,18 @@ authors' description can leave a class below k where these rows run out; with n 
 cannot.
 """
 
-from anon_sql.methods import Call, Partition, method
+from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.table import QuasiTable
 
 
-@method("oka")
+@method(
+    "oka",
+    facts=Facts(
+        what="One pass of k-means, then classes above k give rows to those below.",
+        paper="Lin and Wei 2008",
+        cost="n^2 / k",
+    ),
+)
 def oka(table: QuasiTable, call: Call) -> Partition:
     """Classes of at least k rows. Time grows with the square of the rows, divided by k."""
     from anon_sql.kernels import oka as kernel

@@ -14,7 +14,7 @@ each because the paper's own promise needs it:
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.methods import Call, Partition, method
+from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.options import Choice, Number, Whole
 from anon_sql.recovery import recover
 from anon_sql.table import QuasiTable
@@ -22,6 +22,11 @@ from anon_sql.table import QuasiTable
 
 @method(
     "rayden",
+    facts=Facts(
+        what="A tree of balls under Gower's distance, outliers given classes of their own.",
+        paper="Haruna et al. 2026",
+        cost="n log n + n k",
+    ),
     alpha=Number(0),
     vantage=Choice(("random", "max_spread", "farthest")),
     cut=Choice(("balanced", "median", "aligned")),

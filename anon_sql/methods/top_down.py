@@ -7,11 +7,18 @@ those that lose least with the set as it is.
 """
 
 from anon_sql.joining import dense
-from anon_sql.methods import Call, Partition, method
+from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.table import QuasiTable
 
 
-@method("top_down")
+@method(
+    "top_down",
+    facts=Facts(
+        what="Splits rows between two far apart, then makes classes below k whole.",
+        paper="Xu et al. 2006",
+        cost="n log n + (n / k)^2",
+    ),
+)
 def top_down(table: QuasiTable, call: Call) -> Partition:
     """Classes of at least k rows. Time grows with the square of the number of classes."""
     from anon_sql.kernels import top_down as kernel

@@ -1,0 +1,10 @@
+-- The methods that make a release, each a function of that name.
+--
+-- Returns: a row per method: name, what (it does, in a sentence), paper, needs (what a table must
+--   have; NULL where any will do), cost (how time grows with n rows).
+-- Errors: none.
+-- Example: SELECT * FROM anon_methods();
+CREATE OR REPLACE MACRO anon_methods() AS TABLE
+WITH __anon_listed AS MATERIALIZED (SELECT __anon_methods_known(0) AS __anon_known)
+SELECT unnest(__anon_method)
+FROM (SELECT unnest(__anon_known) AS __anon_method FROM __anon_listed);

@@ -1,0 +1,54 @@
+"""anon_methods: every release method, and what it says is what the methods do."""
+
+import duckdb
+import pytest
+
+from anon_sql import methods
+from anon_sql.macros import sql_files
+
+RELEASES = sorted(file.name for file in sql_files() if file.folder == "release")
+
+
+def test_a_row_for_every_release(con):
+    found = con.sql("FROM anon_methods()")
+    assert found.columns == ["name", "what", "paper", "needs", "cost"]
+    assert [row[0] for row in found.fetchall()] == RELEASES
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_a_release_has_its_facts(con, name):
+    facts = methods.find(name).facts
+    assert facts is not None, f"@method in methods/{name}.py lacks facts"
+    assert facts.what.endswith(".")
+    assert facts.what.count(".") == 1
+    assert "20" in facts.paper or "19" in facts.paper
+    assert "n" in facts.cost
+    assert (facts.needs is None) == (facts.takes == ())
+    row = con.sql(f"FROM anon_methods() WHERE name = '{name}'").fetchall()[0]
+    assert row == (name, facts.what, facts.paper, facts.needs, facts.cost)
+
+
+def test_steps_are_no_methods():
+    assert not {"vp_partition", "cof_score", "generalize", "compare"} & set(methods.releases())
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_needs_are_what_the_release_asks_for(people, name):
+    """On text without hierarchies, a method with needs is an error, and any other is none."""
+    call = f"SELECT count(*) FROM {name}('people', k := 5)"
+    if methods.find(name).facts.needs:
+        with pytest.raises(duckdb.Error, match=f"{name}: every quasi-identifier"):
+            people.sql(call).fetchall()
+    else:
+        assert people.sql(call).fetchall() == [(400,)]
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_defaults_are_those_of_the_macro(con, name):
+    """compare takes them from the text of the macro: each option has one, and it is accepted."""
+    (file,) = [file for file in sql_files() if file.name == name]
+    defaults, options = file.defaults(), methods.find(name).options
+    assert {"k": 5, "qids": None, "seed": 42, "hierarchy": None}.items() <= defaults.items()
+    assert set(options) <= set(defaults)
+    for option, kind in options.items():
+        kind.read(name, option, defaults[option])
