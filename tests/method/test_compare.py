@@ -161,7 +161,7 @@ def test_methods_and_k_that_cannot_be(people):
         (method, k)
         for method in ("canon", "mondrian", "datafly")
         for k in (5, None, None, None, 401)
-    ] or [row[1] for row in rows[:5]] == [5, None, 0, None, 401]
+    ]
     for row in rows:
         if row[0] == "mondrian" and row[1] == 5:
             assert row[-1] is None
