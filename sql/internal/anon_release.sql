@@ -48,16 +48,16 @@ __anon_grown AS MATERIALIZED (FROM __anon_trees(__anon_tbl, __anon_call, __anon_
 __anon_parts AS MATERIALIZED (
     SELECT
         __anon_partition(
-            __anon_plan,
+            (SELECT __anon_plan FROM __anon_planned),
             struct_pack(*COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
                 OR __anon_is('classes', __anon_c, __anon_call)
                 OR __anon_c = '__anon_hash' OR __anon_c[:12] = '__anon_mark_')),
-            __anon_options, __anon_trees) AS __anon_part,
+            __anon_options, (SELECT __anon_trees FROM __anon_grown)) AS __anon_part,
         __anon_slim(COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
             OR __anon_c = '__anon_hash')),
         COLUMNS(lambda __anon_c: __anon_c = '__anon_none'
             OR __anon_is('released', __anon_c, __anon_call) AND NOT __anon_is('quasi', __anon_c, __anon_call))
-    FROM __anon_lists, __anon_planned, __anon_grown
+    FROM __anon_lists
 ),
 __anon_quasi AS (
     SELECT COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
