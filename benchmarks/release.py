@@ -59,12 +59,12 @@ def phases() -> Any:
     """Books the parts of a release that run in Python; the rest is DuckDB's."""
     from anon_sql.calls import partition
 
-    read, describe = partition.read, partition._describe
-    partition.read, partition._describe = timed("arrays", read), timed("labels", describe)
+    read, describe = partition.read, partition.describe
+    partition.read, partition.describe = timed("arrays", read), timed("labels", describe)
     try:
         yield
     finally:
-        partition.read, partition._describe = read, describe
+        partition.read, partition.describe = read, describe
 
 
 def measure(method: str, rows: int, threads: int) -> dict[str, Any]:
