@@ -17,6 +17,8 @@ from anon_sql.options import Choice, Whole
 from anon_sql.registry import udf
 from anon_sql.roles import fold
 
+TREE_HINT = "name hierarchy := if the release was made with one"
+HINT = f"the raw table comes first and its release second; {TREE_HINT}"
 NCP = Choice(("share", "dop"))
 _INFINITE = {"nan", "-nan", "inf", "-inf", "infinity", "-infinity"}
 _PLAN = pa.struct(
@@ -106,6 +108,7 @@ def _require_labels(
             function,
             f"a label of {column} must be {kinds} or *",
             _classes(lost["malformed"], "other"),
+            None if lost["tree"] else TREE_HINT,
         )
     if lost["beyond"]:
         raise AnonError(

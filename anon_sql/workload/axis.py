@@ -10,6 +10,7 @@ import pyarrow as pa
 from anon_sql.arrow import integers
 from anon_sql.columns import is_number
 from anon_sql.errors import AnonError
+from anon_sql.measures.checked import HINT
 
 _COUNTED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "DATE")  # and U…
 Matches = tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
@@ -19,8 +20,8 @@ class Axis:
     """Points, the gaps between them, and NULL, with the truth of every block on each.
 
     A label covers a range of points and gaps (numbers), some points (sets), NULL, or
-    everything (``*``). Labels of a hierarchy would cover the points of their leaves: they need
-    an entry in ``_members`` and nothing else.
+    everything (``*``). Where the column has a hierarchy the points are its leaves, numbers too,
+    and a label covers the leaves below its node.
     """
 
     def __init__(self, function: str, column: pa.StructScalar):
@@ -43,11 +44,16 @@ class Axis:
         self.place_of = {text: position for position, text in enumerate(printed)}
         said = read["said"].values.to_pylist() if read["said"].is_valid else []
         codes = integers(read["code"].values) if read["code"].is_valid else np.zeros(0, np.int64)
+        leaves = column["leaves"].as_py()
+        if leaves is not None:
+            said = [{**label, "members": names} for label, names in zip(said, leaves, strict=True)]
+            _require_covered(function, self.name, column["lacks"].as_py())
         said = [said[position] for position in np.argsort(codes)]
         self.star = np.array([label["star"] for label in said], dtype=np.bool_)
         self.empty = np.array([label["empty"] for label in said], dtype=np.bool_)
         kind = axis["kind"].as_py()
-        self.is_set = not is_number(function, self.name, kind)
+        self.by_tree = leaves is not None
+        self.is_set = self.by_tree or not is_number(function, self.name, kind)
         counted = kind.lstrip("U") in _COUNTED
         width = np.diff(place) if not self.is_set else np.zeros(max(count - 1, 0))
         self.point_weight = 1.0 if counted or self.is_set else 0.0
@@ -80,14 +86,18 @@ class Axis:
                 function,
                 f"a label of {self.name} must name what the raw table holds",
                 "one with other",
-                "the raw table comes first and its release second",
+                HINT,
             ) from None
         self.sizes = np.array([len(one) for one in members], dtype=np.int64)
         self.members = np.array([m for one in members for m in one], dtype=np.int64)
         self.owner = np.repeat(np.arange(len(said)), self.sizes)
 
     def _members(self, label: Mapping[str, Any]) -> list[int]:
-        return sorted({self.place_of[text] for text in label["members"]})
+        """Leaves that the raw column's type has no place for are no possible values."""
+        found = {self.place_of[text] for text in label["members"] if text in self.place_of}
+        if len(found) < (1 if self.by_tree else len(label["members"])):
+            raise KeyError
+        return sorted(found)
 
     def everything(self, block: int) -> tuple[float, bool, bool]:
         """What ``*`` makes of a block: share, certainly, possibly. NULL counts as one value."""
@@ -127,6 +137,16 @@ class Axis:
         found = self.point_weight * (points[high + 1] - points[low]) + true[high] - true[low]
         share = np.where(weight > 0, found / np.where(weight > 0, weight, 1.0), point[low])
         return share, hits == 2 * (high - low) + 1, hits > 0
+
+
+def _require_covered(function: str, name: str, lacks: int) -> None:
+    if lacks:
+        raise AnonError(
+            function,
+            f"the hierarchy must cover every value of {name}",
+            f"{lacks:,} value{'' if lacks == 1 else 's'} that it lacks",
+            "check_hierarchy() lists them",
+        )
 
 
 def _sums(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

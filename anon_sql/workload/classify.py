@@ -14,7 +14,7 @@ import pyarrow as pa
 from anon_sql.arrow import first
 from anon_sql.calls.binding import HELPER
 from anon_sql.errors import AnonError, did_you_mean
-from anon_sql.measures.checked import types_of
+from anon_sql.measures.checked import HINT, types_of
 from anon_sql.options import Choice, Number, Whole
 from anon_sql.registry import udf
 from anon_sql.roles import fold
@@ -38,14 +38,16 @@ _ROW = pa.struct(
     "__anon_classification",
     "STRUCT(data VARCHAR, accuracy DOUBLE, f_measure DOUBLE, trained BIGINT, tested BIGINT)[]",
 )
-def classification(call: Any, types: Any, raw: Any, released: Any) -> pa.Array:
+def classification(call: Any, types: Any, raw: Any, released: Any, trees: Any) -> pa.Array:
     """Accuracy and F-measure of both, or an AnonError."""
     asked, kinds = first(call), types_of(types)
     model = MODEL.read(_FUNCTION, "model", asked["model"])
     share = Number(0, 1).read(_FUNCTION, "held_out", asked["held_out"])
     seed = Whole(0).read(_FUNCTION, "seed", asked["seed"])
     target = _target(asked["target"], kinds, asked["quasi"])
-    rows = []
+    rows: list[dict[str, Any]] = []
+    paths = {fold(name): rows for name, rows in first(trees).items()}
+    words: dict[str, set[str]] = {}  # of the raw table, in columns of text
     positive = asked["positive"]
     for data, packed in (("raw", raw), ("released", released)):
         columns = first(packed)
@@ -53,10 +55,15 @@ def classification(call: Any, types: Any, raw: Any, released: Any) -> pa.Array:
         if wanted is None:
             raise AnonError(_FUNCTION, "both tables must have the target and rows", f"{data}")
         names = {fold(name): name for name in columns}
-        features = [
-            said(_FUNCTION, name, kinds[name], columns[names[fold(name)]], data == "raw")
-            for name in asked["quasi"]
-        ]
+        features = []
+        for name in asked["quasi"]:
+            tree = paths.get(fold(name)) if data == "released" else None
+            texts = columns[names[fold(name)]]
+            features.append(said(_FUNCTION, name, kinds[name], texts, data == "raw", tree))
+            held = {word for one in features[-1] if isinstance(one, tuple) for word in one}
+            if not tree and not held <= words.setdefault(name, held):
+                rule = f"a label of {name} must name what the raw table holds"
+                raise AnonError(_FUNCTION, rule, "one with other", HINT)
         present = [at for at, value in enumerate(wanted) if value is not None]
         features = [[column[at] for at in present] for column in features]
         wanted = [wanted[at] for at in present]

@@ -1,7 +1,8 @@
 """Labels as features of a classifier: midpoints of ranges, shares of the members of sets."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -9,23 +10,44 @@ import numpy.typing as npt
 from anon_sql import labels
 from anon_sql.columns import is_number
 from anon_sql.errors import AnonError
+from anon_sql.workload.leaves import below, grown
 
 Said = float | tuple[str, ...] | None  # a midpoint, members, or nothing known
 
 
-def said(function: str, name: str, kind: str, texts: Sequence[str | None], raw: bool) -> list[Said]:
-    """What each text of a column says; raw: values and no labels. Each is read once."""
+def said(
+    function: str,
+    name: str,
+    kind: str,
+    texts: Sequence[str | None],
+    raw: bool,
+    paths: Sequence[Mapping[str, Any]] | None = None,
+) -> list[Said]:
+    """What each text of a column says; raw: values and no labels. Each is read once.
+
+    paths: the rows of the column's hierarchy, ordered by leaf; None where it has none.
+    """
     number = is_number(function, name, kind)
+    tree, order = grown(function, name, kind, paths) if paths else (None, {})
     known: dict[str | None, Said] = {None: None}
     for text in texts:
-        if text not in known and text is not None:
+        if text in known or text is None:
+            continue
+        if tree is not None and text != labels.STAR and text in tree.node_of:
+            leaves = below(tree, order, tree.node_of[text])
+            known[text] = _between(kind, leaves[0], leaves[-1]) if number else tuple(leaves)
+        else:
             known[text] = _middle(kind, text) if number else _members(text, raw)
     return [known[text] for text in texts]
 
 
 def _middle(kind: str, text: str) -> float | None:
     ends = labels.bounds(text)
-    return None if ends is None else sum(_number(kind, end) for end in ends) / 2
+    return None if ends is None else _between(kind, *ends)
+
+
+def _between(kind: str, low: str, high: str) -> float:
+    return (_number(kind, low) + _number(kind, high)) / 2
 
 
 def _number(kind: str, end: str) -> float:

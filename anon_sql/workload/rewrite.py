@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from anon_sql.relation import quote, split
 from anon_sql.roles import fold
 from anon_sql.workload.formula import KEPT
+from anon_sql.workload.nodes import below, least, parted, points, read, text_literal
 from anon_sql.workload.prepare import Workload
 
 _PACKED = "{'query': list(__anon_query), 'keys': list(__anon_keys), 'answer': list(__anon_answer)}"
@@ -19,15 +20,12 @@ _ONE_NAME = re.compile(r'[A-Za-z_]\w*|"(?:[^"]|"")+"')
 _HELD = (
     "STRUCT(name VARCHAR, raw VARCHAR, released VARCHAR, least DOUBLE, most DOUBLE, strange BIGINT)"
 )
+_NO_TREE = "'leaves': NULL, 'lacks': 0"
 _COLUMN = (
     "STRUCT(name VARCHAR, axis STRUCT(kind VARCHAR, step BIGINT[], printed VARCHAR[], "
     "place DOUBLE[], truths BOOLEAN[][]), read STRUCT(code BIGINT[], said STRUCT(star BOOLEAN, "
-    "empty BOOLEAN, low VARCHAR, high VARCHAR, members VARCHAR[])[]), nulls BOOLEAN)"
+    "empty BOOLEAN, low VARCHAR, high VARCHAR, members VARCHAR[])[]), nulls BOOLEAN, leaves VARCHAR[][], lacks BIGINT)"
 )
-
-
-def text_literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _list(items: Sequence[str], kind: str) -> str:
@@ -52,21 +50,32 @@ def _all(queries: Sequence[str]) -> str:
     return f"({_all(queries[:half])})\nUNION ALL\n({_all(queries[half:])})"
 
 
-def literal(work: Workload, call: str, raw: str, released: str) -> str:
+def literal(work: Workload, check: str, call: str, raw: str, released: str, forest: str) -> str:
     """The statement for ``mode := 'literal'``: the queries as they are, on minimum values."""
     names = [*work.quasi.values(), *work.kept.values()]
+    labels, source = "", "__anon_shown, __anon_types"
     shown = [
         f"__anon_query_literal(__anon_types.{quote(name)}, __anon_types.{quote(name)}, "
         f"__anon_shown.{quote(name)}) AS {quote(name)}"
         for name in work.quasi.values()
     ]
+    if forest:
+        quasi = list(enumerate(work.quasi.values(), 1))
+        shown = [f"__anon_worth_{at}.__anon_worth AS {quote(name)}" for at, name in quasi]
+        labels = f"{forest}{''.join(',' + least(at, name) for at, name in quasi)},"
+        source = "__anon_shown" + "".join(
+            f"\n    LEFT JOIN __anon_worth_{at} "
+            f"ON __anon_shown.{quote(name)} IS NOT DISTINCT FROM __anon_worth_{at}.__anon_shown"
+            for at, name in quasi
+        )
     shown += [f"__anon_shown.{quote(name)}" for name in work.kept.values()]
     types = ", ".join(f"list_extract(list({quote(name)}), 0) AS {quote(name)}" for name in names)
     return f"""WITH
 __anon_raw AS (FROM query_table({text_literal(raw)})),
 __anon_shown AS (FROM query_table({text_literal(released)})),
-__anon_types AS (SELECT {types or "0 AS __anon_zero"} FROM (FROM __anon_raw LIMIT 0)),
-__anon_least AS (SELECT {", ".join(shown) or "0 AS __anon_zero"} FROM __anon_shown, __anon_types),
+__anon_checked AS MATERIALIZED (SELECT __anon_rows AS rows FROM {check}),
+__anon_types AS (SELECT {types or "0 AS __anon_zero"} FROM (FROM __anon_raw LIMIT 0)),{labels}
+__anon_least AS (SELECT {", ".join(shown) or "0 AS __anon_zero"} FROM {source}),
 __anon_answers AS (
 {answers(work, _named(raw))}
 ),
@@ -98,21 +107,20 @@ def answers(work: Workload, relation: str) -> str:
     return _all(found)
 
 
-def _axis(at: int, name: str, work: Workload) -> tuple[str, str]:
+def _axis(at: int, name: str, work: Workload, by_hierarchy: bool) -> tuple[str, str]:
     """The CTEs of a quasi-identifier, and their result as one struct."""
     column, raw, folded = quote(name), "__anon_raw", fold(name)
     truths = _list([f"coalesce({sql}, false)" for sql in work.truths[folded]], "BOOLEAN")
     constants = _list(list(map(text_literal, work.constants.get(folded, []))), "VARCHAR")
+    looked = points(at, name, constants) if by_hierarchy else _points(at, column, constants)
     ctes = f"""
 __anon_labels_{at} AS MATERIALIZED (
     SELECT __anon_codes[{at}] AS __anon_code, any_value({column}) AS __anon_shown
-    FROM __anon_classes GROUP BY 1
+    FROM __anon_classes, __anon_checked GROUP BY 1
 ),
-__anon_values_{at} AS (SELECT {column} AS __anon_value FROM {raw}),
-__anon_points_{at} AS MATERIALIZED (
-    SELECT __anon_at, __anon_printed, __anon_place, __anon_value AS {column}
-    FROM __anon_query_axis('__anon_labels_{at}', '__anon_values_{at}', {constants})
-),
+__anon_values_{at} AS (SELECT {column} AS __anon_value FROM {raw}),{
+        parted(at, name) + "," if by_hierarchy else ""
+    }{looked},
 __anon_axis_{at} AS (
     SELECT
         typeof(any_value({column})) AS kind,
@@ -121,18 +129,31 @@ __anon_axis_{at} AS (
         list(__anon_place) AS place,
         list({truths}) AS truths
     FROM __anon_points_{at}
-),
+),{read(at, name) if by_hierarchy else _read(at, column)}"""
+    nulls = f"(SELECT count(*) > count({column}) FROM {raw})"
+    return ctes, (
+        f"{{'name': {text_literal(name)}, 'axis': (SELECT __anon_axis_{at} FROM __anon_axis_{at}), "
+        f"'read': (SELECT __anon_read_{at} FROM __anon_read_{at}), 'nulls': {nulls}, "
+        f"{below(at, name) if by_hierarchy else _NO_TREE}}}"
+    )
+
+
+def _points(at: int, column: str, constants: str) -> str:
+    return f"""
+__anon_points_{at} AS MATERIALIZED (
+    SELECT __anon_at, __anon_printed, __anon_place, __anon_value AS {column}
+    FROM __anon_query_axis('__anon_labels_{at}', '__anon_values_{at}', {constants})
+)"""
+
+
+def _read(at: int, column: str) -> str:
+    return f"""
 __anon_read_{at} AS (
     SELECT
         list(__anon_code) AS code,
         list(__anon_query_label({column}, {column}, __anon_shown)) AS said
     FROM __anon_labels_{at}, (SELECT {column} FROM __anon_points_{at} WHERE __anon_at = 0)
 )"""
-    nulls = f"(SELECT count(*) > count({column}) FROM {raw})"
-    return ctes, (
-        f"{{'name': {text_literal(name)}, 'axis': (SELECT __anon_axis_{at} FROM __anon_axis_{at}), "
-        f"'read': (SELECT __anon_read_{at} FROM __anon_read_{at}), 'nulls': {nulls}}}"
-    )
 
 
 def _held(name: str, aggregated: bool) -> str:
@@ -158,18 +179,20 @@ def _held_list(work: Workload) -> str:
     return _list([_held(name, key in work.numbers) for key, name in work.kept.items()], _HELD)
 
 
-def estimates(work: Workload, call: str, raw: str, released: str) -> str:
-    """The statement for ``mode := 'estimate'``; call: what the last function is told first."""
+def estimates(work: Workload, check: str, call: str, raw: str, released: str, forest: str) -> str:
+    """The statement for ``mode := 'estimate'``; check: what looks at the
+    call as a whole; call: what the last function is told first; forest: the CTE of the hierarchies, empty for none."""
     quasi = list(work.quasi.values())
     number = [f"TRY_CAST({quote(work.kept[name])} AS DOUBLE)" for name in work.numbers]
     shown = "".join(f"{quote(name)}, " for name in quasi)
     ranks = [f"dense_rank() OVER (ORDER BY {quote(name)} IS NULL, {quote(name)})" for name in quasi]
-    axes = [_axis(at, name, work) for at, name in enumerate(quasi, 1)]
+    axes = [_axis(at, name, work, bool(forest)) for at, name in enumerate(quasi, 1)]
     truths = _list([f"coalesce({sql}, false)" for sql in work.truths.get(KEPT, [])], "BOOLEAN")
     columns = ",\n        ".join(struct for _, struct in axes)
     return f"""WITH
 __anon_raw AS (FROM query_table({text_literal(raw)})),
 __anon_shown AS (FROM query_table({text_literal(released)})),
+__anon_checked AS MATERIALIZED (SELECT __anon_rows AS rows FROM {check}),
 __anon_answers AS (
 {answers(work, _named(raw))}
 ),
@@ -183,7 +206,7 @@ __anon_grouped AS MATERIALIZED (
 ),
 __anon_classes AS MATERIALIZED (
     SELECT *, {_list(ranks, "BIGINT")} AS __anon_codes FROM __anon_grouped
-){"".join("," + ctes for ctes, _ in axes)}
+){"," + forest if forest else ""}{"".join("," + ctes for ctes, _ in axes)}
 SELECT unnest(__anon_query_compared(
     {call},
     (SELECT {{'codes': list(__anon_codes), 'truths': list(__anon_truths), 'keys': list(__anon_keys),

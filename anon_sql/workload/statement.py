@@ -12,10 +12,11 @@ from anon_sql.measures.sensitive import declared, listed
 from anon_sql.options import Choice
 from anon_sql.registry import udf
 from anon_sql.roles import fold
+from anon_sql.workload.nodes import forest, text_literal
 from anon_sql.workload.prepare import Workload, prepare
-from anon_sql.workload.rewrite import estimates, literal, text_literal
+from anon_sql.workload.rewrite import estimates, literal
 
-_MODES: Mapping[str, Callable[[Workload, str, str, str], str]] = {
+_MODES: Mapping[str, Callable[[Workload, str, str, str, str, str], str]] = {
     "estimate": estimates,
     "literal": literal,
 }
@@ -28,23 +29,34 @@ _NOTHING = (
 
 
 @udf("__anon_query_statement", "VARCHAR", binds=True)
-def statement(function: Any, scope: Any, released: Any, queries: Any, mode: Any) -> pa.Array:
+def statement(
+    function: Any, scope: Any, released: Any, queries: Any, mode: Any, hierarchy: Any
+) -> pa.Array:
     """The SQL that answers the queries, or SQL that stops with the sentence of an AnonError."""
     try:
-        text = compose(first(function), first(scope), first(released), first(queries), first(mode))
+        text = compose(*map(first, (function, scope, released, queries, mode, hierarchy)))
     except AnonError as wrong:
         text = f"{_NOTHING}{text_literal(str(wrong))}) IS NULL"
     return pa.array([text])
 
 
 @udf("__anon_query_rewritten", "VARCHAR")
-def rewritten(function: Any, scope: Any, released: Any, queries: Any, mode: Any) -> pa.Array:
+def rewritten(
+    function: Any, scope: Any, released: Any, queries: Any, mode: Any, hierarchy: Any
+) -> pa.Array:
     """The same text, or an AnonError."""
-    asked = zip(function, scope, released, queries, mode, strict=True)
+    asked = zip(function, scope, released, queries, mode, hierarchy, strict=True)
     return pa.array([compose(*(value.as_py() for value in call)) for call in asked], pa.string())
 
 
-def compose(function: str, scope: Mapping[str, Any], released: Any, queries: Any, mode: Any) -> str:
+def compose(
+    function: str,
+    scope: Mapping[str, Any],
+    released: Any,
+    queries: Any,
+    mode: Any,
+    hierarchy: str | None,
+) -> str:
     """One statement for all queries. Raises AnonError."""
     texts = [queries] if isinstance(queries, str) else queries
     if not isinstance(texts, list) or not texts:
@@ -67,13 +79,16 @@ def compose(function: str, scope: Mapping[str, Any], released: Any, queries: Any
     given = scope["qids"]
     qids = "NULL" if given is None else "[" + ", ".join(map(text_literal, listed(given))) + "]"
     asker, table, other = map(text_literal, (function, raw, released))
+    roles = f"__anon_measure_call({table}, {qids}, NULL)"
+    tree = "" if hierarchy is None else f", __anon_hierarchy := {text_literal(hierarchy)}"
+    check = f"__anon_measured({asker}, {table}, {other}, 5, 'share', {roles}{tree})"
     call = (
         f"{{'function': {asker}, 'raw': {table}, 'quasi': {names},\n"
-        f"    'checked': (SELECT {{'rows': __anon_rows}} FROM __anon_measured({asker}, "
-        f"{table}, {other}, 5, 'share', __anon_measure_call({table}, {qids}, NULL))),\n"
+        f"    'checked': (SELECT __anon_checked FROM __anon_checked),\n"
         f"    'queries': [{', '.join(map(text_literal, texts))}]}}"
     )
-    return form(work, call, raw, released)
+    trees = "" if hierarchy is None else forest(raw, roles, hierarchy)
+    return form(work, check, call, raw, released, trees)
 
 
 def _quasi(scope: Mapping[str, Any]) -> set[str]:

@@ -31,3 +31,11 @@ __anon_quasi AS (
     FROM __anon_source
 )
 SELECT struct_pack(*COLUMNS(*)) AS __anon_lists FROM __anon_quasi;
+
+-- The hierarchies of the quasi-identifiers, ordered by leaf.
+CREATE OR REPLACE MACRO __anon_taught_trees(__anon_raw, __anon_call, __anon_hierarchy) AS TABLE
+WITH
+__anon_grown AS MATERIALIZED (FROM __anon_trees(__anon_raw, __anon_call, __anon_hierarchy)),
+__anon_columns AS (SELECT unnest(__anon_trees) FROM __anon_grown),
+__anon_texts AS (SELECT list_sort(COLUMNS(*)) FROM __anon_columns)
+SELECT struct_pack(*COLUMNS(*)) AS __anon_ordered FROM __anon_texts;

@@ -47,3 +47,32 @@ CREATE OR REPLACE MACRO __anon_query_literal
     (probe TIME_NS, v, shown) AS __anon_query_least(v, shown),
     (probe TIMESTAMP, v, shown) AS __anon_query_least(v, shown),
     (probe TIMESTAMPTZ, v, shown) AS __anon_query_least(v, shown);
+
+-- A label of a column that has a hierarchy: low is a printed node, or low and high are the ends of
+-- a typed number, or members are those of a typed text.
+CREATE OR REPLACE MACRO __anon_query_node
+    (shown) AS {
+        'star': shown IS NULL, 'empty': __anon_query_no_number(shown),
+        'low': __anon_text(shown.min), 'high': __anon_text(shown.max), 'members': NULL::VARCHAR[]},
+    (shown VARCHAR[]) AS {
+        'star': shown IS NULL, 'empty': __anon_query_no_word(shown),
+        'low': NULL::VARCHAR, 'high': NULL::VARCHAR, 'members': shown::VARCHAR[]},
+    (shown VARCHAR) AS {
+        'star': __anon_query_star(shown), 'empty': __anon_query_no_word(shown),
+        'low': shown::VARCHAR, 'high': NULL::VARCHAR, 'members': NULL::VARCHAR[]};
+
+-- The same as __anon_query_literal for such a label and the leaves below it, in their order.
+CREATE OR REPLACE MACRO __anon_query_leaf_only(v, leaves) AS
+    CASE WHEN len(leaves) = 1 THEN cast_to_type(leaves[1], v) END;
+CREATE OR REPLACE MACRO __anon_query_leaf_one(shown, leaves) AS
+    if(len(leaves) = 1, leaves[1], shown::VARCHAR);
+CREATE OR REPLACE MACRO __anon_query_leaf
+    (probe, v, shown, leaves) AS __anon_query_leaf_one(shown, leaves),
+    (probe VARCHAR, v, shown, leaves) AS __anon_query_leaf_one(shown, leaves),
+    (probe BOOLEAN, v, shown, leaves) AS __anon_query_leaf_only(v, leaves),
+    (probe UUID, v, shown, leaves) AS __anon_query_leaf_only(v, leaves),
+    (probe DOUBLE, v, shown, leaves) AS cast_to_type(leaves[1], v),
+    (probe TIME, v, shown, leaves) AS cast_to_type(leaves[1], v),
+    (probe TIME_NS, v, shown, leaves) AS cast_to_type(leaves[1], v),
+    (probe TIMESTAMP, v, shown, leaves) AS cast_to_type(leaves[1], v),
+    (probe TIMESTAMPTZ, v, shown, leaves) AS cast_to_type(leaves[1], v);

@@ -6,6 +6,7 @@
 --   table, named as in the call or `raw`, with WHERE and GROUP BY if need be.
 -- mode: 'estimate', or 'literal': the query runs as written on the least value of each label.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
+-- hierarchy: the relation that the release was made with; NULL for none.
 -- Returns: a row per query and group: query, group (a map, NULL without GROUP BY), actual,
 --   estimate, lower, upper (NULL where nothing is known, and in mode 'literal'), relative_error
 --   (|actual - estimate| / |actual|, NULL where actual is 0 or NULL), absolute_error.
@@ -13,7 +14,8 @@
 --   WHERE and GROUP BY; a call that other measures refuse.
 -- Example: SELECT * FROM query_error('people', 'release', ['SELECT count(*) FROM people WHERE age > 40'], qids := ['age', 'city']);
 CREATE OR REPLACE MACRO query_error(
-    raw, released, queries, mode := 'estimate', qids := NULL
+    raw, released, queries, mode := 'estimate', qids := NULL, hierarchy := NULL
 ) AS TABLE
 FROM query(__anon_query_statement(
-    'query_error', __anon_measure_call(raw, qids, NULL), released, queries, mode));
+    'query_error', __anon_measure_call(raw, qids, NULL), released, queries, mode,
+    hierarchy));

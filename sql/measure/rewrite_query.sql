@@ -3,10 +3,11 @@
 -- sql: one SELECT, as query_error takes it. raw: name of the original table. released: name of
 --   its release. mode: 'estimate' or 'literal'.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
+-- hierarchy: the relation that the release was made with; NULL for none.
 -- Returns: VARCHAR, one statement whose result is that of query_error for the query.
 -- Errors: a query that query_error refuses.
 -- Example: SELECT rewrite_query('SELECT count(*) FROM raw WHERE age > 40', 'people', 'release', qids := ['age', 'city']) AS sql;
 CREATE OR REPLACE MACRO rewrite_query(
-    sql, raw, released, mode := 'estimate', qids := NULL
+    sql, raw, released, mode := 'estimate', qids := NULL, hierarchy := NULL
 ) AS __anon_query_rewritten(
-    'query_error', __anon_measure_call(raw, qids, NULL), released, [sql], mode);
+    'query_error', __anon_measure_call(raw, qids, NULL), released, [sql], mode, hierarchy);
