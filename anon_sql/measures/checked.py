@@ -115,7 +115,7 @@ def _require_labels(
             function,
             f"a label of {column} must name what the raw table holds",
             _classes(lost["beyond"], "more"),
-            "the raw table comes first and its release second",
+            HINT,
         )
     if held["label_like"] and not lost["quotes"] and not lost["tree"] and whole:
         raise AnonError(function, ORDER, f"labels of {column} in the first only", "swap them")

@@ -180,8 +180,8 @@ def _held_list(work: Workload) -> str:
 
 
 def estimates(work: Workload, check: str, call: str, raw: str, released: str, forest: str) -> str:
-    """The statement for ``mode := 'estimate'``; check: what looks at the
-    call as a whole; call: what the last function is told first; forest: the CTE of the hierarchies, empty for none."""
+    """The statement for ``mode := 'estimate'``; check: what looks at the call
+    as a whole; call: what the last function is told first; forest: the CTE of the hierarchies."""
     quasi = list(work.quasi.values())
     number = [f"TRY_CAST({quote(work.kept[name])} AS DOUBLE)" for name in work.numbers]
     shown = "".join(f"{quote(name)}, " for name in quasi)

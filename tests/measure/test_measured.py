@@ -142,7 +142,10 @@ def test_text_that_looks_like_labels(con):
     ("label", "said"),
     [
         *(
-            (label, "a label of age must be a number, [low, high] or *, got 1 class with other")
+            (
+                label,
+                "a label of age must be a number, [low, high] or *, got 1 class with other; name hierarchy := if the release was made with one",
+            )
             for label in (
                 *(
                     "",
@@ -162,7 +165,7 @@ def test_text_that_looks_like_labels(con):
             (
                 label,
                 "a label of age must name what the raw table holds, got 1 class with more; "
-                "the raw table comes first and its release second",
+                "the raw table comes first and its release second; name hierarchy := if the release was made with one",
             )
             for label in ("19", "[20, 61]", "[0, 30]")
         ),
@@ -177,7 +180,10 @@ def test_labels_of_numbers(hand, label, said):
     ("label", "said"),
     [
         *(
-            (label, "a label of city must be a value, {…} or *, got 1 class with other")
+            (
+                label,
+                "a label of city must be a value, {…} or *, got 1 class with other; name hierarchy := if the release was made with one",
+            )
             for label in (
                 *("", "{a, b", "a, b}", "{a,b}", "{}", "[1, 2]", "{a, {b}}", "'a", "{'a, b}"),
                 *("'a''b'", "a'b'", "{a}b", '"a"'),
@@ -186,7 +192,7 @@ def test_labels_of_numbers(hand, label, said):
         (
             "{a, b, c, d, e}",
             "a label of city must name what the raw table holds, got 1 class with more; "
-            "the raw table comes first and its release second",
+            "the raw table comes first and its release second; name hierarchy := if the release was made with one",
         ),
     ],
 )

@@ -107,8 +107,12 @@ def match(node, row, quasi):
     return (share, all(must), all(may)) if every else (share, any(must), any(may))
 
 
-def completions(label, values):
-    """What a label may stand for; values: the raw column."""
+def completions(label, values, below=None):
+    """What a label may stand for; values: the raw column; below: by label the leaves of a
+    hierarchy."""
+    if below and label is not None:
+        every = below["*"] + ([None] if None in values else [])
+        return every if label == "*" else below[label]
     present = [value for value in values if value is not None]
     number = bool(present) and isinstance(present[0], int)
     if label is None or (label == "*" and not present):
@@ -123,20 +127,22 @@ def completions(label, values):
     return [int(label)] if number else members
 
 
-def count(node, raw, released, quasi):
-    """(estimate, lower, upper) of count(*); rows are dicts, labels in the released ones."""
+def count(node, raw, released, quasi, trees=None):
+    """(estimate, lower, upper) of count(*); rows are dicts, labels in the released ones; trees:
+    by column the leaves below each label."""
+    trees = trees or {}
     estimate = lower = upper = 0.0
     columns = {name: [row[name] for row in raw] for name in quasi}
     dropped = len(raw) - len(released)
     for row in released:
-        said = {name: completions(row[name], columns[name]) for name in quasi}
+        said = {name: completions(row[name], columns[name], trees.get(name)) for name in quasi}
         share, must, may = match(node, {**said, "": row}, quasi)
-        star = {name: completions("*", columns[name]) for name in quasi}
+        star = {name: completions("*", columns[name], trees.get(name)) for name in quasi}
         unseen = match(node, {**star, "": row}, quasi)[0]
         estimate += share + dropped / len(released) * unseen
         lower, upper = lower + must, upper + may
     if dropped:
-        star = {name: completions("*", columns[name]) for name in quasi}
+        star = {name: completions("*", columns[name], trees.get(name)) for name in quasi}
         _, must, may = match(node, {**star, "": None}, quasi)
         lower, upper = lower + dropped * must, upper + dropped * may
     return estimate, lower, upper

@@ -2,6 +2,7 @@
 WITH
 __anon_raw AS (FROM query_table('t')),
 __anon_shown AS (FROM query_table('rayden')),
+__anon_checked AS MATERIALIZED (SELECT __anon_rows AS rows FROM __anon_measured('query_error', 't', 'rayden', 5, 'share', __anon_measure_call('t', ['age', 'city'], NULL))),
 __anon_types AS (SELECT list_extract(list("age"), 0) AS "age", list_extract(list("city"), 0) AS "city" FROM (FROM __anon_raw LIMIT 0)),
 __anon_least AS (SELECT __anon_query_literal(__anon_types."age", __anon_types."age", __anon_shown."age") AS "age", __anon_query_literal(__anon_types."city", __anon_types."city", __anon_shown."city") AS "city" FROM __anon_shown, __anon_types),
 __anon_answers AS (
@@ -12,7 +13,7 @@ SELECT 0 AS __anon_query, NULL::VARCHAR[] AS __anon_keys, count(*)::DOUBLE AS __
 )
 SELECT unnest(__anon_query_compared(
     {'function': 'query_error', 'raw': 't', 'quasi': ['age', 'city']::VARCHAR[],
-    'checked': (SELECT {'rows': __anon_rows} FROM __anon_measured('query_error', 't', 'rayden', 5, 'share', __anon_measure_call('t', ['age', 'city'], NULL))),
+    'checked': (SELECT __anon_checked FROM __anon_checked),
     'queries': ['SELECT count(*) FROM t WHERE age = 25 AND city <> ''b''']},
     NULL, NULL,
     []::STRUCT(name VARCHAR, raw VARCHAR, released VARCHAR, least DOUBLE, most DOUBLE, strange BIGINT)[],

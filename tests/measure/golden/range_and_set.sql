@@ -2,6 +2,7 @@
 WITH
 __anon_raw AS (FROM query_table('t')),
 __anon_shown AS (FROM query_table('rayden')),
+__anon_checked AS MATERIALIZED (SELECT __anon_rows AS rows FROM __anon_measured('query_error', 't', 'rayden', 5, 'share', __anon_measure_call('t', ['age', 'city'], NULL))),
 __anon_answers AS (
 SELECT 0 AS __anon_query, NULL::VARCHAR[] AS __anon_keys, count(*)::DOUBLE AS __anon_answer FROM "t" WHERE "age" > 25 AND "age" <= 30 AND "city" IN ('a', 'b')
 ),
@@ -18,7 +19,7 @@ __anon_classes AS MATERIALIZED (
 ),
 __anon_labels_1 AS MATERIALIZED (
     SELECT __anon_codes[1] AS __anon_code, any_value("city") AS __anon_shown
-    FROM __anon_classes GROUP BY 1
+    FROM __anon_classes, __anon_checked GROUP BY 1
 ),
 __anon_values_1 AS (SELECT "city" AS __anon_value FROM __anon_raw),
 __anon_points_1 AS MATERIALIZED (
@@ -42,7 +43,7 @@ __anon_read_1 AS (
 ),
 __anon_labels_2 AS MATERIALIZED (
     SELECT __anon_codes[2] AS __anon_code, any_value("age") AS __anon_shown
-    FROM __anon_classes GROUP BY 1
+    FROM __anon_classes, __anon_checked GROUP BY 1
 ),
 __anon_values_2 AS (SELECT "age" AS __anon_value FROM __anon_raw),
 __anon_points_2 AS MATERIALIZED (
@@ -66,12 +67,12 @@ __anon_read_2 AS (
 )
 SELECT unnest(__anon_query_compared(
     {'function': 'query_error', 'raw': 't', 'quasi': ['age', 'city']::VARCHAR[],
-    'checked': (SELECT {'rows': __anon_rows} FROM __anon_measured('query_error', 't', 'rayden', 5, 'share', __anon_measure_call('t', ['age', 'city'], NULL))),
+    'checked': (SELECT __anon_checked FROM __anon_checked),
     'queries': ['SELECT count(*) FROM t WHERE age > 25 AND age <= 30 AND city IN (''a'', ''b'')']},
     (SELECT {'codes': list(__anon_codes), 'truths': list(__anon_truths), 'keys': list(__anon_keys),
         'numbers': list(__anon_numbers), 'rows': list(__anon_rows)} FROM __anon_classes),
-    [{'name': 'city', 'axis': (SELECT __anon_axis_1 FROM __anon_axis_1), 'read': (SELECT __anon_read_1 FROM __anon_read_1), 'nulls': (SELECT count(*) > count("city") FROM __anon_raw)},
-        {'name': 'age', 'axis': (SELECT __anon_axis_2 FROM __anon_axis_2), 'read': (SELECT __anon_read_2 FROM __anon_read_2), 'nulls': (SELECT count(*) > count("age") FROM __anon_raw)}]::STRUCT(name VARCHAR, axis STRUCT(kind VARCHAR, step BIGINT[], printed VARCHAR[], place DOUBLE[], truths BOOLEAN[][]), read STRUCT(code BIGINT[], said STRUCT(star BOOLEAN, empty BOOLEAN, low VARCHAR, high VARCHAR, members VARCHAR[])[]), nulls BOOLEAN)[],
+    [{'name': 'city', 'axis': (SELECT __anon_axis_1 FROM __anon_axis_1), 'read': (SELECT __anon_read_1 FROM __anon_read_1), 'nulls': (SELECT count(*) > count("city") FROM __anon_raw), 'leaves': NULL, 'lacks': 0},
+        {'name': 'age', 'axis': (SELECT __anon_axis_2 FROM __anon_axis_2), 'read': (SELECT __anon_read_2 FROM __anon_read_2), 'nulls': (SELECT count(*) > count("age") FROM __anon_raw), 'leaves': NULL, 'lacks': 0}]::STRUCT(name VARCHAR, axis STRUCT(kind VARCHAR, step BIGINT[], printed VARCHAR[], place DOUBLE[], truths BOOLEAN[][]), read STRUCT(code BIGINT[], said STRUCT(star BOOLEAN, empty BOOLEAN, low VARCHAR, high VARCHAR, members VARCHAR[])[]), nulls BOOLEAN, leaves VARCHAR[][], lacks BIGINT)[],
     []::STRUCT(name VARCHAR, raw VARCHAR, released VARCHAR, least DOUBLE, most DOUBLE, strange BIGINT)[],
     (SELECT {'query': list(__anon_query), 'keys': list(__anon_keys), 'answer': list(__anon_answer)} FROM __anon_answers),
     NULL), recursive := true)
