@@ -1,4 +1,4 @@
-"""How well releases answer queries, and what asking costs: python benchmarks/query_error.py FOLDER
+"""How well releases answer queries, and what asking costs: python benchmarks/query_error.py FOLDER [METHOD …]
 
 FOLDER holds adult.parquet. A row per method and k on the 30,162 complete rows of Adult's train
 split: random workloads with 2 and 4 attributes (mean, median and 90th percentile of the relative
@@ -10,13 +10,15 @@ import sys
 import time
 
 import anon_sql
+from anon_sql.macros import sql_files
 
 QUASI = [
     *("age", "workclass", "education_num", "marital_status"),
     *("occupation", "race", "sex", "native_country"),
 ]
+HIERARCHY = ("basic_mondrian", "datafly")
+SLOW = ("oka", "k_member", "top_down")  # only when named after FOLDER
 NUMERIC = ["age", "fnlwgt", "capital_loss", "capital_gain", "hours_per_week"]
-METHODS = {"rayden": QUASI, "canon": NUMERIC}
 COMPLETE = (
     "split = 'train' AND workclass IS NOT NULL AND occupation IS NOT NULL "
     "AND native_country IS NOT NULL"
@@ -30,27 +32,40 @@ def spent(call):
     return time.process_time() - started
 
 
+def methods():
+    """Those named on the command line, else every quick one."""
+    found = [file.name for file in sql_files() if file.folder == "release"]
+    return sys.argv[2:] or [name for name in found if name not in SLOW]
+
+
 def main() -> None:
     con = anon_sql.connect()
     con.execute("SET enable_progress_bar = false")
     con.execute(f"CREATE TABLE adult AS FROM '{sys.argv[1]}/adult.parquet' WHERE {COMPLETE}")
     columns = [name for name, *_ in con.execute("DESCRIBE adult").fetchall()]
     print(
-        "method   k attributes queries   mean median    p90 covered |    Q1    Q2    Q3    Q4 (literal)"
+        "method          k attributes queries   mean median    p90 covered |    Q1    Q2    Q3    Q4 (literal)"
         " |    Q1    Q2    Q3    Q4 (estimate)"
     )
-    for method, qids in METHODS.items():
+    con.execute(
+        f"CREATE TABLE h AS FROM read_hierarchies('{sys.argv[1]}/hierarchies/adult/*.csv') "
+        "WHERE attribute <> 'education' UNION ALL BY NAME "
+        "FROM numeric_hierarchy('adult', 'education_num', widths := [4, 8])"
+    )
+    for method in methods():
+        qids = NUMERIC if method == "canon" else QUASI
+        tree = ", hierarchy := 'h'" if method in HIERARCHY else ""
         keep = [name for name in columns if name not in qids]
         for k in (10, 50):
             con.execute(
                 f"CREATE OR REPLACE TABLE released AS FROM {method}('adult', k := {k}, "
-                f"qids := {qids}, keep := {keep})"
+                f"qids := {qids}, keep := {keep}{tree})"
             )
             papers = []
             for mode in ("literal", "estimate"):
                 rows = con.execute(
                     "SELECT relative_error FROM query_error('adult', 'released', "
-                    f"paper_queries('m_cof'), mode := '{mode}', qids := {qids})"
+                    f"paper_queries('m_cof'), mode := '{mode}', qids := {qids}{tree})"
                 ).fetchall()
                 papers.append(" ".join(f"{error:5.3f}" for (error,) in rows))
             for attributes in (2, 4):
@@ -59,16 +74,25 @@ def main() -> None:
                     f"n := 1000, attributes := {attributes}, qids := {qids}))"
                 )
                 n, mean, median, high, coverage, _ = con.execute(
-                    f"FROM workload_error('adult', 'released', getvariable('asked'), qids := {qids})"
+                    "FROM workload_error('adult', 'released', getvariable('asked'), "
+                    f"qids := {qids}{tree})"
                 ).fetchall()[0]
                 print(
-                    f"{method:7}{k:3}{attributes:11}{n:8} {mean:6.3f} {median:6.3f} {high:6.3f}"
+                    f"{method:14}{k:3}{attributes:11}{n:8} {mean:6.3f} {median:6.3f} {high:6.3f}"
                     f" {coverage:7.3f} | {'           | '.join(papers)}"
                 )
+    con.execute(
+        f"CREATE OR REPLACE TABLE released AS FROM anonymize('adult', k := 50, qids := {QUASI}, "
+        f"keep := {[name for name in columns if name not in QUASI]})"
+    )
+    con.execute(
+        "SET VARIABLE asked = (SELECT list(query) FROM query_workload('adult', n := 1000, "
+        f"attributes := 4, qids := {QUASI}))"
+    )
     queries = [q for (q,) in con.execute("SELECT unnest(getvariable('asked'))").fetchall()]
     plain = [query.replace("FROM raw", "FROM adult") for query in queries]
     one_by_one = min(spent(lambda: [con.execute(q).fetchall() for q in plain]) for _ in range(3))
-    call = f"FROM query_error('adult', 'released', getvariable('asked'), qids := {NUMERIC})"
+    call = f"FROM query_error('adult', 'released', getvariable('asked'), qids := {QUASI})"
     asked = min(spent(lambda: con.execute(call).fetchall()) for _ in range(3))
     print(f"\n1,000 raw queries one by one {one_by_one:.2f} s, query_error {asked:.2f} s", end="")
     print(f" of CPU time: {asked / one_by_one:.1f} times")

@@ -20,9 +20,9 @@ _LISTS = pa.list_(pa.list_(pa.string()))
 def query_leaves(function: Any, name: Any, kind: Any, said: Any, paths: Any) -> pa.Array:
     """The leaves below each label, in the order of the paths; NULL for ``*`` and for NULL.
 
-    kind: type of the raw column; said: a struct a label: star, empty, low (a printed label, or with high the ends of a typed
-    number), members (of a typed text); paths: the hierarchy's rows, ordered by leaf, NULL where
-    the column has none. Leaves that the column's type cannot hold are left out.
+    kind: type of the raw column; said: a struct a label: star, empty, low (a printed label, or
+    with high the ends of a typed number), members (of a typed text); paths: the hierarchy's rows,
+    ordered by leaf, NULL where the column has none. Leaves that the type cannot hold are left out.
     """
     rows = first(paths)
     if not rows:

@@ -24,7 +24,8 @@ _NO_TREE = "'leaves': NULL, 'lacks': 0"
 _COLUMN = (
     "STRUCT(name VARCHAR, axis STRUCT(kind VARCHAR, step BIGINT[], printed VARCHAR[], "
     "place DOUBLE[], truths BOOLEAN[][]), read STRUCT(code BIGINT[], said STRUCT(star BOOLEAN, "
-    "empty BOOLEAN, low VARCHAR, high VARCHAR, members VARCHAR[])[]), nulls BOOLEAN, leaves VARCHAR[][], lacks BIGINT)"
+    "empty BOOLEAN, low VARCHAR, high VARCHAR, members VARCHAR[])[]), nulls BOOLEAN, "
+    "leaves VARCHAR[][], lacks BIGINT)"
 )
 
 
