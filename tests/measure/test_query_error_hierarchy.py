@@ -88,16 +88,16 @@ def test_nodes_in_a_release_need_the_hierarchy_named(con):
 def test_least_values_of_nodes(con, form):
     """One class of all: 20 to 24 is a node, its least leaf 20; two cities are no value."""
     con.execute(
-        "CREATE OR REPLACE TABLE some AS FROM (VALUES (21, 'a'), (24, 'ab'), (22, 'a')) AS v(age, city)"
+        "CREATE OR REPLACE TABLE three AS FROM (VALUES (21, 'a'), (24, 'ab'), (22, 'a')) AS v(age, city)"
     )
     con.execute(
-        f"CREATE OR REPLACE TABLE shown AS FROM mondrian('some', k := 3, {CALL}, format := '{form}')"
+        f"CREATE OR REPLACE TABLE shown AS FROM mondrian('three', k := 3, {CALL}, format := '{form}')"
     )
     queries = [
         f"SELECT count(*) FROM raw WHERE {part}" for part in ("age = 20", "age > 20", "city = 'a'")
     ]
     listed = "[" + ", ".join(map(literal, queries)) + "]"
-    found = con.execute(f"FROM query_error('some', 'shown', {listed}, {CALL}, mode := 'literal')")
+    found = con.execute(f"FROM query_error('three', 'shown', {listed}, {CALL}, mode := 'literal')")
     assert [row[2:4] for row in found.fetchall()] == [(0, 3), (3, 0), (2, 0)]
 
 
