@@ -1,6 +1,6 @@
 """Which columns of a release are sensitive, while a statement is bound and when it runs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -31,7 +31,8 @@ def declared(table: Table | None, role: str) -> list[str]:
     return found
 
 
-def _bound(scope: Mapping[str, Any]) -> set[str]:
+def bound(scope: Mapping[str, Any]) -> set[str]:
+    """The folded names of the sensitive columns, as far as they are known while a statement is bound."""
     try:
         table = committed(scope)
     except AnonError:
@@ -39,11 +40,32 @@ def _bound(scope: Mapping[str, Any]) -> set[str]:
     return {fold(name) for name in [*declared(table, "sensitive"), *listed(scope["sensitive"])]}
 
 
+def require_bound(function: str, sensitive: Sequence[str], scope: Mapping[str, Any]) -> None:
+    """Raise AnonError where the sensitive columns of a call are not those that were bound."""
+    if {fold(column) for column in sensitive} != bound(scope):
+        raise AnonError(
+            function,
+            "comments count only where the relation is the committed table they were written on",
+            "a relation of that name that differs from it",
+            "give the relation another name and pass sensitive := […]",
+        )
+
+
+def require_released(function: str, sensitive: Sequence[str], types: Iterable[str]) -> None:
+    """Raise AnonError where the release lacks a sensitive column."""
+    release = {fold(column): column for column in types if column[:7] != HELPER}
+    for column in sensitive:
+        if fold(column) not in release:
+            hint = did_you_mean(column, release.values())
+            rule = "the release must have every sensitive column"
+            raise AnonError(function, rule, f"none called {column}", hint)
+
+
 @udf("__anon_measure_protects", "BOOLEAN", binds=True)
 def protects(names: Any, scopes: Any) -> pa.Array:
     """For each name: is its column sensitive?"""
-    bound = _bound(first(scopes))
-    return pa.array([fold(name.as_py()) in bound for name in names], pa.bool_())
+    found = bound(first(scopes))
+    return pa.array([fold(name.as_py()) in found for name in names], pa.bool_())
 
 
 @udf("__anon_measure_sensitive", "BOOLEAN")
@@ -53,19 +75,8 @@ def sensitive(function: Any, scope: Any, plan: Any, released_types: Any, adds: A
     adds: columns of the result that no label may be called.
     """
     name, roles = first(function), first(plan)
-    if {fold(column) for column in roles["sensitive"]} != _bound(first(scope)):
-        raise AnonError(
-            name,
-            "comments count only where the relation is the committed table they were written on",
-            "a relation of that name that differs from it",
-            "give the relation another name and pass sensitive := […]",
-        )
-    release = {fold(column): column for column in first(released_types) if column[:7] != HELPER}
-    for column in listed(first(scope)["sensitive"]):
-        if fold(column) not in release:
-            hint = did_you_mean(column, release.values())
-            rule = "the release must have every sensitive column"
-            raise AnonError(name, rule, f"none called {column}", hint)
+    require_bound(name, roles["sensitive"], first(scope))
+    require_released(name, listed(first(scope)["sensitive"]), first(released_types))
     taken = {*first(adds), *(f"distinct_{column}" for column in roles["sensitive"])}
     for column in roles["quasi"]:
         if fold(column) in {fold(added) for added in taken}:

@@ -1,0 +1,49 @@
+"""What a privacy measure asks of its call: sensitive columns, how they are compared, parameters."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from anon_sql.arrow import first
+from anon_sql.columns import is_number
+from anon_sql.errors import AnonError
+from anon_sql.measures.checked import types_of
+from anon_sql.measures.sensitive import require_bound, require_released
+from anon_sql.options import Choice, Positive
+from anon_sql.registry import udf
+
+KIND = Choice(("distinct", "entropy", "recursive"))
+_ALLOWED = "STRUCT(kind VARCHAR, c DOUBLE, sensitive VARCHAR[], numbers VARCHAR[])"
+
+
+@udf("__anon_measure_protected", _ALLOWED)
+def protected(
+    function: Any, scope: Any, plan: Any, raw_types: Any, released_types: Any, kind: Any, c: Any
+) -> pa.Array:
+    """The sensitive columns of a call, which of them are numbers, dates or times, and the kind of
+    diversity with its c, or an AnonError."""
+    name, sensitive = first(function), first(plan)["sensitive"]
+    allowed = {"kind": KIND.read(name, "kind", first(kind))}
+    allowed["c"] = Positive().read(name, "c", True if pa.types.is_boolean(c.type) else first(c))
+    require_bound(name, sensitive, first(scope))
+    if not sensitive:
+        raise AnonError(
+            name,
+            "at least one sensitive column is needed",
+            "none",
+            "pass sensitive := ['illness', …] or declare it: COMMENT ON COLUMN t.illness IS "
+            "'anon:sensitive'",
+        )
+    release = types_of(released_types)
+    require_released(name, sensitive, release)
+    raw = types_of(raw_types)
+    numbers = [column for column in sensitive if _is_number(name, column, raw[column])]
+    return pa.array([{**allowed, "sensitive": list(sensitive), "numbers": numbers}])
+
+
+def _is_number(function: str, column: str, sql_type: str) -> bool:
+    """Whether values have an order that means something; those of any other type have none."""
+    try:
+        return is_number(function, column, sql_type)
+    except AnonError:
+        return False

@@ -1,0 +1,88 @@
+-- Sensitive values in the classes of a release, as rows: class, column, value, how often.
+--
+-- A value is a key: bytes that are equal where values are, and that sort as values do, whatever
+-- the type. So columns of all types stand below each other. NULL is the empty key, before all.
+
+-- __anon_none stands in where no column is sensitive, so that the check can say so. It is known by
+-- its type, which no table has, and has no key.
+CREATE OR REPLACE MACRO __anon_key(x) AS CASE
+    WHEN typeof(x) = 'STRUCT(__anon_none INTEGER)' THEN NULL
+    WHEN x IS NULL THEN ''::BLOB
+    ELSE create_sort_key(list_value(x), 'ASC NULLS FIRST')
+END;
+CREATE OR REPLACE MACRO __anon_key_list(x) AS
+    list(__anon_key(x)) FILTER (typeof(x) <> 'STRUCT(__anon_none INTEGER)');
+
+-- The rows of one relation, its sensitive columns in the types that hold both relations' values.
+CREATE OR REPLACE MACRO __anon_alike_raw(__anon_raw, __anon_released, __anon_call) AS TABLE
+(SELECT COLUMNS(lambda __anon_c:
+    __anon_measure_protects(__anon_c, __anon_call) OR __anon_c = '__anon_none')
+ FROM (SELECT *, {'__anon_none': 0} AS __anon_none FROM query_table(__anon_raw)))
+UNION ALL BY NAME
+(SELECT COLUMNS(lambda __anon_c:
+    __anon_measure_protects(__anon_c, __anon_call) OR __anon_c = '__anon_none')
+ FROM (SELECT *, {'__anon_none': 0} AS __anon_none FROM query_table(__anon_released)) LIMIT 0);
+CREATE OR REPLACE MACRO __anon_alike_released(__anon_raw, __anon_released, __anon_call) AS TABLE
+(SELECT COLUMNS(lambda __anon_c:
+    __anon_measure_protects(__anon_c, __anon_call) OR __anon_c = '__anon_none')
+ FROM (SELECT *, {'__anon_none': 0} AS __anon_none FROM query_table(__anon_raw)) LIMIT 0)
+UNION ALL BY NAME
+(SELECT *, 0 AS __anon_zero, {'__anon_none': 0} AS __anon_none FROM query_table(__anon_released));
+
+-- A row a class: its labels, its size, and of each sensitive column the keys in a list.
+CREATE OR REPLACE MACRO __anon_sensitive_classes(__anon_raw, __anon_released, __anon_call) AS TABLE
+SELECT *, row_number() OVER () AS __anon_class
+FROM (
+    SELECT
+        COLUMNS(lambda __anon_c:
+            __anon_is('quasi', __anon_c, __anon_call) OR __anon_c = '__anon_zero'),
+        __anon_key_list(COLUMNS(lambda __anon_c: __anon_c = '__anon_none'
+            OR __anon_measure_protects(__anon_c, __anon_call))) AS '__anon_key_\0',
+        count(*) AS __anon_size
+    FROM __anon_alike_released(__anon_raw, __anon_released, __anon_call)
+    GROUP BY ALL
+);
+
+-- The labels alone, for the check. Takes the name of a CTE: the classes.
+CREATE OR REPLACE MACRO __anon_classes_labels(__anon_numbered, __anon_call) AS TABLE
+SELECT COLUMNS(lambda __anon_c: __anon_c IN ('__anon_zero', '__anon_size', '__anon_class')
+    OR __anon_is('quasi', __anon_c, __anon_call))
+FROM query_table(__anon_numbered);
+
+CREATE OR REPLACE MACRO __anon_sensitive_counts(__anon_numbered) AS TABLE
+WITH __anon_keyed AS (
+    SELECT
+        __anon_class, __anon_size,
+        unnest(COLUMNS(lambda __anon_c: __anon_c[:11] = '__anon_key_'))
+    FROM query_table(__anon_numbered)
+)
+SELECT
+    __anon_class, __anon_name[12:] AS __anon_name, __anon_value,
+    any_value(__anon_size) AS __anon_size, count(*) AS __anon_count
+FROM (
+    UNPIVOT __anon_keyed ON COLUMNS(* EXCLUDE (__anon_class, __anon_size))
+    INTO NAME __anon_name VALUE __anon_value
+)
+GROUP BY __anon_class, __anon_name, __anon_value;
+
+-- One row: the check of a whole call, and what it asks of sensitive columns.
+CREATE OR REPLACE MACRO __anon_protected(
+    __anon_function, __anon_raw, __anon_released, __anon_call, __anon_hierarchy,
+    __anon_numbered, __anon_kind, __anon_level
+) AS TABLE
+WITH
+__anon_grown AS MATERIALIZED (FROM __anon_trees(__anon_raw, __anon_call, __anon_hierarchy)),
+__anon_held AS MATERIALIZED (FROM __anon_measure_domain(__anon_raw, __anon_call)),
+__anon_classed AS (FROM __anon_classes_labels(__anon_numbered, __anon_call)),
+__anon_lost AS MATERIALIZED (
+    FROM __anon_measure_losses('__anon_classed', '__anon_held', 'share', '__anon_grown')),
+__anon_summed AS (FROM __anon_measure_sums('__anon_lost')),
+__anon_checked AS MATERIALIZED (
+    FROM __anon_measure_check(
+        __anon_function, __anon_raw, __anon_released, 5, 'share', __anon_call,
+        '__anon_held', '__anon_summed'))
+SELECT
+    __anon_measure_protected(
+        __anon_function, __anon_call, __anon_plan, __anon_types, __anon_released_types,
+        __anon_kind, __anon_level) AS __anon_protects
+FROM __anon_checked, __anon_schema(__anon_raw, 0);

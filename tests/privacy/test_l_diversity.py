@@ -1,0 +1,184 @@
+"""l_diversity: by hand, against a plain twin and pyCANON, and what it refuses."""
+
+from collections import Counter, defaultdict
+from math import exp, log
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.test_roles import fails
+
+
+def diversity(con, released="label", sensitive="'s'", kind="distinct", raw="raw", **more):
+    given = "".join(f", {name} := {value}" for name, value in {"qids": ["a"], **more}.items())
+    query = f"SELECT l_diversity('{raw}', '{released}', {sensitive}, kind := '{kind}'{given})"
+    return con.sql(query).fetchall()[0][0]
+
+
+def least(classes, kind, c):
+    """The smallest l of lists of values, from the definitions."""
+    found = []
+    for values in classes:
+        counts = sorted(Counter(v for v in values if v is not None).values(), reverse=True)
+        if kind == "distinct":
+            found.append(len(counts))
+        elif kind == "entropy":
+            shares = [count / sum(counts) for count in counts]
+            found.append(exp(-sum(p * log(p) for p in shares)) if counts else 0)
+        else:
+            ls = range(1, len(counts) + 1)
+            found.append(max((n for n in ls if counts[0] < c * sum(counts[n - 1 :])), default=0))
+    return min(found, default=None)
+
+
+def test_distinct_by_hand(wards, shape):
+    assert diversity(wards, shape) == 1  # the starred: flu, and NULL does not count
+    assert diversity(wards, shape, "['n']") == 1
+    wards.execute(f"DELETE FROM {shape} WHERE a IS NULL OR a::VARCHAR = '*'")
+    assert diversity(wards, shape) == 2
+    assert diversity(wards, shape, "['n']") == 2
+
+
+def test_entropy_by_hand(wards, shape):
+    assert diversity(wards, shape, kind="entropy") == 1
+    wards.execute(f"DELETE FROM {shape} WHERE a IS NULL OR a::VARCHAR = '*'")
+    first = exp(-(3 / 4) * log(3 / 4) - (1 / 4) * log(1 / 4))
+    assert diversity(wards, shape, kind="entropy") == pytest.approx(first)  # the other has 2
+    assert diversity(wards, shape, "'n'", "entropy") == pytest.approx(3 / 2 ** (2 / 3))
+
+
+def test_recursive_by_hand(con):
+    """Counts 4, 2, 1: 4 < c * 7, c * 3, c * 1."""
+    con.execute("CREATE TABLE raw AS SELECT 1 AS a, unnest(['x','x','x','x','y','y','z']) AS s")
+    con.execute("CREATE TABLE label AS SELECT '1' AS a, s FROM raw")
+    found = {c: diversity(con, kind="recursive", c=c) for c in (0.5, 1, 1.3, 1.4, 3, 4, 4.1)}
+    assert found == {0.5: 0, 1: 1, 1.3: 1, 1.4: 2, 3: 2, 4: 2, 4.1: 3}
+
+
+def test_several_columns_and_the_worst(wards):
+    wards.execute("DELETE FROM label WHERE a = '*'")
+    assert diversity(wards, sensitive="['s', 'n', 'w']") == 2
+    wards.execute("UPDATE label SET n = 7 WHERE a = '[4, 6]'")
+    assert diversity(wards, sensitive="['s', 'n', 'w']") == 1
+    assert diversity(wards, sensitive="['s', 'w']") == 2
+
+
+@pytest.mark.parametrize("kind", ["distinct", "entropy", "recursive"])
+def test_a_class_of_nulls_is_not_diverse(wards, kind):
+    wards.execute("UPDATE label SET s = NULL WHERE a = '[4, 6]'")
+    assert diversity(wards, kind=kind) == 0
+
+
+def test_an_empty_release(wards):
+    wards.execute("CREATE TABLE none AS FROM label LIMIT 0")
+    assert diversity(wards, "none") is None
+
+
+def test_declared_and_any_type(people):
+    people.execute("CREATE TABLE r AS FROM rayden('people', k := 5)")
+    expected = people.sql(
+        "SELECT min(d) FROM (SELECT count(DISTINCT illness) AS d FROM r GROUP BY age, city, sex, born)"
+    ).fetchall()
+    assert people.sql("SELECT l_diversity('people', 'r')").fetchall() == expected
+    for made in (
+        "[illness]",
+        "{'x': illness}",
+        "illness::BLOB",
+        "illness::ENUM('flu', 'asthma', 'none')",
+    ):
+        for table in ("people", "r"):
+            people.execute(
+                f"CREATE OR REPLACE TEMP TABLE {table}_2 AS SELECT *, {made} AS x FROM {table}"
+            )
+        found = people.sql(
+            "SELECT l_diversity('people_2', 'r_2', 'x', qids := ['age', 'city', 'sex', 'born'])"
+        )
+        assert found.fetchall() == expected
+
+
+def test_against_the_twin(con):
+    con.execute("CREATE TABLE raw (a INTEGER, s VARCHAR, n INTEGER)")
+    con.execute("CREATE TABLE label (a VARCHAR, s VARCHAR, n INTEGER)")
+    row = st.tuples(
+        st.integers(0, 3), st.none() | st.sampled_from("abcd"), st.none() | st.integers(0, 2)
+    )
+    kinds, cs = st.sampled_from(["distinct", "entropy", "recursive"]), st.sampled_from([0.5, 1, 3])
+
+    @settings(max_examples=60, deadline=None)
+    @given(st.lists(row, min_size=1, max_size=14), kinds, cs)
+    def holds(rows, kind, c):
+        con.execute("DELETE FROM raw; DELETE FROM label")
+        con.executemany("INSERT INTO raw VALUES (?, ?, ?)", rows)
+        con.execute(
+            "INSERT INTO label SELECT CASE a WHEN 3 THEN '*' ELSE a::VARCHAR END, s, n FROM raw"
+        )
+        classes = defaultdict(list)
+        for a, s, n in rows:
+            classes[a, "s"].append(s)
+            classes[a, "n"].append(n)
+        found = diversity(con, sensitive="['s', 'n']", kind=kind, c=c)
+        assert found == pytest.approx(least(classes.values(), kind, c))
+
+    holds()
+
+
+@pytest.mark.parametrize("sensitive", [["income"], ["income", "relationship"]])
+def test_adult_against_pycanon(adult, sensitive):
+    anonymity = pytest.importorskip("pycanon.anonymity")
+    quasi = ["age", "education_num", "sex", "race"]
+    given = f"qids := {quasi}, sensitive := {sensitive}"
+    adult.execute("CREATE TABLE part AS FROM adult LIMIT 3000")
+    adult.execute(f"CREATE TABLE r AS FROM mondrian('part', k := 10, {given})")
+    frame = adult.sql("FROM r").df()
+    found = adult.sql(f"SELECT l_diversity('part', 'r', {given})").fetchall()[0][0]
+    assert found == anonymity.l_diversity(frame, quasi, sensitive)
+
+
+CALL = "l_diversity('raw', 'label', {})"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            "qids := ['a']",
+            "at least one sensitive column is needed, got none; pass sensitive := ['illness', …] or "
+            "declare it: COMMENT ON COLUMN t.illness IS 'anon:sensitive'",
+        ),
+        (
+            "'x', qids := ['a']",
+            "sensitive must name columns of the table, got 'x'; choose from a, s, n, w",
+        ),
+        (
+            "'s', qids := ['a'], kind := 'entropie'",
+            "kind must be one of 'distinct', 'entropy', 'recursive', got 'entropie'; "
+            "did you mean entropy? (distinct, entropy, recursive)",
+        ),
+        ("'s', qids := ['a'], c := 0", "c must be a number above 0, got 0"),
+        ("'s', qids := ['a'], c := true", "c must be a number above 0, got a BOOLEAN"),
+        (
+            "'s', qids := ['a', 's']",
+            "a column has one role, got s as quasi and as sensitive; leave it out of sensitive or change what is declared",
+        ),
+    ],
+)
+def test_what_it_refuses(wards, arguments, said):
+    assert fails(wards, f"SELECT {CALL.format(arguments)}") == f"l_diversity: {said}"
+
+
+def test_a_release_that_lacks_a_sensitive_column(wards):
+    wards.execute("CREATE TABLE less AS SELECT a, n FROM label")
+    wards.execute("COMMENT ON COLUMN raw.s IS 'anon:sensitive'")
+    for sensitive in ("'s'", "NULL"):
+        assert fails(wards, f"SELECT l_diversity('raw', 'less', {sensitive}, qids := ['a'])") == (
+            "l_diversity: the release must have every sensitive column, got none called s; "
+            "choose from a, n"
+        )
+
+
+def test_swapped(wards, shape):
+    said = fails(wards, f"SELECT l_diversity('{shape}', 'raw', 's', qids := ['a'])")
+    assert said.startswith(
+        "l_diversity: the raw table must come first and its release second, got "
+    )
