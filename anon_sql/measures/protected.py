@@ -9,7 +9,7 @@ from anon_sql.columns import is_number
 from anon_sql.errors import AnonError
 from anon_sql.measures.checked import types_of
 from anon_sql.measures.sensitive import require_bound, require_released
-from anon_sql.options import Choice, Positive
+from anon_sql.options import Choice, Number, Positive
 from anon_sql.registry import udf
 
 KIND = Choice(("distinct", "entropy", "recursive"))
@@ -23,8 +23,10 @@ def protected(
     """The sensitive columns of a call, which of them are numbers, dates or times, and the kind of
     diversity with its c, or an AnonError."""
     name, sensitive = first(function), first(plan)["sensitive"]
-    allowed = {"kind": KIND.read(name, "kind", first(kind))}
-    allowed["c"] = Positive().read(name, "c", True if pa.types.is_boolean(c.type) else first(c))
+    allowed = {
+        "kind": KIND.read(name, "kind", first(kind)),
+        "c": Positive().read(name, "c", first(c)),
+    }
     require_bound(name, sensitive, first(scope))
     if not sensitive:
         raise AnonError(
@@ -47,3 +49,9 @@ def _is_number(function: str, column: str, sql_type: str) -> bool:
         return is_number(function, column, sql_type)
     except AnonError:
         return False
+
+
+@udf("__anon_measure_threshold", "DOUBLE")
+def threshold(function: Any, given: Any) -> pa.Array:
+    """The threshold of a risk, or an AnonError."""
+    return pa.array([Number(0, 1).read(first(function), "threshold", first(given))])

@@ -32,7 +32,7 @@ def declared(table: Table | None, role: str) -> list[str]:
 
 
 def bound(scope: Mapping[str, Any]) -> set[str]:
-    """The folded names of the sensitive columns, as far as they are known while a statement is bound."""
+    """Folded names of the sensitive columns, as far as they are known when a statement is bound."""
     try:
         table = committed(scope)
     except AnonError:

@@ -6,7 +6,7 @@ class  label of a     rows   illness (s), stage (n), ward (w, under A: x y, B: z
 1      [0, 3]         4      flu flu flu gout   1 1 2 3   x x y z
 2      [4, 6]         3      flu gout NULL      2 2 3     x y y
 3      *              3      flu NULL NULL      3 3 3     z z z
-–      left out       2      gout ulcer         1 2       x y
+-      left out       2      gout ulcer         1 2       x y
 =====  =============  =====  ====================================================
 """
 

@@ -152,9 +152,9 @@ def test_against_the_twin(con):
             "'n'": [ordered(n, numbers) for _, n in parts],
             "'s', hierarchy := 'tree'": [hierarchical(s, texts, TREE, 3)[1] for s, _ in parts],
         }
-        for given, found in expected.items():
+        for call, found in expected.items():
             most = max(found, default=None)
-            assert closeness(con, sensitive=given) == (
+            assert closeness(con, sensitive=call) == (
                 None if most is None else pytest.approx(float(most))
             )
 
