@@ -8,8 +8,8 @@
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the relation that the release was made with; NULL for none.
 -- Returns: one row: rows (of the release), prosecutor (the highest risk, 0…1), prosecutor_mean (over
---   the rows of the release; classes / rows), prosecutor_at_risk (rows above the threshold). Both
---   risks are NULL for an empty release.
+--   the rows of the release; classes / rows where none is suppressed), prosecutor_at_risk (rows
+--   above the threshold). Both risks are NULL for an empty release.
 -- Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw and
 --   release swapped, a threshold outside 0…1.
 -- Example: SELECT * FROM risk('people', 'release', qids := ['age', 'city']);

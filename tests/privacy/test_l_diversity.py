@@ -182,3 +182,17 @@ def test_swapped(wards, shape):
     assert said.startswith(
         "l_diversity: the raw table must come first and its release second, got "
     )
+
+
+@pytest.mark.parametrize("setting", ["integer_division = false", "integer_division = true"])
+def test_names_and_settings_that_the_macros_could_meet(con, setting):
+    """Columns called like parameters; division of whole numbers as other dialects have it."""
+    names = ["kind", "c", "raw", "released", "sensitive", "threshold", "hierarchy", "name", "value"]
+    columns = ", ".join(f'(i * {at + 1}) % 4 AS "{name}"' for at, name in enumerate(names))
+    con.execute(f"SET {setting}")
+    con.execute(f"CREATE TABLE raw AS SELECT i AS qids, {columns} FROM range(8) AS r(i)")
+    con.execute("CREATE TABLE released AS SELECT * REPLACE ('[0, 7]' AS qids) FROM raw")
+    given = f"'raw', 'released', {names}, qids := ['qids']"
+    found = con.sql(f"SELECT l_diversity({given}), t_closeness({given})").fetchall()
+    assert found == [(1, 0)]  # (i * 4) % 4 is one value
+    assert con.sql(f"SELECT l_diversity({given}, kind := 'entropy')").fetchall() == [(1,)]
