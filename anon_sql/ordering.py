@@ -30,6 +30,21 @@ def pieces(rows: int, size: int) -> list[tuple[int, int]]:
     return list(pairwise(cuts))
 
 
+def spread(table: QuasiTable) -> npt.NDArray[np.float64]:
+    """The table's points, the leaves of hierarchies put apart by what mixing them loses."""
+    from anon_sql.kernels.leaf_places import leaf_places
+    from anon_sql.kernels.ncp import TREE
+
+    trees = np.flatnonzero(table.model.kind == TREE)
+    if len(trees) == 0:
+        return table.points
+    points = table.points.copy()
+    for column in trees:
+        places = np.append(leaf_places(table.model, column), table.model.null[column])
+        points[:, column] = places[points[:, column].astype(np.int64)]
+    return points
+
+
 def curve_order(table: QuasiTable, workers: Workers) -> Order:
     """Rows along a curve through the columns, int32[n]; equal keys in canonical order.
 
@@ -41,7 +56,7 @@ def curve_order(table: QuasiTable, workers: Workers) -> Order:
     from anon_sql.kernels.key_order import order_between
     from anon_sql.kernels.ncp import SET
 
-    points, model, n = table.points, table.model, table.rows
+    points, model, n = spread(table), table.model, table.rows
     columns = range(points.shape[1])
     sets = [c for c in columns if model.kind[c] == SET]
     others = [c for c in columns if model.kind[c] != SET]
@@ -100,8 +115,8 @@ def window_order(table: QuasiTable, order: Order, k: int, workers: Workers) -> O
 
     width = int(np.clip(COMPARISONS // max(len(order), 1), *CANDIDATES))
     few, many = max(1, round(FEW * k)), max(1, round(MANY * k))
-    parts = pieces(len(order), JOB)
-    jobs = [(table.points, order[a:b], table.model, width, few, many) for a, b in parts]
+    points, parts = spread(table), pieces(len(order), JOB)
+    jobs = [(points, order[a:b], table.model, width, few, many) for a, b in parts]
     moved: Order = np.concatenate(workers.map(moving_window, jobs, [b - a for a, b in parts]))
     return moved
 

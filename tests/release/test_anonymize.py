@@ -40,6 +40,20 @@ def test_loss_on_adult(adult, columns, effort):
     assert found == pytest.approx(LOSS[columns, effort], rel=0.02)
 
 
+def test_least_loss_by_hierarchies_on_adult(adult, shared_data):
+    files = f"{shared_data}/hierarchies/adult/*.csv"
+    adult.execute(f"CREATE TABLE h AS FROM read_hierarchies('{files}')")
+    qids = [name.replace("education_num", "education") for name in QUASI]
+    adult.execute(f"CREATE TABLE plain AS SELECT {', '.join(qids)} FROM adult")
+    found = adult.sql(
+        "SELECT method, gcp FROM compare('plain', ks := [10], hierarchy := 'h', "
+        f"methods := ['anonymize', 'top_down', 'mondrian', 'basic_mondrian'], qids := {qids})"
+    ).fetchall()
+    loss = dict(found)
+    assert loss["anonymize"] == min(loss.values())
+    assert loss["anonymize"] == pytest.approx(0.098, rel=0.02)
+
+
 @pytest.mark.parametrize("effort", ["fast", "good"])
 @pytest.mark.parametrize("k", [2, 7, 90, 150, 200, 399, 400])
 def test_no_row_is_lost_or_suppressed(people, effort, k):
@@ -111,17 +125,12 @@ def test_options_that_are_refused(people, option, said):
         people.sql(f"FROM anonymize('people', {option})").fetchall()
 
 
-@pytest.fixture
-def improving():
-    return pytest.importorskip("anon_sql.improving", reason="needs the search of 'best'")
-
-
-def test_best_ends_in_time(people, improving):
+def test_best_ends_in_time(people):
     call = "anonymize('people', k := 5, effort := 'best', time_limit := 0.2)"
     assert people.sql(f"SELECT count(*) FROM {call}").fetchall() == [(400,)]
 
 
-def test_best_loses_no_more_than_good_and_is_the_same_again(people, improving):
+def test_best_loses_no_more_than_good_and_is_the_same_again(people):
     def loss(options):
         people.execute(f"CREATE OR REPLACE TABLE r AS FROM anonymize('people', k := 5{options})")
         assert np.min(sizes(people, "r", ["age", "city", "sex", "born"])) >= 5
@@ -131,3 +140,17 @@ def test_best_loses_no_more_than_good_and_is_the_same_again(people, improving):
     assert loss(rounds) <= loss("")
     call = f"anonymize('people', k := 5{rounds})"
     assert fingerprint(people, call) == fingerprint(people, call)
+
+
+@pytest.mark.parametrize(
+    ("columns", "k", "rounds", "limit"), [("mixed", 10, 5, 0.0385), ("numeric", 100, 10, 0.0625)]
+)
+def test_best_on_adult(adult, columns, k, rounds, limit):
+    qids = QUASI if columns == "mixed" else NUMBERS
+    adult.execute(f"CREATE TABLE plain AS SELECT {', '.join(qids)} FROM adult")
+    adult.execute(
+        f"CREATE TABLE r AS FROM anonymize('plain', k := {k}, qids := {qids}, effort := 'best', "
+        f"rounds := {rounds})"
+    )
+    assert min(sizes(adult, "r", qids)) >= k
+    assert adult.sql(f"SELECT gcp('plain', 'r', qids := {qids})").fetchall()[0][0] <= limit
