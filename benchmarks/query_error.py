@@ -1,12 +1,12 @@
-"""How well releases answer queries, and what asking costs: python benchmarks/query_error.py FOLDER [METHOD …]
+"""How well releases answer queries, and what asking costs: python benchmarks/query_error.py FOLDER [METHOD …] [--queries N]
 
 FOLDER holds adult.parquet. A row per method and k on the 30,162 complete rows of Adult's train
 split: random workloads with 2 and 4 attributes (mean, median and 90th percentile of the relative
-error, share of answers in their bounds) and Q1 to Q4 of M-COF, literal and estimated. Then the
-CPU time of 1,000 queries as a multiple of what DuckDB needs for the raw queries one by one.
+error, share of answers in their bounds) and Q1 to Q4 of M-COF, literal and estimated. Then, for
+anonymize at k = 10, the CPU time of 1,000 queries as a multiple of what DuckDB needs for the raw queries one by one.
 """
 
-import sys
+import argparse
 import time
 
 import anon_sql
@@ -32,27 +32,33 @@ def spent(call):
     return time.process_time() - started
 
 
-def methods():
-    """Those named on the command line, else every quick one."""
+def asked():
+    """The command line; methods: those named, else every quick one."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder")
     found = [file.name for file in sql_files() if file.folder == "release"]
-    return sys.argv[2:] or [name for name in found if name not in SLOW]
+    quick = [name for name in found if name not in SLOW]
+    parser.add_argument("methods", nargs="*", default=quick, metavar="METHOD")
+    parser.add_argument("--queries", type=int, default=1000)
+    return parser.parse_args()
 
 
 def main() -> None:
+    call = asked()
     con = anon_sql.connect()
     con.execute("SET enable_progress_bar = false")
-    con.execute(f"CREATE TABLE adult AS FROM '{sys.argv[1]}/adult.parquet' WHERE {COMPLETE}")
+    con.execute(f"CREATE TABLE adult AS FROM '{call.folder}/adult.parquet' WHERE {COMPLETE}")
     columns = [name for name, *_ in con.execute("DESCRIBE adult").fetchall()]
     print(
         "method          k attributes queries   mean median    p90 covered |    Q1    Q2    Q3    Q4 (literal)"
         " |    Q1    Q2    Q3    Q4 (estimate)"
     )
     con.execute(
-        f"CREATE TABLE h AS FROM read_hierarchies('{sys.argv[1]}/hierarchies/adult/*.csv') "
+        f"CREATE TABLE h AS FROM read_hierarchies('{call.folder}/hierarchies/adult/*.csv') "
         "WHERE attribute <> 'education' UNION ALL BY NAME "
         "FROM numeric_hierarchy('adult', 'education_num', widths := [4, 8])"
     )
-    for method in methods():
+    for method in call.methods:
         qids = NUMERIC if method == "canon" else QUASI
         tree = ", hierarchy := 'h'" if method in HIERARCHY else ""
         keep = [name for name in columns if name not in qids]
@@ -71,7 +77,7 @@ def main() -> None:
             for attributes in (2, 4):
                 con.execute(
                     "SET VARIABLE asked = (SELECT list(query) FROM query_workload('adult', "
-                    f"n := 1000, attributes := {attributes}, qids := {qids}))"
+                    f"n := {call.queries}, attributes := {attributes}, qids := {qids}))"
                 )
                 n, mean, median, high, coverage, _ = con.execute(
                     "FROM workload_error('adult', 'released', getvariable('asked'), "
@@ -79,10 +85,11 @@ def main() -> None:
                 ).fetchall()[0]
                 print(
                     f"{method:14}{k:3}{attributes:11}{n:8} {mean:6.3f} {median:6.3f} {high:6.3f}"
-                    f" {coverage:7.3f} | {'           | '.join(papers)}"
+                    f" {coverage:7.3f} | {'           | '.join(papers)}",
+                    flush=True,
                 )
     con.execute(
-        f"CREATE OR REPLACE TABLE released AS FROM anonymize('adult', k := 50, qids := {QUASI}, "
+        f"CREATE OR REPLACE TABLE released AS FROM anonymize('adult', k := 10, qids := {QUASI}, "
         f"keep := {[name for name in columns if name not in QUASI]})"
     )
     con.execute(
@@ -92,10 +99,10 @@ def main() -> None:
     queries = [q for (q,) in con.execute("SELECT unnest(getvariable('asked'))").fetchall()]
     plain = [query.replace("FROM raw", "FROM adult") for query in queries]
     one_by_one = min(spent(lambda: [con.execute(q).fetchall() for q in plain]) for _ in range(3))
-    call = f"FROM query_error('adult', 'released', getvariable('asked'), qids := {QUASI})"
-    asked = min(spent(lambda: con.execute(call).fetchall()) for _ in range(3))
-    print(f"\n1,000 raw queries one by one {one_by_one:.2f} s, query_error {asked:.2f} s", end="")
-    print(f" of CPU time: {asked / one_by_one:.1f} times")
+    query = f"FROM query_error('adult', 'released', getvariable('asked'), qids := {QUASI})"
+    measured = min(spent(lambda: con.execute(query).fetchall()) for _ in range(3))
+    print(f"\n1,000 raw queries one by one {one_by_one:.2f} s, query_error {measured:.2f} s", end="")
+    print(f" of CPU time: {measured / one_by_one:.1f} times")
 
 
 if __name__ == "__main__":
