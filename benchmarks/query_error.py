@@ -101,7 +101,9 @@ def main() -> None:
     one_by_one = min(spent(lambda: [con.execute(q).fetchall() for q in plain]) for _ in range(3))
     query = f"FROM query_error('adult', 'released', getvariable('asked'), qids := {QUASI})"
     measured = min(spent(lambda: con.execute(query).fetchall()) for _ in range(3))
-    print(f"\n1,000 raw queries one by one {one_by_one:.2f} s, query_error {measured:.2f} s", end="")
+    print(
+        f"\n1,000 raw queries one by one {one_by_one:.2f} s, query_error {measured:.2f} s", end=""
+    )
     print(f" of CPU time: {measured / one_by_one:.1f} times")
 
 

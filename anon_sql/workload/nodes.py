@@ -94,8 +94,8 @@ __anon_named_{at} AS (
     FROM __anon_nodes_{at}
 ),
 __anon_found_{at} AS (
-    SELECT unnest(list_zip(shown, __anon_query_leaves('query_error',
-        {text_literal(name)}, typeof(__anon_null), said, __anon_paths))) AS __anon_pair, __anon_null
+    SELECT unnest(shown) AS __anon_shown, unnest(__anon_query_leaves('query_error',
+        {text_literal(name)}, typeof(__anon_null), said, __anon_paths)) AS __anon_below, __anon_null
     FROM __anon_named_{at}, __anon_tree_{at}, __anon_null_{at}
 ),
 __anon_worth_{at} AS MATERIALIZED (
@@ -103,7 +103,6 @@ __anon_worth_{at} AS MATERIALIZED (
         __anon_shown, __anon_query_literal(__anon_null, __anon_null, __anon_shown) AS __anon_worth
     FROM __anon_plain_{at}, __anon_null_{at}
     UNION ALL
-    SELECT __anon_pair[1],
-        __anon_query_leaf(__anon_null, __anon_null, __anon_pair[1], __anon_pair[2])
+    SELECT __anon_shown, __anon_query_leaf(__anon_null, __anon_null, __anon_shown, __anon_below)
     FROM __anon_found_{at}
 )"""

@@ -134,15 +134,14 @@ def count(node, raw, released, quasi, trees=None):
     estimate = lower = upper = 0.0
     columns = {name: [row[name] for row in raw] for name in quasi}
     dropped = len(raw) - len(released)
+    star = {name: completions("*", columns[name], trees.get(name)) for name in quasi}
     for row in released:
         said = {name: completions(row[name], columns[name], trees.get(name)) for name in quasi}
         share, must, may = match(node, {**said, "": row}, quasi)
-        star = {name: completions("*", columns[name], trees.get(name)) for name in quasi}
-        unseen = match(node, {**star, "": row}, quasi)[0]
-        estimate += share + dropped / len(released) * unseen
-        lower, upper = lower + must, upper + may
+        if dropped:
+            estimate += dropped / len(released) * match(node, {**star, "": row}, quasi)[0]
+        estimate, lower, upper = estimate + share, lower + must, upper + may
     if dropped:
-        star = {name: completions("*", columns[name], trees.get(name)) for name in quasi}
         _, must, may = match(node, {**star, "": None}, quasi)
         lower, upper = lower + dropped * must, upper + dropped * may
     return estimate, lower, upper
