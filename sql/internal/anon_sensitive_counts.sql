@@ -50,20 +50,33 @@ SELECT COLUMNS(lambda __anon_c: __anon_c IN ('__anon_zero', '__anon_size', '__an
 FROM query_table(__anon_numbered);
 
 CREATE OR REPLACE MACRO __anon_sensitive_counts(__anon_numbered) AS TABLE
-WITH __anon_keyed AS (
+WITH
+__anon_keyed AS (
     SELECT
         __anon_class, __anon_size,
         unnest(COLUMNS(lambda __anon_c: __anon_c[:11] = '__anon_key_'))
     FROM query_table(__anon_numbered)
+),
+__anon_pairs AS (
+    SELECT
+        __anon_class, __anon_size,
+        __anon_named(
+            alias(COLUMNS(* EXCLUDE (__anon_class, __anon_size))),
+            COLUMNS(* EXCLUDE (__anon_class, __anon_size)))
+    FROM __anon_keyed
+),
+__anon_cells AS (
+    SELECT
+        __anon_class, __anon_size,
+        unnest(list_value(*COLUMNS(* EXCLUDE (__anon_class, __anon_size)))) AS __anon_cell
+    FROM __anon_pairs
 )
 SELECT
-    __anon_class, __anon_name[12:] AS __anon_name, __anon_value,
+    __anon_class, __anon_cell.name[12:] AS __anon_name, __anon_cell.value AS __anon_value,
     any_value(__anon_size) AS __anon_size, count(*) AS __anon_count
-FROM (
-    UNPIVOT __anon_keyed ON COLUMNS(* EXCLUDE (__anon_class, __anon_size))
-    INTO NAME __anon_name VALUE __anon_value
-)
-GROUP BY __anon_class, __anon_name, __anon_value;
+FROM __anon_cells
+WHERE __anon_cell.value IS NOT NULL
+GROUP BY __anon_class, __anon_cell.name, __anon_cell.value;
 
 -- One row: the check of a whole call, and what it asks of sensitive columns.
 CREATE OR REPLACE MACRO __anon_protected(

@@ -8,10 +8,17 @@ CREATE OR REPLACE MACRO __anon_sensitive_values(__anon_raw, __anon_released, __a
 WITH
 __anon_alike AS (FROM __anon_alike_raw(__anon_raw, __anon_released, __anon_call)),
 __anon_keyed AS (SELECT __anon_key(COLUMNS(*)) FROM __anon_alike),
+__anon_pairs AS (
+    SELECT __anon_named(alias(COLUMNS(__anon_keyed.*)), COLUMNS(__anon_keyed.*)) FROM __anon_keyed
+),
+__anon_cells AS (SELECT unnest(list_value(*COLUMNS(*))) AS __anon_cell FROM __anon_pairs),
 __anon_counted AS (
-    SELECT __anon_name, __anon_value, count(*) AS __anon_often
-    FROM (UNPIVOT __anon_keyed ON COLUMNS(*) INTO NAME __anon_name VALUE __anon_value)
-    GROUP BY __anon_name, __anon_value
+    SELECT
+        __anon_cell.name AS __anon_name, __anon_cell.value AS __anon_value,
+        count(*) AS __anon_often
+    FROM __anon_cells
+    WHERE __anon_cell.value IS NOT NULL
+    GROUP BY ALL
 ),
 __anon_ranked AS (
     SELECT

@@ -20,9 +20,16 @@ __anon_listed AS (
     WHERE __anon_hierarchy IS NOT NULL
 ),
 __anon_single AS (SELECT unnest(COLUMNS(*)) FROM __anon_listed),
-__anon_shown AS (SELECT __anon_shown_key(COLUMNS(*)) FROM __anon_single)
-SELECT __anon_name, __anon_cell.value AS __anon_value, __anon_cell.shown AS __anon_shown
-FROM (UNPIVOT __anon_shown ON COLUMNS(*) INTO NAME __anon_name VALUE __anon_cell);
+__anon_shown AS (SELECT __anon_shown_key(COLUMNS(*)) FROM __anon_single),
+__anon_pairs AS (
+    SELECT __anon_named(alias(COLUMNS(__anon_shown.*)), COLUMNS(__anon_shown.*)) FROM __anon_shown
+),
+__anon_cells AS (SELECT unnest(list_value(*COLUMNS(*))) AS __anon_cell FROM __anon_pairs)
+SELECT
+    __anon_cell.name AS __anon_name, __anon_cell.value.value AS __anon_value,
+    __anon_cell.value.shown AS __anon_shown
+FROM __anon_cells
+WHERE __anon_cell.value IS NOT NULL;
 
 -- One row: which columns have a hierarchy, and for each of their values the nodes from it to below
 -- the root, each with its parent, the parent's height and the tree's.

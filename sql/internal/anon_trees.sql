@@ -49,7 +49,7 @@ __anon_paths AS (
     WHERE value IS NOT NULL AND label IS NOT NULL
 ),
 __anon_probes AS (
-    (SELECT COLUMNS(lambda __anon_c: __anon_c = '__anon_zero' OR __anon_hierarchy IS NOT NULL
+    (SELECT COLUMNS(lambda __anon_c: __anon_c[:11] = '__anon_zero' OR __anon_hierarchy IS NOT NULL
         AND (__anon_columns = 'all' OR __anon_is('quasi', __anon_c, __anon_call)))
      FROM (SELECT *, 0 AS __anon_zero FROM query_table(__anon_tbl)) LIMIT 0)
     UNION ALL BY NAME
