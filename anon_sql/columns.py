@@ -112,7 +112,7 @@ def numbers(function: str, name: str, sql_type: str, values: pa.Array) -> Number
             f"{int(strange.sum())} that are NaN or infinite",
             "make them NULL or leave the rows out",
         )
-    keys = high if low is None else _ranks(high, low)
+    keys = _ranks(high, low)
     if not present.any():
         return Numbers(name, keys, np.full(len(keys), NULL_POINT), present, 0.0)
     unit = 10.0**values.type.scale if pa.types.is_decimal(values.type) else 1.0
@@ -148,7 +148,7 @@ def numeric_keys(sql_type: str, values: pa.Array) -> npt.NDArray[np.int64]:
     if pa.types.is_floating(values.type):
         values = pc.add(values, pa.scalar(0.0, values.type))
     high, low, _ = wide(sql_type, values)
-    return high if low is None else _ranks(high, low)
+    return _ranks(high, low)
 
 
 def gaps(left: pa.Array, right: pa.Array) -> npt.NDArray[np.float64]:
@@ -162,7 +162,7 @@ def gaps(left: pa.Array, right: pa.Array) -> npt.NDArray[np.float64]:
         present = np.flatnonzero(valid(both))
         if len(present):
             high, low, _ = wide("", both)
-            keys = high if low is None else _ranks(high, low)
+            keys = _ranks(high, low)
             unit = 10.0**both.type.scale if pa.types.is_decimal(both.type) else 1.0
             above = _above(high, low, int(present[np.argmin(keys[present])])) / unit
             near, far = np.split(above * microseconds(both.type), 2)
@@ -215,8 +215,10 @@ def wide(
     return exact, None, exact.astype(np.float64)
 
 
-def _ranks(high: npt.NDArray[np.int64], low: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Dense ranks of 128-bit values."""
+def _ranks(high: npt.NDArray[np.int64], low: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64]:
+    """Values of one half as they are, 128-bit values as their dense ranks."""
+    if low is None:
+        return high
     order = np.lexsort((low, high))
     changed = (np.diff(high[order]) != 0) | (np.diff(low[order]) != 0)
     ranks: npt.NDArray[np.int64] = np.empty(len(order), dtype=np.int64)

@@ -14,6 +14,7 @@ import pyarrow as pa
 from anon_sql.arrow import first, integers, lists, one_list, one_struct, valid
 from anon_sql.calls.binding import HELPER
 from anon_sql.calls.plan import shadowed
+from anon_sql.calls.truthful import untrue
 from anon_sql.columns import is_number, wide
 from anon_sql.constraints import Constraint
 from anon_sql.errors import AnonError
@@ -137,12 +138,7 @@ def _require_within(
     star = integers(read.field("star")).astype(np.bool_)
     wrong = outside_range(row_place, star, *((*side, side[1])[:3] for side in sides))
     if wrong:
-        raise AnonError(
-            function,
-            "every value must lie in its label",
-            f"{wrong} values of {name} that do not",
-            "nothing was released; please report this",
-        )
+        raise untrue(function, name, wrong)
 
 
 def _exact(sql_type: str, values: Any) -> tuple[Any, ...]:

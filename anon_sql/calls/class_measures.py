@@ -136,9 +136,7 @@ def doubles(sql_type: str, values: pa.Array) -> Floats:
     """Numbers, days, micro- or nanoseconds as the nearest DOUBLE, as ``__anon_point`` has them;
     whatever for NULL."""
     high, low, floats = wide(sql_type, values)
-    if pa.types.is_floating(values.type):
-        return floats
-    if pa.types.is_uint64(values.type):
+    if pa.types.is_floating(values.type) or pa.types.is_uint64(values.type):
         return floats
     if not pa.types.is_decimal(values.type):
         unit = getattr(values.type, "unit", "us")

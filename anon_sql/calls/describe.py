@@ -4,7 +4,7 @@ Text labels are made and read back here; the ends of ranges are given as places 
 list, so that DuckDB prints them in the column's own type.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,8 @@ import pyarrow as pa
 from anon_sql import labels
 from anon_sql.arrow import one_list, one_struct
 from anon_sql.calls.nodes import described
+from anon_sql.calls.truthful import require_truth
 from anon_sql.columns import Categories, Numbers
-from anon_sql.errors import AnonError
 from anon_sql.hierarchical import Hierarchical
 from anon_sql.table import Column
 
@@ -72,47 +72,23 @@ def describe(
         labels.STAR if s is None else labels.joined([written[v] for v in s]) if s else None
         for s in sets
     ]
-    _require_truth(plan["function"], column, texts, label_of, (order, starts), known)
+    code_of = {word: code for code, word in enumerate(known)}
+    allowed = [_allowed(column, text, code_of) for text in texts]
+    require_truth(plan["function"], column, allowed, label_of, order, starts)
     label = one_list((label_of + 1).astype(np.int32), pa.int32())
     if plan["format"] == "typed":
         return part(label=label, sets=one_list(sets, pa.list_(pa.string())))
     return part(label=label, texts=one_list(texts, pa.string()))
 
 
-def _require_truth(
-    function: str,
-    column: Categories,
-    texts: list[str | None],
-    label_of: npt.NDArray[np.int64],
-    grouped: tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]],
-    known: list[str],
-) -> None:
-    """Read every printed label back and look whether each row's own value is among its values."""
-    from anon_sql.kernels.truth import outside_set
-
-    code_of = {word: code for code, word in enumerate(known)}
-    every = list(range(column.null_code + 1))
-    flat: list[int] = []
-    ends = [0]
-    for text in texts:
-        found = None if text is None else labels.values(text)
-        if text is None:
-            flat.append(column.null_code)
-        elif found is None:
-            flat.extend(every)
-        else:
-            flat.extend([code_of[word] for word in found])
-        ends.append(len(flat))
-    wrong = outside_set(
-        *grouped, label_of, column.codes, np.array(ends, np.int64), np.array(flat, np.int32)
-    )
-    if wrong:
-        raise AnonError(
-            function,
-            "every value must lie in its label",
-            f"{wrong} values of {column.name} that do not",
-            "nothing was released; please report this",
-        )
+def _allowed(column: Categories, text: str | None, code_of: Mapping[str, int]) -> Sequence[int]:
+    """The codes that a printed label stands for when it is read, ascending."""
+    if text is None:
+        return [column.null_code]
+    found = labels.values(text)
+    if found is None:
+        return range(column.null_code + 1)
+    return [code_of[word] for word in found]
 
 
 def part(**given: pa.ListArray) -> pa.StructArray:

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from anon_sql import labels
 from anon_sql.arrow import one_list
+from anon_sql.calls.truthful import require_truth
 from anon_sql.columns import is_number
 from anon_sql.errors import AnonError
 from anon_sql.hierarchical import Hierarchical
@@ -54,7 +55,7 @@ def described(
         texts = [node_text(tree, node) for node in used.tolist()]
         allowed = [_allowed_by_text(column, text) for text in texts]
         shown = {"texts": one_list(texts, pa.string())}
-    _require_truth(function, column, allowed, label_of, order, starts)
+    require_truth(function, column, allowed, label_of, order, starts)
     return {"label": one_list((label_of + 1).astype(np.int32), pa.int32()), **shown}
 
 
@@ -110,25 +111,3 @@ def _allowed_by_set(column: Hierarchical, names: list[str] | None, ends: bool) -
         return [column.null_code]
     codes = sorted(column.tree.node_of[labels.text(name)] for name in names)
     return range(codes[0], codes[-1] + 1) if ends else codes
-
-
-def _require_truth(
-    function: str,
-    column: Hierarchical,
-    allowed: list[Sequence[int]],
-    label_of: npt.NDArray[np.int64],
-    order: npt.NDArray[np.int32],
-    starts: npt.NDArray[np.int64],
-) -> None:
-    from anon_sql.kernels.truth import outside_set
-
-    ends = np.cumsum([0, *map(len, allowed)]).astype(np.int64)
-    flat = np.concatenate([np.asarray(codes, dtype=np.int32) for codes in allowed])
-    wrong = outside_set(order, starts, label_of, column.codes, ends, flat)
-    if wrong:
-        raise AnonError(
-            function,
-            "every value must lie in its label",
-            f"{wrong} values of {column.name} that do not",
-            "nothing was released; please report this",
-        )
