@@ -57,7 +57,7 @@ def place_suppressed(
     """
     suppressed = classes < 0
     count = int(suppressed.sum())
-    if count == 0 or mode == "drop" or constraint.legal(np.array([count]))[0]:
+    if count == 0 or mode == "drop" or may_be_starred(suppressed, constraint):
         return classes
     first = int(classes.max()) + 1
     alone = classes.copy()
@@ -75,17 +75,20 @@ def accompany_suppressed(
     mode 'drop' leaves them out of the release, where they need no company.
     """
     suppressed = classes < 0
-    count = int(suppressed.sum())
-    if count == 0 or mode == "drop":
+    if not suppressed.any() or mode == "drop":
         return dense(classes)
     joined = dense(classes)
     sizes = np.bincount(joined[joined >= 0])
     for smallest in np.argsort(sizes, kind="stable"):
-        if constraint.legal(np.array([count]))[0]:
+        if may_be_starred(joined < 0, constraint):
             break
-        count += int(sizes[smallest])
         joined[joined == smallest] = -1
     return dense(joined)
+
+
+def may_be_starred(suppressed: npt.NDArray[np.bool_], constraint: Constraint) -> bool:
+    """Whether the rows marked in bool[n] may be shown together."""
+    return bool(constraint.legal(np.where(suppressed, 0, -1).astype(np.int32), 1)[0])
 
 
 def dense(classes: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:

@@ -44,11 +44,11 @@ def recover(
 
     detected = outliers(scores, leaves, alpha)
     classes = leaves.classes()
-    leaving = detected if repair == "merge" else cap(classes, detected, scores, constraint.k)
+    leaving = detected if repair == "merge" else cap(classes, detected, scores, constraint.smallest)
     taken = np.flatnonzero(leaving)
     home = classes[taken]
     classes[taken] = -1
-    recovered = len(taken) >= constraint.k
+    recovered = len(taken) >= constraint.smallest
     if recovered:
         classes[taken] = len(leaves.starts) - 1 + again(taken).classes()
     elif unrecovered == "return":
@@ -87,8 +87,7 @@ def _merge_short(
 ) -> npt.NDArray[np.int32]:
     """Classes that gave up too much join the nearest; suppressed rows take no part."""
     kept = classes >= 0
-    sizes = np.bincount(classes[kept])
-    short = ~constraint.legal(sizes)
+    short = np.bincount(classes[kept]) < constraint.smallest
     if not short.any():
         return classes
     merged = classes.copy()

@@ -28,12 +28,23 @@ def test_a_class_of_too_few_rows(table, monkeypatch):
     monkeypatch.setitem(methods._methods, "rayden", broken)
     said = fails(table, CALL)
     assert said.startswith("rayden: every class of labels must have at least 5 rows, got ")
-    assert said.endswith("that have fewer; nothing was released; please report this")
+    assert said.endswith("that do not; nothing was released; please report this")
     with pytest.raises(duckdb.Error):
         table.execute(f"CREATE TABLE r AS {CALL}")
     assert table.sql("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'r'").fetchall() == [
         (0,)
     ]
+
+
+@pytest.mark.parametrize("asked", ["l := 3", "t := 0.2", "entity := 'person'"])
+def test_a_class_that_breaks_l_t_or_counts_rows_for_persons(con, monkeypatch, asked):
+    """Merging that is left out is found in the labels."""
+    con.execute(
+        "CREATE TABLE t AS SELECT i // 10 AS n, i // 10 % 4 AS s, i // 3 AS person FROM range(60) r(i)"
+    )
+    monkeypatch.setattr(partition, "merge_until_legal", lambda table, classes, *_: classes)
+    said = fails(con, f"FROM rayden('t', k := 5, qids := ['n'], sensitive := 's', {asked})")
+    assert said.startswith("rayden: every class of labels must satisfy k, l and t, got ")
 
 
 def test_a_range_that_leaves_out_a_value(table, monkeypatch):
@@ -73,7 +84,7 @@ def test_two_classes_that_print_alike_are_one(con):
     rows = con.sql("FROM generalize('ok', k := 5, qids := ['c'])").fetchall()
     assert rows == [("x",)] * 30
     assert fails(con, "FROM generalize('t', k := 5, qids := ['c'])") == (
-        "generalize: every class must have at least 5 rows, got 10 with fewer; "
+        "generalize: every class must have at least 5 rows, got 10 that do not; "
         "merge them, or set their class to NULL to suppress their rows"
     )
 

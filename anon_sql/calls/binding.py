@@ -6,6 +6,7 @@ it where the two differ.
 """
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -25,6 +26,9 @@ UNSAID: dict[str, Any] = {  # the scope of a call that names no column
     "classes": None,
     "drops": None,
     "whole": False,
+    "entity": None,
+    "l": 1,
+    "t": 1,
 }
 HELPER = "__anon_"  # the prefix of every name that the macros make up
 
@@ -48,6 +52,8 @@ def bound_role(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: s
         return "classes"
     if folded in _names(scope["identifiers"]) or folded in _names(scope["drops"]):
         return "identifier"
+    if folded in _names(scope["entity"]):
+        return "identifier"
     try:
         declared = tag(tags.get(folded))
     except ValueError:
@@ -60,6 +66,26 @@ def bound_role(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: s
     return "kept" if named or declared in ("sensitive", "keep") else "loose"
 
 
+def protects(scope: Mapping[str, Any]) -> bool:
+    """Whether a call asks anything of sensitive columns; what is no number is refused later."""
+    asked = scope["l"], scope["t"]
+    if not all(isinstance(number, (int, float, Decimal)) for number in asked):
+        return False
+    return bool(asked[0] > 1 or asked[1] < 1)
+
+
+def bound_protected(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> bool:
+    """Whether k, l or t is counted over the values of a column: sensitive ones and persons."""
+    folded = fold(name)
+    if folded in _names(scope["entity"]):
+        return True
+    try:
+        declared = tag(tags.get(folded))
+    except ValueError:
+        declared = None
+    return protects(scope) and (declared == "sensitive" or folded in _names(scope["sensitive"]))
+
+
 def _names(given: Any) -> set[str]:
     if isinstance(given, str):
         return {fold(given)}
@@ -69,7 +95,8 @@ def _names(given: Any) -> set[str]:
 
 @udf("__anon_is", "BOOLEAN", binds=True)
 def is_role(wanted: Any, names: Any, scopes: Any) -> pa.Array:
-    """For each name: is its column of the wanted kind? ``released`` is all but identifiers.
+    """For each name: is its column of the wanted kind? ``released`` is all but identifiers,
+    ``protected`` what k, l and t are counted over.
 
     Columns that the macros add are of no kind, save that ``__anon_zero`` is loose and kept,
     so that no choice is ever empty.
@@ -85,6 +112,8 @@ def is_role(wanted: Any, names: Any, scopes: Any) -> pa.Array:
     def matches(name: str) -> bool:
         if name.startswith(HELPER):
             return kind in ("kept", "loose") and name == HELPER + "zero"
+        if kind == "protected":
+            return bound_protected(scope, tags, name)
         role = bound_role(scope, tags, name)
         if kind == "kept":
             return role in ("kept", "loose")

@@ -4,7 +4,6 @@ It knows nothing of how the classes came about. What it returns is the only way 
 so a release that is not checked cannot be read.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,9 @@ import pyarrow as pa
 from anon_sql.arrow import first, integers, lists, one_list, one_struct, valid
 from anon_sql.calls.binding import HELPER
 from anon_sql.calls.plan import shadowed
+from anon_sql.calls.protection import constraint_of
 from anon_sql.calls.truthful import untrue
 from anon_sql.columns import is_number, wide
-from anon_sql.constraints import Constraint
 from anon_sql.errors import AnonError
 from anon_sql.registry import udf
 
@@ -28,6 +27,7 @@ ROWS = "STRUCT(position INTEGER[], class INTEGER[])"
 def check(
     plans: Any,
     packed: Any,
+    keys: Any,
     classes: Any,
     printed: Any,
     kept_names: Any,
@@ -37,7 +37,8 @@ def check(
 ) -> pa.Array:
     """Where each released row and its labels stand in their lists, in the order of release.
 
-    packed: numeric quasi-identifiers and hashes; classes: each row's class from 1; printed:
+    packed: numeric quasi-identifiers and hashes; keys: what k, l and t are counted over beside
+    rows, see ``calls.protection``; classes: each row's class from 1; printed:
     per class its number, the hash of its labels and, for each column, whether it is ``*``
     and between which values it lies, as read back from the print.
     """
@@ -75,7 +76,15 @@ def check(
     dropped = np.zeros(groups, dtype=np.bool_)
     if plan["suppressed"] == "drop":
         dropped[group_of[starred]] = True
-    _require_legal(plan, np.diff(starts), dropped)
+    constraint = constraint_of(plan, lists(keys), lists(trees))
+    illegal = int((~constraint.legal(row_group, groups) & ~dropped).sum())
+    if illegal:
+        raise AnonError(
+            plan["function"],
+            f"every class of labels must {constraint.promise}",
+            f"{illegal} that {'does' if illegal == 1 else 'do'} not",
+            "nothing was released; please report this",
+        )
     arranged = grouping.arrange(order, starts, integers(hashes))
     if dropped.any():
         arranged = arranged[~dropped[row_group[arranged]]]
@@ -104,19 +113,6 @@ def _require_one_kind(
             function,
             "suppressed rows must be a class of their own",
             "some among others",
-            "nothing was released; please report this",
-        )
-
-
-def _require_legal(
-    plan: Mapping[str, Any], sizes: npt.NDArray[np.int64], dropped: npt.NDArray[np.bool_]
-) -> None:
-    illegal = ~Constraint(plan["k"]).legal(sizes) & ~dropped
-    if illegal.any():
-        raise AnonError(
-            plan["function"],
-            f"every class of labels must have at least {plan['k']} rows",
-            f"{int(illegal.sum())} that have fewer",
             "nothing was released; please report this",
         )
 

@@ -14,9 +14,10 @@ from anon_sql import compiling, interrupt, methods, options
 from anon_sql.arrow import first, integers, lists, one_list, one_map, one_struct, valid
 from anon_sql.calls.binding import HELPER
 from anon_sql.calls.describe import PART, describe
-from anon_sql.constraints import Constraint
+from anon_sql.calls.protection import constraint_of
 from anon_sql.errors import AnonError
 from anon_sql.joining import accompany_suppressed, dense, place_suppressed
+from anon_sql.merging import merge_until_legal
 from anon_sql.registry import udf
 from anon_sql.table import QuasiTable, read
 from anon_sql.workers import Workers
@@ -77,14 +78,15 @@ def run(
 
     mode: 'keep' or 'drop', what becomes of suppressed rows.
     """
-    if call.constraint.k == 1 and not method.given:
+    if call.constraint.k == 1 and call.constraint.rules is None and not method.given:
         return np.arange(table.rows, dtype=np.int32), None
     found = method.run(table, call)
     if found.nodes is not None:
         placed = accompany_suppressed(found.classes, call.constraint, mode)
         return as_came(table, placed), as_came(table, found.nodes)
     placed = place_suppressed(table, found.classes, call.constraint, mode, call.workers)
-    return as_came(table, placed), None
+    merged = merge_until_legal(table, placed, call.constraint, call.workers)
+    return as_came(table, merged), None
 
 
 def as_came(table: QuasiTable, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -109,7 +111,7 @@ def prepare(
     known = {name: values for name, values in columns.items() if values is not None}
     workers = Workers(function, plan["threads"])
     table = read(function, types, known, known[HELPER + "hash"], workers, trees)
-    constraint = Constraint(plan["k"])
+    constraint = constraint_of(plan, known, trees, table.order)
     constraint.require(function, table.rows)
     method = methods.find(function)
     call = methods.Call(

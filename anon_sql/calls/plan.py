@@ -9,6 +9,7 @@ import pyarrow as pa
 from anon_sql import methods
 from anon_sql.arrow import first
 from anon_sql.calls.binding import HELPER, UNSAID, bound_role, committed, scope_of
+from anon_sql.calls.protection import ASKED, settle_protection, with_entity
 from anon_sql.columns import is_number
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.options import Choice, Option, Whole, read
@@ -20,11 +21,14 @@ COMMON: dict[str, Option] = {
     "format": Choice(("label", "typed")),
     "suppressed": Choice(("keep", "drop")),
     "seed": Whole(0),
+    **ASKED,
 }
 PLAN = (
     "STRUCT(function VARCHAR, k INTEGER, quasi VARCHAR[], kept VARCHAR[], types VARCHAR[], "
     "sensitive VARCHAR[], "
-    "classes VARCHAR, format VARCHAR, suppressed VARCHAR, seed BIGINT, threads INTEGER, "
+    "classes VARCHAR, format VARCHAR, suppressed VARCHAR, seed BIGINT, l DOUBLE, "
+    "l_kind VARCHAR, c DOUBLE, t DOUBLE, protected VARCHAR[], ordered BOOLEAN[], "
+    "entity VARCHAR, threads INTEGER, "
     "rows BIGINT, too_large VARCHAR)"
 )
 _ARROW = pa.struct(
@@ -39,6 +43,13 @@ _ARROW = pa.struct(
         ("format", pa.string()),
         ("suppressed", pa.string()),
         ("seed", pa.int64()),
+        ("l", pa.float64()),
+        ("l_kind", pa.string()),
+        ("c", pa.float64()),
+        ("t", pa.float64()),
+        ("protected", pa.list_(pa.string())),
+        ("ordered", pa.list_(pa.bool_())),
+        ("entity", pa.string()),
         ("threads", pa.int32()),
         ("rows", pa.int64()),
         ("too_large", pa.string()),
@@ -75,6 +86,7 @@ def settle(
         raise shadowed(function)
     tags = theirs.tags() if theirs is not None and counts else {}
     given = {key: scope[key] for key in ("qids", "sensitive", "identifiers", "keep")}
+    given["identifiers"] = with_entity(function, given["identifiers"], scope["entity"], names)
     roles = assign(function, names, tags, given, needs_quasi=needs_quasi)
     for other in namesakes(scope["relation"], seen or []):
         if other not in (theirs, ours) and {fold(n) for n in other.names} == {
@@ -201,6 +213,7 @@ def plan(
             )
     for quasi in roles.quasi:
         is_number(name, quasi, columns[quasi])
+    protection = settle_protection(name, checked, roles, columns, scope_["entity"])
     gone = {*roles.quasi, *roles.identifier}
     gone |= {column for column in columns if fold(column) in taken}
     rows, too_large = _room(roles, list(columns), given)
@@ -217,6 +230,7 @@ def plan(
                     (c for c in columns if fold(c) == fold(scope_["classes"] or "")), None
                 ),
                 **checked,
+                **protection,
                 "threads": int(given["threads"]),
                 "rows": rows,
                 "too_large": f"{name}: the table must fit into memory, got {too_large}",

@@ -11,8 +11,8 @@ from anon_sql.kernels.ncp import SET, range_loss, set_loss
 def profiles(points, model, order, starts):
     """Of each class: low, high float64[m, d], nulls int64[m, d], and the sets of its values.
 
-    NULL is in none of them but ``nulls``. A column's set is ends[column, class] …
-    ends[column, class + 1] in flat[column, …].
+    NULL is in none of them but ``nulls``. A column's set is first[column, class] …
+    end[column, class] in flat[column, …].
     """
     count, width = len(starts) - 1, points.shape[1]
     low, high = np.full((count, width), np.inf), np.full((count, width), -np.inf)
@@ -32,11 +32,11 @@ def profiles(points, model, order, starts):
             found, codes = distinct(order, starts, points[:, column].astype(np.int32))
             ends[column] = found
             flat[column, : len(codes)] = codes
-    return low, high, nulls, ends, flat
+    return low, high, nulls, ends[:, :-1].copy(), ends[:, 1:].copy(), flat
 
 
 @njit(cache=True, nogil=True)
-def loss(a, b, model, low, high, nulls, ends, flat):
+def loss(a, b, model, low, high, nulls, first, end, flat):
     """NCP summed over the columns of the union of classes a and b (the same twice: of one)."""
     total = 0.0
     for column in range(len(model.kind)):
@@ -47,8 +47,8 @@ def loss(a, b, model, low, high, nulls, ends, flat):
         elif model.kind[column] != SET:
             total += range_loss(model, column, least, most)
         else:
-            i, j, size = ends[column, a], ends[column, b], 0
-            last_i, last_j = ends[column, a + 1], ends[column, b + 1]
+            i, j, size = first[column, a], first[column, b], 0
+            last_i, last_j = end[column, a], end[column, b]
             while i < last_i or j < last_j:
                 left = flat[column, i] if i < last_i else np.int32(2**31 - 1)
                 right = flat[column, j] if j < last_j else np.int32(2**31 - 1)
@@ -60,7 +60,7 @@ def loss(a, b, model, low, high, nulls, ends, flat):
 
 
 @njit(cache=True, nogil=True)
-def nearest(short, targets, model, starts, low, high, nulls, ends, flat):
+def nearest(short, targets, model, starts, low, high, nulls, first, end, flat):
     """For each class of ``short`` the class of ``targets`` that grows least; ties: the first.
 
     short, targets int64[…] of class ids -> int64[len(short)].
@@ -69,7 +69,9 @@ def nearest(short, targets, model, starts, low, high, nulls, ends, flat):
     alone = np.empty(len(targets))
     for at in range(len(targets)):
         b = targets[at]
-        alone[at] = (starts[b + 1] - starts[b]) * loss(b, b, model, low, high, nulls, ends, flat)
+        alone[at] = (starts[b + 1] - starts[b]) * loss(
+            b, b, model, low, high, nulls, first, end, flat
+        )
     for at in range(len(short)):
         a = short[at]
         size = starts[a + 1] - starts[a]
@@ -77,7 +79,9 @@ def nearest(short, targets, model, starts, low, high, nulls, ends, flat):
         for other in range(len(targets)):
             b = targets[other]
             together = size + starts[b + 1] - starts[b]
-            increase = together * loss(a, b, model, low, high, nulls, ends, flat) - alone[other]
+            increase = (
+                together * loss(a, b, model, low, high, nulls, first, end, flat) - alone[other]
+            )
             if increase < best - 1e-9:
                 best = increase
                 found[at] = b

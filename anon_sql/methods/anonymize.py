@@ -28,7 +28,7 @@ from anon_sql.table import QuasiTable
 def anonymize(table: QuasiTable, call: Call) -> Partition:
     """Classes by effort: 'fast' cuts a curve, 'good' the better of it and a greedy order, 'best'
     goes on from there."""
-    k, workers, chosen = call.constraint.k, call.workers, call.options
+    k, workers, chosen = call.constraint.smallest, call.workers, call.options
     started = time.monotonic()
     order = curve_order(table, workers)
     classes, loss = cut_order(table, order, k, workers)

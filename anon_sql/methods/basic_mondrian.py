@@ -24,5 +24,7 @@ def basic_mondrian(table: QuasiTable, call: Call) -> Partition:
     """Classes of at least k rows; the node reached is the lowest common ancestor of a class."""
     from anon_sql.kernels import basic_mondrian as kernel
 
-    leaves = kernel.basic_mondrian(table.points, table.model, call.constraint.k, call.workers)
+    leaves = kernel.basic_mondrian(
+        table.points, table.model, call.constraint.smallest, call.workers
+    )
     return Partition(leaves.classes())

@@ -48,7 +48,7 @@ def canon(table: QuasiTable, call: Call) -> Partition:
         )
     leaves = vp_partition(
         table.points,
-        call.constraint.k,
+        call.constraint.smallest,
         metric="euclid",
         seed=call.seed,
         workers=call.workers,

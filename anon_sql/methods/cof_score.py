@@ -28,7 +28,7 @@ def cof_score(table: QuasiTable, call: Call) -> tuple[Any, Any]:
     scores[rows] = cof.cof_score(
         points,
         leaves,
-        call.constraint.k,
+        call.constraint.smallest,
         metric="gower",
         variant=call.options["variant"],
         workers=call.workers,

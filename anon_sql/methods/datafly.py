@@ -57,7 +57,7 @@ def datafly(table: QuasiTable, call: Call) -> Partition:
         nodes = np.column_stack([levels[c][level[c]][records[:, c]] for c in range(len(columns))])
         _, group_of = np.unique(nodes, axis=0, return_inverse=True)
         group_of = group_of.reshape(-1)
-        rare = ~call.constraint.legal(np.bincount(group_of, weights=rows).astype(np.int64))
+        rare = ~call.constraint.legal(group_of[record_of].astype(np.int32), int(group_of.max()) + 1)
         left = int(rows[rare[group_of]].sum())
         distinct = [
             len(np.unique(nodes[:, c])) if level[c] < len(levels[c]) - 1 else 0

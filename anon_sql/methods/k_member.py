@@ -24,6 +24,6 @@ def k_member(table: QuasiTable, call: Call) -> Partition:
     from anon_sql.kernels import k_member as kernel
 
     grown = kernel.k_member(
-        table.points, table.model, call.constraint.k, seed=call.seed, workers=call.workers
+        table.points, table.model, call.constraint.smallest, seed=call.seed, workers=call.workers
     )
     return Partition(place_suppressed(table, grown, call.constraint, "keep", call.workers))

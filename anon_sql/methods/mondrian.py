@@ -25,6 +25,6 @@ def mondrian(table: QuasiTable, call: Call) -> Partition:
     from anon_sql.kernels.mondrian import mondrian_partition
 
     leaves = mondrian_partition(
-        table.points, table.model, call.constraint.k, workers=call.workers, **call.options
+        table.points, table.model, call.constraint.smallest, workers=call.workers, **call.options
     )
     return Partition(leaves.classes())

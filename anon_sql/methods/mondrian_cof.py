@@ -41,7 +41,7 @@ def mondrian_cof(table: QuasiTable, call: Call) -> Partition:
     from anon_sql.kernels.leaves import Leaves
     from anon_sql.kernels.mondrian import mondrian_partition
 
-    k, chosen, points = call.constraint.k, call.options, table.points
+    k, chosen, points = call.constraint.smallest, call.options, table.points
 
     def grow(part: npt.NDArray[np.float64]) -> Leaves:
         return mondrian_partition(

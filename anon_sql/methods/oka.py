@@ -25,6 +25,10 @@ def oka(table: QuasiTable, call: Call) -> Partition:
 
     return Partition(
         kernel.oka(
-            table.points, table.model, call.constraint.k, seed=call.seed, workers=call.workers
+            table.points,
+            table.model,
+            call.constraint.smallest,
+            seed=call.seed,
+            workers=call.workers,
         )
     )

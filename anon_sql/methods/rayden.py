@@ -41,7 +41,7 @@ def rayden(table: QuasiTable, call: Call) -> Partition:
     from anon_sql.kernels.leaves import Leaves
     from anon_sql.kernels.vp_tree import vp_partition
 
-    k, chosen, points = call.constraint.k, call.options, table.points
+    k, chosen, points = call.constraint.smallest, call.options, table.points
     tree = {name: chosen[name] for name in ("vantage", "cut", "tries")}
 
     def grow(part: npt.NDArray[np.float64], seed: int) -> Leaves:

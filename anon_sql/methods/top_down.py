@@ -24,6 +24,6 @@ def top_down(table: QuasiTable, call: Call) -> Partition:
     from anon_sql.kernels import top_down as kernel
     from anon_sql.kernels.regroup import regroup
 
-    k, points, model = call.constraint.k, table.points, table.model
+    k, points, model = call.constraint.smallest, table.points, table.model
     leaves = kernel.top_down(points, model, k, seed=call.seed, workers=call.workers)
     return Partition(dense(regroup(points, model, leaves.classes(), k, call.workers)))

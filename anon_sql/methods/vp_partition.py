@@ -18,7 +18,7 @@ def vp_partition(table: QuasiTable, call: Call) -> Partition:
 
     leaves = vp_tree.vp_partition(
         table.points,
-        call.constraint.k,
+        call.constraint.smallest,
         metric="gower",
         seed=call.seed,
         workers=call.workers,

@@ -4,10 +4,17 @@
 -- printed labels ─► rows. Each step is evaluated once; the lists stay where they are, and the
 -- last step picks each row's values and its class's labels out of them.
 
-CREATE OR REPLACE MACRO __anon_common(__anon_format, __anon_suppressed, __anon_seed) AS {
+CREATE OR REPLACE MACRO __anon_common(
+    __anon_format, __anon_suppressed, __anon_seed,
+    __anon_l := 1, __anon_l_kind := 'distinct', __anon_c := 3, __anon_t := 1
+) AS {
     'format': __anon_format,
     'suppressed': __anon_suppressed,
     'seed': __anon_seed,
+    'l': __anon_l,
+    'l_kind': __anon_l_kind,
+    'c': __anon_c,
+    't': __anon_t,
     'threads': current_setting('threads'),
     'memory_limit': current_setting('memory_limit')
 };
@@ -36,8 +43,12 @@ __anon_lists AS (
             OR __anon_is('classes', __anon_c, __anon_call) OR __anon_c = '__anon_hash')),
         list(__anon_mark(COLUMNS(lambda __anon_c: __anon_is('loose', __anon_c, __anon_call))))
             AS '__anon_mark_\0',
+        __anon_key_list(COLUMNS(lambda __anon_c: __anon_c = '__anon_nobody'
+            OR __anon_is('protected', __anon_c, __anon_call))) AS '__anon_key_\0',
         [0] AS __anon_none
-    FROM __anon_rows(__anon_tbl, __anon_call), __anon_planned
+    FROM
+        (SELECT *, {'__anon_none': 0} AS __anon_nobody FROM __anon_rows(__anon_tbl, __anon_call)),
+        __anon_planned
     WHERE CASE
         WHEN __anon_row <= __anon_plan.rows THEN true ELSE error(__anon_plan.too_large) END
 ),
@@ -51,17 +62,22 @@ __anon_parts AS MATERIALIZED (
             (SELECT __anon_plan FROM __anon_planned),
             struct_pack(*COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
                 OR __anon_is('classes', __anon_c, __anon_call)
-                OR __anon_c = '__anon_hash' OR __anon_c[:12] = '__anon_mark_')),
+                OR __anon_c = '__anon_hash' OR __anon_c[:12] = '__anon_mark_'
+                OR __anon_c[:11] = '__anon_key_')),
             __anon_options, (SELECT __anon_trees FROM __anon_grown)) AS __anon_part,
         __anon_slim(COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
             OR __anon_c = '__anon_hash')),
-        COLUMNS(lambda __anon_c: __anon_c = '__anon_none'
+        COLUMNS(lambda __anon_c: __anon_c = '__anon_none' OR __anon_c[:11] = '__anon_key_'
             OR __anon_is('released', __anon_c, __anon_call) AND NOT __anon_is('quasi', __anon_c, __anon_call))
     FROM __anon_lists
 ),
 __anon_quasi AS (
     SELECT COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
         OR __anon_c = '__anon_hash')
+    FROM __anon_parts
+),
+__anon_protected_keys AS (
+    SELECT struct_pack(*COLUMNS(lambda __anon_c: __anon_c[:11] = '__anon_key_')) AS __anon_keys
     FROM __anon_parts
 ),
 __anon_columns AS (
@@ -132,11 +148,11 @@ __anon_order_names AS (
 ),
 __anon_checked AS MATERIALIZED (
     SELECT __anon_check(
-        __anon_plan, struct_pack(*COLUMNS(__anon_quasi.*)), __anon_part.class, __anon_read,
-        __anon_kept_name, __anon_shown_name, __anon_order_name, __anon_trees)
+        __anon_plan, struct_pack(*COLUMNS(__anon_quasi.*)), __anon_keys, __anon_part.class,
+        __anon_read, __anon_kept_name, __anon_shown_name, __anon_order_name, __anon_trees)
         AS __anon_rows
-    FROM __anon_planned, __anon_grown, __anon_quasi, __anon_parts, __anon_reads,
-        __anon_kept_names, __anon_shown_names, __anon_order_names
+    FROM __anon_planned, __anon_grown, __anon_quasi, __anon_protected_keys, __anon_parts,
+        __anon_reads, __anon_kept_names, __anon_shown_names, __anon_order_names
 ),
 __anon_places AS (
     SELECT

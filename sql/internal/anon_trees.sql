@@ -33,7 +33,7 @@ CREATE OR REPLACE MACRO __anon_leaf(
     __anon_value, __anon_level, __anon_label);
 CREATE OR REPLACE MACRO __anon_leaf_list(x) AS list(x) FILTER (x.own);
 
--- columns: 'quasi' for those of the call, 'all' for every one.
+-- columns: 'quasi' for those of the call and those that l and t protect, 'all' for every one.
 CREATE OR REPLACE MACRO __anon_trees(
     __anon_tbl, __anon_call, __anon_hierarchy, __anon_columns := 'quasi'
 ) AS TABLE
@@ -50,7 +50,8 @@ __anon_paths AS (
 ),
 __anon_probes AS (
     (SELECT COLUMNS(lambda __anon_c: __anon_c[:11] = '__anon_zero' OR __anon_hierarchy IS NOT NULL
-        AND (__anon_columns = 'all' OR __anon_is('quasi', __anon_c, __anon_call)))
+        AND (__anon_columns = 'all' OR __anon_is('quasi', __anon_c, __anon_call)
+            OR __anon_is('protected', __anon_c, __anon_call)))
      FROM (SELECT *, 0 AS __anon_zero FROM query_table(__anon_tbl)) LIMIT 0)
     UNION ALL BY NAME
     (SELECT 0 AS __anon_zero)

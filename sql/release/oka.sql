@@ -3,6 +3,9 @@
 --
 -- tbl: name of the relation. k: smallest class, in rows. qids, sensitive, identifiers, keep:
 --   column names; NULL means as declared in comments.
+-- l: how diverse each sensitive column is in each class. l_kind: 'distinct' values, 'entropy' or
+--   'recursive'. c: of 'recursive'. t: how far its values may be from the table's, 0…1.
+-- entity: the column that says whose a row is; k, l and t then count persons, and it is dropped.
 -- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' or 'drop'.
 -- seed: all randomness.
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
@@ -12,10 +15,15 @@
 -- Example: SELECT * FROM oka('people', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO oka(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
+    l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
     format := 'label', suppressed := 'keep', seed := 42,
     hierarchy := NULL
 ) AS TABLE
 FROM __anon_release(
-    'oka', tbl, k, __anon_scope(tbl, qids, sensitive, identifiers, keep),
-    __anon_common(format, suppressed, seed), format, NULL,
+    'oka', tbl, k, __anon_scope(
+        tbl, qids, sensitive, identifiers, keep,
+        __anon_entity := entity, __anon_l := l, __anon_t := t),
+    __anon_common(
+        format, suppressed, seed,
+        __anon_l := l, __anon_l_kind := l_kind, __anon_c := c, __anon_t := t), format, NULL,
     __anon_hierarchy := hierarchy);

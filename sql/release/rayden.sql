@@ -2,6 +2,9 @@
 --
 -- tbl: name of the relation. k: smallest class, in rows. qids, sensitive, identifiers, keep:
 --   column names; NULL means as declared in comments.
+-- l: how diverse each sensitive column is in each class. l_kind: 'distinct' values, 'entropy' or
+--   'recursive'. c: of 'recursive'. t: how far its values may be from the table's, 0…1.
+-- entity: the column that says whose a row is; k, l and t then count persons, and it is dropped.
 -- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' or 'drop'.
 -- seed: all randomness.
 -- alpha: outliers lie above mean + alpha standard deviations of their class's COF.
@@ -17,14 +20,19 @@
 -- Example: SELECT * FROM rayden('people', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO rayden(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
+    l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
     format := 'label', suppressed := 'keep', seed := 42,
     alpha := 2.0, vantage := 'random', cut := 'balanced', tries := 8,
     repair := 'cap', variant := 'rayden', unrecovered := 'return',
     hierarchy := NULL
 ) AS TABLE
 FROM __anon_release(
-    'rayden', tbl, k, __anon_scope(tbl, qids, sensitive, identifiers, keep),
-    __anon_common(format, suppressed, seed), format,
+    'rayden', tbl, k, __anon_scope(
+        tbl, qids, sensitive, identifiers, keep,
+        __anon_entity := entity, __anon_l := l, __anon_t := t),
+    __anon_common(
+        format, suppressed, seed,
+        __anon_l := l, __anon_l_kind := l_kind, __anon_c := c, __anon_t := t), format,
     {'alpha': alpha, 'vantage': vantage, 'cut': cut, 'tries': tries,
      'repair': repair, 'variant': variant, 'unrecovered': unrecovered},
     __anon_hierarchy := hierarchy);

@@ -1,0 +1,52 @@
+"""What k, l and t ask and a method's cuts do not give: classes merge until every one is legal."""
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql.constraints import Constraint
+from anon_sql.joining import dense
+from anon_sql.ordering import curve_order
+from anon_sql.table import QuasiTable
+from anon_sql.workers import Workers
+
+STEPS = 1000  # merges between two looks for Ctrl-C
+
+
+def merge_until_legal(
+    table: QuasiTable,
+    classes: npt.NDArray[np.int32],
+    constraint: Constraint,
+    workers: Workers,
+) -> npt.NDArray[np.int32]:
+    """Class ids int32[n] (-1: suppressed, left alone), so merged that each class is legal.
+
+    At worst one class is left, so the table as a whole must be legal.
+    """
+    from anon_sql.kernels.grouping import group
+    from anon_sql.kernels.merging import classes_of, merge
+
+    kept = classes >= 0
+    if constraint.rules is None or not kept.any():
+        return classes
+    own, rules = table.only(kept), constraint.only(kept).rules
+    numbered = along(dense(classes[kept]), curve_order(own, workers))
+    state = classes_of(own.points, own.model, rules, *group(numbered, int(numbered.max()) + 1))
+    workers.repeat(merge, (state, own.model, rules, STEPS), len(state.size))
+    last = state.becomes
+    while (last[last] != last).any():
+        last = last[last]
+    merged = classes.copy()
+    merged[kept] = last[numbered]
+    return dense(merged)
+
+
+def along(classes: npt.NDArray[np.int32], order: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """The same classes, numbered from 0 as their middle rows stand in an order of all rows."""
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    by_class = np.lexsort((place, classes))
+    starts = np.searchsorted(classes[by_class], np.arange(int(classes.max()) + 2))
+    middle = place[by_class[(starts[:-1] + starts[1:]) // 2]]
+    rank = np.empty(len(middle), np.int32)
+    rank[np.argsort(middle)] = np.arange(len(middle), dtype=np.int32)
+    return rank[classes]

@@ -1,0 +1,101 @@
+"""Legality of a class, slow and plain, and tables of sensitive values to try it on."""
+
+from collections import Counter
+from math import log
+
+import numpy as np
+from hypothesis import strategies as st
+
+from anon_sql.constraints import KINDS, Sensitive, constraint
+
+NULL = None
+
+
+@st.composite
+def asked(draw):
+    """Rows of (number, text, person) and what is asked of their classes."""
+    rows = draw(
+        st.lists(
+            st.tuples(
+                st.sampled_from([1, 2, 3, 5, 8, NULL][: draw(st.integers(2, 6))]),
+                st.sampled_from(["a", "b", "c", NULL][: draw(st.integers(2, 4))]),
+                st.integers(0, 6),
+            ),
+            min_size=2,
+            max_size=24,
+        )
+    )
+    return rows, {
+        "k": draw(st.integers(1, 4)),
+        "l": draw(st.sampled_from([1, 2, 3])),
+        "kind": draw(st.sampled_from(KINDS)),
+        "c": draw(st.sampled_from([1.0, 2.0, 3.0])),
+        "t": draw(st.sampled_from([0.0, 0.15, 0.3, 0.5, 1.0])),
+        "persons": draw(st.booleans()),
+    }
+
+
+def made(rows, how):
+    """The constraint that the product makes of them."""
+    how = dict(how)
+    persons = np.array([row[2] for row in rows]) if how.pop("persons") else None
+    if persons is not None:
+        persons = np.unique(persons, return_inverse=True)[1].astype(np.int32)
+    columns = [column(rows, 0, True), column(rows, 1, False)]
+    return constraint(how.pop("k"), columns, persons, **how)
+
+
+def column(rows, at, number):
+    values = [row[at] for row in rows]
+    known = sorted({value for value in values if value is not NULL})
+    codes = [len(known) if value is NULL else known.index(value) for value in values]
+    ordered = number and NULL not in values
+    return Sensitive("ab"[at], np.array(codes, np.int32), len(known), ordered)
+
+
+def cells(rows, at, persons):
+    """The values that count: one a row, or one a person who has it."""
+    if persons:
+        return [value for value, _ in {(row[at], row[2]) for row in rows}]
+    return [row[at] for row in rows]
+
+
+def diverse(values, how):
+    counts = sorted(Counter(v for v in values if v is not NULL).values(), reverse=True)
+    if how["l"] <= 1:
+        return True
+    if how["kind"] == "entropy":
+        total = sum(counts)
+        return (
+            total > 0 and -sum(c / total * log(c / total) for c in counts) >= log(how["l"]) - 1e-9
+        )
+    if len(counts) < how["l"]:
+        return False
+    return how["kind"] == "distinct" or counts[0] < how["c"] * sum(counts[how["l"] - 1 :])
+
+
+def distance(values, table, ordered):
+    """Earth mover's distance of two lists of values."""
+    share, whole = Counter(values), Counter(table)
+    gaps = [
+        share[value] / len(values) - whole[value] / len(table)
+        for value in sorted(whole, key=lambda v: (v is NULL, v))
+    ]
+    if not ordered:
+        return sum(map(abs, gaps)) / 2
+    return sum(abs(sum(gaps[: i + 1])) for i in range(len(gaps))) / max(len(gaps) - 1, 1)
+
+
+def legal(rows, table, how):
+    """Whether rows of a table may be a class."""
+    size = len({row[2] for row in rows}) if how["persons"] else len(rows)
+    if size < how["k"]:
+        return False
+    for at, number in ((0, True), (1, False)):
+        values, all_values = (cells(part, at, how["persons"]) for part in (rows, table))
+        ordered = number and NULL not in all_values
+        if not diverse(values, how):
+            return False
+        if how["t"] < 1 and distance(values, all_values, ordered) > how["t"] + 1e-9:
+            return False
+    return True
