@@ -18,6 +18,7 @@ from anon_sql.table import QuasiTable
 from anon_sql.workers import Workers
 
 if TYPE_CHECKING:
+    from anon_sql.kernels.bags import Rules
     from anon_sql.kernels.ncp import LossModel
 
 EFFORT = (64, 128, 256)  # proposals a row in the first rounds, and in all that follow
@@ -48,6 +49,8 @@ def improve(
     workers: Workers,
     rounds: int | None = None,
     seconds: float | None = None,
+    rules: "Rules | None" = None,
+    price: float = 0.0,
 ) -> Improved:
     """Classes of k to 2k - 1 rows with less |E| * NCP(E), never more, than int32[n] classes.
 
@@ -55,7 +58,13 @@ def improve(
     ``seconds``, or when no gain is left. The result depends on the seed and the rounds, never
     on the threads; what a round cut short by the clock has finished is kept. Without
     ``seconds`` no clock decides anything. Classes of 2k rows or more are left as they are.
+
+    rules: what else classes should satisfy, and ``price`` what each lack of it costs, in units of
+    what a row saves that leaves its class; the gain then counts both, and loss may grow.
     """
+    from anon_sql.kernels.bags import nothing_asked
+
+    rules = rules or nothing_asked(len(classes))
     until = None if seconds is None else time.monotonic() + seconds
     n, d = table.points.shape
     cells = max(n * d, 1)
@@ -71,7 +80,7 @@ def improve(
             progress.done = done * n
             progress.note = f"round {done + 1}, loss {loss / cells:.5f}"
             classes, gain, whole = one_round(
-                table, classes, k, (seed % 2**64, done), until, workers
+                table, classes, k, (seed % 2**64, done), until, workers, rules, price
             )
             loss += gain
             done += whole
@@ -90,6 +99,8 @@ def one_round(
     stream: tuple[int, int],
     until: float | None,
     workers: Workers,
+    rules: "Rules",
+    price: float,
 ) -> tuple[npt.NDArray[np.int32], float, bool]:
     """The classes after every group had its turn, the change of loss, and whether all had it."""
     from anon_sql.kernels.grouping import group
@@ -118,7 +129,15 @@ def one_round(
         rows = np.concatenate([order[starts[own] : starts[own + 1]] for own in ids])
         local = np.repeat(np.arange(len(ids), dtype=np.int32), sizes[ids])
         found = improve_group(
-            table.points[rows], table.model, local, k, effort, np.random.default_rng((*stream, at))
+            table.points[rows],
+            table.model,
+            local,
+            k,
+            effort,
+            np.random.default_rng((*stream, at)),
+            rules,
+            rows,
+            price,
         )
         return None if found is None else (rows, ids[found[0]].astype(np.int32), found[1])
 
@@ -140,26 +159,31 @@ def improve_group(
     k: int,
     effort: int,
     rng: np.random.Generator,
+    rules: "Rules",
+    rows: npt.NDArray[np.int32],
+    price: float,
 ) -> tuple[npt.NDArray[np.int32], float] | None:
     """Better classes of a group's rows and the change of loss; None where none were found."""
     from anon_sql.kernels.annealing import anneal, warmth
     from anon_sql.kernels.class_state import class_state, fill
+    from anon_sql.kernels.exchange import guard_of, survey
     from anon_sql.kernels.near_rows import near_in_group
 
     m, d = points.shape
     state = class_state(points, model, classes, 2 * k)
     fill(state)
-    before = float(state.size @ state.ncp)
     unit = warmth(state)
+    guard = guard_of(rules, rows, len(state.size), 2 * k, price * unit)
+    before = float(state.size @ state.ncp) + guard.price * survey(state, guard)
     if len(state.size) < 2 or unit <= 0:
         return None
     proposals = min(effort * m, JOB // max(d, 8))
     hot = HOT * unit * min(1.0, proposals / m / EFFORT[-1])
     near = near_in_group(points, model, rng)
     own = np.uint64(rng.integers(2**63))
-    anneal(state, near, k, 2 * k - 1, proposals, hot, min(COLD * unit, hot), own)
+    anneal(state, guard, near, k, 2 * k - 1, proposals, hot, min(COLD * unit, hot), own)
     fill(state)
-    change = float(state.size @ state.ncp) - before
+    change = float(state.size @ state.ncp) + guard.price * survey(state, guard) - before
     return (state.home, change) if change < -1e-9 else None
 
 

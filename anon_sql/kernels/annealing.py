@@ -9,6 +9,7 @@ from numba import njit
 
 from anon_sql.kernels.class_state import enter, leave, ncp_with
 from anon_sql.kernels.distance import draw
+from anon_sql.kernels.exchange import keep, lack_by
 
 COOLING = 1024  # proposals between two changes of temperature
 LOW = np.uint64(0xFFFFFFFF)
@@ -32,13 +33,15 @@ def warmth(s):
 
 
 @njit(cache=True, nogil=True)
-def anneal(s, near, k, most, proposals, hot, cold, seed):
+def anneal(s, guard, near, k, most, proposals, hot, cold, seed):
     """Change the state by so many proposals while it cools from hot to cold (units of loss).
 
-    s: ClassState; near int32[m, …]; class sizes stay in k … most. The sum of |E| * NCP(E)
-    changes by what is returned.
+    s: ClassState; guard: kernels.exchange.Guard; near int32[m, …]; class sizes stay in k … most.
+    What is returned is added to the sum of |E| * NCP(E) and, at the guard's price, what the
+    classes lack.
     """
     m, change = np.uint64(s.home.size), 0.0
+    guarded = guard.rules.total.size > 0
     heat, cooling = hot, (cold / hot) ** (COOLING / proposals)
     for step in range(proposals):
         if step % COOLING == COOLING - 1:
@@ -60,6 +63,8 @@ def anneal(s, near, k, most, proposals, hot, cold, seed):
             back = other if swap == 1 else np.int32(-1)
             left, right = ncp_with(s, here, row, back), ncp_with(s, there, back, row)
             increase = (p - 1 + swap) * left + (q + 1 - swap) * right - before
+            if guarded:
+                increase += lack_by(s, guard, here, there, row, back, accepted - increase)
             if increase < accepted:
                 leave(s, here, row)
                 if swap == 1:
@@ -67,6 +72,8 @@ def anneal(s, near, k, most, proposals, hot, cold, seed):
                     enter(s, here, other)
                 enter(s, there, row)
                 s.ncp[here], s.ncp[there] = left, right
+                if guarded:
+                    keep(guard, here, there)
                 change += increase
                 break
     return change

@@ -88,3 +88,15 @@ def fold(rules, bag, held, values, counts):
             values[size], counts[size] = value, count
             size += 1
     return size
+
+
+def nothing_asked(rows: int) -> Rules:
+    """Rules of no bag for so many rows."""
+    none = np.zeros((0, 1))
+    return Rules(
+        k=1, l=1.0, kind=DISTINCT, c=3.0, t=1.0,
+        keys=np.zeros((0, rows), np.int32), value=none.astype(np.int32), pairs=False,
+        known=np.zeros(0, np.int64), ordered=np.zeros(0, np.bool_),
+        held=none.astype(np.int64), total=np.zeros(0, np.int64),
+        below=none, area=none, persons=False,
+    )  # fmt: skip

@@ -92,7 +92,12 @@ def short_of(rules, bag, held):
     """What one bag of a class lacks; 0.0 where it lacks nothing."""
     values, counts = np.empty(held.size, np.int32), np.empty(held.size, np.int64)
     size = fold(rules, bag, held, values, counts)
-    values, counts = values[:size], counts[:size]
+    return short_of_values(rules, bag, values[:size], counts[:size])
+
+
+@njit(cache=True, nogil=True)
+def short_of_values(rules, bag, values, counts):
+    """What a class lacks that holds values, ascending, so many times each."""
     if rules.persons and bag == rules.total.size - 1:
         return float(counts.size * max(0, rules.k - counts.size))
     lacking = short_of_l(rules, bag, values, counts) if rules.l > 1 else 0.0

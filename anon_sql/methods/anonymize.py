@@ -1,17 +1,27 @@
 """anonymize: the least loss (NCP) that the time allows; this project's own.
 
 Prior work put together: rows in an order that keeps near ones together and the optimal cut of
-that order (Ghinita et al. 2007), a greedy order (after k-member, Byun et al. 2007), and large
-neighbourhood search. Every class has k to 2k - 1 rows; no row is suppressed.
+that order (Ghinita et al. 2007), a greedy order (after k-member, Byun et al. 2007), and simulated
+annealing (Kirkpatrick et al. 1983). Every class has k to 2k - 1 rows; no row is suppressed. What l,
+t and persons ask is met by merging classes and cutting them again within strata of like sensitive
+values (after Cao et al. 2011, SABRE); then a class may have more rows.
 """
 
 import time
 
-from anon_sql.improving import improve
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql.improving import improve, total_loss
+from anon_sql.merging import merge_until_legal
 from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.options import Choice, OrNull, Positive, Whole
-from anon_sql.ordering import curve_order, cut_order, window_order
+from anon_sql.ordering import Order, curve_order, cut_order, window_order
+from anon_sql.splitting import split_classes
 from anon_sql.table import QuasiTable
+
+Classes = npt.NDArray[np.int32]
+LOW, HIGH = 3.0, 10.0  # price of what classes lack, before they merge and when they are legal
 
 
 @method(
@@ -28,21 +38,68 @@ from anon_sql.table import QuasiTable
 def anonymize(table: QuasiTable, call: Call) -> Partition:
     """Classes by effort: 'fast' cuts a curve, 'good' the better of it and a greedy order, 'best'
     goes on from there."""
-    k, workers, chosen = call.constraint.smallest, call.workers, call.options
     started = time.monotonic()
-    order = curve_order(table, workers)
-    classes, loss = cut_order(table, order, k, workers)
-    if chosen["effort"] == "fast":
-        return Partition(classes)
-    moved, less = cut_order(table, window_order(table, order, k, workers), k, workers)
-    if less < loss:
-        classes = moved
-    if chosen["effort"] == "best":
-        rounds = chosen["rounds"]  # where they are given, no clock decides what comes out
-        left = chosen["time_limit"] - (time.monotonic() - started)
-        seconds = max(left, 0.0) if rounds is None else None
-        improved = improve(
-            table, classes, k, seed=call.seed, workers=workers, rounds=rounds, seconds=seconds
+    effort, k = call.options["effort"], call.constraint.smallest
+    order = curve_order(table, call.workers)
+    if call.constraint.rules is None:
+        classes = cut(table, order, k, call)
+        return Partition(
+            search(table, classes, call, started, 1.0) if effort == "best" else classes
         )
-        classes = improved.classes
+    sizes = [k] if effort == "fast" else [size for size in (k, 2 * k) if size <= table.rows]
+    found = [cut(table, order, size, call) for size in sizes]
+    classes = least(table, [legal(table, classes, call) for classes in found], call)
+    if effort == "best":
+        before = legal(table, search(table, found[0], call, started, 0.5, LOW), call)
+        better = least(table, [classes, before], call)
+        after = legal(table, search(table, better, call, started, 1.0, HIGH), call)
+        classes = least(table, [better, after], call)
     return Partition(classes)
+
+
+def cut(table: QuasiTable, order: Order, k: int, call: Call) -> Classes:
+    """The curve, or with more effort the greedy order if it loses less, cut at the least loss."""
+    classes, loss = cut_order(table, order, k, call.workers)
+    if call.options["effort"] == "fast":
+        return classes
+    greedy = window_order(table, order, k, call.workers)
+    others, less = cut_order(table, greedy, k, call.workers)
+    return others if less < loss else classes
+
+
+def legal(table: QuasiTable, classes: Classes, call: Call) -> Classes:
+    """Classes merged until l and t hold, and cut again where they still do."""
+    merged = merge_until_legal(table, classes, call.constraint, call.workers)
+    return split_classes(table, merged, call.constraint, call.workers)
+
+
+def least(table: QuasiTable, found: list[Classes], call: Call) -> Classes:
+    """The classes that lose least, the first of equals."""
+    return min(found, key=lambda classes: round(total_loss(table, classes, call.workers), 9))
+
+
+def search(
+    table: QuasiTable,
+    classes: Classes,
+    call: Call,
+    started: float,
+    share: float,
+    price: float = 0.0,
+) -> Classes:
+    """Classes after the search, which has that share of the time from the start, or of the rounds.
+
+    Where rounds are given, no clock decides what comes out.
+    """
+    rounds, limit = call.options["rounds"], call.options["time_limit"]
+    found = improve(
+        table,
+        classes,
+        call.constraint.smallest,
+        seed=call.seed,
+        workers=call.workers,
+        rounds=None if rounds is None else -(-rounds // 2) if price else rounds,
+        seconds=max(limit * share - (time.monotonic() - started), 0.0) if rounds is None else None,
+        rules=call.constraint.rules,
+        price=price,
+    )
+    return found.classes

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from anon_sql.kernels.annealing import COOLING, anneal, warmth
+from anon_sql.kernels.bags import nothing_asked
 from anon_sql.kernels.class_state import class_state, fill
+from anon_sql.kernels.exchange import guard_of, survey
 from anon_sql.kernels.near_rows import near_in_group
+from tests.kernels.legal import made
 from tests.kernels.test_class_state import every_kind, rows_of, twin_ncp
 from tests.kernels.test_vp_tree import twin_draw
 
@@ -66,12 +69,40 @@ def test_annealed_classes_are_the_twins(seed):
     near = near_in_group(points, model, np.random.default_rng(seed))
     before = float(state.size @ state.ncp)
     how = (5, 9, 3000, 1.0, 0.01, seed)
-    change = anneal(state, near, how[0], how[1], how[2], how[3], how[4], np.uint64(seed))
+    guard = guard_of(nothing_asked(70), np.arange(70), 10, 10, 0.0)
+    change = anneal(state, guard, near, how[0], how[1], how[2], how[3], how[4], np.uint64(seed))
     assert state.home.tolist() == twin(points, model, classes.tolist(), near, *how)
     assert 5 <= state.size.min() <= state.size.max() <= 9
     after = sum(state.size[at] * twin_ncp(points, model, rows_of(state, at)) for at in range(10))
     assert change == pytest.approx(after - before)
     assert change < 0
+
+
+@pytest.mark.parametrize("how", [{"l": 2}, {"t": 0.1}, {"l": 2, "persons": True}])
+def test_what_classes_lack_has_its_price(how):
+    """Under a guard the search gains by legality, and knows what each class lacks."""
+    points, model = every_kind(70, 4)
+    rng = np.random.default_rng(4)
+    rows = [
+        (int(rng.integers(4)), "aaab"[rng.integers(4)], int(person))
+        for person in rng.integers(0, 40, 70)
+    ]
+    asked = {"k": 5, "l": 1, "kind": "distinct", "c": 3.0, "t": 1.0, "persons": False, **how}
+    rules = made(rows, asked).rules
+    classes = (np.arange(70) // 7).astype(np.int32)
+    state = class_state(points, model, classes, 10)
+    fill(state)
+    near = near_in_group(points, model, np.random.default_rng(4))
+    guard = guard_of(rules, np.arange(70), 10, 10, 2.0)
+    lacking = survey(state, guard)
+    assert lacking > 0
+    before = float(state.size @ state.ncp) + 2.0 * lacking
+    change = anneal(state, guard, near, 5, 9, 3000, 1.0, 0.01, np.uint64(4))
+    kept = guard.lacks.copy()
+    after = float(state.size @ state.ncp) + 2.0 * survey(state, guard)
+    assert kept == pytest.approx(guard.lacks)
+    assert change == pytest.approx(after - before)
+    assert guard.lacks.sum() < lacking
 
 
 def test_warmth_is_what_helpful_leavers_save():

@@ -1,0 +1,63 @@
+"""What a class lacks as rows come and go, against the same rows looked at afresh."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from anon_sql.kernels.class_state import class_state, fill
+from anon_sql.kernels.exchange import guard_of, lack_by, lacking_with, survey
+from anon_sql.kernels.legality import shortfalls
+from tests.kernels.legal import asked, made
+from tests.loss import model_of
+
+
+def afresh(rules, rows):
+    """What rows lack, their number apart."""
+    rows = np.array(sorted(rows), np.int32)
+    return shortfalls(
+        rules._replace(k=rules.k if rules.persons else 1), rows, np.array([0, len(rows)])
+    )[0]
+
+
+@settings(deadline=None, max_examples=300)
+@given(asked(), st.data())
+def test_classes_without_one_row_and_with_another(table, data):
+    rows, how = table
+    rules = made(rows, how).rules
+    assume(rules is not None and len(rows) >= 4)
+    points = np.zeros((len(rows), 1))
+    home = np.array([at % 2 for at in range(len(rows))], np.int32)
+    state = class_state(points, model_of(["number"], points), home, len(rows) + 1)
+    fill(state)
+    guard = guard_of(rules, np.arange(len(rows)), 2, len(rows) + 1, 3.0)
+    own, other = (set(np.flatnonzero(home == at).tolist()) for at in (0, 1))
+    assert survey(state, guard) == pytest.approx(afresh(rules, own) + afresh(rules, other))
+    out = data.draw(st.sampled_from(sorted(own)))
+    back = data.draw(st.sampled_from([-1, *sorted(other)]))
+    came = {back} - {-1}
+    assert lacking_with(state, guard, 0, out, back) == pytest.approx(
+        afresh(rules, own - {out} | came)
+    )
+    assert lacking_with(state, guard, 1, back, out) == pytest.approx(
+        afresh(rules, other - came | {out})
+    )
+    price = lack_by(state, guard, 0, 1, out, back, np.inf)
+    after = afresh(rules, own - {out} | came) + afresh(rules, other - came | {out})
+    assert price == pytest.approx(3.0 * (after - guard.lacks.sum()))
+
+
+@settings(deadline=None, max_examples=100)
+@given(asked())
+def test_no_more_is_counted_than_could_matter(table):
+    rows, how = table
+    rules = made(rows, how).rules
+    assume(rules is not None and len(rows) >= 4)
+    points = np.zeros((len(rows), 1))
+    home = np.array([at % 2 for at in range(len(rows))], np.int32)
+    state = class_state(points, model_of(["number"], points), home, len(rows) + 1)
+    fill(state)
+    guard = guard_of(rules, np.arange(len(rows)), 2, len(rows) + 1, 3.0)
+    lacking = survey(state, guard)
+    least = -3.0 * lacking - 1.0
+    assert lack_by(state, guard, 0, 1, 0, 1, least) >= least

@@ -1,0 +1,86 @@
+"""Splitting within strata: classes stay legal, are parts of what they were, and lose no more."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from anon_sql.kernels import grouping
+from anon_sql.kernels.legality import shortfalls
+from anon_sql.kernels.stratified import mark, ncp_of, split
+from tests.kernels.legal import asked, made
+from tests.kernels.test_mondrian import VALUES
+from tests.loss import model_of, ncp
+
+KINDS = ["number", "set", "tree"]
+
+
+@st.composite
+def tables(draw):
+    rows, how = draw(asked())
+    points = [[draw(st.sampled_from(VALUES[kind])) for kind in KINDS] for _ in rows]
+    return rows, how, np.array(points)
+
+
+def prepared(rows, how, points):
+    rules = made(rows, how).rules
+    assume(rules is not None)
+    rank = np.column_stack([np.unique(c, return_inverse=True)[1] for c in points.T]).astype(
+        np.int32
+    )
+    strata = np.unique([str(row[:2]) for row in rows], return_inverse=True)[1].astype(np.int32)
+    return rules, model_of(KINDS, points), rank, strata
+
+
+@settings(deadline=None, max_examples=300)
+@given(tables())
+def test_parts_of_a_legal_class_are_legal_and_lose_no_more(table):
+    rows, how, points = table
+    rules, model, rank, strata = prepared(rows, how, points)
+    order, starts = grouping.group(np.zeros(len(rows), np.int32), 1)
+    assume(shortfalls(rules, order, starts)[0] == 0)
+    begins = split(points, model, rules, rank, strata, order, starts, how["k"])
+    assert sorted(order.tolist()) == list(range(len(rows)))
+    assert begins[0] == 0
+    assert begins[-1] == len(rows)
+    if len(begins) > 2:
+        assert (shortfalls(rules, order, begins) == 0).all()
+        assert np.diff(begins).min() >= how["k"]
+    lost = sum((b - a) * ncp(KINDS, model, points[order[a:b]]) for a, b in pairwise(begins))
+    assert lost <= len(rows) * ncp(KINDS, model, points) + 1e-9
+
+
+@settings(deadline=None, max_examples=100)
+@given(tables())
+def test_loss_of_rows(table):
+    rows, how, points = table
+    _, model, _, _ = prepared(rows, how, points)
+    seen = np.full((3, 20), -1)
+    for stamp, part in enumerate([np.arange(len(rows)), np.arange(len(rows) // 2 + 1)]):
+        assert ncp_of(points, model, part, seen, stamp) == pytest.approx(
+            ncp(KINDS, model, points[part])
+        )
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9)), min_size=1, max_size=40),
+    st.sampled_from([0, 1, 2, 5]),
+)
+def test_each_stratum_is_halved_at_its_median(pairs, pool):
+    pairs.sort(key=lambda pair: pair[0])
+    strata, values = (np.array(side, np.int32) for side in zip(*pairs, strict=True))
+    side = np.zeros(len(pairs), np.bool_)
+    near = mark(values, strata, pool, side)
+    assert near == side.sum()
+    assert abs(2 * near - len(pairs)) <= 1
+    if pool == 1:
+        for stratum in set(strata.tolist()):
+            own = strata == stratum
+            assert abs(2 * side[own].sum() - own.sum()) <= 1
+            if side[own].any() and (~side[own]).any():
+                assert values[own & side].max() <= values[own & ~side].min()
+    if pool == 0:
+        assert values[side].max(initial=-1) <= values[~side].min()
