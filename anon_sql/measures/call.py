@@ -47,7 +47,8 @@ def roles_of(
                 "leave it out of sensitive or change what is declared",
             )
     try:
-        keep = None if scope["qids"] is None else kept
+        also = [name for name in kept if fold(name) not in map(fold, listed(scope["keep"]))]
+        keep = scope["keep"] if scope["qids"] is None else [*listed(scope["keep"]), *also]
         return settle(function, types, {**scope, "keep": keep}, seen)
     except AnonError:
         if scope["qids"] is None and theirs and not ours:
@@ -67,12 +68,17 @@ def require_columns(function: str, quasi: Sequence[str], release: Mapping[str, s
         )
 
 
+def is_label(sql_type: str) -> bool:
+    """Whether a released column holds labels, not structs or lists."""
+    return sql_type.startswith(_LABEL) and sql_type != _SET
+
+
 def require_types(function: str, column: str, raw: str, released: str) -> None:
     """The first relation holds values and the second what a release makes of them."""
     if _RANGE.fullmatch(raw) or raw == _SET:
         raise AnonError(function, ORDER, f"{column} of type {raw} in the first", "swap them")
     number = is_number(function, column, raw)
-    if released.startswith(_LABEL) and released != _SET:
+    if is_label(released):
         return
     if _RANGE.fullmatch(released) if number else released == _SET:
         return

@@ -1,5 +1,6 @@
 """What a privacy measure asks of its call: sensitive columns, how they are compared, parameters."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -39,8 +40,13 @@ def protected(
     release = types_of(released_types)
     require_released(name, sensitive, release)
     raw = types_of(raw_types)
-    numbers = [column for column in sensitive if _is_number(name, column, raw[column])]
+    numbers = numbers_of(name, sensitive, raw)
     return pa.array([{**allowed, "sensitive": list(sensitive), "numbers": numbers}])
+
+
+def numbers_of(function: str, columns: Iterable[str], types: Mapping[str, str]) -> list[str]:
+    """The columns that are numbers, dates or times."""
+    return [column for column in columns if _is_number(function, column, types[column])]
 
 
 def _is_number(function: str, column: str, sql_type: str) -> bool:

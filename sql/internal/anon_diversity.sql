@@ -3,6 +3,7 @@
 
 CREATE OR REPLACE MACRO __anon_plain_diversity(__anon_counts) AS TABLE
 SELECT
+    __anon_class, __anon_name,
     count_if(__anon_value <> ''::BLOB)::DOUBLE AS __anon_l,
     coalesce(
         exp(ln(sum(__anon_count) FILTER (__anon_value <> ''::BLOB))
@@ -15,6 +16,7 @@ GROUP BY __anon_class, __anon_name;
 -- for every lower one.
 CREATE OR REPLACE MACRO __anon_recursive_diversity(__anon_counts, __anon_c) AS TABLE
 SELECT
+    __anon_class, __anon_name,
     count_if(__anon_value <> ''::BLOB
         AND __anon_most < try_cast(__anon_c AS DOUBLE) * __anon_tail)::DOUBLE
         AS __anon_l

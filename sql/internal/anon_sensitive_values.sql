@@ -65,6 +65,7 @@ FROM
 -- Values that a class lacks add their share to the sum, which is 1 in all.
 CREATE OR REPLACE MACRO __anon_equal_distances(__anon_met) AS TABLE
 SELECT
+    __anon_class, __anon_name,
     (sum(abs(__anon_count * __anon_n - __anon_often * __anon_m) - __anon_often * __anon_m)
         + any_value(__anon_m * __anon_n))::DOUBLE
     / any_value(2 * __anon_m * __anon_n) AS __anon_t
@@ -103,6 +104,7 @@ __anon_passed AS (
             AND (__anon_r.__anon_reached - 1) // __anon_r.__anon_m >= __anon_v.__anon_up_to
 )
 SELECT
+    __anon_class, __anon_name,
     coalesce(
         sum(
             if(__anon_first, __anon_sum_from, 0) * __anon_m

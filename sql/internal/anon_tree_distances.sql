@@ -92,6 +92,7 @@ __anon_moved AS (
     GROUP BY __anon_class, __anon_name, __anon_parent
 )
 SELECT
+    __anon_class, __anon_name,
     sum(__anon_height * least(__anon_over, __anon_over - __anon_extra))::DOUBLE
     / any_value(__anon_whole) AS __anon_t
 FROM __anon_moved

@@ -1,0 +1,104 @@
+-- Whether a release keeps its promise: one row per property, held against the raw table. passed is
+-- NULL where it cannot be told, and never true then.
+--
+-- rows: raw = released + suppressed; NULL where k rows or more are left out, which may have been
+--   suppressed. k, l, t: of the worst class, as k_anonymity, l_diversity and t_closeness have it.
+-- suppressed rows: none, or k, shown as * or left out.
+-- kept values: released rows whose values beside the labels no raw row has that is left.
+-- labels: released rows whose labels cover no raw row with the same kept values. raw rows: those
+--   that no released row covers, the ones left out aside. Both are necessary. matching, which is
+--   sufficient: released rows that have no raw row of their own when as many as can be have one;
+--   NULL where too many rows share their kept values (2,000 million pairs of a row and a class).
+-- spelling: labels that a release would print in another way, or cannot mean.
+-- unique range ends: those that one raw row holds. Labels are tight, so there are some: NULL.
+-- added columns: those that the raw table lacks. identifiers: those that were declared; NULL where
+--   none is. identifying columns: those without a role of which nine values in ten differ.
+-- row numbers: columns of consecutive whole numbers, or without a role and ascending in the raw
+--   table.
+--
+-- raw: name of the original table. released: name of its release, label or typed format.
+-- k, l, t: what the release should have; NULL only measures. l_kind: 'distinct', 'entropy' or
+--   'recursive'. c: the c of 'recursive'.
+-- qids, sensitive, identifiers, keep: roles; NULL means as declared in comments on the raw table.
+-- hierarchy: the relation that the release was made with; NULL for none.
+-- entity: a column that tells persons apart, over whom k is counted; where the release lacks it
+--   k is the fewest persons that its rows can be of.
+-- synthetic: rows that a perturbative release has more; what does not apply to it is NULL.
+-- Returns: property, required, found (numbers), passed (BOOLEAN), example (labels, names of columns
+--   or counts).
+-- Errors: no quasi-identifier, one or a sensitive column that the release lacks, columns of other
+--   types than a release has, raw and release swapped, an l or t without a sensitive column.
+-- Example: SELECT * FROM audit('people', 'release', 2, qids := ['age', 'city']);
+CREATE OR REPLACE MACRO audit(
+    raw, released, k := NULL, l := NULL, t := NULL, qids := NULL, sensitive := NULL,
+    identifiers := NULL, keep := NULL, l_kind := 'distinct', c := 3, hierarchy := NULL,
+    entity := NULL, synthetic := 0
+) AS TABLE
+WITH
+__anon_asked AS MATERIALIZED (
+    FROM __anon_audit_asked(
+        raw, released, k, {'l': l, 't': t, 'l_kind': l_kind, 'c': c, 'synthetic': synthetic},
+        entity, __anon_audit_call(raw, qids, sensitive, identifiers, keep))),
+__anon_numbered AS MATERIALIZED (
+    FROM __anon_audit_classes(
+        raw, released, __anon_audit_call(raw, qids, sensitive, identifiers, keep))),
+__anon_held AS MATERIALIZED (
+    FROM __anon_audit_raw(
+        raw, released, __anon_audit_call(raw, qids, sensitive, identifiers, keep))),
+__anon_shown AS MATERIALIZED (
+    FROM __anon_audit_lists(
+        '__anon_numbered', raw, __anon_audit_call(raw, qids, sensitive, identifiers, keep))),
+__anon_looked AS (
+    FROM __anon_audit_columns(
+        released, __anon_audit_call(raw, qids, sensitive, identifiers, keep))),
+__anon_ordered AS (
+    FROM __anon_audit_order(raw, __anon_audit_call(raw, qids, sensitive, identifiers, keep))),
+__anon_climbs AS MATERIALIZED (
+    FROM __anon_climbed_values(
+        'audit', raw, released, __anon_audit_call(raw, qids, sensitive, identifiers, keep),
+        hierarchy)),
+__anon_values AS MATERIALIZED (
+    FROM __anon_sensitive_values(
+        raw, released, __anon_audit_call(raw, qids, sensitive, identifiers, keep))),
+__anon_counts AS MATERIALIZED (FROM __anon_sensitive_counts('__anon_numbered')),
+__anon_met AS MATERIALIZED (
+    FROM __anon_met_values('__anon_counts', '__anon_values', '__anon_asked', '__anon_climbs')),
+__anon_varied AS (
+    SELECT __anon_class, __anon_name, -__anon_l AS __anon_measure
+    FROM __anon_plain_diversity('__anon_counts') WHERE l_kind = 'distinct'
+    UNION ALL
+    SELECT __anon_class, __anon_name, -__anon_exp_entropy
+    FROM __anon_plain_diversity('__anon_counts') WHERE l_kind = 'entropy'
+    UNION ALL
+    SELECT __anon_class, __anon_name, -__anon_l
+    FROM __anon_recursive_diversity('__anon_counts', c) WHERE l_kind = 'recursive'
+),
+__anon_far AS (
+    SELECT __anon_class, __anon_name, __anon_t AS __anon_measure
+    FROM (
+        FROM __anon_equal_distances('__anon_met')
+        UNION ALL FROM __anon_ordered_distances('__anon_met', '__anon_values')
+        UNION ALL FROM __anon_tree_distances('__anon_met', '__anon_values', '__anon_climbs')
+    )
+),
+__anon_found AS (
+    SELECT unnest(__anon_audit_properties(
+        __anon_protects,
+        (SELECT struct_pack(*COLUMNS(*)) FROM __anon_held),
+        (SELECT struct_pack(*COLUMNS(*)) FROM __anon_shown),
+        (SELECT __anon_trees FROM __anon_trees(
+            raw, __anon_audit_call(raw, qids, sensitive, identifiers, keep), hierarchy)),
+        (SELECT __anon_looks FROM __anon_looked),
+        (SELECT __anon_rising FROM __anon_ordered),
+        (SELECT {'value': -__anon_worst, 'classes': __anon_classes, 'columns': __anon_names}
+         FROM __anon_audit_worst('__anon_varied')),
+        (SELECT {'value': if(__anon_lacking > 0, NULL, __anon_worst), 'classes': __anon_classes,
+            'columns': __anon_names, 'lacking': __anon_lacking}
+         FROM __anon_audit_worst('__anon_far'), (
+            SELECT count_if(__anon_rank IS NULL) AS __anon_lacking FROM __anon_met)))) AS __anon_row
+    FROM __anon_asked
+)
+SELECT
+    __anon_row.property, __anon_row.required, __anon_row.found, __anon_row.passed,
+    __anon_row.example
+FROM __anon_found;
