@@ -28,7 +28,7 @@ def runs(raw, released):
 
 
 @njit(cache=True, nogil=True)
-def _covers(code, low, high, start, end, flat):
+def covers(code, low, high, start, end, flat):
     """Whether each code of a row lies between the ends of its label and, in a set, is a member."""
     for at in range(len(code)):
         if code[at] < low[at] or code[at] > high[at]:
@@ -68,7 +68,7 @@ def covered(codes, rows, first, last, classes, labels, most):
         own = classes[slot]
         for place in range(first[slot], last[slot]):
             row = rows[place]
-            if not _covers(codes[row], low[own], high[own], start[own], end[own], flat):
+            if not covers(codes[row], low[own], high[own], start[own], end[own], flat):
                 continue
             known[row] = True
             many[slot] += 1

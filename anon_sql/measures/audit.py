@@ -28,7 +28,7 @@ def properties(
     """One struct a property. raw, classes: what both relations hold; looks, rising: of columns;
     varied, far: the least l and the greatest t, with the classes and columns that have it."""
     given = release(first(asked), raw, classes)
-    readings = given.readings(lists(trees))
+    readings = given.readings("audit", lists(trees))
     found = slots(*given.hashes(), given.class_of)
     known = stems(found, readings)
     rows = [

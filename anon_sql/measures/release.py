@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from anon_sql.arrow import integers, lists, plain
 from anon_sql.calls.binding import HELPER
-from anon_sql.measures.readings import Bools, Ints, Reading, read
+from anon_sql.measures.readings import Bools, Ints, Reading, read, stars
 from anon_sql.roles import fold
 
 Marks = npt.NDArray[np.uint64]
@@ -58,8 +58,8 @@ class Release:
     @cached_property
     def starred(self) -> Bools:
         """Which classes have ``*`` in every quasi-identifier."""
-        stars = [integers(self.said(name).field("star")) for name in self.asked["quasi"]]
-        starred: Bools = np.all(stars, axis=0)
+        settled = zip(self.asked["quasi"], self.asked["typed"], strict=True)
+        starred: Bools = np.all([stars(self.said(n), typed) for n, typed in settled], axis=0)
         return starred
 
     def said(self, name: str) -> pa.StructArray:
@@ -84,12 +84,14 @@ class Release:
             theirs = mix(theirs, self.marks(name).view(np.int64))
         return ours, theirs
 
-    def readings(self, trees: Mapping[str, pa.StructArray | None]) -> list[Reading]:
+    def readings(
+        self, function: str, trees: Mapping[str, pa.StructArray | None]
+    ) -> list[Reading]:
         folded = {fold(name): listed for name, listed in trees.items()}
         settled = zip(*(self.asked[key] for key in ("quasi", "types", "typed")), strict=True)
         return [
             read(
-                "audit", name, kind, _named(self.raw, _QUASI + name), self.said(name), typed,
+                function, name, kind, _named(self.raw, _QUASI + name), self.said(name), typed,
                 folded.get(fold(name)),
             )
             for name, kind, typed in settled
@@ -97,11 +99,12 @@ class Release:
 
     def where(self, classes: Sequence[int] | Ints) -> str | None:
         """The labels of one of these classes: the first by how it reads."""
-        columns = [self.said(name).field("shown") for name in self.asked["quasi"]]
-        found = min(
-            (tuple(_text(column[int(at)].as_py()) for column in columns) for at in classes),
-            default=None,
-        )
+        at = pa.array(classes, pa.int64())
+        columns = [
+            self.said(name).field("shown").take(at).fill_null("NULL").to_pylist()
+            for name in self.asked["quasi"]
+        ]
+        found = min(zip(*columns, strict=True), default=None)
         if found is None:
             return None
         return ", ".join(f"{n}: {x}" for n, x in zip(self.asked["quasi"], found, strict=True))
@@ -125,6 +128,3 @@ def _lists(argument: Any) -> dict[str, pa.Array]:
 def _named(columns: Mapping[str, pa.Array], name: str) -> Any:
     return next(values for known, values in columns.items() if fold(known) == fold(name))
 
-
-def _text(label: str | None) -> str:
-    return "NULL" if label is None else label

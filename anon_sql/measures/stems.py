@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.measures.readings import Bools, Ints, Reading
+from anon_sql.measures.readings import Ints, Reading, codes_of, labels_of
 
 PAIRS = 2_000_000_000  # comparisons of a label with a raw row; about ten seconds
 LISTED = 50_000_000  # pairs that are kept for the matching
@@ -74,17 +74,9 @@ def stems(found: Slots, readings: Sequence[Reading]) -> Stems | None:
 
     if int((found.last - found.first).sum()) > PAIRS:
         return None
-    codes = np.column_stack([reading.codes for reading in readings])
-    shift = np.cumsum([0, *(len(reading.flat) for reading in readings[:-1])])
-    ends = [
-        np.column_stack([getattr(reading, end) + by for reading, by in zip(readings, shift)])
-        if end in ("start", "end")
-        else np.column_stack([getattr(reading, end) for reading in readings])
-        for end in ("low", "high", "start", "end")
-    ]
-    flat = np.concatenate([reading.flat for reading in readings])
     listed, rows, many, known = covered(
-        codes, found.rows, found.first, found.last, found.classes, (*ends, flat), LISTED
+        codes_of(readings), found.rows, found.first, found.last, found.classes,
+        labels_of(readings), LISTED,
     )
     whole = rows if int(many.sum()) == len(rows) else None
     return Stems(listed, whole, many, int((~known).sum()))

@@ -6,35 +6,32 @@
 CREATE OR REPLACE MACRO __anon_audit_label(x) AS {'shown': x, 'value': NULL};
 CREATE OR REPLACE MACRO __anon_audit_value(x) AS {'shown': NULL, 'value': x};
 
-CREATE OR REPLACE MACRO __anon_audit_low(x) AS
-    if(x[1] = '[', split_part(x[2:], ', ', 1), x);
-CREATE OR REPLACE MACRO __anon_audit_high(x) AS
-    if(x[1] = '[', CASE WHEN x[-1] = ']' THEN x[strpos(x, ', ') + 2:-2] END, x);
+-- The ends of a label as text; NULL for *, since a cast that fails takes long.
+CREATE OR REPLACE MACRO __anon_audit_low(x) AS CASE
+    WHEN x[1] = '[' THEN split_part(x[2:], ', ', 1)
+    WHEN x <> '*' THEN x
+END;
+CREATE OR REPLACE MACRO __anon_audit_high(x) AS CASE
+    WHEN x[1] <> '[' THEN nullif(x, '*')
+    WHEN x[-1] = ']' THEN x[strpos(x, ', ') + 2:-2]
+END;
 
--- shown: as text; words: of a typed set; low, high: ends in the raw type, and as it prints them.
-CREATE OR REPLACE MACRO __anon_audit_ends(x, __anon_star, __anon_empty, __anon_low, __anon_high) AS {
-    'shown': x::VARCHAR, 'star': __anon_star, 'empty': __anon_empty, 'words': NULL::VARCHAR[],
-    'low': __anon_low, 'high': __anon_high,
+-- shown: as text; low, high: ends in the raw type, and as it prints them; words: of a typed set.
+CREATE OR REPLACE MACRO __anon_audit_ends(x, __anon_low, __anon_high) AS {
+    'shown': x::VARCHAR, 'low': __anon_low, 'high': __anon_high,
     'printed_low': __anon_text(list_extract(list_value(__anon_low), 1)),
     'printed_high': __anon_text(list_extract(list_value(__anon_high), 1))};
-CREATE OR REPLACE MACRO __anon_audit_words(x, __anon_star, __anon_empty, __anon_words) AS {
-    'shown': x::VARCHAR, 'star': __anon_star, 'empty': __anon_empty, 'words': __anon_words,
-    'low': NULL::INTEGER, 'high': NULL::INTEGER,
-    'printed_low': NULL::VARCHAR, 'printed_high': NULL::VARCHAR};
 -- What is neither label, struct nor list reads as NULL; its type is refused elsewhere.
 CREATE OR REPLACE MACRO __anon_audit_struct(x, v) AS __anon_audit_ends(
-    x, x IS NULL, x IS NOT NULL AND x.min IS NULL AND x.max IS NULL,
-    try(cast_to_type(x.min, v)), try(cast_to_type(x.max, v)));
-CREATE OR REPLACE MACRO __anon_audit_list(x) AS
-    __anon_audit_words(x, x IS NULL, coalesce(len(x) = 0, false), x);
+    x, try(cast_to_type(x.min, v)), try(cast_to_type(x.max, v)));
+CREATE OR REPLACE MACRO __anon_audit_list(x) AS {'shown': x::VARCHAR, 'words': x};
 CREATE OR REPLACE MACRO __anon_audit_number
     (x, v) AS __anon_audit_struct(try_cast(x AS STRUCT(min VARCHAR, max VARCHAR)), v),
     (x VARCHAR, v) AS __anon_audit_ends(
-        x, coalesce(x = '*', false), x IS NULL,
-        try(cast_to_type(__anon_audit_low(x), v)), try(cast_to_type(__anon_audit_high(x), v)));
+        x, try(cast_to_type(__anon_audit_low(x), v)), try(cast_to_type(__anon_audit_high(x), v)));
 CREATE OR REPLACE MACRO __anon_audit_text
     (x) AS __anon_audit_list(try_cast(x AS VARCHAR[])),
-    (x VARCHAR) AS __anon_audit_words(x, coalesce(x = '*', false), x IS NULL, NULL::VARCHAR[]);
+    (x VARCHAR) AS {'shown': x::VARCHAR};
 CREATE OR REPLACE MACRO __anon_audit_by
     (probe, x, v) AS __anon_audit_text(x),
     (probe VARCHAR, x, v) AS __anon_audit_text(x),

@@ -40,7 +40,7 @@ FROM (
         (SELECT COLUMNS(lambda __anon_c: NOT __anon_is('quasi', __anon_c, __anon_call))
          FROM (SELECT *, {'__anon_none': 0} AS __anon_none FROM query_table(__anon_raw)) LIMIT 0)
         UNION ALL BY NAME
-        (SELECT *, '*' AS __anon_zero, {'__anon_none': 0} AS __anon_none
+        (SELECT *, NULL::VARCHAR AS __anon_zero, {'__anon_none': 0} AS __anon_none
          FROM query_table(__anon_released))
     )
     GROUP BY ALL
