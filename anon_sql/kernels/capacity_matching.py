@@ -10,22 +10,12 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def matched(ends, slots, capacity, steps):
-    """How many rows find a slot; -1 where that takes more than ``steps`` looks at a row's slots.
-
-    ends int64[n + 1], slots int32: row r may go to slots[ends[r]] … slots[ends[r + 1] - 1];
-    capacity int64[m]: the rows that each slot takes.
-    """
-    rows, many = len(ends) - 1, len(capacity)
-    base = np.zeros(many + 1, dtype=np.int64)
-    base[1:] = np.cumsum(capacity)
-    members = np.empty(base[many], dtype=np.int32)
-    used = np.zeros(many, dtype=np.int64)
-    slot_of = np.full(rows, -1, dtype=np.int32)
-    place_of = np.zeros(rows, dtype=np.int64)
+def _fill(ends, slots, capacity, base, state):
+    """Puts rows where there is room, those with one choice first; returns how many."""
+    members, used, slot_of, place_of = state
     count = 0
     for single in (True, False):
-        for row in range(rows):
+        for row in range(len(slot_of)):
             if (ends[row + 1] - ends[row] == 1) != single:
                 continue
             for at in range(ends[row], ends[row + 1]):
@@ -36,47 +26,85 @@ def matched(ends, slots, capacity, steps):
                     used[slot] += 1
                     count += 1
                     break
-    seen = np.zeros(many, dtype=np.int64)  # the search that saw it last; -1: it leads nowhere
-    through = np.empty(many, dtype=np.int32)
-    queue = np.empty(many, dtype=np.int32)
-    for start in range(rows):
-        if slot_of[start] >= 0:
-            continue
-        search = start + 1
-        head, tail, free, row, next_member = 0, 0, -1, start, np.int64(0)
-        while free < 0:
-            for at in range(ends[row], ends[row + 1]):
-                slot = slots[at]
-                if seen[slot] >= 0 and seen[slot] != search:
-                    seen[slot], through[slot] = search, row
-                    queue[tail] = slot
-                    tail += 1
-                    if used[slot] < capacity[slot]:
-                        free = slot
-                        break
-            steps -= ends[row + 1] - ends[row] + 1
-            if steps < 0:
-                return -1
-            if head < tail and next_member == used[queue[head]]:
-                head, next_member = head + 1, 0
-            if head == tail:
-                break
-            row = members[base[queue[head]] + next_member]
-            next_member += 1
-        if free < 0:
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _search(start, ends, slots, capacity, base, state, trail, steps):
+    """A slot with room that can be reached from a row, or -1, and the steps that are left.
+
+    trail: of each slot the search that saw it last (-1: it leads nowhere), the row that it was
+    reached through, and the queue of slots.
+    """
+    members, used, _, _ = state
+    seen, through, queue = trail
+    search, row = start + 1, start
+    head, tail, member = 0, 0, 0
+    while True:
+        steps -= ends[row + 1] - ends[row] + 1
+        if steps < 0:
+            return -1, steps
+        for at in range(ends[row], ends[row + 1]):
+            slot = slots[at]
+            if seen[slot] >= 0 and seen[slot] != search:
+                seen[slot], through[slot] = search, row
+                if used[slot] < capacity[slot]:
+                    return slot, steps
+                queue[tail] = slot
+                tail += 1
+        if head < tail and member == used[queue[head]]:
+            head, member = head + 1, 0
+        if head == tail:
             for at in range(tail):
                 seen[queue[at]] = -1
+            return -1, steps
+        row = members[base[queue[head]] + member]
+        member += 1
+
+
+@njit(cache=True, nogil=True)
+def _move(slot, base, state, through):
+    """Rows move on along the trail that ends in a slot with room."""
+    members, used, slot_of, place_of = state
+    place = base[slot] + used[slot]
+    used[slot] += 1
+    while slot >= 0:
+        row = through[slot]
+        left, hole = slot_of[row], place_of[row]
+        slot_of[row], place_of[row] = slot, place
+        members[place] = row
+        slot, place = left, hole
+
+
+@njit(cache=True, nogil=True)
+def matched(ends, slots, capacity, steps):
+    """How many rows find a slot; -1 where that takes more than ``steps`` looks at a row's slots.
+
+    ends int64[n + 1], slots int32: row r may go to slots[ends[r]] … slots[ends[r + 1] - 1];
+    capacity int64[m]: the rows that each slot takes.
+    """
+    rows, many = len(ends) - 1, len(capacity)
+    base = np.zeros(many + 1, dtype=np.int64)
+    base[1:] = np.cumsum(capacity)
+    state = (  # the rows in each slot, how many, and where each row is
+        np.empty(base[many], dtype=np.int32),
+        np.zeros(many, dtype=np.int64),
+        np.full(rows, -1, dtype=np.int32),
+        np.zeros(rows, dtype=np.int64),
+    )
+    trail = (
+        np.zeros(many, dtype=np.int64),
+        np.empty(many, dtype=np.int32),
+        np.empty(many, dtype=np.int32),
+    )
+    count = _fill(ends, slots, capacity, base, state)
+    for row in range(rows):
+        if state[2][row] >= 0:
             continue
-        place = base[free] + used[free]
-        used[free] += 1
-        slot = np.int32(free)
-        while True:
-            row = through[slot]
-            left, hole = slot_of[row], place_of[row]
-            slot_of[row], place_of[row] = slot, place
-            members[place] = row
-            if left < 0:
-                break
-            slot, place = left, hole
-        count += 1
+        slot, steps = _search(row, ends, slots, capacity, base, state, trail, steps)
+        if steps < 0:
+            return -1
+        if slot >= 0:
+            _move(slot, base, state, trail[1])
+            count += 1
     return count

@@ -11,11 +11,11 @@ from anon_sql.measures.call import is_label, require_columns, require_types, rol
 from anon_sql.measures.checked import types_of
 from anon_sql.measures.protected import KIND, numbers_of
 from anon_sql.measures.sensitive import require_bound, require_released
-from anon_sql.options import Number, OrNull, Positive, Whole, read
+from anon_sql.options import Number, Option, OrNull, Positive, Whole, read
 from anon_sql.registry import udf
 from anon_sql.roles import fold
 
-_OPTIONS = {
+_OPTIONS: dict[str, Option] = {
     "l": OrNull(Number(1)),
     "t": OrNull(Number(0, 1)),
     "l_kind": KIND,
@@ -58,7 +58,10 @@ def asks(
     for name, wanted in (("l", checked["l"]), ("t", checked["t"])):
         if wanted is not None and not roles.sensitive:
             raise AnonError(
-                _NAME, f"{name} needs a sensitive column", "none", "pass sensitive := ['illness', …]"
+                _NAME,
+                f"{name} needs a sensitive column",
+                "none",
+                "pass sensitive := ['illness', …]",
             )
     person = _entity(first(entity), raw, roles.quasi)
     others = {fold(name) for name in raw} - {fold(name) for name in roles.quasi}
@@ -87,9 +90,7 @@ def _entity(given: Any, raw: Mapping[str, str], quasi: Sequence[str]) -> str | N
         return None
     found = [name for name in raw if isinstance(given, str) and fold(name) == fold(given)]
     if found and found[0] in quasi:
-        raise AnonError(
-            _NAME, "entity must tell persons apart", f"the quasi-identifier {found[0]}"
-        )
+        raise AnonError(_NAME, "entity must tell persons apart", f"the quasi-identifier {found[0]}")
     if not found:
         text = isinstance(given, str)
         raise AnonError(

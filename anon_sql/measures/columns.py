@@ -19,32 +19,26 @@ def properties(
     and whether they are consecutive whole numbers; rising: whether the raw column ascends."""
     held = {fold(look["name"]): look["value"] for look in looks}
     ascending = {fold(look["name"]) for look in rising if look["value"]}
-    named = {fold(name) for name in given.asked["shared"]}
-    asked = {
-        key: [name for name in given.asked[key] if fold(name) in named]
-        for key in ("loose", "identifiers")
-    }
-    declared = none_of("identifiers", asked["identifiers"])
-    none = not given.asked["identifiers"]
-    least = max(given.asked["k"] or 1, 1)
-    free = [*asked["loose"], *given.asked["added"]]
+    shared, added = given.asked["shared"], given.asked["added"]
+    loose = [name for name in given.asked["loose"] if name in shared]
+    left_in = none_of("identifiers", [n for n in given.asked["identifiers"] if n in shared])
     seen = {
-        name: (_distinct(given, name, held[fold(name)]["held"]), held[fold(name)])
-        for name in [*given.asked["shared"], *given.asked["added"]]
-        if name in free or held[fold(name)]["consecutive"]
+        name: _distinct(given, name, held[fold(name)]["held"])
+        for name in [*shared, *added]
+        if name in loose or name in added or held[fold(name)]["consecutive"]
     }
-    many = {name for name, (distinct, _) in seen.items() if distinct > least}
-    unique = {name for name in many if seen[name][0] == seen[name][1]["held"]}
-    nearly = [n for n in free if n in many and seen[n][0] >= NEARLY * seen[n][1]["held"]]
-    numbers = [
-        name
-        for name in seen
-        if name in unique
-        and (seen[name][1]["consecutive"] or name in asked["loose"] and fold(name) in ascending)
-    ]
+    telling = [name for name in seen if seen[name] > (given.asked["k"] or 1)]
+    nearly, numbers = [], []
+    for name in telling:
+        values = held[fold(name)]
+        if (name in loose or name in added) and seen[name] >= NEARLY * values["held"]:
+            nearly.append(name)
+        ordered = values["consecutive"] or (name in loose and fold(name) in ascending)
+        if ordered and seen[name] == values["held"]:
+            numbers.append(name)
     return [
-        none_of("added columns", given.asked["added"]),
-        untold(declared) if none else declared,
+        none_of("added columns", added),
+        left_in if given.asked["identifiers"] else untold(left_in),
         none_of("identifying columns", nearly),
         none_of("row numbers", numbers),
     ]

@@ -95,8 +95,7 @@ def _matches(readings: list[Reading]) -> Any:
     codes, weights = np.unique(codes_of(readings), axis=0, return_counts=True)
     spread = [
         np.mean(
-            np.searchsorted(ordered, reading.high, "right")
-            - np.searchsorted(ordered, reading.low)
+            np.searchsorted(ordered, reading.high, "right") - np.searchsorted(ordered, reading.low)
         )
         for reading, ordered in ((r, np.sort(codes[:, at])) for at, r in enumerate(readings))
     ]

@@ -72,10 +72,9 @@ def _suppressed_persons(given: Release, bounds: tuple[Ints, Ints]) -> tuple[int,
     if given.asked["entity"] is None:
         return size, size
     if not given.left_out:
-        return tuple(int(bound[given.starred].sum()) for bound in bounds)  # type: ignore[return-value]
-    of = given.raw_marks(given.asked["entity"])
-    low, high = persons.among(of, size)
-    return low, high
+        low, high = (int(bound[given.starred].sum()) for bound in bounds)
+        return low, high
+    return persons.among(given.raw_marks(given.asked["entity"]), size)
 
 
 def diversity(given: Release, varied: Mapping[str, Any]) -> Property:
@@ -91,7 +90,7 @@ def closeness(given: Release, far: Mapping[str, Any]) -> Property:
 def _worst(given: Release, worst: Mapping[str, Any]) -> str | None:
     """A sensitive column and the labels of the class where it is worst, or why none is known."""
     if worst["value"] is None:
-        return worst.get("why")
+        return "values that the raw table lacks" if worst.get("lacking") else None
     name = min(worst["columns"])
     pairs = zip(worst["classes"], worst["columns"], strict=True)
     labels = given.where([given.numbers[number] for number, of in pairs if of == name])

@@ -197,7 +197,13 @@ def _sets(
     start = end - np.where(gaps, size, 0)
     listed = (known for (known, _), gap in zip(sets, gaps, strict=True) if gap)
     plain = _stretches(
-        codes, low[label_of], high[label_of], (size > 0)[label_of], odd[label_of], star, empty,
+        codes,
+        low[label_of],
+        high[label_of],
+        (size > 0)[label_of],
+        odd[label_of],
+        star,
+        empty,
         number=False,
     )
     flat = np.fromiter(chain.from_iterable(listed), np.int64)

@@ -84,14 +84,17 @@ class Release:
             theirs = mix(theirs, self.marks(name).view(np.int64))
         return ours, theirs
 
-    def readings(
-        self, function: str, trees: Mapping[str, pa.StructArray | None]
-    ) -> list[Reading]:
+    def readings(self, function: str, trees: Mapping[str, pa.StructArray | None]) -> list[Reading]:
         folded = {fold(name): listed for name, listed in trees.items()}
         settled = zip(*(self.asked[key] for key in ("quasi", "types", "typed")), strict=True)
         return [
             read(
-                function, name, kind, _named(self.raw, _QUASI + name), self.said(name), typed,
+                function,
+                name,
+                kind,
+                _named(self.raw, _QUASI + name),
+                self.said(name),
+                typed,
                 folded.get(fold(name)),
             )
             for name, kind, typed in settled
@@ -127,4 +130,3 @@ def _lists(argument: Any) -> dict[str, pa.Array]:
 
 def _named(columns: Mapping[str, pa.Array], name: str) -> Any:
     return next(values for known, values in columns.items() if fold(known) == fold(name))
-

@@ -51,9 +51,7 @@ class Stems:
     uncovered: int
 
 
-def slots(
-    raw: npt.NDArray[np.uint64], released: npt.NDArray[np.uint64], class_of: Ints
-) -> Slots:
+def slots(raw: npt.NDArray[np.uint64], released: npt.NDArray[np.uint64], class_of: Ints) -> Slots:
     """raw uint64[n], released uint64[m]: hashes of kept values; class_of int64[m], ascending."""
     from anon_sql.kernels.covering import runs
 
@@ -75,8 +73,13 @@ def stems(found: Slots, readings: Sequence[Reading]) -> Stems | None:
     if int((found.last - found.first).sum()) > PAIRS:
         return None
     listed, rows, many, known = covered(
-        codes_of(readings), found.rows, found.first, found.last, found.classes,
-        labels_of(readings), LISTED,
+        codes_of(readings),
+        found.rows,
+        found.first,
+        found.last,
+        found.classes,
+        labels_of(readings),
+        LISTED,
     )
     whole = rows if int(many.sum()) == len(rows) else None
     return Stems(listed, whole, many, int((~known).sum()))

@@ -16,9 +16,9 @@ CREATE OR REPLACE MACRO __anon_audit_figure(x) AS {
     'number': __anon_audit_double(list_extract(list_value(x), 1), x)};
 -- held: values; consecutive: as many whole numbers as lie between the least and the greatest.
 CREATE OR REPLACE MACRO __anon_audit_told(x) AS {
-    'held': count_if(x.there),
+    'held': count(CASE WHEN x.there THEN 1 END),
     'consecutive': coalesce(
-        count(x.number) = count_if(x.there) AND bool_and(x.number = floor(x.number))
+        count(x.number) = count(CASE WHEN x.there THEN 1 END) AND bool_and(x.number = floor(x.number))
         AND max(x.number) - min(x.number) + 1 = count(x.number), false)};
 
 CREATE OR REPLACE MACRO __anon_audit_columns(__anon_released, __anon_call) AS TABLE

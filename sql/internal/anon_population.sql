@@ -1,13 +1,16 @@
--- The rows of a population as one row of lists, as an audit lists a raw table: their
--- quasi-identifiers in the types that hold the raw table's values too (__anon_quasi_…).
+-- A population beside the raw table whose release is at risk.
+
+-- Its quasi-identifiers, in the types that hold the raw table's values too. __anon_none stands in
+-- where there is none.
 CREATE OR REPLACE MACRO __anon_population(__anon_raw, __anon_people, __anon_call) AS TABLE
-SELECT list(COLUMNS(*))
-FROM (
-    (SELECT COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
-        OR __anon_is('quasi', __anon_c, __anon_call)) AS '__anon_quasi_\0'
-     FROM (SELECT *, 0 AS __anon_zero FROM query_table(__anon_raw)) LIMIT 0)
-    UNION ALL BY NAME
-    (SELECT COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
-        OR __anon_is('quasi', __anon_c, __anon_call)) AS '__anon_quasi_\0'
-     FROM (SELECT *, 0 AS __anon_zero FROM query_table(__anon_people)))
-);
+(SELECT COLUMNS(lambda __anon_c: __anon_c = '__anon_none'
+    OR __anon_is('quasi', __anon_c, __anon_call))
+ FROM (SELECT *, 0 AS __anon_none FROM query_table(__anon_raw)) LIMIT 0)
+UNION ALL BY NAME
+(SELECT COLUMNS(lambda __anon_c: __anon_c = '__anon_none'
+    OR __anon_is('quasi', __anon_c, __anon_call))
+ FROM (SELECT *, 0 AS __anon_none FROM query_table(__anon_people)));
+
+-- Its rows as one row of lists, as an audit lists a raw table. Takes the name of a CTE.
+CREATE OR REPLACE MACRO __anon_population_lists(__anon_population_) AS TABLE
+SELECT list(COLUMNS(*)) AS '__anon_quasi_\0' FROM query_table(__anon_population_);

@@ -54,18 +54,21 @@ __anon_told AS (
     FROM __anon_found
 ),
 __anon_nobody AS (FROM query_table(raw) LIMIT 0),
-__anon_people AS MATERIALIZED (
+__anon_people AS (
     FROM __anon_population(
         raw, coalesce(population, '__anon_nobody'), __anon_measure_call(raw, qids, NULL))),
-__anon_read AS MATERIALIZED (
-    FROM __anon_audit_lists('__anon_classed', raw, __anon_measure_call(raw, qids, NULL))
-    WHERE population IS NOT NULL),
+__anon_listed AS (FROM __anon_population_lists('__anon_people')),
+__anon_read AS (
+    FROM __anon_audit_lists(
+        '__anon_classed', '__anon_people', __anon_measure_call(raw, qids, NULL))),
 __anon_matched AS (
     SELECT __anon_population_risk(
         __anon_plan, __anon_r.__anon_types, __anon_released_types, __anon_p.__anon_types,
-        (SELECT struct_pack(*COLUMNS(*)) FROM __anon_people),
+        (SELECT struct_pack(*COLUMNS(*)) FROM __anon_listed),
         (SELECT struct_pack(*COLUMNS(*)) FROM __anon_read),
-        (SELECT __anon_trees FROM __anon_grown), __anon_suppressed, __anon_threshold)
+        (SELECT __anon_trees FROM __anon_trees(
+            '__anon_people', __anon_measure_call(raw, qids, NULL), hierarchy)),
+        __anon_suppressed, __anon_threshold)
         AS __anon_known
     FROM
         __anon_checked, __anon_schema(raw, 0) AS __anon_r,

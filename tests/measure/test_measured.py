@@ -7,9 +7,11 @@ from tests.test_roles import fails
 
 ALL = [
     *("dm", "dm_star", "cavg", "gcp", "suppression_rate", "k_anonymity"),
-    *("utility", "attribute_loss", "equivalence_classes"),
+    *("utility", "attribute_loss", "equivalence_classes", "risk", "audit"),
+    *("l_diversity", "t_closeness"),
 ]
-TABLES = ("utility", "attribute_loss", "equivalence_classes")
+TABLES = ("utility", "attribute_loss", "equivalence_classes", "risk", "audit")
+SENSITIVE = ("l_diversity", "t_closeness")  # which need another column, once all else is right
 ORDER = "the raw table must come first and its release second, got "
 
 
@@ -62,7 +64,7 @@ def test_names_that_the_macros_use_themselves(con):
     assert measure(con, "x", "d", "['A\"B']") == pytest.approx(4 / 6)
 
 
-@pytest.mark.parametrize("function", ALL)
+@pytest.mark.parametrize("function", [name for name in ALL if name not in SENSITIVE])
 def test_declared_roles(hand, function):
     hand.execute("COMMENT ON COLUMN raw.age IS 'anon:quasi'")
     declared = call(function).replace(", qids := ['age', 'city']", "")
