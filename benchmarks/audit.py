@@ -17,6 +17,7 @@ import sys
 import time
 
 import anon_sql
+from anon_sql import adult
 from anon_sql.demo import make_adult_like
 
 ROWS = [30_000, 1_000_000]
@@ -27,6 +28,7 @@ def measure(rows: int, kept: str) -> str:
     con = anon_sql.connect()
     con.execute("SET threads = 1")
     make_adult_like(con, "adult_like", rows=rows, seed=42)
+    anon_sql.declare(con, "adult_like", quasi=adult.QUASI, sensitive=adult.SENSITIVE)
     if kept == "unique":
         con.execute("ALTER TABLE adult_like ADD COLUMN weight DOUBLE")
         con.execute("UPDATE adult_like SET weight = hash(rowid) / 1e10")

@@ -3,6 +3,8 @@
 import numpy as np
 from numba import njit
 
+LARGE = 64  # raw rows with the same kept values, from which on they are sorted to be searched
+
 
 @njit(cache=True, nogil=True)
 def runs(raw, released):
@@ -28,37 +30,52 @@ def runs(raw, released):
 
 
 @njit(cache=True, nogil=True)
-def covers(code, low, high, start, end, flat):
-    """Whether each code of a row lies between the ends of its label and, in a set, is a member."""
-    for at in range(len(code)):
-        if code[at] < low[at] or code[at] > high[at]:
+def covers(codes, row, labels, own):
+    """Whether each code of a row lies between the ends of a class's label and, in a set, is a
+    member. Whole arrays and places in them: a view of a row would cost more than the rest."""
+    low, high, start, end, flat = labels
+    for at in range(codes.shape[1]):
+        if codes[row, at] < low[own, at] or codes[row, at] > high[own, at]:
             return False
-    for at in range(len(code)):
-        left, right = start[at], end[at]
-        if left == right:
+    for at in range(codes.shape[1]):
+        code, left, last = codes[row, at], start[own, at], end[own, at]
+        if left == last:
             continue
+        right = last
         while left < right:
             middle = (left + right) >> 1
-            if flat[middle] < code[at]:
+            if flat[middle] < code:
                 left = middle + 1
             else:
                 right = middle
-        if left == end[at] or flat[left] != code[at]:
+        if left == last or flat[left] != code:
             return False
     return True
 
 
 @njit(cache=True, nogil=True)
-def covered(codes, rows, first, last, classes, labels, most):
+def _within(codes, rows, first, last, column, low):
+    """The first place from which on a column, ascending there, is at least ``low``."""
+    while first < last:
+        middle = (first + last) >> 1
+        if codes[rows[middle], column] < low:
+            first = middle + 1
+        else:
+            last = middle
+    return first
+
+
+@njit(cache=True, nogil=True)
+def covered(codes, rows, first, last, classes, column, labels, most):
     """Of each slot the raw rows that its label covers, as far as ``most`` of them can be listed.
 
     codes int64[n, d]; rows int32[n]: the raw rows by hash; first, last, classes int64[m]: of each
     slot its stretch of ``rows`` and its class; labels: low, high, start, end int64[c, d] and flat:
-    the ends of each class's label, and the stretch of flat that holds a set's codes, ascending.
+    the ends of each class's label, and the stretch of flat that holds a set's codes, ascending;
+    column: in which stretches of more than LARGE rows ascend.
     Returns the ends int64[m + 1] of each slot's list, the list int32 (empty where there are more
     than ``most``), how many each slot covers int64[m], and whether each raw row is covered bool[n].
     """
-    low, high, start, end, flat = labels
     ends = np.zeros(len(first) + 1, dtype=np.int64)
     found = np.empty(min(most, 2 * len(rows) + 16), dtype=np.int32)
     many = np.zeros(len(first), dtype=np.int64)
@@ -66,9 +83,14 @@ def covered(codes, rows, first, last, classes, labels, most):
     total = 0
     for slot in range(len(first)):
         own = classes[slot]
-        for place in range(first[slot], last[slot]):
+        begin, end = first[slot], last[slot]
+        if end - begin > LARGE:
+            begin = _within(codes, rows, begin, end, column, labels[0][own, column])
+        for place in range(begin, end):
             row = rows[place]
-            if not covers(codes[row], low[own], high[own], start[own], end[own], flat):
+            if end - first[slot] > LARGE and codes[row, column] > labels[1][own, column]:
+                break
+            if not covers(codes, row, labels, own):
                 continue
             known[row] = True
             many[slot] += 1

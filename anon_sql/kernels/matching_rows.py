@@ -13,13 +13,13 @@ def matching_rows(codes, weights, column, labels):
     codes int64[n, d], ascending in ``column``, where labels are narrow; weights int64[n]; labels:
     as ``covering.covered`` has them.
     """
-    low, high, start, end, flat = labels
+    low, high = labels[0], labels[1]
     found = np.zeros(len(low), dtype=np.int64)
     sorted_codes = codes[:, column].copy()
     for at in range(len(low)):
         first = np.searchsorted(sorted_codes, low[at, column])
         last = np.searchsorted(sorted_codes, high[at, column], side="right")
         for row in range(first, last):
-            if covers(codes[row], low[at], high[at], start[at], end[at], flat):
+            if covers(codes, row, labels, at):
                 found[at] += weights[row]
     return found

@@ -11,7 +11,7 @@ from anon_sql.columns import is_number
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.measures.call import is_label
 from anon_sql.measures.checked import types_of
-from anon_sql.measures.readings import Reading, codes_of, labels_of
+from anon_sql.measures.readings import Reading, codes_of, labels_of, narrowest
 from anon_sql.measures.release import release
 from anon_sql.registry import udf
 from anon_sql.roles import fold
@@ -93,12 +93,6 @@ def _matches(readings: list[Reading]) -> Any:
     from anon_sql.kernels.matching_rows import matching_rows
 
     codes, weights = np.unique(codes_of(readings), axis=0, return_counts=True)
-    spread = [
-        np.mean(
-            np.searchsorted(ordered, reading.high, "right") - np.searchsorted(ordered, reading.low)
-        )
-        for reading, ordered in ((r, np.sort(codes[:, at])) for at, r in enumerate(readings))
-    ]
-    column = int(np.argmin(spread)) if len(readings[0].low) else 0
+    column = narrowest(codes, readings)
     order = np.argsort(codes[:, column], kind="stable")
     return matching_rows(codes[order], weights[order], column, labels_of(readings))

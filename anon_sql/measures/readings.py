@@ -77,6 +77,16 @@ def codes_of(readings: Sequence[Reading]) -> Ints:
     return codes
 
 
+def narrowest(codes: Ints, readings: Sequence[Reading]) -> int:
+    """The column in which labels cover the fewest of these rows, int64[n, d]."""
+    covered = []
+    for at, reading in enumerate(readings):
+        ordered = np.sort(codes[:, at])
+        high = np.searchsorted(ordered, reading.high, "right")
+        covered.append(int((high - np.searchsorted(ordered, reading.low)).sum()))
+    return int(np.argmin(covered))
+
+
 def labels_of(readings: Sequence[Reading]) -> tuple[Ints, ...]:
     """low, high, start, end int64[c, d] and flat, of all columns."""
     shift = np.cumsum([0, *(len(reading.flat) for reading in readings)])

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.measures.readings import Ints, Reading, codes_of, labels_of
+from anon_sql.measures.readings import Ints, Reading, codes_of, labels_of, narrowest
 
-PAIRS = 2_000_000_000  # comparisons of a label with a raw row; about ten seconds
+PAIRS = 2_000_000_000  # of a raw row and a class with the same kept values
 LISTED = 50_000_000  # pairs that are kept for the matching
 STEPS = 500_000_000  # looks at a row's slots in the matching
 
@@ -68,18 +68,19 @@ def slots(raw: npt.NDArray[np.uint64], released: npt.NDArray[np.uint64], class_o
 
 def stems(found: Slots, readings: Sequence[Reading]) -> Stems | None:
     """None where too many rows share their kept values."""
-    from anon_sql.kernels.covering import covered
+    from anon_sql.kernels.covering import LARGE, covered
 
     if int((found.last - found.first).sum()) > PAIRS:
         return None
+    codes, order, column = codes_of(readings), found.rows.copy(), 0
+    large = found.group[(found.last - found.first)[found.group] > LARGE]
+    if len(large):
+        column = narrowest(codes, readings)
+    for first, last in zip(found.first[large], found.last[large], strict=True):
+        part = order[first:last]
+        order[first:last] = part[np.argsort(codes[part, column])]
     listed, rows, many, known = covered(
-        codes_of(readings),
-        found.rows,
-        found.first,
-        found.last,
-        found.classes,
-        labels_of(readings),
-        LISTED,
+        codes, order, found.first, found.last, found.classes, column, labels_of(readings), LISTED
     )
     whole = rows if int(many.sum()) == len(rows) else None
     return Stems(listed, whole, many, int((~known).sum()))

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from anon_sql.kernels.covering import covered, runs
+from anon_sql.kernels.covering import LARGE, covered, runs
 from anon_sql.kernels.matching_rows import matching_rows
 
 
@@ -46,7 +46,7 @@ def test_as_plain_comparisons(seed, most):
     assert [raw[a:b].tolist() for a, b in zip(first, last, strict=True)] == [
         [x for x in raw.tolist() if x == h] for h in of.tolist()
     ]
-    ends, found, many, known = covered(codes, rows, first, last, classes, given, most)
+    ends, found, many, known = covered(codes, rows, first, last, classes, 0, given, most)
     expected = [
         [row for row in rows[a:b].tolist() if covers(codes[row], at, given)]
         for a, b, at in zip(first, last, classes, strict=True)
@@ -71,3 +71,15 @@ def test_weights_of_matching_rows(column):
         for at in range(12)
     ]
     assert matching_rows(codes, weights, column, given).tolist() == expected
+
+
+@pytest.mark.parametrize("column", [0, 1, 2])
+def test_a_large_stretch_ascends_in_a_column(column):
+    rng = np.random.default_rng(column)
+    codes, given = rng.integers(0, 8, (3 * LARGE, 3)), labels(rng, 9, 3)
+    rows = np.argsort(codes[:, column]).astype(np.int32)
+    first, last, classes = np.zeros(9, np.int64), np.full(9, len(rows)), np.arange(9)
+    _, _, many, known = covered(codes, rows, first, last, classes, column, given, 10**6)
+    expected = [{row for row in rows if covers(codes[row], at, given)} for at in range(9)]
+    assert many.tolist() == [len(each) for each in expected]
+    assert set(np.flatnonzero(known)) == set().union(*expected)
