@@ -1,21 +1,20 @@
 -- Whether a release keeps its promise: one row per property, held against the raw table. passed is
 -- NULL where it cannot be told, and never true then.
---
--- rows: raw = released + suppressed; NULL where k rows or more are left out, which may have been
---   suppressed, and false for fewer. k, l, t: of the worst class, as k_anonymity, l_diversity and
---   t_closeness have it; l and t of rows, not of persons.
--- suppressed rows: none, or k, shown as * or left out.
--- kept values: released rows whose values beside the labels no raw row has that is left.
--- labels: released rows whose labels cover no raw row with the same kept values. raw rows: those
---   that no released row covers, the ones left out aside. Both are necessary. matching, which is
---   sufficient: released rows that have no raw row of their own when as many as can be have one;
---   NULL, all three, where too many rows share their kept values: 2,000 million pairs of a row and
---   a class. Slowest just below that, with one kept column of few values.
--- spelling: labels that a release would print in another way, or cannot mean.
--- unique range ends: those that one raw row holds. Labels are tight, so there are some: NULL.
--- added columns: those that the raw table lacks. identifiers: those that were declared; NULL where
---   none is. identifying columns: those without a role of which nine values in ten differ.
--- row numbers: columns of consecutive whole numbers, or without a role and ascending in the raw
+-- 'rows': raw = released + suppressed; NULL where k rows or more are left out, which may have been
+--   suppressed, and false for fewer. 'k', 'l', 't': of the worst class, as k_anonymity, l_diversity
+--   and t_closeness have it; l and t of rows, not of persons.
+-- 'suppressed rows': none, or k, shown as * or left out.
+-- 'kept values': released rows whose values beside the labels no raw row has that is left.
+-- 'labels': released rows whose labels cover no raw row with the same kept values. 'raw rows': those
+--   that no released row covers, the ones left out aside. Both are necessary. 'matching', which is
+--   sufficient: released rows that have no raw row of their own when as many as can be have one.
+--   NULL, all three, where too many rows share their kept values, with 2,000 million pairs of a row
+--   and a class; slowest just below that, with one kept column of few values.
+-- 'spelling': labels that a release would print in another way, or cannot mean.
+-- 'unique range ends': those that one raw row holds. Labels are tight, so there may be some: NULL.
+-- 'added columns': those that the raw table lacks. 'identifiers': those that were declared; NULL
+--   where none is. 'identifying columns': those without a role of which nine values in ten differ.
+-- 'row numbers': columns of consecutive whole numbers, or without a role and ascending in the raw
 --   table.
 --
 -- raw: name of the original table. released: name of its release, label or typed format.
