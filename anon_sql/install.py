@@ -15,12 +15,12 @@ from typing import Any
 
 import duckdb
 
-from anon_sql import calls, interrupt, measures, registry, workload
+from anon_sql import attacks, calls, interrupt, measures, registry, workload
 from anon_sql.errors import AnonError
 from anon_sql.macros import CREATE, sql_files
 from anon_sql.version import VERSION
 
-for _package in (calls, measures, workload):  # importing a file files its functions
+for _package in (calls, measures, workload, attacks):  # importing a file files its functions
     for _file in iter_modules(_package.__path__):
         import_module(f"{_package.__name__}.{_file.name}")
 

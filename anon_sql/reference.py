@@ -14,6 +14,7 @@ TITLES = {
     "primitive": "Building blocks",
     "measure": "Information loss",
     "privacy": "Privacy",
+    "attack": "Attacks",
     "hierarchy": "Hierarchies",
     "reader": "Reading labels",
     "role": "Roles",

@@ -45,11 +45,13 @@ def measure(
     shown: Any,
     held: Any,
     sums: Any,
+    adds: Any,
 ) -> pa.Array:
     """The roles of a call and the mean NCP of each quasi-identifier, or an AnonError.
 
     held: what each raw column holds; sums: what each released column loses and how many of
-    its classes have labels that are malformed or beyond what the raw column holds.
+    its classes have labels that are malformed or beyond what the raw column holds; adds: whether
+    the release may have more rows than the raw table.
     """
     name, raw = first(function), types_of(raw_types)
     release = {fold(column): kind for column, kind in types_of(released_types).items()}
@@ -60,7 +62,7 @@ def measure(
     for column in roles.quasi:
         require_types(name, column, raw[column], release[fold(column)])
     total, kept = first(rows), first(shown)
-    if kept > total:
+    if kept > total and not first(adds):
         raise AnonError(
             name, ORDER, f"{kept:,} rows in the second and {total:,} in the first", "swap them"
         )

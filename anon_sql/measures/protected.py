@@ -9,7 +9,7 @@ from anon_sql.arrow import first
 from anon_sql.columns import is_number
 from anon_sql.errors import AnonError
 from anon_sql.measures.checked import types_of
-from anon_sql.measures.sensitive import require_bound, require_released
+from anon_sql.measures.sensitive import require_any, require_bound, require_released
 from anon_sql.options import Choice, Number, Positive
 from anon_sql.registry import udf
 
@@ -29,14 +29,7 @@ def protected(
         "c": Positive().read(name, "c", first(c)),
     }
     require_bound(name, sensitive, first(scope))
-    if not sensitive:
-        raise AnonError(
-            name,
-            "at least one sensitive column is needed",
-            "none",
-            "pass sensitive := ['illness', …] or declare it: COMMENT ON COLUMN t.illness IS "
-            "'anon:sensitive'",
-        )
+    require_any(name, sensitive)
     release = types_of(released_types)
     require_released(name, sensitive, release)
     raw = types_of(raw_types)

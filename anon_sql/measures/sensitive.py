@@ -51,6 +51,18 @@ def require_bound(function: str, sensitive: Sequence[str], scope: Mapping[str, A
         )
 
 
+def require_any(function: str, sensitive: Sequence[str]) -> None:
+    """Raise AnonError where no column is sensitive."""
+    if not sensitive:
+        raise AnonError(
+            function,
+            "at least one sensitive column is needed",
+            "none",
+            "pass sensitive := ['illness', …] or declare it: COMMENT ON COLUMN t.illness IS "
+            "'anon:sensitive'",
+        )
+
+
 def require_released(function: str, sensitive: Sequence[str], types: Iterable[str]) -> None:
     """Raise AnonError where the release lacks a sensitive column."""
     release = {fold(column): column for column in types if column[:7] != HELPER}

@@ -31,15 +31,17 @@ SELECT
 FROM query_table(__anon_losses);
 
 -- Roles, types, parameters and labels, looked at together: an error, or what the call asks for.
+-- adds: whether the release may have more rows than the raw table.
 CREATE OR REPLACE MACRO __anon_measure_check(
     __anon_function, __anon_raw, __anon_released, __anon_k, __anon_ncp, __anon_call,
-    __anon_domain, __anon_sums
+    __anon_domain, __anon_sums, __anon_adds := false
 ) AS TABLE
 SELECT
     __anon_measure(
         __anon_function, __anon_r.__anon_types, __anon_s.__anon_types, __anon_r.__anon_k_given,
         __anon_ncp, __anon_call, __anon_seen(__anon_raw || ' ' || __anon_released),
-        __anon_released, __anon_rows, __anon_shown, map_values(__anon_domains), __anon_columns)
+        __anon_released, __anon_rows, __anon_shown, map_values(__anon_domains), __anon_columns,
+        __anon_adds)
         AS __anon_plan,
     __anon_s.__anon_types AS __anon_released_types,
     __anon_rows,

@@ -78,10 +78,11 @@ FROM __anon_cells
 WHERE __anon_cell.value IS NOT NULL
 GROUP BY __anon_class, __anon_cell.name, __anon_cell.value;
 
--- One row: the check of a whole call, and what it asks of sensitive columns.
+-- One row: the check of a whole call, what it asks of sensitive columns, and how many rows there
+-- are. adds: whether the release may have more rows than the raw table.
 CREATE OR REPLACE MACRO __anon_protected(
     __anon_function, __anon_raw, __anon_released, __anon_call, __anon_hierarchy,
-    __anon_numbered, __anon_kind, __anon_level
+    __anon_numbered, __anon_kind, __anon_level, __anon_adds := false
 ) AS TABLE
 WITH
 __anon_grown AS MATERIALIZED (FROM __anon_trees(__anon_raw, __anon_call, __anon_hierarchy)),
@@ -93,9 +94,12 @@ __anon_summed AS (FROM __anon_measure_sums('__anon_lost')),
 __anon_checked AS MATERIALIZED (
     FROM __anon_measure_check(
         __anon_function, __anon_raw, __anon_released, 5, 'share', __anon_call,
-        '__anon_held', '__anon_summed'))
+        '__anon_held', '__anon_summed', __anon_adds))
 SELECT
     __anon_measure_protected(
         __anon_function, __anon_call, __anon_plan, __anon_types, __anon_released_types,
-        __anon_kind, __anon_level) AS __anon_protects
+        __anon_kind, __anon_level) AS __anon_protects,
+    __anon_plan.quasi AS __anon_attributes,
+    __anon_rows,
+    __anon_shown
 FROM __anon_checked, __anon_schema(__anon_raw, 0);

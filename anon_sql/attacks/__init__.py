@@ -1,0 +1,1 @@
+"""What an attacker learns from a release about a person of the raw table."""

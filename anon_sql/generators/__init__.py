@@ -1,0 +1,1 @@
+"""Synthetic records, made of the values of real rows."""

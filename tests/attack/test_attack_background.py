@@ -1,0 +1,95 @@
+"""attack_background: by hand, against the plain twin, and what is drawn."""
+
+import pytest
+
+from tests.attack import twin
+from tests.attack.test_attack_linking import releases
+from tests.test_roles import fails
+
+
+def test_all_known_by_hand(clinic, shape, attacked):
+    found = attacked("attack_background", shape, sensitive="['illness', 'stage']", known=2)
+    assert found == [
+        {  # 1, 2, 3, 5, and 4 half the time; baseline: flu
+            "attribute": "illness",
+            "persons": 7,
+            "guessed": 4.5,
+            "guessed_share": 4.5 / 7,
+            "baseline": 3 / 7,
+        },
+        {  # 2, 3, 6, and 4 and 5 half the time; baseline: 1, 2 and 3 are as frequent
+            "attribute": "stage",
+            "persons": 7,
+            "guessed": 4,
+            "guessed_share": 4 / 7,
+            "baseline": 7 / 3 / 7,
+        },
+    ]
+
+
+def test_nothing_known_is_the_baseline(clinic, shape, attacked):
+    for found in attacked("attack_background", shape, sensitive="['illness', 'stage']", known=0):
+        assert found["guessed_share"] == pytest.approx(found["baseline"])
+
+
+def test_against_the_twin(con, attacked):
+    """All known; one known: the draws lie between the worst and the best."""
+
+    def holds(raw, released):
+        for known in (1, 2):
+            call = {"qids": ["a", "c"], "sensitive": "['s', 'n']", "known": known}
+            for one in attacked("attack_background", **call):
+                name = one["attribute"]
+                if known == 2:
+                    wanted = twin.background(raw, released, "ac", name)
+                    assert one["guessed"] == pytest.approx(wanted)
+                    continue
+                either = [[twin.guess(released, p, q, name) for q in "ac"] for p in raw]
+                least, most = (sum(map(pick, either)) for pick in (min, max))
+                assert least - 1e-9 <= one["guessed"] <= most + 1e-9
+
+    releases(con, holds)
+
+
+def test_which_are_known_is_drawn_evenly(con, attacked):
+    """One column tells all, the other nothing: half of the guesses are sure."""
+    con.execute(
+        "CREATE TABLE raw AS SELECT i % 2 AS a, 0 AS c, i % 2 AS s FROM range(4000) AS r(i)"
+    )
+    con.execute("CREATE TABLE label AS SELECT a::VARCHAR AS a, c::VARCHAR AS c, s FROM raw")
+    found = {
+        attacked("attack_background", qids=["a", "c"], sensitive="'s'", known=1, seed=seed)[0][
+            "guessed_share"
+        ]
+        for seed in (1, 2)
+    }
+    assert len(found) == 2
+    assert all(share == pytest.approx(0.75, abs=0.02) for share in found)
+
+
+def test_the_same_for_any_order_and_number_of_threads(people):
+    people.execute("CREATE TABLE r AS FROM rayden('people', k := 5)")
+    ask = "FROM attack_background('{}', 'r', sample := 150, known := 2, qids := {})"
+    qids = ["age", "city", "sex", "born"]
+    people.execute("CREATE TABLE turned AS SELECT * FROM people ORDER BY born")
+    people.execute("COMMENT ON COLUMN turned.person_id IS 'anon:identifier'")
+    people.execute("COMMENT ON COLUMN turned.illness IS 'anon:sensitive'")
+    people.execute("SET threads = 2")
+    first = people.sql(ask.format("people", qids)).fetchall()
+    people.execute("SET threads = 1")
+    assert people.sql(ask.format("turned", qids)).fetchall() == first
+    assert [row[1] for row in first] == [150]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("known := 3", "known must be at most the number of quasi-identifiers, got 3 of 2"),
+        ("known := -1", "known must be a whole number of at least 0, got -1"),
+        ("known := NULL", "known must be a whole number of at least 0, got NULL"),
+        ("sample := 0", "sample must be a whole number of at least 1, got 0"),
+    ],
+)
+def test_what_it_refuses(clinic, given, said):
+    call = f"FROM attack_background('raw', 'label', 'stage', qids := ['age', 'city'], {given})"
+    assert fails(clinic, call).startswith(f"attack_background: {said}")

@@ -1,0 +1,79 @@
+"""Persons and classes matched by the kernel and by plain loops."""
+
+from collections import Counter
+
+import numpy as np
+
+from anon_sql.kernels.matching import match
+
+WIDTH = 70  # codes of a column: more than a word of bits
+
+
+def bits(members):
+    words = np.zeros(2, dtype=np.uint64)
+    for code in members:
+        words[code // 64] |= np.uint64(1 << code % 64)
+    return words
+
+
+def test_against_plain_loops():
+    draw = np.random.default_rng(3)
+    for _ in range(40):
+        people, classes, columns = draw.integers(1, 12), draw.integers(0, 8), draw.integers(1, 4)
+        values = 5  # 0, 1 and 2 of the first sensitive column, 3 and 4 of the second
+        column_of = np.array([0, 0, 0, 1, 1])
+        codes = draw.integers(0, WIDTH, (people, columns)).astype(np.int32)
+        known = draw.random((people, columns)).argsort(axis=1)[:, : draw.integers(0, columns + 1)]
+        own = np.stack([draw.integers(-1, 3, people), draw.integers(2, 5, people)], axis=1)
+        own[:, 1] = np.where(own[:, 1] == 2, -1, own[:, 1])
+        covered, low, high, at, sets = {}, [], [], [], [np.zeros(0, dtype=np.uint64)]
+        for m in range(classes):
+            low.append([]), high.append([]), at.append([])
+            for q in range(columns):
+                members = np.flatnonzero(draw.random(WIDTH) < 0.8)
+                whole = draw.random() < 0.5
+                if whole:
+                    members = np.arange(draw.integers(0, 9), draw.integers(0, WIDTH))
+                covered[m, q] = set(members.tolist())
+                low[m].append(min(members, default=1))
+                high[m].append(max(members, default=0))
+                at[m].append(-1 if whole else 2 * (len(sets) - 1))
+                if not whole:
+                    sets.append(bits(members.tolist()))
+        shape = (classes, columns)
+        held = [
+            Counter(draw.integers(0, values, draw.integers(0, 6)).tolist()) for _ in range(classes)
+        ]
+        sizes = np.array([sum(one.values()) + 1 for one in held], dtype=np.int64)  # and a NULL each
+        entries = [(value, count) for one in held for value, count in sorted(one.items())]
+        starts = np.cumsum([0, *map(len, held)])
+        flat = np.array(entries, dtype=np.int64).reshape(-1, 2)
+        found = (np.zeros(people, np.int64), *(np.zeros((people, 2), np.int64) for _ in range(4)))
+        match(
+            codes,
+            np.ascontiguousarray(known),
+            own,
+            np.array(low, dtype=np.int32).reshape(shape),
+            np.array(high, dtype=np.int32).reshape(shape),
+            np.array(at, dtype=np.int64).reshape(shape),
+            np.concatenate(sets),
+            (sizes, starts, flat[:, 0].copy(), flat[:, 1].copy()),
+            column_of,
+            found,
+        )
+        for p in range(people):
+            hits = [
+                m for m in range(classes) if all(codes[p, q] in covered[m, q] for q in known[p])
+            ]
+            tally = sum((held[m] for m in hits), Counter())
+            assert found[0][p] == sum(sizes[m] for m in hits)
+            for s in range(2):
+                counts = {v: n for v, n in tally.items() if column_of[v] == s}
+                most = max(counts.values(), default=0)
+                wanted = (
+                    len(counts),
+                    most,
+                    list(counts.values()).count(most),
+                    counts.get(own[p, s], 0),
+                )
+                assert tuple(one[p, s] for one in found[1:]) == wanted
