@@ -50,13 +50,13 @@ class People:
             )
             for name in quasi
         ]
-        self._value(held, shown, counted[0])
+        self._count(held, shown, counted[0])
         count = held["__anon_count"]
         counts = integers(count) if count is not None else np.zeros(0, np.int64)
         order = np.lexsort([*self.own.T[::-1], *(one.codes for one in self.columns[::-1])])
         self.tuple_of = np.repeat(order, counts[order])  # of each person
 
-    def _value(self, held: Mapping[str, Any], shown: Mapping[str, Any], counted: Any) -> None:
+    def _count(self, held: Mapping[str, Any], shown: Mapping[str, Any], counted: Any) -> None:
         """Number the sensitive values, and list those of each class."""
         rows = counted.values if counted.is_valid else None
         names = rows.field("__anon_name").to_pylist() if rows is not None else []

@@ -1,4 +1,7 @@
-"""CTGAN (Xu et al. 2019) by the package of its authors: an extra, trained on the CPU."""
+"""CTGAN (Xu et al. 2019) by the package of its authors: an extra, trained on the CPU.
+
+That package is under the Business Source License, which is no open-source license.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

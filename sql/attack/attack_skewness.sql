@@ -30,10 +30,8 @@ __anon_asked AS MATERIALIZED (
 __anon_counts AS (FROM __anon_sensitive_counts('__anon_numbered')),
 __anon_judged AS (
     SELECT
-        __anon_values.*,
-        __anon_values.__anon_values > 1
-            AND __anon_values.__anon_most / __anon_values.__anon_held > __anon_asked.__anon_threshold
-            AS __anon_exposed
-    FROM __anon_class_values('__anon_asked', '__anon_counts') AS __anon_values, __anon_asked
+        __anon_each.*,
+        __anon_values > 1 AND __anon_most / __anon_held > __anon_threshold AS __anon_exposed
+    FROM __anon_class_values('__anon_asked', '__anon_counts') AS __anon_each, __anon_asked
 )
 FROM __anon_exposures('__anon_judged');

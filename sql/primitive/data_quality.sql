@@ -1,5 +1,5 @@
--- What is wrong with a table before it is anonymized: the faults that SDkA looks for in its second
--- step (Majeed and Hwang 2025). They are counted and nothing is repaired; no value is shown.
+-- What is wrong with a table before it is anonymized, which SDkA asks in its second step (Majeed and
+-- Hwang 2025; the rules are ours). Faults are counted, nothing is repaired, and no value is shown.
 --
 -- tbl: name of the relation. identifiers: columns besides those declared that two rows need not
 --   share to be duplicates.

@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.attack import twin
-from tests.conftest import QUASI
 from tests.test_roles import fails
 
 
@@ -108,14 +107,14 @@ TYPES = {
         ["TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_NS"], "TIMESTAMP '2000-01-01' + to_hours(i)"
     ),
     "BOOLEAN": "i % 2 = 0",
-    "UUID": "uuid() FROM range(0)",
+    "UUID": "format('00000000-0000-0000-0000-{:012d}', i % 4)",
     "ENUM('p', 'q', 'r')": "['p', 'q', 'r'][1 + i % 3]",
     "VARCHAR": "['a, b', '[3', '{', '*', '', 'it''s', 'NULL'][1 + i % 7]",
 }
 
 
 @pytest.mark.parametrize("form", ["label", "typed"])
-@pytest.mark.parametrize("kind", [kind for kind in TYPES if kind != "UUID"])
+@pytest.mark.parametrize("kind", TYPES)
 def test_every_type_in_both_formats(con, kind, form):
     """Whoever is shown is among the matching rows, of which there are as SQL counts them."""
     con.execute("SET TimeZone = 'Asia/Kathmandu'")
@@ -127,7 +126,7 @@ def test_every_type_in_both_formats(con, kind, form):
         f"CREATE TABLE r AS FROM mondrian('raw', k := 3, qids := ['v'], format := '{form}')"
     )
     con.execute("CREATE TABLE shown AS FROM mondrian('raw', k := 3, qids := ['v'])")
-    text = kind in ("BOOLEAN", "VARCHAR") or kind.startswith("ENUM")
+    text = kind in ("BOOLEAN", "UUID", "VARCHAR") or kind.startswith("ENUM")
     inside = (
         "list_contains(anon_values(shown.v), raw.v::VARCHAR)"
         if text
@@ -241,4 +240,3 @@ def test_adult(adult):
         assert persons == 30162
         assert 0 < share < 1 / k
         assert 0 < disclosed < 1
-    assert len(QUASI) == 8
