@@ -17,23 +17,7 @@
 CREATE OR REPLACE MACRO l_diversity(
     raw, released, sensitive := NULL, kind := 'distinct', c := 3, qids := NULL, hierarchy := NULL
 ) AS (
-    WITH
-    __anon_numbered AS MATERIALIZED (
-        FROM __anon_sensitive_classes(raw, released, __anon_measure_call(raw, qids, sensitive))),
-    __anon_asked AS MATERIALIZED (
-        FROM __anon_protected(
-            'l_diversity', raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy,
-            '__anon_numbered', kind, c)),
-    __anon_counts AS (FROM __anon_sensitive_counts('__anon_numbered')),
-    __anon_varied AS (
-        SELECT __anon_l FROM __anon_plain_diversity('__anon_counts') WHERE kind = 'distinct'
-        UNION ALL
-        SELECT __anon_exp_entropy FROM __anon_plain_diversity('__anon_counts')
-        WHERE kind = 'entropy'
-        UNION ALL
-        SELECT __anon_l FROM __anon_recursive_diversity('__anon_counts', c)
-        WHERE kind = 'recursive'
-    ),
-    __anon_least AS (SELECT min(__anon_l) AS __anon_l FROM __anon_varied)
-    SELECT __anon_l FROM __anon_asked, __anon_least WHERE __anon_protects.kind = kind
+    SELECT min(__anon_l)
+    FROM __anon_diverse_classes(
+        'l_diversity', raw, released, sensitive, kind, c, qids, hierarchy)
 );

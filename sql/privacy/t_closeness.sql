@@ -18,38 +18,6 @@
 CREATE OR REPLACE MACRO t_closeness(
     raw, released, sensitive := NULL, qids := NULL, hierarchy := NULL
 ) AS (
-    WITH
-    __anon_numbered AS MATERIALIZED (
-        FROM __anon_sensitive_classes(raw, released, __anon_measure_call(raw, qids, sensitive))),
-    __anon_asked AS MATERIALIZED (
-        FROM __anon_protected(
-            't_closeness', raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy,
-            '__anon_numbered', 'distinct', 3)),
-    __anon_climbs AS MATERIALIZED (
-        FROM __anon_climbed_values(
-            't_closeness', raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy)),
-    __anon_counts AS (FROM __anon_sensitive_counts('__anon_numbered')),
-    __anon_values AS MATERIALIZED (
-        FROM __anon_sensitive_values(
-            raw, released, __anon_measure_call(raw, qids, sensitive))),
-    __anon_met AS MATERIALIZED (
-        FROM __anon_met_values(
-            '__anon_counts', '__anon_values', '__anon_asked', '__anon_climbs')),
-    __anon_far AS (
-        FROM __anon_equal_distances('__anon_met')
-        UNION ALL FROM __anon_ordered_distances('__anon_met', '__anon_values')
-        UNION ALL FROM __anon_tree_distances('__anon_met', '__anon_values', '__anon_climbs')
-    ),
-    __anon_foreign AS (
-        SELECT sum(__anon_count) FILTER (__anon_rank IS NULL) AS __anon_lacking FROM __anon_met
-    ),
-    __anon_worst AS (SELECT max(__anon_t) AS __anon_t FROM __anon_far)
-    SELECT CASE
-        WHEN __anon_lacking > 0 THEN error(
-            't_closeness: every sensitive value of the release must stand in the raw table, got '
-            || __anon_lacking || ' rows with one that does not; '
-            'the raw table comes first and its release second')
-        ELSE __anon_t END
-    FROM __anon_asked, __anon_foreign, __anon_worst
-    WHERE len(__anon_protects.sensitive) > 0
+    SELECT max(__anon_t)
+    FROM __anon_distant_classes('t_closeness', raw, released, sensitive, qids, hierarchy)
 );
