@@ -1,0 +1,31 @@
+"""A call written out as SQL, so that ``query`` can make it again with relations as text."""
+
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from anon_sql.arrow import first
+from anon_sql.registry import udf
+from anon_sql.relation import quote
+
+
+@udf("__anon_written", "VARCHAR", binds=True)
+def written(function: Any, arguments: Any) -> pa.Array:
+    """The call of a function, ``arguments`` a struct of its values by parameter name."""
+    values: dict[str, Any] = first(arguments)
+    named = ", ".join(f"{quote(name)} := {_written(value)}" for name, value in values.items())
+    return pa.array([f"{first(function)}({named})"])
+
+
+def _written(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, (bool, int, float, Decimal)):
+        return str(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_written, value))}]"
+    if isinstance(value, dict):
+        fields = (f"{_written(name)}: {_written(field)}" for name, field in value.items())
+        return f"{{{', '.join(fields)}}}"
+    return "'" + str(value).replace("'", "''") + "'"

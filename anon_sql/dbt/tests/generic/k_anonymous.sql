@@ -1,0 +1,22 @@
+{#
+  Fails with the classes of fewer than k rows; a row without labels stands for the rows left out.
+  raw: the table that was released. k: in rows. qids: NULL means as declared on raw.
+  hierarchy: the one that the release was made with.
+#}
+{% test k_anonymous(model, raw, k, qids=none, hierarchy=none) %}
+{{ config(store_failures=true) }}
+{%- set relations = anon_sql.name(raw) ~ ", 'anon_tested'" -%}
+{%- set named = "qids := " ~ anon_sql.text(qids) ~ ", hierarchy := " ~ anon_sql.name(hierarchy) %}
+with
+anon_tested as (select * from {{ model }}),
+anon_least as (select k_anonymity({{ relations }}, {{ named }}) as anon_k),
+anon_small as (
+    select anon_classes.*
+    from equivalence_classes({{ relations }}, {{ named }}) as anon_classes, anon_least
+    where size < {{ k }} and anon_k < {{ k }}
+)
+select * from anon_small
+union all by name
+select anon_k as size from anon_least
+where anon_k < {{ k }} and not exists (from anon_small)
+{% endtest %}

@@ -1,0 +1,81 @@
+"""The functions in dbt: a plugin of dbt-duckdb (extra ``dbt``), named in ``profiles.yml``.
+
+dbt writes a relation as ``"db"."schema"."table"``, without quotes around it. DuckDB reads that as
+a column wherever it evaluates it, save in the arguments of its own table functions, where it is
+text. So dbt gets each function that takes relations in a second form: it writes its call out
+again, with the relation as text, and hands it to DuckDB's ``query``. Names in quotes work too.
+
+Run as a program, ``python -m anon_sql.dbt_plugin``, it writes a ``packages.yml``.
+"""
+
+import json
+import sys
+from importlib.resources import files
+
+import duckdb
+
+from anon_sql.install import literal, register
+from anon_sql.macros import CREATE, SqlFile, sql_files
+from anon_sql.relation import quote
+
+try:
+    from dbt.adapters.duckdb.plugins import BasePlugin
+except ImportError as missing:
+    raise ImportError(
+        "anon_sql.dbt_plugin: dbt-duckdb must be installed; pip install 'anon-sql[dbt]'"
+    ) from missing
+
+PACKAGE = files("anon_sql") / "dbt"  # macros and generic tests, a dbt package
+HOME = "__anon_sql"  # a database in memory, so that macros are made once and not in the warehouse
+PLACES = (f"{HOME}.unquoted", f"{HOME}.main")  # the second forms come before what they call
+RELATIONS = {"tbl", "raw", "released"}
+
+
+class Plugin(BasePlugin):  # the name that dbt-duckdb looks for
+    """Puts the functions on every connection that dbt opens."""
+
+    def configure_connection(self, conn: duckdb.DuckDBPyConnection) -> None:
+        """Make the macros, once for all connections."""
+        ((database,),) = conn.execute("SELECT current_database()").fetchall()
+        conn.execute(f"ATTACH IF NOT EXISTS ':memory:' AS {HOME}; USE {HOME}")
+        register(conn)
+        conn.execute("CREATE SCHEMA IF NOT EXISTS unquoted")
+        made = conn.execute(
+            "SELECT function_name, parameters, comment FROM duckdb_functions() "
+            "WHERE database_name = ? AND schema_name = 'main'",
+            [HOME],
+        ).fetchall()
+        macros = {name: (parameters, comment) for name, parameters, comment in made}
+        for file in sql_files():
+            if file.public and RELATIONS.intersection(macros[file.name][0]):
+                conn.execute(_second_form(file, *macros[file.name]))
+        conn.execute(f"USE {quote(database)}")
+
+    def configure_cursor(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        """Let a connection find the macros, after all that it finds already."""
+        ((database, schema, path),) = cursor.execute(
+            "SELECT current_database(), current_schema(), current_setting('search_path')"
+        ).fetchall()
+        before = path or f"{quote(database)}.{quote(schema)}"
+        cursor.execute(f"SET search_path = {literal(','.join((before, *PLACES)))}")
+
+
+def _second_form(file: SqlFile, parameters: list[str], comment: str) -> str:
+    """The statements that make the function in the form that dbt calls, with its comment."""
+    name = f"unquoted.{file.name}"
+    declared = file.text.partition(f"{CREATE} {file.name}(")[2].partition(") AS")[0]
+    values = ", ".join(f"{literal(each)}: {each}" for each in parameters)
+    call = f"__anon_written('{HOME}.main.{file.name}', {{{values}}})"
+    kind, body = (
+        ("TABLE ", f"TABLE FROM query('FROM ' || {call})")
+        if file.is_table
+        else ("", f"(FROM query('SELECT ' || {call}))")
+    )
+    return (
+        f"{CREATE} {name}({declared}) AS {body}; "
+        f"COMMENT ON MACRO {kind}{name} IS {literal(comment)}"
+    )
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"packages:\n  - local: {json.dumps(str(PACKAGE))}\n")

@@ -1,0 +1,1 @@
+select * from rayden({{ ref('adult') }}, k := 10)

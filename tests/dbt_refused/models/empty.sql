@@ -1,0 +1,1 @@
+select *, 1 as person_id from {{ ref('adult_released') }} limit 0

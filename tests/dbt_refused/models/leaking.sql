@@ -1,0 +1,1 @@
+select person_id, 'n' as note, person_id::varchar as visitor from {{ ref('adult') }}

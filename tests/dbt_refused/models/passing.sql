@@ -1,0 +1,1 @@
+{{ config(materialized='ephemeral') }} select age, sex, occupation from {{ ref('adult') }}

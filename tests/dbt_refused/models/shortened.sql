@@ -1,0 +1,1 @@
+select * from {{ ref('adult_released') }} offset 4
