@@ -202,18 +202,25 @@ def test_a_role_that_cannot_count_stops_the_model(refused, model, said):
         assert (model,) not in con.sql(made).fetchall()
 
 
-@pytest.mark.parametrize("model", ["quoted", "recent", "from_ephemeral"])
-def test_other_ways_to_name_a_relation(refused, model):
+@pytest.mark.parametrize(
+    ("model", "sql"),
+    [
+        ("quoted", "FROM rayden('adult', k := 10)"),
+        (
+            "recent",
+            "WITH young AS (SELECT age, sex, occupation FROM adult WHERE age < 40) "
+            "FROM rayden('young', k := 5, qids := ['age', 'sex'], alpha := 1.5)",
+        ),
+        (
+            "from_ephemeral",
+            "WITH few AS (SELECT age, sex, occupation FROM adult) "
+            "FROM rayden('few', k := 5, qids := ['age', 'sex'])",
+        ),
+    ],
+)
+def test_other_ways_to_name_a_relation(refused, model, sql):
     assert refused.status[model] == "success"
     with anon_sql.connect(refused.database, read_only=True) as con:
-        sql = (EXAMPLE.parents[1] / "tests" / "dbt_refused" / "models" / f"{model}.sql").read_text()
-        sql = re.sub(r"\{\{ ref\('(\w+)'\) \}\}", r"\1", sql).replace(
-            "rayden(recent", "rayden('recent'"
-        )
-        if model == "from_ephemeral":
-            sql = "WITH passing AS (SELECT age, sex, occupation FROM adult) " + sql.replace(
-                "rayden(passing", "rayden('passing'"
-            )
         assert rows(con, f"FROM {model}") == rows(con, sql)
 
 
