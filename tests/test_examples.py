@@ -18,7 +18,7 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql import adult, demo, reference
+from anon_sql import adult, demo, headers
 from tests import command
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -104,7 +104,7 @@ def shown(con, sql):
     return [result.columns, *(["NULL" if v is None else v for v in row] for row in texts)]
 
 
-@pytest.mark.parametrize("entry", reference.entries(), ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", headers.entries(), ids=lambda entry: entry.name)
 def test_the_example_of_every_header(tables, entry):
     columns, rows = run(tables, entry.example)
     assert columns

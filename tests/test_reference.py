@@ -6,7 +6,7 @@ from dataclasses import replace
 import duckdb
 import pytest
 
-from anon_sql import reference
+from anon_sql import headers, reference
 from anon_sql.macros import sql_files
 
 HEADER = """-- What it does.
@@ -46,7 +46,7 @@ def test_a_stale_page_is_named(tmp_path, monkeypatch, capsys):
 
 
 def test_a_header_in_its_parts():
-    entry = reference.read(file())
+    entry = headers.read(file())
     assert entry.description == "What it does."
     assert entry.parameters == ("tbl", "k := [1, 2]", "l := NULL")
     assert entry.note == ""
@@ -60,21 +60,21 @@ def test_a_header_in_its_parts():
 def test_a_header_that_lacks_a_line(line):
     text = re.sub(rf"-- {line}: .*\n", "", HEADER)
     with pytest.raises(ValueError, match=f"release/rayden.sql: the header lacks {line}"):
-        reference.read(file(text))
+        headers.read(file(text))
 
 
 def test_a_macro_that_is_not_the_file():
     with pytest.raises(ValueError, match="a macro of the file's name"):
-        reference.read(file(macro="CREATE OR REPLACE MACRO other(tbl) AS 1"))
+        headers.read(file(macro="CREATE OR REPLACE MACRO other(tbl) AS 1"))
 
 
-@pytest.mark.parametrize("entry", reference.entries(), ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", headers.entries(), ids=lambda entry: entry.name)
 def test_every_parameter_is_explained(entry):
     explained = [name for names, _ in entry.arguments for name in names]
     assert len(set(explained)) == len(explained)
     same = re.search(r"as in (\w+)", entry.note)
     if same:
-        (other,) = [known for known in reference.entries() if known.name == same[1]]
+        (other,) = [known for known in headers.entries() if known.name == same[1]]
         explained = {*explained, *other.names}
         assert set(entry.names) <= explained
     else:
@@ -83,7 +83,7 @@ def test_every_parameter_is_explained(entry):
     assert all(text for _, text in entry.arguments)
 
 
-@pytest.mark.parametrize("entry", reference.entries(), ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", headers.entries(), ids=lambda entry: entry.name)
 def test_the_signature_is_duckdbs(con, entry):
     kinds, parameters = con.sql(
         "SELECT any_value(function_type), list(parameters) FROM duckdb_functions() "
@@ -94,7 +94,7 @@ def test_the_signature_is_duckdbs(con, entry):
     assert (kinds == "table_macro") == entry.is_table
 
 
-@pytest.mark.parametrize("entry", reference.entries(), ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", headers.entries(), ids=lambda entry: entry.name)
 def test_the_example_is_one_statement(entry):
     assert len(duckdb.extract_statements(entry.example)) == 1
     assert f"{entry.name}(" in entry.example

@@ -1,0 +1,17 @@
+-- What the functions are and how they are called: all of them in a list, or one in full.
+--
+-- name: the function to tell about; left out, all are listed.
+-- Returns: a row per function: name, topic, kind ('table', which stands in FROM, or 'value'),
+--   parameters (with their defaults), summary. Of one function, a row per part of its help: part
+--   ('what', 'call', names of parameters, 'returns', 'errors', 'example'), text.
+-- Errors: a name that is no function of the package.
+-- Example: SELECT * FROM anon_help('rayden');
+CREATE OR REPLACE MACRO anon_help(name) AS TABLE (
+    WITH __anon_found AS MATERIALIZED (SELECT __anon_help_of(name::VARCHAR) AS __anon_parts)
+    SELECT unnest(__anon_part)
+    FROM (SELECT unnest(__anon_parts) AS __anon_part FROM __anon_found)
+), () AS TABLE (
+    WITH __anon_listed AS MATERIALIZED (SELECT __anon_functions_known(0) AS __anon_known)
+    SELECT unnest(__anon_function)
+    FROM (SELECT unnest(__anon_known) AS __anon_function FROM __anon_listed)
+);
