@@ -1,7 +1,9 @@
-"""The command line: ``anon-sql demo``, ``query``, ``release`` and ``data adult``."""
+"""The command line: ``anon-sql demo``, ``query``, ``release``, ``shell`` and ``data adult``."""
 
 import csv
 import shlex
+import sys
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -180,6 +182,44 @@ def release(
             if rest:
                 console.say(f"kept as they are, for want of a role: {', '.join(rest)}")
             console.show_measures(measured)
+
+
+@app.command()
+def shell(
+    database: Annotated[
+        str, typer.Argument(help="Database file; made where it does not exist.")
+    ] = ":memory:",
+) -> None:
+    """Answer statements as they are typed, or those of a script on stdin.
+
+    A statement ends with a semicolon. On a terminal Tab completes names, \\h RAYDEN shows what a
+    function does, Ctrl-C stops a statement and Ctrl-D leaves. A script stops at its first error.
+
+    Example: anon-sql shell people.duckdb
+    """
+    from anon_sql.shell import script
+
+    with console.one_sentence():
+        talk = _interactive() if sys.stdin.isatty() else None
+        with anon_sql.connect(database) as con:
+            # Names in a statement mean tables, never this program's Python variables.
+            con.execute("SET python_enable_replacements = false")
+            con.execute("SET enable_progress_bar = false")  # it would draw over ours
+            if talk:
+                talk(con, database)
+            elif not script.run(con, sys.stdin):
+                raise typer.Exit(1)
+
+
+def _interactive() -> Callable[[duckdb.DuckDBPyConnection, str], None]:
+    """What talks on a terminal. Raises AnonError where its packages are not installed."""
+    try:
+        from anon_sql.shell.prompt import interactive
+    except ModuleNotFoundError as error:
+        hint = "pip install 'anon-sql[shell]'"
+        rule = "prompt_toolkit and pygments must be installed to type on a terminal"
+        raise AnonError("shell", rule, f"no {error.name}", hint) from None
+    return interactive
 
 
 @data_app.command("adult")

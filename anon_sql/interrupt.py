@@ -18,11 +18,16 @@ def listen() -> None:
         return
 
     def handler(number: int, frame: Any) -> Any:
-        _asked.set()
+        ask()
         return before(number, frame)
 
     handler._anon_sql = True  # type: ignore[attr-defined]
     signal.signal(signal.SIGINT, handler)
+
+
+def ask() -> None:
+    """Stop the call that runs, as Ctrl-C does."""
+    _asked.set()
 
 
 def begin() -> None:
@@ -31,6 +36,6 @@ def begin() -> None:
 
 
 def check(function: str) -> None:
-    """Raise AnonError if Ctrl-C was pressed since ``begin``."""
+    """Raise AnonError if it was asked to stop since ``begin``."""
     if _asked.is_set():
         raise AnonError(function, "stopped on request", hint="nothing was released")

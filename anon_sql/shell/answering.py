@@ -1,0 +1,53 @@
+"""Runs what was typed and prints the answer, an error as one sentence in red."""
+
+import shutil
+import sys
+from functools import partial
+
+import duckdb
+from rich.console import Console
+from rich.text import Text
+
+from anon_sql import console
+from anon_sql.shell import commands
+from anon_sql.shell.stopping import stoppable
+
+_EXPLAINED = ["explain_key", "explain_value"]
+
+
+def answer(con: duckdb.DuckDBPyConnection, text: str) -> bool:
+    """Run a command or SQL; whether all of it went well. Raises EOFError for ``\\q``."""
+    try:
+        if text.lstrip().startswith("\\"):
+            stoppable(con, lambda: commands.run(con, text, draw))
+            return True
+        for statement in duckdb.extract_statements(text):
+            stoppable(con, partial(_run, con, statement.query))
+    except KeyboardInterrupt:
+        _complain("stopped on request")
+    except (duckdb.Error, ValueError, OSError) as error:
+        _complain(console.sentence(error))
+    else:
+        return True
+    return False
+
+
+def draw(result: duckdb.DuckDBPyRelation, rows: int = console.ROWS) -> None:
+    """A table as DuckDB draws it, as wide as the terminal; a pipe has no width."""
+    wide = shutil.get_terminal_size().columns if sys.stdout.isatty() else console.PIPE_WIDTH
+    result.show(max_width=wide, max_rows=rows)
+
+
+def _run(con: duckdb.DuckDBPyConnection, statement: str) -> None:
+    result = con.sql(statement)
+    if result is None or result.columns == ["Success"]:
+        console.say("done")
+    elif result.columns == _EXPLAINED:
+        for _, plan in result.fetchall():
+            console.say(plan)
+    else:
+        draw(result)
+
+
+def _complain(sentence: str) -> None:
+    Console(stderr=True, highlight=False).print(Text(sentence, style="red"), soft_wrap=True)
