@@ -192,8 +192,8 @@ def shell(
 ) -> None:
     """Answer statements as they are typed, or those of a script on stdin.
 
-    A statement ends with a semicolon. On a terminal Tab completes names, \\h RAYDEN shows what a
-    function does, Ctrl-C stops a statement and Ctrl-D leaves. A script stops at its first error.
+    A statement ends with a semicolon. On a terminal Tab completes names, \\h rayden shows help,
+    Ctrl-C stops a statement, Ctrl-D leaves. A script stops at its first error.
 
     Example: anon-sql shell people.duckdb
     """

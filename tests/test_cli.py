@@ -106,11 +106,11 @@ def test_demo_leaves_a_table_of_yours_alone(tmp_path):
 def test_version_and_help():
     assert run("--version").stdout.startswith("anon-sql ")
     assert duckdb.__version__ in run("--version").stdout
-    for command in ([], ["demo"], ["query"], ["release"], ["data"], ["data", "adult"]):
+    for command in ([], ["demo"], ["query"], ["release"], ["shell"], ["data"], ["data", "adult"]):
         result = run(*command, "--help")
         assert result.exit_code == 0
         assert "Usage" in result.stdout
-    for command in (["demo"], ["query"], ["release"], ["data", "adult"]):
+    for command in (["demo"], ["query"], ["release"], ["shell"], ["data", "adult"]):
         assert "Example: anon-sql" in run(*command, "--help").stdout
 
 

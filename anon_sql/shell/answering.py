@@ -19,10 +19,12 @@ def answer(con: duckdb.DuckDBPyConnection, text: str) -> bool:
     """Run a command or SQL; whether all of it went well. Raises EOFError for ``\\q``."""
     try:
         if text.lstrip().startswith("\\"):
-            stoppable(con, lambda: commands.run(con, text, draw))
-            return True
-        for statement in duckdb.extract_statements(text):
-            stoppable(con, partial(_run, con, statement.query))
+            stoppable(con, partial(commands.run, con, text, draw))
+        else:
+            for statement in duckdb.extract_statements(text):
+                stoppable(con, partial(_run, con, statement))
+    except BrokenPipeError:  # `| head` has seen enough
+        raise
     except KeyboardInterrupt:
         _complain("stopped on request")
     except (duckdb.Error, ValueError, OSError) as error:
@@ -38,9 +40,11 @@ def draw(result: duckdb.DuckDBPyRelation, rows: int = console.ROWS) -> None:
     result.show(max_width=wide, max_rows=rows)
 
 
-def _run(con: duckdb.DuckDBPyConnection, statement: str) -> None:
-    result = con.sql(statement)
-    if result is None or result.columns == ["Success"]:
+def _run(con: duckdb.DuckDBPyConnection, statement: duckdb.Statement) -> None:
+    result = con.sql(statement.query)
+    changes = duckdb.ExpectedResultType.CHANGED_ROWS in statement.expected_result_type
+    # DuckDB 2 gives a table for what 1.5 gives none for.
+    if result is None or result.columns == ["Success"] or (changes and result.columns == ["Count"]):
         console.say("done")
     elif result.columns == _EXPLAINED:
         for _, plan in result.fetchall():
