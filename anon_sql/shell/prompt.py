@@ -1,6 +1,6 @@
 """The shell on a terminal: lines that can be edited, coloured, completed and called back."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import duckdb
 from prompt_toolkit import PromptSession
@@ -55,36 +55,28 @@ def interactive(con: duckdb.DuckDBPyConnection, database: str) -> None:
     where = "in memory" if database == ":memory:" else database
     console.say(f"anon_sql {VERSION}, DuckDB {duckdb.__version__}, {where}")
     console.say("\\h lists functions, \\? commands; Ctrl-D leaves")
-    for text in _typed(con):
+    session = _session(con)
+    while True:
         try:
-            answer(con, text)
+            text = session.prompt()
+            if text.strip():
+                answer(con, text)
+        except KeyboardInterrupt:  # what stands at the prompt is forgotten
+            continue
         except EOFError:
             return
 
 
-def _typed(con: duckdb.DuckDBPyConnection) -> Iterable[str]:
-    """What is typed, statement by statement; Ctrl-C forgets what stands there."""
-    session: PromptSession[str] = PromptSession(
+def _session(con: duckdb.DuckDBPyConnection) -> PromptSession[str]:
+    path = history_file()
+    history: History = InMemoryHistory() if path is None else FileHistory(str(path))
+    return PromptSession(
         PROMPT,
         multiline=True,
         prompt_continuation=MORE,
         lexer=PygmentsLexer(SqlLexer),
         completer=SqlCompleter(con),
         complete_while_typing=False,
-        history=_history(),
+        history=history,
         key_bindings=_keys,
     )
-    while True:
-        try:
-            text = session.prompt()
-        except KeyboardInterrupt:
-            continue
-        except EOFError:
-            return
-        if text.strip():
-            yield text
-
-
-def _history() -> History:
-    path = history_file()
-    return InMemoryHistory() if path is None else FileHistory(str(path))

@@ -34,24 +34,24 @@ def suggest(typed: str, known: Names) -> list[Suggestion]:
     if at.text is not None:
         return _in_text(at.text, at.call, at, known) if at.call else []
     if at.call and at.fresh:
-        tables = [f"'{_doubled(name)}'" for name in known.tables]
+        quoted = [f"'{_doubled(name)}'" for name in known.tables]
         left = [f"{name} := " for name in at.call.names if name not in at.given]
         return [
-            *(_offer(at.word, tables, "table") if at.parameter in _TABLES else []),
+            *(_offer(at.word, quoted, "table") if at.parameter in _TABLES else []),
             *_offer(at.word, left, "parameter"),
         ]
-    in_from = at.before in _TABLE_FOLLOWS
-    calls = [f"{entry.name}(" for entry in functions() if entry.is_table == in_from]
-    return [
-        *(
-            []
-            if in_from
-            else _offer(at.word, map(known.written, _columns(at.words, known)), "column")
-        ),
-        *(_offer(at.word, known.tables, "table") if in_from or at.word else []),
-        *_offer(at.word, calls, "function"),
-        *(_offer(at.word, known.rest, "SQL") if at.word else []),
-    ]
+    tables = _offer(at.word, known.tables, "table")
+    rest = _offer(at.word, known.rest, "SQL") if at.word else []
+    if at.before in _TABLE_FOLLOWS:
+        return [*tables, *_calls(at.word, True), *rest]
+    columns = _offer(at.word, map(known.written, _columns(at.words, known)), "column")
+    return [*columns, *_calls(at.word, False), *(tables if at.word else []), *rest]
+
+
+def _calls(word: str, is_table: bool) -> list[Suggestion]:
+    """The package's functions that stand in FROM, or those that do not."""
+    names = [f"{entry.name}(" for entry in functions() if entry.is_table == is_table]
+    return _offer(word, names, "function")
 
 
 def _in_text(typed: str, call: Entry, at: cursor.Cursor, known: Names) -> list[Suggestion]:
