@@ -42,7 +42,7 @@ def test_a_class_that_breaks_l_t_or_counts_rows_for_persons(con, monkeypatch, as
     con.execute(
         "CREATE TABLE t AS SELECT i // 10 AS n, i // 10 % 4 AS s, i // 3 AS person FROM range(60) r(i)"
     )
-    monkeypatch.setattr(partition, "merge_until_legal", lambda table, classes, *_: classes)
+    monkeypatch.setattr(partition, "protect", lambda table, classes, *_: classes)
     said = fails(con, f"FROM rayden('t', k := 5, qids := ['n'], sensitive := 's', {asked})")
     assert said.startswith("rayden: every class of labels must satisfy k, l and t, got ")
 

@@ -17,7 +17,7 @@ from anon_sql.calls.describe import PART, describe
 from anon_sql.calls.protection import constraint_of
 from anon_sql.errors import AnonError
 from anon_sql.joining import accompany_suppressed, dense, place_suppressed
-from anon_sql.merging import merge_until_legal
+from anon_sql.protecting import protect
 from anon_sql.registry import udf
 from anon_sql.table import QuasiTable, read
 from anon_sql.workers import Workers
@@ -85,8 +85,8 @@ def run(
         placed = accompany_suppressed(found.classes, call.constraint, mode)
         return as_came(table, placed), as_came(table, found.nodes)
     placed = place_suppressed(table, found.classes, call.constraint, mode, call.workers)
-    merged = merge_until_legal(table, placed, call.constraint, call.workers)
-    return as_came(table, merged), None
+    protected = protect(table, placed, call.constraint, call.workers)
+    return as_came(table, protected), None
 
 
 def as_came(table: QuasiTable, values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -1,0 +1,78 @@
+"""What l and t cost: GCP of releases under k alone and under l and t, method by method.
+
+    python benchmarks/protection.py [k]
+
+Adult's 30,162 complete rows where the folder ../shared/data is there, else as many rows of the
+demonstration table. Each release is measured by SQL: GCP, and the k, l and t it has.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+
+import anon_sql
+from anon_sql.demo import make_adult_like
+
+ROWS = 30_162
+QUASI = [
+    *("age", "workclass", "education_num", "marital_status"),
+    *("occupation", "race", "sex", "native_country"),
+]
+ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult.parquet"
+METHODS = ["anonymize", "dop", "mondrian", "top_down", "rayden"]
+CASES = {  # sensitive column, what is asked
+    "income, k": ("income", ""),
+    "income, l = 2": ("income", "l := 2"),
+    "income, l = 2, t = .2": ("income", "l := 2, t := 0.2"),
+    "occupation, k": ("occupation", ""),
+    "occupation, l = 3, t = .2": ("occupation", "l := 3, t := 0.2"),
+}
+
+
+def load(con: duckdb.DuckDBPyConnection) -> None:
+    columns = ", ".join([*QUASI, "income"])
+    if ADULT.is_file():
+        complete = "workclass IS NOT NULL AND occupation IS NOT NULL AND native_country IS NOT NULL"
+        con.execute(
+            f"CREATE TABLE adult AS SELECT {columns} FROM '{ADULT}' "
+            f"WHERE split = 'train' AND {complete}"
+        )
+    else:
+        make_adult_like(con, "made", rows=ROWS)
+        con.execute(f"CREATE TABLE adult AS SELECT {columns} FROM made")
+
+
+def measure(con: duckdb.DuckDBPyConnection, method: str, k: int, column: str, asked: str) -> str:
+    qids = [name for name in QUASI if name != column]
+    kept = [] if column == "income" else ["income"]
+    started = time.perf_counter()
+    con.execute(
+        f"CREATE OR REPLACE TABLE released AS FROM {method}('adult', k := {k}, qids := {qids}, "
+        f"sensitive := '{column}', keep := {kept}{', ' + asked if asked else ''})"
+    )
+    seconds = time.perf_counter() - started
+    gcp, *has = con.sql(
+        f"SELECT gcp('adult', 'released', qids := {qids}), "
+        f"k_anonymity('adult', 'released', qids := {qids}), "
+        f"l_diversity('adult', 'released', '{column}', qids := {qids}), "
+        f"t_closeness('adult', 'released', '{column}', qids := {qids})"
+    ).fetchall()[0]
+    return f"{gcp:8.4f} {has[0]:5d} {has[1]:4.0f} {has[2]:7.4f} {seconds:8.2f}"
+
+
+def main() -> None:
+    k = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    con = anon_sql.connect()
+    load(con)
+    known = {name for (name,) in con.sql("SELECT name FROM anon_methods()").fetchall()}
+    print(f"{'':28}{'method':12}{'GCP':>8} {'k':>5} {'l':>4} {'t':>7} {'seconds':>8}")
+    for case, (column, asked) in CASES.items():
+        for method in METHODS:
+            if method in known:
+                print(f"{case:28}{method:12}{measure(con, method, k, column, asked)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
