@@ -77,6 +77,10 @@ class Constraint:
             f"l := {rules.l:g}",
         )
 
+    def at(self, k: int) -> "Constraint":
+        """The same with another k."""
+        return replace(self, k=k, rules=self.rules._replace(k=k) if self.rules else None)
+
     def legal(self, classes: Codes, count: int) -> npt.NDArray[np.bool_]:
         """For each of ``count`` classes, int32[n] by row (-1: none): may it be released?"""
         if self.rules is None:

@@ -14,10 +14,10 @@ from anon_sql.calls.binding import HELPER
 from anon_sql.calls.class_measures import Measured
 from anon_sql.calls.comparable import Methods, Settings, Sizes, size
 from anon_sql.calls.partition import prepare, refuse_identifying, run
-from anon_sql.constraints import Constraint
 from anon_sql.errors import AnonError
 from anon_sql.methods import Call, method
 from anon_sql.progress import Progress
+from anon_sql.protecting import protect
 from anon_sql.registry import udf
 from anon_sql.table import QuasiTable
 from anon_sql.workers import Workers
@@ -77,7 +77,7 @@ def _rows(
 
     def made(name: str, k: int) -> dict[str, Any]:
         refuse_identifying(name, min(k, MOST), loose)
-        constraint = Constraint(min(k, MOST))
+        constraint = call.constraint.at(min(k, MOST))
         constraint.require(name, table.rows)
         workers = Workers(name, plan["threads"])
         one = Call(name, constraint, call.seed, workers, call.options["options"][name])
@@ -108,11 +108,14 @@ def _rows(
 
 def _load(name: str, table: QuasiTable, call: Call) -> None:
     """Run a method on a few rows, so that no clock counts the compiling of its kernels."""
-    few = table.only(np.arange(table.rows) < FEW)
-    chosen = call.options["options"][name]
+    part = np.arange(table.rows) < FEW
+    constraint = call.constraint.only(part).at(2)
+    one = replace(call, constraint=constraint, options=call.options["options"][name])
     try:
         interrupt.check("compare")
-        methods.find(name).run(few, replace(call, constraint=Constraint(2), options=chosen))
+        few = table.only(part)
+        found = methods.find(name).run(few, one)
+        protect(few, found.classes, constraint, call.workers)
     except AnonError:
         interrupt.check("compare")
 

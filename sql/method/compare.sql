@@ -4,6 +4,9 @@
 -- tbl: name of the relation. methods: names of release methods; NULL for all that fit the table.
 -- ks: smallest classes, in rows. qids, sensitive, identifiers, keep: column names; NULL means as
 --   declared in comments.
+-- l: how diverse each sensitive column is in each class. l_kind: 'distinct' values, 'entropy' or
+--   'recursive'. c: of 'recursive'. t: how far its values may be from the table's, 0…1.
+-- entity: the column that says whose a row is; k, l and t then count persons.
 -- hierarchy: name of a relation with attribute, value, level and label; NULL for none.
 -- seed: all randomness.
 -- options: parameters of single methods, such as {'rayden': {'cut': 'aligned'}}; all others are as
@@ -16,39 +19,14 @@
 -- Example: SELECT * FROM compare('people', ks := [2, 5], qids := ['age', 'city'], keep := ['illness']);
 CREATE OR REPLACE MACRO compare(
     tbl, methods := NULL, ks := [5, 10, 25, 50, 100], qids := NULL, sensitive := NULL,
-    identifiers := NULL, keep := NULL, hierarchy := NULL, seed := 42, options := NULL
+    identifiers := NULL, keep := NULL, hierarchy := NULL, seed := 42, options := NULL,
+    l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL
 ) AS TABLE
-WITH
-__anon_planned AS MATERIALIZED (
-    SELECT __anon_plan(
-        'compare', __anon_types, __anon_k_given,
-        __anon_scope(tbl, qids, sensitive, identifiers, keep), __anon_seen(tbl),
-        __anon_common('label', 'keep', seed),
-        {'methods': methods, 'ks': ks, 'options': options}) AS __anon_plan
-    FROM __anon_schema(tbl, 1)
-),
-__anon_lists AS (
-    SELECT
-        list(COLUMNS(lambda __anon_c: __anon_c = '__anon_hash' OR __anon_is(
-            'quasi', __anon_c, __anon_scope(tbl, qids, sensitive, identifiers, keep)))),
-        list(__anon_mark(COLUMNS(lambda __anon_c: __anon_is(
-            'loose', __anon_c, __anon_scope(tbl, qids, sensitive, identifiers, keep)))))
-            AS '__anon_mark_\0'
-    FROM
-        __anon_rows(tbl, __anon_scope(tbl, qids, sensitive, identifiers, keep)), __anon_planned
-    WHERE CASE
-        WHEN __anon_row <= __anon_plan.rows THEN true ELSE error(__anon_plan.too_large) END
-),
-__anon_given AS MATERIALIZED (
-    SELECT struct_pack(*COLUMNS(__anon_lists.*)) AS __anon_packed FROM __anon_lists
-),
-__anon_compared AS MATERIALIZED (
-    SELECT __anon_compare(
-        __anon_plan, __anon_packed, {'methods': methods, 'ks': ks, 'options': options},
-        __anon_trees) AS __anon_found
-    FROM
-        __anon_planned, __anon_given,
-        __anon_trees(tbl, __anon_scope(tbl, qids, sensitive, identifiers, keep), hierarchy)
-)
-SELECT unnest(__anon_one)
-FROM (SELECT unnest(__anon_found) AS __anon_one FROM __anon_compared);
+FROM __anon_comparison(
+    tbl, __anon_scope(
+        tbl, qids, sensitive, identifiers, keep,
+        __anon_entity := entity, __anon_l := l, __anon_t := t),
+    __anon_common(
+        'label', 'keep', seed,
+        __anon_l := l, __anon_l_kind := l_kind, __anon_c := c, __anon_t := t),
+    {'methods': methods, 'ks': ks, 'options': options}, hierarchy);

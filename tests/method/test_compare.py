@@ -67,6 +67,21 @@ def test_every_method_with_nulls(people, hierarchy):
     agree(people, found, "people", hierarchy=hierarchy)
 
 
+@pytest.mark.parametrize(
+    "asked", [", l := 2, t := 0.4", ", l := 1.5, l_kind := 'entropy'", ", entity := 'person_id'"]
+)
+def test_l_t_and_persons(people, asked):
+    """As in each release; k and l that the table has not are said of the whole call or the k."""
+    found = compared(people, "people", f", ks := [4, 25]{asked}")
+    assert ("mondrian", 25) in found
+    agree(people, found, "people", asked)
+
+
+def test_an_l_that_the_table_has_not(people):
+    said = fails(people, "FROM compare('people', l := 4)")
+    assert said.startswith("compare: l must be at most what the whole table has in illness, 3")
+
+
 def test_numbers_alone_and_another_seed(people):
     more = ", qids := ['age', 'born'], keep := ['city', 'sex'], seed := 7"
     found = compared(people, "people", f", ks := [3, 20]{more}")
