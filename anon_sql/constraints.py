@@ -94,6 +94,16 @@ class Constraint:
         lacking = shortfalls(self.rules, order[: starts[count]], starts[: count + 1])
         return np.asarray(lacking == 0)
 
+    def allows(self, rows: npt.NDArray[np.int64]) -> bool:
+        """May these rows, int64[m] by position, be a class?"""
+        if len(rows) < self.smallest:
+            return False
+        if self.rules is None:
+            return True
+        from anon_sql.kernels.sides import legal_rows
+
+        return bool(legal_rows(self.rules, rows))
+
     def only(self, kept: npt.NDArray[np.bool_]) -> "Constraint":
         """The same of the rows marked in ``kept``, bool[n]; the table's own shares stay."""
         if self.rules is None:

@@ -1,9 +1,12 @@
 """What k, l and t ask and a method's cuts do not give: classes merge until every one is legal."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from anon_sql.constraints import Constraint
+from anon_sql.improving import total_loss
 from anon_sql.joining import dense
 from anon_sql.ordering import curve_order
 from anon_sql.table import QuasiTable
@@ -38,6 +41,14 @@ def merge_until_legal(
     merged = classes.copy()
     merged[kept] = last[numbered]
     return dense(merged)
+
+
+def cheapest(table: QuasiTable, found: Sequence[npt.NDArray[np.int32]], workers: Workers) -> int:
+    """Which of several partitions loses least; ties: the first. All suppress (-1) the same rows."""
+    kept = found[0] >= 0
+    own = table.only(kept)
+    lost = [total_loss(own, dense(classes[kept]), workers) for classes in found]
+    return int(np.argmin(np.round(lost, 9)))
 
 
 def along(classes: npt.NDArray[np.int32], order: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:

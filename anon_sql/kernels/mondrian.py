@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from anon_sql.kernels.bags import Rules
 from anon_sql.kernels.coded import NULL, WHOLE, coded
 from anon_sql.kernels.leaves import Leaves
 from anon_sql.kernels.mondrian_cut import mark_side
@@ -74,7 +75,7 @@ def move(pairs, side, spare):
 
 
 @njit(cache=True, nogil=True)
-def grow(rows, pairs, model, k, rule, stop):
+def grow(rows, pairs, model, k, rules, rule, stop):
     """Where each set of rows begins, int64[…], once those above ``stop`` rows are cut.
 
     rows int32[m, w], w even: the codes and whatever goes with a row; pairs: the same memory as
@@ -104,7 +105,7 @@ def grow(rows, pairs, model, k, rule, stop):
         if (
             b - a <= stop
             or b - a < 2 * k
-            or not mark_side(node, model, k, rule, null, bound, seen, mark, scratch)
+            or not mark_side(node, model, k, rules, rule, null, bound, seen, mark, scratch)
         ):
             starts[count] = a
             count += 1
@@ -122,12 +123,13 @@ def mondrian_partition(
     points: npt.NDArray[np.float64],
     model: LossModel,
     k: int,
+    rules: Rules | None = None,
     *,
     partitioning: str = "strict",
     columns: str = "any",
     workers: Workers,
 ) -> Leaves:
-    """Partition rows into leaves of at least k.
+    """Partition rows into leaves of at least k, which satisfy rules where the whole table does.
 
     points: float64[n, d], rows in canonical order, so that the lower position wins a tie.
     partitioning: 'strict' keeps equal values together, 'relaxed' cuts at the middle rank (leaves
@@ -147,7 +149,7 @@ def mondrian_partition(
         once = {node: node[1] - node[0] - 1 for node in todo}
         made = workers.map(
             grow,
-            [(rows[a:b], pairs[a:b], model, k, rule, once[a, b]) for a, b in todo],
+            [(rows[a:b], pairs[a:b], model, k, rules, rule, once[a, b]) for a, b in todo],
             list(once.values()),
         )
         sides = {node: node[0] + starts for node, starts in zip(todo, made, strict=True)}
@@ -156,7 +158,7 @@ def mondrian_partition(
     below = [node for node in nodes if node not in whole]
     made = workers.map(
         grow,
-        [(rows[a:b], pairs[a:b], model, k, rule, 2 * k - 1) for a, b in below],
+        [(rows[a:b], pairs[a:b], model, k, rules, rule, 2 * k - 1) for a, b in below],
         [b - a for a, b in below],
     )
     found = dict(zip(below, made, strict=True))

@@ -8,6 +8,7 @@ from numba import njit
 
 from anon_sql.kernels.coded import NULL, WHOLE, count_loss, span_loss
 from anon_sql.kernels.ncp import SET
+from anon_sql.kernels.sides import legal_cut
 from anon_sql.kernels.vp_cut import nth
 
 
@@ -105,11 +106,12 @@ def part_equals(values, among, want, null, k, work, side):
 
 
 @njit(cache=True, nogil=True)
-def mark_side(rows, model, k, rule, null, bound, seen, mark, scratch):
+def mark_side(rows, model, k, rules, rule, null, bound, seen, mark, scratch):
     """Mark the rows of one side of a cut in side, the first of scratch; whether there is a cut.
 
-    rows int32[m, …]: the codes. rule: (relaxed, widest only). null int64[d]: code of NULL. bound:
-    as in ``widest``, -1 for a column that has no cut here, and so has none below.
+    rows int32[m, …]: the codes, and behind them the place of the row in rules, which are None or
+    what each side must satisfy beside k. rule: (relaxed, widest only). null int64[d]: code of NULL.
+    bound: as in ``widest``, -1 for a column that has no cut here, and so has none below.
     """
     relaxed, only = rule
     side, work, among = scratch
@@ -131,12 +133,14 @@ def mark_side(rows, model, k, rule, null, bound, seen, mark, scratch):
             part = k if count == m else 0
             count, want = part_equals(values, among[:count], want, null[column], part, work, side)
             continue
-        if cut_strict(values, null[column], k, work, side):
+        if not cut_strict(values, null[column], k, work, side):
+            bound[column] = -1
+        elif legal_cut(rules, rows[:, bound.size], side[:m]):
             return True
-        bound[column] = -1
         if only:
             break
     if relaxed:
         for i in range(count):
             side[among[i]] = i < want
-    return relaxed
+        return legal_cut(rules, rows[:, bound.size], side[:m])
+    return False

@@ -5,6 +5,7 @@ leaves open how categories are ordered and where equal values go; ``kernels.mond
 done here.
 """
 
+from anon_sql.merging import cheapest, merge_until_legal
 from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.options import Choice
 from anon_sql.table import QuasiTable
@@ -24,7 +25,16 @@ def mondrian(table: QuasiTable, call: Call) -> Partition:
     """Classes of at least k rows."""
     from anon_sql.kernels.mondrian import mondrian_partition
 
-    leaves = mondrian_partition(
-        table.points, table.model, call.constraint.smallest, workers=call.workers, **call.options
-    )
-    return Partition(leaves.classes())
+    rules, found = call.constraint.rules, []
+    for asked in [None] if rules is None else [rules, None]:
+        leaves = mondrian_partition(
+            table.points,
+            table.model,
+            call.constraint.smallest,
+            asked,
+            workers=call.workers,
+            **call.options,
+        )
+        found.append(merge_until_legal(table, leaves.classes(), call.constraint, call.workers))
+    best = 0 if rules is None else cheapest(table, found, call.workers)
+    return Partition(found[best])

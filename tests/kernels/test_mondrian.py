@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from anon_sql.kernels import mondrian
 from anon_sql.kernels.mondrian import COLUMNS, PARTITIONINGS, mondrian_partition
 from anon_sql.workers import Workers
+from tests.kernels.legal import asked, legal, made
 from tests.loss import NULL, TREE_LEAVES, loss, model_of
 
 
@@ -28,7 +29,8 @@ def ranked(kinds, points):
     return list(zip(*columns, strict=True))
 
 
-def twin(kinds, points, k, partitioning, columns):
+def twin(kinds, points, k, partitioning, columns, allowed=lambda rows: True):
+    """allowed: whether rows may be a side of a cut, beside their number."""
     model, codes = model_of(kinds, points), ranked(kinds, points)
 
     def cut(rows):
@@ -41,18 +43,22 @@ def twin(kinds, points, k, partitioning, columns):
             nulls = sum(codes[row][order[0]] == 1000 for row in rows) if order else 0
             if k <= nulls <= len(rows) - k:
                 rank = len(rows) - nulls
-            return by[:rank], by[rank:]
+            both = by[:rank], by[rank:]
+            return both if all(map(allowed, both)) else None
         for c in order if columns == "any" else order[:1]:
             present = [row for row in rows if codes[row][c] < 1000]
             if k <= len(rows) - len(present) and len(present) >= k:
-                return present, [row for row in rows if row not in present]
+                both = present, [row for row in rows if row not in present]
+                if all(map(allowed, both)):
+                    return both
+                continue
             sides = []
             for edge in sorted({codes[row][c] for row in rows}):
                 low = [row for row in rows if codes[row][c] <= edge]
                 high = [row for row in rows if codes[row][c] > edge]
                 sides.append((abs(Fraction(len(rows), 2) - len(low)), -len(low), low, high))
             low, high = min(sides)[2:]
-            if min(len(low), len(high)) >= k:
+            if min(len(low), len(high)) >= k and allowed(low) and allowed(high):
                 return low, high
         return None
 
@@ -98,6 +104,22 @@ def test_leaves_are_the_twins(table, k, partitioning, columns):
         assert min(map(len, found)) >= k
     if partitioning == "relaxed":
         assert max(map(len, found)) < max(2 * k, len(points) + 1 if len(points) < 2 * k else 0)
+
+
+@settings(deadline=None, max_examples=300)
+@given(asked(), st.data(), st.sampled_from(PARTITIONINGS), st.sampled_from(COLUMNS))
+def test_both_sides_of_every_cut_are_legal_where_rules_say_so(table, data, partitioning, columns):
+    rows, how = table
+    kinds = ["number", "set"]
+    points = np.array([[data.draw(st.sampled_from(VALUES[kind])) for kind in kinds] for _ in rows])
+    constraint = made(rows, how)
+    k, rules = constraint.smallest, constraint.rules
+    found = partition(kinds, points, k, rules=rules, partitioning=partitioning, columns=columns)
+
+    def allowed(side):
+        return legal([rows[row] for row in side], rows, how)
+
+    assert as_lists(found) == twin(kinds, points, k, partitioning, columns, allowed)
 
 
 @pytest.mark.parametrize("partitioning", PARTITIONINGS)

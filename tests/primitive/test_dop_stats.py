@@ -1,0 +1,47 @@
+"""dop_stats: the numbers of the very release that the same call makes."""
+
+import pytest
+
+
+@pytest.mark.parametrize("more", ["", ", l := 2", ", loss := 'ncp', noise := 'split'"])
+@pytest.mark.parametrize("k", [3, 10])
+def test_numbers_are_those_of_the_release(people, k, more):
+    row = people.sql(f"FROM dop_stats('people', k := {k}{more})").fetchall()[0]
+    eps, min_samples, clusters, noise, joined, splits, suppressed, rate, classes = row
+    assert (min_samples, suppressed, rate) == (k, 0, 0.0)
+    assert eps > 0
+    assert 0 <= noise <= 4  # of 400 rows, 1 %
+    assert 0 <= joined < clusters
+    groups = people.sql(
+        f"SELECT count(*) FROM (SELECT 1 FROM dop('people', k := {k}{more}) GROUP BY age, city, sex, born)"
+    ).fetchall()[0][0]
+    assert groups <= classes  # classes that print alike are one in the release
+    if not more.startswith(", l"):  # nothing merged
+        assert classes == clusters - joined + splits + (noise >= k)
+
+
+def test_what_is_given_is_what_is_said(people):
+    said = people.sql("FROM dop_stats('people', eps := 0.2, min_samples := 7)")
+    assert said.select("eps, min_samples").fetchall() == [(0.2, 7)]
+
+
+def test_suppressed_rows_are_counted(con):
+    con.execute("CREATE TABLE t AS SELECT i % 5 AS a FROM range(100) AS r(i) UNION ALL SELECT 50")
+    said = con.sql(
+        "FROM dop_stats('t', qids := ['a'], eps := 0.03, noise := 'suppress', suppressed := 'drop')"
+    )
+    assert said.select("noise, suppressed, suppression_rate").fetchall() == [(1, 1, 1 / 101)]
+
+
+def test_persons_count(con):
+    con.execute("CREATE TABLE t AS SELECT i // 10 AS a, i // 4 AS p FROM range(200) AS r(i)")
+    of = "('t', k := 5, qids := ['a'], entity := 'p', loss := 'ncp')"
+    classes = con.sql(f"SELECT classes FROM dop_stats{of}").fetchall()[0][0]
+    assert classes == con.sql(f"SELECT count(DISTINCT a) FROM dop{of}").fetchall()[0][0] <= 10
+
+
+def test_an_empty_table(con):
+    con.execute("CREATE TABLE t (a INTEGER)")
+    assert con.sql("FROM dop_stats('t', qids := ['a'])").fetchall() == [
+        (None, None, 0, 0, 0, 0, 0, 0.0, 0)
+    ]
