@@ -3,7 +3,9 @@
 Sharma, Kumar and Reddy, "A Density-Driven Anonymization Framework", section IV-B ("optimal
 Mondrian"). No cut is refused for losing more than the node does. The cuts peel off slivers, so a
 node may lie n / k deep: the nodes that wait are on a stack, and the rows stay sorted by every
-column, which makes a node cost what it has rows.
+column, which makes a node cost what it has rows. Text is ordered by how frequent a value is, as in
+``kernels.mondrian``: the paper leaves the encoding open, and on Adult (k = 10, 'ncp') order by code
+loses 18 % more.
 """
 
 from typing import NamedTuple

@@ -5,8 +5,8 @@ and Data Utility Optimization", section IV; its two phases are ``density`` and `
 and ``kernels.optimal_mondrian``. Departures:
 
 - Where more than k is asked, the paper's cuts, both of whose sides are legal, are one of two tries;
-  the other cuts for k alone and merges what is then illegal. The one of less NCP is kept, whatever
-  ``loss`` the cuts went by.
+  the other cuts for k alone, merges what is then illegal, and cuts on where both sides are legal.
+  The one of less NCP is kept, whatever ``loss`` the cuts went by: that is what a release loses.
 - Noise that is illegal joins its nearest clusters; ``noise := 'suppress'`` masks it as the paper
   does, where masked rows may be left out. Noise that is legal is a class whose rows may lie far
   apart, as in the paper; ``noise := 'split'`` cuts it like a cluster.
@@ -32,7 +32,7 @@ Classes = npt.NDArray[np.int32]
     "dop",
     facts=Facts(
         what="Dense clusters, each cut where a cut loses least, again and again.",
-        paper="Sharma, Kumar and Reddy 2025",
+        paper="Sharma, Kumar and Reddy",
         cost="n log n to n²",
     ),
     eps=OrNull(Positive()),
@@ -41,7 +41,7 @@ Classes = npt.NDArray[np.int32]
     noise=Choice(NOISE),
 )
 def dop(table: QuasiTable, call: Call) -> Partition:
-    """Legal classes; stats: eps, min_samples, clusters, noise, joined, splits, asked."""
+    """Legal classes; stats: eps, min_samples, clusters, noise, joined, splits."""
     chosen, constraint, workers = call.options, call.constraint, call.workers
     min_samples = chosen["min_samples"] or constraint.k
     dense = density(call.function, table, chosen["eps"], min_samples, workers.threads)

@@ -2,7 +2,8 @@
 
 Source: LeFevre, DeWitt and Ramakrishnan 2006, "Mondrian multidimensional k-anonymity". The paper
 leaves open how categories are ordered and where equal values go; ``kernels.mondrian`` says what is
-done here.
+done here. Where more than k is asked, cuts both of whose sides satisfy it are one of two tries; the
+other cuts for k alone and merges what is then illegal. The one of less NCP is kept.
 """
 
 from anon_sql.merging import cheapest, merge_until_legal
