@@ -11,7 +11,7 @@ from anon_sql.measures.call import is_label, require_columns, require_types, rol
 from anon_sql.measures.checked import types_of
 from anon_sql.measures.protected import KIND, numbers_of
 from anon_sql.measures.sensitive import require_bound, require_released
-from anon_sql.options import Number, Option, OrNull, Positive, Whole, read
+from anon_sql.options import Choice, Number, Option, OrNull, Positive, Whole, read
 from anon_sql.registry import udf
 from anon_sql.roles import fold
 
@@ -20,6 +20,7 @@ _OPTIONS: dict[str, Option] = {
     "t": OrNull(Number(0, 1)),
     "l_kind": KIND,
     "c": Positive(),
+    "suppressed": Choice(("keep", "drop")),
     "synthetic": Whole(0),
 }
 _NAME = "audit"
@@ -27,8 +28,8 @@ _NAME = "audit"
 
 @udf(
     "__anon_audit_asks",
-    "STRUCT(k BIGINT, l DOUBLE, t DOUBLE, l_kind VARCHAR, c DOUBLE, synthetic BIGINT, "
-    "entity VARCHAR, quasi VARCHAR[], types VARCHAR[], typed BOOLEAN[], sensitive VARCHAR[], "
+    "STRUCT(k BIGINT, l DOUBLE, t DOUBLE, l_kind VARCHAR, c DOUBLE, suppressed VARCHAR, "
+    "synthetic BIGINT, entity VARCHAR, quasi VARCHAR[], types VARCHAR[], typed BOOLEAN[], sensitive VARCHAR[], "
     "numbers VARCHAR[], identifiers VARCHAR[], loose VARCHAR[], shared VARCHAR[], added VARCHAR[])",
 )
 def asks(

@@ -1,15 +1,64 @@
-"""How many persons stand behind a class, where the release does not say whose its rows are.
+"""Whose the rows of a class are, and how many persons those are where the release does not say.
 
 A person can have given a slot at most as many rows as the person has among those it may stem from.
 The fewest persons whose rows are enough for a class are a bound from below, all that could have
 given one from above; where every released row can stem from one raw row only, the two agree.
 """
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from anon_sql.measures.readings import Ints
+from anon_sql.measures.release import Marks, Release
 from anon_sql.measures.stems import Slots, Stems
+from anon_sql.roles import fold
+
+BY_CLASS = pa.struct([("class", pa.int64()), ("persons", pa.list_(pa.uint64()))])
+
+
+def shows(given: Release) -> bool:
+    """Whether the release still has the column that tells persons apart."""
+    return fold(given.asked["entity"]) in map(fold, given.asked["shared"])
+
+
+def by_class(given: Release, found: Slots, known: Stems | None) -> Any:
+    """A mark of whose each released row is, class by class, as ``BY_CLASS``; None where l and t do
+    not need it or nobody can tell. known: None unless every released row has a raw row."""
+    asked = given.asked
+    if asked["entity"] is None or (
+        asked["t"] is None and (asked["l"] is None or asked["l_kind"] == "distinct")
+    ):
+        return None
+    marks = given.marks(asked["entity"]) if shows(given) else None
+    if marks is None and known is not None and known.rows is not None:
+        marks = _forced(found, known, given.raw_marks(asked["entity"]))
+    if marks is None:
+        return None
+    ends = np.append(0, np.cumsum(given.sizes)).astype(np.int32)
+    lists = pa.ListArray.from_arrays(pa.array(ends), pa.array(marks))
+    numbers = given.classes["__anon_class"]
+    return pa.StructArray.from_arrays([numbers.cast(pa.int64()), lists], names=["class", "persons"])
+
+
+def _forced(found: Slots, known: Stems, persons: Marks) -> Marks | None:
+    """Whose each released row is, where each slot needs all the raw rows that it may stem from or
+    they are one person's; None where a slot can choose. persons: a mark for each raw row."""
+    assert known.rows is not None
+    who = persons[known.rows]
+    if not len(who):
+        return who
+    starts = known.ends[:-1]
+    single = np.minimum.reduceat(who, starts) == np.maximum.reduceat(who, starts)
+    if not (single | (known.many == found.capacity)).all():
+        return None
+    first = np.cumsum(found.capacity) - found.capacity
+    at = np.arange(len(found.shown)) + np.repeat(starts - first, found.capacity)
+    marks = np.empty(len(found.shown), dtype=np.uint64)
+    marks[found.shown] = who[at]
+    return marks
 
 
 def counted(class_of: Ints, persons: npt.NDArray[np.uint64], classes: int) -> Ints:

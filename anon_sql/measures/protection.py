@@ -10,25 +10,29 @@ from anon_sql.measures.properties import MANY, Property, at_least, at_most, unto
 from anon_sql.measures.readings import Ints
 from anon_sql.measures.release import Release
 from anon_sql.measures.stems import Slots, Stems
-from anon_sql.roles import fold
 
 _SUPPRESSED = "suppressed rows"
+_NOBODY = "the release does not say whose rows are in a class"
 
 
 def rows(given: Release) -> Property:
-    """A release shows suppressed rows or leaves them out, and then k of them at least."""
+    """Whether rows left out are lost nobody can tell, where suppressed ones are left out."""
     required, found, lost = given.rows + given.asked["synthetic"], given.shown, given.left_out
-    k = given.asked["k"]
-    perhaps = lost and not given.starred.any() and not (k and lost < k)
+    perhaps = lost and given.asked["suppressed"] == "drop"
     passed = None if perhaps else required == found
     return Property("rows", required, found, passed, f"{lost:,} left out" if lost else None)
 
 
 def suppressed(given: Release) -> Property:
-    found = int(given.sizes[given.starred].sum()) + given.left_out
+    found = int(given.sizes[given.starred].sum()) + _missing(given)
     k = given.asked["k"]
     passed = True if not found else None if k is None else found >= k
     return Property(_SUPPRESSED, k, found, passed, None)
+
+
+def _missing(given: Release) -> int:
+    """Rows left out that count as suppressed: dropped ones publish nothing and are no class."""
+    return 0 if given.asked["suppressed"] == "drop" else given.left_out
 
 
 def anonymity(given: Release, found: Slots, known: Stems | None) -> Property:
@@ -41,7 +45,7 @@ def anonymity(given: Release, found: Slots, known: Stems | None) -> Property:
     at = np.flatnonzero(~given.starred)
     least = [(int(low.min()), given.where(at[low == low.min()]))] if len(at) else []
     most = [int(high.min())] if len(at) else []
-    if given.starred.any() or given.left_out:
+    if given.starred.any() or _missing(given):
         fewest, all_ = _suppressed_persons(given, bounds)
         least.append((fewest, _SUPPRESSED))
         most.append(all_)
@@ -58,7 +62,7 @@ def _persons(given: Release, found: Slots, known: Stems | None) -> tuple[Ints, I
     entity = given.asked["entity"]
     if entity is None:
         return given.sizes, given.sizes
-    if fold(entity) in map(fold, given.asked["shared"]):
+    if persons.shows(given):
         count = persons.counted(given.class_of, given.marks(entity), len(given.sizes))
         return count, count
     if known is None or known.rows is None:
@@ -68,23 +72,34 @@ def _persons(given: Release, found: Slots, known: Stems | None) -> tuple[Ints, I
 
 def _suppressed_persons(given: Release, bounds: tuple[Ints, Ints]) -> tuple[int, int]:
     """Rows left out may be anybody's; so may those shown beside them."""
-    size = int(given.sizes[given.starred].sum()) + given.left_out
+    size = int(given.sizes[given.starred].sum()) + _missing(given)
     if given.asked["entity"] is None:
         return size, size
-    if not given.left_out:
+    if not _missing(given):
         low, high = (int(bound[given.starred].sum()) for bound in bounds)
         return low, high
     return persons.among(given.raw_marks(given.asked["entity"]), size)
 
 
-def diversity(given: Release, varied: Mapping[str, Any]) -> Property:
-    told = at_least("l", given.asked["l"], varied["value"], _worst(given, varied))
-    return untold(told) if given.asked["synthetic"] else told
+def diversity(given: Release, varied: Mapping[str, Any], told: bool) -> Property:
+    """told: whether it is known whose the rows are, over whom l and t are counted; distinct values
+    are as many either way."""
+    level = given.asked["l"]
+    if level is not None and given.asked["l_kind"] != "distinct" and not _whose(given, told):
+        return Property("l", level, None, None, _NOBODY)
+    found = at_least("l", level, varied["value"], _worst(given, varied))
+    return untold(found) if given.asked["synthetic"] else found
 
 
-def closeness(given: Release, far: Mapping[str, Any]) -> Property:
-    told = at_most("t", given.asked["t"], far["value"], _worst(given, far))
-    return untold(told) if given.asked["synthetic"] else told
+def closeness(given: Release, far: Mapping[str, Any], told: bool) -> Property:
+    if given.asked["t"] is not None and not _whose(given, told):
+        return Property("t", given.asked["t"], None, None, _NOBODY)
+    found = at_most("t", given.asked["t"], far["value"], _worst(given, far))
+    return untold(found) if given.asked["synthetic"] else found
+
+
+def _whose(given: Release, told: bool) -> bool:
+    return told or given.asked["entity"] is None or not given.shown
 
 
 def _worst(given: Release, worst: Mapping[str, Any]) -> str | None:

@@ -114,7 +114,8 @@ class Release:
 
 
 def release(asked: Any, raw: Any, classes: Any) -> Release:
-    return Release(asked, _lists(raw), _lists(classes))
+    """raw: None where only the classes are looked at."""
+    return Release(asked, {} if raw is None else _lists(raw), _lists(classes))
 
 
 def _lists(argument: Any) -> dict[str, pa.Array]:

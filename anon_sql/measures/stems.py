@@ -20,8 +20,9 @@ STEPS = 500_000_000  # looks at a row's slots in the matching
 
 @dataclass(frozen=True)
 class Slots:
-    """Slots by hash and class: each one's class, its rows, and its raw rows first … last - 1 of
-    ``rows``, int32[n] by hash. group: where each hash begins among the slots."""
+    """Slots by hash and class: each one's class, how many rows it has, and its raw rows first …
+    last - 1 of ``rows``, int32[n] by hash. group: where each hash begins among the slots. shown:
+    the released rows, int32[m], slot by slot."""
 
     classes: Ints
     capacity: Ints
@@ -29,6 +30,7 @@ class Slots:
     last: Ints
     rows: npt.NDArray[np.int32]
     group: Ints
+    shown: npt.NDArray[np.int32]
 
     @property
     def more(self) -> Ints:
@@ -54,16 +56,16 @@ class Stems:
 def slots(raw: npt.NDArray[np.uint64], released: npt.NDArray[np.uint64], class_of: Ints) -> Slots:
     """raw uint64[n], released uint64[m]: hashes of kept values; class_of int64[m], ascending."""
     from anon_sql.kernels.covering import runs
+    from anon_sql.kernels.hash_order import by_hash
 
-    rows = np.argsort(raw).astype(np.int32)
-    order = np.argsort(released, kind="stable")
+    rows, order = by_hash(raw), by_hash(released)
     hashes, classes = released[order], class_of[order]
     new_hash = np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)]
     new_slot = new_hash | np.append(True, classes[1:] != classes[:-1])[: len(hashes)]
     at = np.flatnonzero(new_slot)
     first, last = runs(raw[rows], hashes[at])
     capacity = np.diff(np.append(at, len(hashes)))
-    return Slots(classes[at], capacity, first, last, rows, np.flatnonzero(new_hash[at]))
+    return Slots(classes[at], capacity, first, last, rows, np.flatnonzero(new_hash[at]), order)
 
 
 def stems(found: Slots, readings: Sequence[Reading]) -> Stems | None:

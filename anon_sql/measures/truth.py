@@ -7,7 +7,7 @@ import numpy as np
 from anon_sql.measures.properties import MANY, Property, at_most, untold
 from anon_sql.measures.readings import LEAST, MOST, Reading
 from anon_sql.measures.release import Marks, Release
-from anon_sql.measures.stems import Slots, Stems, unmatched
+from anon_sql.measures.stems import Slots, Stems
 
 
 def kept(given: Release, found: Slots) -> Property:
@@ -33,9 +33,9 @@ def _excess(raw: Marks, released: Marks) -> bool:
     return bool((count > np.where(values[at] == shown, often[at], 0)).any())
 
 
-def labels(given: Release, found: Slots, known: Stems | None) -> list[Property]:
+def labels(given: Release, found: Slots, known: Stems | None, left: int | None) -> list[Property]:
     """Necessary: every released row covers a raw row with its kept values, and conversely.
-    Sufficient: a raw row of its own for each released row."""
+    Sufficient: a raw row of its own for each released row, which ``left`` rows lack."""
     names = ("labels", "raw rows", "matching")
     limits = (0, given.left_out, 0)
     if known is None:
@@ -45,7 +45,6 @@ def labels(given: Release, found: Slots, known: Stems | None) -> list[Property]:
         ]
     wrong = known.many == 0
     false = given.where(np.unique(found.classes[wrong]))
-    left = unmatched(found, known, given.rows)
     told = [
         at_most("labels", 0, int(found.capacity[wrong].sum()), false),
         at_most("raw rows", given.left_out, known.uncovered),

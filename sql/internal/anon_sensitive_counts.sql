@@ -13,15 +13,25 @@ END;
 CREATE OR REPLACE MACRO __anon_key_list(x) AS
     list(__anon_key(x)) FILTER (typeof(x) <> 'STRUCT(__anon_none INTEGER)');
 
--- The rows of one relation, its sensitive columns in the types that hold both relations' values.
-CREATE OR REPLACE MACRO __anon_alike_raw(__anon_raw, __anon_released, __anon_call) AS TABLE
-(SELECT COLUMNS(lambda __anon_c:
-    __anon_measure_protects(__anon_c, __anon_call) OR __anon_c = '__anon_none')
- FROM (SELECT *, {'__anon_none': 0} AS __anon_none FROM query_table(__anon_raw)))
+-- The rows of one relation, its sensitive columns in the types that hold both relations' values,
+-- and whose they are.
+CREATE OR REPLACE MACRO __anon_alike_persons(
+    __anon_raw, __anon_released, __anon_call, __anon_entity
+) AS TABLE
+(SELECT
+    COLUMNS(lambda __anon_c:
+        __anon_measure_protects(__anon_c, __anon_call) OR __anon_c = '__anon_none'),
+    row(*COLUMNS(lambda __anon_c: __anon_c = '__anon_zero' OR
+        coalesce(__anon_fold(__anon_c) = __anon_fold(__anon_entity::VARCHAR), false)))
+        AS __anon_person
+ FROM (SELECT *, {'__anon_none': 0} AS __anon_none, 0 AS __anon_zero FROM query_table(__anon_raw)))
 UNION ALL BY NAME
 (SELECT COLUMNS(lambda __anon_c:
     __anon_measure_protects(__anon_c, __anon_call) OR __anon_c = '__anon_none')
  FROM (SELECT *, {'__anon_none': 0} AS __anon_none FROM query_table(__anon_released)) LIMIT 0);
+CREATE OR REPLACE MACRO __anon_alike_raw(__anon_raw, __anon_released, __anon_call) AS TABLE
+SELECT * EXCLUDE (__anon_person)
+FROM __anon_alike_persons(__anon_raw, __anon_released, __anon_call, NULL);
 CREATE OR REPLACE MACRO __anon_alike_released(__anon_raw, __anon_released, __anon_call) AS TABLE
 (SELECT COLUMNS(lambda __anon_c:
     __anon_measure_protects(__anon_c, __anon_call) OR __anon_c = '__anon_none')
@@ -53,27 +63,27 @@ CREATE OR REPLACE MACRO __anon_sensitive_counts(__anon_numbered) AS TABLE
 WITH
 __anon_keyed AS (
     SELECT
-        __anon_class, __anon_size,
+        __anon_class,
         unnest(COLUMNS(lambda __anon_c: __anon_c[:11] = '__anon_key_'))
     FROM query_table(__anon_numbered)
 ),
 __anon_pairs AS (
     SELECT
-        __anon_class, __anon_size,
+        __anon_class,
         __anon_named(
-            alias(COLUMNS(* EXCLUDE (__anon_class, __anon_size))),
-            COLUMNS(* EXCLUDE (__anon_class, __anon_size)))
+            alias(COLUMNS(* EXCLUDE (__anon_class))), COLUMNS(* EXCLUDE (__anon_class)))
     FROM __anon_keyed
 ),
 __anon_cells AS (
     SELECT
-        __anon_class, __anon_size,
-        unnest(list_value(*COLUMNS(* EXCLUDE (__anon_class, __anon_size)))) AS __anon_cell
+        __anon_class,
+        unnest(list_value(*COLUMNS(* EXCLUDE (__anon_class)))) AS __anon_cell
     FROM __anon_pairs
 )
 SELECT
     __anon_class, __anon_cell.name[12:] AS __anon_name, __anon_cell.value AS __anon_value,
-    any_value(__anon_size) AS __anon_size, count(*) AS __anon_count
+    (sum(count(*)) OVER (PARTITION BY __anon_class, __anon_cell.name))::BIGINT AS __anon_size,
+    count(*) AS __anon_count
 FROM __anon_cells
 WHERE __anon_cell.value IS NOT NULL
 GROUP BY __anon_class, __anon_cell.name, __anon_cell.value;

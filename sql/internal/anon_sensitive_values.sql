@@ -3,19 +3,35 @@
 -- With m rows in the class and n in the table a share is a count times n or m, so that all sums
 -- are of whole numbers, and one division at the end gives the distance.
 
--- A row a column and value: how often, which rank, and running sums up to that rank.
-CREATE OR REPLACE MACRO __anon_sensitive_values(__anon_raw, __anon_released, __anon_call) AS TABLE
+-- A row a column and value: how often, which rank, and running sums up to that rank. With an entity
+-- a value is counted once for each person.
+CREATE OR REPLACE MACRO __anon_sensitive_values(
+    __anon_raw, __anon_released, __anon_call, __anon_entity := NULL
+) AS TABLE
 WITH
-__anon_alike AS (FROM __anon_alike_raw(__anon_raw, __anon_released, __anon_call)),
-__anon_keyed AS (SELECT __anon_key(COLUMNS(*)) FROM __anon_alike),
-__anon_pairs AS (
-    SELECT __anon_named(alias(COLUMNS(__anon_keyed.*)), COLUMNS(__anon_keyed.*)) FROM __anon_keyed
+__anon_alike AS (
+    FROM __anon_alike_persons(__anon_raw, __anon_released, __anon_call, __anon_entity)
 ),
-__anon_cells AS (SELECT unnest(list_value(*COLUMNS(*))) AS __anon_cell FROM __anon_pairs),
+__anon_keyed AS (
+    SELECT __anon_person, __anon_key(COLUMNS(* EXCLUDE (__anon_person))) FROM __anon_alike
+),
+__anon_pairs AS (
+    SELECT
+        __anon_person,
+        __anon_named(
+            alias(COLUMNS(* EXCLUDE (__anon_person))), COLUMNS(* EXCLUDE (__anon_person)))
+    FROM __anon_keyed
+),
+__anon_cells AS (
+    SELECT
+        __anon_person,
+        unnest(list_value(*COLUMNS(* EXCLUDE (__anon_person)))) AS __anon_cell
+    FROM __anon_pairs
+),
 __anon_counted AS (
     SELECT
         __anon_cell.name AS __anon_name, __anon_cell.value AS __anon_value,
-        count(*) AS __anon_often
+        if(__anon_entity IS NULL, count(*), count(DISTINCT __anon_person)) AS __anon_often
     FROM __anon_cells
     WHERE __anon_cell.value IS NOT NULL
     GROUP BY ALL
