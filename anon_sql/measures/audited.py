@@ -29,8 +29,9 @@ _NAME = "audit"
 @udf(
     "__anon_audit_asks",
     "STRUCT(k BIGINT, l DOUBLE, t DOUBLE, l_kind VARCHAR, c DOUBLE, suppressed VARCHAR, "
-    "synthetic BIGINT, entity VARCHAR, quasi VARCHAR[], types VARCHAR[], typed BOOLEAN[], sensitive VARCHAR[], "
-    "numbers VARCHAR[], identifiers VARCHAR[], loose VARCHAR[], shared VARCHAR[], added VARCHAR[])",
+    "synthetic BIGINT, entity VARCHAR, quasi VARCHAR[], types VARCHAR[], typed BOOLEAN[], "
+    "sensitive VARCHAR[], numbers VARCHAR[], identifiers VARCHAR[], loose VARCHAR[], "
+    "shared VARCHAR[], added VARCHAR[])",
 )
 def asks(
     raw_types: Any,
