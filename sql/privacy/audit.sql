@@ -48,11 +48,11 @@ __anon_numbered AS MATERIALIZED (
     FROM __anon_audit_classes(
         raw, released, l IS NOT NULL OR t IS NOT NULL,
         __anon_audit_call(raw, qids, sensitive, identifiers, keep))),
--- The lists are large and each is read once: joined, not materialized.
-__anon_held AS NOT MATERIALIZED (
+-- The lists are large: each is read once, in a join, since a scalar subquery would copy them.
+__anon_held AS (
     FROM __anon_audit_raw(
         raw, released, __anon_audit_call(raw, qids, sensitive, identifiers, keep))),
-__anon_shown AS NOT MATERIALIZED (
+__anon_shown AS (
     FROM __anon_audit_lists(
         '__anon_numbered', raw, __anon_audit_call(raw, qids, sensitive, identifiers, keep))),
 __anon_held_lists AS (SELECT struct_pack(*COLUMNS(*)) AS __anon_raw_lists FROM __anon_held),
