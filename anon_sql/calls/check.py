@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from anon_sql.arrow import first, integers, lists, one_list, one_struct, valid
 from anon_sql.calls.binding import HELPER
+from anon_sql.calls.partition import real_rows
 from anon_sql.calls.plan import shadowed
 from anon_sql.calls.protection import constraint_of
 from anon_sql.calls.truthful import untrue
@@ -60,13 +61,18 @@ def check(
     )  # class number -> place in the lists
     place[integers(shown[HELPER + "class"]) - 1] = np.arange(len(place), dtype=np.int32)
     row_place = place[integers(classes[0].values) - 1]
+    real = real_rows(rows)
+    counted = slice(None) if real is None else np.flatnonzero(real).astype(np.int32)
     starred = np.ones(len(place), dtype=np.bool_)
     # Labels that are nodes were read back when they were made, like text.
     nodes = {n for n, v in lists(trees).items() if v is not None and plan["format"] == "label"}
     for name, sql_type in zip(plan["quasi"], plan["types"], strict=True):
         starred &= integers(reads[name].field("star")).astype(np.bool_)
-        if name not in nodes and is_number(plan["function"], name, sql_type):
-            _require_within(plan["function"], name, sql_type, rows[name], reads[name], row_place)
+        told = name in nodes or plan["centres"]
+        if not told and is_number(plan["function"], name, sql_type):
+            values = rows[name] if real is None else rows[name].take(pa.array(counted))
+            places = row_place[counted]
+            _require_within(plan["function"], name, sql_type, values, reads[name], places)
     _, group_of = np.unique(integers(shown[HELPER + "label_hash"]), return_inverse=True)
     group_of = group_of.astype(np.int32)
     row_group = group_of[row_place]
@@ -76,8 +82,9 @@ def check(
     dropped = np.zeros(groups, dtype=np.bool_)
     if plan["suppressed"] == "drop":
         dropped[group_of[starred]] = True
-    constraint = constraint_of(plan, lists(keys), lists(trees))
-    illegal = int((~constraint.legal(row_group, groups) & ~dropped).sum())
+    kept = None if real is None else counted
+    constraint = constraint_of(plan, lists(keys), lists(trees), kept)
+    illegal = int((~constraint.legal(row_group[counted], groups) & ~dropped).sum())
     if illegal:
         raise AnonError(
             plan["function"],

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from anon_sql import labels
 from anon_sql.arrow import one_list, one_struct
+from anon_sql.calls.centres import centres
 from anon_sql.calls.nodes import described
 from anon_sql.calls.truthful import require_truth
 from anon_sql.columns import Categories, Numbers
@@ -51,6 +52,8 @@ def describe(
         return part(**described(plan, column, order, starts, starred, nodes))
     if isinstance(column, Numbers):
         low, high, nulls = grouping.extremes(order, starts, column.keys, column.present)
+        if plan["centres"]:
+            low = high = centres(order, starts, column.points, column.present)
         mixed = (nulls > 0) & (low >= 0)
         mixed[-1] |= starred
         ends = [

@@ -37,12 +37,18 @@ def partition(plans: Any, packed: Any, given: Any, trees: Any) -> pa.Array:
     plan, columns = first(plans), lists(packed)
     if columns[HELPER + "hash"] is None:
         return pa.array([None], _result_type())
-    table, classes, nodes = classify(plan, columns, first(given) or {}, lists(trees))
+    table, call, method = prepare(plan, columns, first(given) or {}, lists(trees))
+    classes, nodes = run(table, call, method, plan["suppressed"])
     count = int(classes.max()) + 1
     suppressed = bool((classes < 0).any())
     total = count + suppressed
     numbered = np.where(classes < 0, np.int32(count), classes).astype(np.int32)
-    grouped = grouping.group(numbered, total)
+    if call.real is None:
+        grouped = grouping.group(numbered, total)
+    else:  # labels are made of real rows; the others come last, as a class without one
+        real = as_came(table, call.real)
+        order, starts = grouping.group(np.where(real, numbered, np.int32(total)), total + 1)
+        grouped = order[: starts[total]], starts[: total + 1]
     chosen = [None] * len(table.columns) if nodes is None else list(nodes.T)
     jobs = [
         (plan, column, *grouped, suppressed, given)
@@ -78,7 +84,8 @@ def run(
 
     mode: 'keep' or 'drop', what becomes of suppressed rows.
     """
-    if call.constraint.k == 1 and call.constraint.rules is None and not method.given:
+    asked = call.constraint.k > 1 or call.constraint.rules is not None or call.real is not None
+    if not asked and not method.given:
         return np.arange(table.rows, dtype=np.int32), None
     found = method.run(table, call)
     if found.nodes is not None:
@@ -106,13 +113,16 @@ def prepare(
     function = plan["function"]
     interrupt.begin()
     compiling.announce()
-    refuse_identifying(function, plan["k"], columns)
+    real = real_rows(columns)
+    refuse_identifying(function, plan["k"], columns, real)
     types = dict(zip(plan["quasi"], plan["types"], strict=True))
     known = {name: values for name, values in columns.items() if values is not None}
     workers = Workers(function, plan["threads"])
     table = read(function, types, known, known[HELPER + "hash"], workers, trees)
-    constraint = constraint_of(plan, known, trees, table.order)
-    constraint.require(function, table.rows)
+    counted = None if real is None else real[table.order]
+    order = table.order if counted is None else table.order[counted]
+    constraint = constraint_of(plan, known, trees, order)
+    constraint.require(function, len(order))
     method = methods.find(function)
     call = methods.Call(
         function,
@@ -121,6 +131,7 @@ def prepare(
         workers,
         options.read(function, method.options, given),
         _given_classes(plan, table, known),
+        counted,
     )
     return table, call, method
 
@@ -138,13 +149,29 @@ def _given_classes(
     return dense(ids[table.order].astype(np.int32))
 
 
-def refuse_identifying(function: str, k: int, columns: Mapping[str, pa.Array | None]) -> None:
-    """A column without a role whose values are all distinct would identify every row."""
+def real_rows(columns: Mapping[str, pa.Array | None]) -> npt.NDArray[np.bool_] | None:
+    """Which rows were not added by a method, bool[n]; None where none is."""
+    made = columns.get(HELPER + "made")
+    added = None if made is None else integers(made) == 1
+    return None if added is None or not added.any() else ~added
+
+
+def refuse_identifying(
+    function: str,
+    k: int,
+    columns: Mapping[str, pa.Array | None],
+    real: npt.NDArray[np.bool_] | None = None,
+) -> None:
+    """A column without a role whose values are all distinct would identify every row.
+
+    real: which rows count, None for all.
+    """
     prefix = HELPER + "mark_"
     for name, hashes in columns.items():
         if hashes is None or not name.startswith(prefix) or name == prefix + HELPER + "zero":
             continue
-        values = hashes.drop_null().to_numpy(zero_copy_only=False)
+        counted = hashes if real is None else hashes.filter(pa.array(real))
+        values = counted.drop_null().to_numpy(zero_copy_only=False)
         if len(values) <= k or len(np.unique(values[:1000])) < len(values[:1000]):
             continue
         if len(np.unique(values)) == len(values):

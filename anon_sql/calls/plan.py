@@ -28,7 +28,7 @@ PLAN = (
     "sensitive VARCHAR[], "
     "classes VARCHAR, format VARCHAR, suppressed VARCHAR, seed BIGINT, l DOUBLE, "
     "l_kind VARCHAR, c DOUBLE, t DOUBLE, protected VARCHAR[], ordered BOOLEAN[], "
-    "entity VARCHAR, threads INTEGER, "
+    "entity VARCHAR, centres BOOLEAN, threads INTEGER, "
     "rows BIGINT, too_large VARCHAR)"
 )
 _ARROW = pa.struct(
@@ -50,6 +50,7 @@ _ARROW = pa.struct(
         ("protected", pa.list_(pa.string())),
         ("ordered", pa.list_(pa.bool_())),
         ("entity", pa.string()),
+        ("centres", pa.bool_()),
         ("threads", pa.int32()),
         ("rows", pa.int64()),
         ("too_large", pa.string()),
@@ -198,8 +199,8 @@ def plan(
     given = first(common)
     size = Whole(1).read(name, "k", pa.types.is_boolean(k.type) or first(k))
     checked = read(name, COMMON, given)
-    read(name, methods.find(name).options, first(options) or {})
     method = methods.find(name)
+    chosen = read(name, method.options, first(options) or {})
     _refuse_taken(name, method.adds, method.given, scope_["classes"], columns)
     roles = settle(name, columns, scope_, first(seen))
     taken = {fold(column) for column in [scope_["classes"] or "", *(scope_["drops"] or [])]}
@@ -231,6 +232,7 @@ def plan(
                 ),
                 **checked,
                 **protection,
+                "centres": chosen.get("numbers") == "centre",
                 "threads": int(given["threads"]),
                 "rows": rows,
                 "too_large": f"{name}: the table must fit into memory, got {too_large}",

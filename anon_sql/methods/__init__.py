@@ -31,6 +31,7 @@ class Call:
     workers: "Workers"
     options: Mapping[str, Any]
     classes: "npt.NDArray[np.int32] | None" = None  # given with the table, canonical order
+    real: "npt.NDArray[np.bool_] | None" = None  # which rows are; None: all. constraint is of them
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ class Partition:
 @dataclass(frozen=True)
 class Facts:
     """What ``anon_methods`` says of a release method. cost: how time grows with n rows; needs: what
-    a table must have, takes: the classes of columns that meet it, none for all of them.
+    a table must have, takes: the classes of columns that meet it, none for all of them;
+    perturbative: the release has rows that the table has not.
     """
 
     what: str
@@ -57,6 +59,7 @@ class Facts:
     cost: str
     needs: str | None = None
     takes: tuple[type, ...] = ()
+    perturbative: bool = False
 
     def fits(self, table: "QuasiTable") -> bool:
         """Whether every quasi-identifier is what the method needs."""

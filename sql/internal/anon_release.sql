@@ -25,9 +25,11 @@ CREATE OR REPLACE MACRO __anon_column(v, part) AS {
     'v': v, 'low': part.low, 'high': part.high,
     'label': part.label, 'texts': part.texts, 'sets': part.sets};
 
+-- from: where the rows come from, the table unless a method adds rows to it; they then have
+-- __anon_made, 1 for those that were added, which count towards nothing.
 CREATE OR REPLACE MACRO __anon_release(
     __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_common_, __anon_format, __anon_options,
-    __anon_hierarchy := NULL
+    __anon_hierarchy := NULL, __anon_from := NULL
 ) AS TABLE
 WITH
 __anon_planned AS MATERIALIZED (
@@ -40,14 +42,16 @@ __anon_planned AS MATERIALIZED (
 __anon_lists AS (
     SELECT
         list(COLUMNS(lambda __anon_c: __anon_is('released', __anon_c, __anon_call)
-            OR __anon_is('classes', __anon_c, __anon_call) OR __anon_c = '__anon_hash')),
+            OR __anon_is('classes', __anon_c, __anon_call)
+            OR __anon_c IN ('__anon_hash', '__anon_made'))),
         list(__anon_mark(COLUMNS(lambda __anon_c: __anon_is('loose', __anon_c, __anon_call))))
             AS '__anon_mark_\0',
         __anon_key_list(COLUMNS(lambda __anon_c: __anon_c = '__anon_nobody'
             OR __anon_is('protected', __anon_c, __anon_call))) AS '__anon_key_\0',
         [0] AS __anon_none
     FROM
-        (SELECT *, {'__anon_none': 0} AS __anon_nobody FROM __anon_rows(__anon_tbl, __anon_call)),
+        (SELECT *, {'__anon_none': 0} AS __anon_nobody
+         FROM __anon_rows(coalesce(__anon_from, __anon_tbl), __anon_call)),
         __anon_planned
     WHERE CASE
         WHEN __anon_row <= __anon_plan.rows THEN true ELSE error(__anon_plan.too_large) END
@@ -62,18 +66,18 @@ __anon_parts AS MATERIALIZED (
             (SELECT __anon_plan FROM __anon_planned),
             struct_pack(*COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
                 OR __anon_is('classes', __anon_c, __anon_call)
-                OR __anon_c = '__anon_hash' OR __anon_c[:12] = '__anon_mark_'
+                OR __anon_c IN ('__anon_hash', '__anon_made') OR __anon_c[:12] = '__anon_mark_'
                 OR __anon_c[:11] = '__anon_key_')),
             __anon_options, (SELECT __anon_trees FROM __anon_grown)) AS __anon_part,
         __anon_slim(COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
-            OR __anon_c = '__anon_hash')),
+            OR __anon_c IN ('__anon_hash', '__anon_made'))),
         COLUMNS(lambda __anon_c: __anon_c = '__anon_none' OR __anon_c[:11] = '__anon_key_'
             OR __anon_is('released', __anon_c, __anon_call) AND NOT __anon_is('quasi', __anon_c, __anon_call))
     FROM __anon_lists
 ),
 __anon_quasi AS (
     SELECT COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
-        OR __anon_c = '__anon_hash')
+        OR __anon_c IN ('__anon_hash', '__anon_made'))
     FROM __anon_parts
 ),
 __anon_protected_keys AS (

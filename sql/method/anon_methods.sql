@@ -1,7 +1,8 @@
 -- The methods that make a release, each a function of that name.
 --
 -- Returns: a row per method: name, what (it does, in a sentence), paper, needs (what a table must
---   have; NULL where any will do), cost (how time grows with n rows).
+--   have; NULL where any will do), cost (how time grows with n rows), perturbative (whether the
+--   release has rows that the table has not).
 -- Errors: none.
 -- Example: SELECT * FROM anon_methods();
 CREATE OR REPLACE MACRO anon_methods() AS TABLE

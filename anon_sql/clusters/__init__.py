@@ -1,0 +1,1 @@
+"""Clusters of rows by k-means, as SDkA begins with."""

@@ -1,0 +1,88 @@
+"""SDkA: synthetic records for rare sensitive values, then clusters of real and synthetic rows.
+
+Source: Majeed and Hwang 2025, SDkA, steps 4 and 5; ``calls.synthesize`` has step 3. Departures:
+
+- A cluster below k, or with one sensitive value, joins the nearest one. The authors join it to the
+  largest and then fit k-means anew, which undoes it.
+- k, l and t count real rows alone, and a label is made of the real rows of its class.
+- A number becomes the range of its class (``numbers := 'range'``); the paper takes the centre, which
+  is not true of its rows.
+- A value that is dominant in the table is shown where a class agrees on it, and stays a
+  quasi-identifier of a class of k real rows; that the paper calls it harmless is no argument.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql.generators.generate import GENERATORS
+from anon_sql.hierarchical import Hierarchical
+from anon_sql.merging import merge_until_legal
+from anon_sql.methods import Call, Facts, Partition, method
+from anon_sql.options import Choice, Number, Whole
+from anon_sql.table import QuasiTable
+
+Nodes = npt.NDArray[np.int32]
+ENOUGH = 1e-9  # of a share
+
+
+@method(
+    "sdka",
+    facts=Facts(
+        what="Adds synthetic rows of rare sensitive values, then k-means of all rows.",
+        paper="Majeed and Hwang 2025",
+        cost="n^2 / k, and training",
+        perturbative=True,
+    ),
+    generator=Choice(tuple(GENERATORS)),
+    epochs=Whole(1),
+    target_ratio=Number(1),
+    dominant=Number(0, 1),
+    numbers=Choice(("range", "centre")),
+)
+def sdka(table: QuasiTable, call: Call) -> Partition:
+    """Classes of at least k real rows, legal as they are; stats: clusters, merged."""
+    from anon_sql.clusters.joining import join_nearest
+    from anon_sql.clusters.k_means import k_means
+    from anon_sql.clusters.standardized import standardized
+
+    real = np.ones(table.rows, dtype=np.bool_) if call.real is None else call.real
+    features = standardized(table)
+    count = max(int(real.sum()) // call.constraint.smallest, 1)
+    clusters = k_means(call.function, features, count, call.seed)
+    joined, merged = join_nearest(call.function, features, clusters, real, call.constraint)
+    own = table.only(real)
+    legal = merge_until_legal(own, joined[real], call.constraint, call.workers)
+    becomes = np.zeros(int(joined.max()) + 1, dtype=np.int32)
+    becomes[joined[real]] = legal
+    classes = becomes[joined]
+    left = len(np.unique(legal))
+    stats = {
+        "clusters": int(clusters.max()) + 1,
+        "merged": merged + int(joined.max()) + 1 - left,
+    }
+    return Partition(classes, stats, _nodes(own, legal, call.options["dominant"])[classes])
+
+
+def _nodes(own: QuasiTable, classes: Nodes, dominant: float) -> Nodes:
+    """The node of each class in each column, int32[m, d]; -1 for NULL alone and where the column
+    has no hierarchy, the root where NULL stands beside values."""
+    from anon_sql.kernels import grouping
+
+    order, starts = grouping.group(classes, int(classes.max()) + 1)
+    nodes = np.full((len(starts) - 1, len(own.columns)), -1, dtype=np.int32)
+    for at, column in enumerate(own.columns):
+        if not isinstance(column, Hierarchical):
+            continue
+        codes = own.points[:, at].astype(np.int64)
+        low, high, nulls = grouping.extremes(order, starts, codes, codes < column.null_code)
+        tree = column.tree
+        some = low >= 0
+        node = tree.ancestor(codes[low[some]], codes[high[some]])
+        share = np.bincount(codes, minlength=tree.leaves) / own.rows
+        leaf = node < tree.leaves
+        rare = leaf.copy()
+        rare[leaf] = share[node[leaf]] < dominant - ENOUGH
+        node[rare] = tree.parent[node[rare]]
+        node[nulls[some] > 0] = tree.root
+        nodes[some, at] = node
+    return nodes
