@@ -4,17 +4,8 @@
 -- What a generator sees of a value: something that is equal where values are, and where it lies
 -- on a line.
 CREATE OR REPLACE MACRO __anon_code(x) AS if(x IS NULL, NULL, hash(__anon_whole(x)));
-CREATE OR REPLACE MACRO __anon_number_by
-    (probe, x) AS NULL::DOUBLE,
-    (probe VARCHAR, x) AS NULL::DOUBLE,
-    (probe BOOLEAN, x) AS NULL::DOUBLE,
-    (probe UUID, x) AS NULL::DOUBLE,
-    (probe DOUBLE, x) AS x::DOUBLE,
-    (probe TIME, x) AS epoch_us(x)::DOUBLE,
-    (probe TIME_NS, x) AS epoch_us(x::TIME)::DOUBLE,
-    (probe TIMESTAMP, x) AS CASE WHEN isfinite(x) THEN epoch_us(x)::DOUBLE END,
-    (probe TIMESTAMPTZ, x) AS CASE WHEN isfinite(x) THEN epoch_us(x)::DOUBLE END;
-CREATE OR REPLACE MACRO __anon_number(x) AS __anon_number_by(list_extract(list_value(x), 1), x);
+CREATE OR REPLACE MACRO __anon_number(x) AS
+    __anon_quality_number(list_extract(list_value(x), 1), x);
 
 CREATE OR REPLACE MACRO __anon_synthesized(
     __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_common_, __anon_options
