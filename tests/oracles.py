@@ -2,8 +2,14 @@
 
 import numpy as np
 
+from anon_sql import methods
 from anon_sql.columns import Numbers
 from anon_sql.table import QuasiTable
+
+
+def adds_rows(method):
+    """Whether a release has rows that the table has not."""
+    return methods.find(method).facts.perturbative
 
 
 def quoted(names):

@@ -61,8 +61,9 @@ def check(
     )  # class number -> place in the lists
     place[integers(shown[HELPER + "class"]) - 1] = np.arange(len(place), dtype=np.int32)
     row_place = place[integers(classes[0].values) - 1]
-    real = real_rows(rows)
-    counted = slice(None) if real is None else np.flatnonzero(real).astype(np.int32)
+    real = real_rows(rows)  # what k, l, t and truth are about
+    counted = None if real is None else np.flatnonzero(real).astype(np.int32)
+    places = row_place if counted is None else row_place[counted]
     starred = np.ones(len(place), dtype=np.bool_)
     # Labels that are nodes were read back when they were made, like text.
     nodes = {n for n, v in lists(trees).items() if v is not None and plan["format"] == "label"}
@@ -70,8 +71,8 @@ def check(
         starred &= integers(reads[name].field("star")).astype(np.bool_)
         told = name in nodes or plan["centres"]
         if not told and is_number(plan["function"], name, sql_type):
-            values = rows[name] if real is None else rows[name].take(pa.array(counted))
-            places = row_place[counted]
+            values: Any = rows[name]
+            values = values if counted is None else values.take(pa.array(counted))
             _require_within(plan["function"], name, sql_type, values, reads[name], places)
     _, group_of = np.unique(integers(shown[HELPER + "label_hash"]), return_inverse=True)
     group_of = group_of.astype(np.int32)
@@ -82,9 +83,9 @@ def check(
     dropped = np.zeros(groups, dtype=np.bool_)
     if plan["suppressed"] == "drop":
         dropped[group_of[starred]] = True
-    kept = None if real is None else counted
-    constraint = constraint_of(plan, lists(keys), lists(trees), kept)
-    illegal = int((~constraint.legal(row_group[counted], groups) & ~dropped).sum())
+    constraint = constraint_of(plan, lists(keys), lists(trees), counted)
+    own_group = row_group if counted is None else group_of[places]
+    illegal = int((~constraint.legal(own_group, groups) & ~dropped).sum())
     if illegal:
         raise AnonError(
             plan["function"],

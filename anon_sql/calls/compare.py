@@ -63,9 +63,7 @@ def _rows(
         chosen = methods.find("compare").options
         names = chosen["methods"].read("compare", "methods", given["methods"])
         ks = chosen["ks"].read("compare", "ks", given["ks"])
-        return [
-            _row(name, k, lambda *_: _NOTHING) for name in names or methods.releases() for k in ks
-        ]
+        return [_row(name, k, lambda *_: _NOTHING) for name in names or comparable() for k in ks]
     mark = HELPER + "mark_"
     loose = {name: values for name, values in columns.items() if name.startswith(mark)}
     kept = {name: values for name, values in columns.items() if name not in loose}
@@ -86,11 +84,7 @@ def _rows(
         seconds = time.perf_counter() - started
         return {"seconds": seconds, **measured.measures(classes, nodes, k)}
 
-    fitting = [
-        name
-        for name, known in methods.releases().items()
-        if known.facts and known.facts.fits(table)
-    ]
+    fitting = [name for name, facts in comparable().items() if facts.fits(table)]
     names = call.options["methods"] or fitting
     pairs = [(n, k) for n in names for k in call.options["ks"]]
     rows = []
@@ -106,8 +100,16 @@ def _rows(
     return rows
 
 
+def comparable() -> dict[str, methods.Facts]:
+    """The methods whose releases have the table's rows, by name."""
+    filed = {name: known.facts for name, known in methods.releases().items()}
+    return {name: facts for name, facts in filed.items() if facts and not facts.perturbative}
+
+
 def _load(name: str, table: QuasiTable, call: Call) -> None:
     """Run a method on a few rows, so that no clock counts the compiling of its kernels."""
+    if name not in comparable():
+        return
     part = np.arange(table.rows) < FEW
     constraint = call.constraint.only(part).at(2)
     one = replace(call, constraint=constraint, options=call.options["options"][name])
@@ -127,6 +129,13 @@ def _row(name: str, k: Any, made: Any) -> dict[str, Any]:
         interrupt.check("compare")
         whole = size(name, k)
         row["k"] = whole if whole < 2**63 else None
+        if name not in comparable():
+            raise AnonError(
+                name,
+                "compare measures releases that add no rows",
+                "a perturbative method",
+                "sdka_stats says what its release loses",
+            )
         return {**row, **made(name, whole)}
     except AnonError as error:
         interrupt.check("compare")

@@ -30,7 +30,7 @@ def synthesize(plans: Any, packed: Any, given: Any) -> pa.Array:
     packed: of each column a hash of every value, and the value as a DOUBLE. A sensitive column after
     the first one gets records of its own, beside those of the others.
     """
-    plan, columns = first(plans), lists(packed)
+    plan, columns = first(plans), dict[str, Any](lists(packed))
     function = plan["function"]
     method = methods.find(function)
     chosen = options.read(function, method.options, first(given))

@@ -58,7 +58,7 @@ FROM
 
 CREATE OR REPLACE MACRO __anon_measured(
     __anon_function, __anon_raw, __anon_released, __anon_k, __anon_ncp, __anon_call,
-    __anon_hierarchy := NULL
+    __anon_hierarchy := NULL, __anon_adds := false
 ) AS TABLE
 WITH
 __anon_grown AS MATERIALIZED (FROM __anon_trees(__anon_raw, __anon_call, __anon_hierarchy)),
@@ -70,7 +70,7 @@ __anon_summed AS (FROM __anon_measure_sums('__anon_lost')),
 __anon_checked AS MATERIALIZED (
     FROM __anon_measure_check(
         __anon_function, __anon_raw, __anon_released, __anon_k, __anon_ncp, __anon_call,
-        '__anon_held', '__anon_summed'))
+        '__anon_held', '__anon_summed', __anon_adds))
 SELECT
     __anon_rows,
     __anon_shown,

@@ -10,7 +10,8 @@
 -- hierarchy: the relation that the release was made with; NULL for none.
 -- Returns: two rows: data ('raw' or 'released'), accuracy, f_measure (2 TP / (2 TP + FP + FN)),
 --   trained, tested (rows). As many rows of each value of target are held out of both tables,
---   and rows that a release leaves out are missing from it.
+--   and rows that a release leaves out are missing from it. A release may have more rows than the
+--   raw table.
 -- Errors: no scikit-learn, no such target or model, a target with fewer than two values, a call
 --   that other measures refuse.
 -- Example: SELECT * FROM classification('people', 'release', target := 'illness', model := 'naive_bayes', qids := ['age', 'city']);
@@ -26,7 +27,7 @@ SELECT unnest(__anon_classification(
 FROM
     __anon_measured(
         'classification', raw, released, 5, 'share', __anon_measure_call(raw, qids, NULL),
-        __anon_hierarchy := hierarchy),
+        __anon_hierarchy := hierarchy, __anon_adds := true),
     __anon_schema(raw, 0),
     __anon_taught(raw, target, __anon_measure_call(raw, qids, NULL)) AS __anon_t,
     __anon_learned(released, target, __anon_measure_call(raw, qids, NULL)) AS __anon_l,

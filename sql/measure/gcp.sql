@@ -8,13 +8,14 @@
 -- ncp: 'share', or 'dop' for (values - 1) / (values in the raw table - 1) in text.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the relation that the release was made with; NULL for none.
--- Returns: DOUBLE, 0…1; NULL for an empty raw table.
+-- Returns: DOUBLE, 0…1; NULL for an empty raw table, and for a release with more rows than its raw
+--   table, whose labels nobody can tell apart: sdka_stats has it.
 -- Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw and
 --   release swapped, an unknown ncp.
 -- Example: SELECT gcp('people', 'release', qids := ['age', 'city']);
 CREATE OR REPLACE MACRO gcp(raw, released, ncp := 'share', qids := NULL, hierarchy := NULL) AS (
-    SELECT __anon_gcp
+    SELECT if(__anon_shown > __anon_rows, NULL, __anon_gcp)
     FROM __anon_measured(
         'gcp', raw, released, 5, ncp, __anon_measure_call(raw, qids, NULL),
-        __anon_hierarchy := hierarchy)
+        __anon_hierarchy := hierarchy, __anon_adds := true)
 );

@@ -1,7 +1,8 @@
 -- What methods make of a table, side by side: each release's measures, and how long it takes. They
 -- run one after another, on one copy of the table, and nothing is released.
 --
--- tbl: name of the relation. methods: names of release methods; NULL for all that fit the table.
+-- tbl: name of the relation. methods: names of release methods; NULL for all that fit the table and
+--   add no rows to it.
 -- ks: smallest classes, in rows. qids, sensitive, identifiers, keep: column names; NULL means as
 --   declared in comments.
 -- l: how diverse each sensitive column is in each class. l_kind: 'distinct' values, 'entropy' or

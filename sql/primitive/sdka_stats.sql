@@ -13,7 +13,7 @@
 CREATE OR REPLACE MACRO sdka_stats(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
     l := 2, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, seed := 42,
-    generator := 'ctgan', epochs := 30, target_ratio := 2.0, dominant := 0.9, numbers := 'range',
+    generator := 'ctgan', epochs := 10, target_ratio := 2.0, dominant := 0.9, numbers := 'range',
     hierarchy := NULL
 ) AS TABLE
 FROM __anon_sdka_counted(

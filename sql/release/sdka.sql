@@ -30,7 +30,7 @@ CREATE OR REPLACE MACRO sdka(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
     l := 2, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
     format := 'label', suppressed := 'keep', seed := 42,
-    generator := 'ctgan', epochs := 30, target_ratio := 2.0, dominant := 0.9, numbers := 'range',
+    generator := 'ctgan', epochs := 10, target_ratio := 2.0, dominant := 0.9, numbers := 'range',
     hierarchy := NULL
 ) AS TABLE
 WITH __anon_mixed AS MATERIALIZED (

@@ -11,8 +11,10 @@ RELEASES = sorted(file.name for file in sql_files() if file.folder == "release")
 
 def test_a_row_for_every_release(con):
     found = con.sql("FROM anon_methods()")
-    assert found.columns == ["name", "what", "paper", "needs", "cost"]
+    assert found.columns == ["name", "what", "paper", "needs", "cost", "perturbative"]
     assert [row[0] for row in found.fetchall()] == RELEASES
+    perturbative = con.sql("SELECT name FROM anon_methods() WHERE perturbative").fetchall()
+    assert perturbative == [("sdka",)]
 
 
 @pytest.mark.parametrize("name", RELEASES)
@@ -25,7 +27,8 @@ def test_a_release_has_its_facts(con, name):
     assert "n" in facts.cost
     assert (facts.needs is None) == (facts.takes == ())
     row = con.sql(f"FROM anon_methods() WHERE name = '{name}'").fetchall()[0]
-    assert row == (name, facts.what, facts.paper, facts.needs, facts.cost)
+    said = (name, facts.what, facts.paper, facts.needs, facts.cost, facts.perturbative)
+    assert row == said
 
 
 def test_steps_are_no_methods():

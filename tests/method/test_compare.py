@@ -9,11 +9,10 @@ import pytest
 
 from anon_sql import interrupt, methods, progress
 from anon_sql.calls.class_measures import doubles
-from anon_sql.macros import sql_files
 from anon_sql.methods import Partition
 from tests.test_roles import fails
 
-METHODS = sorted(file.name for file in sql_files() if file.folder == "release")
+METHODS = sorted(name for name, known in methods.releases().items() if not known.facts.perturbative)
 NAMES = [
     *("rows", "suppressed", "classes", "smallest_class"),
     *("dm", "dm_star", "cavg", "gcp", "suppression_rate"),
@@ -187,6 +186,23 @@ def test_methods_and_k_that_cannot_be(people):
             assert row[-1] == fails(people, f"FROM {row[0]}('people', k := {row[1]})")
     assert rows[1][-1] == "canon: k must be a whole number of at least 1, got 2.5"
     assert rows[3][-1] == "canon: k must be a whole number of at least 1, got NULL"
+
+
+def test_a_method_that_adds_rows_has_a_note(people):
+    rows = people.sql(
+        "FROM compare('people', methods := ['sdka', 'mondrian'], ks := [5])"
+    ).fetchall()
+    assert rows[0][2:-1] == (None,) * 10
+    assert rows[0][-1] == (
+        "sdka: compare measures releases that add no rows, got a perturbative method; "
+        "sdka_stats says what its release loses"
+    )
+    assert rows[1][-1] is None
+    people.execute("CREATE TABLE none AS FROM people LIMIT 0")
+    none = people.sql(
+        "SELECT note FROM compare('none', methods := 'sdka', ks := [5], qids := ['age'])"
+    ).fetchall()
+    assert none == [(rows[0][-1],)]
 
 
 def test_a_column_without_a_role_is_refused_as_in_the_release(con):
