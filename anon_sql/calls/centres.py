@@ -12,8 +12,10 @@ def centres(
     points: npt.NDArray[np.float64],
     present: npt.NDArray[np.bool_],
 ) -> Rows:
-    """The row of each class whose value is nearest to their mean (ties: the smaller value), int32[m];
-    -1 where all are NULL. order, starts: the rows class by class."""
+    """The row of each class whose value is nearest to their mean, int32[m]; -1 where all are NULL.
+
+    Ties go to the smaller value. order, starts: the rows class by class.
+    """
     class_of = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     kept = present[order]
     rows, class_of = order[kept], class_of[kept]

@@ -27,8 +27,8 @@ _POSITIONS = pa.map_(pa.string(), pa.list_(pa.int32()))
 def synthesize(plans: Any, packed: Any, given: Any) -> pa.Array:
     """By released column, where in its list each synthetic record's value stands.
 
-    packed: of each column a hash of every value, and the value as a DOUBLE. A sensitive column after
-    the first one gets records of its own, beside those of the others.
+    packed: of each column a hash of every value, and the value as a DOUBLE. A sensitive column
+    after the first one gets records of its own, beside those of the others.
     """
     plan, columns = first(plans), dict[str, Any](lists(packed))
     function = plan["function"]

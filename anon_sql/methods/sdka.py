@@ -5,8 +5,8 @@ Source: Majeed and Hwang 2025, SDkA, steps 4 and 5; ``calls.synthesize`` has ste
 - A cluster below k, or with one sensitive value, joins the nearest one. The authors join it to the
   largest and then fit k-means anew, which undoes it.
 - k, l and t count real rows alone, and a label is made of the real rows of its class.
-- A number becomes the range of its class (``numbers := 'range'``); the paper takes the centre, which
-  is not true of its rows.
+- A number becomes the range of its class (``numbers := 'range'``); the paper takes the centre,
+  which is not true of its rows.
 - A value that is dominant in the table is shown where a class agrees on it, and stays a
   quasi-identifier of a class of k real rows; that the paper calls it harmless is no argument.
 """
