@@ -1,21 +1,22 @@
-"""The command line: ``anon-sql demo``, ``query``, ``release``, ``shell`` and ``data adult``."""
+"""The command line: the commands of ``commands``, and those that only print."""
 
-import csv
 import shlex
 import sys
 from collections.abc import Callable
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import duckdb
 import typer
 
 import anon_sql
-from anon_sql import adult, console, demo, files
-from anon_sql.errors import AnonError, did_you_mean
-from anon_sql.relation import quote
-from anon_sql.roles import fold
+from anon_sql import adult, console, demo
+from anon_sql.commands.arguments import measured
+from anon_sql.commands.release import release
+from anon_sql.commands.report import report
+from anon_sql.commands.sweep import sweep
+from anon_sql.commands.verify import verify
+from anon_sql.errors import AnonError
 
 app = typer.Typer(
     help="k-anonymous tables and what they cost, as SQL functions in DuckDB.",
@@ -29,8 +30,6 @@ app.add_typer(data_app, name="data")
 
 Database = Annotated[str, typer.Option(help="Database file; made where it does not exist.")]
 K = Annotated[int, typer.Option("--k", help="Smallest size of an equivalence class, in rows.")]
-Columns = list[str]
-ROLES = ["qids", "sensitive", "identifiers", "keep"]  # as functions call them
 
 
 class Output(StrEnum):
@@ -39,20 +38,6 @@ class Output(StrEnum):
     TABLE = "table"
     CSV = "csv"
     JSON = "json"
-
-
-class Format(StrEnum):
-    """How a release writes a generalized value."""
-
-    LABEL = "label"
-    TYPED = "typed"
-
-
-class Suppressed(StrEnum):
-    """What becomes of suppressed rows."""
-
-    KEEP = "keep"
-    DROP = "drop"
 
 
 def _version(asked: bool) -> None:
@@ -91,7 +76,7 @@ def run_demo(k: K = 10, database: Database = ":memory:") -> None:
         console.show(con.sql(f"FROM {released} WHERE rowid % 3000 = 0"))
         console.say(f"FROM utility('{demo.TABLE}', '{released}', k := {k});")
         utility = f"FROM utility('{demo.TABLE}', '{released}', k := ?)"
-        console.show_measures(_measures(con, utility, [k]))
+        console.show_measures(measured(con, utility, [k]))
     console.say("Next, on a Parquet or CSV file of yours:")
     query = f"SELECT * FROM rayden('your.parquet', k := {k}, qids := ['age', 'zip'])"
     console.say(f'  anon-sql query "{query}"')
@@ -130,58 +115,10 @@ def query(
             console.write_json(result, rows)
 
 
-@app.command()
-def release(
-    source: Annotated[Path, typer.Argument(metavar="IN", help="CSV, TSV or Parquet file.")],
-    target: Annotated[Path, typer.Argument(metavar="OUT", help="File to write, likewise.")],
-    quasi: Annotated[Columns, typer.Option(help="Columns to generalize: age,sex")],
-    method: Annotated[str, typer.Option(help="Release function.")] = "anonymize",
-    k: K = 5,
-    sensitive: Annotated[Columns, typer.Option(help="Columns to protect.")] = [],  # noqa: B006
-    identifier: Annotated[Columns, typer.Option(help="Columns to drop.")] = [],  # noqa: B006
-    keep: Annotated[Columns, typer.Option(help="Columns to keep as is.")] = [],  # noqa: B006
-    format_: Annotated[
-        Format, typer.Option("--format", help="Text labels, or typed ranges and lists.")
-    ] = Format.LABEL,
-    suppressed: Annotated[Suppressed, typer.Option(help="Suppressed rows.")] = Suppressed.KEEP,
-    seed: Annotated[int, typer.Option(help="All randomness.")] = 42,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace OUT.")] = False,
-) -> None:
-    """Release a file: read IN, generalize it, write OUT.
-
-    IN and OUT end in .csv, .tsv, .csv.gz, .tsv.gz or .parquet. Separate columns with commas or
-    repeat the option. A column without a role is kept as it is.
-
-    Example: anon-sql release people.csv safe.csv --k 10 --quasi age,sex --sensitive income
-    """
-    with console.one_sentence():
-        if format_ is Format.TYPED and files.kind(target)[0] == "csv":
-            hint = "name it .parquet"
-            raise AnonError("release", "OUT must be Parquet for --format typed", "CSV", hint)
-        files.kind(target)
-        files.check_pair(source, target, overwrite)
-        with anon_sql.connect() as con:
-            method = _release_method(con, method)
-            given = (_names(columns) for columns in (quasi, sensitive, identifier, keep))
-            named = dict(zip(ROLES, given, strict=True))
-            files.read(con, source, "raw")
-            call = ", ".join(f"{parameter} := ?" for parameter in named)
-            con.execute(
-                f"CREATE TABLE released AS FROM {quote(method)}('raw', k := ?, {call}, "
-                "format := ?, suppressed := ?, seed := ?)",
-                [k, *named.values(), format_.value, suppressed.value, seed],
-            )
-            utility = "FROM utility('raw', 'released', k := ?, qids := ?)"
-            measured = _measures(con, utility, [k, named["qids"]])
-            with_role = {fold(name) for columns in named.values() for name in columns}
-            rest = [
-                name for name in con.sql("FROM released").columns if fold(name) not in with_role
-            ]
-            files.write(con, "released", target)
-            console.say(f"{target}: {method}, k = {k}, from {source}")
-            if rest:
-                console.say(f"kept as they are, for want of a role: {', '.join(rest)}")
-            console.show_measures(measured)
+app.command("release")(release)
+app.command("verify")(verify)
+app.command("report")(report)
+app.command("sweep")(sweep)
 
 
 @app.command()
@@ -249,35 +186,6 @@ def load_adult(
     console.say("Kept columns are released as they are, and education tells education_num. Next:")
     query = "SELECT * EXCLUDE (education, fnlwgt, relationship) FROM rayden('adult', k := 10)"
     console.say(f'  anon-sql query "{query}" --database {shlex.quote(database)}')
-
-
-def _measures(
-    con: duckdb.DuckDBPyConnection, sql: str, arguments: list[object]
-) -> dict[str, object]:
-    result = con.execute(sql, arguments)
-    names = [column[0] for column in result.description or []]
-    (row,) = result.fetchall()
-    return dict(zip(names, row, strict=True))
-
-
-def _names(given: Columns) -> Columns:
-    """Column names from repeated options, each a comma-separated line; quotes protect a comma."""
-    lines = csv.reader(given, skipinitialspace=True)
-    return [name.strip() for line in lines for name in line if name.strip()]
-
-
-def _release_method(con: duckdb.DuckDBPyConnection, method: str) -> str:
-    """The release function of this name. Raises AnonError that lists them for any other."""
-    found = con.execute(
-        "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'table_macro' "
-        "AND NOT internal AND list_has_all(parameters, ?) ORDER BY ALL",
-        [["tbl", "k", *ROLES, "format", "suppressed", "seed"]],
-    ).fetchall()
-    known = [name for (name,) in found]
-    if fold(method) not in known:
-        hint = did_you_mean(method, known)
-        raise AnonError("release", "--method must be a release function", f"'{method}'", hint)
-    return fold(method)
 
 
 if __name__ == "__main__":

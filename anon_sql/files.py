@@ -16,18 +16,24 @@ from anon_sql.relation import quote
 KINDS = {".csv": "csv", ".tsv": "csv", ".csv.gz": "csv", ".tsv.gz": "csv", ".parquet": "parquet"}
 
 
-def kind(path: Path) -> tuple[str, str]:
+def kind(path: Path, function: str = "release") -> tuple[str, str]:
     """DuckDB's name of the format and the extension. Raises AnonError for another extension."""
     for ending, name in KINDS.items():
         if path.name.lower().endswith(ending):
             return name, ending
-    raise AnonError("release", f"files must end in {', '.join(KINDS)}", f"'{path.name}'")
+    raise AnonError(function, f"files must end in {', '.join(KINDS)}", f"'{path.name}'")
+
+
+def check_source(function: str, name: str, source: Path) -> None:
+    """Refuse what is no file of a kind that can be read. name: of the argument."""
+    kind(source, function)
+    if not source.is_file():
+        raise AnonError(function, f"{name} must be a file", f"'{source}'")
 
 
 def check_pair(source: Path, target: Path, overwrite: bool) -> None:
     """Refuse a source that is no file and a target that must not be written."""
-    if not source.is_file():
-        raise AnonError("release", "IN must be a file", f"'{source}'")
+    check_source("release", "IN", source)
     if not target.parent.is_dir():
         raise AnonError("release", "OUT must be in a directory that exists", f"'{target}'")
     if target.is_dir():
@@ -39,16 +45,22 @@ def check_pair(source: Path, target: Path, overwrite: bool) -> None:
         raise AnonError("release", "OUT must be a new file", f"'{target}', which exists", hint)
 
 
-def read(con: duckdb.DuckDBPyConnection, source: Path, table: str) -> None:
-    """Create ``table`` from a file; a CSV's first line is its header, types come from all rows."""
+def read(con: duckdb.DuckDBPyConnection, source: Path, table: str, *, labels: bool = False) -> None:
+    """Create ``table`` from a file; a CSV's first line is its header, types come from all rows.
+
+    labels: a CSV holds a release, whose labels are text whatever they look like, '' and all.
+    """
     name, ending = kind(source)
     if name == "parquet":
         reader = "read_parquet(?, hive_partitioning := false)"
     else:
         delim = ", delim := '\t'" if ending.startswith(".tsv") else ""
         packed = "gzip" if ending.endswith(".gz") else "none"
+        types = (
+            "all_varchar := true, allow_quoted_nulls := false" if labels else "sample_size := -1"
+        )
         reader = (
-            "read_csv(?, header := true, sample_size := -1, hive_partitioning := false, "
+            f"read_csv(?, header := true, {types}, hive_partitioning := false, "
             f"compression := '{packed}'{delim})"
         )
     con.execute(f"CREATE TABLE {quote(table)} AS FROM {reader}", [_exactly(source)])

@@ -106,11 +106,12 @@ def test_demo_leaves_a_table_of_yours_alone(tmp_path):
 def test_version_and_help():
     assert run("--version").stdout.startswith("anon-sql ")
     assert duckdb.__version__ in run("--version").stdout
-    for command in ([], ["demo"], ["query"], ["release"], ["shell"], ["data"], ["data", "adult"]):
+    commands = ["demo", "query", "release", "verify", "report", "sweep", "shell"]
+    for command in ([], ["data"], ["data", "adult"], *([name] for name in commands)):
         result = run(*command, "--help")
         assert result.exit_code == 0
         assert "Usage" in result.stdout
-    for command in (["demo"], ["query"], ["release"], ["shell"], ["data", "adult"]):
+    for command in (["data", "adult"], *([name] for name in commands)):
         assert "Example: anon-sql" in run(*command, "--help").stdout
 
 

@@ -6,8 +6,8 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql import demo
-from tests import dbt_environment
+from anon_sql import demo, manifest
+from tests import command, dbt_environment
 from tests.dbt_environment import EXAMPLE, ROOT
 
 QUASI = ["age", "education_num", "marital_status", "sex"]
@@ -94,6 +94,16 @@ def test_measures_and_export(example, warehouse):
     )
     exported = f"FROM '{example.folder / 'adult_released.parquet'}'"
     assert rows(warehouse, exported) == rows(warehouse, "FROM adult_released")
+
+
+def test_the_manifest_beside_the_export_is_true(example, warehouse, tmp_path):
+    raw, released = tmp_path / "adult.parquet", example.folder / "adult_released.parquet"
+    warehouse.execute(f"COPY adult TO '{raw}'")
+    written = manifest.read("test", manifest.beside(released))
+    assert (written["method"], written["parameters"]["k"]) == ("rayden", 10)
+    assert str(example.folder) not in manifest.beside(released).read_text()
+    result = command.run("verify", released, "--raw", raw)
+    assert result.exit_code == 0, result.output
 
 
 def test_the_warehouse_holds_tables_and_nothing_of_ours(example):

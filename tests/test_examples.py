@@ -124,7 +124,9 @@ def test_the_blocks_of_every_page(page_tables, page):
         elif kind == "python":
             exec(block, names)
         elif kind == "console":
-            for line in re.findall(r"^anon-sql ((?:demo|query|release) .*)", block, re.MULTILINE):
+            for line in re.findall(
+                r"^anon-sql ((?:demo|query|release|verify|report|sweep) .*)", block, re.MULTILINE
+            ):
                 result = command.run(*shlex.split(line))
                 assert result.exit_code == 0, result.output
         elif kind == "text" and block.startswith("┌"):

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -101,6 +102,8 @@ UNUSED = [
     "textual",
     "IPython",
     "marimo",
+    "matplotlib",
+    "jinja2",
 ]
 
 
@@ -111,9 +114,14 @@ UNUSED = [
         "cli.app(['query', 'SELECT 1'], standalone_mode=False)",
         "cli.app(['demo'], standalone_mode=False)",
         "cli.app(['shell'], standalone_mode=False)",
+        "cli.app(['release', 'a.csv', 'b.csv', '--quasi', 'n', '--manifest'], standalone_mode=False); "
+        "cli.app(['verify', 'b.csv', '--raw', 'a.csv'], standalone_mode=False)",
     ],
 )
-def test_nothing_is_imported_that_is_not_used(does):
+def test_nothing_is_imported_that_is_not_used(does, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(cli.__file__).parents[1]))
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("n\n" + "1\n2\n" * 9)
     code = f"import sys; from anon_sql import cli; {does}; print(set({UNUSED}) & set(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", code], input="SELECT 1;", capture_output=True, text=True, check=False

@@ -1,2 +1,4 @@
-{{ config(materialized='external', location='adult_released.parquet') }}
+{{ config(
+    materialized='external', location='adult_released.parquet',
+    post_hook="{{ anon_sql.write_manifest(ref('adult'), method='rayden', k=10, l=3) }}") }}
 select * from {{ ref('adult_released') }}

@@ -1,0 +1,1 @@
+"""Commands of ``anon-sql`` that read and write files, one a file; ``cli`` lists them."""

@@ -1,0 +1,106 @@
+"""The manifest of a release: what ``anon_manifest`` says, and the hash of the file beside it."""
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from anon_sql.errors import AnonError
+
+FORM = 1
+ENDING = ".anon.json"
+PROMISED = ("k", "l", "t", "l_kind", "c", "entity", "seed")
+ROLES = ("qids", "sensitive", "identifiers", "keep")  # as functions call them
+_SHAPE: dict[str, Any] = {
+    "versions": {"anon_sql": str, "duckdb": str},
+    "parameters": dict.fromkeys([*PROMISED, "hierarchy", "options"], object),
+    "roles": dict.fromkeys([*ROLES, "without_role"], list),
+    "raw": {"schema_sha256": str},
+    "achieved": dict.fromkeys(["k", "l", "t"], object),
+    "checks": list,
+    "measures": dict,
+    "loss": list,
+    "output": {"sha256": str},
+}
+
+
+def beside(path: Path) -> Path:
+    """Where the manifest of a file is."""
+    return path.with_name(path.name + ENDING)
+
+
+def make(
+    con: duckdb.DuckDBPyConnection,
+    tables: tuple[str, str],
+    method: str | None,
+    parameters: Mapping[str, Any],
+    roles: Mapping[str, Any],
+    hierarchy: str | None,
+) -> dict[str, Any]:
+    """The manifest of a release, without the hash of its file.
+
+    tables: names of the raw table and of the release. parameters: those of PROMISED, and
+    ``options``. roles: column names by ROLES. hierarchy: the relation, or None.
+    """
+    given = {
+        "raw": tables[0],
+        "released": tables[1],
+        "method": method,
+        **{name: parameters.get(name) for name in (*PROMISED, "options")},
+        **{name: roles[name] for name in ROLES},
+        "hierarchy": hierarchy,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    listed = ", ".join(f"{name} := ${name}" for name in given)
+    ((text,),) = con.execute(
+        f"SELECT to_json(made)::VARCHAR FROM anon_manifest({listed}) AS made", given
+    ).fetchall()
+    made: dict[str, Any] = json.loads(text)
+    return made
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write(made: Mapping[str, Any], target: Path) -> Path:
+    """Write the manifest of a file beside it, whole or not at all; where it is."""
+    final = beside(target)
+    unfinished = final.with_name(f".anon-sql-{secrets.token_hex(8)}.tmp")
+    whole = {**made, "output": {"sha256": digest(target)}}
+    try:
+        unfinished.write_text(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        os.replace(unfinished, final)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return final
+
+
+def read(function: str, path: Path) -> dict[str, Any]:
+    """The manifest in a file. Raises AnonError of ``function`` for anything else."""
+    rule = f"the manifest must be one of form {FORM}"
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError):
+        raise AnonError(function, rule, f"no JSON in '{path}'") from None
+    if not isinstance(found, dict) or found.get("manifest") != FORM:
+        raise AnonError(function, rule, f"another in '{path}'")
+    for name, shape in _SHAPE.items():
+        if not _fits(found.get(name), shape):
+            raise AnonError(function, rule, f"one with another {name} in '{path}'")
+    return found
+
+
+def _fits(value: object, shape: Any) -> bool:
+    if isinstance(shape, dict):
+        return isinstance(value, dict) and all(
+            name in value and _fits(value[name], inner) for name, inner in shape.items()
+        )
+    return isinstance(value, shape)

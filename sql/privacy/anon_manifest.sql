@@ -1,0 +1,72 @@
+-- What a release is, for those who get it: how it was made and what it achieves. It holds names of
+-- columns, parameters and measures; no value, no least or greatest value, no path, and of the raw
+-- table only a hash of the names and types of its columns.
+--
+-- raw: name of the original table. released: name of its release, label or typed format.
+-- method, seed, options: how it was made; they are written down as they are.
+-- k, l, t, l_kind, c, entity: what the release should have, as in audit.
+-- qids, sensitive, identifiers, keep: roles; NULL means as declared in comments on the raw table.
+-- hierarchy: the relation that the release was made with; NULL for none.
+-- Returns: one row of numbers, texts, lists and structs: manifest (1, the form), versions, method,
+--   parameters, roles (names by role; without_role are kept as they are), raw, achieved (k, l, t),
+--   checks (property, required, found, passed, as in audit), measures (as in utility), loss (as in
+--   attribute_loss). COPY writes it as JSON.
+-- Errors: those of audit and utility.
+-- Example: SELECT * FROM anon_manifest('people', 'release', 'rayden', k := 2, qids := ['age', 'city']);
+CREATE OR REPLACE MACRO anon_manifest(
+    raw, released, method := NULL, k := NULL, l := NULL, t := NULL, l_kind := 'distinct', c := 3,
+    entity := NULL, seed := NULL, options := NULL, qids := NULL, sensitive := NULL,
+    identifiers := NULL, keep := NULL, hierarchy := NULL
+) AS TABLE
+WITH
+__anon_assigned AS MATERIALIZED (
+    SELECT __anon_roles_of(
+        __anon_types, __anon_scope(raw, qids, sensitive, identifiers, keep), __anon_seen(raw))
+        AS __anon_columns
+    FROM __anon_schema(raw, 1)
+),
+__anon_audited AS MATERIALIZED (
+    SELECT list({
+        'property': property, 'required': required, 'found': found, 'passed': passed})
+        AS __anon_checks
+    FROM audit(
+        raw, released, k := k, l := l, t := t, qids := qids, sensitive := sensitive,
+        identifiers := identifiers, keep := keep, l_kind := l_kind, c := c,
+        hierarchy := hierarchy, entity := entity)
+),
+__anon_measured_once AS MATERIALIZED (
+    SELECT struct_pack(*COLUMNS(*)) AS __anon_measures
+    FROM utility(raw, released, k := coalesce(k, 5), qids := qids, hierarchy := hierarchy)
+),
+__anon_lost_once AS MATERIALIZED (
+    SELECT list({'attribute': attribute, 'ncp': ncp}) AS __anon_loss
+    FROM attribute_loss(raw, released, qids := qids, hierarchy := hierarchy)
+)
+SELECT
+    1 AS manifest,
+    {'anon_sql': anon_version(), 'duckdb': version()} AS versions,
+    method AS method,
+    {
+        'k': k, 'l': l, 't': t, 'l_kind': l_kind, 'c': c, 'entity': entity, 'seed': seed,
+        'hierarchy': hierarchy IS NOT NULL, 'options': options
+    } AS parameters,
+    {
+        'qids': __anon_named_as(__anon_columns, 'quasi'),
+        'sensitive': __anon_named_as(__anon_columns, 'sensitive'),
+        'identifiers': __anon_named_as(__anon_columns, 'identifier'),
+        'keep': __anon_named_as(__anon_columns, 'keep'),
+        'without_role': __anon_named_as(__anon_columns, NULL)
+    } AS roles,
+    {
+        'schema_sha256': sha256(to_json(list_transform(
+            __anon_columns, lambda __anon_x: [__anon_x.name, __anon_x.type]))::VARCHAR)
+    } AS raw,
+    {
+        'k': __anon_found_of(__anon_checks, 'k'),
+        'l': __anon_found_of(__anon_checks, 'l'),
+        't': __anon_found_of(__anon_checks, 't')
+    } AS achieved,
+    __anon_checks AS checks,
+    __anon_measures AS measures,
+    __anon_loss AS loss
+FROM __anon_assigned, __anon_audited, __anon_measured_once, __anon_lost_once;

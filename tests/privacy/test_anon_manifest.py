@@ -1,0 +1,125 @@
+"""What a manifest says is what the functions say, and it holds no value."""
+
+import json
+
+import pytest
+
+ROLES = "qids := ['age', 'city', 'sex', 'born']"
+
+
+@pytest.fixture
+def release(people):
+    people.execute("CREATE TABLE release AS FROM mondrian('people', k := 5)")
+    return people
+
+
+def manifest(con, arguments=""):
+    query = f"SELECT to_json(made) FROM anon_manifest('people', 'release'{arguments}) AS made"
+    return json.loads(con.sql(query).fetchall()[0][0])
+
+
+def rows(con, sql):
+    result = con.sql(sql)
+    return [dict(zip(result.columns, row, strict=True)) for row in result.fetchall()]
+
+
+def test_measures_and_checks_are_those_of_the_functions(release):
+    made = manifest(release, ", 'mondrian', k := 5, l := 2, t := 0.4, seed := 42")
+    checks = rows(
+        release,
+        "SELECT property, required, found, passed FROM audit('people', 'release', 5, 2, 0.4)",
+    )
+    assert made["checks"] == checks
+    (measures,) = rows(release, "FROM utility('people', 'release', k := 5)")
+    assert made["measures"] == measures
+    assert made["loss"] == rows(release, "FROM attribute_loss('people', 'release')")
+    found = {check["property"]: check["found"] for check in checks}
+    assert made["achieved"] == {name: found[name] for name in ("k", "l", "t")}
+    assert (made["manifest"], made["method"]) == (1, "mondrian")
+    assert made["parameters"] == {
+        "k": 5,
+        "l": 2,
+        "t": 0.4,
+        "l_kind": "distinct",
+        "c": 3,
+        "entity": None,
+        "seed": 42,
+        "hierarchy": False,
+        "options": None,
+    }
+
+
+def test_roles_come_from_comments_and_from_the_call(release):
+    release.execute("CREATE VIEW bare AS FROM people")
+    declared = {
+        "qids": ["age", "city", "sex", "born"],
+        "sensitive": ["illness"],
+        "identifiers": ["person_id"],
+        "keep": ["score"],
+        "without_role": [],
+    }
+    assert manifest(release)["roles"] == declared
+    named = f"SELECT roles FROM anon_manifest('bare', 'release', {ROLES}, sensitive := ['illness'])"
+    ((roles,),) = release.sql(named).fetchall()
+    assert roles == {
+        **declared,
+        "identifiers": [],
+        "keep": [],
+        "without_role": ["person_id", "score"],
+    }
+
+
+def test_the_schema_decides_the_hash_and_no_row_does(release):
+    def schema(sql):
+        release.execute(f"CREATE OR REPLACE TABLE other AS {sql}")
+        call = f"anon_manifest('other', 'release', {ROLES}, identifiers := ['person_id'])"
+        return release.sql(f"SELECT raw.schema_sha256 FROM {call}").fetchall()[0][0]
+
+    same = schema("FROM people")
+    assert same == schema("SELECT * REPLACE (score + 1 AS score) FROM people ORDER BY age")
+    assert len(same) == 64
+    assert same != schema("SELECT * REPLACE (score::FLOAT AS score) FROM people")
+    assert same != schema("SELECT * RENAME (score AS points) FROM people")
+    assert same != schema("SELECT score, * EXCLUDE (score) FROM people")
+
+
+def test_it_holds_no_value_of_a_column(release):
+    text = json.dumps(manifest(release, ", k := 5, l := 2"))
+    ((words,),) = release.sql(
+        "SELECT list_distinct(flatten(list([city, illness, born::VARCHAR]))) FROM people"
+    ).fetchall()
+    assert not [word for word in words if word and f'"{word}"' in text]
+    assert "example" not in text
+
+
+def test_copy_writes_it_as_json(release, tmp_path):
+    path = tmp_path / "release.json"
+    release.execute(f"COPY (FROM anon_manifest('people', 'release', k := 5)) TO '{path}'")
+    assert json.loads(path.read_text()) == manifest(release, ", k := 5")
+
+
+def test_typed_release_and_hierarchy(release):
+    release.execute("CREATE TABLE tree AS FROM numeric_hierarchy('people', 'age', widths := [20])")
+    release.execute(
+        "CREATE OR REPLACE TABLE release AS FROM basic_mondrian('people', k := 5, "
+        "hierarchy := 'tree')"
+    )
+    made = manifest(release, ", k := 5, hierarchy := 'tree'")
+    assert made["parameters"]["hierarchy"] is True
+    assert not [check for check in made["checks"] if check["passed"] is False]
+    assert made["loss"] == rows(
+        release, "FROM attribute_loss('people', 'release', hierarchy := 'tree')"
+    )
+
+
+def test_an_entity_is_counted(release):
+    visits = "SELECT person_id // 2 AS person, * EXCLUDE (person_id) FROM people"
+    release.execute(f"CREATE TABLE visits AS {visits}")
+    roles = f"{ROLES}, sensitive := ['illness'], keep := ['score']"
+    release.execute(
+        f"CREATE TABLE safe AS FROM anonymize('visits', k := 4, entity := 'person', {roles})"
+    )
+    call = f"anon_manifest('visits', 'safe', k := 4, entity := 'person', {roles})"
+    ((k, entity),) = release.sql(f"SELECT achieved.k, parameters.entity FROM {call}").fetchall()
+    assert k >= 4
+    assert entity == "person"
