@@ -49,14 +49,14 @@ __anon_numbered AS MATERIALIZED (
         raw, released, l IS NOT NULL OR t IS NOT NULL,
         __anon_audit_call(raw, qids, sensitive, identifiers, keep))),
 -- The lists are large: each is read once, in a join, since a scalar subquery would copy them.
-__anon_held AS (
+__anon_held AS NOT MATERIALIZED (
     FROM __anon_audit_raw(
         raw, released, __anon_audit_call(raw, qids, sensitive, identifiers, keep))),
-__anon_shown AS (
+__anon_shown AS NOT MATERIALIZED (
     FROM __anon_audit_lists(
         '__anon_numbered', raw, __anon_audit_call(raw, qids, sensitive, identifiers, keep))),
-__anon_held_lists AS (SELECT struct_pack(*COLUMNS(*)) AS __anon_raw_lists FROM __anon_held),
-__anon_shown_lists AS (SELECT struct_pack(*COLUMNS(*)) AS __anon_class_lists FROM __anon_shown),
+__anon_held_lists AS NOT MATERIALIZED (SELECT struct_pack(*COLUMNS(*)) AS __anon_raw_lists FROM __anon_held),
+__anon_shown_lists AS NOT MATERIALIZED (SELECT struct_pack(*COLUMNS(*)) AS __anon_class_lists FROM __anon_shown),
 __anon_told AS MATERIALIZED (
     SELECT __anon_audit_properties(
         __anon_protects, __anon_raw_lists, __anon_class_lists, __anon_trees, __anon_looks,
