@@ -1,0 +1,67 @@
+"""A Markdown page with tables and charts."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import chart
+import duckdb
+
+
+class Claim(NamedTuple):
+    """What a paper says, what it prints, what was measured, and whether the two agree."""
+
+    said: str
+    printed: str
+    measured: str
+    verdict: str
+
+
+def verdict(held: int, of: int) -> str:
+    """In words, where a claim was looked at in several cases."""
+    return "holds" if held == of else "does not hold" if held == 0 else f"in {held} of {of} cases"
+
+
+class Page:
+    """Paragraphs in order; ``write`` makes the file."""
+
+    def __init__(self, folder: Path, name: str, title: str) -> None:
+        self.folder, self.name = folder, name
+        self.parts = [f"# {title}"]
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def heading(self, text: str) -> None:
+        self.parts.append(f"## {text}")
+
+    def text(self, text: str) -> None:
+        self.parts.append(text)
+
+    def table(self, relation: duckdb.DuckDBPyRelation) -> None:
+        """All rows; a float has three digits after the point."""
+        self.rows(relation.columns, relation.fetchall())
+
+    def rows(self, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        lines = [columns, ["---"] * len(columns), *([_cell(v) for v in row] for row in rows)]
+        self.parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
+
+    def claims(self, claims: Sequence[Claim]) -> None:
+        """The section that the summary of all pages is made of."""
+        self.heading("Claims")
+        self.rows(["the paper says", "printed", "measured", "verdict"], claims)
+
+    def chart(
+        self, name: str, title: str, x: str, y: str, series: Mapping[str, Sequence[chart.Point]]
+    ) -> None:
+        file = f"{self.name}_{name}.svg"
+        (self.folder / file).write_text(chart.lines(title, x, y, series), encoding="utf-8")
+        self.parts.append(f"![{title}]({file})")
+
+    def write(self) -> None:
+        text = "\n\n".join(self.parts) + "\n"
+        (self.folder / f"{self.name}.md").write_text(text, encoding="utf-8")
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

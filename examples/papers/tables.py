@@ -1,0 +1,53 @@
+"""The real tables as the papers use them."""
+
+from pathlib import Path
+
+import duckdb
+
+from anon_sql.adult import COLUMNS
+from anon_sql.install import literal
+
+NUMBERS = ["age", "fnlwgt", "capital_loss", "capital_gain", "hours_per_week"]
+MIXED = [
+    *("age", "workclass", "education", "marital_status"),
+    *("occupation", "race", "sex", "native_country"),
+]
+DIABETES = [
+    *("mean_age", "num_medications", "number_outpatient", "num_lab_procedures"),
+    *("num_procedures", "number_emergency", "number_inpatient", "number_diagnoses"),
+]
+
+
+def adult(con: duckdb.DuckDBPyConnection, data: Path, rows: int | None) -> int:
+    """Table ``adult``, the complete rows of the train split in the file's order; how many."""
+    complete = " AND ".join(f"{name} IS NOT NULL" for name in COLUMNS)
+    made = con.execute(
+        f"CREATE TABLE adult AS SELECT {', '.join(COLUMNS)} "
+        f"FROM {literal(f'{data}/adult.parquet')} WHERE split = 'train' AND {complete} "
+        f"LIMIT {'NULL' if rows is None else rows}"
+    )
+    return int(made.fetchall()[0][0])
+
+
+def diabetes(con: duckdb.DuckDBPyConnection, data: Path, rows: int | None) -> int:
+    """Table ``diabetes``, whose mean_age is the middle of the ten-year bracket; how many rows."""
+    made = con.execute(
+        "CREATE TABLE diabetes AS SELECT age[2:].split('-')[1]::INTEGER + 5 AS mean_age, "
+        f"{', '.join(DIABETES[1:])}, readmitted FROM {literal(f'{data}/diabetes.parquet')} "
+        f"LIMIT {'NULL' if rows is None else rows}"
+    )
+    return int(made.fetchall()[0][0])
+
+
+def selected(
+    con: duckdb.DuckDBPyConnection, name: str, source: str, columns: list[str], rows: str
+) -> None:
+    """Table ``name``: columns of another table; rows is what follows FROM in SQL."""
+    con.execute(f"CREATE TABLE {name} AS SELECT {', '.join(columns)} FROM {source} {rows}")
+
+
+def hierarchies(con: duckdb.DuckDBPyConnection, data: Path) -> None:
+    """Tables ``all_trees`` and ``trees``: those of Adult's columns, and the same without age."""
+    files = literal(f"{data}/hierarchies/adult/*.csv")
+    con.execute(f"CREATE TABLE all_trees AS FROM read_hierarchies({files})")
+    con.execute("CREATE TABLE trees AS FROM all_trees WHERE attribute <> 'age'")
