@@ -91,12 +91,12 @@ def pivoted(
 
 
 def means(
-    con: duckdb.DuckDBPyConnection, experiment: str, measure: str
+    con: duckdb.DuckDBPyConnection, experiment: str, measure: str, of: str = "avg"
 ) -> dict[str, dict[int, float]]:
-    """Name → k → mean of a measure."""
+    """Name → k → mean of a measure over the seeds, or another aggregate of it."""
     found: dict[str, dict[int, float]] = {}
     for name, k, mean in con.execute(
-        f"SELECT name, k, avg({measure}) FROM measured WHERE experiment = ? "
+        f"SELECT name, k, {of}({measure}) FROM measured WHERE experiment = ? "
         "GROUP BY ALL ORDER BY k",
         [experiment],
     ).fetchall():

@@ -36,6 +36,11 @@ class Page:
     def text(self, text: str) -> None:
         self.parts.append(text)
 
+    def told(self, part: str, **values: object) -> None:
+        """The text of a file in ``told``, with values in its braces."""
+        file = Path(__file__).with_name("told") / f"{self.name}_{part}.md"
+        self.text(file.read_text(encoding="utf-8").strip().format(**values))
+
     def table(self, relation: duckdb.DuckDBPyRelation) -> None:
         """All rows; a float has three digits after the point."""
         self.rows(relation.columns, relation.fetchall())
