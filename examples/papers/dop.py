@@ -85,8 +85,8 @@ def run(con: duckdb.DuckDBPyConnection, data: Data) -> None:
                 [data.name, method.name],
             )
         con.execute(
-            f"INSERT INTO found SELECT ?, {k}, {diverse}, eps, clusters, noise, joined, splits, classes "
-            f"FROM dop_stats({literal(data.file)}, k := {k}, {arguments})",
+            f"INSERT INTO found SELECT ?, {k}, {diverse}, eps, clusters, noise, joined, splits, "
+            f"classes FROM dop_stats({literal(data.file)}, k := {k}, {arguments})",
             [data.name],
         )
 

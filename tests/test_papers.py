@@ -1,0 +1,123 @@
+"""The scripts of examples/papers, on few rows, and the pages that they made of all."""
+
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from anon_sql import demo
+
+ROOT = Path(__file__).resolve().parents[1]
+SCRIPTS = ROOT / "examples" / "papers"
+PAGES = ROOT / "docs" / "papers"
+IMAGE = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
+TREES = ["workclass", "education", "marital_status", "occupation", "race", "sex", "native_country"]
+NEEDS = {"dop": "dop", "mondrian_cof_classification": "sklearn"}
+RUNS = {  # script: its arguments, and a cell that its page must hold
+    "canon": (["--rows", "300", "--ks", "5", "--seeds", "2"], "| -45.47 % |"),
+    "rayden": (["--rows", "300", "--ks", "5", "--seeds", "2"], "| 312 |"),
+    "mondrian_cof": (["--rows", "200", "--ks", "10", "--seeds", "1"], "| 41.12 → "),
+    "mondrian_cof_classification": (["--rows", "200", "--ks", "10", "--seeds", "1"], "| 11.79 → "),
+    "dop": (["--rows", "200"], "| 0.2348 → "),
+}
+
+
+@pytest.fixture
+def made_data(con, tmp_path):
+    """A folder like that of the real tables, of rows that the project makes."""
+    demo.make_adult_like(con, "made", rows=600)
+    con.execute(
+        "CREATE TABLE adult AS SELECT *, concat('grade ', education_num) AS education, 'train' AS split, "
+        "(12_000 + rowid * 7_919 % 90_000)::INTEGER AS fnlwgt, 'Husband' AS relationship, "
+        "(rowid % 9 = 0)::INTEGER * 2_000 AS capital_gain, "
+        "(rowid % 11 = 0)::INTEGER * 1_500 AS capital_loss, "
+        "(20 + rowid * 31 % 40)::INTEGER AS hours_per_week FROM made"
+    )
+    con.execute(f"COPY adult TO '{tmp_path}/adult.parquet'")
+    counts = [
+        *("num_medications", "number_outpatient", "num_lab_procedures", "num_procedures"),
+        *("number_emergency", "number_inpatient", "number_diagnoses"),
+    ]
+    drawn = ", ".join(f"(i * {7 + 4 * n} % {5 + n})::INTEGER AS {c}" for n, c in enumerate(counts))
+    con.execute(
+        f"COPY (SELECT concat('[', i % 9 * 10, '-', i % 9 * 10 + 10, ')') AS age, {drawn}, 'NO' AS readmitted "
+        f"FROM range(600) AS made(i)) TO '{tmp_path}/diabetes.parquet'"
+    )
+    con.execute(
+        "CREATE TABLE bank AS SELECT age, occupation AS job, marital_status AS marital, education, "
+        "fnlwgt AS balance, if(income = '>50K', 'yes', 'no') AS y FROM adult"
+    )
+    con.execute(
+        "CREATE TABLE heart_cleveland AS SELECT 1 + rowid % 4 AS cp, hours_per_week AS trestbps, "
+        "age AS chol, rowid % 5 AS target FROM adult"
+    )
+    con.execute(
+        'CREATE TABLE student_por AS SELECT age, education_num AS "Medu", rowid % 5 AS "Fedu", '
+        'rowid % 3 AS traveltime, rowid % 4 AS studytime, rowid % 20 AS "G3" FROM adult'
+    )
+    for name in ("bank", "heart_cleveland", "student_por"):
+        con.execute(f"COPY {name} TO '{tmp_path}/{name}.parquet'")
+    trees = tmp_path / "hierarchies" / "adult"
+    trees.mkdir(parents=True)
+    for name in [*TREES, "age"]:
+        values = con.execute(f"SELECT DISTINCT {name} FROM adult ORDER BY 1").fetchall()
+        (trees / f"{name}.csv").write_text("".join(f"{value};*\n" for (value,) in values))
+    return tmp_path
+
+
+@pytest.fixture(params=["made", "real"])
+def data(request):
+    return request.getfixturevalue("made_data" if request.param == "made" else "shared_data")
+
+
+def runnable(con, script):
+    """Skip where a script needs what is not installed."""
+    if NEEDS.get(script) == "sklearn":
+        pytest.importorskip("sklearn")
+    methods = {name for (name,) in con.execute("SELECT name FROM anon_methods()").fetchall()}
+    if script == "dop" and "dop" not in methods:
+        pytest.skip("needs the method dop")
+
+
+@pytest.mark.parametrize("script", RUNS)
+def test_a_script_writes_its_page(con, data, script, tmp_path):
+    runnable(con, script)
+    arguments, cell = RUNS[script]
+    done = subprocess.run(
+        [sys.executable, SCRIPTS / f"{script}.py", data, "--into", tmp_path / "pages", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "pages" / f"{script}.md").read_text(encoding="utf-8")
+    assert cell in page
+    assert "\n## Claims\n" in page
+    images = IMAGE.findall(page)
+    assert images
+    for image in images:
+        drawn = ET.parse(tmp_path / "pages" / image).getroot()
+        assert drawn.findall("{*}circle")
+
+
+@pytest.mark.parametrize("page", sorted(PAGES.glob("*.md")), ids=lambda page: page.name)
+def test_what_a_page_links_is_there_and_small(page):
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).stat().st_size < 40_000 or target.endswith(".md"), target
+
+
+def test_the_summary_is_made_of_the_pages(tmp_path):
+    done = subprocess.run(
+        [sys.executable, SCRIPTS / "summary.py", "--into", tmp_path, PAGES],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "README.md").read_bytes() == (PAGES / "README.md").read_bytes()
