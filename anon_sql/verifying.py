@@ -61,10 +61,16 @@ def of_pair(written: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Che
         required = "" if check["required"] is None else f", {check['required']:g} required"
         found = "unknown" if check["found"] is None else f"{check['found']:.4g}"
         yield Check(f"audit: {check['property']}", check["passed"], found + required)
+    made, written = _by_attribute(made), _by_attribute(written)
     for name in ("roles", "achieved", "checks", "measures", "loss"):
         yield Check(
             f"{name}: as written", _equal(made[name], written[name]), _other(name, made, written)
         )
+
+
+def _by_attribute(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest whose losses have no order, which is that of the call."""
+    return {**whole, "loss": {each["attribute"]: each["ncp"] for each in whole["loss"]}}
 
 
 def _least(con: duckdb.DuckDBPyConnection, measure: str, released: str, labels: str) -> int | None:
