@@ -24,7 +24,7 @@ _SHAPE: dict[str, Any] = {
     "achieved": dict.fromkeys(["k", "l", "t"], object),
     "checks": list,
     "measures": dict,
-    "loss": list,
+    "loss": [{"attribute": str, "ncp": object}],
     "output": {"sha256": str},
 }
 
@@ -103,4 +103,6 @@ def _fits(value: object, shape: Any) -> bool:
         return isinstance(value, dict) and all(
             name in value and _fits(value[name], inner) for name, inner in shape.items()
         )
+    if isinstance(shape, list):
+        return isinstance(value, list) and all(_fits(each, shape[0]) for each in value)
     return isinstance(value, shape)
