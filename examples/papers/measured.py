@@ -97,7 +97,7 @@ def means(
     found: dict[str, dict[int, float]] = {}
     for name, k, mean in con.execute(
         f"SELECT name, k, {of}({measure}) FROM measured WHERE experiment = ? "
-        "GROUP BY ALL ORDER BY k",
+        "GROUP BY ALL ORDER BY k, min(rowid)",
         [experiment],
     ).fetchall():
         found.setdefault(name, {})[k] = mean

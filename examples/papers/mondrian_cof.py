@@ -84,7 +84,7 @@ def gather(con) -> Found:
     found = {measure: measured.means(con, "Adult", measure) for measure, *_ in FIGURES}
     for name, query, k, error in con.execute(
         "SELECT name, query, k, avg(error) FROM answered WHERE mode = 'literal' GROUP BY ALL "
-        "ORDER BY k"
+        "ORDER BY k, min(rowid)"
     ).fetchall():
         found.setdefault(query, {}).setdefault(name, {})[k] = error
     return found
