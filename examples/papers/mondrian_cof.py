@@ -100,6 +100,11 @@ def success(found: Found, measure: str, rival: str) -> str:
     return f"{sum(falls) / len(falls):.2f}" if falls else "–"
 
 
+def short(value: float) -> str:
+    """A count whole, a share with three digits."""
+    return f"{value:,.0f}" if value > 1_000 else f"{value:.3f}"
+
+
 def claims(found: Found) -> list[Claim]:
     said = {
         "dm": ("best DM", "at almost every k"),
@@ -113,7 +118,7 @@ def claims(found: Found) -> list[Claim]:
         best = {k: min(RIVALS, key=lambda rival: found[measure][rival][k]) for k in ours}
         held = sum(at < found[measure][best[k]][k] for k, at in ours.items())
         text = ", ".join(
-            f"{at:.4g} against {found[measure][best[k]][k]:.4g} ({best[k]}) at {k}"
+            f"{short(at)} against {short(found[measure][best[k]][k])} ({best[k]}) at {k}"
             for k, at in ours.items()
         )
         made.append(Claim(claim, printed, text, verdict(held, len(ours))))
@@ -122,7 +127,7 @@ def claims(found: Found) -> list[Claim]:
         held = sum((at > theirs[k]) == (measure == "classes") for k, at in ours.items())
         text = ", ".join(f"{100 * (at / theirs[k] - 1):+.2f} % at {k}" for k, at in ours.items())
         claim = {"classes": "more classes", "dm": "lower DM", "gcp": "lower GCP"}[measure]
-        printed = {"classes": "more", "dm": "41.12 % lower", "gcp": "6.59 % lower"}[measure]
+        printed = {"classes": "more", "dm": "-41.12 %", "gcp": "-6.59 %"}[measure]
         made.append(Claim(f"{claim} than Mondrian", printed, text, verdict(held, len(ours))))
     return made
 
