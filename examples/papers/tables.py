@@ -32,7 +32,7 @@ def adult(con: duckdb.DuckDBPyConnection, data: Path, rows: int | None) -> int:
 def diabetes(con: duckdb.DuckDBPyConnection, data: Path, rows: int | None) -> int:
     """Table ``diabetes``, whose mean_age is the middle of the ten-year bracket; how many rows."""
     made = con.execute(
-        "CREATE TABLE diabetes AS SELECT age[2:].split('-')[1]::INTEGER + 5 AS mean_age, "
+        "CREATE TABLE diabetes AS SELECT regexp_extract(age, '[0-9]+')::INTEGER + 5 AS mean_age, "
         f"{', '.join(DIABETES[1:])}, readmitted FROM {literal(f'{data}/diabetes.parquet')} "
         f"LIMIT {'NULL' if rows is None else rows}"
     )
