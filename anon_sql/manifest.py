@@ -14,7 +14,7 @@ from anon_sql.errors import AnonError
 
 FORM = 1
 ENDING = ".anon.json"
-PROMISED = ("k", "l", "t", "l_kind", "c", "entity", "seed")
+PROMISED = ("k", "l", "t", "l_kind", "c", "entity", "suppressed", "seed")
 ROLES = ("qids", "sensitive", "identifiers", "keep")  # as functions call them
 _SHAPE: dict[str, Any] = {
     "versions": {"anon_sql": str, "duckdb": str},

@@ -76,9 +76,9 @@ def release(
             )
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
         roles = dict(zip(manifest.ROLES, given, strict=True))
-        options = {"format": format_.value, "suppressed": suppressed.value}
+        options = {"format": format_.value}
         asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t}
-        asked = {**asked, "entity": entity, "seed": seed}
+        asked = {**asked, "entity": entity, "suppressed": suppressed.value, "seed": seed}
         promised = {name: value for name, value in asked.items() if value is not None}
         with anon_sql.connect() as con:
             method = _release_method(con, method)
@@ -120,7 +120,7 @@ def _without_role(con: duckdb.DuckDBPyConnection, roles: Mapping[str, list[str]]
 
 def _release_method(con: duckdb.DuckDBPyConnection, method: str) -> str:
     """The release function of this name. Raises AnonError that lists them for any other."""
-    parameters = ["tbl", *manifest.PROMISED, *manifest.ROLES, "hierarchy", "format", "suppressed"]
+    parameters = ["tbl", *manifest.PROMISED, *manifest.ROLES, "hierarchy", "format"]
     found = con.execute(
         "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'table_macro' "
         "AND NOT internal AND list_has_all(parameters, ?) ORDER BY ALL",

@@ -57,8 +57,9 @@ def asks(
     require_bound(_NAME, roles.sensitive, first(scope))
     require_released(_NAME, roles.sensitive, shown)
     checked = read(_NAME, _OPTIONS, first(options))
-    for name, wanted in (("l", checked["l"]), ("t", checked["t"])):
-        if wanted is not None and not roles.sensitive:
+    asks = {"l": (checked["l"] or 1) > 1, "t": checked["t"] is not None and checked["t"] < 1}
+    for name, wanted in asks.items():
+        if wanted and not roles.sensitive:
             raise AnonError(
                 _NAME,
                 f"{name} needs a sensitive column",

@@ -4,7 +4,7 @@
 --
 -- raw: name of the original table. released: name of its release, label or typed format.
 -- method, seed, options: how it was made; they are written down as they are.
--- k, l, t, l_kind, c, entity: what the release should have, as in audit.
+-- k, l, t, l_kind, c, entity, suppressed: what the release should have, as in audit.
 -- qids, sensitive, identifiers, keep: roles; NULL means as declared in comments on the raw table.
 -- hierarchy: the relation that the release was made with; NULL for none.
 -- Returns: one row of numbers, texts, lists and structs: manifest (1, the form), versions, method,
@@ -16,7 +16,7 @@
 CREATE OR REPLACE MACRO anon_manifest(
     raw, released, method := NULL, k := NULL, l := NULL, t := NULL, l_kind := 'distinct', c := 3,
     entity := NULL, seed := NULL, options := NULL, qids := NULL, sensitive := NULL,
-    identifiers := NULL, keep := NULL, hierarchy := NULL
+    identifiers := NULL, keep := NULL, hierarchy := NULL, suppressed := 'keep'
 ) AS TABLE
 WITH
 __anon_assigned AS MATERIALIZED (
@@ -30,9 +30,9 @@ __anon_audited AS MATERIALIZED (
         'property': property, 'required': required, 'found': found, 'passed': passed})
         AS __anon_checks
     FROM audit(
-        raw, released, k := k, l := l, t := t, qids := qids, sensitive := sensitive,
+        raw, released, k := k, l := coalesce(l, 1), t := coalesce(t, 1), qids := qids, sensitive := sensitive,
         identifiers := identifiers, keep := keep, l_kind := l_kind, c := c,
-        hierarchy := hierarchy, entity := entity)
+        hierarchy := hierarchy, entity := entity, suppressed := suppressed)
 ),
 __anon_measured_once AS MATERIALIZED (
     SELECT struct_pack(*COLUMNS(*)) AS __anon_measures
@@ -48,6 +48,7 @@ SELECT
     method AS method,
     {
         'k': k, 'l': l, 't': t, 'l_kind': l_kind, 'c': c, 'entity': entity, 'seed': seed,
+        'suppressed': suppressed,
         'hierarchy': hierarchy IS NOT NULL, 'options': options
     } AS parameters,
     {

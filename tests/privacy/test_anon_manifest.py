@@ -44,6 +44,7 @@ def test_measures_and_checks_are_those_of_the_functions(release):
         "c": 3,
         "entity": None,
         "seed": 42,
+        "suppressed": "keep",
         "hierarchy": False,
         "options": None,
     }
