@@ -33,7 +33,7 @@ class Terminal:
             encoding="utf-8",
             env=environment,
             dimensions=(40, columns),
-            timeout=120,
+            timeout=600,  # kernels may have to be compiled first
         )
         self.welcome = self.until(READY)
 
