@@ -5,7 +5,8 @@ and Data Utility Optimization", section IV; its two phases are ``density`` and `
 and ``kernels.optimal_mondrian``. Departures:
 
 - Where more than k is asked, the paper's cuts, both of whose sides are legal, are one of two tries;
-  the other cuts for k alone, merges what is then illegal, and cuts on where both sides are legal.
+  the other cuts for k alone, mends what is then illegal (``protecting``), and cuts on where both
+  sides are legal.
   The one of less NCP is kept, whatever ``loss`` the cuts went by: that is what a release loses.
 - Noise that is illegal joins its nearest clusters; ``noise := 'suppress'`` masks it as the paper
   does, where masked rows may be left out. Noise that is legal is a class whose rows may lie far
@@ -20,9 +21,10 @@ import numpy.typing as npt
 from anon_sql.density import density
 from anon_sql.joining import dense as dense_ids
 from anon_sql.legal_clusters import NOISE, legal_clusters
-from anon_sql.merging import cheapest, merge_until_legal
+from anon_sql.merging import cheapest
 from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.options import Choice, OrNull, Positive, Whole
+from anon_sql.protecting import protect
 from anon_sql.table import QuasiTable
 
 Classes = npt.NDArray[np.int32]
@@ -32,7 +34,7 @@ Classes = npt.NDArray[np.int32]
     "dop",
     facts=Facts(
         what="Dense clusters, each cut where a cut loses least, again and again.",
-        paper="Sharma, Kumar and Reddy",
+        paper="Sharma, Kumar and Reddy, undated",
         cost="n log n to n²",
     ),
     eps=OrNull(Positive()),
@@ -49,7 +51,7 @@ def dop(table: QuasiTable, call: Call) -> Partition:
     tries = [cut(table, call, clusters.ids, clusters.whole, asked=True)]
     if constraint.rules is not None:
         loose, splits = cut(table, call, clusters.ids, clusters.whole, asked=False)
-        merged = merge_until_legal(table, loose, constraint, workers)
+        merged = protect(table, loose, constraint, workers)
         whole = np.isin(merged, merged[clusters.whole])
         again, more = cut(table, call, merged, whole, asked=True)
         tries.append((again, splits + more))

@@ -3,13 +3,12 @@
 Source: LeFevre, DeWitt and Ramakrishnan 2006, "Mondrian multidimensional k-anonymity". The paper
 leaves open how categories are ordered and where equal values go; ``kernels.mondrian`` says what is
 done here. Where more than k is asked, cuts both of whose sides satisfy it are one of two tries; the
-other cuts for k alone and mends what is then illegal (``protecting``). The one of less NCP is kept.
+other cuts for k alone and merges what is then illegal. The one of less NCP is kept.
 """
 
-from anon_sql.merging import cheapest
+from anon_sql.merging import cheapest, merge_until_legal
 from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.options import Choice
-from anon_sql.protecting import protect
 from anon_sql.table import QuasiTable
 
 
@@ -37,6 +36,6 @@ def mondrian(table: QuasiTable, call: Call) -> Partition:
             workers=call.workers,
             **call.options,
         )
-        found.append(protect(table, leaves.classes(), call.constraint, call.workers))
+        found.append(merge_until_legal(table, leaves.classes(), call.constraint, call.workers))
     best = 0 if rules is None else cheapest(table, found, call.workers)
     return Partition(found[best])
