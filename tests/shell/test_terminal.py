@@ -11,6 +11,7 @@ import pytest
 pexpect = pytest.importorskip("pexpect", reason="needs a pseudo-terminal")
 pytest.importorskip("prompt_toolkit", reason="needs the extra 'shell'")
 
+FOREIGN = {"NO_COLOR", "COLUMNS", "LINES"}  # a parallel run of the tests sets a width
 READY = r"anon>[^\n]*\x1b\[\?25h"  # the prompt is drawn and the cursor shown again
 RUNS = r"\x1b\[\?2004l"  # the prompt has let go of the terminal
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r")
@@ -23,7 +24,7 @@ class Terminal:
 
     def __init__(self, folder, *arguments, columns=100):
         environment = {
-            **{name: value for name, value in os.environ.items() if name != "NO_COLOR"},
+            **{name: value for name, value in os.environ.items() if name not in FOREIGN},
             "PROMPT_TOOLKIT_NO_CPR": "1",  # nobody here answers where the cursor is
             "TERM": "xterm-256color",
             "XDG_STATE_HOME": str(folder),
