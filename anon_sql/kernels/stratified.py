@@ -9,9 +9,8 @@ project, after LeFevre et al. 2006 (Mondrian) and the buckets of Cao et al. 2011
 import numpy as np
 from numba import njit
 
-from anon_sql.kernels.bags import contents
-from anon_sql.kernels.legality import short_of
 from anon_sql.kernels.ncp import SET, range_loss, set_loss
+from anon_sql.kernels.sides import legal_cut
 
 POOLS = (0, 16, 2)  # rows in a stratum at least; 0: the node is one stratum, which is a plain cut
 
@@ -39,7 +38,7 @@ def split(points, model, rules, rank, strata, order, starts, k):
         while depth > 0:
             depth -= 1
             a, b = first[depth], end[depth]
-            node = order[a:b].copy()
+            node = order[a:b]
             sides = side[: b - a], best[: b - a]
             found = False
             if b - a >= 2 * k:
@@ -50,28 +49,14 @@ def split(points, model, rules, rank, strata, order, starts, k):
                 begins[count] = a
                 count += 1
                 continue
-            near = a + part(order[a:b], node, sides[1])
+            chosen = sides[1]
+            order[a:b] = np.append(node[chosen], node[~chosen])
+            near = a + chosen.sum()
             first[depth], end[depth] = near, b
             first[depth + 1], end[depth + 1] = a, near
             depth += 2
     begins[count] = order.size
     return begins[: count + 1]
-
-
-@njit(cache=True, nogil=True)
-def part(order, rows, side):
-    """Write the marked rows to order, then the others, all as they come; how many are marked."""
-    near = 0
-    for at in range(rows.size):
-        if side[at]:
-            order[near] = rows[at]
-            near += 1
-    far = near
-    for at in range(rows.size):
-        if not side[at]:
-            order[far] = rows[at]
-            far += 1
-    return near
 
 
 @njit(cache=True, nogil=True)
@@ -95,7 +80,7 @@ def best_cut(points, model, rules, rank, strata, rows, k, sides, seen, stamp):
             loss = left.size * ncp_of(points, model, left, seen, stamp)
             stamp += 1
             loss += right.size * ncp_of(points, model, right, seen, stamp)
-            if loss < least - 1e-9 and legal(rules, left) and legal(rules, right):
+            if loss < least - 1e-9 and legal_cut(rules, rows, side):
                 least, found = loss, True
                 best[:] = side
     return found, stamp
@@ -120,15 +105,6 @@ def mark(values, strata, pool, side):
         near += half
         a = b
     return near
-
-
-@njit(cache=True, nogil=True)
-def legal(rules, rows):
-    """Whether rows, enough of them, lack nothing."""
-    for bag in range(rules.total.size):
-        if short_of(rules, bag, contents(rules, bag, rows)) > 0:
-            return False
-    return True
 
 
 @njit(cache=True, nogil=True)
