@@ -12,8 +12,8 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.improving import improve, total_loss
-from anon_sql.merging import merge_until_legal
+from anon_sql.improving import improve
+from anon_sql.merging import cheapest, merge_until_legal
 from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.options import Choice, OrNull, Positive, Whole
 from anon_sql.ordering import Order, curve_order, cut_order, window_order
@@ -75,7 +75,7 @@ def legal(table: QuasiTable, classes: Classes, call: Call) -> Classes:
 
 def least(table: QuasiTable, found: list[Classes], call: Call) -> Classes:
     """The classes that lose least, the first of equals."""
-    return min(found, key=lambda classes: round(total_loss(table, classes, call.workers), 9))
+    return found[cheapest(table, found, call.workers)]
 
 
 def search(
