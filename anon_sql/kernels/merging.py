@@ -168,11 +168,7 @@ def absorb(s, model, rules, a, b):
             both = np.unique(np.append(own, other))
             put(s.flat[column], s.first[column], s.end[column], s, column, a, both)
     for bag in range(rules.total.size):
-        both = union(
-            rules,
-            s.bags[bag, s.begin[bag, a] : s.stop[bag, a]],
-            s.bags[bag, s.begin[bag, b] : s.stop[bag, b]],
-        )
+        both = bag_of(s, rules, bag, a, b)
         put(s.bags[bag], s.begin[bag], s.stop[bag], s, columns + bag, a, both)
 
 
