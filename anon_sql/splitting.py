@@ -45,20 +45,16 @@ def split_classes(
 
 def ranks(table: QuasiTable) -> npt.NDArray[np.int32]:
     """int32[n, d]: where values stand in their column; sets by frequency, NULL behind all."""
+    from anon_sql.kernels.mondrian import order_sets
     from anon_sql.kernels.ncp import SET
 
     rank = np.empty(table.points.shape, np.int32)
     for column, kind in enumerate(table.model.kind):
         values = table.points[:, column]
-        if kind == SET:
-            codes, null = values.astype(np.int64), int(table.model.null[column])
-            place = np.empty(null + 1, np.int32)
-            counts = np.bincount(codes, minlength=null + 1)
-            counts[null] = -1
-            place[np.argsort(-counts, kind="stable")] = np.arange(null + 1, dtype=np.int32)
-            rank[:, column] = place[codes]
-        else:
-            rank[:, column] = np.unique(values, return_inverse=True)[1].reshape(-1)
+        if kind != SET:
+            values = np.unique(values, return_inverse=True)[1].reshape(-1)
+        rank[:, column] = values
+    order_sets(rank, table.model)
     return rank
 
 
