@@ -7,9 +7,7 @@ import pyarrow as pa
 
 from anon_sql.arrow import first, lists
 from anon_sql.calls.binding import HELPER
-from anon_sql.calls.partition import prepare
-from anon_sql.joining import place_suppressed
-from anon_sql.merging import merge_until_legal
+from anon_sql.calls.partition import prepare, settled
 from anon_sql.registry import udf
 
 _ROW = pa.struct(
@@ -40,16 +38,12 @@ def dop_stats(plans: Any, packed: Any, given: Any, trees: Any) -> pa.Array:
         return pa.array([{**row, "eps": None, "min_samples": None, "suppression_rate": 0.0}], _ROW)
     plan = first(plans)
     table, call, method = prepare(plan, columns, first(given), lists(trees))
-    made = method.run(table, call)
-    placed = place_suppressed(
-        table, made.classes, call.constraint, plan["suppressed"], call.workers
-    )
-    classes = merge_until_legal(table, placed, call.constraint, call.workers)
-    suppressed = int((classes < 0).sum())
+    made = settled(table, call, method, plan["suppressed"])
+    suppressed = int((made.classes < 0).sum())
     row.update(
         made.stats,
         suppressed=suppressed,
         suppression_rate=suppressed / table.rows,
-        classes=len(np.unique(classes[classes >= 0])),
+        classes=len(np.unique(made.classes[made.classes >= 0])),
     )
     return pa.array([row], _ROW)

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -87,13 +88,21 @@ def run(
     asked = call.constraint.k > 1 or call.constraint.rules is not None or call.real is not None
     if not asked and not method.given:
         return np.arange(table.rows, dtype=np.int32), None
-    found = method.run(table, call)
+    found = settled(table, call, method, mode)
+    nodes = None if found.nodes is None else as_came(table, found.nodes)
+    return as_came(table, found.classes), nodes
+
+
+def settled(
+    table: QuasiTable, call: methods.Call, method: methods.Method, mode: str
+) -> methods.Partition:
+    """What a method finds, its classes as they are released: suppressed rows have company, and
+    every class is legal."""
+    found: methods.Partition = method.run(table, call)
     if found.nodes is not None:
-        placed = accompany_suppressed(found.classes, call.constraint, mode)
-        return as_came(table, placed), as_came(table, found.nodes)
+        return replace(found, classes=accompany_suppressed(found.classes, call.constraint, mode))
     placed = place_suppressed(table, found.classes, call.constraint, mode, call.workers)
-    protected = protect(table, placed, call.constraint, call.workers)
-    return as_came(table, protected), None
+    return replace(found, classes=protect(table, placed, call.constraint, call.workers))
 
 
 def as_came(table: QuasiTable, values: npt.NDArray[Any]) -> npt.NDArray[Any]:

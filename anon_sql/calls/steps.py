@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from anon_sql.arrow import first, lists, one_list, one_struct
 from anon_sql.calls.binding import HELPER
-from anon_sql.calls.partition import as_came, classify, prepare
+from anon_sql.calls.partition import as_came, classify, prepare, settled
 from anon_sql.registry import udf
 
 _STATS = ("partitions", "detected", "recovered", "returned", "suppressed")
@@ -48,16 +48,12 @@ def cof(plans: Any, packed: Any, given: Any, trees: Any) -> pa.Array:
 )
 def recovery_stats(plans: Any, packed: Any, given: Any, trees: Any) -> pa.Array:
     """What RAYDEN or M-COF finds; suppressed counts rows after the rule that stars need company."""
-    from anon_sql.joining import place_suppressed
-
     columns, found, classes = lists(packed), {}, np.zeros(0, dtype=np.int32)
     if columns[HELPER + "hash"] is not None:
         plan = first(plans)
         table, call, method = prepare(plan, columns, first(given), lists(trees))
-        made = method.run(table, call)
-        classes = place_suppressed(
-            table, made.classes, call.constraint, plan["suppressed"], call.workers
-        )
+        made = settled(table, call, method, plan["suppressed"])
+        classes = made.classes
         found = {**made.stats, "suppressed": int((classes < 0).sum())}
     counts = {name: int(found.get(name, 0)) for name in _STATS}
     counts["returned"] = counts["detected"] - counts["recovered"] - counts["suppressed"]

@@ -45,3 +45,13 @@ def test_an_empty_table(con):
     assert con.sql("FROM dop_stats('t', qids := ['a'])").fetchall() == [
         (None, None, 0, 0, 0, 0, 0, 0.0, 0)
     ]
+
+
+def test_classes_are_those_of_the_release_where_noise_makes_one_illegal(con):
+    con.execute(
+        "CREATE TABLE t AS SELECT i AS a, i // 20 * 7 % 5 AS s FROM range(200) AS r(i) "
+        "UNION ALL SELECT 1000 + 100 * i, 0 FROM range(2) AS r(i)"
+    )  # no two classes print alike; the one that the last two rows join is too far from the table
+    of = "('t', qids := ['a'], sensitive := ['s'], t := 0.15, eps := 0.01, noise := 'suppress')"
+    classes = con.sql(f"SELECT classes FROM dop_stats{of}").fetchall()[0][0]
+    assert classes == con.sql(f"SELECT count(DISTINCT a) FROM dop{of}").fetchall()[0][0]
