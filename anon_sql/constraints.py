@@ -59,7 +59,7 @@ class Constraint:
                 function, f"k must be at most the number of rows, {rows}", f"k := {self.k}"
             )
         rules = self.rules
-        if rules is None or self.legal(np.zeros(rows, np.int32), 1)[0]:
+        if rules is None or self.allows(np.arange(rows)):
             return
         entities = int((rules.held[-1] > 0).sum()) if rules.persons else rows
         if entities < self.k:

@@ -57,7 +57,7 @@ def place_suppressed(
     """
     suppressed = classes < 0
     count = int(suppressed.sum())
-    if count == 0 or mode == "drop" or may_be_starred(suppressed, constraint):
+    if count == 0 or mode == "drop" or constraint.allows(np.flatnonzero(suppressed)):
         return classes
     first = int(classes.max()) + 1
     alone = classes.copy()
@@ -80,15 +80,10 @@ def accompany_suppressed(
     joined = dense(classes)
     sizes = np.bincount(joined[joined >= 0])
     for smallest in np.argsort(sizes, kind="stable"):
-        if may_be_starred(joined < 0, constraint):
+        if constraint.allows(np.flatnonzero(joined < 0)):
             break
         joined[joined == smallest] = -1
     return dense(joined)
-
-
-def may_be_starred(suppressed: npt.NDArray[np.bool_], constraint: Constraint) -> bool:
-    """Whether the rows marked in bool[n] may be shown together."""
-    return bool(constraint.legal(np.where(suppressed, 0, -1).astype(np.int32), 1)[0])
 
 
 def dense(classes: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
