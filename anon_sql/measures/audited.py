@@ -6,7 +6,8 @@ from typing import Any
 import pyarrow as pa
 
 from anon_sql.arrow import first
-from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.calls.protection import entity_of
+from anon_sql.errors import AnonError
 from anon_sql.measures.call import is_label, require_columns, require_types, roles_of
 from anon_sql.measures.checked import types_of
 from anon_sql.measures.protected import KIND, numbers_of
@@ -89,17 +90,7 @@ def asks(
 
 
 def _entity(given: Any, raw: Mapping[str, str], quasi: Sequence[str]) -> str | None:
-    if given is None:
-        return None
-    found = [name for name in raw if isinstance(given, str) and fold(name) == fold(given)]
-    if found and found[0] in quasi:
-        raise AnonError(_NAME, "entity must tell persons apart", f"the quasi-identifier {found[0]}")
-    if not found:
-        text = isinstance(given, str)
-        raise AnonError(
-            _NAME,
-            "entity must name a column of the table",
-            f"'{given}'" if text else type(given).__name__,
-            did_you_mean(given, raw) if text else None,
-        )
-    return found[0]
+    person = entity_of(_NAME, given, raw)
+    if person in quasi:
+        raise AnonError(_NAME, "entity must tell persons apart", f"the quasi-identifier {person}")
+    return person

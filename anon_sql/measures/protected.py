@@ -6,14 +6,14 @@ from typing import Any
 import pyarrow as pa
 
 from anon_sql.arrow import first
-from anon_sql.columns import is_number
-from anon_sql.errors import AnonError
+from anon_sql.calls.protection import ranked
+from anon_sql.constraints import KINDS
 from anon_sql.measures.checked import types_of
 from anon_sql.measures.sensitive import require_any, require_bound, require_released
 from anon_sql.options import Choice, Number, Positive
 from anon_sql.registry import udf
 
-KIND = Choice(("distinct", "entropy", "recursive"))
+KIND = Choice(KINDS)
 _ALLOWED = "STRUCT(kind VARCHAR, c DOUBLE, sensitive VARCHAR[], numbers VARCHAR[])"
 
 
@@ -39,15 +39,7 @@ def protected(
 
 def numbers_of(function: str, columns: Iterable[str], types: Mapping[str, str]) -> list[str]:
     """The columns that are numbers, dates or times."""
-    return [column for column in columns if _is_number(function, column, types[column])]
-
-
-def _is_number(function: str, column: str, sql_type: str) -> bool:
-    """Whether values have an order that means something; those of any other type have none."""
-    try:
-        return is_number(function, column, sql_type)
-    except AnonError:
-        return False
+    return [column for column in columns if ranked(function, column, types[column])]
 
 
 @udf("__anon_measure_threshold", "DOUBLE")
