@@ -32,6 +32,14 @@ def tag(comment: str | None) -> str | None:
     return next(iter(found), None)
 
 
+def clear_tag(comment: str | None) -> str | None:
+    """The role a comment declares; None too where it is not clear, which ``assign`` refuses."""
+    try:
+        return tag(comment)
+    except ValueError:
+        return None
+
+
 @dataclass(frozen=True)
 class Roles:
     """Column names in the table's own spelling; ``quasi`` in the order of the call."""

@@ -16,7 +16,7 @@ from anon_sql.arrow import first
 from anon_sql.errors import AnonError
 from anon_sql.registry import udf
 from anon_sql.relation import Scope, Table, find
-from anon_sql.roles import fold, tag
+from anon_sql.roles import clear_tag, fold
 
 UNSAID: dict[str, Any] = {  # the scope of a call that names no column
     "qids": None,
@@ -50,14 +50,9 @@ def bound_role(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: s
     folded = fold(name)
     if folded in _names(scope["classes"]):
         return "classes"
-    if folded in _names(scope["identifiers"]) or folded in _names(scope["drops"]):
+    if any(folded in _names(scope[said]) for said in ("identifiers", "drops", "entity")):
         return "identifier"
-    if folded in _names(scope["entity"]):
-        return "identifier"
-    try:
-        declared = tag(tags.get(folded))
-    except ValueError:
-        declared = None
+    declared = clear_tag(tags.get(folded))
     if declared == "identifier":
         return "loose" if scope["whole"] else "identifier"
     if folded in _names(scope["qids"]) or (scope["qids"] is None and declared == "quasi"):
@@ -79,10 +74,7 @@ def bound_protected(scope: Mapping[str, Any], tags: Mapping[str, str | None], na
     folded = fold(name)
     if folded in _names(scope["entity"]):
         return True
-    try:
-        declared = tag(tags.get(folded))
-    except ValueError:
-        declared = None
+    declared = clear_tag(tags.get(folded))
     return protects(scope) and (declared == "sensitive" or folded in _names(scope["sensitive"]))
 
 

@@ -10,7 +10,7 @@ from anon_sql.calls.binding import HELPER, committed
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.registry import udf
 from anon_sql.relation import Table
-from anon_sql.roles import fold, tag
+from anon_sql.roles import clear_tag, fold
 
 
 def listed(given: Any) -> list[str]:
@@ -21,14 +21,8 @@ def listed(given: Any) -> list[str]:
 
 def declared(table: Table | None, role: str) -> list[str]:
     """The columns of a role in comments; a comment that is not clear is left to ``settle``."""
-    found = []
-    for name, comment in zip(table.names, table.comments, strict=True) if table else []:
-        try:
-            if tag(comment) == role:
-                found.append(name)
-        except ValueError:
-            continue
-    return found
+    told = zip(table.names, table.comments, strict=True) if table else []
+    return [name for name, comment in told if clear_tag(comment) == role]
 
 
 def bound(scope: Mapping[str, Any]) -> set[str]:
