@@ -20,18 +20,23 @@ def afresh(rules, rows):
     )[0]
 
 
+def two_classes(rules, rows):
+    """Every other row in each, and a guard of both."""
+    points = np.zeros((rows, 1))
+    home = np.arange(rows, dtype=np.int32) % np.int32(2)
+    state = class_state(points, model_of(["number"], points), home, rows + 1)
+    fill(state)
+    return state, guard_of(rules, np.arange(rows), 2, rows + 1, 3.0)
+
+
 @settings(deadline=None, max_examples=300)
 @given(asked(), st.data())
 def test_classes_without_one_row_and_with_another(table, data):
     rows, how = table
     rules = made(rows, how).rules
     assume(rules is not None and len(rows) >= 4)
-    points = np.zeros((len(rows), 1))
-    home = np.array([at % 2 for at in range(len(rows))], np.int32)
-    state = class_state(points, model_of(["number"], points), home, len(rows) + 1)
-    fill(state)
-    guard = guard_of(rules, np.arange(len(rows)), 2, len(rows) + 1, 3.0)
-    own, other = (set(np.flatnonzero(home == at).tolist()) for at in (0, 1))
+    state, guard = two_classes(rules, len(rows))
+    own, other = (set(np.flatnonzero(state.home == at).tolist()) for at in (0, 1))
     assert survey(state, guard) == pytest.approx(afresh(rules, own) + afresh(rules, other))
     out = data.draw(st.sampled_from(sorted(own)))
     back = data.draw(st.sampled_from([-1, *sorted(other)]))
@@ -53,11 +58,7 @@ def test_no_more_is_counted_than_could_matter(table):
     rows, how = table
     rules = made(rows, how).rules
     assume(rules is not None and len(rows) >= 4)
-    points = np.zeros((len(rows), 1))
-    home = np.array([at % 2 for at in range(len(rows))], np.int32)
-    state = class_state(points, model_of(["number"], points), home, len(rows) + 1)
-    fill(state)
-    guard = guard_of(rules, np.arange(len(rows)), 2, len(rows) + 1, 3.0)
+    state, guard = two_classes(rules, len(rows))
     lacking = survey(state, guard)
     least = -3.0 * lacking - 1.0
     assert lack_by(state, guard, 0, 1, 0, 1, least) >= least
