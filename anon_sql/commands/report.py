@@ -52,13 +52,10 @@ def report(
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
         roles = dict(zip(manifest.ROLES, given, strict=True))
         asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t}
-        unsaid = {"suppressed": None}
+        asked = {**asked, "entity": entity, "suppressed": None}
         with anon_sql.connect() as con:
             trees = arguments.read_hierarchy(con, "report", hierarchy, "hierarchy")
-            whole = {
-                **_merged(written, {**asked, **unsaid, "entity": entity, **roles}),
-                "hierarchy": trees,
-            }
+            whole = {**_merged(written, {**asked, **roles}), "hierarchy": trees}
             if written and written["parameters"]["hierarchy"] and not trees:
                 rule = "a release made with a hierarchy needs it again"
                 raise AnonError("report", rule, "none", "pass --hierarchy")
