@@ -16,7 +16,7 @@ from anon_sql.commands.release import release
 from anon_sql.commands.report import report
 from anon_sql.commands.sweep import sweep
 from anon_sql.commands.verify import verify
-from anon_sql.errors import AnonError
+from anon_sql.errors import not_installed
 
 app = typer.Typer(
     help="k-anonymous tables and what they cost, as SQL functions in DuckDB.",
@@ -153,9 +153,8 @@ def _interactive() -> Callable[[duckdb.DuckDBPyConnection, str], None]:
     try:
         from anon_sql.shell.prompt import interactive
     except ModuleNotFoundError as error:
-        hint = "pip install 'anon-sql[shell]'"
         rule = "prompt_toolkit and pygments must be installed to type on a terminal"
-        raise AnonError("shell", rule, f"no {error.name}", hint) from None
+        raise not_installed("shell", rule, f"no {error.name}", "shell") from None
     return interactive
 
 

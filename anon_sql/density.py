@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.errors import AnonError
+from anon_sql.errors import not_installed
 from anon_sql.table import QuasiTable
 
 NEAR = 0.99  # of the rows have enough neighbours within eps
@@ -42,8 +42,7 @@ def density(
     try:
         from sklearn.cluster import DBSCAN
     except ImportError:
-        hint = "pip install 'anon-sql[ml]'"
-        raise AnonError(function, "scikit-learn must be installed", "none", hint) from None
+        raise not_installed(function, "scikit-learn must be installed", "none", "ml") from None
     scaled = weighted(table)
     points, place, counts = np.unique(scaled, axis=0, return_inverse=True, return_counts=True)
     if eps is None:

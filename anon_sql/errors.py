@@ -20,6 +20,11 @@ class AnonError(ValueError):
         super().__init__(text)
 
 
+def not_installed(function: str, rule: str, got: str, extra: str, instead: str = "") -> AnonError:
+    """The error where packages of an extra are missing; instead: what else would do."""
+    return AnonError(function, rule, got, f"pip install 'anon-sql[{extra}]'{instead}")
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A hint that lists the known names and, where one is close, puts it first."""
     names = list(known)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql.clusters.standardized import Features
-from anon_sql.errors import AnonError
+from anon_sql.errors import not_installed
 from anon_sql.interrupt import check
 from anon_sql.progress import Progress
 
@@ -46,10 +46,6 @@ def scikit_learn(function: str) -> Any:
     try:
         from sklearn import cluster
     except ImportError:
-        raise AnonError(
-            function,
-            "k-means needs the extra ml",
-            "no package scikit-learn",
-            "pip install 'anon-sql[ml]'",
-        ) from None
+        rule = "k-means needs the extra ml"
+        raise not_installed(function, rule, "no package scikit-learn", "ml") from None
     return cluster

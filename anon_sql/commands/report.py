@@ -9,7 +9,7 @@ import typer
 import anon_sql
 from anon_sql import console, files, manifest
 from anon_sql.commands import arguments
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, not_installed
 
 Page = Annotated[Path, typer.Option("-o", "--output", help="The page to write, .html.")]
 
@@ -74,8 +74,8 @@ def drawing(function: str) -> tuple[Any, Any]:
     try:
         from anon_sql.report import facts, page
     except ModuleNotFoundError as error:
-        rule, hint = "matplotlib and jinja2 must be installed", "pip install 'anon-sql[report]'"
-        raise AnonError(function, rule, f"no {error.name}", hint) from None
+        rule = "matplotlib and jinja2 must be installed"
+        raise not_installed(function, rule, f"no {error.name}", "report") from None
     return facts, page
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.errors import AnonError
+from anon_sql.errors import not_installed
 from anon_sql.generators.attributes import Attribute, Positions, RealRows
 from anon_sql.interrupt import check
 from anon_sql.progress import Progress
@@ -65,12 +65,9 @@ def _model(function: str, epochs: int, progress: Progress) -> Any:
     try:
         from ctgan import CTGAN
     except ImportError:
-        raise AnonError(
-            function,
-            "generator := 'ctgan' needs the extra ctgan",
-            "no package ctgan",
-            "pip install 'anon-sql[ctgan]', or use generator := 'bootstrap'",
-        ) from None
+        rule = "generator := 'ctgan' needs the extra ctgan"
+        instead = ", or use generator := 'bootstrap'"
+        raise not_installed(function, rule, "no package ctgan", "ctgan", instead) from None
 
     class Counted(CTGAN):  # type: ignore[misc]
         """The package keeps its losses in ``loss_values``, set anew after every epoch."""

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from anon_sql.arrow import first
 from anon_sql.calls.binding import HELPER
-from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.errors import AnonError, did_you_mean, not_installed
 from anon_sql.measures.checked import HINT, types_of
 from anon_sql.options import Choice, Number, Whole
 from anon_sql.registry import udf
@@ -142,8 +142,7 @@ def _model(name: str, seed: int) -> Any:
         from sklearn.neighbors import KNeighborsClassifier
         from sklearn.svm import LinearSVC
     except ImportError:
-        hint = "pip install 'anon-sql[ml]'"
-        raise AnonError(_FUNCTION, "scikit-learn must be installed", "none", hint) from None
+        raise not_installed(_FUNCTION, "scikit-learn must be installed", "none", "ml") from None
     models = {
         "random_forest": lambda: RandomForestClassifier(100, random_state=seed),
         "knn": lambda: KNeighborsClassifier(15),
