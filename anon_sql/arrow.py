@@ -57,10 +57,8 @@ def one_struct(fields: Mapping[str, pa.Array]) -> pa.StructArray:
     return pa.StructArray.from_arrays(list(fields.values()), names=list(fields))
 
 
-def one_map(
-    names: Sequence[str], values: Sequence[pa.StructArray], item: pa.DataType
-) -> pa.MapArray:
-    """A single map from names to structs."""
+def one_map(names: Sequence[str], values: Sequence[pa.Array], item: pa.DataType) -> pa.MapArray:
+    """A single map from names to one-row arrays."""
     items = pa.concat_arrays(values) if values else pa.array([], item)
     keys = pa.array(list(names), pa.string())
     return pa.MapArray.from_arrays(pa.array([0, len(keys)], pa.int32()), keys, items)

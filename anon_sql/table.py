@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from anon_sql.kernels.ncp import LossModel
 
 Column = Numbers | Categories | Hierarchical
+BLOCK = 4096  # rows whose points are written at a time
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,11 @@ class QuasiTable:
     def points(self) -> npt.NDArray[np.float64]:
         """float64[n, d]: numbers in [0, 1], categories as codes; min(|a - b|, 1) compares both."""
         came = np.empty((len(self.order), len(self.columns)))
-        for at, column in enumerate(self.columns):
-            came[:, at] = column.points if isinstance(column, Numbers) else column.codes
+        given = [c.points if isinstance(c, Numbers) else c.codes for c in self.columns]
+        for first in range(0, len(came), BLOCK):  # rows that stay in the cache
+            rows = slice(first, first + BLOCK)
+            for at, values in enumerate(given):
+                came[rows, at] = values[rows]
         return came.take(self.order, axis=0)
 
     def only(self, kept: npt.NDArray[np.bool_]) -> "QuasiTable":

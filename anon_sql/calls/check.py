@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.arrow import first, integers, lists, one_list, one_struct, valid
+from anon_sql.arrow import first, integers, lists, one_list, one_map, one_struct, valid
 from anon_sql.calls.binding import HELPER
 from anon_sql.calls.partition import real_rows
 from anon_sql.calls.plan import shadowed
@@ -21,7 +21,9 @@ from anon_sql.errors import AnonError
 from anon_sql.registry import udf
 
 _READ = HELPER + "read_"
-ROWS = "STRUCT(position INTEGER[], class INTEGER[])"
+_PRINT = HELPER + "print_"
+Classes = npt.NDArray[np.int32]
+ROWS = "STRUCT(position INTEGER[], class INTEGER[], labels MAP(VARCHAR, INTEGER[]))"
 
 
 @udf("__anon_check", ROWS)
@@ -29,7 +31,7 @@ def check(
     plans: Any,
     packed: Any,
     keys: Any,
-    classes: Any,
+    parts: Any,
     printed: Any,
     kept_names: Any,
     shown_names: Any,
@@ -39,11 +41,12 @@ def check(
     """Where each released row and its labels stand in their lists, in the order of release.
 
     packed: numeric quasi-identifiers and hashes; keys: what k, l and t are counted over beside
-    rows, see ``calls.protection``; classes: each row's class from 1; printed:
-    per class its number, the hash of its labels and, for each column, whether it is ``*``
-    and between which values it lies, as read back from the print.
+    rows, see ``calls.protection``; parts: what the partition returned; printed: the number of
+    each label and, for each column, its hash, whether it is ``*`` and between which values it lies,
+    as read back from the print.
     """
     from anon_sql.kernels import grouping
+    from anon_sql.kernels.hashing import mix
 
     plan, rows = first(plans), lists(packed)
     shown: dict[str, Any] = dict(lists(printed))
@@ -52,39 +55,34 @@ def check(
     _require_bound(plan["function"], [*plan["kept"], *plan["quasi"]], order_names)
     hashes = rows[HELPER + "hash"]
     if hashes is None:
-        return pa.array(
-            [None], pa.struct([("position", pa.list_(pa.int32())), ("class", pa.list_(pa.int32()))])
-        )
-    reads = {name.removeprefix(_READ): v for name, v in shown.items() if name.startswith(_READ)}
-    place = np.empty(
-        len(shown[HELPER + "class"]), dtype=np.int32
-    )  # class number -> place in the lists
-    place[integers(shown[HELPER + "class"]) - 1] = np.arange(len(place), dtype=np.int32)
-    row_place = place[integers(classes[0].values) - 1]
+        return pa.array([None], _result_type())
+    row_class, label_of = _labelled(parts, integers(shown[HELPER + "at"]))
     real = real_rows(rows)  # what k, l, t and truth are about
     counted = None if real is None else np.flatnonzero(real).astype(np.int32)
-    places = row_place if counted is None else row_place[counted]
-    starred = np.ones(len(place), dtype=np.bool_)
+    classes = row_class if counted is None else row_class[counted]
+    total = int(row_class.max()) + 1
+    starred, printed_as = np.ones(total, dtype=np.bool_), np.zeros(total, dtype=np.uint64)
     # Labels that are nodes were read back when they were made, like text.
     nodes = {n for n, v in lists(trees).items() if v is not None and plan["format"] == "label"}
     for name, sql_type in zip(plan["quasi"], plan["types"], strict=True):
-        starred &= integers(reads[name].field("star")).astype(np.bool_)
+        read = shown[_READ + name].take(pa.array(label_of[name]))
+        hashed = integers(shown[_PRINT + name])[label_of[name]]
+        printed_as = mix(printed_as, hashed.view(np.int64))
+        starred &= integers(read.field("star")).astype(np.bool_)
         told = name in nodes or plan["centres"]
         if not told and is_number(plan["function"], name, sql_type):
             values: Any = rows[name]
             values = values if counted is None else values.take(pa.array(counted))
-            _require_within(plan["function"], name, sql_type, values, reads[name], places)
-    _, group_of = np.unique(integers(shown[HELPER + "label_hash"]), return_inverse=True)
-    group_of = group_of.astype(np.int32)
-    row_group = group_of[row_place]
-    groups = int(group_of.max()) + 1
+            _require_within(plan["function"], name, sql_type, values, read, classes)
+    group_of, groups = _grouped(printed_as)
+    row_group = group_of[row_class]
     _require_one_kind(plan["function"], group_of, starred, groups)
     order, starts = grouping.group(row_group, groups)
     dropped = np.zeros(groups, dtype=np.bool_)
     if plan["suppressed"] == "drop":
         dropped[group_of[starred]] = True
     constraint = constraint_of(plan, lists(keys), lists(trees), counted)
-    own_group = row_group if counted is None else group_of[places]
+    own_group = row_group if counted is None else group_of[classes]
     illegal = int((~constraint.legal(own_group, groups) & ~dropped).sum())
     if illegal:
         raise AnonError(
@@ -99,9 +97,44 @@ def check(
     return one_struct(
         {
             "position": one_list(arranged + 1, pa.int32()),
-            "class": one_list(row_place[arranged] + 1, pa.int32()),
+            "class": one_list(row_class[arranged] + 1, pa.int32()),
+            "labels": one_map(
+                list(label_of),
+                [one_list(at + 1, pa.int32()) for at in label_of.values()],
+                pa.list_(pa.int32()),
+            ),
         }
     )
+
+
+def _labelled(parts: Any, numbers: npt.NDArray[np.int32]) -> tuple[Classes, dict[str, Classes]]:
+    """The class of each row, from 0, and by column where the label of each class stands in the
+    lists of what was printed; numbers: of the labels in those lists, from 1."""
+    struct = parts.combine_chunks() if isinstance(parts, pa.ChunkedArray) else parts
+    place = np.empty(len(numbers) + 1, dtype=np.int32)
+    place[numbers] = np.arange(len(numbers), dtype=np.int32)
+    columns = struct.field("columns")
+    of_class = columns.items.field("label")
+    names = columns.keys.to_pylist()
+    label_of = {name: place[integers(of_class[at].values)] for at, name in enumerate(names)}
+    return integers(struct.field("class")[0].values) - 1, label_of
+
+
+def _grouped(hashes: npt.NDArray[np.uint64]) -> tuple[Classes, int]:
+    """Classes of one print are one group, int32[m], and how many there are; groups in the order of
+    the hashes, which tells nothing of how the classes were made."""
+    from anon_sql.kernels.hash_order import by_hash
+    from anon_sql.kernels.numbering import number
+
+    first, group_of = number(hashes)
+    place = np.empty(len(first), dtype=np.int32)
+    place[by_hash(hashes[first])] = np.arange(len(first), dtype=np.int32)
+    return place[group_of], len(first)
+
+
+def _result_type() -> pa.DataType:
+    rows = pa.list_(pa.int32())
+    return pa.struct([("position", rows), ("class", rows), ("labels", pa.map_(pa.string(), rows))])
 
 
 def _require_bound(function: str, allowed: list[str], names: Any) -> None:

@@ -22,6 +22,7 @@ _SET = pa.list_(pa.string())
 def described(
     plan: Mapping[str, Any],
     column: Hierarchical,
+    classes: npt.NDArray[np.int32],
     order: npt.NDArray[np.int32],
     starts: npt.NDArray[np.int64],
     starred: bool,
@@ -30,13 +31,14 @@ def described(
     """label: which of the texts a class has, from 1; or for the typed format of the sets, which
     are leaves, or the two ends of a number. Raises AnonError where a value is not below its label.
 
-    order, starts: the rows class by class; starred: the last class is of suppressed rows; given:
-    a node for each row (-1 for NULL) where the method has chosen one.
+    classes, order, starts, starred: as in ``describe``; given: a node for each row (-1 for NULL)
+    where the method has chosen one.
     """
     nodes = nodes_of(column, order, starts, given)
     if starred:
         nodes[-1] = MIXED
-    used, label_of = np.unique(nodes, return_inverse=True)
+    used, inverse = np.unique(nodes, return_inverse=True)
+    label_of = inverse.astype(np.int32)
     tree, function = column.tree, plan["function"]
     at = plan["quasi"].index(column.name)
     number = is_number(function, column.name, plan["types"][at])
@@ -55,8 +57,8 @@ def described(
         texts = [node_text(tree, node) for node in used.tolist()]
         allowed = [_allowed_by_text(column, text) for text in texts]
         shown = {"texts": one_list(texts, pa.string())}
-    require_truth(function, column, allowed, label_of, order, starts)
-    return {"label": one_list((label_of + 1).astype(np.int32), pa.int32()), **shown}
+    require_truth(function, column, allowed, label_of, classes)
+    return {"label": one_list(label_of + 1, pa.int32()), **shown}
 
 
 def nodes_of(
@@ -65,7 +67,8 @@ def nodes_of(
     starts: npt.NDArray[np.int64],
     given: npt.NDArray[np.int32] | None,
 ) -> npt.NDArray[np.int64]:
-    """The node of each class, NULLS or MIXED; arguments as in ``described``."""
+    """The node of each class, NULLS or MIXED; order, starts: the rows class by class; given: as in
+    ``described``."""
     from anon_sql.kernels import grouping
 
     if given is not None:

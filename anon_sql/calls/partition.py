@@ -14,7 +14,7 @@ import pyarrow as pa
 from anon_sql import compiling, interrupt, methods, options
 from anon_sql.arrow import first, integers, lists, one_list, one_map, one_struct, valid
 from anon_sql.calls.binding import HELPER
-from anon_sql.calls.describe import PART, describe
+from anon_sql.calls.describe import PART, describe, label_count
 from anon_sql.calls.protection import constraint_of
 from anon_sql.errors import AnonError
 from anon_sql.joining import accompany_suppressed, dense, place_suppressed
@@ -25,7 +25,7 @@ from anon_sql.workers import Workers
 
 PARTS = (
     "STRUCT(columns MAP(VARCHAR, STRUCT(low INTEGER[], high INTEGER[], label INTEGER[], "
-    "texts VARCHAR[], sets VARCHAR[][])), class INTEGER[], classes INTEGER)"
+    "texts VARCHAR[], sets VARCHAR[][])), class INTEGER[], labels INTEGER)"
 )
 Classes = npt.NDArray[np.int32]
 
@@ -45,11 +45,11 @@ def partition(plans: Any, packed: Any, given: Any, trees: Any) -> pa.Array:
     total = count + suppressed
     numbered = np.where(classes < 0, np.int32(count), classes).astype(np.int32)
     if call.real is None:
-        grouped = grouping.group(numbered, total)
+        grouped = numbered, *grouping.group(numbered, total)
     else:  # labels are made of real rows; the others come last, as a class without one
-        real = as_came(table, call.real)
-        order, starts = grouping.group(np.where(real, numbered, np.int32(total)), total + 1)
-        grouped = order[: starts[total]], starts[: total + 1]
+        counted = np.where(as_came(table, call.real), numbered, np.int32(total))
+        order, starts = grouping.group(counted, total + 1)
+        grouped = counted, order[: starts[total]], starts[: total + 1]
     chosen = [None] * len(table.columns) if nodes is None else list(nodes.T)
     jobs = [
         (plan, column, *grouped, suppressed, given)
@@ -61,7 +61,7 @@ def partition(plans: Any, packed: Any, given: Any, trees: Any) -> pa.Array:
         {
             "columns": one_map([column.name for column in table.columns], parts, PART),
             "class": one_list(numbered + 1, pa.int32()),
-            "classes": pa.array([total], pa.int32()),
+            "labels": pa.array([max(map(label_count, parts), default=0)], pa.int32()),
         }
     )
 
@@ -197,6 +197,6 @@ def _result_type() -> pa.DataType:
         [
             ("columns", pa.map_(pa.string(), PART)),
             ("class", pa.list_(pa.int32())),
-            ("classes", pa.int32()),
+            ("labels", pa.int32()),
         ]
     )

@@ -15,20 +15,19 @@ def require_truth(
     function: str,
     column: Categories | Hierarchical,
     allowed: Sequence[Sequence[int]],
-    label_of: npt.NDArray[np.int64],
-    order: npt.NDArray[np.int32],
-    starts: npt.NDArray[np.int64],
+    label_of: npt.NDArray[np.int32],
+    classes: npt.NDArray[np.int32],
 ) -> None:
     """Raise AnonError unless each row's code is among those its label stands for when read.
 
-    allowed: the codes of each label, ascending; label_of int64[m]: which one each class has;
-    order, starts: the rows class by class.
+    allowed: the codes of each label, ascending; label_of int32[m]: which one each class has;
+    classes int32[n]: the class of each row, m for one that does not count.
     """
     from anon_sql.kernels.truth import outside_set
 
     ends = np.cumsum([0, *map(len, allowed)]).astype(np.int64)
     flat = np.fromiter(chain.from_iterable(allowed), np.int32, int(ends[-1]))
-    wrong = outside_set(order, starts, label_of, column.codes, ends, flat)
+    wrong = outside_set(classes, label_of, column.codes, ends, flat)
     if wrong:
         raise untrue(function, column.name, wrong)
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-DIGIT = 8  # bits sorted by at a time
+DIGIT = 11  # bits sorted by at a time
 
 
 @njit(cache=True, nogil=True)
@@ -23,11 +23,12 @@ def order_between(keys, low, high, last):
             count += 1
     other, next_order = np.empty(count, np.uint64), np.empty(count, np.int32)
     buckets = 1 << DIGIT
-    places = np.zeros((64 // DIGIT, buckets), np.int64)
+    digits = -(-64 // DIGIT)
+    places = np.zeros((digits, buckets), np.int64)
     for at in range(count):
-        for digit in range(64 // DIGIT):
+        for digit in range(digits):
             places[digit, (own[at] >> np.uint64(digit * DIGIT)) & np.uint64(buckets - 1)] += 1
-    for digit in range(64 // DIGIT):
+    for digit in range(digits):
         place, total = places[digit], 0
         if place.max() == count:
             continue

@@ -1,28 +1,39 @@
 """How many rows hold what the label of their class does not say."""
 
+import numpy as np
 from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def outside_set(order, starts, label_of, codes, ends, flat):
+def outside_set(classes, label_of, codes, ends, flat):
     """Rows whose code is not in the set of their class's label.
 
-    order, starts: rows class by class; label_of int64[m]; codes int32[n]; the codes of label i,
-    ascending, are flat[ends[i]] … flat[ends[i + 1] - 1].
+    classes int32[n], those from m on do not count; label_of int32[m]; codes int32[n]; the codes of
+    label i, ascending, are flat[ends[i]] … flat[ends[i + 1] - 1]. Where all are below 64 they are
+    looked up as the bits of a mask, else by bisection.
     """
-    wrong = 0
-    for at in range(len(starts) - 1):
-        first, end = ends[label_of[at]], ends[label_of[at] + 1]
-        for place in range(starts[at], starts[at + 1]):
-            code = codes[order[place]]
-            low, high = first, end
-            while low < high:
-                middle = (low + high) >> 1
-                if flat[middle] < code:
-                    low = middle + 1
-                else:
-                    high = middle
-            wrong += low == end or flat[low] != code
+    wrong, few = 0, codes.size > 0 and codes.max() < 64
+    masks = np.zeros(ends.size, np.uint64)
+    for label in range(ends.size - 1):
+        for at in range(ends[label], ends[label + 1]):
+            if flat[at] < 64:
+                masks[label] |= np.uint64(1) << np.uint64(flat[at])
+    for row in range(codes.size):
+        if classes[row] >= label_of.size:
+            continue
+        label, code = label_of[classes[row]], codes[row]
+        if few:
+            wrong += (masks[label] >> np.uint64(code)) & np.uint64(1) == 0
+            continue
+        low, end = ends[label], ends[label + 1]
+        high = end
+        while low < high:
+            middle = (low + high) >> 1
+            if flat[middle] < code:
+                low = middle + 1
+            else:
+                high = middle
+        wrong += low == end or flat[low] != code
     return wrong
 
 

@@ -1,6 +1,6 @@
--- How a class is shown in one column. x holds the column as a list (v) and what the partition
--- says of class i: the places of its smallest and largest value (low, high: 0 where NULL stands
--- beside values, -1 where it stands alone), or which of the texts or sets is its label.
+-- How a label is printed in one column. x holds the column as a list (v) and what the partition
+-- says of label i: the places of its smallest and largest value (low, high: 0 where NULL stands
+-- beside values, -1 where it stands alone), or its text or set.
 --
 -- Macros that take a `probe` choose by its type and leave the value the type it has.
 
@@ -17,7 +17,7 @@ CREATE OR REPLACE MACRO __anon_text
 -- VARCHAR: one value, [low, high], {…}, * or NULL.
 CREATE OR REPLACE MACRO __anon_label(x, i) AS
     CASE
-        WHEN x.label IS NOT NULL THEN list_extract(x.texts, list_extract(x.label, i))
+        WHEN x.texts IS NOT NULL THEN list_extract(x.texts, i)
         WHEN list_extract(x.low, i) = 0 THEN '*'
         WHEN list_extract(x.low, i) < 0 THEN NULL
         WHEN list_extract(x.low, i) = list_extract(x.high, i)
@@ -33,7 +33,7 @@ CREATE OR REPLACE MACRO __anon_ends_of(ends, probe) AS if(ends IS NULL, NULL, {
 CREATE OR REPLACE MACRO __anon_ends(x, i) AS
     CASE
         WHEN x.sets IS NOT NULL THEN __anon_ends_of(
-            list_extract(x.sets, list_extract(x.label, i)), list_extract(x.v, 0))
+            list_extract(x.sets, i), list_extract(x.v, 0))
         WHEN list_extract(x.low, i) = 0 THEN NULL
         WHEN list_extract(x.low, i) < 0 THEN {'min': list_extract(x.v, 0), 'max': list_extract(x.v, 0)}
         ELSE {
@@ -43,15 +43,15 @@ CREATE OR REPLACE MACRO __anon_ends(x, i) AS
 
 -- STRUCT(min T, max T) for numbers, VARCHAR[] for text.
 CREATE OR REPLACE MACRO __anon_typed
-    (probe VARCHAR, x, i) AS list_extract(x.sets, list_extract(x.label, i)),
-    (probe BOOLEAN, x, i) AS list_extract(x.sets, list_extract(x.label, i)),
-    (probe UUID, x, i) AS list_extract(x.sets, list_extract(x.label, i)),
+    (probe VARCHAR, x, i) AS list_extract(x.sets, i),
+    (probe BOOLEAN, x, i) AS list_extract(x.sets, i),
+    (probe UUID, x, i) AS list_extract(x.sets, i),
     (probe DOUBLE, x, i) AS __anon_ends(x, i),
     (probe TIME, x, i) AS __anon_ends(x, i),
     (probe TIME_NS, x, i) AS __anon_ends(x, i),
     (probe TIMESTAMP, x, i) AS __anon_ends(x, i),
     (probe TIMESTAMPTZ, x, i) AS __anon_ends(x, i),
-    (probe, x, i) AS list_extract(x.sets, list_extract(x.label, i));
+    (probe, x, i) AS list_extract(x.sets, i);
 
 -- What is printed in one column of one class, with a NULL of the column's type beside it. `none`
 -- keeps hashes apart: DuckDB gives NULL, [] and a struct of NULLs the same one.

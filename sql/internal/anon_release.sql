@@ -1,6 +1,6 @@
 -- A release: one way through for every method, and no way round the check.
 --
--- plan ─► pack each column as a list ─► partition ─► print a label per class ─► check the
+-- plan ─► pack each column as a list ─► partition ─► print each distinct label ─► check the
 -- printed labels ─► rows. Each step is evaluated once; the lists stay where they are, and the
 -- last step picks each row's values and its class's labels out of them.
 
@@ -23,7 +23,7 @@ CREATE OR REPLACE MACRO __anon_nothing(x) AS NULL;
 CREATE OR REPLACE MACRO __anon_mark(x) AS if(x IS NULL, NULL, hash(x));
 CREATE OR REPLACE MACRO __anon_column(v, part) AS {
     'v': v, 'low': part.low, 'high': part.high,
-    'label': part.label, 'texts': part.texts, 'sets': part.sets};
+    'texts': part.texts, 'sets': part.sets};
 
 -- from: where the rows come from, the table unless a method adds rows to it; they then have
 -- __anon_made, 1 for those that were added, which count towards nothing.
@@ -39,6 +39,7 @@ __anon_planned AS MATERIALIZED (
         __anon_types
     FROM __anon_schema(__anon_tbl, __anon_k)
 ),
+__anon_grown AS MATERIALIZED (FROM __anon_trees(__anon_tbl, __anon_call, __anon_hierarchy)),
 __anon_lists AS (
     SELECT
         list(COLUMNS(lambda __anon_c: __anon_is('released', __anon_c, __anon_call)
@@ -48,74 +49,68 @@ __anon_lists AS (
             AS '__anon_mark_\0',
         __anon_key_list(COLUMNS(lambda __anon_c: __anon_c = '__anon_nobody'
             OR __anon_is('protected', __anon_c, __anon_call))) AS '__anon_key_\0',
-        [0] AS __anon_none
+        [0] AS __anon_none,
+        -- carried along with the lists, since a join would copy those
+        any_value(__anon_plan) FILTER (__anon_row = 1) AS __anon_plan,
+        any_value(__anon_trees) FILTER (__anon_row = 1) AS __anon_trees
     FROM
         (SELECT *, {'__anon_none': 0} AS __anon_nobody
          FROM __anon_rows(coalesce(__anon_from, __anon_tbl), __anon_call)),
-        __anon_planned
+        __anon_planned, __anon_grown
     WHERE CASE
         WHEN __anon_row <= __anon_plan.rows THEN true ELSE error(__anon_plan.too_large) END
 ),
-__anon_grown AS MATERIALIZED (FROM __anon_trees(__anon_tbl, __anon_call, __anon_hierarchy)),
 -- Lists of text are large and only the partition needs them: they go no further.
 -- __anon_hash and __anon_none ride along, so that a call without quasi-identifiers reaches the
 -- plan's error and one without other columns has something to pick.
 __anon_parts AS MATERIALIZED (
     SELECT
         __anon_partition(
-            (SELECT __anon_plan FROM __anon_planned),
+            __anon_plan,
             struct_pack(*COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
                 OR __anon_is('classes', __anon_c, __anon_call)
                 OR __anon_c IN ('__anon_hash', '__anon_made') OR __anon_c[:12] = '__anon_mark_'
                 OR __anon_c[:11] = '__anon_key_')),
-            __anon_options, (SELECT __anon_trees FROM __anon_grown)) AS __anon_part,
+            __anon_options, __anon_trees) AS __anon_part,
         __anon_slim(COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
             OR __anon_c IN ('__anon_hash', '__anon_made'))),
         COLUMNS(lambda __anon_c: __anon_c = '__anon_none' OR __anon_c[:11] = '__anon_key_'
             OR __anon_is('released', __anon_c, __anon_call) AND NOT __anon_is('quasi', __anon_c, __anon_call))
     FROM __anon_lists
 ),
-__anon_quasi AS (
-    SELECT COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
-        OR __anon_c IN ('__anon_hash', '__anon_made'))
-    FROM __anon_parts
-),
-__anon_protected_keys AS (
-    SELECT struct_pack(*COLUMNS(lambda __anon_c: __anon_c[:11] = '__anon_key_')) AS __anon_keys
-    FROM __anon_parts
-),
+-- A row for each label of the column that has most of them; the others' run out with NULL.
 __anon_columns AS (
     SELECT
         __anon_column(
-            COLUMNS(__anon_quasi.*), __anon_part.columns[alias(COLUMNS(__anon_quasi.*))]),
-        __anon_part.classes AS __anon_classes
-    FROM __anon_quasi, __anon_parts
-),
-__anon_classes AS (
-    SELECT * EXCLUDE (__anon_classes), unnest(range(1, __anon_classes + 1)) AS __anon_class
-    FROM __anon_columns
+            COLUMNS(* EXCLUDE (__anon_part)),
+            __anon_part.columns[alias(COLUMNS(* EXCLUDE (__anon_part)))]),
+        unnest(range(1, __anon_part.labels + 1)) AS __anon_at
+    FROM (
+        SELECT __anon_part, COLUMNS(lambda __anon_c: __anon_c = '__anon_hash'
+            OR __anon_is('quasi', __anon_c, __anon_call))
+        FROM __anon_parts)
 ),
 __anon_labels AS (
-    SELECT __anon_as_label(COLUMNS(* EXCLUDE (__anon_class)), __anon_class), __anon_class
-    FROM __anon_classes WHERE __anon_format IS DISTINCT FROM 'typed'
+    SELECT __anon_as_label(COLUMNS(* EXCLUDE (__anon_at)), __anon_at), __anon_at
+    FROM __anon_columns WHERE __anon_format IS DISTINCT FROM 'typed'
 ),
 __anon_types AS (
-    SELECT __anon_as_typed(COLUMNS(* EXCLUDE (__anon_class)), __anon_class), __anon_class
-    FROM __anon_classes WHERE __anon_format = 'typed'
+    SELECT __anon_as_typed(COLUMNS(* EXCLUDE (__anon_at)), __anon_at), __anon_at
+    FROM __anon_columns WHERE __anon_format = 'typed'
 ),
 __anon_cells AS (
-    (SELECT COLUMNS(lambda __anon_c: __anon_format IS DISTINCT FROM 'typed' OR __anon_c = '__anon_class')
+    (SELECT COLUMNS(lambda __anon_c: __anon_format IS DISTINCT FROM 'typed' OR __anon_c = '__anon_at')
      FROM __anon_labels)
     UNION ALL BY NAME
-    (SELECT COLUMNS(lambda __anon_c: __anon_format = 'typed' OR __anon_c = '__anon_class')
+    (SELECT COLUMNS(lambda __anon_c: __anon_format = 'typed' OR __anon_c = '__anon_at')
      FROM __anon_types)
 ),
 __anon_printed AS MATERIALIZED (
     SELECT
-        list(__anon_shown(COLUMNS(* EXCLUDE (__anon_class)))),
-        list(__anon_read(COLUMNS(* EXCLUDE (__anon_class)))) AS '__anon_read_\0',
-        list(hash('', *COLUMNS(* EXCLUDE (__anon_class)))) AS __anon_label_hash,
-        list(__anon_class) AS __anon_class
+        list(__anon_shown(COLUMNS(* EXCLUDE (__anon_at)))),
+        list(__anon_read(COLUMNS(* EXCLUDE (__anon_at)))) AS '__anon_read_\0',
+        list(hash('', COLUMNS(* EXCLUDE (__anon_at)))) AS '__anon_print_\0',
+        list(__anon_at) AS __anon_at
     FROM __anon_cells
 ),
 __anon_reads AS (
@@ -127,11 +122,6 @@ __anon_kept AS (
         OR __anon_is('released', __anon_c, __anon_call) AND NOT __anon_is('quasi', __anon_c, __anon_call))
     FROM __anon_parts
 ),
-__anon_shown AS (
-    SELECT COLUMNS(lambda __anon_c: __anon_c = '__anon_class'
-        OR __anon_is('quasi', __anon_c, __anon_call))
-    FROM __anon_printed
-),
 -- All of them in the source's order.
 __anon_order AS (
     SELECT __anon_nothing(COLUMNS(lambda __anon_c: __anon_is('released', __anon_c, __anon_call)))
@@ -141,35 +131,53 @@ __anon_order AS (
 -- with the roles, since a comment may have changed in between.
 __anon_kept_names AS (
     SELECT struct_pack(*COLUMNS(*)) AS __anon_kept_name
-    FROM (SELECT __anon_nothing(COLUMNS(__anon_kept.*)) FROM __anon_kept)
+    FROM (SELECT any_value(__anon_nothing(COLUMNS(__anon_kept.*))) FROM __anon_kept WHERE false)
 ),
 __anon_shown_names AS (
     SELECT struct_pack(*COLUMNS(*)) AS __anon_shown_name
-    FROM (SELECT __anon_nothing(COLUMNS(__anon_shown.*)) FROM __anon_shown)
+    FROM (SELECT any_value(__anon_nothing(COLUMNS(lambda __anon_c: __anon_c = '__anon_hash'
+            OR __anon_is('quasi', __anon_c, __anon_call)))) FROM __anon_printed WHERE false)
 ),
 __anon_order_names AS (
     SELECT struct_pack(*COLUMNS(*)) AS __anon_order_name FROM __anon_order
 ),
+__anon_held AS (
+    SELECT
+        struct_pack(*COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
+            OR __anon_c IN ('__anon_hash', '__anon_made'))) AS __anon_quasi,
+        struct_pack(*COLUMNS(lambda __anon_c: __anon_c[:11] = '__anon_key_')) AS __anon_keys,
+        __anon_part
+    FROM __anon_parts
+),
 __anon_checked AS MATERIALIZED (
     SELECT __anon_check(
-        __anon_plan, struct_pack(*COLUMNS(__anon_quasi.*)), __anon_keys, __anon_part.class,
-        __anon_read, __anon_kept_name, __anon_shown_name, __anon_order_name, __anon_trees)
-        AS __anon_rows
-    FROM __anon_planned, __anon_grown, __anon_quasi, __anon_protected_keys, __anon_parts,
-        __anon_reads, __anon_kept_names, __anon_shown_names, __anon_order_names
+        __anon_plan, __anon_quasi, __anon_keys, __anon_part, __anon_read,
+        __anon_kept_name, __anon_shown_name, __anon_order_name, __anon_trees) AS __anon_rows
+    FROM __anon_held, __anon_planned, __anon_grown, __anon_reads,
+        __anon_kept_names, __anon_shown_names, __anon_order_names
+),
+-- The label of each class.
+__anon_shown AS (
+    SELECT list_select(
+        COLUMNS(* EXCLUDE (__anon_rows)),
+        __anon_rows.labels[alias(COLUMNS(* EXCLUDE (__anon_rows)))])
+    FROM (
+        SELECT __anon_rows, COLUMNS(lambda __anon_c: __anon_c = '__anon_hash'
+            OR __anon_is('quasi', __anon_c, __anon_call))
+        FROM __anon_printed, __anon_checked)
 ),
 __anon_places AS (
     SELECT
         unnest(__anon_rows.position) AS __anon_at,
-        unnest(__anon_rows.class) AS __anon_label_at
+        unnest(__anon_rows.class) AS __anon_class
     FROM __anon_checked
 )
 -- The first branch has no row: it keeps the source's order of columns.
 (FROM __anon_order LIMIT 0)
 UNION ALL BY NAME
-(SELECT * EXCLUDE (__anon_none, __anon_class)
+(SELECT * EXCLUDE (__anon_none, __anon_hash)
  FROM (
     SELECT
         list_extract(COLUMNS(__anon_kept.*), __anon_at),
-        list_extract(COLUMNS(__anon_shown.*), __anon_label_at)
+        list_extract(COLUMNS(__anon_shown.*), __anon_class)
     FROM __anon_places, __anon_kept, __anon_shown));
