@@ -4,7 +4,7 @@ import numpy as np
 
 from anon_sql.kernels.ncp import NUMBER, SET, TREE, LossModel
 
-NULL = {"number": 3.0, "set": 9.0, "tree": 7.0}
+NULL = {"number": 3.0, "set": 9.0, "tree": 5.0}  # of a tree: its leaves
 TREE_LEAVES = 5
 # Leaves 0 … 4 under (0 1) and (2 3 4), these under the root: node 5, node 6, node 7.
 LAST = [0, 1, 2, 3, 4, 1, 4, 4]

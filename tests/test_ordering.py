@@ -5,9 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from anon_sql import ordering
+from anon_sql import ordering, reordering
 from anon_sql.kernels.ncp import NUMBER, SET, TREE
-from anon_sql.ordering import curve_order, cut_order, pieces, window_order
+from anon_sql.ordering import curve_order, cut_order, pieces
+from anon_sql.reordering import better_orders
 from anon_sql.workers import Workers
 from tests.kernels.losses import loss, table
 
@@ -19,10 +20,11 @@ def shaped(points, model):
 
 
 def both(rows, k, threads=1):
-    """Classes and loss of the curve and of the window."""
+    """Classes and loss of the curve and of better orders."""
     workers = Workers("test", threads)
     order = curve_order(rows, workers)
-    return [cut_order(rows, o, k, workers) for o in (order, window_order(rows, order, k, workers))]
+    orders = [order, *better_orders(rows, order, k, workers)]
+    return [cut_order(rows, o, k, workers) for o in orders]
 
 
 def test_pieces():
@@ -72,6 +74,9 @@ def test_threads_do_not_show(monkeypatch):
     monkeypatch.setattr(ordering, "JOB", 700)
     monkeypatch.setattr(ordering, "CHUNK", 300)
     monkeypatch.setattr(ordering, "CANDIDATES", (16, 64))
+    monkeypatch.setattr(reordering, "JOB", 700)
+    monkeypatch.setattr(reordering, "PART", 500)
+    monkeypatch.setattr(reordering, "WAITING", (16, 64))
     points, model = table(5000, MIXED, 5)
     rows = shaped(points, model)
     alone = both(rows, 9)
@@ -92,6 +97,7 @@ def test_parts_sort_as_one(monkeypatch):
 def test_near_rows_stay_together():
     points, model = table(4000, MIXED, 7)
     rows, workers = shaped(points, model), Workers("test")
-    curve, window = (told for _, told in both(rows, 5))
-    assert window < curve
+    curve, *better = (told for _, told in both(rows, 5))
+    assert len(better) == 3
+    assert max(better) < curve
     assert curve < 0.7 * cut_order(rows, np.arange(4000, dtype=np.int32), 5, workers)[1]

@@ -13,7 +13,7 @@ from numba import njit
 
 from anon_sql.kernels.coded import NULL, WHOLE, coded, count_loss, span_loss
 from anon_sql.kernels.distance import draw_below
-from anon_sql.kernels.ncp import NUMBER, SET, LossModel
+from anon_sql.kernels.ncp import NUMBER, SET, TREE, LossModel
 from anon_sql.workers import Workers
 
 WORK = 1 << 28  # cells looked at in a call: some .2 s
@@ -26,7 +26,8 @@ class Growth(NamedTuple):
 
     rows int32[n], columns int32[d, n] and cost int64[n] hold them side by side, in their order,
     up to state[LENGTH]; state[LEFT] of them still wait. low, high, nulls, distinct int64[d] and
-    members bool[d, codes]: what the class holds; delta: int64[codes], scratch.
+    members bool[d, codes]: what the class holds; delta: int64[codes or
+    leaves], scratch.
     """
 
     rows: npt.NDArray[np.int32]
@@ -93,6 +94,16 @@ def enter_range(growth, model, column, value):
             x = np.int64(codes[at])
             wider = max(most, x) - min(least, x) - max(high, x) + min(low, x)
             cost[at] += null if x == NULL else wider
+        return waiting
+    known = np.int64(model.null[column]) if model.kind[column] == TREE else waiting
+    if known < waiting:  # what each leaf costs, instead of each row
+        delta = growth.delta
+        for code in range(known + 1):
+            value = np.int64(code) if code < known else np.int64(NULL)
+            delta[code] = joined(model, column, least, most, more, value)
+            delta[code] -= joined(model, column, low, high, nulls, value)
+        for at in range(waiting):
+            cost[at] += delta[min(np.int64(codes[at]), known)]
         return waiting
     for at in range(waiting):
         cost[at] += joined(model, column, least, most, more, codes[at])
@@ -202,7 +213,7 @@ def k_member(
         nulls=nulls,
         distinct=distinct,
         members=np.zeros((width, most), np.bool_),
-        delta=np.zeros(most, np.int64),
+        delta=np.zeros(int(model.null.max(initial=0)) + 1, np.int64),
         state=np.array([n, n, 0, 0, first]),
     )
     classes = np.full(n, -1, np.int32)

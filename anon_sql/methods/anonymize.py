@@ -1,8 +1,9 @@
 """anonymize: the least loss (NCP) that the time allows; this project's own.
 
 Prior work put together: rows in an order that keeps near ones together and the optimal cut of
-that order (Ghinita et al. 2007), a greedy order (after k-member, Byun et al. 2007), and simulated
-annealing (Kirkpatrick et al. 1983). Every class has k to 2k - 1 rows; no row is suppressed. What l,
+that order (Ghinita et al. 2007), greedy orders (after k-member, Byun et al. 2007, and where columns
+have hierarchies top-down splitting, Xu et al. 2006), and simulated annealing (Kirkpatrick et al.
+1983). Every class has k to 2k - 1 rows; no row is suppressed. What l,
 t and persons ask is met by merging classes and cutting them again within strata of like sensitive
 values (after Cao et al. 2011, SABRE); then a class may have more rows.
 """
@@ -16,7 +17,8 @@ from anon_sql.improving import improve
 from anon_sql.merging import cheapest, merge_until_legal
 from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.options import Choice, OrNull, Positive, Whole
-from anon_sql.ordering import Order, curve_order, cut_order, window_order
+from anon_sql.ordering import Order, curve_order, cut_order
+from anon_sql.reordering import better_orders
 from anon_sql.splitting import split_classes
 from anon_sql.table import QuasiTable
 
@@ -36,7 +38,7 @@ LOW, HIGH = 3.0, 10.0  # price of what classes lack, before they merge and when 
     rounds=OrNull(Whole(0)),
 )
 def anonymize(table: QuasiTable, call: Call) -> Partition:
-    """Classes by effort: 'fast' cuts a curve, 'good' the better of it and a greedy order, 'best'
+    """Classes by effort: 'fast' cuts a curve, 'good' the best of it and greedy orders, 'best'
     goes on from there."""
     started = time.monotonic()
     effort, k = call.options["effort"], call.constraint.smallest
@@ -58,13 +60,12 @@ def anonymize(table: QuasiTable, call: Call) -> Partition:
 
 
 def cut(table: QuasiTable, order: Order, k: int, call: Call) -> Classes:
-    """The curve, or with more effort the greedy order if it loses less, cut at the least loss."""
-    classes, loss = cut_order(table, order, k, call.workers)
-    if call.options["effort"] == "fast":
-        return classes
-    greedy = window_order(table, order, k, call.workers)
-    others, less = cut_order(table, greedy, k, call.workers)
-    return others if less < loss else classes
+    """The curve, or with more effort a better order if it loses less, cut at the least loss."""
+    orders = [order]
+    if call.options["effort"] != "fast":
+        orders += better_orders(table, order, k, call.workers)
+    found = [cut_order(table, each, k, call.workers) for each in orders]
+    return min(found, key=lambda cut: cut[1])[0]
 
 
 def legal(table: QuasiTable, classes: Classes, call: Call) -> Classes:
