@@ -18,11 +18,11 @@ class LossModel(NamedTuple):
     """What points mean. One entry a column, then the hierarchies one after another.
 
     kind: int64[d], NUMBER, SET or TREE. values: int64[d], distinct values of the table in a SET
-    column, NULL among them. null: float64[d], the point that stands for NULL. base: int64[d],
-    where a TREE column's nodes begin; its leaves come first, numbered from left to right, and
-    are its points. last: int64[…], the rightmost leaf below a node; parent: int64[…], the node
-    above it, counted from the column's base; share: float64[…], leaves below it / all leaves,
-    0 for a leaf.
+    column, NULL among them. null: float64[d], the point that stands for NULL, in a TREE column the
+    number of its leaves. base: int64[d], where a TREE column's nodes begin; its leaves come first,
+    numbered from left to right, and are its points. last: int64[…], the rightmost leaf below a
+    node; parent: int64[…], the node above it, counted from the column's base; share: float64[…],
+    leaves below it / all leaves, 0 for a leaf.
     """
 
     kind: npt.NDArray[np.int64]

@@ -1,11 +1,11 @@
 """anonymize: the least loss (NCP) that the time allows; this project's own.
 
-Prior work put together: rows in an order that keeps near ones together and the optimal cut of
-that order (Ghinita et al. 2007), greedy orders (after k-member, Byun et al. 2007, and where columns
-have hierarchies top-down splitting, Xu et al. 2006), and simulated annealing (Kirkpatrick et al.
-1983). Every class has k to 2k - 1 rows; no row is suppressed. What l,
-t and persons ask is met by merging classes and cutting them again within strata of like sensitive
-values (after Cao et al. 2011, SABRE); then a class may have more rows.
+Prior work put together: rows in an order that keeps near ones together and the optimal cut of that
+order (Ghinita et al. 2007), greedy orders (after k-member, Byun et al. 2007, and where columns have
+hierarchies top-down splitting, Xu et al. 2006), and simulated annealing (Kirkpatrick et al. 1983).
+Every class has k to 2k - 1 rows; no row is suppressed. What l, t and persons ask is met by merging
+classes and cutting them again within strata of like sensitive values (after Cao et al. 2011,
+SABRE); then a class may have more rows.
 """
 
 import time

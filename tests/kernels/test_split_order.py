@@ -69,3 +69,11 @@ def test_order_is_the_twins(kinds, tries):
     points, model = table(60, kinds, len(kinds))
     rows = np.random.default_rng(0).permutation(60).astype(np.int32)
     assert split_order(points, rows, model, tries).tolist() == twin(points, rows, model, tries)
+
+
+def test_rows_all_but_few_alike():
+    """More rows than those on which two far apart are tried, and these alike."""
+    points, model = table(FEW + 60, [NUMBER, TREE], 0)
+    points[5:] = points[5]
+    rows = np.arange(len(points), dtype=np.int32)
+    assert split_order(points, rows, model, 2).tolist() == twin(points, rows, model, 2)
