@@ -21,6 +21,7 @@ from anon_sql.roles import fold
 from anon_sql.workload.features import Encoder, Said, said
 
 MODEL = Choice(("random_forest", "knn", "svm", "naive_bayes"))
+BASELINE = Choice(("raw", "none"))
 _TARGET = HELPER + "target_"
 _FUNCTION = "classification"
 _ROW = pa.struct(
@@ -39,11 +40,12 @@ _ROW = pa.struct(
     "STRUCT(data VARCHAR, accuracy DOUBLE, f_measure DOUBLE, trained BIGINT, tested BIGINT)[]",
 )
 def classification(call: Any, types: Any, raw: Any, released: Any, trees: Any) -> pa.Array:
-    """Accuracy and F-measure of both, or an AnonError."""
+    """Accuracy and F-measure of both, or of the release alone, or an AnonError."""
     asked, kinds = first(call), types_of(types)
     model = MODEL.read(_FUNCTION, "model", asked["model"])
     share = Number(0, 1).read(_FUNCTION, "held_out", asked["held_out"])
     seed = Whole(0).read(_FUNCTION, "seed", asked["seed"])
+    baseline = BASELINE.read(_FUNCTION, "baseline", asked["baseline"])
     target = _target(asked["target"], kinds, asked["quasi"])
     rows: list[dict[str, Any]] = []
     paths = {fold(name): rows for name, rows in first(trees).items()}
@@ -69,7 +71,9 @@ def classification(call: Any, types: Any, raw: Any, released: Any, trees: Any) -
         wanted = [wanted[at] for at in present]
         if positive is None and len(set(wanted)) > 1:
             positive = min(Counter(wanted).items(), key=lambda item: (item[1], item[0]))[0]
-        rows.append({"data": data, **_scores(model, features, wanted, positive, share, seed)})
+        if data == "released" or baseline == "raw":
+            scores = _scores(model, features, wanted, positive, share, seed)
+            rows.append({"data": data, **scores})
     return pa.array([rows], pa.list_(_ROW))
 
 

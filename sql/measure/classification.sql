@@ -6,9 +6,10 @@
 -- model: 'random_forest', 'knn', 'svm' or 'naive_bayes' (of scikit-learn, extra `ml`).
 -- positive: the value that f_measure is of; NULL means the rarest.
 -- held_out: share of rows to test on. seed: split and model.
+-- baseline: 'raw', or 'none' where the raw table's row is not wanted, which saves its training.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the relation that the release was made with; NULL for none.
--- Returns: two rows: data ('raw' or 'released'), accuracy, f_measure (2 TP / (2 TP + FP + FN)),
+-- Returns: a row or two: data ('raw' or 'released'), accuracy, f_measure (2 TP / (2 TP + FP + FN)),
 --   trained, tested (rows). As many rows of each value of target are held out of both tables,
 --   and rows that a release leaves out are missing from it. A release may have more rows than the
 --   raw table.
@@ -17,11 +18,11 @@
 -- Example: SELECT * FROM classification('people', 'release', target := 'illness', model := 'naive_bayes', qids := ['age', 'city']);
 CREATE OR REPLACE MACRO classification(
     raw, released, target := 'income', model := 'random_forest', positive := NULL,
-    held_out := 0.3, seed := 42, qids := NULL, hierarchy := NULL
+    held_out := 0.3, seed := 42, baseline := 'raw', qids := NULL, hierarchy := NULL
 ) AS TABLE
 SELECT unnest(__anon_classification(
     {'target': target, 'model': model, 'positive': positive, 'held_out': held_out, 'seed': seed,
-     'rows': __anon_rows, 'quasi': __anon_attributes},
+     'baseline': baseline, 'rows': __anon_rows, 'quasi': __anon_attributes},
     __anon_types, __anon_t.__anon_lists, __anon_l.__anon_lists, __anon_f.__anon_ordered),
     recursive := true)
 FROM

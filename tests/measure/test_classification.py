@@ -47,7 +47,7 @@ def test_the_same_data_teach_the_same(learnable, model):
     six, typed = (ask(learnable, name, f", model := '{model}'") for name in ("six", "typed"))
     assert six == typed
     assert six[1][1] > 0.6
-    assert six == ask(learnable, "six", f", model := '{model}'")
+    assert six[1:] == ask(learnable, "six", f", model := '{model}', baseline := 'none'")
 
 
 def test_accuracy_and_f_measure_by_hand(learnable):
@@ -76,6 +76,7 @@ def test_what_cannot_be_learned(learnable, monkeypatch):
     assert call("target := 'city'").startswith("classification: target must be a column that")
     assert call("target := 'illness', model := 'x'").startswith("classification: model must be one")
     assert call("target := 'illness', held_out := 0").startswith("classification: held_out must")
+    assert call("target := 'illness', baseline := 'x'").startswith("classification: baseline must")
     monkeypatch.setitem(sys.modules, "sklearn.svm", None)
     assert call("target := 'illness'") == (
         "classification: scikit-learn must be installed, got none; pip install 'anon-sql[ml]'"
