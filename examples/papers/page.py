@@ -19,6 +19,8 @@ class Claim(NamedTuple):
 
 def verdict(held: int, of: int) -> str:
     """In words, where a claim was looked at in several cases."""
+    if not of:
+        return "nothing to compare"
     return "holds" if held == of else "does not hold" if held == 0 else f"in {held} of {of} cases"
 
 
