@@ -17,8 +17,8 @@ CHUNK = 1 << 14  # rows that are grouped by themselves, at most one group's rema
 LEAST_GROUPS = 8  # in a chunk, where k is large
 BITS = 63  # of a key
 LEADING = 8  # values a column may have to come before all others in the order
-CANDIDATES = (256, 4096)  # least and most rows of the moving window
-COMPARISONS = 1 << 28  # rows times candidates that 'good' aims at
+CANDIDATES = (192, 4096)  # least and most rows of the moving window
+COMPARISONS = 3 << 26  # rows times candidates that 'good' aims at
 FEW, MANY = 0.2, 0.7  # of k: rows in the boxes of the moving window
 
 Order = npt.NDArray[np.int32]

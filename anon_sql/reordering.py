@@ -5,13 +5,14 @@ Jobs are cut at fixed places, so that the number of threads never shows.
 
 import numpy as np
 
-from anon_sql.ordering import COMPARISONS, JOB, Order, pieces, window_order
+from anon_sql.ordering import JOB, Order, pieces, window_order
 from anon_sql.table import QuasiTable
 from anon_sql.workers import Workers
 
 PART = 1 << 14  # rows that are split by themselves
 TRIES = 8  # most splits of which the best is taken
 TRIALS = 1 << 18  # rows times tries that 'good' aims at
+GROWTH = 1 << 28  # rows times those from which a group grows that 'good' aims at
 WAITING = (1 << 10, 1 << 13)  # least and most rows from which a group grows; fewer gain nothing
 
 
@@ -23,7 +24,7 @@ def better_orders(table: QuasiTable, order: Order, k: int, workers: Workers) -> 
     """
     from anon_sql.kernels.ncp import TREE
 
-    width = min(COMPARISONS // max(len(order), 1), WAITING[1])
+    width = min(GROWTH // max(len(order), 1), WAITING[1])
     trees, many = int((table.model.kind == TREE).sum()), width < WAITING[0]
     mostly = 2 * trees >= len(table.model.kind)
     found = []
