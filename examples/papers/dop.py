@@ -102,7 +102,7 @@ def losses(con, data: Data) -> dict[str, dict[int, float]]:
     """Name → k → NCP."""
     found: dict[str, dict[int, float]] = {}
     for name, k, ncp in con.execute(
-        "SELECT name, k, ncp FROM lost WHERE data = ? ORDER BY k", [data.name]
+        "SELECT name, k, ncp FROM lost WHERE data = ? ORDER BY k, rowid", [data.name]
     ).fetchall():
         found.setdefault(name, {})[k] = ncp
     return found
