@@ -2,10 +2,12 @@
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from anon_sql import labels, methods
-from anon_sql.calls import partition
+from anon_sql.arrow import one_list
+from anon_sql.calls import describe, partition
 from tests.test_roles import fails
 
 TABLE = "CREATE TABLE t AS SELECT i % 12 AS n, ['u', 'v', 'w'][1 + i % 3] AS c, i AS rid FROM range(60) r(i)"
@@ -61,6 +63,24 @@ def test_a_range_that_leaves_out_a_value(table, monkeypatch):
     said = fails(table, CALL)
     assert said.startswith("rayden: every value must lie in its label, got ")
     assert "values of n that do not" in said
+
+
+@pytest.mark.parametrize("broken", [[1], [0] * 6, [7] * 6])
+def test_a_class_without_a_label(con, monkeypatch, broken):
+    """One label for all classes, one that is none, one beyond those that were printed."""
+    con.execute("CREATE TABLE t AS SELECT i % 2 AS n, i // 10 AS class_id FROM range(60) r(i)")
+    real = describe.describe
+
+    def wrong(*given):
+        made = real(*given)
+        fields = {field.name: made.field(field.name) for field in describe.PART}
+        return describe.part(**{**fields, "label": one_list(broken, pa.int32())})
+
+    monkeypatch.setattr(partition, "describe", wrong)
+    assert fails(con, "FROM generalize('t', k := 10, qids := ['n'], keep := [])") == (
+        "generalize: every class must have a label that was printed, got one without in n; "
+        "nothing was released; please report this"
+    )
 
 
 def test_a_set_that_leaves_out_a_value(table, monkeypatch):

@@ -56,7 +56,7 @@ def check(
     hashes = rows[HELPER + "hash"]
     if hashes is None:
         return pa.array([None], _result_type())
-    row_class, label_of = _labelled(parts, integers(shown[HELPER + "at"]))
+    row_class, label_of = _labelled(plan["function"], parts, integers(shown[HELPER + "at"]))
     real = real_rows(rows)  # what k, l, t and truth are about
     counted = None if real is None else np.flatnonzero(real).astype(np.int32)
     classes = row_class if counted is None else row_class[counted]
@@ -74,8 +74,9 @@ def check(
             values: Any = rows[name]
             values = values if counted is None else values.take(pa.array(counted))
             _require_within(plan["function"], name, sql_type, values, read, classes)
-    group_of, groups = _grouped(printed_as)
-    row_group = group_of[row_class]
+    _, inverse = np.unique(printed_as, return_inverse=True)
+    group_of = inverse.astype(np.int32)
+    row_group, groups = group_of[row_class], int(group_of.max()) + 1
     _require_one_kind(plan["function"], group_of, starred, groups)
     order, starts = grouping.group(row_group, groups)
     dropped = np.zeros(groups, dtype=np.bool_)
@@ -107,29 +108,31 @@ def check(
     )
 
 
-def _labelled(parts: Any, numbers: npt.NDArray[np.int32]) -> tuple[Classes, dict[str, Classes]]:
+def _labelled(
+    function: str, parts: Any, numbers: npt.NDArray[np.int32]
+) -> tuple[Classes, dict[str, Classes]]:
     """The class of each row, from 0, and by column where the label of each class stands in the
-    lists of what was printed; numbers: of the labels in those lists, from 1."""
+    lists of what was printed; numbers: of the labels in those lists, from 1. Raises AnonError for
+    a class without a label or a label that was not printed."""
     struct = parts.combine_chunks() if isinstance(parts, pa.ChunkedArray) else parts
-    place = np.empty(len(numbers) + 1, dtype=np.int32)
+    row_class = integers(struct.field("class")[0].values) - 1
+    total = int(row_class.max()) + 1
+    place = np.full(len(numbers) + 1, -1, dtype=np.int32)
     place[numbers] = np.arange(len(numbers), dtype=np.int32)
     columns = struct.field("columns")
-    of_class = columns.items.field("label")
-    names = columns.keys.to_pylist()
-    label_of = {name: place[integers(of_class[at].values)] for at, name in enumerate(names)}
-    return integers(struct.field("class")[0].values) - 1, label_of
-
-
-def _grouped(hashes: npt.NDArray[np.uint64]) -> tuple[Classes, int]:
-    """Classes of one print are one group, int32[m], and how many there are; groups in the order of
-    the hashes, which tells nothing of how the classes were made."""
-    from anon_sql.kernels.hash_order import by_hash
-    from anon_sql.kernels.numbering import number
-
-    first, group_of = number(hashes)
-    place = np.empty(len(first), dtype=np.int32)
-    place[by_hash(hashes[first])] = np.arange(len(first), dtype=np.int32)
-    return place[group_of], len(first)
+    label_of: dict[str, Classes] = {}
+    for name, labels in zip(columns.keys.to_pylist(), columns.items.field("label"), strict=True):
+        chosen = integers(labels.values)
+        known = len(chosen) == total and chosen.min() > 0 and chosen.max() <= len(numbers)
+        label_of[name] = place[chosen] if known else np.full(1, -1, dtype=np.int32)
+        if label_of[name].min() < 0:
+            raise AnonError(
+                function,
+                "every class must have a label that was printed",
+                f"one without in {name}",
+                "nothing was released; please report this",
+            )
+    return row_class, label_of
 
 
 def _result_type() -> pa.DataType:

@@ -63,7 +63,10 @@ def describe(
         mixed[-1] |= starred
         kind = np.where(mixed, MIXED, np.where(low < 0, NULLS, 1))
         ends = [np.where(kind > 0, column.keys[at], 0) for at in (low, high)]
-        once, label_of = number(mix(mix(kind.astype(np.uint64), ends[0]), ends[1]))
+        hashes = np.zeros(len(kind), dtype=np.uint64)
+        for told in (kind, *ends):
+            hashes = mix(hashes, told)
+        once, label_of = number(hashes)
         low, high = (np.where(kind > 0, at + 1, kind)[once] for at in (low, high))
         return part(
             label=one_list(label_of + 1, pa.int32()),

@@ -117,6 +117,11 @@ __anon_reads AS (
     SELECT struct_pack(*COLUMNS(lambda __anon_c: __anon_c[:7] = '__anon_')) AS __anon_read
     FROM __anon_printed
 ),
+__anon_texts AS (
+    SELECT COLUMNS(lambda __anon_c: __anon_c = '__anon_hash'
+        OR __anon_is('quasi', __anon_c, __anon_call))
+    FROM __anon_printed
+),
 __anon_kept AS (
     SELECT COLUMNS(lambda __anon_c: __anon_c = '__anon_none'
         OR __anon_is('released', __anon_c, __anon_call) AND NOT __anon_is('quasi', __anon_c, __anon_call))
@@ -135,8 +140,7 @@ __anon_kept_names AS (
 ),
 __anon_shown_names AS (
     SELECT struct_pack(*COLUMNS(*)) AS __anon_shown_name
-    FROM (SELECT any_value(__anon_nothing(COLUMNS(lambda __anon_c: __anon_c = '__anon_hash'
-            OR __anon_is('quasi', __anon_c, __anon_call)))) FROM __anon_printed WHERE false)
+    FROM (SELECT any_value(__anon_nothing(COLUMNS(__anon_texts.*))) FROM __anon_texts WHERE false)
 ),
 __anon_order_names AS (
     SELECT struct_pack(*COLUMNS(*)) AS __anon_order_name FROM __anon_order
@@ -159,12 +163,8 @@ __anon_checked AS MATERIALIZED (
 -- The label of each class.
 __anon_shown AS (
     SELECT list_select(
-        COLUMNS(* EXCLUDE (__anon_rows)),
-        __anon_rows.labels[alias(COLUMNS(* EXCLUDE (__anon_rows)))])
-    FROM (
-        SELECT __anon_rows, COLUMNS(lambda __anon_c: __anon_c = '__anon_hash'
-            OR __anon_is('quasi', __anon_c, __anon_call))
-        FROM __anon_printed, __anon_checked)
+        COLUMNS(__anon_texts.*), __anon_rows.labels[alias(COLUMNS(__anon_texts.*))])
+    FROM __anon_texts, __anon_checked
 ),
 __anon_places AS (
     SELECT

@@ -121,3 +121,13 @@ def test_columns_that_are_dropped_have_no_role(con):
     assert fails(con, "FROM generalize('t', k := 5, qids := ['n'], classes := 1)").startswith(
         "generalize: classes must name a column of the table, got '1'"
     )
+
+
+def test_a_range_and_null_alone_are_two_labels(con):
+    """Of which a hash of ends that forgets what they are makes one: NULL, and -129 beside 0."""
+    con.execute(
+        "CREATE TABLE t AS SELECT if(i < 5, NULL, if(i % 2 = 0, -129, 0)) AS n, i // 5 AS class_id "
+        "FROM range(15) r(i)"
+    )
+    shown = con.sql("SELECT n, count(*) FROM generalize('t', k := 5, qids := ['n']) GROUP BY n")
+    assert sorted(shown.fetchall(), key=str) == [("[-129, 0]", 10), (None, 5)]
