@@ -7,6 +7,7 @@ import duckdb
 import pytest
 
 import anon_sql
+from tests.reused import Database
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 QUASI = [
@@ -19,11 +20,17 @@ COMPLETE = (
 )
 
 
+@pytest.fixture(scope="session")
+def database() -> Database:
+    """What ``con`` takes its connections from."""
+    return Database()
+
+
 @pytest.fixture
-def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in memory with the functions on it."""
-    with anon_sql.connect() as connection:
-        yield connection
+def con(database: Database) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in memory with the functions on it, and nothing else."""
+    yield database.take()
+    database.give_back()
 
 
 @pytest.fixture(scope="session")
