@@ -87,8 +87,9 @@ def test_every_step_on_columns_of_any_name(con):
         f"scored AS (FROM cof_score('parts', k := 4, qids := {qids})) "
         f"FROM generalize('scored', k := 4, qids := {qids})"
     )
-    assert con.sql(steps).columns == NAMES
-    assert len(con.sql(steps).fetchall()) == 24
+    generalized = con.sql(steps)
+    assert generalized.columns == NAMES
+    assert len(generalized.fetchall()) == 24
     roles = con.sql(f"SELECT column_name, role FROM anon_roles('t', qids := {qids})").fetchall()
     assert roles == [*((name, "quasi") for name in NAMES), ("class_id", None)]
     assert con.sql(f"SELECT map_keys(gower_ranges('t', {qids}))").fetchall() == [(NAMES,)]

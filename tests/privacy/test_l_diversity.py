@@ -105,7 +105,7 @@ def test_against_the_twin(con):
     )
     kinds, cs = st.sampled_from(["distinct", "entropy", "recursive"]), st.sampled_from([0.5, 1, 3])
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=25, deadline=None)
     @given(st.lists(row, min_size=1, max_size=14), kinds, cs)
     def holds(rows, kind, c):
         con.execute("DELETE FROM raw; DELETE FROM label")

@@ -133,7 +133,7 @@ def test_against_the_twin(con):
         for level, label in enumerate(path):
             con.execute("INSERT INTO tree VALUES ('S', ?, ?, ?)", [value, level + 1, label])
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=25, deadline=None)
     @given(st.lists(st.tuples(st.integers(0, 4), VALUE["s"], VALUE["n"]), min_size=1, max_size=16))
     def holds(rows):
         con.execute("DELETE FROM raw; DELETE FROM label")
