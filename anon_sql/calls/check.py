@@ -117,21 +117,20 @@ def _labelled(
     struct = parts.combine_chunks() if isinstance(parts, pa.ChunkedArray) else parts
     row_class = integers(struct.field("class")[0].values) - 1
     total = int(row_class.max()) + 1
-    place = np.full(len(numbers) + 1, -1, dtype=np.int32)
+    place = np.empty(len(numbers) + 1, dtype=np.int32)
     place[numbers] = np.arange(len(numbers), dtype=np.int32)
     columns = struct.field("columns")
     label_of: dict[str, Classes] = {}
     for name, labels in zip(columns.keys.to_pylist(), columns.items.field("label"), strict=True):
         chosen = integers(labels.values)
-        known = len(chosen) == total and chosen.min() > 0 and chosen.max() <= len(numbers)
-        label_of[name] = place[chosen] if known else np.full(1, -1, dtype=np.int32)
-        if label_of[name].min() < 0:
+        if len(chosen) != total or not np.isin(chosen, numbers).all():
             raise AnonError(
                 function,
                 "every class must have a label that was printed",
                 f"one without in {name}",
                 "nothing was released; please report this",
             )
+        label_of[name] = place[chosen]
     return row_class, label_of
 
 

@@ -73,11 +73,11 @@ def describe(
             low=one_list(low.astype(np.int32), pa.int32()),
             high=one_list(high.astype(np.int32), pa.int32()),
         )
-    sets, label_of = _sets(column, classes, order, starts)
+    known = column.values.to_pylist()
+    sets, label_of = _sets(column, known, classes, order, starts)
     if starred:
         label_of[-1] = len(sets)
         sets.append(None)
-    known = column.values.to_pylist()
     written = {value: labels.text(value) for value in known}
     texts = [
         labels.STAR if s is None else labels.joined([written[v] for v in s]) if s else None
@@ -94,17 +94,18 @@ def describe(
 
 def _sets(
     column: Categories,
+    known: Sequence[str],
     classes: Classes,
     order: npt.NDArray[np.int32],
     starts: npt.NDArray[np.int64],
 ) -> tuple[list[list[str] | None], Classes]:
-    """The distinct sets of words, see ``labels.words``, and which of them each class has."""
+    """The distinct sets of words, see ``labels.words``, and which of them each class has; known:
+    the column's words."""
     from anon_sql.kernels import grouping
     from anon_sql.kernels.hashing import mix
     from anon_sql.kernels.masks import BITS, codes_in, masks_of
     from anon_sql.kernels.numbering import number
 
-    known = column.values.to_pylist()
     if column.null_code < BITS:
         masks = masks_of(classes, len(starts) - 1, column.codes)
         once, label_of = number(mix(masks, np.zeros(len(masks), np.int64)))

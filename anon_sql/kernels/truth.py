@@ -3,20 +3,22 @@
 import numpy as np
 from numba import njit
 
+from anon_sql.kernels.masks import BITS
+
 
 @njit(cache=True, nogil=True)
 def outside_set(classes, label_of, codes, ends, flat):
     """Rows whose code is not in the set of their class's label.
 
     classes int32[n], those from m on do not count; label_of int32[m]; codes int32[n]; the codes of
-    label i, ascending, are flat[ends[i]] … flat[ends[i + 1] - 1]. Where all are below 64 they are
+    label i, ascending, are flat[ends[i]] … flat[ends[i + 1] - 1]. Where all are below BITS they are
     looked up as the bits of a mask, else by bisection.
     """
-    wrong, few = 0, codes.size > 0 and codes.max() < 64
+    wrong, few = 0, codes.size > 0 and codes.max() < BITS
     masks = np.zeros(ends.size, np.uint64)
     for label in range(ends.size - 1):
         for at in range(ends[label], ends[label + 1]):
-            if flat[at] < 64:
+            if flat[at] < BITS:
                 masks[label] |= np.uint64(1) << np.uint64(flat[at])
     for row in range(codes.size):
         if classes[row] >= label_of.size:
@@ -25,15 +27,9 @@ def outside_set(classes, label_of, codes, ends, flat):
         if few:
             wrong += (masks[label] >> np.uint64(code)) & np.uint64(1) == 0
             continue
-        low, end = ends[label], ends[label + 1]
-        high = end
-        while low < high:
-            middle = (low + high) >> 1
-            if flat[middle] < code:
-                low = middle + 1
-            else:
-                high = middle
-        wrong += low == end or flat[low] != code
+        allowed = flat[ends[label] : ends[label + 1]]
+        at = np.searchsorted(allowed, code)
+        wrong += at == allowed.size or allowed[at] != code
     return wrong
 
 
