@@ -117,13 +117,14 @@ def _labelled(
     struct = parts.combine_chunks() if isinstance(parts, pa.ChunkedArray) else parts
     row_class = integers(struct.field("class")[0].values) - 1
     total = int(row_class.max()) + 1
-    place = np.empty(len(numbers) + 1, dtype=np.int32)
+    place = np.full(len(numbers) + 1, -1, dtype=np.int32)
     place[numbers] = np.arange(len(numbers), dtype=np.int32)
     columns = struct.field("columns")
     label_of: dict[str, Classes] = {}
     for name, labels in zip(columns.keys.to_pylist(), columns.items.field("label"), strict=True):
         chosen = integers(labels.values)
-        if len(chosen) != total or not np.isin(chosen, numbers).all():
+        inside = len(chosen) == total and chosen.min() >= 0 and chosen.max() < len(place)
+        if not inside or place[chosen].min() < 0:
             raise AnonError(
                 function,
                 "every class must have a label that was printed",
