@@ -12,12 +12,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anon_sql.arrow import integers, plain, valid
+from anon_sql.arrow import integers, valid
 from anon_sql.errors import AnonError
+from anon_sql.exact import approximate, exact, ranks
 
 NULL_POINT = 3.0  # a scaled NULL: further than 1 from every number, so its distance is cut to 1
 _MICROSECONDS = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
-_TOP = np.uint64(1 << 63)
 _TEXT = ("VARCHAR", "BOOLEAN", "ENUM", "UUID")
 _NUMBERS = (
     *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
@@ -99,12 +99,47 @@ def categories(name: str, values: pa.Array) -> Categories:
 
 def numbers(function: str, name: str, sql_type: str, values: pa.Array) -> Numbers:
     """Keys and scaled numbers. Raises AnonError for NaN and infinity, with their count."""
+    from anon_sql.kernels.scaling import scaled
+
     present = valid(values)
-    high, low, approximate = wide(sql_type, values)
-    strange = ~np.isfinite(approximate) & present
-    if pa.types.is_temporal(values.type) and not pa.types.is_time(values.type):
+    high, low = exact(sql_type, values)
+    _require_finite(function, name, values, high, present)
+    keys = ranks(high, low)
+    unit = 10.0**values.type.scale if pa.types.is_decimal(values.type) else 1.0
+    if low is None and not pa.types.is_floating(values.type):
+        points, width = scaled(keys, present, NULL_POINT)
+    elif not present.any():
+        points, width = np.full(len(keys), NULL_POINT), 0.0
+    else:
+        if low is not None:
+            above = _above(high, low, int(np.flatnonzero(present)[np.argmin(keys[present])]))
+        else:
+            floats = approximate(sql_type, values)
+            with np.errstate(over="ignore"):
+                above = floats - floats[present].min()
+            if np.isinf(above[present]).any():  # wider than the largest DOUBLE
+                above, unit = floats / 4 - floats[present].min() / 4, 0.25
+        width = float(above[present].max())
+        points = np.where(present, above / width if width > 0 else 0.0, NULL_POINT)
+    width = min(width / unit, float(np.finfo(np.float64).max)) * microseconds(values.type)
+    return Numbers(name, keys, points, present, width)
+
+
+def _require_finite(
+    function: str,
+    name: str,
+    values: pa.Array,
+    keys: npt.NDArray[np.int64],
+    present: npt.NDArray[np.bool_],
+) -> None:
+    """Raise AnonError for NaN and infinity, with their count."""
+    if pa.types.is_floating(values.type):
+        strange = ~np.isfinite(approximate("", values)) & present
+    elif pa.types.is_temporal(values.type) and not pa.types.is_time(values.type):
         limit = np.iinfo(np.int32 if pa.types.is_date32(values.type) else np.int64).max
-        strange |= (np.abs(high) == limit) & present
+        strange = (np.abs(keys) == limit) & present
+    else:
+        return
     if strange.any():
         raise AnonError(
             function,
@@ -112,22 +147,6 @@ def numbers(function: str, name: str, sql_type: str, values: pa.Array) -> Number
             f"{int(strange.sum())} that are NaN or infinite",
             "make them NULL or leave the rows out",
         )
-    keys = _ranks(high, low)
-    if not present.any():
-        return Numbers(name, keys, np.full(len(keys), NULL_POINT), present, 0.0)
-    unit = 10.0**values.type.scale if pa.types.is_decimal(values.type) else 1.0
-    if not pa.types.is_floating(values.type):
-        above = _above(high, low, int(np.flatnonzero(present)[np.argmin(keys[present])]))
-    else:
-        least = approximate[present].min()
-        with np.errstate(over="ignore"):
-            above = approximate - least
-        if np.isinf(above[present]).any():  # wider than the largest DOUBLE
-            above, unit = approximate / 4 - least / 4, 0.25
-    width = float(above[present].max())
-    points = np.where(present, above / width if width > 0 else 0.0, NULL_POINT)
-    width = min(width / unit, float(np.finfo(np.float64).max)) * microseconds(values.type)
-    return Numbers(name, keys, points, present, width)
 
 
 def _above(
@@ -147,8 +166,7 @@ def numeric_keys(sql_type: str, values: pa.Array) -> npt.NDArray[np.int64]:
     """One key a value, in the order of the values; -0.0 is 0.0."""
     if pa.types.is_floating(values.type):
         values = pc.add(values, pa.scalar(0.0, values.type))
-    high, low, _ = wide(sql_type, values)
-    return _ranks(high, low)
+    return ranks(*exact(sql_type, values))
 
 
 def gaps(left: pa.Array, right: pa.Array) -> npt.NDArray[np.float64]:
@@ -156,13 +174,13 @@ def gaps(left: pa.Array, right: pa.Array) -> npt.NDArray[np.float64]:
 
     Both are numbers of one type, or of two that count the same (not days and microseconds).
     """
-    near, far = (wide("", side)[2] * microseconds(side.type) for side in (left, right))
+    near, far = (approximate("", side) * microseconds(side.type) for side in (left, right))
     if left.type == right.type and not pa.types.is_floating(left.type):
         both = pa.concat_arrays([left, right])
         present = np.flatnonzero(valid(both))
         if len(present):
-            high, low, _ = wide("", both)
-            keys = _ranks(high, low)
+            high, low = exact("", both)
+            keys = ranks(high, low)
             unit = 10.0**both.type.scale if pa.types.is_decimal(both.type) else 1.0
             above = _above(high, low, int(present[np.argmin(keys[present])])) / unit
             near, far = np.split(above * microseconds(both.type), 2)
@@ -174,53 +192,3 @@ def microseconds(kind: pa.DataType) -> float:
     """How many microseconds the unit of a time is; 1 for all that is none, dates too."""
     timed = pa.types.is_timestamp(kind) or pa.types.is_time(kind)
     return _MICROSECONDS[kind.unit] if timed else 1.0
-
-
-def wide(
-    sql_type: str, values: pa.Array
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64] | None, npt.NDArray[np.float64]]:
-    """Exact value as one int64 key, or as a pair (high, low) of them, and as a float64.
-
-    The pair is needed beyond 64 bits; both halves compare as signed integers.
-    """
-    values = plain(values)
-    kind = values.type
-    if pa.types.is_decimal(kind):
-        if kind.bit_width < 128:
-            values = values.cast(pa.decimal128(38, kind.scale))
-        pairs = np.frombuffer(values.buffers()[1], dtype=np.uint64)
-        pairs = pairs[2 * values.offset : 2 * (values.offset + len(values))].reshape(-1, 2)
-        bits, upper = pairs[:, 0], pairs[:, 1].view(np.int64)
-        present = valid(values)
-        bits, upper = np.where(present, bits, np.uint64(0)), np.where(present, upper, 0)
-        unsigned = sql_type.startswith("UHUGE")
-        if not unsigned and np.array_equal(upper, bits.view(np.int64) >> 63):
-            return bits.view(np.int64), None, bits.view(np.int64) / 10.0**kind.scale
-        below = np.zeros(len(bits), dtype=np.bool_) if unsigned else upper < 0
-        top = np.where(below, ~upper + (bits == 0), upper).view(np.uint64)
-        approximate = top * 2.0**64 + np.where(below, ~bits + np.uint64(1), bits)
-        approximate = np.where(below, -approximate, approximate) / 10.0**kind.scale
-        high = (upper.view(np.uint64) ^ _TOP).view(np.int64) if unsigned else upper
-        return high, (bits ^ _TOP).view(np.int64), approximate
-    if pa.types.is_floating(kind):
-        floats = values.fill_null(0).to_numpy(zero_copy_only=False).astype(np.float64)
-        bits = floats.view(np.int64)
-        return np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits), None, floats
-    if pa.types.is_uint64(kind):
-        large = integers(values)
-        return (large ^ _TOP).view(np.int64), None, large.astype(np.float64)
-    if pa.types.is_temporal(kind):
-        values = values.view(pa.int32() if kind.bit_width == 32 else pa.int64())
-    exact = integers(values).astype(np.int64)
-    return exact, None, exact.astype(np.float64)
-
-
-def _ranks(high: npt.NDArray[np.int64], low: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64]:
-    """Values of one half as they are, 128-bit values as their dense ranks."""
-    if low is None:
-        return high
-    order = np.lexsort((low, high))
-    changed = (np.diff(high[order]) != 0) | (np.diff(low[order]) != 0)
-    ranks: npt.NDArray[np.int64] = np.empty(len(order), dtype=np.int64)
-    ranks[order] = np.concatenate(([0], np.cumsum(changed))) if len(order) else []
-    return ranks

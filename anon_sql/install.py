@@ -143,6 +143,7 @@ def _add_functions(con: duckdb.DuckDBPyConnection) -> None:
                 function.returns,
                 type="arrow",
                 null_handling="special",
+                side_effects=function.volatile,
             )
 
 

@@ -16,12 +16,17 @@ class Udf:
     returns: str
     call: Callable[..., Any]
     binds: bool  # evaluated while a statement is bound, so it must be cheap and pure
+    # never evaluated again: a macro that is stored in a file forgets AS MATERIALIZED, and DuckDB
+    # then repeats a step of a release for each that reads it unless the step is volatile
+    volatile: bool
 
 
 _udfs: dict[str, Udf] = {}
 
 
-def udf(name: str, returns: str, *, binds: bool = False) -> Callable[[Callable[..., Any]], Any]:
+def udf(
+    name: str, returns: str, *, binds: bool = False, volatile: bool = False
+) -> Callable[[Callable[..., Any]], Any]:
     """File a function as SQL function ``name`` whose result has the SQL type ``returns``.
 
     Raises ValueError where another function has the name already.
@@ -31,7 +36,7 @@ def udf(name: str, returns: str, *, binds: bool = False) -> Callable[[Callable[.
         known = _udfs.get(name)
         if known is not None and known.call.__qualname__ != call.__qualname__:
             raise ValueError(f"two functions are called {name}")
-        _udfs[name] = Udf(name, returns, call, binds)
+        _udfs[name] = Udf(name, returns, call, binds, volatile)
         return call
 
     return file

@@ -102,7 +102,7 @@ def read(
     Raises AnonError for a type or value that no label can stand for.
     """
     from anon_sql.kernels.hash_order import by_hash
-    from anon_sql.kernels.hashing import mix
+    from anon_sql.kernels.hashing import mix, mix_in
 
     jobs = [
         (function, name, sql_type, lists[name], trees.get(name)) for name, sql_type in types.items()
@@ -111,10 +111,9 @@ def read(
     row_hash = hashes.to_numpy(zero_copy_only=False).astype(np.uint64)
     for column in columns:
         if isinstance(column, Numbers):
-            row_hash = mix(row_hash, np.where(column.present, column.keys, np.int64(-1)))
-            row_hash = mix(row_hash, column.present.astype(np.int64))
+            mix_in(row_hash, column.keys, column.present)
         else:
-            row_hash = mix(row_hash, column.codes.astype(np.int64))
+            row_hash = mix(row_hash, column.codes)
     return QuasiTable(tuple(columns), by_hash(row_hash))
 
 

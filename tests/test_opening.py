@@ -4,11 +4,13 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import duckdb
 import pytest
 
 import anon_sql
+from anon_sql import methods
 
 RELEASE = "SELECT count(*) FROM rayden('t', k := 2, qids := ['a'])"
 TABLE = "CREATE TABLE t AS SELECT i % 3 AS a FROM range(30) AS r(i)"
@@ -111,6 +113,18 @@ def test_persist_serves_later_connections(file):
         anon_sql.register(con)
         assert con.sql("SELECT count(*) FROM released").fetchall() == [(30,)]
         assert con.cursor().sql("SELECT count(*) FROM rayden('t', k := 2)").fetchall() == [(30,)]
+
+
+def test_a_stored_release_runs_its_method_once(file, monkeypatch):
+    """What DuckDB stores of a macro forgets which steps are to be evaluated once."""
+    with duckdb.connect(file) as con:
+        anon_sql.register(con, persist=True)
+    found, runs = methods.find("rayden"), []
+    counted = replace(found, run=lambda *given: runs.append(1) or found.run(*given))
+    monkeypatch.setitem(methods._methods, "rayden", counted)
+    with anon_sql.connect(file) as con:
+        assert len(con.sql("FROM rayden('t', k := 2)").fetchall()) == 30
+    assert len(runs) == 1
 
 
 def test_persist_on_a_file_too_old_for_it_leaves_nothing(tmp_path):

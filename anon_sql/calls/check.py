@@ -10,14 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anon_sql import intake
 from anon_sql.arrow import first, integers, lists, one_list, one_map, one_struct, valid
 from anon_sql.calls.binding import HELPER
 from anon_sql.calls.partition import real_rows
 from anon_sql.calls.plan import shadowed
 from anon_sql.calls.protection import constraint_of
 from anon_sql.calls.truthful import untrue
-from anon_sql.columns import is_number, wide
+from anon_sql.columns import is_number
 from anon_sql.errors import AnonError
+from anon_sql.exact import exact
 from anon_sql.registry import udf
 
 _READ = HELPER + "read_"
@@ -26,11 +28,11 @@ Classes = npt.NDArray[np.int32]
 ROWS = "STRUCT(position INTEGER[], class INTEGER[], labels MAP(VARCHAR, INTEGER[]))"
 
 
-@udf("__anon_check", ROWS)
+@udf("__anon_check", ROWS, volatile=True)
 def check(
     plans: Any,
+    numbers: Any,
     packed: Any,
-    keys: Any,
     parts: Any,
     printed: Any,
     kept_names: Any,
@@ -40,21 +42,21 @@ def check(
 ) -> pa.Array:
     """Where each released row and its labels stand in their lists, in the order of release.
 
-    packed: numeric quasi-identifiers and hashes; keys: what k, l and t are counted over beside
-    rows, see ``calls.protection``; parts: what the partition returned; printed: the number of
-    each label and, for each column, its hash, whether it is ``*`` and between which values it lies,
-    as read back from the print.
+    numbers: of the intake that has the rows; packed: the lists of numeric quasi-identifiers that
+    labels were printed from; parts: what the partition returned; printed: the number of each label
+    and, for each column, its hash, whether it is ``*`` and between which values it lies, as read
+    back from the print.
     """
     from anon_sql.kernels import grouping
     from anon_sql.kernels.hashing import mix
 
-    plan, rows = first(plans), lists(packed)
+    plan, listed = first(plans), lists(packed)
     shown: dict[str, Any] = dict(lists(printed))
     _require_bound(plan["function"], plan["kept"], kept_names)
     _require_bound(plan["function"], plan["quasi"], shown_names)
     _require_bound(plan["function"], [*plan["kept"], *plan["quasi"]], order_names)
-    hashes = rows[HELPER + "hash"]
-    if hashes is None:
+    rows = intake.claim(first(numbers)).columns
+    if not rows:
         return pa.array([None], _result_type())
     row_class, label_of = _labelled(plan["function"], parts, integers(shown[HELPER + "at"]))
     real = real_rows(rows)  # what k, l, t and truth are about
@@ -71,7 +73,7 @@ def check(
         starred &= integers(read.field("star")).astype(np.bool_)
         told = name in nodes or plan["centres"]
         if not told and is_number(plan["function"], name, sql_type):
-            values: Any = rows[name]
+            values = _as_listed(plan["function"], rows[name], listed[name])
             values = values if counted is None else values.take(pa.array(counted))
             _require_within(plan["function"], name, sql_type, values, read, classes)
     _, inverse = np.unique(printed_as, return_inverse=True)
@@ -82,7 +84,7 @@ def check(
     dropped = np.zeros(groups, dtype=np.bool_)
     if plan["suppressed"] == "drop":
         dropped[group_of[starred]] = True
-    constraint = constraint_of(plan, lists(keys), lists(trees), counted)
+    constraint = constraint_of(plan, rows, lists(trees), counted)
     own_group = row_group if counted is None else group_of[classes]
     illegal = int((~constraint.legal(own_group, groups) & ~dropped).sum())
     if illegal:
@@ -92,7 +94,7 @@ def check(
             f"{illegal} that {'does' if illegal == 1 else 'do'} not",
             "nothing was released; please report this",
         )
-    arranged = grouping.arrange(order, starts, integers(hashes))
+    arranged = grouping.arrange(order, starts, integers(rows[HELPER + "hash"]))
     if dropped.any():
         arranged = arranged[~dropped[row_group[arranged]]]
     return one_struct(
@@ -106,6 +108,19 @@ def check(
             ),
         }
     )
+
+
+def _as_listed(function: str, read: pa.Array, listed: pa.Array | None) -> Any:
+    """The values that labels were printed from, or AnonError where they are others than were
+    partitioned."""
+    if listed is None or not listed.equals(read):
+        raise AnonError(
+            function,
+            "labels must be printed from the rows that were read",
+            "others",
+            "nothing was released; please report this",
+        )
+    return listed
 
 
 def _labelled(
@@ -183,7 +198,7 @@ def _require_within(
 
 def _exact(sql_type: str, values: Any) -> tuple[Any, ...]:
     """Which values are there, and their exact keys: one int64 half, or two."""
-    high, low, _ = wide(sql_type, values)
+    high, low = exact(sql_type, values)
     return (valid(values), high) if low is None else (valid(values), high, low)
 
 

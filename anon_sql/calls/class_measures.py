@@ -15,7 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.calls.nodes import node_text, nodes_of
-from anon_sql.columns import Categories, Numbers, wide
+from anon_sql.columns import Categories, Numbers
+from anon_sql.exact import approximate, exact
 from anon_sql.hierarchical import Hierarchical
 from anon_sql.labels import STAR
 from anon_sql.table import Column, QuasiTable
@@ -135,9 +136,9 @@ def _of_sets(column: Categories, grouped: Grouped) -> tuple[Ints, npt.NDArray[np
 def doubles(sql_type: str, values: pa.Array) -> Floats:
     """Numbers, days, micro- or nanoseconds as the nearest DOUBLE, as ``__anon_point`` has them;
     whatever for NULL."""
-    high, low, floats = wide(sql_type, values)
     if pa.types.is_floating(values.type) or pa.types.is_uint64(values.type):
-        return floats
+        return approximate(sql_type, values)
+    high, low = exact(sql_type, values)
     if not pa.types.is_decimal(values.type):
         unit = getattr(values.type, "unit", "us")
         return (high * (1 if pa.types.is_date(values.type) else _MICRO.get(unit, 1))).astype(
@@ -149,7 +150,7 @@ def doubles(sql_type: str, values: pa.Array) -> Floats:
         return near
     if low is None:
         whole = [int(x) for x in high]
-    else:  # two halves: the upper is signed, or without its top bit; see ``wide``
+    else:  # two halves: the upper is signed, or without its top bit; see ``exact``
         unsigned = sql_type.startswith("UHUGE")
         upper = high.view(np.uint64) ^ np.uint64(1 << 63) if unsigned else high
         lower = low.view(np.uint64) ^ np.uint64(1 << 63)

@@ -1,4 +1,4 @@
-"""Packed columns in, classes and what their labels are made of out: the first of two calls.
+"""Rows in, classes and what their labels are made of out: the first of two calls.
 
 ``calls.check`` then looks at what was printed.
 """
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql import compiling, interrupt, methods, options
+from anon_sql import compiling, intake, interrupt, methods, options
 from anon_sql.arrow import first, integers, lists, one_list, one_map, one_struct, valid
 from anon_sql.calls.binding import HELPER
 from anon_sql.calls.describe import PART, describe, label_count
@@ -30,14 +30,22 @@ PARTS = (
 Classes = npt.NDArray[np.int32]
 
 
-@udf("__anon_partition", PARTS)
-def partition(plans: Any, packed: Any, given: Any, trees: Any) -> pa.Array:
-    """Run a method and describe its classes, the suppressed rows as the last one."""
+@udf("__anon_partition", PARTS, volatile=True)
+def partition(plans: Any, numbers: Any, taken: Any, given: Any, trees: Any) -> pa.Array:
+    """Run a method and describe its classes, the suppressed rows as the last one.
+
+    numbers: of the intake that has the rows; taken: which of them stands at each place of the
+    lists, in whose order all that is returned is.
+    """
     from anon_sql.kernels import grouping
 
-    plan, columns = first(plans), lists(packed)
-    if columns[HELPER + "hash"] is None:
+    held = taken.combine_chunks() if isinstance(taken, pa.ChunkedArray) else taken
+    if not held.is_valid()[0].as_py():
         return pa.array([None], _result_type())
+    plan, number = first(plans), first(numbers)
+    rows = intake.claim(number)
+    workers = Workers(plan["function"], plan["threads"])
+    columns = rows.settled(integers(held.values), workers)
     table, call, method = prepare(plan, columns, first(given) or {}, lists(trees))
     classes, nodes = run(table, call, method, plan["suppressed"])
     count = int(classes.max()) + 1
@@ -55,8 +63,8 @@ def partition(plans: Any, packed: Any, given: Any, trees: Any) -> pa.Array:
         (plan, column, *grouped, suppressed, given)
         for column, given in zip(table.columns, chosen, strict=True)
     ]
-    workers = Workers(plan["function"], plan["threads"])
     parts = workers.map(describe, jobs, [table.rows] * len(jobs))
+    intake.back(number, rows)
     return one_struct(
         {
             "columns": one_map([column.name for column in table.columns], parts, PART),

@@ -185,7 +185,7 @@ def _room(roles: Roles, names: Sequence[str], settings: Mapping[str, Any]) -> tu
     )
 
 
-@udf("__anon_plan", PLAN)
+@udf("__anon_plan", PLAN, volatile=True)
 def plan(
     function: Any, types: Any, k: Any, scope: Any, seen: Any, common: Any, options: Any
 ) -> pa.Array:

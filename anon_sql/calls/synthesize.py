@@ -23,7 +23,7 @@ _ROUNDING = 1e-9
 _POSITIONS = pa.map_(pa.string(), pa.list_(pa.int32()))
 
 
-@udf("__anon_synthesize", "MAP(VARCHAR, INTEGER[])")
+@udf("__anon_synthesize", "MAP(VARCHAR, INTEGER[])", volatile=True)
 def synthesize(plans: Any, packed: Any, given: Any) -> pa.Array:
     """By released column, where in its list each synthetic record's value stands.
 

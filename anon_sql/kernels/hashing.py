@@ -23,3 +23,16 @@ def mix(hashes: npt.NDArray[np.uint64], values: npt.NDArray[np.int64]) -> npt.ND
         turned = (hashes[row] << np.uint64(7)) | (hashes[row] >> np.uint64(57))
         mixed[row] = _scramble(turned ^ np.uint64(values[row]))
     return mixed
+
+
+@njit(cache=True, nogil=True)
+def mix_in(
+    hashes: npt.NDArray[np.uint64], values: npt.NDArray[np.int64], present: npt.NDArray[np.bool_]
+) -> None:
+    """``mix`` in place, of a column's values and of whether each is there; -1 where it is not."""
+    for row in range(len(hashes)):
+        hashed = hashes[row]
+        turned = (hashed << np.uint64(7)) | (hashed >> np.uint64(57))
+        hashed = _scramble(turned ^ np.uint64(values[row] if present[row] else -1))
+        turned = (hashed << np.uint64(7)) | (hashed >> np.uint64(57))
+        hashes[row] = _scramble(turned ^ np.uint64(present[row]))

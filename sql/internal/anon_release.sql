@@ -1,8 +1,8 @@
 -- A release: one way through for every method, and no way round the check.
 --
--- plan ─► pack each column as a list ─► partition ─► print each distinct label ─► check the
--- printed labels ─► rows. Each step is evaluated once; the lists stay where they are, and the
--- last step picks each row's values and its class's labels out of them.
+-- plan ─► take the rows in ─► partition ─► print each distinct label ─► check the printed labels
+-- ─► rows. Each step is evaluated once. What is released as it is stays here as a list, and the last
+-- step picks each row's values and its class's labels out of lists.
 
 CREATE OR REPLACE MACRO __anon_common(
     __anon_format, __anon_suppressed, __anon_seed,
@@ -33,49 +33,67 @@ CREATE OR REPLACE MACRO __anon_release(
 ) AS TABLE
 WITH
 __anon_planned AS MATERIALIZED (
-    SELECT __anon_plan(
-        __anon_function, __anon_types, __anon_k_given, __anon_call, __anon_seen(__anon_tbl),
-        __anon_common_, __anon_options) AS __anon_plan,
-        __anon_types
-    FROM __anon_schema(__anon_tbl, __anon_k)
+    SELECT
+        *, __anon_open(__anon_plan, __anon_db(), current_connection_id(), current_query_id())
+            AS __anon_intake
+    FROM (
+        SELECT __anon_plan(
+            __anon_function, __anon_types, __anon_k_given, __anon_call, __anon_seen(__anon_tbl),
+            __anon_common_, __anon_options) AS __anon_plan,
+            __anon_types
+        FROM __anon_schema(__anon_tbl, __anon_k))
 ),
 __anon_grown AS MATERIALIZED (FROM __anon_trees(__anon_tbl, __anon_call, __anon_hierarchy)),
+-- What the partition and the check need of a row is taken as it is read. The rest stays here:
+-- numbers, for labels to be printed from, and what is released as it is.
+__anon_read AS (
+    SELECT
+        __anon_take(__anon_intake, struct_pack(*COLUMNS(lambda __anon_c:
+            __anon_is('quasi', __anon_c, __anon_call)
+            OR __anon_is('classes', __anon_c, __anon_call)
+            OR __anon_c IN ('__anon_hash', '__anon_made') OR __anon_c[:12] = '__anon_mark_'
+            OR __anon_c[:11] = '__anon_key_'))) AS __anon_taken,
+        COLUMNS(lambda __anon_c: __anon_c = '__anon_blank'
+            OR __anon_is('quasi', __anon_c, __anon_call)),
+        struct_pack(*COLUMNS(lambda __anon_c: __anon_c = '__anon_none'
+            OR __anon_is('released', __anon_c, __anon_call)
+            AND NOT __anon_is('quasi', __anon_c, __anon_call))) AS __anon_kept,
+        __anon_intake, __anon_plan, __anon_trees
+    FROM (
+        SELECT
+            *,
+            __anon_mark(COLUMNS(lambda __anon_c: __anon_is('loose', __anon_c, __anon_call)))
+                AS '__anon_mark_\0',
+            __anon_key(COLUMNS(lambda __anon_c: __anon_c = '__anon_nobody'
+                OR __anon_is('protected', __anon_c, __anon_call))) AS '__anon_key_\0'
+        FROM (
+            SELECT
+                *, {'__anon_none': 0} AS __anon_nobody, 0 AS __anon_none, 0::TINYINT AS __anon_blank
+            FROM __anon_hashed(coalesce(__anon_from, __anon_tbl), __anon_call))),
+        __anon_planned, __anon_grown
+),
 __anon_lists AS (
     SELECT
-        list(COLUMNS(lambda __anon_c: __anon_is('released', __anon_c, __anon_call)
-            OR __anon_is('classes', __anon_c, __anon_call)
-            OR __anon_c IN ('__anon_hash', '__anon_made'))),
-        list(__anon_mark(COLUMNS(lambda __anon_c: __anon_is('loose', __anon_c, __anon_call))))
-            AS '__anon_mark_\0',
-        __anon_key_list(COLUMNS(lambda __anon_c: __anon_c = '__anon_nobody'
-            OR __anon_is('protected', __anon_c, __anon_call))) AS '__anon_key_\0',
-        [0] AS __anon_none,
+        list(COLUMNS(* EXCLUDE (
+            __anon_taken, __anon_kept, __anon_intake, __anon_plan, __anon_trees))),
+        list({'kept': __anon_kept, 'taken': __anon_taken}) AS __anon_rows,
         -- carried along with the lists, since a join would copy those
-        any_value(__anon_plan) FILTER (__anon_row = 1) AS __anon_plan,
-        any_value(__anon_trees) FILTER (__anon_row = 1) AS __anon_trees
-    FROM
-        (SELECT *, {'__anon_none': 0} AS __anon_nobody
-         FROM __anon_rows(coalesce(__anon_from, __anon_tbl), __anon_call)),
-        __anon_planned, __anon_grown
-    WHERE CASE
-        WHEN __anon_row <= __anon_plan.rows THEN true ELSE error(__anon_plan.too_large) END
+        any_value(__anon_intake) FILTER (__anon_taken = 0) AS __anon_intake,
+        any_value(__anon_plan) FILTER (__anon_taken = 0) AS __anon_plan,
+        any_value(__anon_trees) FILTER (__anon_taken = 0) AS __anon_trees
+    FROM __anon_read
 ),
--- Lists of text are large and only the partition needs them: they go no further.
--- __anon_hash and __anon_none ride along, so that a call without quasi-identifiers reaches the
+-- __anon_blank and __anon_none ride along, so that a call without quasi-identifiers reaches the
 -- plan's error and one without other columns has something to pick.
 __anon_parts AS MATERIALIZED (
     SELECT
         __anon_partition(
-            __anon_plan,
-            struct_pack(*COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
-                OR __anon_is('classes', __anon_c, __anon_call)
-                OR __anon_c IN ('__anon_hash', '__anon_made') OR __anon_c[:12] = '__anon_mark_'
-                OR __anon_c[:11] = '__anon_key_')),
+            __anon_plan, __anon_intake,
+            list_transform(__anon_rows, lambda __anon_r: __anon_r.taken),
             __anon_options, __anon_trees) AS __anon_part,
-        __anon_slim(COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
-            OR __anon_c IN ('__anon_hash', '__anon_made'))),
-        COLUMNS(lambda __anon_c: __anon_c = '__anon_none' OR __anon_c[:11] = '__anon_key_'
-            OR __anon_is('released', __anon_c, __anon_call) AND NOT __anon_is('quasi', __anon_c, __anon_call))
+        __anon_slim(COLUMNS(* EXCLUDE (
+            __anon_rows, __anon_intake, __anon_plan, __anon_trees))),
+        __anon_rows
     FROM __anon_lists
 ),
 -- A row for each label of the column that has most of them; the others' run out with NULL.
@@ -86,9 +104,7 @@ __anon_columns AS (
             __anon_part.columns[alias(COLUMNS(* EXCLUDE (__anon_part)))]),
         unnest(range(1, __anon_part.labels + 1)) AS __anon_at
     FROM (
-        SELECT __anon_part, COLUMNS(lambda __anon_c: __anon_c = '__anon_hash'
-            OR __anon_is('quasi', __anon_c, __anon_call))
-        FROM __anon_parts)
+        SELECT __anon_part, COLUMNS(* EXCLUDE (__anon_part, __anon_rows)) FROM __anon_parts)
 ),
 __anon_labels AS (
     SELECT __anon_as_label(COLUMNS(* EXCLUDE (__anon_at)), __anon_at), __anon_at
@@ -118,14 +134,8 @@ __anon_reads AS (
     FROM __anon_printed
 ),
 __anon_texts AS (
-    SELECT COLUMNS(lambda __anon_c: __anon_c = '__anon_hash'
-        OR __anon_is('quasi', __anon_c, __anon_call))
+    SELECT COLUMNS(lambda __anon_c: __anon_c = '__anon_blank' OR __anon_c[:7] <> '__anon_')
     FROM __anon_printed
-),
-__anon_kept AS (
-    SELECT COLUMNS(lambda __anon_c: __anon_c = '__anon_none'
-        OR __anon_is('released', __anon_c, __anon_call) AND NOT __anon_is('quasi', __anon_c, __anon_call))
-    FROM __anon_parts
 ),
 -- All of them in the source's order.
 __anon_order AS (
@@ -136,7 +146,9 @@ __anon_order AS (
 -- with the roles, since a comment may have changed in between.
 __anon_kept_names AS (
     SELECT struct_pack(*COLUMNS(*)) AS __anon_kept_name
-    FROM (SELECT any_value(__anon_nothing(COLUMNS(__anon_kept.*))) FROM __anon_kept WHERE false)
+    FROM (
+        SELECT any_value(__anon_nothing(COLUMNS(*)))
+        FROM (SELECT unnest(list_extract(__anon_rows, 0).kept) FROM __anon_parts) WHERE false)
 ),
 __anon_shown_names AS (
     SELECT struct_pack(*COLUMNS(*)) AS __anon_shown_name
@@ -147,15 +159,12 @@ __anon_order_names AS (
 ),
 __anon_held AS (
     SELECT
-        struct_pack(*COLUMNS(lambda __anon_c: __anon_is('quasi', __anon_c, __anon_call)
-            OR __anon_c IN ('__anon_hash', '__anon_made'))) AS __anon_quasi,
-        struct_pack(*COLUMNS(lambda __anon_c: __anon_c[:11] = '__anon_key_')) AS __anon_keys,
-        __anon_part
+        struct_pack(*COLUMNS(* EXCLUDE (__anon_part, __anon_rows))) AS __anon_quasi, __anon_part
     FROM __anon_parts
 ),
 __anon_checked AS MATERIALIZED (
     SELECT __anon_check(
-        __anon_plan, __anon_quasi, __anon_keys, __anon_part, __anon_read,
+        __anon_plan, __anon_intake, __anon_quasi, __anon_part, __anon_read,
         __anon_kept_name, __anon_shown_name, __anon_order_name, __anon_trees) AS __anon_rows
     FROM __anon_held, __anon_planned, __anon_grown, __anon_reads,
         __anon_kept_names, __anon_shown_names, __anon_order_names
@@ -175,9 +184,9 @@ __anon_places AS (
 -- The first branch has no row: it keeps the source's order of columns.
 (FROM __anon_order LIMIT 0)
 UNION ALL BY NAME
-(SELECT * EXCLUDE (__anon_none, __anon_hash)
+(SELECT * EXCLUDE (__anon_none, __anon_blank)
  FROM (
     SELECT
-        list_extract(COLUMNS(__anon_kept.*), __anon_at),
+        unnest(list_extract(__anon_rows, __anon_at).kept),
         list_extract(COLUMNS(__anon_shown.*), __anon_class)
-    FROM __anon_places, __anon_kept, __anon_shown));
+    FROM __anon_places, (SELECT __anon_rows FROM __anon_parts), __anon_shown));

@@ -18,11 +18,10 @@ CREATE OR REPLACE MACRO __anon_whole_by
     (probe TIMESTAMPTZ, x) AS x;
 CREATE OR REPLACE MACRO __anon_whole(x) AS __anon_whole_by(list_extract(list_value(x), 1), x);
 
-CREATE OR REPLACE MACRO __anon_rows(__anon_tbl, __anon_roles) AS TABLE
+CREATE OR REPLACE MACRO __anon_hashed(__anon_tbl, __anon_roles) AS TABLE
 SELECT
     COLUMNS(lambda __anon_c: __anon_c[:13] <> '__anon_whole_'),
-    hash('', *COLUMNS(lambda __anon_c: __anon_c[:13] = '__anon_whole_')) AS __anon_hash,
-    row_number() OVER () AS __anon_row
+    hash('', *COLUMNS(lambda __anon_c: __anon_c[:13] = '__anon_whole_')) AS __anon_hash
 FROM (
     SELECT
         *,
@@ -30,3 +29,6 @@ FROM (
             AS '__anon_whole_\0'
     FROM (SELECT *, 0 AS __anon_zero FROM query_table(__anon_tbl))
 );
+
+CREATE OR REPLACE MACRO __anon_rows(__anon_tbl, __anon_roles) AS TABLE
+SELECT *, row_number() OVER () AS __anon_row FROM __anon_hashed(__anon_tbl, __anon_roles);

@@ -1,0 +1,75 @@
+"""Numbers as they are: exact int64 keys in the order of the values, and the nearest float64."""
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.arrow import integers, plain, valid
+
+_TOP = np.uint64(1 << 63)
+
+
+def exact(
+    sql_type: str, values: pa.Array
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64] | None]:
+    """Exact value as one int64 key, or as a pair (high, low) of them, needed beyond 64 bits; both
+    halves compare as signed integers."""
+    values = plain(values)
+    kind = values.type
+    if pa.types.is_decimal(kind):
+        bits, upper = _halves(values)
+        unsigned = sql_type.startswith("UHUGE")
+        if not unsigned and np.array_equal(upper, bits.view(np.int64) >> 63):
+            return bits.view(np.int64), None
+        high = (upper.view(np.uint64) ^ _TOP).view(np.int64) if unsigned else upper
+        return high, (bits ^ _TOP).view(np.int64)
+    if pa.types.is_floating(kind):
+        bits = approximate(sql_type, values).view(np.int64)
+        return np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits), None
+    if pa.types.is_uint64(kind):
+        return (integers(values) ^ _TOP).view(np.int64), None
+    if pa.types.is_temporal(kind):
+        values = values.view(pa.int32() if kind.bit_width == 32 else pa.int64())
+    return integers(values).astype(np.int64), None
+
+
+def approximate(sql_type: str, values: pa.Array) -> npt.NDArray[np.float64]:
+    """Values as the nearest float64; 0 for NULL."""
+    values = plain(values)
+    kind = values.type
+    if pa.types.is_decimal(kind):
+        bits, upper = _halves(values)
+        unsigned = sql_type.startswith("UHUGE")
+        if not unsigned and np.array_equal(upper, bits.view(np.int64) >> 63):
+            near: npt.NDArray[np.float64] = bits.view(np.int64) / 10.0**kind.scale
+            return near
+        below = np.zeros(len(bits), dtype=np.bool_) if unsigned else upper < 0
+        top = np.where(below, ~upper + (bits == 0), upper).view(np.uint64)
+        far = top * 2.0**64 + np.where(below, ~bits + np.uint64(1), bits)
+        signed: npt.NDArray[np.float64] = np.where(below, -far, far) / 10.0**kind.scale
+        return signed
+    if pa.types.is_temporal(kind):
+        values = values.view(pa.int32() if kind.bit_width == 32 else pa.int64())
+    floats: npt.NDArray[np.float64] = integers(values).astype(np.float64)
+    return floats
+
+
+def _halves(values: pa.Array) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+    """The lower and the upper 64 bits of decimals; 0 for NULL."""
+    if values.type.bit_width < 128:
+        values = values.cast(pa.decimal128(38, values.type.scale))
+    pairs = np.frombuffer(values.buffers()[1], dtype=np.uint64)
+    pairs = pairs[2 * values.offset : 2 * (values.offset + len(values))].reshape(-1, 2)
+    bits, upper, present = pairs[:, 0], pairs[:, 1].view(np.int64), valid(values)
+    return np.where(present, bits, np.uint64(0)), np.where(present, upper, 0)
+
+
+def ranks(high: npt.NDArray[np.int64], low: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64]:
+    """Values of one half as they are, 128-bit values as their dense ranks."""
+    if low is None:
+        return high
+    order = np.lexsort((low, high))
+    changed = (np.diff(high[order]) != 0) | (np.diff(low[order]) != 0)
+    ranks: npt.NDArray[np.int64] = np.empty(len(order), dtype=np.int64)
+    ranks[order] = np.concatenate(([0], np.cumsum(changed))) if len(order) else []
+    return ranks
