@@ -1,5 +1,7 @@
 """Numbers as they are: exact int64 keys in the order of the values, and the nearest float64."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -21,8 +23,7 @@ def exact(
         unsigned = sql_type.startswith("UHUGE")
         if not unsigned and np.array_equal(upper, bits.view(np.int64) >> 63):
             return bits.view(np.int64), None
-        high = (upper.view(np.uint64) ^ _TOP).view(np.int64) if unsigned else upper
-        return high, (bits ^ _TOP).view(np.int64)
+        return _beneath(upper) if unsigned else upper, _beneath(bits.view(np.int64))
     if pa.types.is_floating(kind):
         bits = approximate(sql_type, values).view(np.int64)
         return np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits), None
@@ -31,6 +32,22 @@ def exact(
     if pa.types.is_temporal(kind):
         values = values.view(pa.int32() if kind.bit_width == 32 else pa.int64())
     return integers(values).astype(np.int64), None
+
+
+def comparable(sql_type: str, sides: Sequence[pa.Array]) -> list[npt.NDArray[np.int64]]:
+    """One key a value, in the order of the values of all sides together."""
+    halves = [exact(sql_type, side) for side in sides]
+    if all(low is None for _, low in halves):
+        return [high for high, _ in halves]
+    high = np.concatenate([high >> 63 if low is None else high for high, low in halves])
+    low = np.concatenate([_beneath(high) if low is None else low for high, low in halves])
+    ends = np.cumsum([len(side) for side in sides])
+    return np.split(ranks(high, low), ends[:-1])
+
+
+def _beneath(keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The lower half of keys that have none, as ``exact`` gives it."""
+    return (keys.view(np.uint64) ^ _TOP).view(np.int64)
 
 
 def approximate(sql_type: str, values: pa.Array) -> npt.NDArray[np.float64]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import anon_sql
 from anon_sql.columns import NULL_POINT, categories, gaps, numbers
+from anon_sql.exact import comparable
 from tests.test_roles import fails
 
 WIDE = {  # SQL type: Arrow type, smallest and largest value
@@ -98,6 +99,27 @@ def test_floats_keep_their_order(values):
     assert [known.index(value) for value in sorted(known)] == [keys.index(k) for k in sorted(keys)]
     assert ((points >= 0) & (points <= 1)).all()
     assert (made.points[~made.present] == NULL_POINT).all()
+
+
+@settings(max_examples=300, deadline=None)
+@given(columns(), st.integers(0, 8), st.integers(0, 8))
+@example(("HUGEINT", [-(2**127), -1, None, 0, 2**127 - 1]), 2, 4)
+@example(("UHUGEINT", [0, 2**127, 2**128 - 1, 2**63]), 1, 2)
+def test_keys_of_several_arrays_compare(column, first, second):
+    sql_type, values = column
+    cuts = sorted([first, second])
+    parts = [values[: cuts[0]], values[cuts[0] : cuts[1]], values[cuts[1] :]]
+    parts = [part for part in parts if part]
+    made = comparable(sql_type, [array(part, WIDE[sql_type][0]) for part in parts])
+    assert [len(keys) for keys in made] == [len(part) for part in parts]
+    known = [
+        (value, key)
+        for value, key in zip(values, np.concatenate(made), strict=True)
+        if value is not None
+    ]
+    for a, near in known:
+        for b, far in known:
+            assert (a < b, a == b) == (near < far, near == far)
 
 
 @settings(max_examples=200, deadline=None)

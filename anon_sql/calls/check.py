@@ -19,7 +19,7 @@ from anon_sql.calls.protection import constraint_of
 from anon_sql.calls.truthful import untrue
 from anon_sql.columns import is_number
 from anon_sql.errors import AnonError
-from anon_sql.exact import exact
+from anon_sql.exact import comparable
 from anon_sql.registry import udf
 
 _READ = HELPER + "read_"
@@ -187,25 +187,9 @@ def _require_within(
     """Each value lies between the ends that its printed label gives when it is read."""
     from anon_sql.kernels.truth import outside_range
 
-    sides = [_exact(sql_type, side) for side in (values, read.field("low"), read.field("high"))]
-    if any(len(side) == 3 for side in sides):  # beyond 64 bits
-        sides = [_widen(side) for side in sides]
+    low, high = read.field("low"), read.field("high")
+    keys, least, most = comparable(sql_type, [values, low, high])
     star = integers(read.field("star")).astype(np.bool_)
-    wrong = outside_range(row_place, star, *((*side, side[1])[:3] for side in sides))
+    wrong = outside_range(row_place, star, valid(values), keys, valid(low), least, most)
     if wrong:
         raise untrue(function, name, wrong)
-
-
-def _exact(sql_type: str, values: Any) -> tuple[Any, ...]:
-    """Which values are there, and their exact keys: one int64 half, or two."""
-    high, low = exact(sql_type, values)
-    return (valid(values), high) if low is None else (valid(values), high, low)
-
-
-def _widen(side: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Keys of one half as two: the sign, and the bits in the order of signed integers."""
-    if len(side) == 3:
-        return side
-    present, keys = side
-    low = keys.view(np.uint64) ^ np.uint64(1 << 63)
-    return present, keys >> 63, low.view(np.int64)

@@ -34,29 +34,20 @@ def outside_set(classes, label_of, codes, ends, flat):
 
 
 @njit(cache=True, nogil=True)
-def outside_range(classes, star, values, low, high):
+def outside_range(classes, star, present, keys, labelled, low, high):
     """Rows whose value is not between the ends of their class's label.
 
-    classes int32[n] into star bool[m]: whether the label says nothing. values, low, high: each
-    (present bool, upper int64, lower int64) of n rows or m labels. Upper halves of exact keys are
-    compared first, then lower ones; a label without ends is one of NULLs.
+    classes int32[n] into star bool[m]: whether the label says nothing. present bool[n], keys
+    int64[n]: the values; labelled bool[m], low, high int64[m]: the ends, in keys that compare with
+    the values'. A label without ends is one of NULLs.
     """
-    present, upper, lower = values
-    labelled, low_upper, low_lower = low
-    _, high_upper, high_lower = high
     wrong = 0
     for row in range(len(classes)):
         at = classes[row]
         if star[at]:
             continue
-        if not present[row] or not labelled[at]:
+        if present[row] and labelled[at]:
+            wrong += keys[row] < low[at] or high[at] < keys[row]
+        else:
             wrong += present[row] or labelled[at]
-            continue
-        below = upper[row] < low_upper[at] or (
-            upper[row] == low_upper[at] and lower[row] < low_lower[at]
-        )
-        above = high_upper[at] < upper[row] or (
-            high_upper[at] == upper[row] and high_lower[at] < lower[row]
-        )
-        wrong += below or above
     return wrong

@@ -27,21 +27,15 @@ def test_ranges():
     for _ in range(50):
         rows, labels = draw.integers(1, 60), draw.integers(1, 6)
         own = draw.integers(0, labels, rows).astype(np.int32)
-        star = draw.random(labels) < 0.2
-
-        def keys(many, nulls, span=4):
-            present = draw.random(many) >= nulls
-            return present, draw.integers(-1, 2, many), draw.integers(-span, span, many)
-
-        value, low, high = keys(rows, 0.2), keys(labels, 0.2), keys(labels, 0.0)
+        star, labelled = draw.random(labels) < 0.2, draw.random(labels) >= 0.2
+        present, keys = draw.random(rows) >= 0.2, draw.integers(-4, 4, rows)
+        low, high = draw.integers(-4, 4, (2, labels))
         wanted = 0
         for row, at in enumerate(own):
             if star[at]:
                 continue
-            if not value[0][row] or not low[0][at]:
-                wanted += bool(value[0][row] != low[0][at])
+            if not present[row] or not labelled[at]:
+                wanted += bool(present[row] != labelled[at])
                 continue
-            here = (value[1][row], value[2][row])
-            ends = (low[1][at], low[2][at]), (high[1][at], high[2][at])
-            wanted += not ends[0] <= here <= ends[1]
-        assert outside_range(own, star, value, low, high) == wanted
+            wanted += not low[at] <= keys[row] <= high[at]
+        assert outside_range(own, star, present, keys, labelled, low, high) == wanted
