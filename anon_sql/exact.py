@@ -87,6 +87,6 @@ def ranks(high: npt.NDArray[np.int64], low: npt.NDArray[np.int64] | None) -> npt
         return high
     order = np.lexsort((low, high))
     changed = (np.diff(high[order]) != 0) | (np.diff(low[order]) != 0)
-    ranks: npt.NDArray[np.int64] = np.empty(len(order), dtype=np.int64)
-    ranks[order] = np.concatenate(([0], np.cumsum(changed))) if len(order) else []
-    return ranks
+    dense: npt.NDArray[np.int64] = np.empty(len(order), dtype=np.int64)
+    dense[order] = np.concatenate(([0], np.cumsum(changed))) if len(order) else []
+    return dense

@@ -8,6 +8,7 @@ memory or with ``persist=True``.
 import uuid
 import weakref
 from collections.abc import Collection, Iterable
+from functools import partial
 from importlib import import_module
 from pkgutil import iter_modules
 from threading import Lock
@@ -134,11 +135,12 @@ def _add_functions(con: duckdb.DuckDBPyConnection) -> None:
             "an open one",
             "COMMIT or ROLLBACK first",
         )
+    database = uuid.uuid4().hex
     for function in registry.udfs():
         if function.name not in known:
             create(
                 function.name,
-                function.call,
+                partial(function.call, database) if function.owned else function.call,
                 None,
                 function.returns,
                 type="arrow",

@@ -1,13 +1,14 @@
 """The rows of the releases under way, chunk by chunk as DuckDB reads them.
 
 Lists in SQL would hold them as well, at more than twice the cost for text. A statement that fails
-leaves its rows behind: they are forgotten when its connection starts another, or after an hour.
+leaves its rows behind: they are forgotten when its connection starts another release, or when any
+starts an hour later.
 """
 
 import itertools
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,12 @@ from anon_sql.errors import AnonError
 from anon_sql.workers import Workers
 
 HOUR = 3600.0
+_TEXTS = (
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+)
 _lock = threading.Lock()
 _numbers = itertools.count(1)
 _open: dict[int, "Intake"] = {}
@@ -25,7 +32,7 @@ _open: dict[int, "Intake"] = {}
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement of one connection: the database's token and DuckDB's own numbers."""
+    """One statement of one connection: which open database it is of, and DuckDB's own numbers."""
 
     database: str
     connection: int
@@ -79,9 +86,8 @@ def start(function: str, statement: Statement, most: int, too_large: str) -> int
     now = time.monotonic()
     with _lock:
         for number, other in list(_open.items()):
-            asked = statement.database, statement.connection
-            over = (other.statement.database, other.statement.connection) == asked
-            if (over and other.statement != statement) or now - other.touched > HOUR:
+            same = replace(other.statement, number=statement.number) == statement
+            if (same and other.statement != statement) or now - other.touched > HOUR:
                 del _open[number]
         number = next(_numbers)
         _open[number] = Intake(function, statement, most, too_large)
@@ -97,9 +103,10 @@ def add(number: int, rows: pa.ChunkedArray) -> int:
         intake.rows += len(rows)
         intake.chunks.extend(rows.chunks)
         intake.touched = time.monotonic()
-    if intake.rows > intake.most:
-        function, _, rule = intake.too_large.partition(": ")
-        raise AnonError(function, rule)
+        if intake.rows > intake.most:
+            del _open[number]
+            function, _, rule = intake.too_large.partition(": ")
+            raise AnonError(function, rule)
     return first
 
 
@@ -122,8 +129,8 @@ def _known(number: int) -> Intake:
     if number not in _open:
         raise AnonError(
             "anon_sql",
-            "a release must end within an hour of reading its rows",
-            "one that was given up",
+            "a release must find the rows it has read",
+            "none: its connection went on to another, or an hour went by",
             "nothing was released; run it again",
         )
     return _open[number]
@@ -132,11 +139,11 @@ def _known(number: int) -> Intake:
 def _whole(values: pa.ChunkedArray, order: pa.Array | None) -> pa.Array:
     """One array of a column's chunks, in an order of its own."""
     plain(values)
-    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+    if any(is_text(values.type) for is_text in _TEXTS):
         values = values.dictionary_encode()
     elif pa.types.is_dictionary(values.type):
         values = values.unify_dictionaries()
     whole = values.combine_chunks()
     if isinstance(whole, pa.ChunkedArray):
-        whole = whole.chunk(0)
+        whole = pa.concat_arrays(whole.chunks)
     return whole if order is None else whole.take(order)

@@ -19,13 +19,20 @@ class Udf:
     # never evaluated again: a macro that is stored in a file forgets AS MATERIALIZED, and DuckDB
     # then repeats a step of a release for each that reads it unless the step is volatile
     volatile: bool
+    # handed a name of the open database first, which no file has: a copy of one would share it
+    owned: bool
 
 
 _udfs: dict[str, Udf] = {}
 
 
 def udf(
-    name: str, returns: str, *, binds: bool = False, volatile: bool = False
+    name: str,
+    returns: str,
+    *,
+    binds: bool = False,
+    volatile: bool = False,
+    owned: bool = False,
 ) -> Callable[[Callable[..., Any]], Any]:
     """File a function as SQL function ``name`` whose result has the SQL type ``returns``.
 
@@ -36,7 +43,7 @@ def udf(
         known = _udfs.get(name)
         if known is not None and known.call.__qualname__ != call.__qualname__:
             raise ValueError(f"two functions are called {name}")
-        _udfs[name] = Udf(name, returns, call, binds, volatile)
+        _udfs[name] = Udf(name, returns, call, binds, volatile, owned)
         return call
 
     return file

@@ -7,7 +7,7 @@ import pytest
 
 from anon_sql import labels, methods
 from anon_sql.arrow import one_list
-from anon_sql.calls import describe, partition
+from anon_sql.calls import check, describe, partition
 from tests.test_roles import fails
 
 TABLE = "CREATE TABLE t AS SELECT i % 12 AS n, ['u', 'v', 'w'][1 + i % 3] AS c, i AS rid FROM range(60) r(i)"
@@ -115,3 +115,14 @@ def test_nothing_but_the_check_gives_rows(con):
     plan = con.sql(f"EXPLAIN {CALL}").fetchall()[0][1]
     assert "__anon_rows" in plan
     assert partition.PARTS.startswith("STRUCT(columns MAP")
+
+
+def test_rows_other_than_those_that_were_checked(table, monkeypatch):
+    """Were the rows read twice, each reading in an order of its own, places would mean other rows."""
+    real = check.one_struct
+    other = {"intake": pa.array([0], pa.int64())}
+    monkeypatch.setattr(check, "one_struct", lambda fields: real({**fields, **other}))
+    assert fails(table, CALL) == (
+        "rayden: the rows released must be those that were checked, got others; nothing was "
+        "released; please report this"
+    )

@@ -74,11 +74,12 @@ def test_more_rows_than_there_may_be(number):
     fill(number)
     with pytest.raises(AnonError, match=r"^test: the table must fit into memory, got more$"):
         intake.add(number, chunk((6, "d")))
+    assert number not in intake._open
 
 
 def test_nobody_gets_an_intake_twice(number):
     rows = intake.claim(number)
-    with pytest.raises(AnonError, match="one that was given up"):
+    with pytest.raises(AnonError, match="a release must find the rows it has read"):
         intake.claim(number)
     intake.back(number, rows)
     assert intake.claim(number) is rows

@@ -1,6 +1,7 @@
 """register, connect, persist: in memory, on a file, read-only, twice, from a second connection."""
 
 import os
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +11,7 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql import methods
+from anon_sql import intake, methods
 
 RELEASE = "SELECT count(*) FROM rayden('t', k := 2, qids := ['a'])"
 TABLE = "CREATE TABLE t AS SELECT i % 3 AS a FROM range(30) AS r(i)"
@@ -125,6 +126,21 @@ def test_a_stored_release_runs_its_method_once(file, monkeypatch):
     with anon_sql.connect(file) as con:
         assert len(con.sql("FROM rayden('t', k := 2)").fetchall()) == 30
     assert len(runs) == 1
+
+
+def test_a_file_and_its_copy_are_two_databases(file, tmp_path, monkeypatch):
+    """One that starts a release must not make the other forget the rows it has read."""
+    with duckdb.connect(file) as con:
+        anon_sql.register(con, persist=True)
+    copy = shutil.copy(file, tmp_path / "copy.duckdb")
+    start, seen = intake.start, set()
+    monkeypatch.setattr(
+        intake, "start", lambda *given: seen.add(given[1].database) or start(*given)
+    )
+    with anon_sql.connect(file) as con, anon_sql.connect(str(copy)) as other:
+        for opened in (con, other):
+            assert opened.sql(RELEASE).fetchall() == [(30,)]
+    assert len(seen) == 2
 
 
 def test_persist_on_a_file_too_old_for_it_leaves_nothing(tmp_path):

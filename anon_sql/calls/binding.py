@@ -88,7 +88,8 @@ def _names(given: Any) -> set[str]:
 @udf("__anon_is", "BOOLEAN", binds=True)
 def is_role(wanted: Any, names: Any, scopes: Any) -> pa.Array:
     """For each name: is its column of the wanted kind? ``released`` is all but identifiers,
-    ``protected`` what k, l and t are counted over.
+    ``kept`` what is released as it is, ``taken`` what a method is handed, ``protected`` what k, l
+    and t are counted over.
 
     Columns that the macros add are of no kind, save that ``__anon_zero`` is loose and kept,
     so that no choice is ever empty.
@@ -109,6 +110,8 @@ def is_role(wanted: Any, names: Any, scopes: Any) -> pa.Array:
         role = bound_role(scope, tags, name)
         if kind == "kept":
             return role in ("kept", "loose")
+        if kind == "taken":
+            return role in ("quasi", "classes")
         if kind == "released":
             return role not in ("identifier", "classes")
         return role == kind

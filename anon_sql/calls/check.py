@@ -25,7 +25,7 @@ from anon_sql.registry import udf
 _READ = HELPER + "read_"
 _PRINT = HELPER + "print_"
 Classes = npt.NDArray[np.int32]
-ROWS = "STRUCT(position INTEGER[], class INTEGER[], labels MAP(VARCHAR, INTEGER[]))"
+ROWS = "STRUCT(intake BIGINT, position INTEGER[], class INTEGER[], labels MAP(VARCHAR, INTEGER[]))"
 
 
 @udf("__anon_check", ROWS, volatile=True)
@@ -50,12 +50,12 @@ def check(
     from anon_sql.kernels import grouping
     from anon_sql.kernels.hashing import mix
 
-    plan, listed = first(plans), lists(packed)
+    plan, listed, number = first(plans), lists(packed), first(numbers)
+    rows = intake.claim(number).columns
     shown: dict[str, Any] = dict(lists(printed))
     _require_bound(plan["function"], plan["kept"], kept_names)
     _require_bound(plan["function"], plan["quasi"], shown_names)
     _require_bound(plan["function"], [*plan["kept"], *plan["quasi"]], order_names)
-    rows = intake.claim(first(numbers)).columns
     if not rows:
         return pa.array([None], _result_type())
     row_class, label_of = _labelled(plan["function"], parts, integers(shown[HELPER + "at"]))
@@ -99,6 +99,7 @@ def check(
         arranged = arranged[~dropped[row_group[arranged]]]
     return one_struct(
         {
+            "intake": pa.array([number], pa.int64()),
             "position": one_list(arranged + 1, pa.int32()),
             "class": one_list(row_class[arranged] + 1, pa.int32()),
             "labels": one_map(
@@ -152,7 +153,10 @@ def _labelled(
 
 def _result_type() -> pa.DataType:
     rows = pa.list_(pa.int32())
-    return pa.struct([("position", rows), ("class", rows), ("labels", pa.map_(pa.string(), rows))])
+    labels = pa.map_(pa.string(), rows)
+    return pa.struct(
+        [("intake", pa.int64()), ("position", rows), ("class", rows), ("labels", labels)]
+    )
 
 
 def _require_bound(function: str, allowed: list[str], names: Any) -> None:

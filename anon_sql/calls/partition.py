@@ -60,8 +60,8 @@ def partition(plans: Any, numbers: Any, taken: Any, given: Any, trees: Any) -> p
         grouped = counted, order[: starts[total]], starts[: total + 1]
     chosen = [None] * len(table.columns) if nodes is None else list(nodes.T)
     jobs = [
-        (plan, column, *grouped, suppressed, given)
-        for column, given in zip(table.columns, chosen, strict=True)
+        (plan, column, *grouped, suppressed, node_of)
+        for column, node_of in zip(table.columns, chosen, strict=True)
     ]
     parts = workers.map(describe, jobs, [table.rows] * len(jobs))
     intake.back(number, rows)
@@ -114,7 +114,7 @@ def settled(
 
 
 def as_came(table: QuasiTable, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Values in canonical order -> in the order of the packed lists."""
+    """Values in canonical order -> in the order of the lists."""
     result = np.empty_like(values)
     result[table.order] = values
     return result

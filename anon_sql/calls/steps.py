@@ -15,7 +15,7 @@ _STATS = ("partitions", "detected", "recovered", "returned", "suppressed")
 
 @udf("__anon_class_ids", "INTEGER[]")
 def class_ids(plans: Any, packed: Any, given: Any, trees: Any) -> pa.Array:
-    """The class of each row, in the order of the packed lists."""
+    """The class of each row, in the order of the lists."""
     columns = lists(packed)
     if columns[HELPER + "hash"] is None:
         return one_list(None, pa.int32())

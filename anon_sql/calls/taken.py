@@ -10,11 +10,11 @@ from anon_sql.arrow import first
 from anon_sql.registry import udf
 
 
-@udf("__anon_open", "BIGINT", volatile=True)
-def start(plans: Any, databases: Any, connections: Any, statements: Any) -> pa.Array:
+@udf("__anon_open", "BIGINT", volatile=True, owned=True)
+def start(database: str, plans: Any, connections: Any, statements: Any) -> pa.Array:
     """The number under which a release keeps its rows."""
     plan = first(plans)
-    statement = intake.Statement(first(databases), first(connections), first(statements))
+    statement = intake.Statement(database, first(connections), first(statements))
     number = intake.start(plan["function"], statement, plan["rows"], plan["too_large"])
     return pa.array([number], pa.int64())
 

@@ -34,7 +34,7 @@ CREATE OR REPLACE MACRO __anon_release(
 WITH
 __anon_planned AS MATERIALIZED (
     SELECT
-        *, __anon_open(__anon_plan, __anon_db(), current_connection_id(), current_query_id())
+        *, __anon_open(__anon_plan, current_connection_id(), current_query_id())
             AS __anon_intake
     FROM (
         SELECT __anon_plan(
@@ -49,15 +49,13 @@ __anon_grown AS MATERIALIZED (FROM __anon_trees(__anon_tbl, __anon_call, __anon_
 __anon_read AS (
     SELECT
         __anon_take(__anon_intake, struct_pack(*COLUMNS(lambda __anon_c:
-            __anon_is('quasi', __anon_c, __anon_call)
-            OR __anon_is('classes', __anon_c, __anon_call)
+            __anon_is('taken', __anon_c, __anon_call)
             OR __anon_c IN ('__anon_hash', '__anon_made') OR __anon_c[:12] = '__anon_mark_'
             OR __anon_c[:11] = '__anon_key_'))) AS __anon_taken,
         COLUMNS(lambda __anon_c: __anon_c = '__anon_blank'
             OR __anon_is('quasi', __anon_c, __anon_call)),
-        struct_pack(*COLUMNS(lambda __anon_c: __anon_c = '__anon_none'
-            OR __anon_is('released', __anon_c, __anon_call)
-            AND NOT __anon_is('quasi', __anon_c, __anon_call))) AS __anon_kept,
+        struct_pack(*COLUMNS(lambda __anon_c: __anon_is('kept', __anon_c, __anon_call)))
+            AS __anon_kept,
         __anon_intake, __anon_plan, __anon_trees
     FROM (
         SELECT
@@ -67,8 +65,7 @@ __anon_read AS (
             __anon_key(COLUMNS(lambda __anon_c: __anon_c = '__anon_nobody'
                 OR __anon_is('protected', __anon_c, __anon_call))) AS '__anon_key_\0'
         FROM (
-            SELECT
-                *, {'__anon_none': 0} AS __anon_nobody, 0 AS __anon_none, 0::TINYINT AS __anon_blank
+            SELECT *, {'__anon_none': 0} AS __anon_nobody, 0::TINYINT AS __anon_blank
             FROM __anon_hashed(coalesce(__anon_from, __anon_tbl), __anon_call))),
         __anon_planned, __anon_grown
 ),
@@ -83,7 +80,7 @@ __anon_lists AS (
         any_value(__anon_trees) FILTER (__anon_taken = 0) AS __anon_trees
     FROM __anon_read
 ),
--- __anon_blank and __anon_none ride along, so that a call without quasi-identifiers reaches the
+-- __anon_blank and __anon_zero ride along, so that a call without quasi-identifiers reaches the
 -- plan's error and one without other columns has something to pick.
 __anon_parts AS MATERIALIZED (
     SELECT
@@ -93,18 +90,19 @@ __anon_parts AS MATERIALIZED (
             __anon_options, __anon_trees) AS __anon_part,
         __anon_slim(COLUMNS(* EXCLUDE (
             __anon_rows, __anon_intake, __anon_plan, __anon_trees))),
-        __anon_rows
+        __anon_rows, __anon_intake
     FROM __anon_lists
 ),
 -- A row for each label of the column that has most of them; the others' run out with NULL.
 __anon_columns AS (
-    SELECT
-        __anon_column(
-            COLUMNS(* EXCLUDE (__anon_part)),
-            __anon_part.columns[alias(COLUMNS(* EXCLUDE (__anon_part)))]),
-        unnest(range(1, __anon_part.labels + 1)) AS __anon_at
+    SELECT * EXCLUDE (__anon_count), unnest(range(1, __anon_count + 1)) AS __anon_at
     FROM (
-        SELECT __anon_part, COLUMNS(* EXCLUDE (__anon_part, __anon_rows)) FROM __anon_parts)
+        SELECT
+            __anon_column(
+                COLUMNS(* EXCLUDE (__anon_part)),
+                __anon_part.columns[alias(COLUMNS(* EXCLUDE (__anon_part)))]),
+            __anon_part.labels AS __anon_count
+        FROM (SELECT * EXCLUDE (__anon_rows, __anon_intake) FROM __anon_parts))
 ),
 __anon_labels AS (
     SELECT __anon_as_label(COLUMNS(* EXCLUDE (__anon_at)), __anon_at), __anon_at
@@ -159,7 +157,9 @@ __anon_order_names AS (
 ),
 __anon_held AS (
     SELECT
-        struct_pack(*COLUMNS(* EXCLUDE (__anon_part, __anon_rows))) AS __anon_quasi, __anon_part
+        struct_pack(*COLUMNS(* EXCLUDE (__anon_part, __anon_rows, __anon_intake)))
+            AS __anon_quasi,
+        __anon_part
     FROM __anon_parts
 ),
 __anon_checked AS MATERIALIZED (
@@ -178,15 +178,22 @@ __anon_shown AS (
 __anon_places AS (
     SELECT
         unnest(__anon_rows.position) AS __anon_at,
-        unnest(__anon_rows.class) AS __anon_class
+        unnest(__anon_rows.class) AS __anon_class,
+        __anon_rows.intake AS __anon_looked_at
     FROM __anon_checked
 )
 -- The first branch has no row: it keeps the source's order of columns.
 (FROM __anon_order LIMIT 0)
 UNION ALL BY NAME
-(SELECT * EXCLUDE (__anon_none, __anon_blank)
+(SELECT * EXCLUDE (__anon_zero, __anon_blank)
  FROM (
-    SELECT
-        unnest(list_extract(__anon_rows, __anon_at).kept),
-        list_extract(COLUMNS(__anon_shown.*), __anon_class)
-    FROM __anon_places, (SELECT __anon_rows FROM __anon_parts), __anon_shown));
+    SELECT unnest(__anon_row.kept), * EXCLUDE (__anon_row)
+    FROM (
+        SELECT
+            list_extract(__anon_rows, CASE
+                WHEN __anon_intake = __anon_looked_at THEN __anon_at
+                ELSE error(__anon_function || ': the rows released must be those that were '
+                    || 'checked, got others; nothing was released; please report this')
+            END) AS __anon_row,
+            list_extract(COLUMNS(__anon_shown.*), __anon_class)
+        FROM __anon_places, (SELECT __anon_rows, __anon_intake FROM __anon_parts), __anon_shown)));

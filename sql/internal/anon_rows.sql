@@ -27,7 +27,7 @@ FROM (
         *,
         __anon_whole(COLUMNS(lambda __anon_c: __anon_is('kept', __anon_c, __anon_roles)))
             AS '__anon_whole_\0'
-    FROM (SELECT *, 0 AS __anon_zero FROM query_table(__anon_tbl))
+    FROM (SELECT *, 0::TINYINT AS __anon_zero FROM query_table(__anon_tbl))
 );
 
 CREATE OR REPLACE MACRO __anon_rows(__anon_tbl, __anon_roles) AS TABLE

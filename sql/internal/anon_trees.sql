@@ -49,9 +49,11 @@ __anon_paths AS (
     WHERE value IS NOT NULL AND label IS NOT NULL
 ),
 __anon_probes AS (
-    (SELECT COLUMNS(lambda __anon_c: __anon_c[:11] = '__anon_zero' OR __anon_hierarchy IS NOT NULL
-        AND (__anon_columns = 'all' OR __anon_is('quasi', __anon_c, __anon_call)
-            OR __anon_is('protected', __anon_c, __anon_call)))
+    (SELECT COLUMNS(lambda __anon_c: CASE
+        WHEN __anon_hierarchy IS NULL THEN __anon_c[:11] = '__anon_zero'
+        ELSE __anon_c[:11] = '__anon_zero' OR __anon_columns = 'all'
+            OR __anon_is('quasi', __anon_c, __anon_call)
+            OR __anon_is('protected', __anon_c, __anon_call) END)
      FROM (SELECT *, 0 AS __anon_zero FROM query_table(__anon_tbl)) LIMIT 0)
     UNION ALL BY NAME
     (SELECT 0 AS __anon_zero)
