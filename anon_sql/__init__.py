@@ -1,8 +1,21 @@
 """k-anonymous tables and what they cost, as SQL functions in DuckDB."""
 
-from anon_sql.declare import declare
+from typing import TYPE_CHECKING, Any
+
 from anon_sql.errors import AnonError
-from anon_sql.install import connect, register, unregister
 from anon_sql.version import VERSION as __version__
 
+if TYPE_CHECKING:
+    from anon_sql.hosts.duckdb.declare import declare
+    from anon_sql.hosts.duckdb.install import connect, register, unregister
+
 __all__ = ["AnonError", "__version__", "connect", "declare", "register", "unregister"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import DuckDB and its host with the first function that is asked for."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from anon_sql.hosts.duckdb import declare, install
+
+    return getattr(declare if name == "declare" else install, name)

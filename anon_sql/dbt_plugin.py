@@ -10,13 +10,17 @@ Run as a program, ``python -m anon_sql.dbt_plugin``, it writes a ``packages.yml`
 
 import json
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from importlib.resources import files
+from typing import Any
 
 import duckdb
 
-from anon_sql.install import literal, register
-from anon_sql.macros import CREATE, SqlFile, sql_files
-from anon_sql.relation import quote
+from anon_sql.core.names import literal, quote
+from anon_sql.hosts.duckdb.install import register
+from anon_sql.hosts.duckdb.macros import CREATE, SqlFile, sql_files
+from anon_sql.hosts.duckdb.sentence import own_sentence
 
 try:
     from dbt.adapters.duckdb.plugins import BasePlugin
@@ -32,7 +36,15 @@ RELATIONS = {"tbl", "raw", "released"}
 
 
 class Plugin(BasePlugin):  # the name that dbt-duckdb looks for
-    """Puts the functions on every connection that dbt opens."""
+    """Registers the functions on every connection of dbt, and shows their errors as sentences."""
+
+    def initialize(self, plugin_config: dict[str, Any]) -> None:
+        """Let dbt show an error of the package without what DuckDB puts around it."""
+        from dbt.adapters.duckdb.connections import DuckDBConnectionManager
+
+        handler = DuckDBConnectionManager.exception_handler
+        if not hasattr(handler, "_anon_sql"):
+            DuckDBConnectionManager.exception_handler = _with_sentences(handler)
 
     def configure_connection(self, conn: duckdb.DuckDBPyConnection) -> None:
         """Make the macros, once for all connections."""
@@ -58,6 +70,26 @@ class Plugin(BasePlugin):  # the name that dbt-duckdb looks for
         ).fetchall()
         before = path or f"{quote(database)}.{quote(schema)}"
         cursor.execute(f"SET search_path = {literal(','.join((before, *PLACES)))}")
+
+
+def _with_sentences(
+    handler: Callable[..., AbstractContextManager[None]],
+) -> Callable[..., AbstractContextManager[None]]:
+    """Return dbt-duckdb's handler of errors, which is given the sentence where there is one."""
+
+    @contextmanager
+    def handle(self: Any, sql: str, connection_name: str = "master") -> Iterator[None]:
+        with handler(self, sql, connection_name):
+            try:
+                yield
+            except Exception as error:
+                text = own_sentence(error)
+                if text is None:
+                    raise
+                raise duckdb.InvalidInputException(text) from error
+
+    handle._anon_sql = True  # type: ignore[attr-defined]
+    return handle
 
 
 def _second_form(file: SqlFile, parameters: list[str], comment: str) -> str:

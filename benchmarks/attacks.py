@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import anon_sql
-from anon_sql import adult
+from anon_sql.apps import adult
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 COMPLETE = (

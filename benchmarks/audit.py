@@ -18,8 +18,8 @@ import sys
 import time
 
 import anon_sql
-from anon_sql import adult
-from anon_sql.demo import make_adult_like
+from anon_sql.apps import adult
+from anon_sql.apps.demo import make_adult_like
 
 ROWS = [30_000, 1_000_000]
 RUNS = 3

@@ -22,11 +22,11 @@ import duckdb
 
 import anon_sql
 from anon_sql import methods
-from anon_sql.constraints import Constraint
-from anon_sql.demo import make_adult_like
-from anon_sql.options import Choice
-from anon_sql.table import QuasiTable, read
-from anon_sql.workers import Workers
+from anon_sql.apps.demo import make_adult_like
+from anon_sql.core.constraints import Constraint
+from anon_sql.core.options import Choice
+from anon_sql.core.table import QuasiTable, read
+from anon_sql.core.workers import Workers
 
 QUASI = [
     *("age", "workclass", "education_num", "marital_status"),

@@ -1,8 +1,9 @@
 """What a release costs beside DuckDB's own ORDER BY of the same table, in the same process.
 
-    python benchmarks/release.py [rows …]
+    python benchmarks/release.py [--kept N] [rows …]
 
-For each number of rows and threads a fresh process makes an Adult-like table, runs
+For each number of rows and threads a fresh process makes an Adult-like table with N more columns
+that are kept (default 2, and the one that the table has), runs
 
     CREATE TABLE … AS SELECT * FROM adult_like ORDER BY <quasi-identifiers>
     CREATE TABLE … AS SELECT * FROM anonymize('adult_like', k := 10, effort := 'fast')
@@ -31,6 +32,7 @@ QUASI = [
 ]
 NUMERIC = ["age", "education_num", "hours", "gain"]
 RUNS = 3
+PHASES = ("arrays", "method", "labels", "check")
 METHODS = {
     "fast": "anonymize({}, effort := 'fast')",
     "good": "anonymize({}, effort := 'good')",
@@ -57,25 +59,39 @@ def timed(phase: str, call: Callable[..., Any]) -> Callable[..., Any]:
 @contextmanager
 def phases() -> Any:
     """Books the parts of a release that run in Python; the rest is DuckDB's."""
-    from anon_sql.calls import partition
+    from anon_sql.release import partition, release
 
-    read, describe = partition.read, partition.describe
-    partition.read, partition.describe = timed("arrays", read), timed("labels", describe)
+    steps = [(partition, "read", "arrays"), (release, "make_labels", "labels")]
+    steps += [(release, "require_true", "check"), (release, "_ordered", "check")]
+    known = [(room, name, getattr(room, name)) for room, name, _ in steps]
+    for room, name, phase in steps:
+        setattr(room, name, timed(phase, getattr(room, name)))
     try:
         yield
     finally:
-        partition.read, partition.describe = read, describe
+        for room, name, step in known:
+            setattr(room, name, step)
 
 
-def measure(method: str, rows: int, threads: int) -> dict[str, Any]:
+def measure(method: str, rows: int, threads: int, kept: int) -> dict[str, Any]:
     """Seconds of both statements, phases and peak memory, in this process."""
     import anon_sql
     from anon_sql import methods
-    from anon_sql.demo import make_adult_like
+    from anon_sql.apps.demo import make_adult_like
 
     con = anon_sql.connect()
     con.execute(f"SET threads = {threads}")
     make_adult_like(con, "adult_like", rows=rows, seed=42)
+    for number in range(kept):
+        kind = (
+            "hash(age, occupation, {0}) % 1000"
+            if number % 2
+            else "'kept ' || hash(race, age, {0}) % 90"
+        )
+        con.execute(
+            f"ALTER TABLE adult_like ADD COLUMN kept_{number} {'BIGINT' if number % 2 else 'VARCHAR'}"
+        )
+        con.execute(f"UPDATE adult_like SET kept_{number} = {kind.format(number)}")
     qids = NUMERIC if method == "canon" else QUASI
     if method == "canon":
         con.execute("ALTER TABLE adult_like ADD COLUMN hours INTEGER")
@@ -83,7 +99,7 @@ def measure(method: str, rows: int, threads: int) -> dict[str, Any]:
         con.execute(
             "UPDATE adult_like SET hours = hash(age, occupation) % 80, gain = hash(race, age) % 5000"
         )
-    keep = [name for name in QUASI if name not in qids]
+    keep = [name for name in QUASI if name not in qids] + [f"kept_{n}" for n in range(kept)]
     sort = f"CREATE OR REPLACE TABLE sorted AS SELECT * FROM adult_like ORDER BY {', '.join(qids)}"
     arguments = f"'adult_like', k := 10, qids := {qids}, keep := {keep}"
     release = f"CREATE OR REPLACE TABLE release AS FROM {METHODS[method].format(arguments)}"
@@ -108,7 +124,7 @@ def measure(method: str, rows: int, threads: int) -> dict[str, Any]:
     return {
         "sort": min(sorts[1:]),
         "release": min(releases[1:]),
-        "share": {phase: spent[phase] / total for phase in ("arrays", "method", "labels")},
+        "share": {phase: spent[phase] / total for phase in PHASES},
         "before": before / 1024,
         "peak": peak / 1024,
     }
@@ -116,20 +132,23 @@ def measure(method: str, rows: int, threads: int) -> dict[str, Any]:
 
 def main() -> None:
     if sys.argv[1:2] == ["--one"]:
-        method, rows, threads = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-        print(json.dumps(measure(method, rows, threads)))
+        method, rows, threads, kept = sys.argv[2], *map(int, sys.argv[3:6])
+        print(json.dumps(measure(method, rows, threads, kept)))
         return
+    given = sys.argv[1:]
+    kept = given[given.index("--kept") + 1] if "--kept" in given else "2"
+    sizes = [int(each) for at, each in enumerate(given) if "--kept" not in (each, given[at - 1])]
     print(
-        "method       rows  threads  ORDER BY s  release s  ratio  arrays  method  labels  DuckDB  peak MiB"
+        "method       rows  threads  ORDER BY s  release s  ratio  arrays  method  labels   check  DuckDB  peak MiB"
     )
     for method in METHODS:
-        for rows in [int(rows) for rows in sys.argv[1:]] or ROWS:
+        for rows in sizes or ROWS:
             for threads in (1, 2):
-                one = [sys.executable, __file__, "--one", method, str(rows), str(threads)]
+                one = [sys.executable, __file__, "--one", method, str(rows), str(threads), kept]
                 row = json.loads(
                     subprocess.run(one, capture_output=True, text=True, check=True).stdout
                 )
-                share = [row["share"][phase] for phase in ("arrays", "method", "labels")]
+                share = [row["share"][phase] for phase in PHASES]
                 shares = "".join(f"{part:8.0%}" for part in [*share, 1 - sum(share)])
                 print(
                     f"{method:9}{rows:9,}{threads:9}{row['sort']:12.3f}{row['release']:11.3f}"

@@ -1,4 +1,4 @@
-"""A table, its roles, a release, and what it costs: python examples/first_release.py"""
+"""Declare roles, release a table, measure its loss: python examples/first_release.py"""
 
 import anon_sql
 
@@ -16,7 +16,7 @@ con.execute(
     """
 )
 
-# Roles are written into the comments of the columns, beside what the comments say already.
+# Write the roles into the comments of the columns, beside the text of the comments.
 anon_sql.declare(
     con,
     "patients",
@@ -26,7 +26,7 @@ anon_sql.declare(
 )
 con.sql("FROM anon_roles('patients')").show()
 
-# Stored, because a view would make the release again on every read.
+# Store the release: a view repeats the work on every read.
 con.execute("CREATE TABLE patients_release AS FROM rayden('patients', k := 5)")
 con.sql("FROM patients_release LIMIT 5").show()
 

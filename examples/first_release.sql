@@ -1,4 +1,4 @@
--- A table, its roles in comments, a release, and what it costs.
+-- Declare the roles of a table in comments, release it, and measure the information loss.
 -- Run: anon-sql query -- "$(cat examples/first_release.sql)"
 CREATE TABLE patients AS
 SELECT
@@ -15,7 +15,7 @@ COMMENT ON COLUMN patients.city IS 'anon:quasi';
 COMMENT ON COLUMN patients.admitted IS 'anon:quasi';
 COMMENT ON COLUMN patients.illness IS 'anon:sensitive';
 
--- Stored, because a view would make the release again on every read.
+-- Store the release: a view repeats the work on every read.
 CREATE TABLE patients_release AS FROM rayden('patients', k := 5);
 
 FROM utility('patients', 'patients_release', k := 5);

@@ -1,6 +1,6 @@
 """Release a Parquet file of your own: python examples/own_file.py [IN OUT COLUMN...]
 
-Without arguments it makes a small file, and releases that. anon-sql release does the same from
+Without arguments it creates a small file and releases it. `anon-sql release` does the same from
 the command line.
 """
 
@@ -25,7 +25,7 @@ else:
         f"FROM range(200) AS made(i)) TO '{source}'"
     )
 
-# A path stands where a table's name does. Files carry no roles, so the call says them.
+# The first argument is a path instead of a table name. Files have no roles, so pass them.
 con.execute(
     "CREATE TABLE release AS FROM rayden(?, k := 10, qids := ?, format := 'typed')",
     [source, quasi],

@@ -1,8 +1,8 @@
-"""How well releases answer queries and teach a classifier: python examples/query_error.py"""
+"""Evaluate queries and a classifier on releases: python examples/query_error.py"""
 
 import anon_sql
-from anon_sql.demo import make_adult_like
-from anon_sql.install import literal
+from anon_sql.apps.demo import make_adult_like
+from anon_sql.hosts.duckdb.install import literal
 
 QUASI = ["age", "workclass", "education_num", "marital_status", "sex"]
 KEEP = ["occupation", "race", "native_country"]
@@ -28,5 +28,5 @@ con.sql(
     f"query_error('people', 'released', [{literal(question)}])"
 ).show()
 
-print("Income, learned from the other columns:")
+print("Income, predicted from the quasi-identifiers:")
 con.sql("FROM classification('people', 'released', target := 'income', model := 'knn')").show()

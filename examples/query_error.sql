@@ -1,4 +1,4 @@
--- What a release answers to the queries of its users: a whole evaluation.
+-- Evaluate the error of queries on a release.
 -- Run: anon-sql query -- "$(cat examples/query_error.sql)"
 CREATE TABLE patients AS
 SELECT
@@ -17,13 +17,13 @@ COMMENT ON COLUMN patients.illness IS 'anon:sensitive';
 
 CREATE TABLE released AS FROM rayden('patients', k := 5);
 
--- Questions that somebody has: answers, estimates, and the numbers between which answers must lie.
+-- Given queries: true answers, estimates, and bounds of the true answers.
 FROM query_error('patients', 'released', [
     'SELECT count(*) FROM patients WHERE age BETWEEN 30 AND 49 AND city = ''Bonn''',
     'SELECT avg(cost) FROM patients WHERE admitted >= ''2026-06-01'' AND NOT illness = ''none''',
     'SELECT illness, count(*) FROM patients WHERE age > 60 GROUP BY illness']);
 
--- Questions of many kinds, drawn at random, at two sizes of class.
+-- Random queries, on releases with two values of k.
 CREATE TABLE coarser AS FROM rayden('patients', k := 25);
 SET VARIABLE asked = (
     SELECT list(query) FROM query_workload('patients', n := 200, attributes := 2, selectivity := 0.1));

@@ -1,4 +1,4 @@
--- RAYDEN's steps one by one: classes, outliers, labels. Between them there is only SQL.
+-- The steps of RAYDEN as single functions: classes, outliers, labels, with SQL between them.
 -- Run: anon-sql query -- "$(cat examples/step_by_step.sql)"
 CREATE TABLE people AS
 SELECT
@@ -8,7 +8,7 @@ SELECT
     ['asthma', 'flu', 'gout', 'none'][1 + i * i // 7 % 4] AS illness
 FROM range(500) AS made(i);
 
--- Comments do not reach through a CTE, so each step is told its quasi-identifiers.
+-- The comments of a table do not apply to a CTE, so pass the quasi-identifiers to each step.
 CREATE TABLE people_release AS
 WITH
 parts AS (
@@ -17,7 +17,7 @@ parts AS (
 scored AS (
     FROM cof_score('parts', k := 10, qids := ['age', 'income', 'city'], alpha := 1.5)
 ),
--- Outliers go into one class of their own where they are ten or more, else they stay.
+-- Ten or more outliers become a class of their own; fewer stay in their classes.
 regrouped AS (
     SELECT * REPLACE (
         if(outlier AND count_if(outlier) OVER () >= 10

@@ -2,7 +2,7 @@
 
 from typer.testing import CliRunner
 
-from anon_sql import cli
+from anon_sql.apps import cli
 
 
 def run(*arguments, **environment):

@@ -7,8 +7,21 @@ import duckdb
 import pytest
 
 import anon_sql
+from anon_sql.core import interrupt
+from tests import drawing  # noqa: F401 - registers the profiles of hypothesis
 from tests.reused import Database
 
+SLOW = {  # folders and files whose every test is slow; others are marked one by one
+    *("apps/consoles", "apps/dbt/test_dbt.py", "apps/report/test_browser.py"),
+    *("apps/shell/test_terminal.py", "methods/generators/test_ctgan.py", "test_papers.py"),
+}
+QUICK = {  # likewise, but a test that is marked slow is not quick
+    *("core", "hierarchy", "kernels", "methods", "reader", "role"),
+    *("measure/test_cavg.py", "measure/test_dm.py", "measure/test_utility.py"),
+    *("privacy/test_k_anonymity.py", "privacy/test_l_diversity.py", "release/test_check.py"),
+    *("test_bad_input.py", "test_kernel_caches.py", "test_layout.py", "test_roles.py"),
+}
+TESTS = Path(__file__).resolve().parent
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 QUASI = [
     *("age", "workclass", "education_num", "marital_status"),
@@ -18,6 +31,26 @@ COMPLETE = (
     "split = 'train' AND workclass IS NOT NULL AND occupation IS NOT NULL "
     "AND native_country IS NOT NULL"
 )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the groups that ``./test`` knows: slow and quick."""
+    for item in items:
+        places = {
+            str(place.relative_to(TESTS))
+            for place in (item.path, *item.path.parents)
+            if TESTS in place.parents
+        }
+        if places & SLOW:
+            item.add_marker("slow")
+        elif places & QUICK and not item.get_closest_marker("slow"):
+            item.add_marker("quick")
+
+
+@pytest.fixture(autouse=True)
+def not_stopped() -> None:
+    """Forget a request to stop that an earlier test has left: calls do so as they begin."""
+    interrupt.begin()
 
 
 @pytest.fixture(scope="session")

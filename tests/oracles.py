@@ -3,8 +3,8 @@
 import numpy as np
 
 from anon_sql import methods
-from anon_sql.columns import Numbers
-from anon_sql.table import QuasiTable
+from anon_sql.core.columns import Numbers
+from anon_sql.core.table import QuasiTable
 
 
 def adds_rows(method):

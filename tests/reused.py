@@ -3,7 +3,7 @@
 import duckdb
 
 import anon_sql
-from anon_sql.relation import quote
+from anon_sql.core.names import quote
 
 LEFT = """
     SELECT 'TABLE', database_name, schema_name, table_name FROM duckdb_tables()

@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from tests.test_roles import fails
+from tests.sentence import fails
 
 WHOLE = "rayden: k must be a whole number of at least 1, got "
 

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql.macros import sql_files
+from anon_sql.hosts.duckdb.macros import sql_files
 from tests.oracles import adds_rows, quoted
 
 NEED_HIERARCHIES = {"datafly"}  # the same is asked of them in test_hierarchical.py
@@ -65,7 +65,16 @@ def method(request):
 
 
 @pytest.mark.parametrize(
-    ("rows", "k"), [(1, 1), (4, 4), (7, 4), (8, 4), (60, 4), (300, 7), (300, 1)]
+    ("rows", "k"),
+    [
+        (1, 1),
+        (4, 4),
+        (7, 4),
+        (8, 4),
+        pytest.param(60, 4, marks=pytest.mark.quick),
+        (300, 7),
+        (300, 1),
+    ],
 )
 def test_classes_labels_rows_and_kept_columns(con, method, rows, k):
     table = list(made(rows))
@@ -100,6 +109,7 @@ def test_the_same_release_for_the_same_seed(con, method):
     assert Counter(release(con, method)) == wanted
 
 
+@pytest.mark.quick
 def test_the_order_of_the_rows_says_nothing_of_the_source(con, method):
     rows = list(made(400))
     fill(con, rows)
@@ -108,6 +118,7 @@ def test_the_order_of_the_rows_says_nothing_of_the_source(con, method):
     assert [row[:4] for row in release(con, method, keep=["kept"], identifiers=["rid"])] == first
 
 
+@pytest.mark.quick
 def test_both_formats_say_the_same(con, method):
     fill(con, made(120))
     labels = {row[4]: row for row in release(con, method)}

@@ -18,43 +18,16 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql import adult, demo, headers
+from anon_sql.apps import adult, demo
+from anon_sql.hosts.duckdb import headers
 from tests import command
+from tests.example_tables import TABLES, write_files
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SCRIPTS = sorted(path for path in (ROOT / "examples").iterdir() if path.is_file())
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MUST_FAIL = re.compile(r"-- Error: (.+)\n")
-TABLES = """
-    CREATE TABLE people AS
-    SELECT
-        (18 + i * 37 % 60)::INTEGER AS age,
-        ['Accra', 'Bonn', 'Cape Town', 'Delhi'][1 + i // 3 % 4] AS city,
-        ['asthma', 'flu', 'none'][1 + i % 3] AS illness
-    FROM range(60) AS made(i);
-    CREATE TABLE release AS
-    FROM rayden('people', k := 5, qids := ['age', 'city'], sensitive := ['illness']);
-    CREATE TABLE classed AS FROM vp_partition('people', k := 5, qids := ['age', 'city']);
-    CREATE TABLE births AS SELECT DATE '1990-01-01' + (i * 400)::INTEGER AS born FROM range(9) AS r(i);
-    CREATE TABLE people_hierarchy AS
-    FROM numeric_hierarchy('people', 'age', widths := [10, 20])
-    UNION ALL FROM read_hierarchies('hierarchies/*.csv');
-"""
-FILES = {
-    "city.csv": """\
-Accra;Ghana;Africa;*
-Bonn;Germany;Europe;*
-Cape Town;South Africa;Africa;*
-Delhi;India;Asia;*
-"""
-}
-
-
-def write_files(folder):
-    (folder / "hierarchies").mkdir()
-    for name, text in FILES.items():
-        (folder / "hierarchies" / name).write_text(text)
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +113,17 @@ def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
         if not target.startswith(("http://", "https://")):
             assert (page.parent / target).exists(), target
+
+
+def test_the_files_that_contributing_names():
+    """The path of one call through the files is kept: at most 15 of them."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for name in re.findall(r"`((?:sql|anon_sql|tests)/[\w./]+\.(?:sql|py))`", text):
+        assert (ROOT / name).is_file(), name
+    steps = re.findall(
+        r"^\d+\. `(.+?)`:", text.split("## One call")[1].split("\n## ")[0], re.MULTILINE
+    )
+    assert 10 <= len(set(steps)) == len(steps) <= 15
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)

@@ -1,14 +1,22 @@
-"""The house: one name for a .sql file, its macro, its Python file and its test."""
+"""One name for a .sql file, its macro, its Python file and its test; short files in rooms."""
 
+import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from anon_sql.macros import sql_files
+from anon_sql.hosts.duckdb.macros import sql_files
 
 ROOT = Path(__file__).resolve().parents[1]
 PUBLIC = [file for file in sql_files() if file.public]
+MODULES = sorted(ROOT.glob("anon_sql/**/*.py"))
+SHARED_NAMES = {
+    "columns",
+    "query_error",
+    "release",
+}  # base names that two files outside of kernels/ may have
 
 
 @pytest.mark.parametrize("file", PUBLIC, ids=lambda file: file.name)
@@ -43,8 +51,33 @@ def test_no_two_files_make_a_macro_of_one_name():
     assert sorted(set(names)) == sorted(names)
 
 
+def test_no_two_modules_have_one_name():
+    """But a kernel may be called as the method, or the function, that calls it."""
+    kernels = ROOT / "anon_sql" / "kernels"
+    for group in (
+        [path for path in MODULES if kernels in path.parents],
+        [path for path in MODULES if kernels not in path.parents],
+    ):
+        names = Counter(path.stem for path in group if path.stem != "__init__")
+        assert {name for name, count in names.items() if count > 1} <= SHARED_NAMES
+
+
+def test_tests_have_names_of_their_own():
+    """But a kernel's test may be called as that of the SQL function."""
+    kernels = ROOT / "tests" / "kernels"
+    names = Counter(
+        path.stem for path in ROOT.glob("tests/**/test_*.py") if kernels not in path.parents
+    )
+    assert {name for name, count in names.items() if count > 1} == set()
+
+
+def test_every_room_says_what_it_is_for():
+    for path in ROOT.glob("anon_sql/**/__init__.py"):
+        assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
+
+
 def test_files_are_short():
-    for path in [*ROOT.glob("anon_sql/**/*.py"), *ROOT.glob("sql/**/*.sql")]:
+    for path in [*MODULES, *ROOT.glob("sql/**/*.sql"), *ROOT.glob("tests/**/*.py")]:
         assert len(path.read_text(encoding="utf-8").splitlines()) <= 300, path
 
 

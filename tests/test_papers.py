@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from anon_sql import demo
+from anon_sql.apps import demo
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = ROOT / "examples" / "papers"

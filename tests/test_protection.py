@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from anon_sql.macros import sql_files
+from anon_sql.hosts.duckdb.macros import sql_files
 from tests.kernels.legal import legal
 from tests.oracles import adds_rows
 

@@ -4,15 +4,9 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql.calls import binding
-from anon_sql.relation import Table
-
-
-def fails(con, query):
-    """The sentence of the error a query raises, without what DuckDB puts around it."""
-    with pytest.raises(duckdb.Error) as caught:
-        con.sql(query).fetchall()
-    return str(caught.value).split("Error: ")[-1].split("\n")[0]
+from anon_sql.hosts.duckdb.calls import binding
+from anon_sql.hosts.duckdb.relation import Table
+from tests.sentence import fails
 
 
 def columns(con, query):

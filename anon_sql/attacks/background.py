@@ -5,38 +5,38 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from anon_sql.arrow import first
-from anon_sql.attacks.matches import Counts, matches
+from anon_sql.attacks.matches import matches
 from anon_sql.attacks.people import People
+from anon_sql.core.labels.coverage import Ints
+from anon_sql.core.options import Whole
 from anon_sql.errors import AnonError
-from anon_sql.measures.checked import types_of
-from anon_sql.options import Whole
-from anon_sql.registry import udf
 
-_FUNCTION = "attack_background"
-
-
-@udf(
-    "__anon_attack_background",
-    "STRUCT(attribute VARCHAR, persons BIGINT, guessed DOUBLE, guessed_share DOUBLE, "
-    "baseline DOUBLE)[]",
+GUESSED = pa.struct(
+    [
+        ("attribute", pa.string()),
+        ("persons", pa.int64()),
+        ("guessed", pa.float64()),
+        ("guessed_share", pa.float64()),
+        ("baseline", pa.float64()),
+    ]
 )
-def background(
-    call: Any, types: Any, people: Any, shows: Any, counted: Any, trees: Any
-) -> pa.Array:
-    """A row a sensitive column, or an AnonError."""
-    asked = first(call)
-    known = People(_FUNCTION, asked, types_of(types), people, shows, counted, trees)
-    many = Whole(0).read(_FUNCTION, "known", asked["known"])
-    if many > len(asked["quasi"]):
+
+
+def background(people: People, known: Any, sample: Any, seed: Any, threads: int) -> pa.Table:
+    """Return a row of ``GUESSED`` for each sensitive column, or raise AnonError.
+
+    known: how many quasi-identifiers the attacker knows of each person, drawn by ``seed``.
+    """
+    many, columns = Whole(0).read(people.function, "known", known), len(people.columns)
+    if many > columns:
         rule = "known must be at most the number of quasi-identifiers"
-        raise AnonError(_FUNCTION, rule, f"{many} of {len(asked['quasi'])}")
-    persons, draw = known.drawn(asked["sample"], asked["seed"])
-    chosen = draw.random((len(persons), len(known.columns))).argsort(axis=1)[:, :many]
-    found = matches(known, persons, np.ascontiguousarray(chosen), asked["threads"])
+        raise AnonError(people.function, rule, f"{many} of {columns}")
+    persons, draw = people.drawn(sample, seed)
+    chosen = draw.random((len(persons), columns)).argsort(axis=1)[:, :many]
+    found = matches(people, persons, np.ascontiguousarray(chosen), threads)
     right = (found.mine > 0) & (found.mine == found.most)
     guessed = (right / np.maximum(found.ties, 1)).sum(axis=0)
-    baseline = _baseline(known, persons)
+    baseline = _baseline(people, persons)
     told = [
         {
             "attribute": name,
@@ -45,17 +45,17 @@ def background(
             "guessed_share": guessed[at] / len(persons) if len(persons) else None,
             "baseline": baseline[at] / len(persons) if len(persons) else None,
         }
-        for at, name in enumerate(known.sensitive)
+        for at, name in enumerate(people.sensitive)
     ]
-    return pa.array([told])
+    return pa.Table.from_pylist(told, pa.schema(list(GUESSED)))
 
 
-def _baseline(known: People, persons: Counts) -> list[float]:
+def _baseline(people: People, persons: Ints) -> list[float]:
     """By sensitive column how many persons have the value that is the most frequent of all."""
-    total = np.bincount(known.values, known.counts, minlength=len(known.column_of))
+    total = np.bincount(people.values, people.counts, minlength=len(people.column_of))
     found = []
-    for at, own in enumerate(known.own[persons].T):
-        of = np.where(known.column_of == at, total, 0)
+    for at, own in enumerate(people.own[persons].T):
+        of = np.where(people.column_of == at, total, 0)
         common = np.flatnonzero((of == of.max(initial=0)) & (of > 0))
         found.append(float(np.isin(own, common).sum() / max(len(common), 1)))
     return found

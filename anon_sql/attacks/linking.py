@@ -5,32 +5,31 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from anon_sql.arrow import first
 from anon_sql.attacks.matches import matches
 from anon_sql.attacks.people import People
-from anon_sql.measures.checked import types_of
-from anon_sql.registry import udf
 
-_FUNCTION = "attack_linking"
-
-
-@udf(
-    "__anon_attack_linking",
-    "STRUCT(attribute VARCHAR, persons BIGINT, linked DOUBLE, linked_share DOUBLE, "
-    "disclosed BIGINT, disclosed_share DOUBLE)[]",
+LINKED = pa.struct(
+    [
+        ("attribute", pa.string()),
+        ("persons", pa.int64()),
+        ("linked", pa.float64()),
+        ("linked_share", pa.float64()),
+        ("disclosed", pa.int64()),
+        ("disclosed_share", pa.float64()),
+    ]
 )
-def linking(call: Any, types: Any, people: Any, shows: Any, counted: Any, trees: Any) -> pa.Array:
-    """A row a sensitive column, or an AnonError.
 
-    A row that the release leaves out may be anybody's: it counts among the matching rows, but
-    shows no sensitive value.
+
+def linking(known: People, left_out: int, sample: Any, seed: Any, threads: int) -> pa.Table:
+    """Return a row of ``LINKED`` for each sensitive column, or raise AnonError.
+
+    left_out: rows that the release leaves out. Each may be anybody's: it counts among the matching
+    rows, but shows no sensitive value.
     """
-    asked = first(call)
-    known = People(_FUNCTION, asked, types_of(types), people, shows, counted, trees)
-    persons, _ = known.drawn(asked["sample"], asked["seed"])
+    persons, _ = known.drawn(sample, seed)
     every = np.broadcast_to(np.arange(len(known.columns)), (len(persons), len(known.columns)))
-    found = matches(known, persons, every.copy(), asked["threads"])
-    rows = found.rows + max(asked["rows"] - asked["shown"], 0)
+    found = matches(known, persons, every.copy(), threads)
+    rows = found.rows + max(left_out, 0)
     linked = float((1 / rows[rows > 0]).sum())
     disclosed = ((found.varied == 1) & (found.mine > 0)).sum(axis=0)
     many = len(persons)
@@ -45,4 +44,4 @@ def linking(call: Any, types: Any, people: Any, shows: Any, counted: Any, trees:
         }
         for at, name in enumerate(known.sensitive)
     ]
-    return pa.array([told])
+    return pa.Table.from_pylist(told, pa.schema(list(LINKED)))

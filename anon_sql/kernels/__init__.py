@@ -1,1 +1,1 @@
-"""Numba kernels: arrays in, arrays out; they never raise and know nothing of SQL."""
+"""Numba kernels: arrays in, arrays out. They never raise and know nothing of SQL."""

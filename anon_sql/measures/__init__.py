@@ -1,1 +1,5 @@
-"""What the measures need and SQL cannot say."""
+"""Measures of a release: information loss, diversity and closeness.
+
+They take the groups of a release and the domains of its raw table, or classes whose labels were
+not printed, as Arrow arrays, and return numbers. The room imports release and the rooms below it.
+"""

@@ -1,6 +1,6 @@
 """Release methods and their steps, one a file: a partitioner maps a table to class ids.
 
-A method files itself with ``@method``; the SQL function of the same name finds it here.
+A method registers itself with ``@method`` under the name of its SQL function.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,20 +10,25 @@ from pkgutil import iter_modules
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from anon_sql.options import Option
+from anon_sql.core.options import Option
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from anon_sql.constraints import Constraint
-    from anon_sql.table import QuasiTable
-    from anon_sql.workers import Workers
+    from anon_sql.core.constraints import Constraint
+    from anon_sql.core.table import QuasiTable
+    from anon_sql.core.workers import Workers
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a method: what it may look at beside the table."""
+    """One call of a method: everything it may read besides the table.
+
+    constraint: what the rows of a class must satisfy, of the real rows alone where ``real`` is
+    given. classes: int32[n], given with the table; real: bool[n], False for rows that a method
+    added, None where there are none. Both in canonical order.
+    """
 
     function: str
     constraint: "Constraint"
@@ -36,10 +41,11 @@ class Call:
 
 @dataclass(frozen=True)
 class Partition:
-    """classes: int32[n], -1 for suppressed, ids in no particular order; stats: counts by name.
+    """Classes of a table's rows.
 
-    nodes: int32[n, d] where each column's label is a node of its hierarchy, one for a whole class
-    (-1 for NULL); else a label is the lowest common ancestor.
+    classes: int32[n], -1 for suppressed, ids in no particular order. stats: counts by name. nodes:
+    int32[n, d] where the method chose the hierarchy node of each label, equal within a class (-1
+    for NULL); without it a label is the lowest common ancestor.
     """
 
     classes: "npt.NDArray[np.int32]"
@@ -49,9 +55,11 @@ class Partition:
 
 @dataclass(frozen=True)
 class Facts:
-    """What ``anon_methods`` says of a release method. cost: how time grows with n rows; needs: what
-    a table must have, takes: the classes of columns that meet it, none for all of them;
-    perturbative: the release has rows that the table has not.
+    """Description of a release method, as ``anon_methods`` lists it.
+
+    cost: growth of time with n rows. needs: what a table must have, in words; takes: the column
+    types that meet it, empty for all. perturbative: whether the release has rows that the table
+    lacks.
     """
 
     what: str
@@ -62,13 +70,17 @@ class Facts:
     perturbative: bool = False
 
     def fits(self, table: "QuasiTable") -> bool:
-        """Whether every quasi-identifier is what the method needs."""
+        """Return whether every quasi-identifier is of a type that the method takes."""
         return not self.takes or all(isinstance(column, self.takes) for column in table.columns)
 
 
 @dataclass(frozen=True)
 class Method:
-    """A partitioner with the parameters of its own; facts are those of a release method."""
+    """A registered partitioner.
+
+    options: its own parameters. given: whether classes come with the table. adds: columns of the
+    result that the table must not have. facts: None for a step that makes no release.
+    """
 
     name: str
     options: Mapping[str, Option]
@@ -90,7 +102,7 @@ def method(
     facts: Facts | None = None,
     **options: Option,
 ) -> Callable[[Callable[..., Any]], Any]:
-    """File a partitioner, or a step of one, under the name of its SQL function."""
+    """Register a partitioner, or a step of one, under the name of its SQL function."""
 
     def file(run: Callable[..., Any]) -> Callable[..., Any]:
         _methods[name] = Method(name, options, run, given, adds, facts)
@@ -100,20 +112,20 @@ def method(
 
 
 def find(name: str) -> Method:
-    """The method of a SQL function."""
+    """Return the method of a SQL function."""
     if name not in _methods:
         _look()
     return _methods[name]
 
 
 def releases() -> dict[str, Method]:
-    """The methods that make a release by themselves, by name."""
+    """Return the methods that make a release by themselves, by name."""
     _look()
     return {name: _methods[name] for name in sorted(_methods) if _methods[name].facts}
 
 
 def _look() -> None:
-    """Import every file of this package, so that it files its methods."""
+    """Import every module of this package, so that it registers its methods."""
     with _looking:  # a statement of several steps asks from several threads
         for module in iter_modules(__path__):
             import_module(f"{__name__}.{module.name}")

@@ -1,29 +1,27 @@
-"""anonymize: the least loss (NCP) that the time allows; this project's own.
+"""Anonymize with the least information loss (NCP) that the time allows; this project's own method.
 
-Prior work put together: rows in an order that keeps near ones together and the optimal cut of that
-order (Ghinita et al. 2007), greedy orders (after k-member, Byun et al. 2007, and where columns have
-hierarchies top-down splitting, Xu et al. 2006), and simulated annealing (Kirkpatrick et al. 1983).
-Every class has k to 2k - 1 rows; no row is suppressed. What l, t and persons ask is met by merging
-classes and cutting them again within strata of like sensitive values (after Cao et al. 2011,
+It combines prior work: an order of rows that keeps near ones together and the optimal cut of that
+order (Ghinita et al. 2007), greedy orders (after k-member, Byun et al. 2007, and, for columns with
+hierarchies, top-down splitting, Xu et al. 2006), and simulated annealing (Kirkpatrick et al. 1983).
+Every class has k to 2k - 1 rows; no row is suppressed. l, t and persons are satisfied by merging
+classes and splitting them again within strata of like sensitive values (after Cao et al. 2011,
 SABRE); then a class may have more rows.
 """
-
-import time
 
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.improving import improve
-from anon_sql.merging import cheapest, merge_until_legal
+from anon_sql.core.options import Choice, OrNull, Positive, Whole
+from anon_sql.core.table import QuasiTable
 from anon_sql.methods import Call, Facts, Partition, method
-from anon_sql.options import Choice, OrNull, Positive, Whole
-from anon_sql.ordering import Order, curve_order, cut_order
-from anon_sql.reordering import better_orders
-from anon_sql.splitting import split_classes
-from anon_sql.table import QuasiTable
+from anon_sql.methods.parts.improving import improve, working_time
+from anon_sql.methods.parts.merging import cheapest, merge_until_legal
+from anon_sql.methods.parts.ordering import Order, curve_order, cut_order
+from anon_sql.methods.parts.reordering import better_orders
+from anon_sql.methods.parts.splitting import split_classes
 
 Classes = npt.NDArray[np.int32]
-LOW, HIGH = 3.0, 10.0  # price of what classes lack, before they merge and when they are legal
+LOW, HIGH = 3.0, 10.0  # price of shortfalls, before classes merge and once they are legal
 
 
 @method(
@@ -38,9 +36,12 @@ LOW, HIGH = 3.0, 10.0  # price of what classes lack, before they merge and when 
     rounds=OrNull(Whole(0)),
 )
 def anonymize(table: QuasiTable, call: Call) -> Partition:
-    """Classes by effort: 'fast' cuts a curve, 'good' the best of it and greedy orders, 'best'
-    goes on from there."""
-    started = time.monotonic()
+    """Return classes of k to 2k - 1 rows, or larger ones where more than k is required.
+
+    effort: 'fast' cuts the order of a curve, 'good' the best of that and greedy orders, 'best'
+    improves the result by simulated annealing.
+    """
+    started = working_time()
     effort, k = call.options["effort"], call.constraint.smallest
     order = curve_order(table, call.workers)
     if call.constraint.rules is None:
@@ -60,7 +61,7 @@ def anonymize(table: QuasiTable, call: Call) -> Partition:
 
 
 def cut(table: QuasiTable, order: Order, k: int, call: Call) -> Classes:
-    """The curve, or with more effort a better order if it loses less, cut at the least loss."""
+    """Return the classes of least loss of the curve and, with more effort, of better orders."""
     orders = [order]
     if call.options["effort"] != "fast":
         orders += better_orders(table, order, k, call.workers)
@@ -69,13 +70,13 @@ def cut(table: QuasiTable, order: Order, k: int, call: Call) -> Classes:
 
 
 def legal(table: QuasiTable, classes: Classes, call: Call) -> Classes:
-    """Classes merged until l and t hold, and cut again where they still do."""
+    """Return classes merged until legal and split again where the parts stay legal."""
     merged = merge_until_legal(table, classes, call.constraint, call.workers)
     return split_classes(table, merged, call.constraint, call.workers)
 
 
 def least(table: QuasiTable, found: list[Classes], call: Call) -> Classes:
-    """The classes that lose least, the first of equals."""
+    """Return the classes of least loss, the first of equals."""
     return found[cheapest(table, found, call.workers)]
 
 
@@ -87,9 +88,10 @@ def search(
     share: float,
     price: float = 0.0,
 ) -> Classes:
-    """Classes after the search, which has that share of the time from the start, or of the rounds.
+    """Return the classes after simulated annealing.
 
-    Where rounds are given, no clock decides what comes out.
+    share: the part of the time limit, counted from ``started``, at which the search ends. Where
+    rounds are given, no clock decides the result.
     """
     rounds, limit = call.options["rounds"], call.options["time_limit"]
     found = improve(
@@ -99,7 +101,7 @@ def search(
         seed=call.seed,
         workers=call.workers,
         rounds=None if rounds is None else -(-rounds // 2) if price else rounds,
-        seconds=max(limit * share - (time.monotonic() - started), 0.0) if rounds is None else None,
+        seconds=max(limit * share - (working_time() - started), 0.0) if rounds is None else None,
         rules=call.constraint.rules,
         price=price,
     )

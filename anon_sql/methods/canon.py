@@ -1,16 +1,17 @@
-"""CANON: a VP-tree over numeric quasi-identifiers, every leaf generalized.
+"""CANON: a VP-tree over numeric quasi-identifiers, each leaf a class.
 
-Source: Canbay et al., "CANON", figure 3. The paper gives neither the distance nor a scaling:
-Euclidean on columns scaled to [0, 1] by the table's own range. Its median cut is kept where
-both sides have k rows; the authors' code also drops sets whose median distance is 0.
+Source: Canbay, Sagiroglu and Vural 2022, "CANON", figure 3. The paper gives neither distance nor
+scaling: the distance is Euclidean on columns scaled to [0, 1] by the table's range. Departure: the
+median cut is made only where both sides keep k rows; the authors' code also drops sets whose median
+distance is 0.
 """
 
-from anon_sql.columns import Numbers
+from anon_sql.core.columns import Numbers
+from anon_sql.core.hierarchy.hierarchical import Hierarchical
+from anon_sql.core.options import Choice, Whole
+from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
-from anon_sql.hierarchical import Hierarchical
 from anon_sql.methods import Call, Facts, Partition, method
-from anon_sql.options import Choice, Whole
-from anon_sql.table import QuasiTable
 
 
 @method(
@@ -27,8 +28,8 @@ from anon_sql.table import QuasiTable
     tries=Whole(1),
 )
 def canon(table: QuasiTable, call: Call) -> Partition:
-    """Classes of at least k rows. Raises AnonError for a quasi-identifier that is no number."""
-    from anon_sql.kernels.vp_tree import vp_partition
+    """Return classes of at least k rows. Raises AnonError for a column that is not numeric."""
+    from anon_sql.kernels.tree.vp_tree import vp_partition
 
     with_tree = [column.name for column in table.columns if isinstance(column, Hierarchical)]
     if with_tree:

@@ -1,12 +1,12 @@
-"""COF within given classes, the step between RAYDEN's tree and its recovery."""
+"""Score rows by COF within given classes, the step between RAYDEN's tree and its recovery."""
 
 from typing import Any
 
 import numpy as np
 
+from anon_sql.core.options import Choice, Number
+from anon_sql.core.table import QuasiTable
 from anon_sql.methods import Call, method
-from anon_sql.options import Choice, Number
-from anon_sql.table import QuasiTable
 
 
 @method(
@@ -17,9 +17,9 @@ from anon_sql.table import QuasiTable
     variant=Choice(("rayden", "tang", "pyod")),
 )
 def cof_score(table: QuasiTable, call: Call) -> tuple[Any, Any]:
-    """cof float64[n], NaN for a row without a class, and outlier bool[n]."""
-    from anon_sql.kernels import cof
-    from anon_sql.kernels.leaves import Leaves
+    """Return cof float64[n], NaN for a row without a class, and outlier bool[n]."""
+    from anon_sql.kernels.loss import cof
+    from anon_sql.kernels.tree.leaf_order import Leaves
 
     assert call.classes is not None
     rows = np.flatnonzero(call.classes >= 0)

@@ -1,21 +1,21 @@
-"""Datafly: whole columns are generalized, level by level, until few rows stand out.
+"""Datafly: full-domain generalization, column by column, until few rows are rare.
 
 Source: Sweeney 1998, "Datafly: a system for providing anonymity in medical data", and 2002,
-"Achieving k-anonymity privacy protection using generalization and suppression", figure 4: while
-more rows than the limit are in combinations rarer than k, the column with most distinct values
-goes up one level; the rows that are left are suppressed. Ties go to the column named first; one
-that is at its root is skipped, where Sweeney's text is silent. NULL is a value of its own below
-the root.
+"Achieving k-anonymity privacy protection using generalization and suppression", figure 4. While
+more rows than the limit are in combinations rarer than k, the column of most distinct values is
+generalized by one level; the rows left over are suppressed. Ties go to the column named first.
+Where the source is silent: a column at its root is skipped, NULL is a value of its own below the
+root, and with l or t a combination is rare unless it satisfies them.
 """
 
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql.core.hierarchy.hierarchical import Hierarchical
+from anon_sql.core.options import Number, OrNull
+from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
-from anon_sql.hierarchical import Hierarchical
 from anon_sql.methods import Call, Facts, Partition, method
-from anon_sql.options import Number, OrNull
-from anon_sql.table import QuasiTable
 
 Nodes = npt.NDArray[np.int32]
 
@@ -32,9 +32,10 @@ Nodes = npt.NDArray[np.int32]
     suppression_limit=OrNull(Number(0, 1)),
 )
 def datafly(table: QuasiTable, call: Call) -> Partition:
-    """Combinations of nodes as classes, rare ones suppressed; stats: generalizations, suppressed.
+    """Return combinations of nodes as classes, rare ones suppressed.
 
-    Raises AnonError that names the quasi-identifiers without a hierarchy.
+    stats: generalizations, suppressed. Raises AnonError that names the quasi-identifiers without a
+    hierarchy.
     """
     columns = [column for column in table.columns if isinstance(column, Hierarchical)]
     if len(columns) < len(table.columns):
@@ -72,7 +73,7 @@ def datafly(table: QuasiTable, call: Call) -> Partition:
 
 
 def _nulls(column: Hierarchical) -> Nodes:
-    """What NULL is at each level: itself (-1), at the top the root."""
+    """Return the node of NULL at each level: -1, at the top the root; int32[height + 1]."""
     nulls = np.full(len(column.tree.levels), -1, dtype=np.int32)
     nulls[-1] = column.tree.root
     return nulls

@@ -1,16 +1,16 @@
-"""DOP: clusters by density, each cut where a cut loses least, until no cut is allowed.
+"""DOP: density-based clusters, each cut where a cut loses least, until no cut is allowed.
 
 Source: Sharma, Kumar and Reddy, "A Density-Driven Anonymization Framework for Privacy Preservation
-and Data Utility Optimization", section IV; its two phases are ``density`` and ``legal_clusters``,
-and ``kernels.optimal_mondrian``. Departures:
+and Data Utility Optimization", section IV. Its two phases are ``density`` with ``legal_clusters``,
+and ``kernels.tree.optimal_mondrian``. Departures:
 
-- Where more than k is asked, the paper's cuts, both of whose sides are legal, are one of two tries;
-  the other cuts for k alone, mends what is then illegal (``protecting``), and cuts on where both
-  sides are legal.
-  The one of less NCP is kept, whatever ``loss`` the cuts went by: that is what a release loses.
-- Noise that is illegal joins its nearest clusters; ``noise := 'suppress'`` masks it as the paper
-  does, where masked rows may be left out. Noise that is legal is a class whose rows may lie far
-  apart, as in the paper; ``noise := 'split'`` cuts it like a cluster.
+- Where more than k is required, the paper's cuts, both of whose sides are legal, are one of two
+  attempts. The other cuts for k alone, merges illegal classes (``protecting``), and cuts again
+  where both sides are legal. The attempt of less NCP is kept, whichever ``loss`` chose its cuts,
+  since NCP is what a release loses.
+- Illegal noise joins its nearest clusters; ``noise := 'suppress'`` suppresses it as in the paper,
+  where the other rows can be released. Legal noise is a class whose rows may lie far apart, as in
+  the paper; ``noise := 'split'`` cuts it like a cluster.
 - ``loss := 'ncp'`` counts text too and weights a side by its rows; the paper's sum of ranges does
   neither.
 """
@@ -18,14 +18,14 @@ and ``kernels.optimal_mondrian``. Departures:
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.density import density
-from anon_sql.joining import dense as dense_ids
-from anon_sql.legal_clusters import NOISE, legal_clusters
-from anon_sql.merging import cheapest
+from anon_sql.core.options import Choice, OrNull, Positive, Whole
+from anon_sql.core.table import QuasiTable
 from anon_sql.methods import Call, Facts, Partition, method
-from anon_sql.options import Choice, OrNull, Positive, Whole
-from anon_sql.protecting import protect
-from anon_sql.table import QuasiTable
+from anon_sql.methods.parts.density import density
+from anon_sql.methods.parts.joining import dense as dense_ids
+from anon_sql.methods.parts.legal_clusters import NOISE, legal_clusters
+from anon_sql.methods.parts.merging import cheapest
+from anon_sql.methods.parts.protecting import protect
 
 Classes = npt.NDArray[np.int32]
 
@@ -43,7 +43,7 @@ Classes = npt.NDArray[np.int32]
     noise=Choice(NOISE),
 )
 def dop(table: QuasiTable, call: Call) -> Partition:
-    """Legal classes; stats: eps, min_samples, clusters, noise, joined, splits."""
+    """Return legal classes; stats: eps, min_samples, clusters, noise, joined, splits."""
     chosen, constraint, workers = call.options, call.constraint, call.workers
     min_samples = chosen["min_samples"] or constraint.k
     dense = density(call.function, table, chosen["eps"], min_samples, workers.threads)
@@ -71,13 +71,13 @@ def dop(table: QuasiTable, call: Call) -> Partition:
 def cut(
     table: QuasiTable, call: Call, classes: Classes, whole: npt.NDArray[np.bool_], *, asked: bool
 ) -> tuple[Classes, int]:
-    """The classes int32[n] cut as finely as may be, and how many cuts that took.
+    """Return the classes int32[n], cut as finely as allowed, and the number of cuts.
 
     -1 stays, and so do the rows marked in ``whole``, bool[n], as one class. asked: whether the
-    sides of a cut must satisfy all that is asked, else have k rows.
+    sides of a cut must satisfy the whole constraint, else k alone.
     """
-    from anon_sql.kernels.leaves import Leaves
-    from anon_sql.kernels.optimal_mondrian import optimal_mondrian
+    from anon_sql.kernels.tree.leaf_order import Leaves
+    from anon_sql.kernels.tree.optimal_mondrian import optimal_mondrian
 
     inside = (classes >= 0) & ~whole
     part = table.only(inside)

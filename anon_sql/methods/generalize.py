@@ -1,13 +1,13 @@
-"""Classes that come with the table: the last step of a release, for a partition of one's own."""
+"""Release classes that come with the table: the last step, for a partition made elsewhere."""
 
+from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.methods import Call, Partition, method
-from anon_sql.table import QuasiTable
 
 
 @method("generalize", given=True)
 def generalize(table: QuasiTable, call: Call) -> Partition:
-    """The given classes as they are. Raises AnonError for one that may not be released."""
+    """Return the given classes. Raises AnonError where one is illegal."""
     assert call.classes is not None
     small = int((~call.constraint.legal(call.classes, int(call.classes.max()) + 1)).sum())
     if small:

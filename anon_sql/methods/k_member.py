@@ -1,14 +1,14 @@
-"""k-member clustering: classes of k rows, each grown by the row that costs it least.
+"""k-member clustering: classes of k rows, each grown by the row of least increase of loss.
 
-Source: Byun et al. 2007, "Efficient k-anonymization using clustering techniques". Loss is NCP
-here as everywhere, where the paper counts a category without a hierarchy as all or nothing; the
-distance to the row a class begins with is the NCP of the two. The rows left at the end look at the
-classes as they were before any of them joined, so that their order is of no matter.
+Source: Byun et al. 2007, "Efficient k-anonymization using clustering techniques". Departures: the
+loss is NCP, where the paper counts a category without a hierarchy as all or nothing, and so is the
+distance to the row with which a class begins. The rows left at the end compare the classes as they
+were before any of them joined, so that the result does not depend on their order.
 """
 
-from anon_sql.joining import place_suppressed
+from anon_sql.core.table import QuasiTable
 from anon_sql.methods import Call, Facts, Partition, method
-from anon_sql.table import QuasiTable
+from anon_sql.methods.parts.joining import place_suppressed
 
 
 @method(
@@ -20,8 +20,8 @@ from anon_sql.table import QuasiTable
     ),
 )
 def k_member(table: QuasiTable, call: Call) -> Partition:
-    """Classes of k rows, a few of them with more. Time grows with the square of the rows."""
-    from anon_sql.kernels import k_member as kernel
+    """Return classes of k rows, a few with more. Time grows with the square of the rows."""
+    from anon_sql.kernels.cluster import k_member as kernel
 
     grown = kernel.k_member(
         table.points, table.model, call.constraint.smallest, seed=call.seed, workers=call.workers

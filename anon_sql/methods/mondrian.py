@@ -1,15 +1,16 @@
-"""Mondrian: the column that spans most is cut at its median, as often as both sides keep k rows.
+"""Mondrian: the column of largest span is cut at its median while both sides keep k rows.
 
 Source: LeFevre, DeWitt and Ramakrishnan 2006, "Mondrian multidimensional k-anonymity". The paper
-leaves open how categories are ordered and where equal values go; ``kernels.mondrian`` says what is
-done here. Where more than k is asked, cuts both of whose sides satisfy it are one of two tries; the
-other cuts for k alone and merges what is then illegal. The one of less NCP is kept.
+leaves open how categories are ordered and to which side equal values go; see
+``kernels.tree.mondrian``. Departure: where more than k is required, cuts both of whose sides are
+legal are one of two attempts; the other cuts for k alone and merges illegal classes. The attempt of
+less NCP is kept.
 """
 
-from anon_sql.merging import cheapest, merge_until_legal
+from anon_sql.core.options import Choice
+from anon_sql.core.table import QuasiTable
 from anon_sql.methods import Call, Facts, Partition, method
-from anon_sql.options import Choice
-from anon_sql.table import QuasiTable
+from anon_sql.methods.parts.merging import cheapest, merge_until_legal
 
 
 @method(
@@ -23,8 +24,8 @@ from anon_sql.table import QuasiTable
     columns=Choice(("any", "widest")),
 )
 def mondrian(table: QuasiTable, call: Call) -> Partition:
-    """Classes of at least k rows."""
-    from anon_sql.kernels.mondrian import mondrian_partition
+    """Return legal classes."""
+    from anon_sql.kernels.tree.mondrian import mondrian_partition
 
     rules, found = call.constraint.rules, []
     for asked in [None] if rules is None else [rules, None]:

@@ -1,25 +1,25 @@
-"""M-COF: Mondrian's classes, COF outliers taken out of them, and Mondrian once more over these.
+"""M-COF: Mondrian's classes, whose COF outliers are taken out and partitioned by Mondrian again.
 
 Source: Kara and Eyüpoğlu 2023, "A new privacy-preserving data publishing algorithm utilizing
 connectivity-based outlier factor and Mondrian techniques", algorithm 1. Departures:
 
 - The paper gives neither threshold nor number of neighbours: both are RAYDEN's, and so is the
-  factor itself, so that the two methods detect by one rule.
-- The outliers are partitioned once (line 24), not again and again (steps 15 and 16).
-- The paper measures between digitized codes (``distance := 'codes'``), which makes one category
-  nearer than another by its number; the default is Gower's distance.
+  factor, so that the two methods detect by one rule.
+- Outliers are partitioned once (line 24), not repeatedly (steps 15 and 16).
+- The paper measures distances between digitized codes (``distance := 'codes'``), which makes
+  categories with close codes similar; the default is Gower's distance.
 - A class that outliers would leave below k, and outliers too few for a class, are treated as in
-  RAYDEN (``recovery``); the paper lets the one stand and drops the other.
+  RAYDEN (``recovery``); the paper releases the one and drops the other.
 """
 
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.columns import Numbers
+from anon_sql.core.columns import Numbers
+from anon_sql.core.options import Choice, Number
+from anon_sql.core.table import QuasiTable
 from anon_sql.methods import Call, Facts, Partition, method
-from anon_sql.options import Choice, Number
-from anon_sql.recovery import recover
-from anon_sql.table import QuasiTable
+from anon_sql.methods.parts.recovery import recover
 
 
 @method(
@@ -36,10 +36,13 @@ from anon_sql.table import QuasiTable
     distance=Choice(("gower", "codes")),
 )
 def mondrian_cof(table: QuasiTable, call: Call) -> Partition:
-    """Classes of at least k rows; stats: partitions, detected, recovered, returned, suppressed."""
-    from anon_sql.kernels.cof import cof_score
-    from anon_sql.kernels.leaves import Leaves
-    from anon_sql.kernels.mondrian import mondrian_partition
+    """Return classes of at least k rows.
+
+    stats: partitions, detected, recovered, returned, suppressed.
+    """
+    from anon_sql.kernels.loss.cof import cof_score
+    from anon_sql.kernels.tree.leaf_order import Leaves
+    from anon_sql.kernels.tree.mondrian import mondrian_partition
 
     k, chosen, points = call.constraint.smallest, call.options, table.points
 
@@ -73,7 +76,7 @@ def mondrian_cof(table: QuasiTable, call: Call) -> Partition:
 
 
 def scaled_codes(table: QuasiTable) -> npt.NDArray[np.float64]:
-    """The table's points, its codes scaled to [0, 1] too; NULL stays 1 from all else."""
+    """Return the table's points with codes scaled to [0, 1] too; NULL stays 1 from all else."""
     points = table.points.copy()
     for at, column in enumerate(table.columns):
         if not isinstance(column, Numbers):

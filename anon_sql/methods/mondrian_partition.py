@@ -1,8 +1,8 @@
-"""Mondrian's classes by themselves, for those who go on with them in SQL."""
+"""Register Mondrian as a step, whose classes are used further in SQL."""
 
+from anon_sql.core.options import Choice
 from anon_sql.methods import method
 from anon_sql.methods.mondrian import mondrian
-from anon_sql.options import Choice
 
 method(
     "mondrian_partition",

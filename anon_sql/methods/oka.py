@@ -1,14 +1,14 @@
-"""OKA: one pass of k-means over the sorted rows, then classes above k give rows to those below.
+"""OKA: one pass of k-means over sorted rows, then classes above k give rows to those below.
 
 Source: Lin and Wei 2008, "An efficient clustering method for k-anonymization". Departures: the
-centre of a text column is a running majority vote (``kernels.oka``); centres stand still while rows
-are given away; rows given away once no class is below k go to the nearest, as in the paper. The
-authors' description can leave a class below k where these rows run out; with n // k classes they
-cannot.
+centre of a text column is a running majority vote (``kernels.cluster.oka``); centres are fixed
+while rows are given away; rows left when no class is below k go to the nearest class, as in the
+paper. The authors' description can leave a class below k where these rows run out; with n // k
+classes this cannot happen.
 """
 
+from anon_sql.core.table import QuasiTable
 from anon_sql.methods import Call, Facts, Partition, method
-from anon_sql.table import QuasiTable
 
 
 @method(
@@ -20,8 +20,8 @@ from anon_sql.table import QuasiTable
     ),
 )
 def oka(table: QuasiTable, call: Call) -> Partition:
-    """Classes of at least k rows. Time grows with the square of the rows, divided by k."""
-    from anon_sql.kernels import oka as kernel
+    """Return classes of at least k rows. Time grows with the square of the rows, divided by k."""
+    from anon_sql.kernels.cluster import oka as kernel
 
     return Partition(
         kernel.oka(

@@ -1,23 +1,23 @@
-"""RAYDEN: VP-tree classes under Gower distance, COF outliers taken out and classed anew.
+"""RAYDEN: VP-tree classes under Gower's distance, whose COF outliers are classed anew.
 
 Source: Haruna et al. 2026, "Data Privacy and Utility Trade-Off", algorithms 1 to 3. Departures,
-each because the paper's own promise needs it:
+each needed to keep the paper's own guarantee:
 
-- The VP-tree cuts only where both sides keep k rows (the pseudo-code goes on below k).
-- A class that outliers would leave below k keeps its least outlying ones (``repair := 'cap'``)
-  or is merged into the nearest class (``'merge'``); the paper lets k - 1 rows stand.
-- Outliers that make no class of their own return to the class they came from. The paper stars
-  them (``unrecovered := 'suppress'``); fewer than k starred rows may not be shown, so they
+- The VP-tree cuts only where both sides keep k rows (the pseudo-code continues below k).
+- A class that outliers would leave below k keeps its least outlying ones (``repair := 'cap'``) or
+  is merged into the nearest class (``'merge'``); the paper releases k - 1 rows.
+- Outliers too few for a class of their own return to the class they came from. The paper suppresses
+  them (``unrecovered := 'suppress'``); fewer than k suppressed rows may not be shown, so that they
   return all the same unless ``suppressed := 'drop'``.
 """
 
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql.core.options import Choice, Number, Whole
+from anon_sql.core.table import QuasiTable
 from anon_sql.methods import Call, Facts, Partition, method
-from anon_sql.options import Choice, Number, Whole
-from anon_sql.recovery import recover
-from anon_sql.table import QuasiTable
+from anon_sql.methods.parts.recovery import recover
 
 
 @method(
@@ -36,10 +36,13 @@ from anon_sql.table import QuasiTable
     unrecovered=Choice(("return", "suppress")),
 )
 def rayden(table: QuasiTable, call: Call) -> Partition:
-    """Classes of at least k rows; stats: partitions, detected, recovered, returned, suppressed."""
-    from anon_sql.kernels.cof import cof_score
-    from anon_sql.kernels.leaves import Leaves
-    from anon_sql.kernels.vp_tree import vp_partition
+    """Return classes of at least k rows.
+
+    stats: partitions, detected, recovered, returned, suppressed.
+    """
+    from anon_sql.kernels.loss.cof import cof_score
+    from anon_sql.kernels.tree.leaf_order import Leaves
+    from anon_sql.kernels.tree.vp_tree import vp_partition
 
     k, chosen, points = call.constraint.smallest, call.options, table.points
     tree = {name: chosen[name] for name in ("vantage", "cut", "tries")}

@@ -1,28 +1,29 @@
 """SDkA: synthetic records for rare sensitive values, then clusters of real and synthetic rows.
 
-Source: Majeed and Hwang 2025, SDkA, steps 4 and 5; ``calls.synthesize`` has step 3. Departures:
+Source: Majeed and Hwang 2025, SDkA, steps 4 and 5; step 3 is ``release.synthesize``. Departures:
 
 - A cluster below k, or with one sensitive value, joins the nearest one. The authors join it to the
-  largest and then fit k-means anew, which undoes it.
+  largest and then fit k-means again, which undoes the repair.
 - k, l and t count real rows alone, and a label is made of the real rows of its class.
 - A number becomes the range of its class (``numbers := 'range'``); the paper takes the centre,
-  which is not true of its rows.
-- A value that is dominant in the table is shown where a class agrees on it, and stays a
-  quasi-identifier of a class of k real rows; that the paper calls it harmless is no argument.
+  which does not contain the values of its rows.
+- A value that is dominant in the table is shown where a class agrees on it, and remains a
+  quasi-identifier of a class of k real rows. The paper's claim that such a value poses no risk is
+  not relied on.
 """
 
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.generators.generate import GENERATORS
-from anon_sql.hierarchical import Hierarchical
-from anon_sql.merging import merge_until_legal
+from anon_sql.core.hierarchy.hierarchical import Hierarchical
+from anon_sql.core.options import Choice, Number, Whole
+from anon_sql.core.table import QuasiTable
 from anon_sql.methods import Call, Facts, Partition, method
-from anon_sql.options import Choice, Number, Whole
-from anon_sql.table import QuasiTable
+from anon_sql.methods.generators.generate import GENERATORS
+from anon_sql.methods.parts.merging import merge_until_legal
 
 Nodes = npt.NDArray[np.int32]
-ENOUGH = 1e-9  # of a share
+ENOUGH = 1e-9  # tolerance of a share
 
 
 @method(
@@ -40,16 +41,16 @@ ENOUGH = 1e-9  # of a share
     numbers=Choice(("range", "centre")),
 )
 def sdka(table: QuasiTable, call: Call) -> Partition:
-    """Classes of at least k real rows, legal as they are; stats: clusters, merged."""
-    from anon_sql.clusters.joining import join_nearest
-    from anon_sql.clusters.k_means import k_means
-    from anon_sql.clusters.standardized import standardized
+    """Return legal classes of at least k real rows, with their nodes; stats: clusters, merged."""
+    from anon_sql.methods.parts.cluster_joining import join_clusters
+    from anon_sql.methods.parts.k_means import k_means
+    from anon_sql.methods.parts.standardized import standardized
 
     real = np.ones(table.rows, dtype=np.bool_) if call.real is None else call.real
     features = standardized(table)
     count = max(int(real.sum()) // call.constraint.smallest, 1)
     clusters = k_means(call.function, features, count, call.seed)
-    joined, merged = join_nearest(call.function, features, clusters, real, call.constraint)
+    joined, merged = join_clusters(call.function, features, clusters, real, call.constraint)
     own = table.only(real)
     legal = merge_until_legal(own, joined[real], call.constraint, call.workers)
     becomes = np.zeros(int(joined.max()) + 1, dtype=np.int32)
@@ -64,9 +65,12 @@ def sdka(table: QuasiTable, call: Call) -> Partition:
 
 
 def _nodes(own: QuasiTable, classes: Nodes, dominant: float) -> Nodes:
-    """The node of each class in each column, int32[m, d]; -1 for NULL alone and where the column
-    has no hierarchy, the root where NULL stands beside values."""
-    from anon_sql.kernels import grouping
+    """Return the node of each class in each column, int32[m, d].
+
+    -1 for NULL alone and where the column has no hierarchy, the root where NULL stands beside
+    values.
+    """
+    from anon_sql.kernels.hash import grouping
 
     order, starts = grouping.group(classes, int(classes.max()) + 1)
     nodes = np.full((len(starts) - 1, len(own.columns)), -1, dtype=np.int32)

@@ -1,14 +1,14 @@
-"""Top-down greedy: sets are split between two rows far apart, and sets below k made whole after.
+"""Top-down greedy: sets are split between two rows far apart, then sets below k grow to k.
 
 Source: Xu et al. 2006, "Utility-based anonymization using local recoding", section 4.2. Where the
-paper is silent: a row goes to the side whose |E| * NCP(E) grows less; sets below k are seen to in
+paper is silent: a row goes to the side whose |E| * NCP(E) grows less; sets below k are treated in
 the order of the tree; the class that lends rows is the nearest that keeps k of its own, and lends
-those that lose least with the set as it is.
+the rows of least loss together with the set.
 """
 
-from anon_sql.joining import dense
+from anon_sql.core.table import QuasiTable
 from anon_sql.methods import Call, Facts, Partition, method
-from anon_sql.table import QuasiTable
+from anon_sql.methods.parts.joining import dense
 
 
 @method(
@@ -20,9 +20,9 @@ from anon_sql.table import QuasiTable
     ),
 )
 def top_down(table: QuasiTable, call: Call) -> Partition:
-    """Classes of at least k rows. Time grows with the square of the number of classes."""
-    from anon_sql.kernels import top_down as kernel
-    from anon_sql.kernels.regroup import regroup
+    """Return classes of at least k rows. Time grows with the square of the number of classes."""
+    from anon_sql.kernels.cluster.regroup import regroup
+    from anon_sql.kernels.tree import top_down as kernel
 
     k, points, model = call.constraint.smallest, table.points, table.model
     leaves = kernel.top_down(points, model, k, seed=call.seed, workers=call.workers)

@@ -1,8 +1,8 @@
-"""The VP-tree by itself, for those who go on with its classes in SQL."""
+"""Register the VP-tree as a step, whose classes are used further in SQL."""
 
+from anon_sql.core.options import Choice, Whole
+from anon_sql.core.table import QuasiTable
 from anon_sql.methods import Call, Partition, method
-from anon_sql.options import Choice, Whole
-from anon_sql.table import QuasiTable
 
 
 @method(
@@ -13,8 +13,8 @@ from anon_sql.table import QuasiTable
     tries=Whole(1),
 )
 def vp_partition(table: QuasiTable, call: Call) -> Partition:
-    """The leaves of the tree that ``rayden`` starts from."""
-    from anon_sql.kernels import vp_tree
+    """Return the leaves of the tree that ``rayden`` starts from."""
+    from anon_sql.kernels.tree import vp_tree
 
     leaves = vp_tree.vp_partition(
         table.points,

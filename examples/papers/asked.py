@@ -1,4 +1,4 @@
-"""What the scripts of this folder are asked on the command line."""
+"""The command-line arguments of the scripts in this folder."""
 
 import argparse
 from pathlib import Path
@@ -7,7 +7,7 @@ PAGES = Path(__file__).resolve().parents[2] / "docs" / "papers"
 
 
 def read(description: str, ks: list[int], **more: str) -> argparse.Namespace:
-    """data and into (folders), rows (NULL for all), ks, seeds (how many), and more by default."""
+    """Return data and into (folders), rows (None for all), ks, seeds (a number), and ``more``."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("data", type=Path, help="the folder of the real tables")
     parser.add_argument("--into", type=Path, default=PAGES, help="the folder of the pages")

@@ -1,11 +1,11 @@
-"""The four attacks of SDkA's paper, counted on release after release."""
+"""The four attacks of SDkA's paper, counted on a series of releases."""
 
 from typing import NamedTuple
 
 import measured
 from page import Claim, Page, verdict
 
-from anon_sql.install import literal
+from anon_sql.hosts.duckdb.install import literal
 
 SDKA, PLAIN = "SDkA", "k-anonymity"
 SAMPLE = 5000  # persons that are attacked, where there are more
@@ -18,7 +18,7 @@ ATTACKS = {  # the function, what it counts, and more arguments
 
 
 class Printed(NamedTuple):
-    """Of the paper: per cent below k-anonymity in each attack; total deviations of both."""
+    """Printed figures: per cent below k-anonymity in each attack; total deviations of both."""
 
     improvements: tuple[float, ...]
     deviations: tuple[float, float]
@@ -32,7 +32,7 @@ def prepare(con) -> None:
 
 
 def attack(con, data: str, name: str, seed: int, k: int, table: str, roles: str) -> None:
-    """All attacks on the table ``released``; the attacked persons are the same in each."""
+    """Run all attacks on the table ``released``, each on the same persons."""
     for attack, (function, figure, more) in ATTACKS.items():
         con.execute(
             f"INSERT INTO attacked SELECT ?, ?, {seed}, {k}, ?, {figure} "
@@ -42,7 +42,7 @@ def attack(con, data: str, name: str, seed: int, k: int, table: str, roles: str)
 
 
 def improved(con, data: str, attack: str) -> str:
-    """By how many per cent SDkA's figure is below k-anonymity's, mean over k: over the seeds."""
+    """Return by how many per cent SDkA's figure is below k-anonymity's, mean over k, per seed."""
     (text,) = con.execute(
         "SELECT format('{:.1f} % ({:.1f} to {:.1f})', avg(mean), min(mean), max(mean)) FROM "
         "(SELECT avg(100 * (1 - own.figure / plain.figure)) AS mean "
@@ -55,7 +55,7 @@ def improved(con, data: str, attack: str) -> str:
 
 
 def below(con, data: str, attack: str) -> tuple[int, int]:
-    """At how many k SDkA's mean figure is below k-anonymity's; at how many the two differ."""
+    """Return at how many k SDkA's mean is below k-anonymity's, and at how many the two differ."""
     found = con.execute(
         "SELECT avg(figure) FILTER (name = ?), avg(figure) FILTER (name = ?) FROM attacked "
         "WHERE data = ? AND attack = ? GROUP BY k",
@@ -65,7 +65,7 @@ def below(con, data: str, attack: str) -> tuple[int, int]:
 
 
 def deviations(con, data: str) -> list[tuple[str, float, float]]:
-    """Name, total and mean over the attacks of the standard deviation over k, means over seeds."""
+    """Return name, total and mean over the attacks of the deviation over k, means over seeds."""
     return con.execute(
         "SELECT name, sum(mean) AS total, avg(mean) FROM (SELECT name, attack, avg(deviation) "
         "AS mean FROM (SELECT name, attack, seed, coalesce(stddev(figure), 0) AS deviation "
@@ -97,7 +97,7 @@ def claims(con, data: str, printed: Printed) -> list[Claim]:
 
 
 def write(con, page: Page, data: str, names: list[str]) -> None:
-    """Attack by attack a table and a chart, then table 1."""
+    """Write a table and a chart per attack, then table 1."""
     for attack, (_, figure, _) in ATTACKS.items():
         page.heading(f"{data}: {attack}, {figure.replace('_', ' ')}")
         chosen = f"FROM attacked WHERE data = {literal(data)} AND attack = {literal(attack)}"

@@ -1,4 +1,4 @@
-"""The experiments of CANON (Canbay, Sagiroglu and Vural 2022), beside what the paper prints.
+"""The experiments of CANON (Canbay, Sagiroglu and Vural 2022), with the printed figures.
 
 python examples/papers/canon.py DATA, the folder of adult.parquet and diabetes.parquet.
 """
@@ -31,12 +31,12 @@ Found = dict[str, dict[int, float]]
 
 
 def changes(found: Found, against: str) -> list[float]:
-    """By how many per cent CANON's measure differs from another's, k by k."""
+    """Return by how many per cent CANON's measure differs from another's, for each k."""
     return [100 * (at / found[against][k] - 1) for k, at in found[CANON].items()]
 
 
 def times(found: Found, name: str) -> str:
-    """CANON's measure as a multiple of another's: the range over k."""
+    """Return the range over k of CANON's measure as a multiple of another's."""
     ratios = [at / found[name][k] for k, at in found[CANON].items()]
     return f"{min(ratios):.3f}–{max(ratios):.3f}"
 
@@ -98,7 +98,7 @@ def main() -> None:
         found = {measure: measured.means(con, data, measure) for measure, *_ in FIGURES}
         said += claims(data, found)
         body.append((data, found))
-    page.told(
+    page.template(
         "setting",
         people=people,
         encounters=encounters,
@@ -107,8 +107,8 @@ def main() -> None:
         seeds=given.seeds,
     )
     page.claims(said)
-    page.heading("What holds, what does not, and why")
-    page.told("reading")
+    page.heading("Findings")
+    page.template("findings")
     for data, found in body:
         page.heading(data)
         for measure, title, figure, digits in FIGURES:

@@ -1,4 +1,4 @@
-"""A line chart as SVG text, small enough to be kept beside a page."""
+"""Line charts as small SVG files."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -23,9 +23,9 @@ Point = tuple[float | str, float]
 
 
 def lines(title: str, x: str, y: str, series: Mapping[str, Sequence[Point]]) -> str:
-    """Points for each name over evenly spaced x, joined by a line where x is a number.
+    """Return a chart of the points of each name over evenly spaced x, joined if x is a number.
 
-    y is logarithmic where it spans a factor of 50, and else begins at 0.
+    y is logarithmic if it spans a factor of 50; otherwise it begins at 0.
     """
     places = list(dict.fromkeys(at for points in series.values() for at, _ in points))
     joined = not any(isinstance(at, str) for at in places)
@@ -93,7 +93,7 @@ def _decades(values: Sequence[float]) -> list[float]:
 
 
 def _steps(highest: float) -> list[float]:
-    """0 and four to nine round numbers, the last not below the highest value."""
+    """Return 0 and four to nine round numbers, the last not below the highest value."""
     rough = (highest or 1) / 5
     unit = 10 ** math.floor(math.log10(rough))
     step = next(unit * factor for factor in (1, 2, 2.5, 5, 10) if unit * factor >= rough)

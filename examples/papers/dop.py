@@ -1,4 +1,4 @@
-"""The experiments of DOP (k-anonymity by density and least loss), beside what the paper prints.
+"""The experiments of DOP (k-anonymity by density and least loss), with the printed figures.
 
 python examples/papers/dop.py DATA, the folder of bank, bank_full, heart_cleveland and
 student_por.
@@ -13,7 +13,7 @@ import measured
 from measured import Method
 from page import Claim, Page, verdict
 
-from anon_sql.install import literal
+from anon_sql.hosts.duckdb.install import literal
 
 MONDRIAN, DOP = "Mondrian, widest column", "DOP"
 METHODS = [
@@ -28,7 +28,7 @@ DIVERSE = {1: 1, 2: 2, 5: 2, 10: 2}  # l by k
 
 
 class Data(NamedTuple):
-    """A table of the paper, and what table II prints of it for Mondrian and for DOP."""
+    """A table of the paper, with the figures of table II for Mondrian and for DOP."""
 
     name: str
     file: str
@@ -38,13 +38,13 @@ class Data(NamedTuple):
     dop: tuple[float, ...]
 
     def printed(self, name: str) -> dict[int, float]:
-        """k → NCP of a method in table II; nothing of a method that is not in it."""
+        """Return k → NCP of a method in table II; empty for a method that is not in it."""
         figures = {MONDRIAN: self.mondrian, DOP: self.dop}.get(name, ())
         return dict(zip(DIVERSE, figures, strict=False))
 
 
 def plain(*names: str) -> dict[str, str]:
-    """Columns as they are in the file."""
+    """Select columns as they are in the file."""
     return {name: name for name in names}
 
 
@@ -79,7 +79,7 @@ TABLE_2 = [
 
 
 def run(con: duckdb.DuckDBPyConnection, data: Data, ks: list[int]) -> None:
-    """Each method at each k and its l, into ``lost``, and what DOP found, into ``found``."""
+    """Measure each method at each k and its l into ``lost``, and DOP's clusters into ``found``."""
     qids = measured.columns(list(data.columns))
     for k in ks:
         arguments = f"l := {DIVERSE[k]}, sensitive := {literal(data.sensitive)}, {qids}"
@@ -99,7 +99,7 @@ def run(con: duckdb.DuckDBPyConnection, data: Data, ks: list[int]) -> None:
 
 
 def losses(con, data: Data) -> dict[str, dict[int, float]]:
-    """Name → k → NCP."""
+    """Return name → k → NCP."""
     found: dict[str, dict[int, float]] = {}
     for name, k, ncp in con.execute(
         "SELECT name, k, ncp FROM lost WHERE data = ? ORDER BY k, rowid", [data.name]
@@ -109,12 +109,12 @@ def losses(con, data: Data) -> dict[str, dict[int, float]]:
 
 
 def fallen(mine: dict[int, float], theirs: dict[int, float], ks: list[int]) -> str:
-    """By how many per cent figures differ from others, k by k."""
+    """Return by how many per cent figures differ from others, for each k."""
     return ", ".join(f"{100 * (mine[k] / theirs[k] - 1):+.1f}" for k in ks) + " %"
 
 
 def claims(con, ks: list[int]) -> list[Claim]:
-    """Those at k = 1, where every row can be a class of its own, say nothing of a method."""
+    """Drop k = 1, where every row can be a class of its own."""
     made = []
     more = [k for k in ks if k > 1]
     for data in TABLE_2:
@@ -163,11 +163,11 @@ def main() -> None:
             f"LIMIT {'NULL' if given.rows is None else given.rows}"
         )
         run(con, data, given.ks)
-    page = Page(given.into, "dop", "DOP: density, then the cut of least loss")
-    page.told("setting")
+    page = Page(given.into, "dop", "DOP: dense clusters and cuts of least loss")
+    page.template("setting")
     page.claims(claims(con, given.ks))
-    page.heading("What holds, what does not, and why")
-    page.told("reading")
+    page.heading("Findings")
+    page.template("findings")
     page.heading("Table II: NCP, printed → measured")
     heads = {k: str((k, DIVERSE[k])) for k in given.ks}
     rows = []
@@ -192,11 +192,11 @@ def main() -> None:
         }
         name = data.name.lower().replace(", ", "_")
         page.chart(name, f"Figure {figure}: {data.name}", "(k, l)", "NCP", series)
-    page.heading("What DOP found")
+    page.heading("Clusters and classes of DOP")
     page.table(con.sql("FROM found"))
     page.text(
-        f"Made by `examples/papers/dop.py` in {time.monotonic() - began:.0f} s; nothing is drawn, "
-        "so there is one figure a cell."
+        f"Made by `examples/papers/dop.py` in {time.monotonic() - began:.0f} s; the methods make "
+        "no random choice, so a cell is one figure."
     )
     page.write()
 

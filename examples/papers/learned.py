@@ -1,11 +1,11 @@
-"""What a random forest learns from SDkA's releases, and how much information they lose."""
+"""Accuracy of a random forest trained on SDkA's releases, and their information loss."""
 
 import measured
 from attacked import PLAIN, SDKA
 from measured import Method
 from page import Claim, Page, verdict
 
-from anon_sql.install import literal
+from anon_sql.hosts.duckdb.install import literal
 
 TABLES = """
     CREATE TABLE learned (data VARCHAR, name VARCHAR, k INTEGER, accuracy DOUBLE, f_measure DOUBLE);
@@ -18,7 +18,7 @@ def prepare(con) -> None:
 
 
 def learn(con, data, method: Method, table: str, k: int, first: bool) -> None:
-    """A forest's accuracy, into ``learned``; the raw table's once."""
+    """Measure the accuracy of a forest into ``learned``, once for the raw table."""
     baseline = "raw" if first and method.name == SDKA else "none"
     con.execute(
         f"INSERT INTO learned SELECT ?, if(data = 'raw', 'raw table', ?), {k}, accuracy, "
@@ -30,7 +30,7 @@ def learn(con, data, method: Method, table: str, k: int, first: bool) -> None:
 
 
 def lose(con, data, method: Method, table: str, k: int, roles: str) -> None:
-    """The information loss of the real rows, into ``lost``."""
+    """Measure the information loss of the real rows into ``lost``."""
     if method.function == "sdka":
         stats = Method(method.name, "sdka_stats", **method.options)
         loss = f"(SELECT gcp FROM {stats.call(table, k, 1, roles)})"
@@ -43,7 +43,7 @@ def lose(con, data, method: Method, table: str, k: int, roles: str) -> None:
 
 
 def compared(con, data, table: str, figure: str, of: str = "own > plain") -> tuple[int, int]:
-    """At how many k a figure of SDkA stands in a relation to that of k-anonymity; of how many k."""
+    """Return at how many k SDkA's figure has a relation to k-anonymity's, and the number of k."""
     held = con.execute(
         f"SELECT count_if({of}), count(*) FROM (SELECT o.{figure} AS own, p.{figure} AS plain "
         f"FROM {table} o JOIN {table} p USING (data, k) WHERE data = ? AND o.name = ? "
@@ -54,7 +54,7 @@ def compared(con, data, table: str, figure: str, of: str = "own > plain") -> tup
 
 
 def gains(con, data, table: str, figure: str) -> str:
-    """By how many per cent SDkA's figure differs from k-anonymity's: mean and range over k."""
+    """Return by how many per cent SDkA differs from k-anonymity: mean and range over k."""
     return con.execute(
         f"SELECT format('{{:+.1f}} % ({{:+.1f}} to {{:+.1f}})', avg(d), min(d), max(d)) FROM "
         f"(SELECT 100 * (o.{figure} / p.{figure} - 1) AS d FROM {table} o JOIN {table} p "

@@ -7,7 +7,7 @@ import chart
 import duckdb
 
 import anon_sql
-from anon_sql.install import literal
+from anon_sql.hosts.duckdb.install import literal
 
 MEASURES = "seconds", "rows", "classes", "dm", "cavg", "gcp", "suppressed"
 TABLES = """
@@ -25,26 +25,26 @@ TABLES = """
 
 
 class Method:
-    """A release method with options of its own, under the name that the page gives it."""
+    """A release method with options, and its name on the page."""
 
     def __init__(self, name: str, function: str, drawn: bool = False, **options: Any) -> None:
         self.name, self.function, self.drawn, self.options = name, function, drawn, options
 
     def call(self, table: str, k: int, seed: int, arguments: str) -> str:
-        """The table function's call, as SQL."""
+        """Return the call of the table function as SQL."""
         own = "".join(f", {name} := {value!r}" for name, value in self.options.items())
         return f"{self.function}({literal(table)}, k := {k}, seed := {seed}, {arguments}{own})"
 
 
 def connect() -> duckdb.DuckDBPyConnection:
-    """A database in memory with the functions and an empty table ``measured``."""
+    """Open a database in memory with the functions and an empty table ``measured``."""
     con = anon_sql.connect()
     con.execute(TABLES)
     return con
 
 
 def columns(qids: Sequence[str], hierarchy: str | None = None) -> str:
-    """Arguments that every call has, as SQL."""
+    """Return the arguments common to all calls as SQL."""
     return f"qids := {list(qids)}" + (f", hierarchy := {literal(hierarchy)}" if hierarchy else "")
 
 
@@ -57,7 +57,7 @@ def measure(
     seeds: Sequence[int],
     arguments: str,
 ) -> None:
-    """Add what ``compare`` says; a method that draws nothing runs with the first seed only."""
+    """Add the result of ``compare``; a method without random choices runs with one seed only."""
     for method in methods:
         options = (
             f", options := {{{method.function!r}: {method.options}}}" if method.options else ""
@@ -74,7 +74,7 @@ def measure(
 def by_k(
     con: duckdb.DuckDBPyConnection, experiment: str, measure: str, names: Sequence[str], digits: int
 ) -> duckdb.DuckDBPyRelation:
-    """A row per k, a column per name: mean and range of a measure."""
+    """Return mean and range of a measure: a row per k, a column per name."""
     cells = (
         f"SELECT k, name, spread({measure}, {digits}) AS cell FROM measured "
         f"WHERE experiment = {literal(experiment)} GROUP BY ALL"
@@ -85,7 +85,7 @@ def by_k(
 def pivoted(
     con: duckdb.DuckDBPyConnection, cells: str, row: str, names: Sequence[str]
 ) -> duckdb.DuckDBPyRelation:
-    """A row per value of a column, a column per name; cells is a query of row, name and cell."""
+    """Pivot ``cells``, a query of row, name and cell: a row per value, a column per name."""
     among = ", ".join(map(literal, names))
     return con.sql(f"PIVOT ({cells}) ON name IN ({among}) USING first(cell) ORDER BY {row}")
 
@@ -93,7 +93,7 @@ def pivoted(
 def means(
     con: duckdb.DuckDBPyConnection, experiment: str, measure: str, of: str = "avg"
 ) -> dict[str, dict[int, float]]:
-    """Name → k → mean of a measure over the seeds, or another aggregate of it."""
+    """Return name → k → mean (or another aggregate) of a measure over the seeds."""
     found: dict[str, dict[int, float]] = {}
     for name, k, mean in con.execute(
         f"SELECT name, k, {of}({measure}) FROM measured WHERE experiment = ? "
@@ -105,5 +105,5 @@ def means(
 
 
 def series(found: Mapping[str, Mapping[int, float]]) -> dict[str, list[chart.Point]]:
-    """The same as the lines of a chart."""
+    """Return the means as the lines of a chart."""
     return {name: list(points.items()) for name, points in found.items()}

@@ -1,4 +1,4 @@
-"""The experiments of M-COF (Kara and Eyüpoğlu 2023), beside what the paper prints.
+"""The experiments of M-COF (Kara and Eyüpoğlu 2023), with the printed figures.
 
 python examples/papers/mondrian_cof.py DATA, the folder of adult.parquet and hierarchies/adult.
 """
@@ -47,12 +47,12 @@ Found = dict[str, dict[str, dict[int, float]]]
 
 
 def arguments(method: Method) -> str:
-    """What each call has; age is generalized to ranges, but Datafly needs a hierarchy of it."""
+    """Return the arguments of a call; age has ranges, except that Datafly needs a hierarchy."""
     return measured.columns(tables.MIXED, "all_trees" if method.function == "datafly" else "trees")
 
 
 def run(con: duckdb.DuckDBPyConnection, given) -> None:
-    """Release by release into ``measured`` and ``answered``."""
+    """Measure each release into ``measured`` and ``answered``."""
     con.execute(
         "CREATE TABLE answered (name VARCHAR, seed INTEGER, k INTEGER, mode VARCHAR, "
         "query VARCHAR, error DOUBLE)"
@@ -73,7 +73,7 @@ def run(con: duckdb.DuckDBPyConnection, given) -> None:
 
 
 def ask(con, name: str, seed: int, k: int, shared: str) -> None:
-    """The paper's four queries, read as the paper does and as an estimate."""
+    """Run the paper's four queries, literally as in the paper and as estimates."""
     for mode in ("literal", "estimate"):
         con.execute(
             "INSERT INTO answered SELECT ?, ?, ?, ?, 'Q' || row_number() OVER (), relative_error "
@@ -84,7 +84,7 @@ def ask(con, name: str, seed: int, k: int, shared: str) -> None:
 
 
 def gather(con) -> Found:
-    """Measure → name → k → mean."""
+    """Return measure → name → k → mean."""
     found = {measure: measured.means(con, "Adult", measure) for measure, *_ in FIGURES}
     for name, query, k, error in con.execute(
         "SELECT name, query, k, avg(error) FROM answered WHERE mode = 'literal' GROUP BY ALL "
@@ -95,7 +95,7 @@ def gather(con) -> Found:
 
 
 def success(found: Found, measure: str, rival: str) -> str:
-    """How far below the rival's the proposed method's measure is, per cent, mean over k."""
+    """Return by how many per cent the method's measure is below the rival's, mean over k."""
     falls = [
         100 * (1 - ours / found[measure][rival][k])
         for k, ours in found[measure][PROPOSED].items()
@@ -105,7 +105,7 @@ def success(found: Found, measure: str, rival: str) -> str:
 
 
 def short(value: float) -> str:
-    """A count whole, a share with three digits."""
+    """Format a count as an integer, a share with three digits."""
     return f"{value:,.0f}" if value > 1_000 else f"{value:.3f}"
 
 
@@ -161,7 +161,7 @@ def write_success(page: Page, found: Found) -> None:
 
 def write_queries(con, page: Page, found: Found) -> None:
     page.heading("Figure 7: query error")
-    page.told("queries")
+    page.template("queries")
     for query in QUERIES:
         cells = (
             "SELECT k, name, spread(error, 3) AS cell FROM answered "
@@ -187,11 +187,11 @@ def main() -> None:
     tables.selected(con, "adult_mixed", "adult", [*tables.MIXED, "income"], "")
     run(con, given)
     found = gather(con)
-    page = Page(given.into, "mondrian_cof", "M-COF: Mondrian and outliers")
-    page.told("setting", people=people, mixed=", ".join(tables.MIXED), seeds=given.seeds)
+    page = Page(given.into, "mondrian_cof", "M-COF: Mondrian with outlier detection")
+    page.template("setting", people=people, mixed=", ".join(tables.MIXED), seeds=given.seeds)
     page.claims(claims(found))
-    page.heading("What holds, what does not, and why")
-    page.told("reading")
+    page.heading("Findings")
+    page.template("findings")
     write_success(page, found)
     page.heading("Figures 4 to 6: classes and information loss")
     for measure, title, figure, digits in FIGURES:

@@ -1,4 +1,4 @@
-"""What M-COF (Kara and Eyüpoğlu 2023) prints on classification, beside what is measured.
+"""The classification of M-COF (Kara and Eyüpoğlu 2023), with the printed figures.
 
 python examples/papers/mondrian_cof_classification.py DATA, as mondrian_cof.py.
 """
@@ -27,9 +27,9 @@ Found = dict[str, dict[tuple[int, str], float]]
 
 
 def learn(con: duckdb.DuckDBPyConnection, ks: list[int], seeds: int) -> None:
-    """Release by release into ``learned``; a seed is a split, and a release where it is drawn.
+    """Measure each release into ``learned``; a seed sets the split, and a release with randomness.
 
-    The raw table, which has no k, is taught once and filed under each.
+    The raw table, which has no k, is measured once and stored under each k.
     """
     con.execute(
         "CREATE TABLE learned (name VARCHAR, k INTEGER, model VARCHAR, seed INTEGER, "
@@ -55,7 +55,7 @@ def learn(con: duckdb.DuckDBPyConnection, ks: list[int], seeds: int) -> None:
 
 
 def gather(con, measure: str) -> Found:
-    """Name → (k, model) → mean."""
+    """Return name → (k, model) → mean."""
     found: Found = {}
     for name, k, model, mean in con.execute(
         f"SELECT name, k, model, avg({measure}) FROM learned GROUP BY ALL ORDER BY ALL"
@@ -65,7 +65,7 @@ def gather(con, measure: str) -> Found:
 
 
 def success(found: Found, rival: str) -> str:
-    """How far above the rival's the proposed method's measure is, per cent, mean over the cases."""
+    """Return by how many per cent the method's measure is above the rival's, mean of all cases."""
     gains = [
         100 * (ours / found[rival][case] - 1)
         for case, ours in found[PROPOSED].items()
@@ -118,11 +118,11 @@ def main() -> None:
     tables.selected(con, "adult_mixed", "adult", [*tables.MIXED, "income"], "")
     learn(con, given.ks, given.seeds)
     measures = {measure: gather(con, measure) for measure in ("accuracy", "f_measure")}
-    page = Page(given.into, "mondrian_cof_classification", "M-COF: what a classifier learns")
-    page.told("setting", people=people, seeds=given.seeds)
+    page = Page(given.into, "mondrian_cof_classification", "M-COF: classification")
+    page.template("setting", people=people, seeds=given.seeds)
     page.claims(claims(measures))
-    page.heading("What holds, what does not, and why")
-    page.told("reading")
+    page.heading("Findings")
+    page.template("findings")
     page.heading("Table 2: success percentages")
     page.text("How far M-COF is above the other method, per cent; printed → measured.")
     page.rows(

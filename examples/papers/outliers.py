@@ -1,4 +1,4 @@
-"""Table 3 of RAYDEN: how many outliers are detected, recovered, returned and suppressed."""
+"""Table 3 of RAYDEN: outliers detected, recovered, returned and suppressed."""
 
 import measured
 import tables
@@ -15,7 +15,7 @@ TABLE_3 = {  # k: detected, recovered, suppressed and recovery in % of M-COF, of
 
 
 def run(con, methods: list[Method], seeds: int, people: int) -> None:
-    """Table 3, into a table ``outliers``."""
+    """Measure table 3 into a table ``outliers``."""
     tables.selected(
         con, "ten_thousand", "adult", [*tables.MIXED, "income"], f"LIMIT {min(10_000, people)}"
     )
@@ -70,7 +70,7 @@ def claims(con, rayden: str, cof: str) -> list[Claim]:
 
 
 def means(con, measure: str) -> dict[str, list[float]]:
-    """Name → mean of a measure, k by k of table 3."""
+    """Return name → mean of a measure for each k of table 3."""
     rows = con.execute(
         f"SELECT name, list(mean ORDER BY k) FROM (SELECT name, k, avg({measure}) AS mean "
         "FROM outliers GROUP BY ALL) GROUP BY ALL"

@@ -9,7 +9,7 @@ import duckdb
 
 
 class Claim(NamedTuple):
-    """What a paper says, what it prints, what was measured, and whether the two agree."""
+    """A claim of a paper, its printed and measured figures, and whether they agree."""
 
     said: str
     printed: str
@@ -18,14 +18,14 @@ class Claim(NamedTuple):
 
 
 def verdict(held: int, of: int) -> str:
-    """In words, where a claim was looked at in several cases."""
+    """Return the verdict on a claim that was tested in several cases."""
     if not of:
         return "nothing to compare"
     return "holds" if held == of else "does not hold" if held == 0 else f"in {held} of {of} cases"
 
 
 class Page:
-    """Paragraphs in order; ``write`` makes the file."""
+    """The paragraphs of a page; ``write`` writes the file."""
 
     def __init__(self, folder: Path, name: str, title: str) -> None:
         self.folder, self.name = folder, name
@@ -38,13 +38,13 @@ class Page:
     def text(self, text: str) -> None:
         self.parts.append(text)
 
-    def told(self, part: str, **values: object) -> None:
-        """The text of a file in ``told``, with values in its braces."""
-        file = Path(__file__).with_name("told") / f"{self.name}_{part}.md"
+    def template(self, part: str, **values: object) -> None:
+        """Add the text of a file in ``templates`` with ``values`` in its braces."""
+        file = Path(__file__).with_name("templates") / f"{self.name}_{part}.md"
         self.text(file.read_text(encoding="utf-8").strip().format(**values))
 
     def table(self, relation: duckdb.DuckDBPyRelation) -> None:
-        """All rows; a float has three digits after the point."""
+        """Add all rows as a table; a float has three digits after the point."""
         self.rows(relation.columns, relation.fetchall())
 
     def rows(self, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -52,7 +52,7 @@ class Page:
         self.parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
 
     def claims(self, claims: Sequence[Claim]) -> None:
-        """The section that the summary of all pages is made of."""
+        """Add the claims, from which the summary of all pages is made."""
         self.heading("Claims")
         self.rows(["the paper says", "printed", "measured", "verdict"], claims)
 

@@ -1,4 +1,4 @@
-"""The experiments of RAYDEN (Haruna et al. 2026), beside what the paper prints.
+"""The experiments of RAYDEN (Haruna et al. 2026), with the printed figures.
 
 python examples/papers/rayden.py DATA, the folder of adult.parquet and hierarchies/adult.
 """
@@ -41,7 +41,7 @@ EXPERIMENTS = [
 
 
 def run_experiments(con, given, n: int) -> None:
-    """Experiments 1 and 2: n rows, k by k."""
+    """Run experiments 1 and 2: n rows, for each k."""
     seeds = range(1, given.seeds + 1)
     mixed, trees = measured.columns(tables.MIXED), measured.columns(tables.MIXED, "trees")
     kept = [*tables.MIXED, "income"]
@@ -58,7 +58,7 @@ def run_experiments(con, given, n: int) -> None:
 
 
 def run_sizes(con, given, people: int) -> None:
-    """Experiment 3: k = 10, more and more rows; ``rows`` takes the place of k."""
+    """Run experiment 3: k = 10 and an increasing number of rows, which is stored as k."""
     for n in sorted({min(size, people) for size in SIZES}):
         tables.selected(con, f"first_{n}", "adult", [*tables.MIXED, "income"], f"LIMIT {n}")
         measured.measure(
@@ -74,17 +74,17 @@ def run_sizes(con, given, people: int) -> None:
 
 
 def lowest(found, name: str, rivals: list[str]) -> int:
-    """At how many k a measure is below that of every rival."""
+    """Return at how many k a measure is below that of every rival."""
     return sum(all(at < found[rival][k] for rival in rivals) for k, at in found[name].items())
 
 
 def gain(found, name: str, rivals: list[str]) -> str:
-    """Per cent above the best rival, k by k."""
+    """Return per cent above the best rival, for each k."""
     return ", ".join(f"{change:+.1f}" for change in changes(found, name, rivals).values())
 
 
 def changes(found, name: str, rivals: list[str]) -> dict[int, float]:
-    """k → how many per cent a measure is above that of the best rival."""
+    """Return k → per cent by which a measure is above that of the best rival."""
     return {
         k: 100 * (at / min(found[rival][k] for rival in rivals) - 1)
         for k, at in found[name].items()
@@ -155,11 +155,11 @@ def main() -> None:
     run_experiments(con, given, n)
     run_sizes(con, given, people)
     outliers.run(con, [MIXED[3], *MIXED[:2]], given.seeds, people)
-    page = Page(given.into, "rayden", "RAYDEN: a VP-tree for mixed columns, and outliers")
-    page.told("setting", people=people, mixed=", ".join(tables.MIXED), seeds=given.seeds)
+    page = Page(given.into, "rayden", "RAYDEN: a VP-tree with outlier detection for mixed columns")
+    page.template("setting", people=people, mixed=", ".join(tables.MIXED), seeds=given.seeds)
     page.claims(claims(con))
-    page.heading("What holds, what does not, and why")
-    page.told("reading")
+    page.heading("Findings")
+    page.template("findings")
     for experiment, title in EXPERIMENTS:
         page.heading(f"Experiments 1 and 2: {title.format(n=n)}")
         names = [method.name for method in (NUMERIC if experiment == "numbers" else MIXED)]

@@ -1,4 +1,4 @@
-"""The experiments of SDkA (synthetic records and k-means), beside what the paper prints.
+"""The experiments of SDkA (synthetic records and k-means), with the printed figures.
 
 python examples/papers/sdka.py DATA, the folder of adult and diabetes; needs anon-sql[ml], and
 anon-sql[ctgan] for --generator ctgan.
@@ -15,11 +15,11 @@ from attacked import PLAIN, SDKA, Printed
 from measured import Method
 from page import Page
 
-from anon_sql.install import literal
+from anon_sql.hosts.duckdb.install import literal
 
 
 class Data(NamedTuple):
-    """A table, how many seeds it can have (k-means takes the square of its rows), and figures."""
+    """A table, its number of seeds (k-means is quadratic in the rows), and printed figures."""
 
     name: str
     columns: list[str]
@@ -65,7 +65,7 @@ def methods(generator: str, epochs: int) -> list[Method]:
 
 
 def load(con, data: Data, folder, rows: int | None) -> str:
-    """The table of a paper under its name, in small letters; the name."""
+    """Create the table of a paper under its name in lower case; return the name."""
     table = data.name.lower()
     complete = " AND ".join(f"{name} IS NOT NULL" for name in data.columns)
     train = "split = 'train' AND " + complete if table == "adult" else "true"
@@ -78,7 +78,7 @@ def load(con, data: Data, folder, rows: int | None) -> str:
 
 
 def run(con, data: Data, table: str, given, seed: int) -> None:
-    """The attacks on every release of a seed; of the first, what is lost and what is learned."""
+    """Run the attacks on every release of a seed; for the first seed, measure loss and accuracy."""
     roles = f"{measured.columns(data.columns)}, sensitive := {literal(data.sensitive)}"
     taught = given.ks[::2]
     lossy = {taught[len(taught) // 2], taught[-1]}  # a few: the loss takes a release more
@@ -120,13 +120,13 @@ def write(con, given, seconds: float) -> None:
         for data in DATA
     }
     seeds = {f"{data.name.lower()}_seeds": min(given.seeds, data.seeds) for data in DATA}
-    page.told("setting", generator=given.generator, **counts, **seeds)
+    page.template("setting", generator=given.generator, **counts, **seeds)
     claims = []
     for data in DATA:
         claims += attacked.claims(con, data.name, data.printed) + learned.claims(con, data)
     page.claims(claims)
-    page.heading("What holds, what does not, and why")
-    page.told("reading")
+    page.heading("Findings")
+    page.template("findings")
     names = [method.name for method in methods(given.generator, int(given.epochs))]
     for data in DATA:
         attacked.write(con, page, data.name, names)

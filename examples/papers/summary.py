@@ -1,4 +1,4 @@
-"""The claims of all pages on one, docs/papers/README.md: python examples/papers/summary.py"""
+"""Write the claims of all pages to docs/papers/README.md: python examples/papers/summary.py"""
 
 import argparse
 import re
@@ -15,7 +15,9 @@ def main() -> None:
     parser.add_argument("pages", type=Path, nargs="?", default=asked.PAGES, help="their folder")
     parser.add_argument("--into", type=Path, default=asked.PAGES, help="the folder of README.md")
     given = parser.parse_args()
-    parts = [Path(__file__).with_name("told").joinpath("summary.md").read_text(encoding="utf-8")]
+    parts = [
+        Path(__file__).with_name("templates").joinpath("summary.md").read_text(encoding="utf-8")
+    ]
     for name in ORDER:
         file = given.pages / f"{name}.md"
         if file.is_file():

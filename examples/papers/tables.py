@@ -1,11 +1,11 @@
-"""The real tables as the papers use them."""
+"""The real tables, as in the papers."""
 
 from pathlib import Path
 
 import duckdb
 
-from anon_sql.adult import COLUMNS
-from anon_sql.install import literal
+from anon_sql.apps.adult import COLUMNS
+from anon_sql.hosts.duckdb.install import literal
 
 NUMBERS = ["age", "fnlwgt", "capital_loss", "capital_gain", "hours_per_week"]
 MIXED = [
@@ -19,7 +19,7 @@ DIABETES = [
 
 
 def adult(con: duckdb.DuckDBPyConnection, data: Path, rows: int | None) -> int:
-    """Table ``adult``, the complete rows of the train split in the file's order; how many."""
+    """Create ``adult``, the complete rows of the train split in file order; return their number."""
     complete = " AND ".join(f"{name} IS NOT NULL" for name in COLUMNS)
     made = con.execute(
         f"CREATE TABLE adult AS SELECT {', '.join(COLUMNS)} "
@@ -30,7 +30,7 @@ def adult(con: duckdb.DuckDBPyConnection, data: Path, rows: int | None) -> int:
 
 
 def diabetes(con: duckdb.DuckDBPyConnection, data: Path, rows: int | None) -> int:
-    """Table ``diabetes``, whose mean_age is the middle of the ten-year bracket; how many rows."""
+    """Create ``diabetes``, with mean_age the middle of ten years; return the number of rows."""
     made = con.execute(
         "CREATE TABLE diabetes AS SELECT regexp_extract(age, '[0-9]+')::INTEGER + 5 AS mean_age, "
         f"{', '.join(DIABETES[1:])}, readmitted FROM {literal(f'{data}/diabetes.parquet')} "
@@ -42,12 +42,12 @@ def diabetes(con: duckdb.DuckDBPyConnection, data: Path, rows: int | None) -> in
 def selected(
     con: duckdb.DuckDBPyConnection, name: str, source: str, columns: list[str], rows: str
 ) -> None:
-    """Table ``name``: columns of another table; rows is what follows FROM in SQL."""
+    """Create table ``name`` with columns of another table; ``rows`` follows FROM in SQL."""
     con.execute(f"CREATE TABLE {name} AS SELECT {', '.join(columns)} FROM {source} {rows}")
 
 
 def hierarchies(con: duckdb.DuckDBPyConnection, data: Path) -> None:
-    """Tables ``all_trees`` and ``trees``: those of Adult's columns, and the same without age."""
+    """Create ``all_trees``, the hierarchies of Adult, and ``trees``, the same without age."""
     files = literal(f"{data}/hierarchies/adult/*.csv")
     con.execute(f"CREATE TABLE all_trees AS FROM read_hierarchies({files})")
     con.execute("CREATE TABLE trees AS FROM all_trees WHERE attribute <> 'age'")

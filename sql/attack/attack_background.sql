@@ -1,20 +1,21 @@
--- How often an attacker guesses a person's sensitive value who knows some of their
--- quasi-identifiers and names the most frequent value among the rows that can be theirs (Majeed
--- and Hwang 2025). Which ones are known is drawn for each person. A row can be theirs where its
--- labels cover the known values, as every row does that is shown as *; labels overlap.
+-- How often an attacker guesses the sensitive value of a person if the attacker knows some of the
+-- person's quasi-identifiers and guesses the most frequent value among the matching rows (Majeed
+-- and Hwang 2025). The known quasi-identifiers are drawn for each person. A row matches if its
+-- labels cover the known values; a row shown as * matches every person. Labels overlap.
 --
--- raw: name of the original table. released: name of its release, label or typed format; one with
---   added rows is read too.
--- sensitive: a name or a list of names, besides those declared.
--- known: how many quasi-identifiers are known of a person, from 0 to all.
--- sample: at most so many persons are attacked, drawn by seed; NULL for all. seed: of all draws.
+-- raw: name of the raw table. released: name of its release, in label or typed format. A release
+--   with added rows is also read.
+-- sensitive: a column name or a list of names, in addition to those declared.
+-- known: number of quasi-identifiers that are known of a person, from 0 to all.
+-- sample: largest number of persons attacked, drawn by seed; NULL for all. seed: seed of all random
+--   choices.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the relation that the release was made with; NULL for none.
--- Returns: a row per sensitive column: attribute, persons (attacked), guessed (how many of the
---   guesses are right; where several values are the most frequent, each is taken as often),
---   guessed_share (of persons), baseline (the same share where nothing is known of a person: only
---   what is above it is due to what the attacker knows). A person whose value is NULL is never
---   guessed. Both shares are NULL where nobody is attacked.
+-- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- Returns: a row per sensitive column: attribute, persons (attacked), guessed (number of correct
+--   guesses; several most frequent values are guessed equally often), guessed_share (of persons),
+--   baseline (the same share without any knowledge; only the part above it is due to the knowledge
+--   of the attacker). A value that is NULL is never guessed. Both shares are NULL if nobody is
+--   attacked.
 -- Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that cannot
 --   be read, raw and release swapped, a sample below 1, more known than there are.
 -- Example: SELECT * FROM attack_background('people', 'release', 'illness', known := 1, qids := ['age', 'city']);
@@ -22,9 +23,14 @@ CREATE OR REPLACE MACRO attack_background(
     raw, released, sensitive := NULL, known := 2, sample := 50000, seed := 42,
     qids := NULL, hierarchy := NULL
 ) AS TABLE
-SELECT unnest(__anon_attack_background(
-    {'known': known, 'sample': sample, 'seed': seed, 'threads': current_setting('threads'),
-     'sensitive': __anon_protects.sensitive, 'quasi': __anon_attributes},
-    __anon_types, __anon_people, __anon_shows, __anon_counted, __anon_trees), recursive := true)
-FROM __anon_attacked(
-    'attack_background', raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy);
+WITH __anon_classed AS (
+    FROM __anon_class_groups(
+        released, raw, __anon_measure_call(raw, qids, sensitive), 'sensitive')
+)
+SELECT system.main.unnest(__anon_background(__anon_given, __anon_persons, {
+    'known': known, 'sample': sample, 'seed': seed,
+    'threads': system.main.current_setting('threads')}), recursive := true)
+FROM
+    __anon_given(raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy, '__anon_classed'),
+    (SELECT __anon_groups AS __anon_persons FROM __anon_class_groups(
+        raw, released, __anon_measure_call(raw, qids, sensitive), 'sensitive'));

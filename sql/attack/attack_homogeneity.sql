@@ -1,32 +1,27 @@
--- What an attacker learns from classes that have one sensitive value: whoever is in one has it
--- (Machanavajjhala et al. 2006; Majeed and Hwang 2025). NULL is no value and hides none: a class
--- of one value and NULLs is exposed, a class of NULLs too. So a release with l_diversity of 2 and
--- more has none. Suppressed rows, shown as *, are a class; rows left out publish nothing.
+-- The classes with a single sensitive value, which disclose the value of every member
+-- (Machanavajjhala et al. 2006; Majeed and Hwang 2025). NULL is not a value and hides none: a class
+-- of one value and NULLs is exposed, and so is a class of NULLs. A release with l_diversity of 2 or
+-- more has no exposed class. Suppressed rows, shown as *, are a class; rows left out publish
+-- nothing.
 --
--- raw: name of the original table. released: name of its release, label or typed format; one with
---   added rows is read too.
--- sensitive: a name or a list of names, besides those declared.
+-- raw: name of the raw table. released: name of its release, in label or typed format. A release
+--   with added rows is also read.
+-- sensitive: a column name or a list of names, in addition to those declared.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the relation that the release was made with; NULL for none.
+-- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- Returns: a row per sensitive column: attribute, classes, exposed_classes, class_share (0…1), rows
---   (of the release), exposed_rows (those in exposed classes), row_share (0…1). Both shares are
---   NULL for an empty release.
+--   (of the release), exposed_rows (rows in exposed classes), row_share (0…1). Both shares are NULL
+--   for an empty release.
 -- Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that cannot
 --   be read, raw and release swapped.
 -- Example: SELECT * FROM attack_homogeneity('people', 'release', 'illness', qids := ['age', 'city']);
 CREATE OR REPLACE MACRO attack_homogeneity(
     raw, released, sensitive := NULL, qids := NULL, hierarchy := NULL
 ) AS TABLE
-WITH
-__anon_numbered AS MATERIALIZED (
-    FROM __anon_sensitive_classes(raw, released, __anon_measure_call(raw, qids, sensitive))),
-__anon_asked AS MATERIALIZED (
-    FROM __anon_protected(
-        'attack_homogeneity', raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy,
-        '__anon_numbered', 'distinct', 3, true)),
-__anon_counts AS (FROM __anon_sensitive_counts('__anon_numbered')),
-__anon_judged AS (
-    SELECT *, __anon_values < 2 AS __anon_exposed
-    FROM __anon_class_values('__anon_asked', '__anon_counts')
+WITH __anon_classed AS (
+    FROM __anon_class_groups(
+        released, raw, __anon_measure_call(raw, qids, sensitive), 'sensitive')
 )
-FROM __anon_exposures('__anon_judged');
+SELECT system.main.unnest(__anon_exposure('attack_homogeneity', __anon_given, NULL), recursive := true)
+FROM
+    __anon_given(raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy, '__anon_classed');

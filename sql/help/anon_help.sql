@@ -1,10 +1,10 @@
--- What the functions are and how they are called: all of them in a list, or one in full.
+-- The functions and their parameters: a list of all of them, or the help of one.
 --
--- name: the function to tell about; left out, all are listed.
--- Returns: a row per function: name, topic, kind ('table', which stands in FROM, or 'value'),
---   parameters (with their defaults), summary. Of one function, a row per part of its help: part
---   ('what', 'call', names of parameters, 'returns', 'errors', 'example'), text.
--- Errors: a name that is no function of the package.
+-- name: the function to describe; without it, all are listed.
+-- Returns: a row per function: name, topic, kind ('table' for use in FROM, or 'value'), parameters
+--   (with their defaults), summary. For one function, a row per part of its help: part ('what',
+--   'call', names of parameters, 'returns', 'errors', 'example'), text.
+-- Errors: a name that is not a function of the package.
 -- Example: SELECT * FROM anon_help('rayden');
 CREATE OR REPLACE MACRO anon_help(name) AS TABLE (
     WITH __anon_found AS MATERIALIZED (SELECT __anon_help_of(name::VARCHAR) AS __anon_parts)

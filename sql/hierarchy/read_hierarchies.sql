@@ -1,11 +1,11 @@
--- Generalization hierarchies from files as the field writes them: a line per value, the value
--- first, then its labels from the lowest level to the root, separated by ; or , and without a
--- header. Store the result: it is read anew at every use.
+-- Generalization hierarchies from files in the usual format: no header, one line per value, the
+-- value first, then its labels from the lowest level to the root, separated by ; or , characters.
+-- Store the result: the files are read again on every use.
 --
--- files: a path, a pattern such as 'dir/*.csv', or a list of them; UTF-8. The name of a file, up
---   to its first dot, is the name of the column it is for.
+-- files: a path, a pattern such as 'dir/*.csv', or a list of them; UTF-8. The name of a file, up to
+--   its first dot, is the name of its column.
 -- Returns: a row per value and level: attribute, value, level (1 is the first above the value),
---   label. Empty cells are left out, so that lines may have different lengths.
+--   label. Empty cells are left out, so lines may have different lengths.
 -- Errors: no such file, a file that is not UTF-8, a line without a label.
 -- Example: SELECT * FROM read_hierarchies('hierarchies/*.csv');
 CREATE OR REPLACE MACRO read_hierarchies(files) AS TABLE

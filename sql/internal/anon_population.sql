@@ -10,7 +10,3 @@ UNION ALL BY NAME
 (SELECT COLUMNS(lambda __anon_c: __anon_c = '__anon_none'
     OR __anon_is('quasi', __anon_c, __anon_call))
  FROM (SELECT *, 0 AS __anon_none FROM query_table(__anon_people)));
-
--- Its rows as one row of lists, as an audit lists a raw table. Takes the name of a CTE.
-CREATE OR REPLACE MACRO __anon_population_lists(__anon_population_) AS TABLE
-SELECT list(COLUMNS(*)) AS '__anon_quasi_\0' FROM query_table(__anon_population_);

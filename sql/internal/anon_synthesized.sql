@@ -1,43 +1,31 @@
--- The rows of a relation and, below them, synthetic ones made of their values; __anon_made says
--- which is which. The relation is read once, whatever is read of the result.
-
--- What a generator sees of a value: something that is equal where values are, and where it lies
--- on a line.
-CREATE OR REPLACE MACRO __anon_code(x) AS if(x IS NULL, NULL, hash(__anon_whole(x)));
-CREATE OR REPLACE MACRO __anon_number(x) AS
-    __anon_quality_number(list_extract(list_value(x), 1), x);
-
+-- Return the rows of a relation (__anon_made = 0) and synthetic rows that consist of their values
+-- (__anon_made = 1). The relation is read once, also if the result is read repeatedly.
 CREATE OR REPLACE MACRO __anon_synthesized(
-    __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_common_, __anon_options
+    __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_options
 ) AS TABLE
 WITH
 __anon_source AS MATERIALIZED (FROM query_table(__anon_tbl)),
-__anon_settled AS MATERIALIZED (
-    SELECT __anon_plan(
+__anon_begun AS MATERIALIZED (
+    SELECT __anon_begin(
         __anon_function, __anon_types, __anon_k_given, __anon_call, __anon_seen(__anon_tbl),
-        __anon_common_, __anon_options) AS __anon_plan
+        __anon_options, __anon_settings(),
+        system.main.current_connection_id(), system.main.current_query_id(),
+        system.main.list_value(__anon_mark('a') = system.main.hash('a'))::TINYINT[]) AS __anon_intake
     FROM __anon_schema(__anon_tbl, __anon_k)
 ),
 __anon_real AS MATERIALIZED (
     SELECT
-        list(COLUMNS(lambda __anon_c: __anon_is('released', __anon_c, __anon_call))),
-        list(__anon_code(COLUMNS(lambda __anon_c: __anon_is('released', __anon_c, __anon_call))))
-            AS '__anon_code_\0',
-        list(__anon_number(COLUMNS(lambda __anon_c: __anon_is('released', __anon_c, __anon_call))))
-            AS '__anon_number_\0',
-        list(__anon_mark(COLUMNS(lambda __anon_c: __anon_is('loose', __anon_c, __anon_call))))
-            AS '__anon_mark_\0'
-    FROM __anon_rows('__anon_source', __anon_call), __anon_settled
-    WHERE CASE
-        WHEN __anon_row <= __anon_plan.rows THEN true ELSE error(__anon_plan.too_large) END
+        system.main.list(COLUMNS(lambda __anon_c: __anon_is('released', __anon_c, __anon_call))),
+        system.main.list(__anon_mark(COLUMNS(lambda __anon_c:
+            __anon_is('released', __anon_c, __anon_call)))) AS '__anon_code_\0',
+        system.main.list(__anon_mark(COLUMNS(lambda __anon_c:
+            __anon_is('loose', __anon_c, __anon_call)))) AS '__anon_mark_\0'
+    FROM (SELECT *, 0::TINYINT AS __anon_zero FROM __anon_source)
 ),
 __anon_drawn AS MATERIALIZED (
-    SELECT __anon_synthesize(
-        __anon_plan,
-        struct_pack(*COLUMNS(lambda __anon_c: __anon_c[:12] = '__anon_code_'
-            OR __anon_c[:14] = '__anon_number_' OR __anon_c[:12] = '__anon_mark_')),
-        __anon_options) AS __anon_positions
-    FROM __anon_real, __anon_settled
+    SELECT __anon_synthesize(__anon_intake, __anon_packed) AS __anon_positions
+    FROM __anon_begun, (SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_packed
+                        FROM __anon_real)
 ),
 __anon_values AS (
     SELECT COLUMNS(lambda __anon_c: __anon_is('released', __anon_c, __anon_call)) FROM __anon_real
@@ -45,7 +33,8 @@ __anon_values AS (
 (SELECT *, 0 AS __anon_made FROM __anon_source)
 UNION ALL BY NAME
 (SELECT
-    unnest(list_select(
-        COLUMNS(__anon_values.*), __anon_positions[alias(COLUMNS(__anon_values.*))])),
+    unnest(system.main.list_select(
+        COLUMNS(__anon_values.*),
+        system.main.map_extract_value(__anon_positions, system.main.alias(COLUMNS(__anon_values.*))))),
     1 AS __anon_made
  FROM __anon_values, __anon_drawn);

@@ -1,18 +1,18 @@
--- What can still be learned from a release: a classifier is trained on the raw table and on the
--- release, and each is tested on rows that were held out of its own training.
+-- The accuracy of a classifier trained on the raw table and of one trained on the release, each
+-- tested on rows held out of its own training.
 --
--- raw: name of the original table. released: name of its release, label or typed format.
+-- raw: name of the raw table. released: name of its release, in label or typed format.
 -- target: the column to predict from the quasi-identifiers; it is kept in the release.
 -- model: 'random_forest', 'knn', 'svm' or 'naive_bayes' (of scikit-learn, extra `ml`).
--- positive: the value that f_measure is of; NULL means the rarest.
--- held_out: share of rows to test on. seed: split and model.
--- baseline: 'raw', or 'none' where the raw table's row is not wanted, which saves its training.
+-- positive: the value for which f_measure is computed; NULL means the rarest.
+-- held_out: share of the rows that are tested. seed: seed of the split and the model.
+-- baseline: 'raw', or 'none' to omit the raw table and its training.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the relation that the release was made with; NULL for none.
--- Returns: a row or two: data ('raw' or 'released'), accuracy, f_measure (2 TP / (2 TP + FP + FN)),
---   trained, tested (rows). As many rows of each value of target are held out of both tables,
---   and rows that a release leaves out are missing from it. A release may have more rows than the
---   raw table.
+-- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- Returns: one or two rows: data ('raw' or 'released'), accuracy, f_measure (2 TP / (2 TP + FP +
+--   FN)), trained, tested (rows). The same number of rows of each value of target is held out of
+--   both tables; rows that a release leaves out are missing from it. A release may have more rows
+--   than the raw table.
 -- Errors: no scikit-learn, no such target or model, a target with fewer than two values, a call
 --   that other measures refuse.
 -- Example: SELECT * FROM classification('people', 'release', target := 'illness', model := 'naive_bayes', qids := ['age', 'city']);
@@ -20,16 +20,16 @@ CREATE OR REPLACE MACRO classification(
     raw, released, target := 'income', model := 'random_forest', positive := NULL,
     held_out := 0.3, seed := 42, baseline := 'raw', qids := NULL, hierarchy := NULL
 ) AS TABLE
+WITH __anon_classed AS (
+    FROM __anon_groups(released, __anon_measure_call(raw, qids, NULL), 'quasi')
+)
 SELECT unnest(__anon_classification(
-    {'target': target, 'model': model, 'positive': positive, 'held_out': held_out, 'seed': seed,
-     'baseline': baseline, 'rows': __anon_rows, 'quasi': __anon_attributes},
-    __anon_types, __anon_t.__anon_lists, __anon_l.__anon_lists, __anon_f.__anon_ordered),
-    recursive := true)
+    system.main.struct_pack(
+        target := target, model := model, positive := positive, held_out := held_out,
+        seed := seed, baseline := baseline),
+    __anon_given, __anon_t.__anon_lists, __anon_l.__anon_lists), recursive := true)
 FROM
-    __anon_measured(
-        'classification', raw, released, 5, 'share', __anon_measure_call(raw, qids, NULL),
-        __anon_hierarchy := hierarchy, __anon_adds := true),
-    __anon_schema(raw, 0),
-    __anon_taught(raw, target, __anon_measure_call(raw, qids, NULL)) AS __anon_t,
-    __anon_learned(released, target, __anon_measure_call(raw, qids, NULL)) AS __anon_l,
-    __anon_taught_trees(raw, __anon_measure_call(raw, qids, NULL), hierarchy) AS __anon_f;
+    __anon_given(
+        raw, released, __anon_measure_call(raw, qids, NULL), hierarchy, '__anon_classed'),
+    __anon_learned(raw, target, __anon_measure_call(raw, qids, NULL)) AS __anon_t,
+    __anon_learned(released, target, __anon_measure_call(raw, qids, NULL)) AS __anon_l;

@@ -1,16 +1,14 @@
--- Discernibility: the sum of the squared sizes of the equivalence classes. A row costs the size
--- of its class; suppressed rows, shown as * or left out of the release, are one class.
+-- The discernibility metric: the sum of the squared sizes of the equivalence classes. A row counts
+-- the size of its class; suppressed rows, shown as * or left out of the release, are one class.
 --
--- raw: name of the original table. released: name of its release, label or typed format.
+-- raw: name of the raw table. released: name of its release, in label or typed format.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the relation that the release was made with; NULL for none.
+-- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- Returns: BIGINT; the number of rows at best, its square at worst.
 -- Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw and
 --   release swapped.
 -- Example: SELECT dm('people', 'release', qids := ['age', 'city']);
 CREATE OR REPLACE MACRO dm(raw, released, qids := NULL, hierarchy := NULL) AS (
-    SELECT __anon_dm
-    FROM __anon_measured(
-        'dm', raw, released, 5, 'share', __anon_measure_call(raw, qids, NULL),
-        __anon_hierarchy := hierarchy)
+    SELECT __anon_found.dm
+    FROM __anon_measures('dm', raw, released, qids, hierarchy)
 );

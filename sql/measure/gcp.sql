@@ -1,21 +1,20 @@
--- Global certainty penalty: the share of its information that a table has lost, which is the NCP
--- averaged over all rows and quasi-identifiers. The NCP of a number or date is the range of its
--- label / the range in the raw table; that of text is 0 for one value, else the values in its
--- label / the values in the raw table, where NULL counts as a value. A suppressed value loses 1,
--- a label of NULLs only loses 0.
+-- Global certainty penalty: the mean NCP over all rows and quasi-identifiers, which is the share of
+-- information lost. The NCP of a number or date is the range of its label / the range in the raw
+-- table. The NCP of text is 0 for one value, otherwise the number of values in its label / the
+-- number of values in the raw table, where NULL counts as a value. A suppressed value has an NCP of
+-- 1, a label of NULLs only an NCP of 0.
 --
--- raw: name of the original table. released: name of its release, label or typed format.
+-- raw: name of the raw table. released: name of its release, in label or typed format.
 -- ncp: 'share', or 'dop' for (values - 1) / (values in the raw table - 1) in text.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the relation that the release was made with; NULL for none.
+-- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- Returns: DOUBLE, 0…1; NULL for an empty raw table, and for a release with more rows than its raw
---   table, whose labels nobody can tell apart: sdka_stats has it.
+--   table, in which added rows cannot be distinguished (use sdka_stats).
 -- Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw and
 --   release swapped, an unknown ncp.
 -- Example: SELECT gcp('people', 'release', qids := ['age', 'city']);
 CREATE OR REPLACE MACRO gcp(raw, released, ncp := 'share', qids := NULL, hierarchy := NULL) AS (
-    SELECT if(__anon_shown > __anon_rows, NULL, __anon_gcp)
-    FROM __anon_measured(
-        'gcp', raw, released, 5, ncp, __anon_measure_call(raw, qids, NULL),
-        __anon_hierarchy := hierarchy, __anon_adds := true)
+    SELECT __anon_found.gcp
+    FROM __anon_measures(
+        'gcp', raw, released, qids, hierarchy, __anon_ncp := ncp, __anon_adds := true)
 );

@@ -1,9 +1,9 @@
--- The queries that a paper measures releases of Adult by, for query_error with mode := 'literal'.
+-- The queries by which a paper measures releases of Adult, for query_error with mode := 'literal'.
 --
--- paper: 'm_cof', Q1 to Q4 of Kara and Eyüpoğlu 2023 (M-COF), section 4.2.4; Age_Min in the
---   paper is the least age of a label, as in mode 'literal'.
+-- paper: 'm_cof', Q1 to Q4 of Kara and Eyüpoğlu 2023 (M-COF), section 4.2.4; the Age_Min of the
+--   paper is the minimum age of a label, as in mode 'literal'.
 -- Returns: VARCHAR[], queries on the columns workclass, age, race and native_country of `raw`.
--- Errors: a paper that is not known.
+-- Errors: an unknown paper.
 -- Example: SELECT unnest(paper_queries('m_cof')) AS query;
 CREATE OR REPLACE MACRO paper_queries(paper) AS CASE paper
     WHEN 'm_cof' THEN [

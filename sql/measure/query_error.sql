@@ -1,17 +1,17 @@
--- What a release answers to your own queries: beside the true answer an estimate and the numbers
--- between which the answer must lie.
+-- The answers of a release to given queries: the true answer, an estimate, and the bounds between
+-- which the true answer must lie.
 --
--- raw: name of the original table. released: name of its release, label or typed format.
+-- raw: name of the raw table. released: name of its release, in label or typed format.
 -- queries: a list of texts, each one SELECT of count(*), count, sum, avg, min or max FROM the raw
---   table, named as in the call or `raw`, with WHERE and GROUP BY if need be.
--- mode: 'estimate', or 'literal': the query runs as written on the least value of each label.
+--   table, named as in the call or `raw`, optionally with WHERE and GROUP BY.
+-- mode: 'estimate', or 'literal': the query runs unchanged on the minimum of each label.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the relation that the release was made with; NULL for none.
+-- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- Returns: a row per query and group: query, group (a map, NULL without GROUP BY), actual,
---   estimate, lower, upper (NULL where nothing is known, and in mode 'literal'), relative_error
---   (|actual - estimate| / |actual|, NULL where actual is 0 or NULL), absolute_error.
--- Errors: a query that is not one SELECT over the raw table alone or holds another clause than
---   WHERE and GROUP BY; a call that other measures refuse.
+--   estimate, lower, upper (NULL if unknown, and in mode 'literal'), relative_error (|actual -
+--   estimate| / |actual|, NULL if actual is 0 or NULL), absolute_error.
+-- Errors: a query that is not one SELECT over the raw table alone or has another clause than WHERE
+--   and GROUP BY; a call that other measures refuse.
 -- Example: SELECT * FROM query_error('people', 'release', ['SELECT count(*) FROM people WHERE age > 40'], qids := ['age', 'city']);
 CREATE OR REPLACE MACRO query_error(
     raw, released, queries, mode := 'estimate', qids := NULL, hierarchy := NULL

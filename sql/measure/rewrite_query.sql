@@ -1,10 +1,10 @@
 -- The SQL that query_error runs for a query, as text.
 --
--- sql: one SELECT, as query_error takes it. raw: name of the original table. released: name of
---   its release. mode: 'estimate' or 'literal'.
+-- sql: one SELECT, as in query_error. raw: name of the raw table. released: name of its release.
+--   mode: 'estimate' or 'literal'.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the relation that the release was made with; NULL for none.
--- Returns: VARCHAR, one statement whose result is that of query_error for the query.
+-- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- Returns: VARCHAR, one statement with the result of query_error for the query.
 -- Errors: a query that query_error refuses.
 -- Example: SELECT rewrite_query('SELECT count(*) FROM raw WHERE age > 40', 'people', 'release', qids := ['age', 'city']) AS sql;
 CREATE OR REPLACE MACRO rewrite_query(

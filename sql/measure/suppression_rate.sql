@@ -1,16 +1,14 @@
 -- The share of the raw table's rows that are suppressed: shown as * in every quasi-identifier, or
 -- left out of the release.
 --
--- raw: name of the original table. released: name of its release, label or typed format.
+-- raw: name of the raw table. released: name of its release, in label or typed format.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the relation that the release was made with; NULL for none.
+-- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- Returns: DOUBLE, 0…1; NULL for an empty raw table.
 -- Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw and
 --   release swapped.
 -- Example: SELECT suppression_rate('people', 'release', qids := ['age', 'city']);
 CREATE OR REPLACE MACRO suppression_rate(raw, released, qids := NULL, hierarchy := NULL) AS (
-    SELECT __anon_suppression_rate
-    FROM __anon_measured(
-        'suppression_rate', raw, released, 5, 'share', __anon_measure_call(raw, qids, NULL),
-        __anon_hierarchy := hierarchy)
+    SELECT __anon_found.suppression_rate
+    FROM __anon_measures('suppression_rate', raw, released, qids, hierarchy)
 );

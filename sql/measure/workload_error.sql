@@ -1,13 +1,12 @@
--- How well a release answers many queries: query_error, summed up.
+-- The error of a release over many queries: a summary of query_error.
 --
--- raw: name of the original table. released: name of its release, label or typed format.
--- queries: a list as query_error takes it, for instance a variable that holds a query_workload.
+-- raw: name of the raw table. released: name of its release, in label or typed format.
+-- queries: a list as in query_error, for example a variable that holds a query_workload.
 -- mode: 'estimate' or 'literal'. qids: the quasi-identifiers; NULL means as declared.
--- hierarchy: the relation that the release was made with; NULL for none.
+-- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- Returns: one row: answers (rows of query_error), mean, median, percentile_90 of relative_error
---   (where actual is not 0), coverage (share of answers with lower <= actual <= upper, 1 for
---   every release of this package; NULL in mode 'literal'), width (median of (upper - lower) /
---   actual).
+--   (if actual is not 0), coverage (share of answers with lower <= actual <= upper, 1 for every
+--   release of this package; NULL in mode 'literal'), width (median of (upper - lower) / actual).
 -- Errors: those of query_error.
 -- Example: SELECT * FROM workload_error('people', 'release', ['SELECT count(*) FROM raw WHERE age > 40'], qids := ['age', 'city']);
 CREATE OR REPLACE MACRO workload_error(

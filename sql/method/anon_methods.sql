@@ -1,8 +1,8 @@
--- The methods that make a release, each a function of that name.
+-- The release methods, each a function of that name.
 --
--- Returns: a row per method: name, what (it does, in a sentence), paper, needs (what a table must
---   have; NULL where any will do), cost (how time grows with n rows), perturbative (whether the
---   release has rows that the table has not).
+-- Returns: a row per method: name, what (a description), paper, needs (requirements on the table;
+--   NULL for none), cost (growth of the time with n rows), perturbative (whether the release has
+--   rows that the table does not have).
 -- Errors: none.
 -- Example: SELECT * FROM anon_methods();
 CREATE OR REPLACE MACRO anon_methods() AS TABLE

@@ -1,33 +1,38 @@
--- What methods make of a table, side by side: each release's measures, and how long it takes. They
--- run one after another, on one copy of the table, and nothing is released.
+-- The measures and the time of several methods on one table, side by side. The methods run one
+-- after another on one copy of the table, and nothing is released.
 --
 -- tbl: name of the relation. methods: names of release methods; NULL for all that fit the table and
 --   add no rows to it.
--- ks: smallest classes, in rows. qids, sensitive, identifiers, keep: column names; NULL means as
---   declared in comments.
--- l: how diverse each sensitive column is in each class. l_kind: 'distinct' values, 'entropy' or
---   'recursive'. c: of 'recursive'. t: how far its values may be from the table's, 0…1.
--- entity: the column that says whose a row is; k, l and t then count persons.
+-- ks: smallest sizes of an equivalence class, in rows. qids, sensitive, identifiers, keep: column
+--   names; NULL means as declared in comments.
+-- l: smallest diversity of each sensitive column in a class. l_kind: 'distinct' values, 'entropy'
+--   or 'recursive'. c: the constant of 'recursive'. t: largest distance of a sensitive column's
+--   distribution in a class from that in the table, 0…1.
+-- entity: column that identifies persons; k, l and t then count persons.
 -- hierarchy: name of a relation with attribute, value, level and label; NULL for none.
--- seed: all randomness.
--- options: parameters of single methods, such as {'rayden': {'cut': 'aligned'}}; all others are as
---   in a call that leaves them out.
--- Returns: a row per method and k: method, k, seconds (in the method alone); rows, suppressed,
---   classes, smallest_class, dm, dm_star, cavg, gcp, suppression_rate, which are what utility says
---   of that release; note (NULL, or why there is none: all measures are NULL then).
+-- seed: seed of all random choices.
+-- options: parameters of single methods, such as {'rayden': {'cut': 'aligned'}}; all others have
+--   their defaults.
+-- Returns: a row per method and k: method, k, seconds (inside the method alone); rows, suppressed,
+--   classes, smallest_class, dm, dm_star, cavg, gcp, suppression_rate (as in utility); note (NULL,
+--   or the reason why there is no release and all measures are NULL).
 -- Errors: no quasi-identifier, unknown methods, columns or options, a value that its hierarchy
---   lacks. A method that cannot run and a k that cannot be are notes.
+--   lacks. A method that cannot run and an impossible k are notes.
 -- Example: SELECT * FROM compare('people', ks := [2, 5], qids := ['age', 'city'], keep := ['illness']);
 CREATE OR REPLACE MACRO compare(
     tbl, methods := NULL, ks := [5, 10, 25, 50, 100], qids := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, hierarchy := NULL, seed := 42, options := NULL,
     l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL
 ) AS TABLE
-FROM __anon_comparison(
-    tbl, __anon_scope(
-        tbl, qids, sensitive, identifiers, keep,
-        __anon_entity := entity, __anon_l := l, __anon_t := t),
-    __anon_common(
-        'label', 'keep', seed,
-        __anon_l := l, __anon_l_kind := l_kind, __anon_c := c, __anon_t := t),
-    {'methods': methods, 'ks': ks, 'options': options}, hierarchy);
+SELECT unnest(__anon_one)
+FROM (
+    SELECT unnest(__anon_compare(__anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows))
+        AS __anon_one
+    FROM __anon_table(
+        'compare', tbl, 1, __anon_scope(
+            tbl, qids, sensitive, identifiers, keep,
+            __anon_entity := entity, __anon_l := l, __anon_t := t),
+        system.main.struct_pack(
+            seed := seed, l := l, l_kind := l_kind, c := c, t := t, methods := methods, ks := ks,
+            options := options),
+        hierarchy, 'none', __anon_marked_ := 'loose'));

@@ -1,16 +1,19 @@
--- A release from classes of your own, labelled and checked like every release.
+-- A release from a column of classes, labelled and checked like every release.
 --
--- tbl: name of a relation with a column of class ids. k: smallest class, in rows.
+-- tbl: name of a relation with a column of class ids. k: smallest size of an equivalence class, in
+--   rows.
 -- qids, sensitive, identifiers, keep: column names; NULL means as declared in comments.
--- l: how diverse each sensitive column is in each class. l_kind: 'distinct' values, 'entropy' or
---   'recursive'. c: of 'recursive'. t: how far its values may be from the table's, 0…1.
--- entity: the column that says whose a row is; k, l and t then count persons, and it is dropped.
--- classes: the column of class ids; rows where it is NULL are suppressed.
--- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' or 'drop'.
+-- l: smallest diversity of each sensitive column in a class. l_kind: 'distinct' values, 'entropy'
+--   or 'recursive'. c: the constant of 'recursive'. t: largest distance of a sensitive column's
+--   distribution in a class from that in the table, 0…1.
+-- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
+-- classes: the column of class ids; rows without a class id are suppressed.
+-- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' shows suppressed rows
+--   as *, 'drop' leaves them out.
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
 --   by nodes; NULL for none.
--- Returns: the source's columns less the identifiers, the classes, cof and outlier;
---   quasi-identifiers generalized.
+-- Returns: the columns of the source without the identifiers, the classes, cof and outlier;
+--   quasi-identifiers are generalized.
 -- Errors: a class of fewer than k rows, no such column of classes.
 -- Example: SELECT * FROM generalize('classed', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO generalize(
@@ -24,7 +27,7 @@ FROM __anon_release(
     __anon_call_of(
         tbl, qids, sensitive, identifiers, keep, classes, ['cof', 'outlier'], false,
         __anon_entity := entity, __anon_l := l, __anon_t := t),
-    __anon_common(
-        format, suppressed, 0,
-        __anon_l := l, __anon_l_kind := l_kind, __anon_c := c, __anon_t := t), format, NULL,
+    format, system.main.struct_pack(
+        format := format, suppressed := suppressed, seed := 0, l := l, l_kind := l_kind,
+        c := c, t := t),
     __anon_hierarchy := hierarchy);

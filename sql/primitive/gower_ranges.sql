@@ -6,6 +6,7 @@
 -- Errors: no quasi-identifier, a column that is neither number, date, time nor text.
 -- Example: SELECT gower_ranges('people', ['age', 'city']);
 CREATE OR REPLACE MACRO gower_ranges(tbl, qids := NULL) AS (
-    SELECT __anon_gower_ranges(__anon_plan, __anon_packed)
-    FROM __anon_work('gower_ranges', tbl, 1, __anon_step(tbl, qids, NULL), 'keep', 0, NULL)
+    SELECT __anon_gower_ranges(__anon_intake, __anon_taken_of(__anon_rows))
+    FROM __anon_table(
+        'gower_ranges', tbl, 1, __anon_step(tbl, qids, NULL), NULL, NULL, 'none')
 );

@@ -1,9 +1,9 @@
--- What M-COF finds on a table: how many outliers were detected, recovered and returned.
+-- The number of outliers that M-COF detects, recovers and returns on a table.
 --
--- All arguments as in mondrian_cof: the same call gives the numbers of the same release.
--- Returns: one row: partitions, detected, recovered, returned, suppressed, orr (recovered share
---   of the detected, NULL if there are none), suppression_rate (0…1), classes.
--- Errors: as mondrian_cof.
+-- All arguments as in mondrian_cof: the same call reports on the same release.
+-- Returns: one row: partitions, detected, recovered, returned, suppressed, orr (recovered share of
+--   the detected, NULL if there are none), suppression_rate (0…1), classes.
+-- Errors: as in mondrian_cof.
 -- Example: SELECT * FROM mondrian_cof_stats('people', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO mondrian_cof_stats(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
@@ -13,16 +13,13 @@ CREATE OR REPLACE MACRO mondrian_cof_stats(
     hierarchy := NULL
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
-    SELECT __anon_recovery_stats(
-        __anon_plan, __anon_packed,
-        {'alpha': alpha, 'partitioning': partitioning, 'repair': repair,
-         'unrecovered': unrecovered, 'distance': distance}, __anon_trees)
+    SELECT __anon_recovery_stats(__anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows)
         AS __anon_stats
-    FROM __anon_work(
-        'mondrian_cof', tbl, k, __anon_scope(tbl, qids, sensitive, identifiers, keep), suppressed,
-        seed,
-        {'alpha': alpha, 'partitioning': partitioning, 'repair': repair,
-         'unrecovered': unrecovered, 'distance': distance},
-        __anon_hierarchy := hierarchy)
+    FROM __anon_table(
+        'mondrian_cof', tbl, k, __anon_scope(tbl, qids, sensitive, identifiers, keep),
+        system.main.struct_pack(
+            suppressed := suppressed, seed := seed, alpha := alpha, partitioning := partitioning,
+            repair := repair, unrecovered := unrecovered, distance := distance),
+        hierarchy, 'none')
 )
 SELECT unnest(__anon_stats) FROM __anon_found;

@@ -1,9 +1,9 @@
--- What RAYDEN finds on a table: how many outliers were detected, recovered and returned.
+-- The number of outliers that RAYDEN detects, recovers and returns on a table.
 --
--- All arguments as in rayden: the same call gives the numbers of the same release.
--- Returns: one row: partitions, detected, recovered, returned, suppressed, orr (recovered share
---   of the detected, NULL if there are none), suppression_rate (0…1), classes.
--- Errors: as rayden.
+-- All arguments as in rayden: the same call reports on the same release.
+-- Returns: one row: partitions, detected, recovered, returned, suppressed, orr (recovered share of
+--   the detected, NULL if there are none), suppression_rate (0…1), classes.
+-- Errors: as in rayden.
 -- Example: SELECT * FROM rayden_stats('people', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO rayden_stats(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
@@ -13,15 +13,13 @@ CREATE OR REPLACE MACRO rayden_stats(
     hierarchy := NULL
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
-    SELECT __anon_recovery_stats(
-        __anon_plan, __anon_packed,
-        {'alpha': alpha, 'vantage': vantage, 'cut': cut, 'tries': tries,
-         'repair': repair, 'variant': variant, 'unrecovered': unrecovered}, __anon_trees)
+    SELECT __anon_recovery_stats(__anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows)
         AS __anon_stats
-    FROM __anon_work(
-        'rayden', tbl, k, __anon_scope(tbl, qids, sensitive, identifiers, keep), suppressed, seed,
-        {'alpha': alpha, 'vantage': vantage, 'cut': cut, 'tries': tries,
-         'repair': repair, 'variant': variant, 'unrecovered': unrecovered},
-        __anon_hierarchy := hierarchy)
+    FROM __anon_table(
+        'rayden', tbl, k, __anon_scope(tbl, qids, sensitive, identifiers, keep),
+        system.main.struct_pack(
+            suppressed := suppressed, seed := seed, alpha := alpha, vantage := vantage, cut := cut,
+            tries := tries, repair := repair, variant := variant, unrecovered := unrecovered),
+        hierarchy, 'none')
 )
 SELECT unnest(__anon_stats) FROM __anon_found;

@@ -1,14 +1,14 @@
--- What SDkA adds to a table and how its classes came about: the numbers that its release, which must
--- not say which rows are synthetic, leaves out. They are of use to whoever may see the table: `added`
--- shows sensitive values and takes the protection of the others apart, so it is no part of a release.
+-- The synthetic rows and the classes of SDkA on a table. A release must not show which rows are
+-- synthetic, so these figures are for people who may see the table: `added` shows sensitive values,
+-- and it weakens the protection of the others.
 --
--- All arguments as in sdka: the same call gives the numbers of the same release.
+-- All arguments as in sdka: the same call reports on the same release.
 -- Returns: one row: real_rows, synthetic_rows, added (attribute, value as text and rows of each
---   sensitive value among the synthetic rows), clusters (of k-means), merged (how many of them
---   joined another), classes (of labels), smallest_class (real rows), iloss (Byun et al. 2007: the
---   sum over rows and quasi-identifiers, each 0…1), gcp (0…1), both from the real rows' values,
---   whatever `numbers` is.
--- Errors: as sdka.
+--   sensitive value among the synthetic rows), clusters (of k-means), merged (clusters that were
+--   merged into another), classes (of labels), smallest_class (real rows), iloss (Byun et al. 2007:
+--   the sum over rows and quasi-identifiers, each 0…1), gcp (0…1), both from the values of the real
+--   rows for any `numbers`.
+-- Errors: as in sdka.
 -- Example: SELECT * FROM sdka_stats('people', k := 2, qids := ['age', 'city'], sensitive := 'illness', generator := 'bootstrap');
 CREATE OR REPLACE MACRO sdka_stats(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
@@ -16,12 +16,32 @@ CREATE OR REPLACE MACRO sdka_stats(
     generator := 'ctgan', epochs := 10, target_ratio := 2.0, dominant := 0.9, numbers := 'range',
     hierarchy := NULL
 ) AS TABLE
-FROM __anon_sdka_counted(
-    tbl, k, __anon_scope(
+WITH
+__anon_mixed AS MATERIALIZED (
+    FROM __anon_synthesized('sdka', tbl, k, __anon_scope(
         tbl, qids, sensitive, identifiers, keep,
-        __anon_entity := entity, __anon_l := l, __anon_t := t),
-    __anon_common(
-        'label', 'keep', seed,
-        __anon_l := l, __anon_l_kind := l_kind, __anon_c := c, __anon_t := t),
-    {'generator': generator, 'epochs': epochs, 'target_ratio': target_ratio,
-     'dominant': dominant, 'numbers': numbers}, hierarchy);
+        __anon_entity := entity, __anon_l := l, __anon_t := t), system.main.struct_pack(
+        seed := seed, l := l, l_kind := l_kind, c := c, t := t, generator := generator,
+        epochs := epochs, target_ratio := target_ratio, dominant := dominant,
+        numbers := numbers))
+),
+__anon_added AS (
+    SELECT system.main.list(COLUMNS(lambda __anon_c: __anon_c = '__anon_made' OR __anon_is(
+        'sensitive', __anon_c, __anon_scope(tbl, qids, sensitive, identifiers, keep))))
+    FROM __anon_mixed WHERE __anon_made = 1
+),
+__anon_listed AS (SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_values FROM __anon_added),
+__anon_found AS MATERIALIZED (
+    SELECT __anon_sdka_stats(
+        __anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows, __anon_types,
+        __anon_values) AS __anon_stats
+    FROM __anon_listed, __anon_schema(tbl, k), __anon_table(
+    'sdka', tbl, k, __anon_scope(
+        tbl, qids, sensitive, identifiers, keep,
+        __anon_entity := entity, __anon_l := l, __anon_t := t), system.main.struct_pack(
+        seed := seed, l := l, l_kind := l_kind, c := c, t := t, generator := generator,
+        epochs := epochs, target_ratio := target_ratio, dominant := dominant,
+        numbers := numbers),
+    hierarchy, 'none', __anon_from := '__anon_mixed')
+)
+SELECT unnest(__anon_stats) FROM __anon_found;

@@ -1,25 +1,29 @@
--- The classes of a VP-tree under Gower distance, as one more column: the first step of RAYDEN.
+-- The classes of a VP-tree under Gower distance, as an additional column: the first step of RAYDEN.
 --
--- tbl: name of the relation. k: smallest class, in rows. qids: column names; NULL means as
---   declared in comments.
--- vantage: 'random', 'max_spread' or 'farthest'. cut: 'balanced', 'median' or 'aligned'.
--- tries: vantage points tried before a median cut is given up. seed: all randomness.
+-- tbl: name of the relation. k: smallest size of an equivalence class, in rows. qids: column names;
+--   NULL means as declared in comments.
+-- vantage: choice of the vantage point, 'random', 'max_spread' or 'farthest'. cut: place of the
+--   cut, 'balanced', 'median' or 'aligned'. tries: number of vantage points that are tried for a
+--   median cut. seed: seed of all random choices.
 -- hierarchy: name of a relation with attribute, value, level and label; NULL for none. Distance is
---   then 0 or 1 in its columns, numbers too.
--- Returns: the source's columns, identifiers too, and class_id INTEGER. It is no release.
+--   then 0 or 1 in its columns, also if they are numeric.
+-- Returns: the columns of the source, identifiers included, and class_id INTEGER. The result is not
+--   a release.
 -- Errors: no quasi-identifier, k above the number of rows, a column called class_id.
 -- Example: SELECT class_id, count(*) FROM vp_partition('people', k := 2, qids := ['age', 'city']) GROUP BY class_id;
 CREATE OR REPLACE MACRO vp_partition(
     tbl, k := 5, qids := NULL, vantage := 'random', cut := 'balanced', tries := 8, seed := 42,
     hierarchy := NULL
 ) AS TABLE
-SELECT
-    unnest(COLUMNS(* EXCLUDE (__anon_hash, __anon_plan, __anon_packed, __anon_trees, __anon_ids))),
-    unnest(__anon_ids) AS class_id
+WITH __anon_found AS MATERIALIZED (
+    SELECT __anon_rows, __anon_class_ids(
+        __anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows) AS __anon_result
+    FROM __anon_table(
+        'vp_partition', tbl, k, __anon_step(tbl, qids, NULL), system.main.struct_pack(
+            seed := seed, vantage := vantage, cut := cut, tries := tries),
+        hierarchy, 'all')
+)
+SELECT unnest(__anon_kept), * EXCLUDE (__anon_kept)
 FROM (
-    SELECT *, __anon_class_ids(
-        __anon_plan, __anon_packed, {'vantage': vantage, 'cut': cut, 'tries': tries}, __anon_trees)
-        AS __anon_ids
-    FROM __anon_work(
-        'vp_partition', tbl, k, __anon_step(tbl, qids, NULL), 'keep', seed,
-        {'vantage': vantage, 'cut': cut, 'tries': tries}, __anon_hierarchy := hierarchy));
+    SELECT unnest(__anon_kept_of(__anon_rows)) AS __anon_kept, unnest(__anon_result) AS class_id
+    FROM __anon_found);

@@ -1,16 +1,16 @@
--- What a release is, for those who get it: how it was made and what it achieves. It holds names of
--- columns, parameters and measures; no value, no least or greatest value, no path, and of the raw
--- table only a hash of the names and types of its columns.
+-- The manifest of a release, for its recipients: how it was made and what it achieves. It holds
+-- names of columns, parameters and measures, but no value, no minimum or maximum, no path, and of
+-- the raw table only a hash of the names and types of its columns.
 --
--- raw: name of the original table. released: name of its release, label or typed format.
--- method, seed, options: how it was made; they are written down as they are.
--- k, l, t, l_kind, c, entity, suppressed: what the release should have, as in audit.
+-- raw: name of the raw table. released: name of its release, in label or typed format.
+-- method, seed, options: how the release was made; they are recorded unchanged.
+-- k, l, t, l_kind, c, entity, suppressed: the requirements on the release, as in audit.
 -- qids, sensitive, identifiers, keep: roles; NULL means as declared in comments on the raw table.
--- hierarchy: the relation that the release was made with; NULL for none.
--- Returns: one row of numbers, texts, lists and structs: manifest (1, the form), versions, method,
---   parameters, roles (names by role; without_role are kept as they are), raw, achieved (k, l, t),
---   checks (property, required, found, passed, as in audit), measures (as in utility), loss (as in
---   attribute_loss). COPY writes it as JSON.
+-- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- Returns: one row of numbers, texts, lists and structs: manifest (1, the version of the format),
+--   versions, method, parameters, roles (names by role; columns in without_role are kept
+--   unchanged), raw, achieved (k, l, t), checks (property, required, found, passed, as in audit),
+--   measures (as in utility), loss (as in attribute_loss). COPY writes it as JSON.
 -- Errors: those of audit and utility.
 -- Example: SELECT * FROM anon_manifest('people', 'release', 'rayden', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO anon_manifest(

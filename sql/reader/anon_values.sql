@@ -1,10 +1,10 @@
 -- The values a text label stands for.
 --
 -- label: a released value, a label (VARCHAR) or the list of the typed format.
--- hierarchy: the relation that the release was made with, and attribute: the column's name in it,
---   both or none; then the label is read as a node of the hierarchy.
+-- hierarchy: the hierarchy table that the release was made with. attribute: the name of the column
+--   in it; pass both or none. With both, the label is read as a node of the hierarchy.
 -- Returns: VARCHAR[]; NULL for `*`, for NULL and for a range; the leaves below a node.
--- Errors: a text that is no label, or no node of the hierarchy.
+-- Errors: a text that is neither a label nor a node of the hierarchy.
 -- Example: SELECT anon_values('{Accra, Bonn}') AS cities;
 CREATE OR REPLACE MACRO anon_values
     (label) AS label::VARCHAR[],

@@ -1,17 +1,20 @@
--- A k-anonymous release by Datafly: whole columns go up their hierarchies, level by level, until
--- few rows stand out; those are suppressed.
+-- A k-anonymous release by Datafly (Sweeney 1998): whole columns are generalized along their
+-- hierarchies, level by level, until few rows are in combinations rarer than k; these rows are
+-- suppressed.
 --
--- tbl: name of the relation. k: smallest class, in rows. qids, sensitive, identifiers, keep:
---   column names; NULL means as declared in comments.
--- l: how diverse each sensitive column is in each class. l_kind: 'distinct' values, 'entropy' or
---   'recursive'. c: of 'recursive'. t: how far its values may be from the table's, 0…1.
--- entity: the column that says whose a row is; k, l and t then count persons, and it is dropped.
--- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' or 'drop'. Kept rows
---   that are too few to be shown as * together are joined by those of the smallest classes.
--- seed: without effect, nothing is random.
+-- tbl: name of the relation. k: smallest size of an equivalence class, in rows. qids, sensitive,
+--   identifiers, keep: column names; NULL means as declared in comments.
+-- l: smallest diversity of each sensitive column in a class. l_kind: 'distinct' values, 'entropy'
+--   or 'recursive'. c: the constant of 'recursive'. t: largest distance of a sensitive column's
+--   distribution in a class from that in the table, 0…1.
+-- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
+-- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' shows suppressed rows
+--   as *, 'drop' leaves them out. If the shown rows are too few for a class, the rows of the
+--   smallest classes are suppressed too.
+-- seed: no effect, because the method makes no random choice.
 -- hierarchy: name of a relation with attribute, value, level and label.
--- suppression_limit: the rows that may be suppressed, as a share (0…1); NULL means k rows.
--- Returns: the source's columns less the identifiers, quasi-identifiers generalized.
+-- suppression_limit: largest share of suppressed rows, 0…1; NULL means k rows.
+-- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a quasi-identifier without a hierarchy, k above the number of rows, a value that its
 --   hierarchy lacks.
 -- Example: SELECT * FROM datafly('people', k := 2, qids := ['age', 'city'], hierarchy := 'people_hierarchy');
@@ -25,7 +28,7 @@ FROM __anon_release(
     'datafly', tbl, k, __anon_scope(
         tbl, qids, sensitive, identifiers, keep,
         __anon_entity := entity, __anon_l := l, __anon_t := t),
-    __anon_common(
-        format, suppressed, seed,
-        __anon_l := l, __anon_l_kind := l_kind, __anon_c := c, __anon_t := t), format, {'suppression_limit': suppression_limit},
+    format, system.main.struct_pack(
+        format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
+        c := c, t := t, suppression_limit := suppression_limit),
     __anon_hierarchy := hierarchy);

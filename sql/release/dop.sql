@@ -1,20 +1,24 @@
--- A k-anonymous release by DOP: dense clusters (DBSCAN), each cut where a cut loses least.
+-- A k-anonymous release by DOP (Sharma et al.): dense clusters (DBSCAN), each cut where the loss is
+-- least.
 --
--- tbl: name of the relation. k: smallest class, in rows. qids, sensitive, identifiers, keep:
---   column names; NULL means as declared in comments.
--- l: how diverse each sensitive column is in each class. l_kind: 'distinct' values, 'entropy' or
---   'recursive'. c: of 'recursive'. t: how far its values may be from the table's, 0…1.
--- entity: the column that says whose a row is; k, l and t then count persons, and it is dropped.
--- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' or 'drop'.
--- seed: of no effect, since nothing is drawn.
--- eps: distance within which rows are neighbours; NULL chooses one that leaves at most 1 % noise.
--- min_samples: neighbours of a dense row, itself among them; NULL means k.
--- loss: 'lil' cuts by the ranges of numbers alone, as the paper does, 'ncp' by all that is lost.
--- noise: 'class' keeps noise as one class where it may be one, 'split' cuts it like a cluster;
---   else it joins its nearest clusters. 'suppress' suppresses it instead where it may be no class.
+-- tbl: name of the relation. k: smallest size of an equivalence class, in rows. qids, sensitive,
+--   identifiers, keep: column names; NULL means as declared in comments.
+-- l: smallest diversity of each sensitive column in a class. l_kind: 'distinct' values, 'entropy'
+--   or 'recursive'. c: the constant of 'recursive'. t: largest distance of a sensitive column's
+--   distribution in a class from that in the table, 0…1.
+-- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
+-- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' shows suppressed rows
+--   as *, 'drop' leaves them out.
+-- seed: no effect, because the method makes no random choice.
+-- eps: distance within which rows are neighbours; NULL means a distance that leaves at most 1 %
+--   noise. min_samples: number of neighbours of a dense row, itself included; NULL means k.
+-- loss: 'lil' is the range of the numeric columns, as in the paper; 'ncp' is the loss of all
+--   columns.
+-- noise: 'class' makes noise one class if it is legal, 'split' cuts that class like a cluster;
+--   otherwise noise joins the nearest clusters. 'suppress' suppresses noise that is not legal.
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
 --   by nodes; NULL for none.
--- Returns: the source's columns less the identifiers, quasi-identifiers generalized.
+-- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: no quasi-identifier, k above the number of rows, unknown columns or options, scikit-learn
 --   (extra ml) not installed.
 -- Example: SELECT * FROM dop('people', k := 2, qids := ['age', 'city']);
@@ -29,8 +33,7 @@ FROM __anon_release(
     'dop', tbl, k, __anon_scope(
         tbl, qids, sensitive, identifiers, keep,
         __anon_entity := entity, __anon_l := l, __anon_t := t),
-    __anon_common(
-        format, suppressed, seed,
-        __anon_l := l, __anon_l_kind := l_kind, __anon_c := c, __anon_t := t), format,
-    {'eps': eps, 'min_samples': min_samples, 'loss': loss, 'noise': noise},
+    format, system.main.struct_pack(
+        format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
+        c := c, t := t, eps := eps, min_samples := min_samples, loss := loss, noise := noise),
     __anon_hierarchy := hierarchy);

@@ -1,20 +1,25 @@
--- A k-anonymous release by M-COF: Mondrian's classes, outliers found by COF and classed anew.
+-- A k-anonymous release by M-COF (Kara and Eyüpoğlu 2023): Mondrian's classes, from which outliers
+-- are detected by COF and partitioned separately.
 --
--- tbl: name of the relation. k: smallest class, in rows. qids, sensitive, identifiers, keep:
---   column names; NULL means as declared in comments.
--- l: how diverse each sensitive column is in each class. l_kind: 'distinct' values, 'entropy' or
---   'recursive'. c: of 'recursive'. t: how far its values may be from the table's, 0…1.
--- entity: the column that says whose a row is; k, l and t then count persons, and it is dropped.
--- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' or 'drop'.
--- seed: of no effect, since nothing is drawn.
--- alpha: outliers lie above mean + alpha standard deviations of their class's COF.
+-- tbl: name of the relation. k: smallest size of an equivalence class, in rows. qids, sensitive,
+--   identifiers, keep: column names; NULL means as declared in comments.
+-- l: smallest diversity of each sensitive column in a class. l_kind: 'distinct' values, 'entropy'
+--   or 'recursive'. c: the constant of 'recursive'. t: largest distance of a sensitive column's
+--   distribution in a class from that in the table, 0…1.
+-- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
+-- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' shows suppressed rows
+--   as *, 'drop' leaves them out.
+-- seed: no effect, because the method makes no random choice.
+-- alpha: a row is an outlier if its COF is above mean + alpha standard deviations of its class.
 -- partitioning: 'strict' or 'relaxed', as in mondrian.
--- repair: 'cap' or 'merge', what a class does that outliers would leave below k.
--- unrecovered: 'return' to their class or 'suppress' outliers that make no class of their own.
--- distance: 'gower', or 'codes' for Euclidean distance between scaled codes, as the paper has it.
+-- repair: rule for a class that outliers would leave below k rows: 'cap' keeps as many of them as
+--   needed, 'merge' merges the class into the nearest one.
+-- unrecovered: rule for outliers that form no class of their own: 'return' to their class, or
+--   'suppress'.
+-- distance: 'gower', or 'codes' for the paper's Euclidean distance between scaled codes.
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
 --   by nodes; NULL for none.
--- Returns: the source's columns less the identifiers, quasi-identifiers generalized.
+-- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: no quasi-identifier, k above the number of rows, unknown columns or options.
 -- Example: SELECT * FROM mondrian_cof('people', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO mondrian_cof(
@@ -29,9 +34,8 @@ FROM __anon_release(
     'mondrian_cof', tbl, k, __anon_scope(
         tbl, qids, sensitive, identifiers, keep,
         __anon_entity := entity, __anon_l := l, __anon_t := t),
-    __anon_common(
-        format, suppressed, seed,
-        __anon_l := l, __anon_l_kind := l_kind, __anon_c := c, __anon_t := t), format,
-    {'alpha': alpha, 'partitioning': partitioning, 'repair': repair,
-     'unrecovered': unrecovered, 'distance': distance},
+    format, system.main.struct_pack(
+        format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
+        c := c, t := t, alpha := alpha, partitioning := partitioning, repair := repair,
+        unrecovered := unrecovered, distance := distance),
     __anon_hierarchy := hierarchy);

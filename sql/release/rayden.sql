@@ -1,21 +1,27 @@
--- A k-anonymous release by RAYDEN: VP-tree classes, outliers found by COF and recovered.
+-- A k-anonymous release by RAYDEN (Haruna et al. 2026): the classes are the leaves of a VP-tree,
+-- from which outliers are detected by COF and partitioned separately.
 --
--- tbl: name of the relation. k: smallest class, in rows. qids, sensitive, identifiers, keep:
---   column names; NULL means as declared in comments.
--- l: how diverse each sensitive column is in each class. l_kind: 'distinct' values, 'entropy' or
---   'recursive'. c: of 'recursive'. t: how far its values may be from the table's, 0…1.
--- entity: the column that says whose a row is; k, l and t then count persons, and it is dropped.
--- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' or 'drop'.
--- seed: all randomness.
--- alpha: outliers lie above mean + alpha standard deviations of their class's COF.
--- vantage: 'random', 'max_spread' or 'farthest'. cut: 'balanced', 'median' or 'aligned'.
--- tries: vantage points tried before a median cut is given up.
--- repair: 'cap' or 'merge', what a class does that outliers would leave below k.
--- variant: 'rayden', 'tang' or 'pyod', the way to compute COF.
--- unrecovered: 'return' to their class or 'suppress' outliers that make no class of their own.
+-- tbl: name of the relation. k: smallest size of an equivalence class, in rows. qids, sensitive,
+--   identifiers, keep: column names; NULL means as declared in comments.
+-- l: smallest diversity of each sensitive column in a class. l_kind: 'distinct' values, 'entropy'
+--   or 'recursive'. c: the constant of 'recursive'. t: largest distance of a sensitive column's
+--   distribution in a class from that in the table, 0…1.
+-- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
+-- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' shows suppressed rows
+--   as *, 'drop' leaves them out.
+-- seed: seed of all random choices.
+-- alpha: a row is an outlier if its COF is above mean + alpha standard deviations of its class.
+-- vantage: choice of the vantage point, 'random', 'max_spread' or 'farthest'. cut: place of the
+--   cut, 'balanced', 'median' or 'aligned'. tries: number of vantage points that are tried for a
+--   median cut.
+-- repair: rule for a class that outliers would leave below k rows: 'cap' keeps as many of them as
+--   needed, 'merge' merges the class into the nearest one.
+-- variant: definition of COF, 'rayden', 'tang' (the original) or 'pyod'.
+-- unrecovered: rule for outliers that form no class of their own: 'return' to their class, or
+--   'suppress'.
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
---   by nodes and at distance 0 or 1, numbers too; NULL for none.
--- Returns: the source's columns less the identifiers, quasi-identifiers generalized.
+--   by nodes and have distance 0 or 1, also if they are numeric; NULL for none.
+-- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: no quasi-identifier, k above the number of rows, unknown columns or options.
 -- Example: SELECT * FROM rayden('people', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO rayden(
@@ -30,9 +36,8 @@ FROM __anon_release(
     'rayden', tbl, k, __anon_scope(
         tbl, qids, sensitive, identifiers, keep,
         __anon_entity := entity, __anon_l := l, __anon_t := t),
-    __anon_common(
-        format, suppressed, seed,
-        __anon_l := l, __anon_l_kind := l_kind, __anon_c := c, __anon_t := t), format,
-    {'alpha': alpha, 'vantage': vantage, 'cut': cut, 'tries': tries,
-     'repair': repair, 'variant': variant, 'unrecovered': unrecovered},
+    format, system.main.struct_pack(
+        format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
+        c := c, t := t, alpha := alpha, vantage := vantage, cut := cut, tries := tries,
+        repair := repair, variant := variant, unrecovered := unrecovered),
     __anon_hierarchy := hierarchy);

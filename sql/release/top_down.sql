@@ -1,16 +1,18 @@
--- A k-anonymous release by top-down greedy splitting: each row goes to the side it costs less.
--- Time grows with the square of the number of classes.
+-- A k-anonymous release by top-down greedy splitting (Xu et al. 2006): each row joins the side
+-- whose loss grows less. The time grows with the square of the number of classes.
 --
--- tbl: name of the relation. k: smallest class, in rows. qids, sensitive, identifiers, keep:
---   column names; NULL means as declared in comments.
--- l: how diverse each sensitive column is in each class. l_kind: 'distinct' values, 'entropy' or
---   'recursive'. c: of 'recursive'. t: how far its values may be from the table's, 0…1.
--- entity: the column that says whose a row is; k, l and t then count persons, and it is dropped.
--- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' or 'drop'.
--- seed: all randomness.
+-- tbl: name of the relation. k: smallest size of an equivalence class, in rows. qids, sensitive,
+--   identifiers, keep: column names; NULL means as declared in comments.
+-- l: smallest diversity of each sensitive column in a class. l_kind: 'distinct' values, 'entropy'
+--   or 'recursive'. c: the constant of 'recursive'. t: largest distance of a sensitive column's
+--   distribution in a class from that in the table, 0…1.
+-- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
+-- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' shows suppressed rows
+--   as *, 'drop' leaves them out.
+-- seed: seed of all random choices.
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
 --   by nodes; NULL for none.
--- Returns: the source's columns less the identifiers, quasi-identifiers generalized.
+-- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: no quasi-identifier, k above the number of rows, unknown columns or options.
 -- Example: SELECT * FROM top_down('people', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO top_down(
@@ -23,7 +25,7 @@ FROM __anon_release(
     'top_down', tbl, k, __anon_scope(
         tbl, qids, sensitive, identifiers, keep,
         __anon_entity := entity, __anon_l := l, __anon_t := t),
-    __anon_common(
-        format, suppressed, seed,
-        __anon_l := l, __anon_l_kind := l_kind, __anon_c := c, __anon_t := t), format, NULL,
+    format, system.main.struct_pack(
+        format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
+        c := c, t := t),
     __anon_hierarchy := hierarchy);

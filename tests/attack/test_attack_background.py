@@ -4,7 +4,7 @@ import pytest
 
 from tests.attack import twin
 from tests.attack.test_attack_linking import releases
-from tests.test_roles import fails
+from tests.sentence import fails
 
 
 def test_all_known_by_hand(clinic, shape, attacked):

@@ -1,10 +1,11 @@
 """attack_homogeneity: by hand, in agreement with l_diversity, and what it refuses."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.test_roles import fails
+from tests.drawing import examples
+from tests.sentence import fails
 
 
 def row(attribute, classes, exposed, rows, exposed_rows):
@@ -52,7 +53,7 @@ def test_none_where_l_is_two(con, attacked):
     )
     rows = st.tuples(st.integers(0, 3), st.none() | st.sampled_from("abc"))
 
-    @settings(max_examples=25, deadline=None)
+    @examples(25)
     @given(st.lists(rows, min_size=1, max_size=12))
     def holds(made):
         con.execute("DELETE FROM raw; DELETE FROM label")

@@ -1,11 +1,12 @@
 """attack_linking: by hand, against the plain twin, every type and format, samples and errors."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.attack import twin
-from tests.test_roles import fails
+from tests.drawing import examples
+from tests.sentence import fails
 
 
 def test_by_hand(clinic, shape, attacked):
@@ -78,7 +79,7 @@ def releases(con, holds):
     )
     member = st.tuples(row, st.integers(0, 3))
 
-    @settings(max_examples=20, deadline=None)
+    @examples(20)
     @given(st.lists(member, min_size=1, max_size=14), st.integers(0, 2))
     def tried(members, left_out):
         rows, classes = map(list, zip(*members, strict=True))
@@ -228,6 +229,23 @@ def test_no_rows_at_all(clinic, attacked):
 def test_what_it_refuses(clinic, given, said):
     call = f"FROM attack_linking('raw', 'label', 'stage', qids := ['age', 'city'], {given})"
     assert fails(clinic, call).startswith(f"attack_linking: {said}")
+
+
+@pytest.mark.parametrize(
+    "setting", ["arrow_output_version = '1.5'", "arrow_large_buffer_size = true"]
+)
+def test_settings_do_not_show_in_an_attack(clinic, shape, setting):
+    """Nor in an audit with l and t: DuckDB hands lists over in other types of Arrow."""
+    given = "qids := ['age', 'city'], sensitive := ['illness', 'stage']"
+    attacks = ["homogeneity", "skewness", "linking", "background"]
+    calls = [f"FROM attack_{name}('raw', '{shape}', {given})" for name in attacks]
+    calls.append(f"FROM audit('raw', '{shape}', l := 1, t := 1, {given})")
+    expected = [clinic.execute(call).fetchall() for call in calls]
+    try:
+        clinic.execute(f"SET {setting}")
+        assert [clinic.execute(call).fetchall() for call in calls] == expected
+    finally:
+        clinic.execute(f"RESET {setting.partition(' ')[0]}")
 
 
 def test_adult(adult):

@@ -3,9 +3,9 @@
 import pytest
 
 import anon_sql
-from anon_sql import headers
-from anon_sql.macros import sql_files
-from tests.test_roles import fails
+from anon_sql.hosts.duckdb import headers
+from anon_sql.hosts.duckdb.macros import sql_files
+from tests.sentence import fails
 
 PUBLIC = sorted(file.name for file in sql_files() if file.public)
 

@@ -33,6 +33,27 @@ def test_every_number_has_ranges_that_are_sound(con, kind):
     assert con.sql("SELECT count(DISTINCT label) FROM h").fetchall() == [(13,)]
 
 
+@pytest.mark.parametrize("kind", ["FLOAT", "DOUBLE"])
+def test_numbers_of_one_range_have_one_label(con, kind):
+    con.execute(f"CREATE TABLE t AS SELECT (i / 70)::{kind} AS n FROM range(-700, 700) AS r(i)")
+    con.execute("CREATE TABLE h AS FROM numeric_hierarchy('t', 'n', widths := [0.1, 0.5, 5])")
+    assert con.sql("FROM check_hierarchy('t', 'h')").fetchall() == []
+    top = con.sql("SELECT DISTINCT label FROM h WHERE level = 3 ORDER BY label").fetchall()
+    assert top == [
+        ("-10.0 to below -5.0",),
+        ("-5.0 to below 0.0",),
+        ("0.0 to below 5.0",),
+        ("5.0 to below 10.0",),
+    ]
+    assert con.sql("SELECT count(DISTINCT label) FROM h WHERE level = 1").fetchall() == [(200,)]
+
+
+def test_a_column_that_is_no_number_is_refused_by_its_type(con):
+    con.execute("CREATE TABLE t AS SELECT 'w0'::ENUM('w0', 'w1') AS n")
+    with pytest.raises(duckdb.Error, match="must hold numbers, got n of type ENUM; cast it first"):
+        con.sql("FROM numeric_hierarchy('t', 'n')").fetchall()
+
+
 def test_parts_of_numbers(con):
     con.execute("CREATE TABLE t AS SELECT unnest([1.25, 2.5]) AS n")
     assert labels(con, "numeric_hierarchy('t', 'n', [0.5, 1.5])") == {

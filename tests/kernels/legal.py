@@ -1,4 +1,4 @@
-"""Legality of a class, slow and plain, and tables of sensitive values to try it on."""
+"""A slow and plain test of legality, and tables of sensitive values to try it on."""
 
 from collections import Counter
 from math import log
@@ -6,14 +6,14 @@ from math import log
 import numpy as np
 from hypothesis import strategies as st
 
-from anon_sql.constraints import KINDS, Sensitive, constraint
+from anon_sql.core.constraints import KINDS, Sensitive, constraint
 
 NULL = None
 
 
 @st.composite
 def asked(draw):
-    """Rows of (number, text, person) and what is asked of their classes."""
+    """Rows of (number, text, person) and the constraint of their classes."""
     rows = draw(
         st.lists(
             st.tuples(
@@ -36,7 +36,7 @@ def asked(draw):
 
 
 def made(rows, how):
-    """The constraint that the product makes of them."""
+    """Return the package's constraint of the rows."""
     how = dict(how)
     persons = np.array([row[2] for row in rows]) if how.pop("persons") else None
     if persons is not None:
@@ -54,7 +54,7 @@ def column(rows, at, number):
 
 
 def cells(rows, at, persons):
-    """The values that count: one a row, or one a person who has it."""
+    """Return the values that count: one a row, or one for each person who has it."""
     if persons:
         return [value for value, _ in {(row[at], row[2]) for row in rows}]
     return [row[at] for row in rows]
@@ -75,7 +75,7 @@ def diverse(values, how):
 
 
 def distance(values, table, ordered):
-    """Earth mover's distance of two lists of values."""
+    """Return the earth mover's distance of two lists of values."""
     share, whole = Counter(values), Counter(table)
     gaps = [
         share[value] / len(values) - whole[value] / len(table)
@@ -87,7 +87,7 @@ def distance(values, table, ordered):
 
 
 def legal(rows, table, how):
-    """Whether rows of a table may be a class."""
+    """Return whether rows of a table are legal as one class."""
     size = len({row[2] for row in rows}) if how["persons"] else len(rows)
     if size < how["k"]:
         return False

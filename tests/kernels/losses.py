@@ -1,8 +1,8 @@
-"""Tables of every kind of column and their loss, counted plainly."""
+"""Tables of every kind of column, and a plain computation of their loss."""
 
 import numpy as np
 
-from anon_sql.kernels.ncp import NUMBER, SET, TREE, LossModel
+from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE, LossModel
 
 LEAVES = 7
 CHILDREN = {7: [0, 1, 2], 8: [3, 4], 9: [5, 6], 10: [8, 9], 11: [7, 10]}  # 11 is the root

@@ -1,15 +1,15 @@
-"""Annealing keeps the sizes and says by how much the loss changed."""
+"""Annealing keeps the sizes of classes and returns the exact change of loss."""
 
 import math
 
 import numpy as np
 import pytest
 
-from anon_sql.kernels.annealing import COOLING, anneal, warmth
-from anon_sql.kernels.bags import nothing_asked
-from anon_sql.kernels.class_state import class_state, fill
-from anon_sql.kernels.exchange import guard_of, survey
-from anon_sql.kernels.near_rows import near_in_group
+from anon_sql.kernels.cluster.annealing import COOLING, anneal, warmth
+from anon_sql.kernels.cluster.class_state import class_state, fill
+from anon_sql.kernels.cluster.exchange import guard_of, survey
+from anon_sql.kernels.cluster.near_rows import near_in_group
+from anon_sql.kernels.legal.bags import nothing_asked
 from tests.kernels.legal import made
 from tests.kernels.test_class_state import every_kind, rows_of, twin_ncp
 from tests.kernels.test_vp_tree import twin_draw
@@ -80,7 +80,7 @@ def test_annealed_classes_are_the_twins(seed):
 
 @pytest.mark.parametrize("how", [{"l": 2}, {"t": 0.1}, {"l": 2, "persons": True}])
 def test_what_classes_lack_has_its_price(how):
-    """Under a guard the search gains by legality, and knows what each class lacks."""
+    """Under a guard the search reduces shortfalls, and records that of each class."""
     points, model = every_kind(70, 4)
     rng = np.random.default_rng(4)
     rows = [
@@ -94,15 +94,15 @@ def test_what_classes_lack_has_its_price(how):
     fill(state)
     near = near_in_group(points, model, np.random.default_rng(4))
     guard = guard_of(rules, np.arange(70), 10, 10, 2.0)
-    lacking = survey(state, guard)
-    assert lacking > 0
-    before = float(state.size @ state.ncp) + 2.0 * lacking
+    total = survey(state, guard)
+    assert total > 0
+    before = float(state.size @ state.ncp) + 2.0 * total
     change = anneal(state, guard, near, 5, 9, 3000, 1.0, 0.01, np.uint64(4))
-    kept = guard.lacks.copy()
+    kept = guard.shortfall.copy()
     after = float(state.size @ state.ncp) + 2.0 * survey(state, guard)
-    assert kept == pytest.approx(guard.lacks)
+    assert kept == pytest.approx(guard.shortfall)
     assert change == pytest.approx(after - before)
-    assert guard.lacks.sum() < lacking
+    assert guard.shortfall.sum() < total
 
 
 def test_warmth_is_what_helpful_leavers_save():

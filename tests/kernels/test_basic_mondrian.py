@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.hierarchy import grow
-from anon_sql.kernels import basic_mondrian as kernel
-from anon_sql.kernels.ncp import NUMBER, SET, TREE, LossModel
-from anon_sql.paths import Row
-from anon_sql.workers import Workers
+from anon_sql.core.hierarchy.paths import Row
+from anon_sql.core.hierarchy.tree import grow
+from anon_sql.core.workers import Workers
+from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE, LossModel
+from anon_sql.kernels.tree import basic_mondrian as kernel
+from tests.drawing import examples
 
 ABOVE = {"ab": ["A", "*"], "cde": ["B", "*"], "fg": ["D", "C", "*"], "h": ["C", "*"], "i": ["*"]}
 PATHS = {leaf: path for leaves, path in ABOVE.items() for leaf in leaves}
@@ -88,7 +89,7 @@ VALUES = {
 }
 
 
-@settings(deadline=None)
+@examples(100)
 @given(st.data())
 def test_the_sets_are_those_of_a_plain_recursion(data):
     kinds = data.draw(st.lists(st.sampled_from([NUMBER, SET, TREE]), min_size=1, max_size=3))

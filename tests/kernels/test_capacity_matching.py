@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.capacity_matching import matched
+from anon_sql.kernels.legal.capacity_matching import matched
 
 
 def plain(choices, capacity):

@@ -1,12 +1,12 @@
-"""What a swap or a move changes is what counting anew from the rows gives."""
+"""The effect of a swap or a move on the loss, compared with computing it anew from the rows."""
 
 import numpy as np
 import pytest
 
-from anon_sql.kernels.class_loss import class_loss
-from anon_sql.kernels.class_state import class_state, enter, fill, leave, ncp_with
-from anon_sql.kernels.grouping import group
-from anon_sql.kernels.ncp import NUMBER, SET, TREE, LossModel
+from anon_sql.kernels.cluster.class_state import class_state, enter, fill, leave, ncp_with
+from anon_sql.kernels.hash.grouping import group
+from anon_sql.kernels.loss.class_loss import class_loss
+from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE, LossModel
 
 LEAVES = 5  # of the hierarchy: ((0, 1), (2, 3, 4))
 
@@ -81,9 +81,9 @@ def test_every_exchange_changes_the_loss_as_counted_anew(seed, nulls):
             leave(state, there, other)
             enter(state, here, other)
         enter(state, there, row)
-        for at, said in ((here, left), (there, right)):
-            assert said == pytest.approx(twin_ncp(points, model, rows_of(state, at)), abs=1e-12)
-            assert said == pytest.approx(ncp_with(state, at, -1, -1), abs=1e-12)
+        for at, found in ((here, left), (there, right)):
+            assert found == pytest.approx(twin_ncp(points, model, rows_of(state, at)), abs=1e-12)
+            assert found == pytest.approx(ncp_with(state, at, -1, -1), abs=1e-12)
             assert all(state.home[mine] == at for mine in rows_of(state, at))
     assert sorted(row for at in range(12) for row in rows_of(state, at)) == list(range(60))
 

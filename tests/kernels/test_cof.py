@@ -1,18 +1,19 @@
-"""COF equals a plain reading of the papers, and PyOD's where that is what is asked for."""
+"""COF, compared with a plain implementation of the papers and with PyOD."""
 
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.kernels import cof
-from anon_sql.kernels.cof import cof_score, cof_threshold, outliers
-from anon_sql.kernels.cof_path import VARIANTS
-from anon_sql.kernels.leaves import Leaves
-from anon_sql.workers import Workers
+from anon_sql.core.workers import Workers
+from anon_sql.kernels.loss import cof
+from anon_sql.kernels.loss.cof import cof_score, cof_threshold, outliers
+from anon_sql.kernels.loss.cof_path import VARIANTS
+from anon_sql.kernels.tree.leaf_order import Leaves
+from tests.drawing import examples
 
 
 def twin_distance(a, b, metric):
@@ -70,7 +71,7 @@ tied = st.tuples(st.integers(1, 25), st.integers(1, 3)).flatmap(
         max_size=shape[0],
     )
 )
-settled = settings(deadline=None, max_examples=100)
+settled = examples(100)
 chosen = st.tuples(
     st.integers(1, 12), st.sampled_from(["gower", "euclid"]), st.sampled_from(VARIANTS)
 )

@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.kernels.distance import EUCLID, GOWER, draw, draw_below, key, keys_to
+from anon_sql.kernels.loss.distance import EUCLID, GOWER, draw, draw_below, key, keys_to
+from tests.drawing import examples
 
 
 def twin_key(a, b, metric):
@@ -23,7 +24,7 @@ pairs = st.integers(1, 12).flatmap(
 )
 
 
-@settings(deadline=None)
+@examples(100)
 @given(pairs, st.sampled_from([GOWER, EUCLID]))
 def test_key_is_the_twins(pair, metric):
     points = np.array(pair)

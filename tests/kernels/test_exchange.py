@@ -1,19 +1,20 @@
-"""What a class lacks as rows come and go, against the same rows looked at afresh."""
+"""Shortfalls while rows are exchanged, compared with those computed anew from the rows."""
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from anon_sql.kernels.class_state import class_state, fill
-from anon_sql.kernels.exchange import guard_of, lack_by, lacking_with, survey
-from anon_sql.kernels.legality import shortfalls
+from anon_sql.kernels.cluster.class_state import class_state, fill
+from anon_sql.kernels.cluster.exchange import exchange_price, guard_of, shortfall_with, survey
+from anon_sql.kernels.legal.legality import shortfalls
+from tests.drawing import examples
 from tests.kernels.legal import asked, made
 from tests.loss import model_of
 
 
 def afresh(rules, rows):
-    """What rows lack, their number apart."""
+    """Return the shortfall of rows, without that of their number."""
     rows = np.array(sorted(rows), np.int32)
     return shortfalls(
         rules._replace(k=rules.k if rules.persons else 1), rows, np.array([0, len(rows)])
@@ -21,7 +22,7 @@ def afresh(rules, rows):
 
 
 def two_classes(rules, rows):
-    """Every other row in each, and a guard of both."""
+    """Return two classes of every other row, and their guard."""
     points = np.zeros((rows, 1))
     home = np.arange(rows, dtype=np.int32) % np.int32(2)
     state = class_state(points, model_of(["number"], points), home, rows + 1)
@@ -29,7 +30,7 @@ def two_classes(rules, rows):
     return state, guard_of(rules, np.arange(rows), 2, rows + 1, 3.0)
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(asked(), st.data())
 def test_classes_without_one_row_and_with_another(table, data):
     rows, how = table
@@ -41,24 +42,24 @@ def test_classes_without_one_row_and_with_another(table, data):
     out = data.draw(st.sampled_from(sorted(own)))
     back = data.draw(st.sampled_from([-1, *sorted(other)]))
     came = {back} - {-1}
-    assert lacking_with(state, guard, 0, out, back) == pytest.approx(
+    assert shortfall_with(state, guard, 0, out, back) == pytest.approx(
         afresh(rules, own - {out} | came)
     )
-    assert lacking_with(state, guard, 1, back, out) == pytest.approx(
+    assert shortfall_with(state, guard, 1, back, out) == pytest.approx(
         afresh(rules, other - came | {out})
     )
-    price = lack_by(state, guard, 0, 1, out, back, np.inf)
+    price = exchange_price(state, guard, 0, 1, out, back, np.inf)
     after = afresh(rules, own - {out} | came) + afresh(rules, other - came | {out})
-    assert price == pytest.approx(3.0 * (after - guard.lacks.sum()))
+    assert price == pytest.approx(3.0 * (after - guard.shortfall.sum()))
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(asked())
 def test_no_more_is_counted_than_could_matter(table):
     rows, how = table
     rules = made(rows, how).rules
     assume(rules is not None and len(rows) >= 4)
     state, guard = two_classes(rules, len(rows))
-    lacking = survey(state, guard)
-    least = -3.0 * lacking - 1.0
-    assert lack_by(state, guard, 0, 1, 0, 1, least) >= least
+    total = survey(state, guard)
+    least = -3.0 * total - 1.0
+    assert exchange_price(state, guard, 0, 1, 0, 1, least) >= least

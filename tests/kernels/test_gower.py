@@ -5,10 +5,11 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.kernels.gower import gower_pairs
+from anon_sql.kernels.loss.gower import gower_pairs
+from tests.drawing import examples
 
 
 def twin_gower(a, b, numeric, ranges):
@@ -35,7 +36,7 @@ columns = st.lists(
 )
 
 
-@settings(deadline=None)
+@examples(100)
 @given(columns)
 def test_distance_is_the_twins(values):
     a, b, numeric, ranges = map(list, zip(*values, strict=True))

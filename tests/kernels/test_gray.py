@@ -4,8 +4,8 @@ from itertools import product
 
 import numpy as np
 
-from anon_sql.kernels.gray import gray_key
-from anon_sql.kernels.grid import Grid
+from anon_sql.kernels.order.gray import gray_key
+from anon_sql.kernels.order.grid import Grid
 
 
 def test_neighbours_differ_in_one_column_by_one():

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from anon_sql.kernels.grid import cell, counts_of, few_values, grid_of
-from anon_sql.kernels.ncp import NUMBER, SET, TREE
+from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE
+from anon_sql.kernels.order.grid import cell, counts_of, few_values, grid_of
 from tests.kernels.losses import table
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.hash_order import by_hash
+from anon_sql.kernels.order.hash_order import by_hash
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2, 7, 1000, 300_000])

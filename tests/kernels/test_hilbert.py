@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from anon_sql.kernels.grid import Grid
-from anon_sql.kernels.hilbert import hilbert_key
+from anon_sql.kernels.order.grid import Grid
+from anon_sql.kernels.order.hilbert import hilbert_key
 
 
 def grid(d, bits):

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from anon_sql.core.workers import Workers
 from anon_sql.errors import AnonError
-from anon_sql.kernels import k_member as kernel
-from anon_sql.kernels.k_member import k_member
-from anon_sql.workers import Workers
+from anon_sql.kernels.cluster import k_member as kernel
+from anon_sql.kernels.cluster.k_member import k_member
+from tests.drawing import examples
 from tests.kernels.test_mondrian import VALUES, tables
 from tests.kernels.test_vp_tree import twin_draw
 from tests.loss import model_of, ncp
@@ -38,7 +39,7 @@ def cluster(kinds, points, k, seed=42):
     return k_member(points, model, k, seed=seed, workers=Workers("test")).tolist()
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(tables, st.integers(1, 7), st.integers(0, 2**63))
 def test_classes_are_the_twins(table, k, seed):
     kinds, rows = table
@@ -65,7 +66,7 @@ def test_it_stops_between_two_calls(monkeypatch):
         if len(calls) == 3:
             raise AnonError(function, "stopped on request")
 
-    monkeypatch.setattr("anon_sql.workers.check", asked)
+    monkeypatch.setattr("anon_sql.core.workers.check", asked)
     with pytest.raises(AnonError, match="stopped on request"):
         cluster(["number"], np.linspace(0, 1, 50)[:, None], 5)
     assert len(calls) == 3

@@ -1,9 +1,9 @@
-"""Leaves keep their order; those that lose more together stand further apart."""
+"""Leaves keep their order; leaves of larger joint loss are placed further apart."""
 
 import numpy as np
 
-from anon_sql.kernels.leaf_places import APART, leaf_places
-from anon_sql.kernels.ncp import NUMBER, TREE
+from anon_sql.kernels.loss.ncp import NUMBER, TREE
+from anon_sql.kernels.order.leaf_places import APART, leaf_places
 from tests.kernels.losses import table
 
 

@@ -1,12 +1,13 @@
-"""What k, l and t ask of a class, against a plain twin, and that unions keep it."""
+"""Legality of classes, compared with a plain implementation, and closed under union."""
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from anon_sql.kernels.bags import contents, union
-from anon_sql.kernels.legality import gap
+from anon_sql.kernels.legal.bags import contents, union
+from anon_sql.kernels.legal.legality import gap
+from tests.drawing import examples
 from tests.kernels.legal import asked, legal, made
 
 
@@ -21,7 +22,7 @@ def parts(rows, labels):
 labels = st.lists(st.integers(0, 4), min_size=24, max_size=24)
 
 
-@settings(deadline=None, max_examples=400)
+@examples(400)
 @given(asked(), labels)
 def test_legal_as_the_definitions_say(table, given_labels):
     rows, how = table
@@ -30,7 +31,7 @@ def test_legal_as_the_definitions_say(table, given_labels):
     assert found.tolist() == [legal(group, rows, how) for group in groups]
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(asked(), labels)
 def test_a_union_of_legal_classes_is_legal(table, given_labels):
     rows, how = table
@@ -43,7 +44,7 @@ def test_a_union_of_legal_classes_is_legal(table, given_labels):
     assert constraint.legal(together, 1)[0]
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(asked(), labels)
 def test_persons_and_distinct_values_are_kept_by_unions(table, given_labels):
     rows, how = table
@@ -55,7 +56,7 @@ def test_persons_and_distinct_values_are_kept_by_unions(table, given_labels):
     assert constraint.legal(np.where(kept, 0, -1).astype(np.int32), 1)[0]
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(asked(), st.lists(st.booleans(), min_size=24, max_size=24))
 def test_bags_unite_as_their_rows_do(table, side):
     rows, how = table
@@ -67,7 +68,7 @@ def test_bags_unite_as_their_rows_do(table, side):
         assert union(rules, left, right).tolist() == whole.tolist()
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=12), st.integers(0, 40), st.integers(1, 5))
 def test_sums_between_two_values_of_a_class(held, level, size):
     rules = made(

@@ -1,10 +1,11 @@
 """Distances of clusters, against all pairs of rows."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.kernels.linkage import nearest_cluster, single_linkage
+from anon_sql.kernels.cluster.linkage import nearest_cluster, single_linkage
+from tests.drawing import examples
 
 rows = st.lists(
     st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(-1, 3)), min_size=2, max_size=20
@@ -25,7 +26,7 @@ def plain(points, clusters, own, count):
     ]
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(rows)
 def test_the_least_distance_of_any_two_rows(table):
     points = np.array([row[:2] for row in table], dtype=np.float64)
@@ -37,7 +38,7 @@ def test_the_least_distance_of_any_two_rows(table):
     assert nearest.tolist() == plain(points, clusters, own, count)
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(rows)
 def test_each_row_finds_its_nearest_cluster(table):
     points = np.array([row[:2] for row in table], dtype=np.float64)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anon_sql.kernels.masks import BITS, codes_in, masks_of
+from anon_sql.kernels.legal.masks import BITS, codes_in, masks_of
 
 
 def test_as_sets():

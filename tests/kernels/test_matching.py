@@ -4,16 +4,9 @@ from collections import Counter
 
 import numpy as np
 
-from anon_sql.kernels.matching import match
+from anon_sql.kernels.legal.matching import match
 
-WIDTH = 70  # codes of a column: more than a word of bits
-
-
-def bits(members):
-    words = np.zeros(2, dtype=np.uint64)
-    for code in members:
-        words[code // 64] |= np.uint64(1 << code % 64)
-    return words
+WIDTH = 70  # codes of a column
 
 
 def test_against_plain_loops():
@@ -22,13 +15,13 @@ def test_against_plain_loops():
         people, classes, columns = draw.integers(1, 12), draw.integers(0, 8), draw.integers(1, 4)
         values = 5  # 0, 1 and 2 of the first sensitive column, 3 and 4 of the second
         column_of = np.array([0, 0, 0, 1, 1])
-        codes = draw.integers(0, WIDTH, (people, columns)).astype(np.int32)
+        codes = draw.integers(0, WIDTH, (people, columns))
         known = draw.random((people, columns)).argsort(axis=1)[:, : draw.integers(0, columns + 1)]
         own = np.stack([draw.integers(-1, 3, people), draw.integers(2, 5, people)], axis=1)
         own[:, 1] = np.where(own[:, 1] == 2, -1, own[:, 1])
-        covered, low, high, at, sets = {}, [], [], [], [np.zeros(0, dtype=np.uint64)]
+        covered, low, high, start, end, flat_codes = {}, [], [], [], [], []
         for m in range(classes):
-            low.append([]), high.append([]), at.append([])
+            low.append([]), high.append([]), start.append([]), end.append([])
             for q in range(columns):
                 members = np.flatnonzero(draw.random(WIDTH) < 0.8)
                 whole = draw.random() < 0.5
@@ -37,9 +30,10 @@ def test_against_plain_loops():
                 covered[m, q] = set(members.tolist())
                 low[m].append(min(members, default=1))
                 high[m].append(max(members, default=0))
-                at[m].append(-1 if whole else 2 * (len(sets) - 1))
+                start[m].append(len(flat_codes))
                 if not whole:
-                    sets.append(bits(members.tolist()))
+                    flat_codes.extend(members.tolist())
+                end[m].append(len(flat_codes))
         shape = (classes, columns)
         held = [
             Counter(draw.integers(0, values, draw.integers(0, 6)).tolist()) for _ in range(classes)
@@ -53,10 +47,13 @@ def test_against_plain_loops():
             codes,
             np.ascontiguousarray(known),
             own,
-            np.array(low, dtype=np.int32).reshape(shape),
-            np.array(high, dtype=np.int32).reshape(shape),
-            np.array(at, dtype=np.int64).reshape(shape),
-            np.concatenate(sets),
+            (
+                *(
+                    np.array(each, dtype=np.int64).reshape(shape)
+                    for each in (low, high, start, end)
+                ),
+                np.array(flat_codes, dtype=np.int64),
+            ),
             (sizes, starts, flat[:, 0].copy(), flat[:, 1].copy()),
             column_of,
             found,

@@ -1,12 +1,13 @@
-"""Merging until legal: every class is, classes are whole unions, the cost is counted exactly."""
+"""Merging ends with legal classes, which are unions of the given ones, at the exact cost."""
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from anon_sql.kernels import grouping
-from anon_sql.kernels.merging import absorb, classes_of, lacking, merge, partner
+from anon_sql.kernels.hash import grouping
+from anon_sql.kernels.legal.merging import absorb, classes_of, merge, partner, shortfall_of
+from tests.drawing import examples
 from tests.kernels.legal import asked, legal, made
 from tests.kernels.test_mondrian import VALUES
 from tests.loss import model_of, ncp
@@ -38,7 +39,7 @@ def final(state):
     return last
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(tables(), st.sampled_from([1, 2, 1000]))
 def test_all_that_can_be_legal_is(table, steps):
     rows, how, points, classes, rules = table
@@ -55,7 +56,7 @@ def test_all_that_can_be_legal_is(table, steps):
         assert all(legal(group, rows, how) for group in groups)
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(tables())
 def test_the_whole_table_has_no_partner(table):
     _, _, points, classes, rules = table
@@ -64,7 +65,7 @@ def test_the_whole_table_has_no_partner(table):
     assert state.becomes.tolist() == [0]
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(tables())
 def test_a_class_that_took_others_in_is_known_exactly(table):
     _, _, points, classes, rules = table
@@ -81,14 +82,14 @@ def test_a_class_that_took_others_in_is_known_exactly(table):
         for at, own in enumerate(alive):
             assert state.size[own] == fresh.size[at]
             assert state.ncp[own] == pytest.approx(ncp(KINDS, model, points[merged == own]))
-            assert state.lacks[own] == pytest.approx(fresh.lacks[at])
+            assert state.shortfall[own] == pytest.approx(fresh.shortfall[at])
         chain = [alive[0]]
         while state.after[chain[-1]] != chain[-1]:
             chain.append(state.after[chain[-1]])
         assert chain == alive.tolist()
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(tables())
 def test_the_partner_is_the_cheapest_for_what_it_mends(table):
     _, _, points, classes, rules = table
@@ -101,7 +102,7 @@ def test_the_partner_is_the_cheapest_for_what_it_mends(table):
         cost = len(both) * ncp(KINDS, model, both) - sum(
             state.size[own] * state.ncp[own] for own in (a, b)
         )
-        mended = state.lacks[a] + state.lacks[b] - lacking(state, rules, a, b)
+        mended = state.shortfall[a] + state.shortfall[b] - shortfall_of(state, rules, a, b)
         least.append(cost)
         if mended > 0:
             best.append(cost / mended)
@@ -111,7 +112,7 @@ def test_the_partner_is_the_cheapest_for_what_it_mends(table):
         state.size[own] * state.ncp[own] for own in (a, got)
     )
     if best:
-        mended = state.lacks[a] + state.lacks[got] - lacking(state, rules, a, got)
+        mended = state.shortfall[a] + state.shortfall[got] - shortfall_of(state, rules, a, got)
         assert cost / mended == pytest.approx(min(best))
     else:
         assert cost == pytest.approx(min(least))

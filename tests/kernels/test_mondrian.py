@@ -4,12 +4,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.kernels import mondrian
-from anon_sql.kernels.mondrian import COLUMNS, PARTITIONINGS, mondrian_partition
-from anon_sql.workers import Workers
+from anon_sql.core.workers import Workers
+from anon_sql.kernels.tree import mondrian
+from anon_sql.kernels.tree.mondrian import COLUMNS, PARTITIONINGS, mondrian_partition
+from tests.drawing import examples
 from tests.kernels.legal import asked, legal, made
 from tests.loss import NULL, TREE_LEAVES, loss, model_of
 
@@ -30,7 +31,7 @@ def ranked(kinds, points):
 
 
 def twin(kinds, points, k, partitioning, columns, allowed=lambda rows: True):
-    """allowed: whether rows may be a side of a cut, beside their number."""
+    """allowed: whether rows are legal as a side of a cut, apart from their number."""
     model, codes = model_of(kinds, points), ranked(kinds, points)
 
     def cut(rows):
@@ -93,7 +94,7 @@ tables = st.lists(st.sampled_from(sorted(VALUES)), min_size=1, max_size=4).flatm
 )
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(tables, st.integers(1, 7), st.sampled_from(PARTITIONINGS), st.sampled_from(COLUMNS))
 def test_leaves_are_the_twins(table, k, partitioning, columns):
     kinds, rows = table
@@ -106,7 +107,7 @@ def test_leaves_are_the_twins(table, k, partitioning, columns):
         assert max(map(len, found)) < max(2 * k, len(points) + 1 if len(points) < 2 * k else 0)
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(asked(), st.data(), st.sampled_from(PARTITIONINGS), st.sampled_from(COLUMNS))
 def test_both_sides_of_every_cut_are_legal_where_rules_say_so(table, data, partitioning, columns):
     rows, how = table

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.moving_window import moving_window
-from anon_sql.kernels.ncp import NUMBER, SET, TREE
+from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE
+from anon_sql.kernels.order.moving_window import moving_window
 from tests.kernels.losses import table
 
 

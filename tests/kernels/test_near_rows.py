@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from anon_sql.kernels import near_rows as kernel
-from anon_sql.kernels.near_rows import NEAR, near_in_group, near_rows
+from anon_sql.kernels.cluster import near_rows as kernel
+from anon_sql.kernels.cluster.near_rows import NEAR, near_in_group, near_rows
 from tests.kernels.test_class_state import every_kind
 
 

@@ -1,11 +1,13 @@
-"""Which class grows least by another: numbers, sets, hierarchies and NULL, by a plain twin."""
+"""The class of least increase by another: numbers, sets, hierarchies and NULL."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.kernels import grouping, nearness
+from anon_sql.kernels.hash import grouping
+from anon_sql.kernels.loss import nearness
+from tests.drawing import examples
 from tests.kernels.test_mondrian import VALUES
 from tests.loss import NULL, model_of, ncp
 
@@ -32,7 +34,7 @@ def numbered(classes):
     return np.unique(classes, return_inverse=True)[1].astype(np.int32)
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(tables)
 def test_loss_of_two_classes_together(table):
     kinds, rows, given_ = table
@@ -44,7 +46,7 @@ def test_loss_of_two_classes_together(table):
             assert nearness.loss(a, b, model, *known) == pytest.approx(ncp(kinds, model, union))
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(tables)
 def test_the_nearest_grows_least_and_the_first_wins_a_tie(table):
     kinds, rows, given_ = table

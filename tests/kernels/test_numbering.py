@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.numbering import number
+from anon_sql.kernels.hash.numbering import number
 
 
 @pytest.mark.parametrize("span", [1, 7, 1 << 62])

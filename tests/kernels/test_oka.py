@@ -1,19 +1,20 @@
 """OKA's classes equal those of a plain loop, however the work is cut into calls."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.kernels import oka as kernel
-from anon_sql.kernels.oka import oka
-from anon_sql.workers import Workers
+from anon_sql.core.workers import Workers
+from anon_sql.kernels.cluster import oka as kernel
+from anon_sql.kernels.cluster.oka import oka
+from tests.drawing import examples
 from tests.kernels.test_mondrian import VALUES, tables
 from tests.kernels.test_vp_tree import twin_draw
 from tests.loss import NULL, loss, model_of
 
 
 def vote(values):
-    """Whom the running vote of Boyer and Moore is left with."""
+    """Return the winner of the running vote of Boyer and Moore."""
     chosen, count = None, 0
     for value in values:
         chosen = value if count == 0 else chosen
@@ -79,7 +80,7 @@ def cluster(kinds, points, k, seed=42):
     return oka(points, model, k, seed=seed, workers=Workers("test")).tolist()
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(tables, st.integers(1, 7), st.integers(0, 2**63))
 def test_classes_are_the_twins(table, k, seed):
     kinds, rows = table

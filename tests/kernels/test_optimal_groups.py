@@ -5,9 +5,9 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from anon_sql.kernels.interval_loss import EXACT, UNITS
-from anon_sql.kernels.ncp import NUMBER, SET, TREE
-from anon_sql.kernels.optimal_groups import optimal_groups
+from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE
+from anon_sql.kernels.order.interval_loss import EXACT, UNITS
+from anon_sql.kernels.order.optimal_groups import optimal_groups
 from tests.kernels.losses import loss, table
 
 MIXED = [NUMBER, SET, TREE, SET, NUMBER]

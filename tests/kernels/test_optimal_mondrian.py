@@ -2,19 +2,20 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.kernels import optimal_mondrian as kernel
-from anon_sql.kernels.leaves import Leaves
-from anon_sql.workers import Workers
+from anon_sql.core.workers import Workers
+from anon_sql.kernels.tree import optimal_mondrian as kernel
+from anon_sql.kernels.tree.leaf_order import Leaves
+from tests.drawing import examples
 from tests.kernels.legal import asked, legal, made
 from tests.kernels.test_mondrian import VALUES, ranked
 from tests.loss import loss, model_of
 
 
 def twin(kinds, points, clusters, k, weighted, allowed):
-    """allowed: whether rows may be a side of a cut, beside their number."""
+    """allowed: whether rows are legal as a side of a cut, apart from their number."""
     model, codes = model_of(kinds, points), ranked(kinds, points)
 
     def lost(rows):
@@ -70,7 +71,7 @@ def tables(draw):
     return kinds, np.array(rows), clusters
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(tables(), st.integers(1, 4), st.sampled_from(kernel.LOSSES))
 def test_leaves_are_those_of_the_plain_recursion(table, k, loss):
     kinds, points, clusters = table
@@ -78,7 +79,7 @@ def test_leaves_are_those_of_the_plain_recursion(table, k, loss):
     assert partition(kinds, points, clusters, k, None, loss) == wanted
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(asked(), st.data(), st.sampled_from(kernel.LOSSES))
 def test_both_sides_of_every_cut_are_legal(table, data, loss):
     rows, how = table

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.kernels import regroup as kernel
-from anon_sql.kernels.regroup import regroup
-from anon_sql.workers import Workers
+from anon_sql.core.workers import Workers
+from anon_sql.kernels.cluster import regroup as kernel
+from anon_sql.kernels.cluster.regroup import regroup
+from tests.drawing import examples
 from tests.kernels.test_mondrian import VALUES, tables
 from tests.loss import model_of, ncp
 
@@ -52,7 +53,7 @@ def grown(kinds, points, classes, k):
     return regroup(points, model, given_, k, Workers("test")).tolist()
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(tables, st.lists(st.integers(0, 9), min_size=50, max_size=50), st.integers(1, 7))
 def test_classes_are_the_twins(table, given_, k):
     kinds, rows = table

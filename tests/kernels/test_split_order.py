@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.ncp import NUMBER, SET, TREE
-from anon_sql.kernels.split_order import FEW, STREAM, split_order
+from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE
+from anon_sql.kernels.order.split_order import FEW, STREAM, split_order
 from tests.kernels.losses import loss, table
 from tests.kernels.test_vp_tree import twin_draw
 
@@ -29,8 +29,8 @@ def twin(points, rows, model, tries):
             first = len(sides[0]) <= len(sides[1]) if equal else grown[0] < grown[1]
             near.append(first)
             sides[not first].append(row)
-        told = sum(len(s) * ncp(s) for s in sides)
-        return told, [r for r, n in zip(part, near, strict=True) if n], sides[1]
+        lost = sum(len(s) * ncp(s) for s in sides)
+        return lost, [r for r, n in zip(part, near, strict=True) if n], sides[1]
 
     def order(part, before, behind):
         if len(part) < 2 or ncp(part) == 0:

@@ -4,12 +4,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from anon_sql.kernels import grouping
-from anon_sql.kernels.legality import shortfalls
-from anon_sql.kernels.stratified import mark, ncp_of, split
+from anon_sql.kernels.hash import grouping
+from anon_sql.kernels.legal.legality import shortfalls
+from anon_sql.kernels.tree.stratified import mark, ncp_of, split
+from tests.drawing import examples
 from tests.kernels.legal import asked, made
 from tests.kernels.test_mondrian import VALUES
 from tests.loss import model_of, ncp
@@ -34,7 +35,7 @@ def prepared(rows, how, points):
     return rules, model_of(KINDS, points), rank, strata
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(tables())
 def test_parts_of_a_legal_class_are_legal_and_lose_no_more(table):
     rows, how, points = table
@@ -52,7 +53,7 @@ def test_parts_of_a_legal_class_are_legal_and_lose_no_more(table):
     assert lost <= len(rows) * ncp(KINDS, model, points) + 1e-9
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(tables())
 def test_loss_of_rows(table):
     rows, how, points = table
@@ -64,7 +65,7 @@ def test_loss_of_rows(table):
         )
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(
     st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9)), min_size=1, max_size=40),
     st.sampled_from([0, 1, 2, 5]),

@@ -1,12 +1,13 @@
 """Top-down splits equal those of a plain recursion, whatever the threads."""
 
 import numpy as np
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anon_sql.kernels import top_down as kernel
-from anon_sql.kernels.top_down import ROUNDS, top_down
-from anon_sql.workers import Workers
+from anon_sql.core.workers import Workers
+from anon_sql.kernels.tree import top_down as kernel
+from anon_sql.kernels.tree.top_down import ROUNDS, top_down
+from tests.drawing import examples
 from tests.kernels.test_mondrian import VALUES, as_lists, tables
 from tests.kernels.test_vp_tree import twin_draw
 from tests.loss import loss as own_loss
@@ -55,7 +56,7 @@ def partition(kinds, points, k, seed=42, threads=1):
     return as_lists(top_down(points, model, k, seed=seed, workers=Workers("test", threads)))
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @example(
     (
         ["set", "number", "set"],

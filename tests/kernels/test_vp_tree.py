@@ -4,14 +4,15 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.kernels import vp_tree
-from anon_sql.kernels.leaves import Leaves
-from anon_sql.kernels.vp_cut import CANDIDATES, CHILDREN, CUTS, PER_TRY, SAMPLE, VANTAGES
-from anon_sql.kernels.vp_tree import vp_partition
-from anon_sql.workers import Workers
+from anon_sql.core.workers import Workers
+from anon_sql.kernels.tree import vp_tree
+from anon_sql.kernels.tree.leaf_order import Leaves
+from anon_sql.kernels.tree.vp_cut import CANDIDATES, CHILDREN, CUTS, PER_TRY, SAMPLE, VANTAGES
+from anon_sql.kernels.tree.vp_tree import vp_partition
+from tests.drawing import examples
 
 
 def twin_draw(seed, at):
@@ -110,7 +111,7 @@ rules = st.tuples(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(tied, st.integers(1, 8), rules)
 def test_leaves_are_the_twins(values, k, rule):
     points = np.array(values)

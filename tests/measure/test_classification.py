@@ -2,10 +2,12 @@
 
 import sys
 
+import pyarrow as pa
 import pytest
 
-from anon_sql.workload.features import Encoder, said
-from tests.test_roles import fails
+from anon_sql.measures.domain import Domain
+from anon_sql.queries.features import Encoder, labels, values
+from tests.sentence import fails
 
 MODELS = ["random_forest", "knn", "svm", "naive_bayes"]
 
@@ -83,13 +85,19 @@ def test_what_cannot_be_learned(learnable, monkeypatch):
     )
 
 
+def column(kind, words=()):
+    number = kind != "VARCHAR"
+    return Domain("x", kind, number, float("nan"), float("nan"), tuple(words), False)
+
+
 def test_features():
-    middles = said("f", "age", "INTEGER", ["[10, 20]", "17", "*", None], False)
+    middles = labels(column("INTEGER"), pa.array(["[10, 20]", "17", "*", None]))
     assert middles == [15, 17, None, None]
-    sets = said("f", "city", "VARCHAR", ["{a, b}", "a", "*", '["a","c"]'], False)
-    assert sets == [("a", "b"), ("a",), None, ("a", "c")]
-    assert said("f", "city", "VARCHAR", ["*", "{a, b}"], True) == [("*",), ("{a, b}",)]
-    days = said("f", "born", "DATE", ["[1970-01-01, 1970-01-03]"], False)
+    text = column("VARCHAR")
+    assert labels(text, pa.array(["{a, b}", "a", "*"])) == [("a", "b"), ("a",), None]
+    assert labels(text, pa.array([["a", "c"], [], None])) == [("a", "c"), None, None]
+    assert values(text, pa.array(["*", "{a, b}"])) == [("*",), ("{a, b}",)]
+    days = labels(column("DATE"), pa.array(["[1970-01-01, 1970-01-03]"]))
     assert days == [86400e6]
 
 

@@ -1,12 +1,13 @@
 """gcp: by hand, against the plain twin, and on every type that a quasi-identifier can have."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.labels import of_set
+from anon_sql.core.labels.grammar import of_set
+from tests.drawing import examples
 from tests.measure import twin
-from tests.test_roles import fails
+from tests.sentence import fails
 
 AGE = 2 * (5 / 40 + 10 / 40 + 0 + 1 + 1) + 1
 
@@ -145,7 +146,7 @@ def test_any_classes_of_any_values(con):
     """From the classes themselves, not from their labels."""
     con.execute("CREATE TABLE t (n INTEGER, s VARCHAR); CREATE TABLE r (n VARCHAR, s VARCHAR)")
 
-    @settings(max_examples=150, deadline=None)
+    @examples(150)
     @given(st.lists(ROW, min_size=1, max_size=12))
     def holds(rows):
         con.execute("DELETE FROM t; DELETE FROM r")

@@ -1,6 +1,6 @@
 """paper_queries: those of the papers, on Adult."""
 
-from tests.test_roles import fails
+from tests.sentence import fails
 
 
 def test_the_queries_of_m_cof(con):

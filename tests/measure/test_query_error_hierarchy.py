@@ -1,13 +1,14 @@
 """query_error on releases of every kind of label, with a hierarchy and without."""
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
 
 import anon_sql
+from tests.drawing import examples
 from tests.measure.test_query_error import conditions, literal, rows_of
-from tests.test_roles import fails
-from tests.workload import twin
+from tests.queries import twin
+from tests.sentence import fails
 
 CASES = [  # the others print lowest common ancestors, sets and ranges as mondrian does
     *(("mondrian", "h"), ("mondrian", None), ("rayden", "h"), ("rayden", None)),
@@ -86,9 +87,7 @@ def alike(typed, label):
 
 
 @pytest.mark.parametrize(("name", "tree"), CASES)
-@settings(
-    max_examples=2, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
-)
+@examples(2, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(st.lists(conditions, min_size=60, max_size=60))
 def test_bounds_hold_and_are_those_of_the_twin(con, name, tree, drawn):
     """The first example is 60 times the simplest condition, hence the set."""
@@ -110,9 +109,7 @@ def test_bounds_hold_and_are_those_of_the_twin(con, name, tree, drawn):
 
 
 @pytest.mark.parametrize("group", ["", "ill"])
-@settings(
-    max_examples=2, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
-)
+@examples(2, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(st.lists(conditions, min_size=30, max_size=30))
 def test_aggregates_lie_in_their_bounds(con, group, drawn):
     calls = ["sum(pay)", "avg(pay)", "min(pay)", "max(pay)", "count(pay)", "count(age)"]

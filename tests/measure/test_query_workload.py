@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.test_roles import fails
+from tests.sentence import fails
 
 
 @pytest.mark.parametrize(("attributes", "wanted"), [(1, 0.05), (2, 0.05), (2, 0.2), (4, 0.1)])

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from anon_sql import methods
-from anon_sql.macros import sql_files
+from anon_sql.hosts.duckdb.macros import sql_files
 
 RELEASES = sorted(file.name for file in sql_files() if file.folder == "release")
 

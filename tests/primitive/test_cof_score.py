@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.test_roles import fails
+from tests.sentence import fails
 
 
 def classed(con, values, classes):

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from tests.test_roles import fails
+from tests.sentence import fails
 
 STEPS = """
 WITH parts AS (FROM vp_partition('people', k := 6)),

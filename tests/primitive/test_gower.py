@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 import anon_sql
-from tests.test_roles import fails
+from tests.sentence import fails
 
 
 @pytest.fixture(scope="module")

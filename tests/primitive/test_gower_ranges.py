@@ -3,7 +3,7 @@
 import pytest
 
 import anon_sql
-from tests.test_roles import fails
+from tests.sentence import fails
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from tests.test_roles import fails
+from tests.sentence import fails
 
 
 def test_the_sources_columns_and_a_class(people):

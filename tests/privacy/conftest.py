@@ -12,6 +12,8 @@ class  label of a     rows   illness (s), stage (n), ward (w, under A: x y, B: z
 
 import pytest
 
+import anon_sql
+
 ROWS = [
     *(("[0, 3]", *row) for row in (("flu", 1, "x"), ("flu", 1, "x"), ("flu", 2, "y"))),
     *(("[0, 3]", "gout", 3, "z"), ("[4, 6]", "flu", 2, "x"), ("[4, 6]", "gout", 2, "y")),
@@ -44,3 +46,14 @@ def wards(con):
 def shape(request):
     """The name of the release: each format in turn."""
     return request.param
+
+
+@pytest.fixture
+def wide(people):
+    """``people`` with a column that tells nearly every row, and its release by hand: classes of
+    ages, and of cities within."""
+    people.execute("ALTER TABLE people ADD COLUMN weight DOUBLE")
+    people.execute("UPDATE people SET weight = person_id / 7")
+    anon_sql.declare(people, "people", keep=["weight"])
+    people.execute("CREATE TABLE r AS FROM rayden('people', k := 5)")
+    return people

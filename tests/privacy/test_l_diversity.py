@@ -4,10 +4,11 @@ from collections import Counter, defaultdict
 from math import exp, log
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.test_roles import fails
+from tests.drawing import examples
+from tests.sentence import fails
 
 
 def diversity(con, released="label", sensitive="'s'", kind="distinct", raw="raw", **more):
@@ -105,7 +106,7 @@ def test_against_the_twin(con):
     )
     kinds, cs = st.sampled_from(["distinct", "entropy", "recursive"]), st.sampled_from([0.5, 1, 3])
 
-    @settings(max_examples=25, deadline=None)
+    @examples(25)
     @given(st.lists(row, min_size=1, max_size=14), kinds, cs)
     def holds(rows, kind, c):
         con.execute("DELETE FROM raw; DELETE FROM label")

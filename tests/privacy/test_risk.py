@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from tests.test_roles import fails
+from tests.sentence import fails
 
 
 def risk(con, released, raw="raw", qids="['a']", **more):

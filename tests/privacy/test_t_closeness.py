@@ -4,10 +4,11 @@ from collections import defaultdict
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.test_roles import fails
+from tests.drawing import examples
+from tests.sentence import fails
 
 
 def closeness(con, released="label", sensitive="'s'", raw="raw", **more):
@@ -133,7 +134,7 @@ def test_against_the_twin(con):
         for level, label in enumerate(path):
             con.execute("INSERT INTO tree VALUES ('S', ?, ?, ?)", [value, level + 1, label])
 
-    @settings(max_examples=25, deadline=None)
+    @examples(25)
     @given(st.lists(st.tuples(st.integers(0, 4), VALUE["s"], VALUE["n"]), min_size=1, max_size=16))
     def holds(rows):
         con.execute("DELETE FROM raw; DELETE FROM label")
@@ -228,3 +229,39 @@ def test_what_it_refuses(wards, shape):
     assert fails(wards, f"SELECT t_closeness('{shape}', 'raw', 's', qids := ['a'])").startswith(
         "t_closeness: the raw table must come first and its release second, got "
     )
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (
+            "('w', 'hiv', 1, 'lung'), ('w', 'flu', 1, 'lung'), ('w', 'hiv', 1, 'blood')",
+            "a hierarchy must list a value once, got a value of w with two labels at a level",
+        ),
+        (
+            "('w', 'hiv', 1, 'lung'), ('w', 'hiv', 2, 'a'), ('w', 'flu', 1, 'lung'), ('w', 'flu', 2, 'b')",
+            "a label of a hierarchy must have one parent, got a label of w with 2 parents",
+        ),
+        (
+            "('w', 'hiv', 1, 'blood'), ('w', 'flu', 1, 'hiv')",
+            "a label of a hierarchy must not be a value of another branch, got a label of w with "
+            "the label of 1 other values",
+        ),
+        (
+            "('w', 'hiv', 1, 'a'), ('w', 'hiv', 2, 'b'), ('w', 'hiv', 3, 'a'), ('w', 'flu', 1, 'a')",
+            "a label of a hierarchy must not be above itself, got a label of w with a path that "
+            "comes back to it",
+        ),
+        (
+            "('w', 'hiv', 1, '*'), ('w', 'hiv', 2, 'ill'), ('w', 'flu', 1, '*')",
+            "the label * of a hierarchy must be its root, got a label of w with labels above it",
+        ),
+    ],
+)
+def test_no_sensitive_value_is_named(con, rows, said):
+    """A faulty hierarchy of a sensitive column: its labels may be values of the column too."""
+    con.execute("CREATE TABLE t AS SELECT 1 AS a, unnest(['hiv', 'flu']) AS w")
+    con.execute("CREATE TABLE r AS SELECT '1' AS a, w FROM t")
+    con.execute(f"CREATE TABLE h AS FROM (VALUES {rows}) AS v(attribute, value, level, label)")
+    found = fails(con, "SELECT t_closeness('t', 'r', 'w', qids := ['a'], hierarchy := 'h')")
+    assert found == f"t_closeness: {said}; check_hierarchy() lists all that is wrong with w"

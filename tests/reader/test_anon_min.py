@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.test_roles import fails
+from tests.sentence import fails
 
 LABELS = [
     ("'[17, 23]'", "17"),

@@ -1,9 +1,15 @@
 """anonymize: classes of k to 2k - 1 rows at less loss than any other method."""
 
+from importlib import import_module
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from numba.core import event
 
-from anon_sql.demo import make_adult_like
+from anon_sql.apps.demo import make_adult_like
+from anon_sql.kernels import compile_time
+from anon_sql.methods.parts import improving
 from tests.conftest import QUASI
 from tests.oracles import sizes
 
@@ -41,6 +47,7 @@ def test_loss_on_adult(adult, columns, effort):
     assert found == pytest.approx(LOSS[columns, effort], rel=0.02)
 
 
+@pytest.mark.slow
 def test_least_loss_by_hierarchies_on_adult(adult, shared_data):
     files = f"{shared_data}/hierarchies/adult/*.csv"
     adult.execute(f"CREATE TABLE h AS FROM read_hierarchies('{files}') WHERE attribute <> 'age'")
@@ -146,6 +153,30 @@ def test_best_ends_in_time(people):
     assert people.sql(f"SELECT count(*) FROM {call}").fetchall() == [(400,)]
 
 
+def test_compiling_takes_none_of_the_time_limit(people, monkeypatch):
+    """Before the first kernel has run, 1,000 seconds pass while numba compiles."""
+    now = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: now[0])
+    for module in (improving, compile_time):
+        monkeypatch.setattr(module, "time", clock)
+    anonymize = import_module("anon_sql.methods.anonymize")
+    found = anonymize.curve_order
+
+    def compiled_first(*arguments):
+        event.start_event("numba:compile")
+        now[0] += 1000.0
+        event.end_event("numba:compile")
+        return found(*arguments)
+
+    monkeypatch.setattr(anonymize, "curve_order", compiled_first)
+
+    def loss(options):
+        people.execute(f"CREATE OR REPLACE TABLE r AS FROM anonymize('people', k := 20{options})")
+        return people.sql("SELECT gcp('people', 'r')").fetchall()[0][0]
+
+    assert loss(", effort := 'best', time_limit := 30") < loss("")
+
+
 def test_best_loses_no_more_than_good_and_is_the_same_again(people):
     def loss(options):
         people.execute(f"CREATE OR REPLACE TABLE r AS FROM anonymize('people', k := 5{options})")
@@ -158,6 +189,7 @@ def test_best_loses_no_more_than_good_and_is_the_same_again(people):
     assert fingerprint(people, call) == fingerprint(people, call)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("columns", "k", "rounds", "limit"), [("mixed", 10, 5, 0.0385), ("numeric", 100, 10, 0.0625)]
 )

@@ -7,8 +7,8 @@ import pytest
 
 from tests.oracles import quoted
 from tests.release.test_basic_mondrian import KEPT, QUASI
+from tests.sentence import fails
 from tests.test_hierarchical import hierarchy
-from tests.test_roles import fails
 
 # Sweeney 2002, figure 4 of "Achieving k-anonymity …": k = 2.
 PATIENTS = """

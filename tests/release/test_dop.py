@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from anon_sql.constraints import Constraint, Sensitive, constraint
-from anon_sql.improving import total_loss
-from anon_sql.merging import merge_until_legal
+from anon_sql.core.constraints import Constraint, Sensitive, constraint
+from anon_sql.core.workers import Workers
 from anon_sql.methods import Call
 from anon_sql.methods.dop import cut, dop
-from anon_sql.workers import Workers
+from anon_sql.methods.parts.improving import total_loss
+from anon_sql.methods.parts.merging import merge_until_legal
 from tests.conftest import QUASI
 from tests.oracles import sizes, table_of
-from tests.test_roles import fails
+from tests.sentence import fails
 
 OPTIONS = {"eps": None, "min_samples": None, "loss": "lil", "noise": "class"}
 CELLS = {  # file, quasi-identifiers and sensitive column as the paper has them
@@ -49,6 +49,7 @@ def ncp(con, method, name, k, l, **options):  # noqa: E741
     return con.sql(f"SELECT gcp('t', 'r', ncp := 'dop', qids := {quasi})").fetchall()[0][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CELLS)
 def test_the_papers_cells(con, shared_data, name):
     read(con, shared_data, name)

@@ -1,14 +1,11 @@
 """sdka: what holds of the real rows, what the synthetic ones are, and what is refused."""
 
 import random
-import sys
 from collections import Counter, defaultdict
 
 import pytest
 
-from anon_sql import interrupt
-from anon_sql.errors import AnonError
-from tests.test_roles import fails
+from tests.sentence import fails
 
 pytest.importorskip("sklearn", reason="needs the extra ml")
 
@@ -136,8 +133,9 @@ def test_no_synthetic_row_equals_a_real_one(con):
     mixed = con.sql(
         "SELECT * EXCLUDE (__anon_made), __anon_made FROM __anon_synthesized('sdka', 't', 5, "
         "__anon_scope('t', ['age', 'city', 'born'], 'ill', NULL, ['rid', 'score']), "
-        "__anon_common('label', 'keep', 42, __anon_l := 2), {'generator': 'bootstrap', "
-        "'epochs': 1, 'target_ratio': 2.0, 'dominant': 0.9, 'numbers': 'range'})"
+        "{'format': 'label', 'suppressed': 'keep', 'seed': 42, 'l': 2, 'l_kind': 'distinct', "
+        "'c': 3, 't': 1.0, 'generator': 'bootstrap', 'epochs': 1, 'target_ratio': 2.0, "
+        "'dominant': 0.9, 'numbers': 'range'})"
     ).fetchall()
     real = [str(row[:-1]) for row in mixed if row[-1] == 0]
     synthetic = [str(row[:-1]) for row in mixed if row[-1] == 1]
@@ -207,24 +205,6 @@ def test_audit_and_gcp(con):
     assert con.sql("SELECT gcp('t', 'r', qids := ['age', 'city', 'born'])").fetchall() == [(None,)]
 
 
-def test_nothing_to_add_needs_no_generator(con, monkeypatch):
-    monkeypatch.setitem(sys.modules, "ctgan", None)
-    fill(con, made())
-    assert len(release(con, more=", target_ratio := 1e9", call=ROLES)) == 300
-    assert fails(con, f"FROM sdka('t', {ROLES})") == (
-        "sdka: generator := 'ctgan' needs the extra ctgan, got no package ctgan; "
-        "pip install 'anon-sql[ctgan]', or use generator := 'bootstrap'"
-    )
-
-
-def test_the_missing_extra_is_one_sentence(con, monkeypatch):
-    fill(con, made())
-    monkeypatch.setitem(sys.modules, "sklearn", None)
-    assert fails(con, f"FROM sdka('t', {CALL})") == (
-        "sdka: k-means needs the extra ml, got no package scikit-learn; pip install 'anon-sql[ml]'"
-    )
-
-
 def test_plain_k_means(con):
     """Without l and without records, the truth of every label and k are all that is asked."""
     fill(con, made())
@@ -267,40 +247,3 @@ def test_a_column_that_identifies_is_refused_before_anything_is_made(con):
     fill(con, made())
     said = fails(con, "FROM sdka('t', qids := ['age'], sensitive := 'ill')")
     assert said.startswith("sdka: a column whose values are all distinct needs a role, got none")
-
-
-@pytest.mark.parametrize(
-    ("given", "sentence"),
-    [
-        ("qids := ['age'], keep := ['rid'], l := 1", "synthetic records need a sensitive column"),
-        ("qids := ['age'], keep := ['rid']", "l and t need a sensitive column, got none"),
-        (f"{CALL}, target_ratio := 0.5", "target_ratio must be a number of at least 1, got 0.5"),
-        (f"{CALL}, dominant := 2", "dominant must be a number of at least 0 and at most 1, got 2"),
-        (f"{CALL}, numbers := 'mean'", "numbers must be one of 'range', 'centre', got 'mean'"),
-        (f"{CALL}, epochs := 0", "epochs must be a whole number of at least 1, got 0"),
-        (f"{ROLES}, generator := 'gan'", "generator must be one of 'ctgan', 'bootstrap', got"),
-        (f"{CALL}, l := 4", "l must be at most what the whole table has in ill, 3 (distinct)"),
-        (f"{CALL}, k := 301", "k must be at most the number of rows, 300, got k := 301"),
-    ],
-)
-def test_what_is_refused(con, given, sentence):
-    fill(con, made())
-    assert fails(con, f"FROM sdka('t', {given})").startswith(f"sdka: {sentence}")
-
-
-def test_ctrl_c_during_k_means(con, monkeypatch):
-    fill(con, made())
-
-    def stopped(function):
-        raise AnonError(function, "stopped on request")
-
-    monkeypatch.setattr("anon_sql.clusters.k_means.check", stopped)
-    assert fails(con, f"FROM sdka('t', {CALL})") == "sdka: stopped on request"
-    assert interrupt.check("sdka") is None
-
-
-def test_the_real_ctgan(con):
-    pytest.importorskip("ctgan", reason="needs the extra ctgan")
-    fill(con, made())
-    released = con.sql(f"FROM sdka('t', k := 5, {ROLES}, epochs := 1)").fetchall()
-    assert len(released) > 300

@@ -1,0 +1,82 @@
+"""Define the arguments that several commands take, and read what they name."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import duckdb
+import typer
+
+from anon_sql.apps import files
+from anon_sql.core.names import quote
+from anon_sql.errors import AnonError
+
+NAMED = "Columns, separated by commas or by repeating the option: "
+Columns = list[str]
+Sensitive = Annotated[Columns, typer.Option(help=NAMED + "to protect.")]
+Identifier = Annotated[Columns, typer.Option(help=NAMED + "to drop.")]
+Keep = Annotated[Columns, typer.Option(help=NAMED + "to keep as is.")]
+L = Annotated[float | None, typer.Option("--l", help="How diverse sensitive columns must be.")]
+T = Annotated[float | None, typer.Option("--t", help="How far from the table's, 0 to 1.")]
+C = Annotated[float | None, typer.Option("--c", help="The c of --l-kind recursive.")]
+Entity = Annotated[str | None, typer.Option(help="Column that says whose a row is.")]
+Hierarchy = Annotated[
+    Path | None,
+    typer.Option(help="File of attribute, value, level, label; or folder of .csv, one a column."),
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file.")]
+
+
+class LKind(StrEnum):
+    """Kinds of l-diversity."""
+
+    DISTINCT = "distinct"
+    ENTROPY = "entropy"
+    RECURSIVE = "recursive"
+
+
+Kind = Annotated[LKind | None, typer.Option("--l-kind", help="What l counts.")]
+
+
+def names(given: Sequence[str]) -> list[str]:
+    """Return the names in repeated options of comma-separated names; quotes protect a comma."""
+    lines = csv.reader(given, skipinitialspace=True)
+    return [name.strip() for line in lines for name in line if name.strip()]
+
+
+def read_hierarchy(
+    con: duckdb.DuckDBPyConnection, function: str, path: Path | None, table: str
+) -> str | None:
+    """Create ``table`` from hierarchies and return its name, or None if no path is given."""
+    if path is None:
+        return None
+    if path.is_dir():
+        pattern = str(path.absolute() / "*.csv")
+        con.execute(f"CREATE TABLE {quote(table)} AS FROM read_hierarchies(?)", [pattern])
+        return table
+    files.check_source(function, "--hierarchy", path)
+    files.read(con, path, table)
+    return table
+
+
+def measured(
+    con: duckdb.DuckDBPyConnection, sql: str, arguments: Sequence[object] | Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the only row of a query, by column."""
+    result = con.execute(sql, arguments)
+    columns = [column[0] for column in result.description or []]
+    (row,) = result.fetchall()
+    return dict(zip(columns, row, strict=True))
+
+
+def check_page(function: str, target: Path, overwrite: bool) -> None:
+    """Raise AnonError if a page must not be written."""
+    if target.suffix.lower() != ".html":
+        raise AnonError(function, "-o must end in .html", f"'{target}'")
+    if not target.parent.is_dir():
+        raise AnonError(function, "-o must be in a directory that exists", f"'{target}'")
+    if target.exists() and not overwrite:
+        hint = "--overwrite replaces it"
+        raise AnonError(function, "-o must be a new file", f"'{target}', which exists", hint)

@@ -1,0 +1,153 @@
+"""``anon-sql release``: read a file, write its release and, on request, the manifest."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import duckdb
+import typer
+
+import anon_sql
+from anon_sql.apps import console, files, manifest
+from anon_sql.apps.commands import arguments
+from anon_sql.apps.commands.arguments import Columns
+from anon_sql.apps.stopping import stoppable
+from anon_sql.apps.whole_file import remove_unfinished, whole_file
+from anon_sql.core import interrupt
+from anon_sql.core.names import quote
+from anon_sql.core.roles import fold
+from anon_sql.errors import AnonError, did_you_mean
+
+STOPPED = "release: stopped on request; nothing was written"
+
+
+class Format(StrEnum):
+    """Formats of generalized values."""
+
+    LABEL = "label"
+    TYPED = "typed"
+
+
+class Suppressed(StrEnum):
+    """Ways to treat suppressed rows."""
+
+    KEEP = "keep"
+    DROP = "drop"
+
+
+def release(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="CSV, TSV or Parquet file.")],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="File to write, likewise.")],
+    quasi: Annotated[Columns, typer.Option(help="Columns to generalize: age,sex")],
+    method: Annotated[str, typer.Option(help="Release function.")] = "anonymize",
+    k: Annotated[int, typer.Option("--k", help="Smallest class, in rows.")] = 5,
+    l: arguments.L = None,  # noqa: E741
+    l_kind: arguments.Kind = None,
+    c: arguments.C = None,
+    t: arguments.T = None,
+    entity: arguments.Entity = None,
+    sensitive: arguments.Sensitive = [],  # noqa: B006
+    identifier: arguments.Identifier = [],  # noqa: B006
+    keep: arguments.Keep = [],  # noqa: B006
+    hierarchy: arguments.Hierarchy = None,
+    format_: Annotated[
+        Format, typer.Option("--format", help="Text labels, or typed ranges and lists.")
+    ] = Format.LABEL,
+    suppressed: Annotated[Suppressed, typer.Option(help="Suppressed rows.")] = Suppressed.KEEP,
+    seed: Annotated[int, typer.Option(help="All randomness.")] = 42,
+    with_manifest: Annotated[
+        bool, typer.Option("--manifest", help=f"Write OUT{manifest.ENDING}, which verify checks.")
+    ] = False,
+    overwrite: arguments.Overwrite = False,
+) -> None:
+    """Release a file: read IN, generalize it, write OUT.
+
+    IN and OUT end in .csv, .tsv, .csv.gz, .tsv.gz or .parquet. Separate columns with commas or
+    repeat the option. A column without a role is kept as it is.
+
+    Example: anon-sql release people.csv safe.csv --k 10 --quasi age,sex --sensitive income
+    """
+    with console.one_sentence(STOPPED):
+        if format_ is Format.TYPED and files.kind(target)[0] == "csv":
+            hint = "name it .parquet"
+            raise AnonError("release", "OUT must be Parquet for --format typed", "CSV", hint)
+        files.kind(target)
+        files.check_pair(source, target, overwrite)
+        if with_manifest and not overwrite and manifest.beside(target).exists():
+            got = f"'{manifest.beside(target)}', which exists"
+            raise AnonError(
+                "release", "the manifest must be a new file", got, "--overwrite replaces it"
+            )
+        given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
+        roles = dict(zip(manifest.ROLES, given, strict=True))
+        options = {"format": format_.value}
+        asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t}
+        asked = {**asked, "entity": entity, "suppressed": suppressed.value, "seed": seed}
+        promised = {name: value for name, value in asked.items() if value is not None}
+        remove_unfinished(target)
+        remove_unfinished(manifest.beside(target))
+
+        def make(con: duckdb.DuckDBPyConnection) -> None:
+            name = _release_method(con, method)
+            files.read(con, source, "raw")
+            trees = arguments.read_hierarchy(con, "release", hierarchy, "hierarchy")
+            call: dict[str, Any] = {**promised, **roles, **options, "hierarchy": trees}
+            listed = ", ".join(f"{parameter} := ${parameter}" for parameter in call)
+            con.execute(f"CREATE TABLE released AS FROM {quote(name)}('raw', {listed})", call)
+            measured = arguments.measured(
+                con,
+                "FROM utility('raw', 'released', k := ?, qids := ?, hierarchy := ?)",
+                [k, roles["qids"], trees],
+            )
+            rest = _without_role(con, roles)
+            made: dict[str, Any] | None = None
+            with ExitStack() as written:
+                unfinished = written.enter_context(whole_file(target))
+                files.write(con, "released", unfinished, target)
+                if with_manifest:
+                    files.read(con, unfinished, "written", labels=True, named=target)
+                    parameters = {**promised, "options": options}
+                    made = manifest.make(con, ("raw", "written"), name, parameters, roles, trees)
+                    beside = written.enter_context(whole_file(manifest.beside(target)))
+                    manifest.write(made, unfinished, beside)
+                interrupt.check("release")
+            console.say(f"{target}: {name}, k = {k}, from {source}")
+            if rest:
+                console.say(f"kept as they are, for want of a role: {', '.join(rest)}")
+            console.show_measures(measured)
+            if made is not None:
+                _say_manifest(manifest.beside(target), made)
+
+        with anon_sql.connect() as con:
+            stoppable(con, partial(make, con))
+
+
+def _say_manifest(path: Path, made: Mapping[str, Any]) -> None:
+    """Print where the manifest is, and which of its checks fail."""
+    failed = [check["property"] for check in made["checks"] if check["passed"] is False]
+    console.say(f"{path}: the manifest")
+    if failed:
+        console.say(f"checks that fail: {', '.join(failed)} (anon-sql report shows them)")
+
+
+def _without_role(con: duckdb.DuckDBPyConnection, roles: Mapping[str, list[str]]) -> list[str]:
+    with_role = {fold(name) for columns in roles.values() for name in columns}
+    return [name for name in con.sql("FROM released").columns if fold(name) not in with_role]
+
+
+def _release_method(con: duckdb.DuckDBPyConnection, method: str) -> str:
+    """Return the release function of a name. Raises AnonError that lists them for any other."""
+    parameters = ["tbl", *manifest.PROMISED, *manifest.ROLES, "hierarchy", "format"]
+    found = con.execute(
+        "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'table_macro' "
+        "AND NOT internal AND list_has_all(parameters, ?) ORDER BY ALL",
+        [parameters],
+    ).fetchall()
+    known = [name for (name,) in found]
+    if fold(method) not in known:
+        hint = did_you_mean(method, known)
+        raise AnonError("release", "--method must be a release function", f"'{method}'", hint)
+    return fold(method)

@@ -1,0 +1,111 @@
+"""``anon-sql report``: write a page on a release."""
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import duckdb
+import typer
+
+import anon_sql
+from anon_sql.apps import console, files, manifest
+from anon_sql.apps.commands import arguments
+from anon_sql.apps.stopping import stoppable
+from anon_sql.errors import AnonError, not_installed
+
+Page = Annotated[Path, typer.Option("-o", "--output", help="The page to write, .html.")]
+
+
+def report(
+    raw: Annotated[Path, typer.Argument(metavar="RAW", help="CSV, TSV or Parquet file.")],
+    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="Its release, likewise.")],
+    output: Page,
+    quasi: Annotated[
+        list[str], typer.Option(help="Columns that were generalized; default as in the manifest.")
+    ] = [],  # noqa: B006
+    k: Annotated[int | None, typer.Option("--k", help="Smallest class, in rows.")] = None,
+    l: arguments.L = None,  # noqa: E741
+    l_kind: arguments.Kind = None,
+    c: arguments.C = None,
+    t: arguments.T = None,
+    entity: arguments.Entity = None,
+    sensitive: arguments.Sensitive = [],  # noqa: B006
+    identifier: arguments.Identifier = [],  # noqa: B006
+    keep: arguments.Keep = [],  # noqa: B006
+    hierarchy: arguments.Hierarchy = None,
+    show_sensitive: Annotated[
+        bool, typer.Option("--show-sensitive", help="Show how sensitive values are distributed.")
+    ] = False,
+    overwrite: arguments.Overwrite = False,
+) -> None:
+    """Write a page on a release: checks, classes, loss, risk, error of queries, distributions.
+
+    Roles and k, l, t come from the manifest beside RELEASED; options replace them. The page is
+    one file and loads nothing. It is for those who may see RAW.
+
+    Example: anon-sql report people.parquet safe.parquet -o report.html
+    """
+    with console.one_sentence():
+        files.check_source("report", "RAW", raw)
+        files.check_source("report", "RELEASED", released)
+        arguments.check_page("report", output, overwrite)
+        facts, page = drawing("report")
+        written = _written(released)
+        given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
+        roles = dict(zip(manifest.ROLES, given, strict=True))
+        asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t}
+        asked = {**asked, "entity": entity, "suppressed": None}
+
+        def draw(con: duckdb.DuckDBPyConnection) -> None:
+            trees = arguments.read_hierarchy(con, "report", hierarchy, "hierarchy")
+            whole = {**_merged(written, {**asked, **roles}), "hierarchy": trees}
+            if written and written["parameters"]["hierarchy"] and not trees:
+                rule = "a release made with a hierarchy needs it again"
+                raise AnonError("report", rule, "none", "pass --hierarchy")
+            files.read(con, raw, "raw")
+            files.read(con, released, "released", labels=True)
+            if con.sql("SELECT count(*) FROM raw").fetchall() == [(0,)]:
+                raise AnonError("report", "RAW must have rows", "none")
+            found = facts.gather(con, whole, show_sensitive=show_sensitive)
+            names = {"raw": raw.name, "released": released.name}
+            output.write_text(page.of_release(found, whole, written, names), "utf-8")
+
+        with anon_sql.connect() as con:
+            stoppable(con, partial(draw, con))
+    console.say(f"{output}: the report, for those who may see {raw}")
+
+
+def drawing(function: str) -> tuple[Any, Any]:
+    """Return the modules that ask and draw. Raises AnonError without their packages."""
+    try:
+        from anon_sql.apps.report import facts, page
+    except ModuleNotFoundError as error:
+        rule = "matplotlib and jinja2 must be installed"
+        raise not_installed(function, rule, f"no {error.name}", "report") from None
+    return facts, page
+
+
+def _written(released: Path) -> dict[str, Any] | None:
+    """Return the manifest beside a file, or None. Raises AnonError for that of another file."""
+    path = manifest.beside(released)
+    if not path.is_file():
+        return None
+    written = manifest.read("report", path)
+    if written["output"]["sha256"] != manifest.digest(released):
+        hint = f"remove it if {released.name} is what you want a report on"
+        raise AnonError("report", "the manifest must be of RELEASED", f"'{path}'", hint)
+    return written
+
+
+def _merged(written: Mapping[str, Any] | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is given, else the manifest's. Raises AnonError without quasi-identifiers."""
+    said = {**written["parameters"], **written["roles"]} if written else {}
+    whole = {
+        name: value if value not in (None, []) else said.get(name, value)
+        for name, value in given.items()
+    }
+    if not whole["qids"]:
+        rule = "RELEASED must have a manifest, or its quasi-identifiers must be named"
+        raise AnonError("report", rule, "neither", "pass --quasi age,zip")
+    return whole

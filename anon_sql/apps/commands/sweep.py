@@ -1,0 +1,66 @@
+"""``anon-sql sweep``: write a page on the privacy and utility of all methods."""
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import duckdb
+import typer
+
+import anon_sql
+from anon_sql.apps import console, files, manifest
+from anon_sql.apps.commands import arguments
+from anon_sql.apps.commands.report import Page, drawing
+from anon_sql.apps.stopping import stoppable
+from anon_sql.errors import AnonError
+
+
+def sweep(
+    raw: Annotated[Path, typer.Argument(metavar="RAW", help="CSV, TSV or Parquet file.")],
+    output: Page,
+    quasi: Annotated[list[str], typer.Option(help="Columns to generalize: age,sex")],
+    methods: Annotated[
+        list[str], typer.Option(help="Methods to compare; default all that fit the table.")
+    ] = [],  # noqa: B006
+    ks: Annotated[str, typer.Option(help="Smallest classes, in rows.")] = "5,10,25,50,100",
+    sensitive: arguments.Sensitive = [],  # noqa: B006
+    identifier: arguments.Identifier = [],  # noqa: B006
+    keep: arguments.Keep = [],  # noqa: B006
+    hierarchy: arguments.Hierarchy = None,
+    seed: Annotated[int, typer.Option(help="All randomness.")] = 42,
+    overwrite: arguments.Overwrite = False,
+) -> None:
+    """Write a page on what every method would make of a table, by k.
+
+    Example: anon-sql sweep people.parquet --quasi age,sex --ks 5,25 -o sweep.html
+    """
+    with console.one_sentence():
+        files.check_source("sweep", "RAW", raw)
+        arguments.check_page("sweep", output, overwrite)
+        facts, page = drawing("sweep")
+        columns = (arguments.names(given) for given in (quasi, sensitive, identifier, keep))
+
+        def draw(con: duckdb.DuckDBPyConnection) -> None:
+            asked = {
+                **dict(zip(manifest.ROLES, columns, strict=True)),
+                "methods": arguments.names(methods) or None,
+                "ks": _whole_numbers(ks),
+                "seed": seed,
+                "hierarchy": arguments.read_hierarchy(con, "sweep", hierarchy, "hierarchy"),
+            }
+            files.read(con, raw, "raw")
+            rows = facts.sweep(con, asked)
+            output.write_text(page.of_sweep(rows, asked, raw.name), "utf-8")
+            console.say(f"{output}: {len(rows)} releases compared, none written")
+
+        with anon_sql.connect() as con:
+            stoppable(con, partial(draw, con))
+
+
+def _whole_numbers(text: str) -> list[int]:
+    """Return the whole numbers between commas. Raises AnonError for anything else."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        hint = "write --ks 5,10,25"
+        raise AnonError("sweep", "--ks must be whole numbers", f"'{text}'", hint) from None

@@ -1,0 +1,99 @@
+"""Write and read the manifest of a release: what ``anon_manifest`` says, and the file's hash."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from anon_sql.errors import AnonError
+
+FORM = 1
+ENDING = ".anon.json"
+PROMISED = ("k", "l", "t", "l_kind", "c", "entity", "suppressed", "seed")
+ROLES = ("qids", "sensitive", "identifiers", "keep")  # as functions call them
+_SHAPE: dict[str, Any] = {
+    "versions": {"anon_sql": str, "duckdb": str},
+    "parameters": dict.fromkeys([*PROMISED, "hierarchy", "options"], object),
+    "roles": dict.fromkeys([*ROLES, "without_role"], list),
+    "raw": {"schema_sha256": str},
+    "achieved": dict.fromkeys(["k", "l", "t"], object),
+    "checks": list,
+    "measures": dict,
+    "loss": [{"attribute": str, "ncp": object}],
+    "output": {"sha256": str},
+}
+
+
+def beside(path: Path) -> Path:
+    """Return the path of the manifest of a file."""
+    return path.with_name(path.name + ENDING)
+
+
+def make(
+    con: duckdb.DuckDBPyConnection,
+    tables: tuple[str, str],
+    method: str | None,
+    parameters: Mapping[str, Any],
+    roles: Mapping[str, Any],
+    hierarchy: str | None,
+) -> dict[str, Any]:
+    """Return the manifest of a release, without the hash of its file.
+
+    tables: names of the raw table and of the release. parameters: those of PROMISED, and
+    ``options``. roles: column names by ROLES. hierarchy: the relation, or None.
+    """
+    given = {
+        "raw": tables[0],
+        "released": tables[1],
+        "method": method,
+        **{name: parameters.get(name) for name in (*PROMISED, "options")},
+        **{name: roles[name] for name in ROLES},
+        "hierarchy": hierarchy,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    listed = ", ".join(f"{name} := ${name}" for name in given)
+    ((text,),) = con.execute(
+        f"SELECT to_json(made)::VARCHAR FROM anon_manifest({listed}) AS made", given
+    ).fetchall()
+    made: dict[str, Any] = json.loads(text)
+    return made
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write(made: Mapping[str, Any], released: Path, unfinished: Path) -> None:
+    """Write the manifest of a released file to a path."""
+    whole = {**made, "output": {"sha256": digest(released)}}
+    unfinished.write_text(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", "utf-8")
+
+
+def read(function: str, path: Path) -> dict[str, Any]:
+    """Return the manifest in a file. Raises AnonError of ``function`` for anything else."""
+    rule = f"the manifest must be one of form {FORM}"
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError):
+        raise AnonError(function, rule, f"no JSON in '{path}'") from None
+    if not isinstance(found, dict) or found.get("manifest") != FORM:
+        raise AnonError(function, rule, f"another in '{path}'")
+    for name, shape in _SHAPE.items():
+        if not _fits(found.get(name), shape):
+            raise AnonError(function, rule, f"one with another {name} in '{path}'")
+    return found
+
+
+def _fits(value: object, shape: Any) -> bool:
+    if isinstance(shape, dict):
+        return isinstance(value, dict) and all(
+            name in value and _fits(value[name], inner) for name, inner in shape.items()
+        )
+    if isinstance(shape, list):
+        return isinstance(value, list) and all(_fits(each, shape[0]) for each in value)
+    return isinstance(value, shape)

@@ -1,0 +1,147 @@
+"""Draw charts with matplotlib, as SVG in a ``data:`` address.
+
+An image of its own keeps its ids apart from those of other charts. Text stays text, small and
+sharp; the two series differ in hatching too, for those who print in black.
+"""
+
+import warnings
+from base64 import b64encode
+from collections.abc import Sequence
+from io import BytesIO
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+RAW, RELEASED, INK = "#3b6ea5", "#e69f00", "#333333"
+LINES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"]
+DASHES, MARKS = ["-", "--", ":", "-."], "osD^vPX*<>"
+WIDTH, TICKS, WORD = 4.6, 8, 24  # inches; labels on an axis; characters of a label
+_STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "anon-sql",
+    "text.parse_math": False,
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": INK,
+    "hatch.linewidth": 0.6,
+}
+
+
+def sizes(labels: Sequence[str], counts: Sequence[int]) -> str:
+    """Draw the classes by their size."""
+    with mpl.rc_context(_STYLE):
+        figure, axes = _figure(2.4)
+        axes.bar(range(len(counts)), counts, color=RAW)
+        _ticks(axes, labels)
+        axes.set_xlabel("rows in the class")
+        axes.set_ylabel("classes")
+        return _address(figure)
+
+
+def loss(names: Sequence[str], shares: Sequence[float]) -> str:
+    """Draw the loss of each column as a bar from 0 to 1."""
+    with mpl.rc_context(_STYLE):
+        figure, axes = _figure(0.7 + 0.3 * len(names))
+        bars = axes.barh(range(len(names)), shares, color=RAW)
+        axes.bar_label(bars, fmt="{:.3g}", padding=3)
+        _words(axes, names)
+        axes.set_xlim(0, 1)
+        axes.set_xlabel("share of its detail lost")
+        return _address(figure)
+
+
+def pair(
+    labels: Sequence[str], raw: Sequence[float], released: Sequence[float], ordered: bool
+) -> str:
+    """Draw the rows of the raw table and of the release, bin by bin."""
+    with mpl.rc_context(_STYLE):
+        places = range(len(labels))
+        sides = [place - 0.2 for place in places], [place + 0.2 for place in places]
+        released_style: dict[str, Any] = {
+            "color": RELEASED,
+            "hatch": "////",
+            "edgecolor": "white",
+            "linewidth": 0,
+        }
+        if ordered:
+            figure, axes = _figure(2.6)
+            axes.bar(sides[0], raw, 0.4, color=RAW, label="raw")
+            axes.bar(sides[1], released, 0.4, label="released", **released_style)
+            _ticks(axes, labels)
+            axes.set_ylabel("rows")
+        else:
+            figure, axes = _figure(1.1 + 0.3 * len(labels))
+            axes.barh(sides[0], raw, 0.4, color=RAW, label="raw")
+            axes.barh(sides[1], released, 0.4, label="released", **released_style)
+            _words(axes, labels)
+            axes.set_xlabel("rows")
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=2)
+        return _address(figure)
+
+
+def curves(
+    series: Sequence[tuple[str, Sequence[int], Sequence[float]]], measure: str, *, log: bool
+) -> str:
+    """Draw a line over k for each method."""
+    with mpl.rc_context(_STYLE):
+        figure, axes = _figure(3.4)
+        for at, (name, ks, values) in enumerate(series):
+            axes.plot(
+                ks,
+                values,
+                label=_cut(name),
+                color=LINES[at % len(LINES)],
+                linestyle=DASHES[at % len(DASHES)],
+                marker=MARKS[at % len(MARKS)],
+                markersize=5,
+            )
+        known = sorted({k for _, ks, _ in series for k in ks})
+        axes.set_xscale("log")
+        axes.set_xticks(known, [str(k) for k in known])
+        axes.minorticks_off()
+        if log:
+            axes.set_yscale("log")
+            axes.yaxis.set_major_formatter("{x:g}")
+        else:
+            axes.set_ylim(bottom=0)
+        axes.set_xlabel("k")
+        axes.set_ylabel(measure)
+        figure.legend(loc="outside upper left", ncols=3, fontsize=9)
+        return _address(figure)
+
+
+def _figure(height: float) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    return figure, figure.subplots()
+
+
+def _ticks(axes: Axes, labels: Sequence[str]) -> None:
+    """Set labels below bars, only some of them where they are many or long."""
+    room = TICKS if max(map(len, labels)) <= 6 else TICKS // 2
+    step = -(-len(labels) // room)
+    places = range(0, len(labels), step)
+    axes.set_xticks(list(places), [_cut(labels[place]) for place in places])
+
+
+def _words(axes: Axes, labels: Sequence[str]) -> None:
+    """Set labels beside bars, the first on top."""
+    axes.set_yticks(range(len(labels)), [_cut(label) for label in labels])
+    axes.invert_yaxis()
+
+
+def _cut(label: str) -> str:
+    """Return a label of printable characters, cut to WORD characters."""
+    shown = "".join(c if c.isprintable() else "?" for c in label)
+    return shown if len(shown) <= WORD else shown[: WORD - 1] + "…"
+
+
+def _address(figure: Figure) -> str:
+    out = BytesIO()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from")  # the reader's font has it
+        figure.savefig(out, format="svg", metadata={"Date": None})
+    return "data:image/svg+xml;base64," + b64encode(out.getvalue()).decode("ascii")

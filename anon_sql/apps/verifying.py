@@ -1,0 +1,101 @@
+"""Check a released file against its manifest; each check is a sentence that holds or fails."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import isclose
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from anon_sql.apps import manifest
+from anon_sql.core.names import quote
+from anon_sql.core.roles import fold
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check. holds: None if it cannot be decided."""
+
+    what: str
+    holds: bool | None
+    found: str = ""
+
+
+def of_file(written: Mapping[str, Any], path: Path) -> Check:
+    """Check that the file is, byte by byte, the one that the manifest was written for."""
+    same = manifest.digest(path) == written["output"]["sha256"]
+    return Check("the file is the one that was written", same, "another SHA-256")
+
+
+def of_release(
+    con: duckdb.DuckDBPyConnection, written: Mapping[str, Any], released: str
+) -> Iterator[Check]:
+    """Check what the release alone shows: its columns, and k and distinct l of its rows."""
+    columns = {fold(name) for name in con.sql(f"FROM {quote(released)}").columns}
+    roles = written["roles"]
+    left = [name for name in roles["identifiers"] if fold(name) in columns]
+    yield Check("no identifier is left", not left, ", ".join(left))
+    gone = [name for name in roles["qids"] if fold(name) not in columns]
+    yield Check("every quasi-identifier is there", not gone, f"none called {', '.join(gone)}")
+    if gone:
+        return
+    promised = written["parameters"]
+    labels = ", ".join(quote(name) for name in roles["qids"])
+    if promised["k"] is not None:
+        k = _least(con, "count(*)", released, labels)
+        yield Check(f"k is at least {promised['k']}", k is None or k >= promised["k"], f"{k}")
+    if promised["l"] is not None and promised["l_kind"] == "distinct":
+        for name in roles["sensitive"]:
+            if fold(name) in columns:
+                varied = _least(con, f"count(DISTINCT {quote(name)})", released, labels)
+                enough = varied is None or varied >= promised["l"]
+                yield Check(f"l of {name} is at least {promised['l']:g}", enough, f"{varied}")
+
+
+def of_pair(written: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Check]:
+    """Check what needs the raw table: its schema, the audit, and every figure of the manifest."""
+    same = made["raw"] == written["raw"]
+    yield Check("the raw table has the columns it had", same, "others")
+    for check in made["checks"]:
+        required = "" if check["required"] is None else f", {check['required']:g} required"
+        found = "unknown" if check["found"] is None else f"{check['found']:.4g}"
+        yield Check(f"audit: {check['property']}", check["passed"], found + required)
+    made, written = _by_attribute(made), _by_attribute(written)
+    for name in ("roles", "achieved", "checks", "measures", "loss"):
+        yield Check(
+            f"{name}: as written", _equal(made[name], written[name]), _other(name, made, written)
+        )
+
+
+def _by_attribute(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a manifest with its losses by attribute, so that their order does not count."""
+    return {**whole, "loss": {each["attribute"]: each["ncp"] for each in whole["loss"]}}
+
+
+def _least(con: duckdb.DuckDBPyConnection, measure: str, released: str, labels: str) -> int | None:
+    """Return the least value of a measure over classes, or None without classes."""
+    ((least,),) = con.sql(
+        f"SELECT min(__anon_n) FROM (SELECT {measure} AS __anon_n FROM {quote(released)} "
+        f"GROUP BY {labels})"
+    ).fetchall()
+    return None if least is None else int(least)
+
+
+def _other(name: str, made: Mapping[str, Any], written: Mapping[str, Any]) -> str:
+    """Return the names of the entries that differ, if they have names."""
+    mine, theirs = made[name], written[name]
+    if isinstance(mine, list):
+        return "others"
+    return ", ".join(key for key in mine if not _equal(mine[key], theirs.get(key))) or "others"
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Return whether two values are equal up to the rounding of sums in another order."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    if isinstance(one, float) and isinstance(other, (int, float)):
+        return isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
+    return bool(one == other)

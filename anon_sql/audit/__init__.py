@@ -1,0 +1,1 @@
+"""``audit``: each property of a release, checked against its raw table."""

@@ -1,0 +1,136 @@
+"""The rows of a raw table beside the classes of its release, as an audit compares them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.audit.asked import Asked
+from anon_sql.core.arrow import integers
+from anon_sql.core.labels.coverage import Coverage, Ints
+from anon_sql.core.labels.read import Bools
+from anon_sql.core.printing import printed
+from anon_sql.core.roles import fold
+
+if TYPE_CHECKING:
+    from anon_sql.audit.telling_columns import Look
+
+Marks = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Raw:
+    """n rows. values: of each quasi-identifier, an array of n. marks: a hash of each value of every
+    other column, uint64[n], 0 for NULL. ascending: whether a column ascends as it is scanned.
+    distinct: of each sensitive column structs of key (see ``Held``), mark and value; empty where no
+    order of its values is asked for."""
+
+    values: Mapping[str, pa.Array]
+    marks: Mapping[str, pa.Array]
+    ascending: Mapping[str, bool]
+    distinct: Mapping[str, pa.StructArray]
+
+    def ascends(self, name: str) -> bool:
+        return bool(named(self.ascending, name))
+
+
+@dataclass(frozen=True)
+class Released:
+    """c classes. labels: of each quasi-identifier, an array of c. sizes int64[c]: rows of each.
+    marks: of every other column, uint64[m], class by class. looks: of the same columns."""
+
+    labels: Mapping[str, pa.Array]
+    sizes: pa.Array
+    marks: Mapping[str, pa.Array]
+    looks: Mapping[str, "Look"]
+
+    def look(self, name: str) -> "Look":
+        look: Look = named(self.looks, name)
+        return look
+
+
+@dataclass(frozen=True)
+class Compared:
+    """n raw rows and m released rows in c classes; columns: of the quasi-identifiers by name."""
+
+    asked: Asked
+    raw: Raw
+    released: Released
+    columns: Mapping[str, Coverage]
+
+    @property
+    def rows(self) -> int:
+        return len(next(iter(self.columns.values())).codes)
+
+    @property
+    def shown(self) -> int:
+        return len(self.class_of)
+
+    @property
+    def left_out(self) -> int:
+        return max(self.rows + self.asked.synthetic - self.shown, 0)
+
+    @cached_property
+    def sizes(self) -> Ints:
+        sizes: Ints = integers(self.released.sizes).astype(np.int64)
+        return sizes
+
+    @cached_property
+    def class_of(self) -> Ints:
+        """The class of each released row, ascending."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    @cached_property
+    def starred(self) -> Bools:
+        """Which classes have ``*`` in every quasi-identifier."""
+        starred: Bools = np.all([column.star for column in self.columns.values()], axis=0)
+        return starred
+
+    def raw_marks(self, name: str) -> Marks:
+        return _marks(self.raw.marks, name)
+
+    def marks(self, name: str) -> Marks:
+        """Of the released rows, class by class."""
+        return _marks(self.released.marks, name)
+
+    def hashes(self) -> tuple[Marks, Marks]:
+        """Of each raw and each released row, over the columns that both have."""
+        from anon_sql.kernels.hash.hashing import mix
+
+        ours, theirs = (np.zeros(n, dtype=np.uint64) for n in (self.rows, self.shown))
+        for name in self.asked.shared:
+            ours = mix(ours, self.raw_marks(name).view(np.int64))
+            theirs = mix(theirs, self.marks(name).view(np.int64))
+        return ours, theirs
+
+    def where(self, classes: Sequence[int] | Ints) -> str | None:
+        """The labels of one of these classes: the first by how it reads."""
+        texts = [
+            [text or "NULL" for text in texts_of(column.shown.take(column.label_of[classes]))]
+            for column in self.columns.values()
+        ]
+        found = min(zip(*texts, strict=True), default=None)
+        if found is None:
+            return None
+        return ", ".join(f"{n}: {x}" for n, x in zip(self.columns, found, strict=True))
+
+
+def texts_of(labels: pa.Array) -> list[str | None]:
+    """The labels as text; what DuckDB prints of structs and lists."""
+    texts = labels if pa.types.is_string(labels.type) else printed([labels], [""])[0]
+    found: list[str | None] = texts.to_pylist()
+    return found
+
+
+def _marks(columns: Mapping[str, pa.Array], name: str) -> Marks:
+    marks: Marks = integers(named(columns, name))
+    return marks
+
+
+def named(columns: Mapping[str, Any], name: str) -> Any:
+    """The entry of a column, which the release may spell in another way."""
+    return next(values for known, values in columns.items() if fold(known) == fold(name))

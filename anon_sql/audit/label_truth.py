@@ -1,0 +1,54 @@
+"""What an audit says of the truth of labels and kept values."""
+
+import numpy as np
+
+from anon_sql.audit.compared import Compared, Marks
+from anon_sql.audit.properties import MANY, Property, at_most, untold
+from anon_sql.audit.stems import Slots, Stems
+
+
+def kept(given: Compared, found: Slots) -> Property:
+    """Count released rows whose kept values stand in no raw row that is left: all of them where
+    a kept column is missing."""
+    dropped = given.asked.dropped
+    if dropped and given.shown:
+        return at_most("kept values", 0, given.shown, f"without {', '.join(dropped)}")
+    more = found.more
+    columns = [
+        name
+        for name in (given.asked.shared if more.any() else [])
+        if _excess(given.raw_marks(name), given.marks(name))
+    ]
+    together = "values that do not stand together" if more.any() else None
+    told = at_most("kept values", 0, int(more.sum()), ", ".join(columns) or together)
+    return untold(told) if given.asked.synthetic else told
+
+
+def _excess(raw: Marks, released: Marks) -> bool:
+    """Whether a value is more frequent in the release."""
+    values, often = np.unique(raw, return_counts=True)
+    shown, count = np.unique(released, return_counts=True)
+    if not len(values):
+        return bool(len(shown))
+    at = np.minimum(np.searchsorted(values, shown), len(values) - 1)
+    return bool((count > np.where(values[at] == shown, often[at], 0)).any())
+
+
+def labels(given: Compared, found: Slots, known: Stems | None, left: int | None) -> list[Property]:
+    """Necessary: every released row covers a raw row with its kept values, and conversely.
+    Sufficient: a raw row of its own for each released row, which ``left`` rows lack."""
+    names = ("labels", "raw rows", "matching")
+    limits = (0, given.left_out, 0)
+    if known is None:
+        return [
+            Property(name, limit, None, None, MANY)
+            for name, limit in zip(names, limits, strict=True)
+        ]
+    wrong = known.many == 0
+    false = given.where(np.unique(found.classes[wrong]))
+    told = [
+        at_most("labels", 0, int(found.capacity[wrong].sum()), false),
+        at_most("raw rows", given.left_out, known.uncovered),
+        at_most("matching", 0, left, MANY if left is None else None),
+    ]
+    return [untold(row) for row in told] if given.asked.synthetic else told

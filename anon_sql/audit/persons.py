@@ -1,0 +1,105 @@
+"""Whose the rows of a class are, and how many persons those are where the release does not say.
+
+A person can have given a slot at most as many rows as the person has among those it may stem from.
+The fewest persons whose rows are enough for a class are a bound from below, all that could have
+given one from above; where every released row can stem from one raw row only, the two agree.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql.audit.compared import Compared, Marks
+from anon_sql.audit.stems import Slots, Stems
+from anon_sql.core.labels.coverage import Ints
+
+
+def shows(given: Compared) -> bool:
+    """Return whether the release still has the column that tells persons apart."""
+    return given.asked.entity in given.asked.shared
+
+
+def whose(given: Compared, found: Slots, known: Stems | None) -> Marks | None:
+    """Return a mark of whose each released row is, uint64[m], class by class.
+
+    None where l and t do not need it or nobody can tell. known: None unless every released row has
+    a raw row.
+    """
+    asked = given.asked
+    if asked.entity is None or (
+        asked.t is None and (asked.l is None or asked.l_kind == "distinct")
+    ):
+        return None
+    if shows(given):
+        return given.marks(asked.entity)
+    if known is None or known.rows is None:
+        return None
+    return _forced(found, known, given.raw_marks(asked.entity))
+
+
+def _forced(found: Slots, known: Stems, persons: Marks) -> Marks | None:
+    """Whose each released row is, where each slot needs all the raw rows that it may stem from or
+    they are one person's; None where a slot can choose. persons: a mark for each raw row."""
+    assert known.rows is not None
+    who = persons[known.rows]
+    if not len(who):
+        return who
+    starts = known.ends[:-1]
+    single = np.minimum.reduceat(who, starts) == np.maximum.reduceat(who, starts)
+    if not (single | (known.many == found.capacity)).all():
+        return None
+    first = np.cumsum(found.capacity) - found.capacity
+    at = np.arange(len(found.shown)) + np.repeat(starts - first, found.capacity)
+    marks = np.empty(len(found.shown), dtype=np.uint64)
+    marks[found.shown] = who[at]
+    return marks
+
+
+def counted(class_of: Ints, persons: npt.NDArray[np.uint64], classes: int) -> Ints:
+    """Distinct persons of each class, int64[classes], from a mark for each row."""
+    order = np.lexsort((persons, class_of))
+    of, who = class_of[order], persons[order]
+    new = np.append(True, (of[1:] != of[:-1]) | (who[1:] != who[:-1]))[: len(of)]
+    return np.bincount(of[new], minlength=classes)
+
+
+def between(
+    found: Slots, known: Stems, persons: npt.NDArray[np.uint64], sizes: Ints
+) -> tuple[Ints, Ints]:
+    """Bounds of the distinct persons in each class, int64[c]. persons: a mark for each raw row."""
+    assert known.rows is not None
+    codes = np.unique(persons, return_inverse=True)[1].astype(np.int64)
+    slot = np.repeat(np.arange(len(found.capacity)), known.many)
+    who = codes[known.rows]
+    order = np.lexsort((who, slot))
+    slot, who = slot[order], who[order]
+    new = np.append(True, (slot[1:] != slot[:-1]) | (who[1:] != who[:-1]))[: len(slot)]
+    at = np.flatnonzero(new)
+    rows = np.diff(np.append(at, len(slot)))
+    slot, who = slot[at], who[at]
+    rows = np.minimum(rows, found.capacity[slot])
+    return _bounds(found.classes[slot], who, rows, sizes)
+
+
+def _bounds(of: Ints, who: Ints, rows: Ints, sizes: Ints) -> tuple[Ints, Ints]:
+    """of, who, rows: a class, a person, and how many of its rows may be the person's."""
+    order = np.lexsort((who, of))
+    of, who, rows = of[order], who[order], rows[order]
+    new = np.append(True, (of[1:] != of[:-1]) | (who[1:] != who[:-1]))[: len(of)]
+    at = np.flatnonzero(new)
+    if not len(at):
+        return np.zeros_like(sizes), np.zeros_like(sizes)
+    of, supply = of[at], np.add.reduceat(rows, at)
+    order = np.lexsort((-supply, of))
+    of, supply = of[order], supply[order]
+    most = np.bincount(of, minlength=len(sizes))
+    before = np.cumsum(supply) - supply
+    starts = np.append(0, np.cumsum(most))[of]
+    needed = before - before[starts] < sizes[of]
+    return np.bincount(of[needed], minlength=len(sizes)), np.minimum(most, sizes)
+
+
+def among(persons: npt.NDArray[np.uint64], rows: int) -> tuple[int, int]:
+    """Bounds of the distinct persons behind so many rows that may be any of these."""
+    supply = np.sort(np.unique(persons, return_counts=True)[1])[::-1]
+    fewest = int(np.searchsorted(np.cumsum(supply), rows)) + 1
+    return min(fewest, len(supply)), min(rows, len(supply))

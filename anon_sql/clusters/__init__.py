@@ -1,1 +1,0 @@
-"""Clusters of rows by k-means, as SDkA begins with."""

@@ -1,0 +1,142 @@
+"""Convert the Arrow arguments of a SQL function to Python and numpy, and results back to Arrow.
+
+A table-valued call is one row; its columns arrive as lists within that row.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.errors import AnonError
+
+
+def first(argument: pa.ChunkedArray | pa.Array) -> Any:
+    """Return the first value of an argument as a Python object."""
+    return argument[0].as_py()
+
+
+def without_views(values: Any) -> Any:
+    """Return values without view types and with decimals of 128 bits, DuckDB's default Arrow types.
+
+    values: an array or a chunked array. Some DuckDB settings produce string views, list views and
+    narrower decimals, also within nested types; values of such types are copied.
+    """
+    if _is_default(values.type):
+        return values
+    if isinstance(values, pa.ChunkedArray):
+        chunks = values.chunks or [pa.array([], values.type)]
+        return pa.chunked_array([_copied(chunk) for chunk in chunks])
+    return _copied(values)
+
+
+def _is_default(kind: pa.DataType) -> bool:
+    """Return whether a type, and every type within it, is one that DuckDB sends by default."""
+    if _is_list_view(kind) or pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+        return False
+    if pa.types.is_decimal(kind):
+        return bool(kind.bit_width >= 128)
+    if pa.types.is_map(kind):
+        return True
+    return all(_is_default(kind.field(at).type) for at in range(kind.num_fields))
+
+
+def _is_list_view(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind))
+
+
+def _copied(values: pa.Array) -> pa.Array:
+    """Return a copy in the default type.
+
+    Lists are rebuilt from their lengths, because a cast of list views confuses NULL with empty
+    lists.
+    """
+    kind = values.type
+    if pa.types.is_string_view(kind):
+        return values.cast(pa.string())
+    if pa.types.is_binary_view(kind):
+        return values.cast(pa.binary())
+    if pa.types.is_decimal(kind):
+        return values.cast(pa.decimal128(kind.precision, kind.scale))
+    missing = values.is_null()
+    if pa.types.is_struct(kind):
+        fields = [without_views(values.field(at)) for at in range(kind.num_fields)]
+        names = [kind.field(at).name for at in range(kind.num_fields)]
+        return pa.StructArray.from_arrays(fields, names=names, mask=missing)
+    lengths = integers(pc.list_value_length(values)).astype(np.int64)
+    ends = pa.array(np.append(0, np.cumsum(lengths)), pa.int32())
+    return pa.ListArray.from_arrays(ends, without_views(values.flatten()), mask=missing)
+
+
+def whole(argument: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """Return an argument as one array; a single chunk is not copied."""
+    if not isinstance(argument, pa.ChunkedArray):
+        return argument
+    return argument.chunk(0) if argument.num_chunks == 1 else pa.concat_arrays(argument.chunks)
+
+
+def lists(argument: pa.ChunkedArray | pa.Array) -> dict[str, pa.Array | None]:
+    """Return the lists of a one-row struct by field name; None for a list that is NULL."""
+    struct = whole(argument)
+    return {
+        struct.type[at].name: None if not field[0].is_valid else plain(field[0].values)
+        for at, field in enumerate(struct.flatten())
+    }
+
+
+def plain(values: Any) -> Any:
+    """Return the values, or raise AnonError if their type is an Arrow extension type.
+
+    The setting ``arrow_lossless_conversion`` makes DuckDB send extension types; DuckDB 1.5 then
+    declares BOOLEAN values as bytes although it sends bits.
+    """
+    if isinstance(values.type, pa.BaseExtensionType):
+        setting = "arrow_lossless_conversion"
+        raise AnonError("anon_sql", f"{setting} must be off", "on", f"RESET {setting}")
+    return values
+
+
+def integers(values: pa.Array) -> Any:
+    """Return numbers as a numpy array of their own type, booleans as int8; NULL becomes 0.
+
+    Callers take the validity of each value from ``valid``.
+    """
+    values = plain(values)
+    if pa.types.is_boolean(values.type):
+        values = values.cast(pa.int8())
+    present = values if values.null_count == 0 else values.fill_null(0)
+    return present.to_numpy(zero_copy_only=False)
+
+
+def one_list(values: Any, item: pa.DataType) -> pa.ListArray:
+    """Return an array of one list, or of one NULL if values is None."""
+    if values is None:
+        return pa.array([None], pa.list_(item))
+    items = values if isinstance(values, pa.Array) else pa.array(values, item)
+    return pa.ListArray.from_arrays(pa.array([0, len(items)], pa.int32()), items)
+
+
+def one_struct(fields: Mapping[str, pa.Array]) -> pa.StructArray:
+    """Return an array of one struct whose fields are arrays of one value each."""
+    return pa.StructArray.from_arrays(list(fields.values()), names=list(fields))
+
+
+def one_map(names: Sequence[str], values: Sequence[pa.Array], item: pa.DataType) -> pa.MapArray:
+    """Return an array of one map from names to the value of each array of length 1."""
+    items = pa.concat_arrays(values) if values else pa.array([], item)
+    keys = pa.array(list(names), pa.string())
+    return pa.MapArray.from_arrays(pa.array([0, len(keys)], pa.int32()), keys, items)
+
+
+def valid(values: pa.Array) -> Any:
+    """Return which values are not NULL, bool[n]."""
+    if values.null_count == 0:
+        return np.ones(len(values), dtype=np.bool_)
+    return values.is_valid().to_numpy(zero_copy_only=False)
+
+
+def true(values: pa.Array) -> Any:
+    """Return which values are true, bool[n]; NULL counts as false."""
+    return integers(values).astype(np.bool_)

@@ -1,0 +1,214 @@
+"""Represent a column as arrays: exact keys and scaled numbers, or codes of its sorted values.
+
+Keys are int64 and have exactly the order of the values of every numeric type, 128-bit integers and
+timestamps included, so that the smallest and largest value of a class involve no rounding.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.core.arrow import integers, valid
+from anon_sql.core.exact import approximate, exact, ranks
+from anon_sql.errors import AnonError
+
+NULL_POINT = 3.0  # scaled NULL: more than 1 away from every number, and distances are capped at 1
+_MICROSECONDS = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
+_TEXT = ("VARCHAR", "BOOLEAN", "ENUM", "UUID")
+_NUMBERS = (
+    *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
+    *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
+    *("DECIMAL", "FLOAT", "DOUBLE", "DATE", "TIME", "TIMESTAMP", "TIME_NS"),
+    *("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"),
+)
+
+
+def is_number(function: str, name: str, sql_type: str) -> bool:
+    """Return whether a quasi-identifier is generalized to ranges (True) or to sets (False).
+
+    Raises AnonError for any other SQL type.
+    """
+    base = sql_type.split("(", maxsplit=1)[0]
+    if not sql_type.endswith("]"):
+        if base in _NUMBERS:
+            return True
+        if base in _TEXT:
+            return False
+    raise AnonError(
+        function,
+        "a quasi-identifier must be a number, a date, a time or text",
+        f"{name} of type {shown_type(sql_type)}",
+        "leave it out of qids or cast it",
+    )
+
+
+def shown_type(sql_type: str) -> str:
+    """Return a SQL type as an error may show it: without the values of an ENUM."""
+    return re.sub(r"ENUM\(.*?'\)", "ENUM", sql_type, flags=re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A column of numbers, dates or times.
+
+    keys: int64[n], in the order of the values. points: float64[n], values scaled to [0, 1],
+    NULL_POINT for NULL. present: bool[n], not NULL. width: largest minus smallest value, in days
+    for dates and in microseconds for times and timestamps.
+    """
+
+    name: str
+    keys: npt.NDArray[np.int64]
+    points: npt.NDArray[np.float64]
+    present: npt.NDArray[np.bool_]
+    width: float
+
+
+@dataclass(frozen=True)
+class Categories:
+    """A column of text, booleans, enums or UUIDs.
+
+    codes: int32[n], indices into ``values``; NULL has the code len(values). values: the distinct
+    values as text, sorted by their UTF-8 bytes.
+    """
+
+    name: str
+    codes: npt.NDArray[np.int32]
+    values: pa.Array
+
+    @property
+    def null_code(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def distinct(self) -> int:
+        """Return the number of distinct values, counting NULL as one."""
+        return len(self.values) + bool((self.codes == self.null_code).any())
+
+
+def categories(name: str, values: pa.Array) -> Categories:
+    """Return a text column encoded by the byte order of its values, not by the order of rows."""
+    from anon_sql.kernels.hash.recoding import recode
+
+    if pa.types.is_boolean(values.type):
+        values = pc.if_else(values, "true", "false")
+    listed = pa.types.is_dictionary(values.type)  # an ENUM lists values that no row may hold
+    coded = values if listed else values.dictionary_encode()
+    indices = integers(coded.indices.cast(pa.int32()))
+    present = valid(coded) if coded.null_count else np.zeros(0, dtype=np.bool_)
+    words = coded.dictionary.cast(pa.large_string())
+    order = integers(pc.sort_indices(words))
+    if listed:
+        used = np.zeros(len(words), dtype=np.bool_)
+        used[indices[valid(coded)]] = True
+        order = order[used[order]]
+    rank = np.full(len(words) + 1, len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    codes = recode(indices, present, rank, np.int32(len(order)))
+    return Categories(name, codes, words.take(pa.array(order)))
+
+
+def numbers(function: str, name: str, sql_type: str, values: pa.Array) -> Numbers:
+    """Return the keys and scaled numbers of a column.
+
+    Raises AnonError, with their count, for values that are NaN or infinite.
+    """
+    from anon_sql.kernels.loss.scaling import scaled
+
+    present = valid(values)
+    high, low = exact(sql_type, values)
+    require_finite(function, name, values)
+    keys = ranks(high, low)
+    unit = 10.0**values.type.scale if pa.types.is_decimal(values.type) else 1.0
+    if low is None and not pa.types.is_floating(values.type):
+        points, width = scaled(keys, present, NULL_POINT)
+    elif not present.any():
+        points, width = np.full(len(keys), NULL_POINT), 0.0
+    else:
+        if low is not None:
+            above = _above(high, low, int(np.flatnonzero(present)[np.argmin(keys[present])]))
+        else:
+            floats = approximate(sql_type, values)
+            with np.errstate(over="ignore"):
+                above = floats - floats[present].min()
+            if np.isinf(above[present]).any():  # wider than the largest DOUBLE
+                above, unit = floats / 4 - floats[present].min() / 4, 0.25
+        width = float(above[present].max())
+        points = np.where(present, above / width if width > 0 else 0.0, NULL_POINT)
+    width = min(width / unit, float(np.finfo(np.float64).max)) * microseconds(values.type)
+    return Numbers(name, keys, points, present, width)
+
+
+def require_finite(function: str, name: str, values: pa.Array) -> None:
+    """Raise AnonError for NaN and infinity, with their count."""
+    count = int((infinite(values) & valid(values)).sum())
+    if count:
+        raise AnonError(
+            function,
+            f"{name} must hold finite values",
+            f"{count} that are NaN or infinite",
+            "make them NULL or leave the rows out",
+        )
+
+
+def infinite(values: pa.Array) -> npt.NDArray[np.bool_]:
+    """Return which values are NaN or infinite, bool[n]; arbitrary for NULL."""
+    if pa.types.is_floating(values.type):
+        return ~np.isfinite(approximate("", values))
+    if pa.types.is_temporal(values.type) and not pa.types.is_time(values.type):
+        limit = np.iinfo(np.int32 if pa.types.is_date32(values.type) else np.int64).max
+        return np.asarray(np.abs(exact("", values)[0]) == limit)
+    return np.zeros(len(values), dtype=np.bool_)
+
+
+def _above(
+    high: npt.NDArray[np.int64], low: npt.NDArray[np.int64] | None, least: int
+) -> npt.NDArray[np.float64]:
+    """Return each key minus the key at position ``least``, the smallest one, as float64[n].
+
+    The difference is exact; only the result is rounded to float64.
+    """
+    if low is None:
+        near: npt.NDArray[np.float64] = (high - high[least]).view(np.uint64).astype(np.float64)
+        return near
+    upper = (high - high[least] - (low < low[least])).view(np.uint64).astype(np.float64)
+    lower = (low - low[least]).view(np.uint64).astype(np.float64)
+    far: npt.NDArray[np.float64] = upper * 2.0**64 + lower
+    return far
+
+
+def numeric_keys(sql_type: str, values: pa.Array) -> npt.NDArray[np.int64]:
+    """Return int64[n] keys in the order of the values; -0.0 has the key of 0.0."""
+    if pa.types.is_floating(values.type):
+        values = pc.add(values, pa.scalar(0.0, values.type))
+    return ranks(*exact(sql_type, values))
+
+
+def gaps(left: pa.Array, right: pa.Array) -> npt.NDArray[np.float64]:
+    """Return |left - right| as float64[n], in microseconds for times; NaN where either is NULL.
+
+    left, right: numbers of one type, or of two types whose values have the same unit; a date (in
+    days) and a timestamp (in microseconds) do not.
+    """
+    near, far = (approximate("", side) * microseconds(side.type) for side in (left, right))
+    if left.type == right.type and not pa.types.is_floating(left.type):
+        both = pa.concat_arrays([left, right])
+        present = np.flatnonzero(valid(both))
+        if len(present):
+            high, low = exact("", both)
+            keys = ranks(high, low)
+            unit = 10.0**both.type.scale if pa.types.is_decimal(both.type) else 1.0
+            above = _above(high, low, int(present[np.argmin(keys[present])])) / unit
+            near, far = np.split(above * microseconds(both.type), 2)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.where(valid(left) & valid(right), np.abs(near - far), np.nan)
+
+
+def microseconds(kind: pa.DataType) -> float:
+    """Return the microseconds per unit of a time or timestamp type; 1 for any other type."""
+    timed = pa.types.is_timestamp(kind) or pa.types.is_time(kind)
+    return _MICROSECONDS[kind.unit] if timed else 1.0

@@ -1,0 +1,211 @@
+"""Define the constraints on equivalence classes: k-anonymity, l-diversity and t-closeness.
+
+A class is legal if it satisfies all of them. The union of legal classes is legal, so merging ends
+with legal classes. If persons are counted instead of rows, this holds only for k and for distinct
+l-diversity, because a person with rows in two classes counts once in their union; merging still
+ends, because ``Constraint.require`` ensures that the whole table is legal.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql.errors import AnonError
+
+if TYPE_CHECKING:
+    from anon_sql.kernels.legal.bags import Rules
+
+KINDS = ("distinct", "entropy", "recursive")
+Codes = npt.NDArray[np.int32]
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Sensitive:
+    """A sensitive column.
+
+    codes: int32[n], 0 to known - 1 in ascending order of the values, known for NULL. ordered:
+    whether t uses the ordered distance (by rank) instead of the equal distance.
+    """
+
+    name: str
+    codes: Codes
+    known: int
+    ordered: bool
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """The constraints that every class must satisfy.
+
+    k: minimum number of rows, or of persons if ``rules.persons``. rules: arrays for l, t and
+    persons, indexed by the row positions of one table; None if only k is required. names: the
+    sensitive columns.
+    """
+
+    k: int
+    rules: "Rules | None" = None
+    names: tuple[str, ...] = ()
+
+    @property
+    def smallest(self) -> int:
+        """Return the least possible number of rows of a legal class."""
+        return self.k if self.rules is None else max(self.k, ceil(self.rules.l))
+
+    @property
+    def promise(self) -> str:
+        """Return the constraints as a phrase for error messages."""
+        return "satisfy k, l and t" if self.rules else f"have at least {self.k} rows"
+
+    def require(self, function: str, rows: int) -> None:
+        """Raise AnonError if the whole table of ``rows`` rows, taken as one class, is not legal."""
+        if rows < self.k:
+            raise AnonError(
+                function, f"k must be at most the number of rows, {rows}", f"k := {self.k}"
+            )
+        rules = self.rules
+        if rules is None or self.allows(np.arange(rows)):
+            return
+        entities = int((rules.held[-1] > 0).sum()) if rules.persons else rows
+        if entities < self.k:
+            raise AnonError(
+                function,
+                f"k must be at most the number of entities, {entities}",
+                f"k := {self.k}",
+            )
+        best = [diversity(rules, bag) for bag in range(len(self.names))]
+        worst = int(np.argmin(best))
+        raise AnonError(
+            function,
+            f"l must be at most what the whole table has in {self.names[worst]}, "
+            f"{_rounded_down(best[worst])} ({KINDS[rules.kind]})",
+            f"l := {rules.l:g}",
+        )
+
+    def at(self, k: int) -> "Constraint":
+        """Return the same constraint with another k."""
+        return replace(self, k=k, rules=self.rules._replace(k=k) if self.rules else None)
+
+    def legal(self, classes: Codes, count: int) -> npt.NDArray[np.bool_]:
+        """Return which of ``count`` classes are legal, bool[count].
+
+        classes: int32[n], the class of each row; -1 for a row without a class.
+        """
+        if self.rules is None:
+            sizes = np.bincount(classes[classes >= 0], minlength=count)
+            return np.asarray(sizes >= self.k)
+        from anon_sql.kernels.hash.grouping import group
+        from anon_sql.kernels.legal.legality import shortfalls
+
+        numbered = np.where(classes < 0, np.int32(count), classes).astype(np.int32)
+        order, starts = group(numbered, count + 1)
+        shortfall = shortfalls(self.rules, order[: starts[count]], starts[: count + 1])
+        return np.asarray(shortfall == 0)
+
+    def allows(self, rows: npt.NDArray[np.int64]) -> bool:
+        """Return whether the rows at positions int64[m] are legal as one class."""
+        if len(rows) < self.smallest:
+            return False
+        if self.rules is None:
+            return True
+        from anon_sql.kernels.tree.sides import legal_rows
+
+        return bool(legal_rows(self.rules, rows))
+
+    def only(self, kept: npt.NDArray[np.bool_]) -> "Constraint":
+        """Return the constraint for the rows marked in ``kept``, bool[n], renumbered without gaps.
+
+        t is still measured against the distribution in the whole table.
+        """
+        if self.rules is None:
+            return self
+        keys = np.ascontiguousarray(self.rules.keys[:, kept])
+        return replace(self, rules=self.rules._replace(keys=keys))
+
+
+def diversity(rules: "Rules", bag: int) -> float:
+    """Return the largest l that the whole table satisfies in sensitive column number ``bag``."""
+    counts = rules.held[bag, : rules.known[bag]].astype(np.float64)
+    if KINDS[rules.kind] == "distinct" or len(counts) == 0:
+        return float(len(counts))
+    if KINDS[rules.kind] == "entropy":
+        shares = counts / counts.sum()
+        return float(np.exp(-(shares * np.log(shares)).sum()))
+    most = -np.sort(-counts)
+    tails = np.cumsum(most[::-1])[::-1]
+    return float((most[0] < rules.c * tails).sum())
+
+
+def _rounded_down(number: float) -> str:
+    """Return a number rounded down to three decimals, so that it is still satisfied as l."""
+    return f"{np.floor(number * 1000) / 1000:g}"
+
+
+def constraint(
+    k: int,
+    sensitive: Sequence[Sensitive],
+    persons: Codes | None,
+    *,
+    l: float = 1.0,  # noqa: E741 - the field's name for it
+    kind: str = "distinct",
+    c: float = 3.0,
+    t: float = 1.0,
+) -> Constraint:
+    """Return the constraint on the classes of a table.
+
+    persons: int32[n], the person of each row, numbered from 0; None to count rows. l, kind, c:
+    l-diversity, with c for the recursive kind. t: t-closeness, 1 for none.
+    """
+    if persons is None and l <= 1 and t >= 1:
+        return Constraint(k)
+    from anon_sql.kernels.legal.bags import Rules
+
+    asked = list(sensitive) if l > 1 or t < 1 else []
+    bags = [_bag(column.codes, column.known, persons) for column in asked]
+    if persons is not None:
+        bags.append(_bag(persons, int(persons.max(initial=-1)) + 1, None))
+    held = _padded([bag[2] for bag in bags], np.int64)
+    below = np.cumsum(held, axis=1, dtype=np.float64)
+    rules = Rules(
+        k=k,
+        l=float(l),
+        kind=KINDS.index(kind),
+        c=float(c),
+        t=float(t),
+        keys=np.array([bag[0] for bag in bags]),
+        value=_padded([bag[1] for bag in bags], np.int32),
+        pairs=persons is not None,
+        known=np.array([*(column.known for column in asked), -1][: len(bags)], np.int64),
+        ordered=np.array([*(column.ordered for column in asked), False][: len(bags)], np.bool_),
+        held=held,
+        total=held.sum(axis=1),
+        below=below,
+        area=np.cumsum(below, axis=1) - below,
+        persons=persons is not None,
+    )
+    return Constraint(k, rules, tuple(column.name for column in asked))
+
+
+def _bag(codes: Codes, known: int, persons: Codes | None) -> tuple[Codes, Codes, Counts]:
+    """Return the key of each row, the value of each key, and the number of keys of each value.
+
+    A key is a value, or a pair of value and person if persons are counted.
+    """
+    if persons is None:
+        return codes, np.arange(known + 1, dtype=np.int32), np.bincount(codes, minlength=known + 1)
+    many = int(persons.max(initial=0)) + 1
+    pairs, keys = np.unique(codes.astype(np.int64) * many + persons, return_inverse=True)
+    value = (pairs // many).astype(np.int32)
+    return keys.reshape(-1).astype(np.int32), value, np.bincount(value, minlength=known + 1)
+
+
+def _padded(rows: Sequence[npt.NDArray[Any]], kind: type) -> npt.NDArray[Any]:
+    """Return rows of different lengths as one two-dimensional array, padded with zeros."""
+    table: npt.NDArray[Any] = np.zeros((len(rows), max(map(len, rows), default=0)), kind)
+    for at, row in enumerate(rows):
+        table[at, : len(row)] = row
+    return table

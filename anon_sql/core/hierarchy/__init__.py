@@ -1,0 +1,1 @@
+"""Generalization hierarchies: their rows, the paths in them, and the tree of an attribute."""

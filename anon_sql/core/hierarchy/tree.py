@@ -1,0 +1,212 @@
+"""Build the generalization hierarchy of one attribute as a tree over its values.
+
+Leaves are numbered from left to right, so that the lowest common ancestor of a set of leaves is
+that of the smallest and the largest number in it. The root and the other inner nodes follow, each
+before its descendants.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql.core.hierarchy import paths
+from anon_sql.core.hierarchy.paths import STAR, Paths, Row
+from anon_sql.core.labels.grammar import quoted, text
+from anon_sql.errors import AnonError
+
+_ROOT = "\0root"  # a root added above several roots; assumed to be no label of a hierarchy
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A tree of m nodes.
+
+    names: of the nodes, first the leaves, then the root, then the other inner nodes. texts: the
+    printed label of each node. parent: int64[m], the root is its own parent. first, last: int64[m],
+    the leftmost and rightmost leaf below each node. levels: int32[height + 1, leaves], the ancestor
+    of each leaf at each level, from the leaf itself at level 0 to the root; a path shorter than
+    the height repeats its leaf at the lowest levels. intervals: whether the leaves are numbers
+    in ascending order, so that every node is a range.
+    """
+
+    names: tuple[str, ...]
+    texts: tuple[str, ...]
+    parent: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int64]
+    last: npt.NDArray[np.int64]
+    levels: npt.NDArray[np.int32]
+    intervals: bool
+
+    @property
+    def leaves(self) -> int:
+        return self.levels.shape[1]
+
+    @property
+    def root(self) -> int:
+        return self.leaves
+
+    @cached_property
+    def share(self) -> npt.NDArray[np.float64]:
+        """Return the share of the leaves below each node, float64[m]; 0 for a single leaf.
+
+        Source: M-COF, equation 5.
+        """
+        below = self.last - self.first + 1
+        return np.where(below > 1, below / self.leaves, 0.0)
+
+    @cached_property
+    def node_of(self) -> Mapping[str, int]:
+        """Return the node of each printed label."""
+        return {label: node for node, label in enumerate(self.texts)}
+
+    def ancestor(
+        self, low: npt.NDArray[np.integer[Any]], high: npt.NDArray[np.integer[Any]]
+    ) -> npt.NDArray[np.int64]:
+        """Return the lowest common ancestor of each set of leaves, int64[s].
+
+        low, high: the smallest and the largest leaf of each of s sets.
+        """
+        node = low.astype(np.int64)
+        while (short := self.last[node] < high).any():
+            node[short] = self.parent[node[short]]
+        return node
+
+    @cached_property
+    def leaf_of(self) -> Mapping[str, int]:
+        """Return the number of each leaf by its name."""
+        return {name: leaf for leaf, name in enumerate(self.names[: self.leaves])}
+
+    def above(self, names: Iterable[str | None]) -> int:
+        """Return the lowest common ancestor of named leaves; -1 for no names or an unknown one."""
+        leaves = [-1 if name is None else self.leaf_of.get(name, -1) for name in names]
+        if min(leaves, default=-1) < 0:
+            return -1
+        return int(self.ancestor(np.array([min(leaves)]), np.array([max(leaves)]))[0])
+
+    def whole(self, names: Sequence[str | None]) -> int:
+        """Return the node whose leaves are exactly those named; -1 if there is none."""
+        node = self.above(names)
+        below = int(self.last[node] - self.first[node]) + 1
+        return node if node >= 0 and below == len(set(names)) else -1
+
+    def members(self, node: int) -> list[str]:
+        """Return the names of the leaves below a node: numbers ascending, text sorted by bytes."""
+        found = list(self.names[self.first[node] : self.last[node] + 1])
+        return found if self.intervals else sorted(found, key=str.encode)
+
+
+def grow(
+    function: str,
+    column: str,
+    rows: Iterable[Row],
+    rank: Mapping[str, int] | None = None,
+    values: frozenset[str] = frozenset(),
+    *,
+    hidden: bool = False,
+) -> Tree:
+    """Return the tree of the rows of one column.
+
+    rank: position of each leaf among the sorted leaves of a column of numbers, None for text.
+    values: labels that can be cast to the column's type, which are printed in quotes. hidden:
+    whether error messages must not contain labels, because the column is sensitive. Raises
+    AnonError if the rows do not form a tree.
+    """
+    found = paths.read(rows)
+    fault = next(found.faults(), None)
+    if fault:
+        hint = f"check_hierarchy() lists all that is wrong with {column}"
+        raise AnonError(function, paths.SAYS[fault.fault], _shown(fault, column, hidden), hint)
+    root, above = _above(found)
+    order = _preorder(root, above, found.labels, rank)
+    leaves = [name for name in order if name in found.labels]
+    names = [*leaves, *(name for name in order if name not in found.labels)]
+    at = {name: node for node, name in enumerate(names)}
+    parent = np.array([at[above.get(name, name)] for name in names], dtype=np.int64)
+    first, last = np.full((2, len(names)), -1, dtype=np.int64)
+    for leaf in range(len(leaves)):
+        node, below = leaf, -1
+        while node != below:
+            first[node] = leaf if first[node] < 0 else first[node]
+            last[node] = leaf
+            node, below = parent[node], node
+    return Tree(
+        tuple(STAR if name == _ROOT else name for name in names),
+        (*_leaf_texts(leaves, rank), STAR, *_node_texts(names[len(leaves) + 1 :], values)),
+        parent,
+        first,
+        last,
+        _levels(leaves, found, above, at),
+        rank is not None and [rank.get(leaf) for leaf in leaves] == sorted(rank[x] for x in rank),
+    )
+
+
+def _shown(fault: paths.Fault, column: str, hidden: bool) -> str:
+    """Describe a fault without values of the data and, if hidden, without labels."""
+    if fault.fault == paths.TWICE:
+        return f"a value of {column} with {fault.found}"
+    if hidden:
+        return f"a label of {column} with {fault.counted or fault.found}"
+    return f"'{fault.name}' of {column} with {fault.found}"
+
+
+def _above(found: Paths) -> tuple[str, dict[str, str]]:
+    """Return the root and the parent of every other node.
+
+    If several nodes have no parent, they become children of ``*``, or of an added root.
+    """
+    above = {name: parents[0] for name, parents in found.parents.items()}
+    names = {*found.labels, *(label for path in found.labels.values() for label in path)}
+    tops = sorted(names - above.keys(), key=str.encode)
+    inner = [top for top in tops if top not in found.labels]
+    root = tops[0] if tops == inner[:1] else STAR if STAR in inner else _ROOT
+    return root, {**above, **{top: root for top in tops if top != root}}
+
+
+def _preorder(
+    root: str, above: Mapping[str, str], leaves: Iterable[str], rank: Mapping[str, int] | None
+) -> list[str]:
+    """Return all nodes in preorder, siblings sorted by bytes or by their smallest number."""
+    known = rank or {}
+    children: dict[str, list[str]] = {}
+    placed = {root}
+    for leaf in sorted(leaves, key=lambda leaf: (known.get(leaf, len(known)), leaf.encode())):
+        node = leaf
+        while node not in placed:
+            placed.add(node)
+            children.setdefault(above[node], []).append(node)
+            node = above[node]
+    order, stack = [], [root]
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        below = children.get(node, [])
+        by_bytes = sorted(below, key=str.encode, reverse=True)
+        stack.extend(by_bytes if rank is None else reversed(below))
+    return order
+
+
+def _levels(
+    leaves: Sequence[str], found: Paths, above: Mapping[str, str], at: Mapping[str, int]
+) -> npt.NDArray[np.int32]:
+    """Return the ancestor of each leaf at each level, see ``Tree.levels``."""
+    full = []
+    for leaf in leaves:
+        path = list(found.labels[leaf]) or [leaf]
+        while path[-1] in above:
+            path.append(above[path[-1]])
+        full.append([at[label] for label in path])
+    height = max(map(len, full), default=0)
+    table = [[at[leaf]] * (1 + height - len(p)) + p for leaf, p in zip(leaves, full, strict=True)]
+    return np.array(table, dtype=np.int32).reshape(len(leaves), height + 1).T.copy()
+
+
+def _leaf_texts(leaves: Sequence[str], rank: Mapping[str, int] | None) -> list[str]:
+    return [leaf if rank and leaf in rank else text(leaf) for leaf in leaves]
+
+
+def _node_texts(names: Sequence[str], values: frozenset[str]) -> list[str]:
+    return [quoted(name) if name in values else text(name) for name in names]

@@ -1,0 +1,1 @@
+"""Labels of quasi-identifiers: grammar, creation, parsing and verification against the values."""

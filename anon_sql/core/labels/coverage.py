@@ -1,0 +1,87 @@
+"""What the labels of a column cover, as stretches of codes, so that covering is a comparison."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core.columns import Categories
+from anon_sql.core.hierarchy.hierarchical import Hierarchical
+from anon_sql.core.labels.read import Bools, Said
+
+Ints = npt.NDArray[np.int64]
+LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max  # LEAST is the code of NULL
+BLOCK = 4096
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """One quasi-identifier: n values, and what the k labels of c classes cover of them.
+
+    codes int64[n]: of the values, in their order. label_of int64[c]: of each class. shown: the
+    labels, those of text once each. low, high int64[k]: the least and greatest code that a label
+    covers: all of them for ``*``, that of NULL for NULL alone, none for what is malformed. start,
+    end int64[k]: where the codes of a set with gaps stand in ``flat``, ascending. unknown bool[k]:
+    the label names what the column or its hierarchy lacks. column: the values where they are not
+    compared as numbers. said: the labels as they were read.
+    """
+
+    codes: Ints
+    label_of: Ints
+    shown: pa.Array
+    low: Ints
+    high: Ints
+    start: Ints
+    end: Ints
+    flat: Ints
+    unknown: Bools
+    column: Categories | Hierarchical | None
+    said: Said
+
+    @cached_property
+    def ordered(self) -> Ints:
+        """The codes, ascending."""
+        return np.sort(self.codes)
+
+    @cached_property
+    def star(self) -> Bools:
+        """Which classes have ``*``."""
+        star: Bools = self.said.star[self.label_of]
+        return star
+
+
+def codes_of(columns: Sequence[Coverage]) -> Ints:
+    """int64[n, d]: the codes of all columns, row by row."""
+    codes = np.empty((len(columns[0].codes), len(columns)), dtype=np.int64)
+    for first in range(0, len(codes), BLOCK):  # rows that stay in the cache
+        rows = slice(first, first + BLOCK)
+        for at, column in enumerate(columns):
+            codes[rows, at] = column.codes[rows]
+    return codes
+
+
+def narrowest(columns: Sequence[Coverage]) -> int:
+    """The column in which labels cover the fewest rows."""
+    covered = []
+    for column in columns:
+        high = np.searchsorted(column.ordered, column.high, "right")
+        rows = high - np.searchsorted(column.ordered, column.low)
+        covered.append(int(rows[column.label_of].sum()))
+    return int(np.argmin(covered))
+
+
+def labels_of(columns: Sequence[Coverage]) -> tuple[Ints, ...]:
+    """low, high, start, end int64[c, d] and flat, of all columns."""
+    shift = np.cumsum([0, *(len(column.flat) for column in columns)]).tolist()
+    places = [(column.label_of, by) for column, by in zip(columns, shift, strict=False)]
+    paired = list(zip(columns, places, strict=True))
+    return (
+        np.column_stack([column.low[at] for column, (at, _) in paired]),
+        np.column_stack([column.high[at] for column, (at, _) in paired]),
+        np.column_stack([column.start[at] + by for column, (at, by) in paired]),
+        np.column_stack([column.end[at] + by for column, (at, by) in paired]),
+        np.concatenate([column.flat for column in columns]),
+    )

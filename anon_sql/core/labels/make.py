@@ -1,0 +1,185 @@
+"""Make the labels of classes, in the format 'label' or 'typed'."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.core.columns import Categories, Numbers
+from anon_sql.core.hierarchy.hierarchical import Hierarchical
+from anon_sql.core.labels import grammar
+from anon_sql.core.labels.centres import centres
+from anon_sql.core.labels.nodes import node_labels
+from anon_sql.core.printing import printed
+from anon_sql.core.table import Column
+from anon_sql.core.workers import Workers
+
+NONE, MIXED = -1, -2  # in place of a row: the class has only NULLs, or NULLs and values
+Codes = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of one column.
+
+    shown: the u distinct labels. Type ``string`` in the format 'label'; in the format 'typed'
+    ``struct<min: string, max: string>`` of printed ends for numbers, ``list<string>`` for text.
+    label_of: int32[m], the label of each class, an index into shown.
+    """
+
+    shown: pa.Array
+    label_of: Codes
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """The distinct ranges of a column of numbers, before they are printed.
+
+    low, high: int32[u], rows with the smallest and the largest value of each range, or NONE or
+    MIXED. label_of: as in ``Labels``.
+    """
+
+    low: Codes
+    high: Codes
+    label_of: Codes
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The m classes of n rows.
+
+    of_row: int32[n], the class of each row, m for a row that is not counted. order, starts: the
+    counted rows grouped by class, class i is order[starts[i]:starts[i + 1]]. starred: whether the
+    last class consists of the suppressed rows.
+    """
+
+    of_row: Codes
+    order: Codes
+    starts: npt.NDArray[np.int64]
+    starred: bool
+
+
+def make_labels(
+    function: str,
+    columns: Sequence[Column],
+    types: Sequence[str],
+    values: Sequence[pa.Array],
+    classes: Classes,
+    nodes: Codes | None,
+    workers: Workers,
+    *,
+    typed: bool,
+    centred: bool,
+) -> list[Labels]:
+    """Return the labels of each column, with numbers printed as DuckDB prints them.
+
+    types, values: SQL type and Arrow values of each column, in source order. nodes: int32[n, d],
+    the hierarchy node of each row and column, None if the method chose none. typed: the format.
+    centred: the label of numbers is the value nearest to the mean of the class instead of a range.
+    Raises AnonError for a hierarchy that the format 'typed' cannot express.
+    """
+    chosen = [None] * len(columns) if nodes is None else list(nodes.T)
+    jobs = [
+        (function, column, kind, classes, node_of, typed, centred)
+        for column, kind, node_of in zip(columns, types, chosen, strict=True)
+    ]
+    found = workers.map(_describe, jobs, [len(classes.of_row)] * len(jobs))
+    ranged = [at for at, made in enumerate(found) if isinstance(made, _Ends)]
+    ends = [_taken(values[at], rows) for at in ranged for rows in (found[at].low, found[at].high)]
+    texts = printed(ends, [types[at] for at in ranged for _ in range(2)]) if ranged else []
+    for place, at in enumerate(ranged):
+        low, high = texts[2 * place : 2 * place + 2]
+        shown = _structs(found[at], low, high) if typed else _ranges(found[at], low, high)
+        found[at] = Labels(shown, found[at].label_of)
+    return found
+
+
+def _describe(
+    function: str,
+    column: Column,
+    sql_type: str,
+    classes: Classes,
+    nodes: Codes | None,
+    typed: bool,
+    centred: bool,
+) -> Labels | _Ends:
+    """Return the labels of one column; ranges as rows, to be printed together."""
+    if isinstance(column, Hierarchical):
+        grouped = (classes.order, classes.starts, classes.starred)
+        return Labels(*node_labels(function, column, sql_type, *grouped, nodes, typed=typed))
+    if isinstance(column, Numbers):
+        return _ends(column, classes, centred)
+    return _sets(column, classes, typed)
+
+
+def _ends(column: Numbers, classes: Classes, centred: bool) -> _Ends:
+    """Return the distinct ranges of a column of numbers."""
+    from anon_sql.kernels.hash import grouping
+    from anon_sql.kernels.hash.hashing import mix
+    from anon_sql.kernels.hash.numbering import number
+
+    low, high, nulls = grouping.extremes(classes.order, classes.starts, column.keys, column.present)
+    if centred:
+        low = high = centres(classes.order, classes.starts, column.points, column.present)
+    mixed = (nulls > 0) & (low >= 0)
+    mixed[-1] |= classes.starred
+    kind = np.where(mixed, MIXED, np.where(low < 0, NONE, 0))
+    hashes = np.zeros(len(kind), dtype=np.uint64)
+    for part in (kind, *(np.where(kind == 0, column.keys[end], 0) for end in (low, high))):
+        hashes = mix(hashes, part)
+    once, label_of = number(hashes)
+    low, high = (np.where(kind == 0, end, kind)[once].astype(np.int32) for end in (low, high))
+    return _Ends(low, high, label_of)
+
+
+def _taken(values: pa.Array, rows: Codes) -> pa.Array:
+    """Return the values of rows; NULL for NONE and MIXED."""
+    return values.take(pa.array(rows, mask=rows < 0))
+
+
+def _ranges(ends: _Ends, low: pa.Array, high: pa.Array) -> pa.Array:
+    """Return ranges in the format 'label'; low, high: printed ends."""
+    spread = pc.binary_join_element_wise("[", low, ", ", high, "]", "")
+    shown = pc.if_else(pa.array(ends.low == ends.high), low, spread)
+    return pc.if_else(pa.array(ends.low == MIXED), grammar.STAR, shown)
+
+
+def _structs(ends: _Ends, low: pa.Array, high: pa.Array) -> pa.Array:
+    """Return ranges in the format 'typed'; low, high: printed ends."""
+    return pa.StructArray.from_arrays(
+        [low, high], names=["min", "max"], mask=pa.array(ends.low == MIXED)
+    )
+
+
+def _sets(column: Categories, classes: Classes, typed: bool) -> Labels:
+    """Return the labels of a text column: the sets of values of its classes."""
+    from anon_sql.kernels.hash import grouping
+    from anon_sql.kernels.hash.hashing import mix
+    from anon_sql.kernels.hash.numbering import number
+    from anon_sql.kernels.legal.masks import BITS, codes_in, masks_of
+
+    known, count = column.values.to_pylist(), len(classes.starts) - 1
+    if column.null_code < BITS:
+        masks = masks_of(classes.of_row, count, column.codes)
+        once, label_of = number(mix(masks, np.zeros(count, np.int64)))
+        sets = [codes_in(mask) for mask in masks[once].tolist()]
+    else:
+        ends, flat = grouping.distinct(classes.order, classes.starts, column.codes)
+        once, label_of = number(grouping.set_hashes(ends, flat))
+        sets = [flat[ends[at] : ends[at + 1]].tolist() for at in once]
+    words = [grammar.words(codes, known) for codes in sets]
+    if classes.starred:
+        label_of[-1] = len(words)
+        words.append(None)
+    if typed:
+        return Labels(pa.array(words, pa.list_(pa.string())), label_of)
+    written = {value: grammar.text(value) for value in known}
+    texts = [
+        grammar.STAR if each is None else grammar.joined([written[word] for word in each] or [""])
+        for each in words
+    ]
+    empty = np.array([each == [] for each in words])
+    return Labels(pa.array(texts, pa.string(), mask=empty), label_of)

@@ -1,0 +1,208 @@
+"""Print values, cast texts and evaluate expressions as DuckDB does, in a private database.
+
+The database is in memory, is opened once per process, has no tables and is separate from the
+connections of the user. Its statements contain only names made here; values are passed to it as
+registered Arrow columns.
+"""
+
+import atexit
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from threading import Lock
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from anon_sql.core.arrow import valid
+from anon_sql.core.names import quote
+
+_opening = Lock()
+_VARCHAR = ("VARCHAR", "ENUM")
+_WHOLE = {
+    "VARCHAR": pa.string(),
+    "TINYINT": pa.int8(),
+    "SMALLINT": pa.int16(),
+    "INTEGER": pa.int32(),
+    "BIGINT": pa.int64(),
+    "UTINYINT": pa.uint8(),
+    "USMALLINT": pa.uint16(),
+    "UINTEGER": pa.uint32(),
+    "UBIGINT": pa.uint64(),
+}
+
+
+def printed(columns: Sequence[pa.Array], types: Sequence[str]) -> list[pa.Array]:
+    """Return the values of each column as DuckDB prints them, type ``string``; NULL stays NULL.
+
+    columns: Arrow values as DuckDB exports them; types: their SQL types. Timestamps with time zone
+    are printed in UTC.
+    """
+    sent = [_wide(values, kind) for values, kind in zip(columns, types, strict=True)]
+    return _each(
+        sent,
+        [_as_text if _prints_alike(values.type) else None for values in sent],
+        ["CAST({} AS VARCHAR)"] * len(sent),
+    )
+
+
+def cast(texts: Sequence[pa.Array], types: Sequence[str], time_zone: str = "UTC") -> list[pa.Array]:
+    """Return texts cast to SQL types; NULL if the cast fails.
+
+    VARCHAR and ENUM give text. time_zone: time zone of timestamps that are written without one.
+    """
+    wanted = ["VARCHAR" if kind.startswith(_VARCHAR) else kind for kind in types]
+    known = [_WHOLE.get(kind) for kind in wanted]
+    return _each(
+        texts,
+        [None if kind is None else partial(_as_whole, kind=kind) for kind in known],
+        [f"TRY_CAST({{}} AS {kind})" for kind in wanted],
+        time_zone,
+    )
+
+
+def _prints_alike(kind: pa.DataType) -> bool:
+    """Return whether a cast to text in Arrow gives the same result as in DuckDB."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_string(kind))
+
+
+def _as_text(values: pa.Array) -> pa.Array:
+    return values.cast(pa.string())
+
+
+def _as_whole(values: pa.Array, kind: pa.DataType) -> pa.Array | None:
+    """Return texts as integers; None if Arrow cannot cast all of them."""
+    try:
+        return values.cast(kind)
+    except pa.ArrowInvalid:
+        return None
+
+
+def sql_types(columns: Sequence[pa.Array]) -> list[str]:
+    """Return the SQL type that DuckDB assigns to each Arrow array."""
+    given = [pa.nulls(1, values.type) for values in columns]
+    asked = ", ".join(f"typeof(c{at}) AS r{at}" for at in range(len(given)))
+    return [found[0].as_py() for found in _selected(given, f"SELECT {asked} FROM given", "UTC")]
+
+
+def evaluated(
+    columns: Mapping[str, pa.Array],
+    types: Sequence[str],
+    expressions: Sequence[str],
+    time_zone: str = "UTC",
+) -> list[pa.Array]:
+    """Return the value of each SQL expression for every row of columns of equal length.
+
+    columns: by their names in the expressions; they are cast to the SQL types, NULL if a cast
+    fails. expressions: SQL text made by this package, or text of the user only after it was parsed,
+    found to contain nothing but comparisons of columns with constants, and printed from the parse
+    tree. time_zone: time zone of timestamps that an expression writes without one. Raises
+    ValueError if DuckDB rejects an expression.
+    """
+    names, given = list(columns), zip(columns.values(), types, strict=True)
+    sent = [_wide(values, kind) for values, kind in given]
+    typed = ", ".join(
+        f"TRY_CAST(c{at} AS {kind}) AS {quote(names[at])}" for at, kind in enumerate(types)
+    )
+    selected = ", ".join(f"{text} AS r{at}" for at, text in enumerate(expressions))
+    try:
+        return _selected(sent, f"SELECT {selected} FROM (SELECT {typed} FROM given)", time_zone)
+    except duckdb.Error:
+        raise ValueError("an expression that cannot be evaluated") from None
+
+
+def _each(
+    columns: Sequence[pa.Array],
+    shortcuts: Sequence[Callable[[pa.Array], pa.Array | None] | None],
+    expressions: Sequence[str],
+    time_zone: str = "UTC",
+) -> list[pa.Array]:
+    """Evaluate one expression for every value of each column; columns may differ in length.
+
+    shortcuts: for each column a function that computes the same without DuckDB, or returns None if
+    it cannot; None for no shortcut.
+    """
+    found = [
+        None if shortcut is None else shortcut(values)
+        for values, shortcut in zip(columns, shortcuts, strict=True)
+    ]
+    left = [at for at, values in enumerate(found) if values is None]
+    if not left:
+        return found
+    longest = max(1, *(len(columns[at]) for at in left))
+    padded = [
+        pa.concat_arrays([columns[at], pa.nulls(longest - len(columns[at]), columns[at].type)])
+        if len(columns[at]) < longest
+        else columns[at]
+        for at in left
+    ]
+    selected = ", ".join(
+        expressions[at].format(f"c{place}") + f" AS r{place}" for place, at in enumerate(left)
+    )
+    answers = _selected(padded, f"SELECT {selected} FROM given", time_zone)
+    for at, values in zip(left, answers, strict=True):
+        found[at] = values.slice(0, len(columns[at]))
+    return found
+
+
+def _selected(columns: Sequence[pa.Array], query: str, time_zone: str) -> list[pa.Array]:
+    """Return the columns of a query on the relation ``given``.
+
+    columns: the columns c0, c1, ... of ``given``, of equal length.
+    """
+    given = pa.table(list(columns), names=[f"c{at}" for at in range(len(columns))])
+    cursor = _database().cursor()
+    try:
+        if time_zone != "UTC":
+            cursor.execute("SET TimeZone = ?", [time_zone])
+        cursor.register("given", given)
+        found = cursor.sql(query).to_arrow_table()
+    except (duckdb.FatalException, duckdb.InternalException):
+        _open.cache_clear()  # DuckDB refuses all statements after such an error
+        raise
+    finally:
+        cursor.close()
+    return [_whole(values) for values in found.columns]
+
+
+def _whole(values: pa.ChunkedArray) -> pa.Array:
+    whole = values.combine_chunks()
+    return whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+
+
+def _wide(values: pa.Array, kind: str) -> pa.Array:
+    """Return 128-bit integers as text, and any other values unchanged.
+
+    DuckDB exports them as decimals, which it reads back wrongly above 2^127 and cannot print at
+    the minimum.
+    """
+    if kind not in ("HUGEINT", "UHUGEINT"):
+        return values
+    pairs = np.frombuffer(values.buffers()[1], dtype=np.uint64).reshape(-1, 2)
+    pairs = pairs[values.offset : values.offset + len(values)].tolist()
+    present = valid(values).tolist()
+    below = 1 << 127 if kind == "HUGEINT" else 1 << 128
+    known = [
+        str(_signed(high << 64 | low, below)) if there else None
+        for (low, high), there in zip(pairs, present, strict=True)
+    ]
+    return pa.array(known, pa.string())
+
+
+def _signed(bits: int, below: int) -> int:
+    return bits if bits < below else bits - (1 << 128)
+
+
+def _database() -> Any:
+    with _opening:
+        return _open()
+
+
+@cache
+def _open() -> Any:
+    """Open the private database; it preserves the order of rows, on which its callers rely."""
+    con = duckdb.connect(":memory:", config={"preserve_insertion_order": "true"})
+    con.execute("SET GLOBAL TimeZone = 'UTC'")
+    atexit.register(con.close)
+    return con

@@ -1,0 +1,167 @@
+"""Assign one role to each column, from column comments and the parameters of a call.
+
+Roles decide which columns are dropped, generalized or protected, so nothing is guessed: an unknown
+tag, a name that is not a column and two roles for one column are errors.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from anon_sql.errors import AnonError, did_you_mean
+
+ROLES = ("identifier", "quasi", "sensitive", "keep")
+PARAMETER = {"identifier": "identifiers", "quasi": "qids", "sensitive": "sensitive", "keep": "keep"}
+_TAG = re.compile(r"anon:(\w*)")
+_ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+
+def fold(name: str) -> str:
+    """Return a name with ASCII letters in lower case, the form in which DuckDB compares names."""
+    return name.translate(_ASCII_LOWER)
+
+
+def tag(comment: str | None) -> str | None:
+    """Return the role that a comment declares, or None.
+
+    Raises ValueError for an unknown tag and for more than one role.
+    """
+    found = set(_TAG.findall(comment or ""))
+    wrong = found - set(ROLES)
+    if wrong:
+        raise ValueError(f"the tag anon:{min(wrong)} is none of anon:{', anon:'.join(ROLES)}")
+    if len(found) > 1:
+        raise ValueError(f"the tags anon:{' and anon:'.join(sorted(found))} exclude each other")
+    return next(iter(found), None)
+
+
+def clear_tag(comment: str | None) -> str | None:
+    """Return the role that a comment declares; None also if ``tag`` rejects the comment.
+
+    ``assign`` raises AnonError for a comment that ``tag`` rejects.
+    """
+    try:
+        return tag(comment)
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns of each role, spelled as in the table; ``quasi`` in the order of the call.
+
+    none: columns without a role. source: 'comment' or 'call', by name of each column with a role.
+    """
+
+    identifier: tuple[str, ...] = ()
+    quasi: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    none: tuple[str, ...] = ()
+    source: Mapping[str, str] = field(default_factory=dict)
+
+
+def _named(function: str, role: str, given: object, columns: Mapping[str, str]) -> list[str] | None:
+    """Return the columns that a parameter names, spelled as in the table; None if it is NULL.
+
+    columns: names by folded name. Raises AnonError for anything but distinct column names.
+    """
+    parameter = PARAMETER[role]
+    if given is None:
+        return None
+    names = (
+        [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else []
+    )
+    if not isinstance(given, (str, list)) or not all(isinstance(name, str) for name in names):
+        raise AnonError(
+            function, f"{parameter} must be a list of column names", type(given).__name__
+        )
+    found: list[str] = []
+    for name in names:
+        column = columns.get(fold(name))
+        if column is None:
+            raise AnonError(
+                function,
+                f"{parameter} must name columns of the table",
+                f"'{name}'",
+                did_you_mean(name, columns.values()),
+            )
+        if column in found:
+            raise AnonError(function, f"{parameter} must name each column once", f"'{name}' twice")
+        found.append(column)
+    return found
+
+
+def assign(
+    function: str,
+    names: Sequence[str],
+    declared: Mapping[str, str | None],
+    given: Mapping[str, object],
+    *,
+    needs_quasi: bool = True,
+) -> Roles:
+    """Return the roles of the columns ``names``.
+
+    declared: comment of each column by folded name. given: value of each parameter by name; NULL
+    means that the comments apply. needs_quasi: whether at least one quasi-identifier is required.
+    Raises AnonError if comments and parameters disagree, if a name is not a column, or if a
+    required quasi-identifier is missing.
+    """
+    columns = {fold(name): name for name in names}
+    role_of: dict[str, str] = {}
+    for name in names:
+        try:
+            declared_role = tag(declared.get(fold(name)))
+        except ValueError as wrong:
+            raise AnonError(
+                function, f"the comment on column {name} is not clear", str(wrong)
+            ) from None
+        if declared_role:
+            role_of[name] = declared_role
+    source = dict.fromkeys(role_of, "comment")
+    chosen = {role: _named(function, role, given.get(PARAMETER[role]), columns) for role in ROLES}
+    kept = chosen["keep"] or []
+    if chosen["quasi"] is not None:
+        for name in [
+            n for n, role in role_of.items() if role == "quasi" and n not in chosen["quasi"]
+        ]:
+            if name not in kept:
+                raise AnonError(
+                    function,
+                    "a declared quasi-identifier must be in qids or in keep",
+                    f"neither for {name}",
+                    f"add it to one of them, for instance keep := ['{name}']",
+                )
+            del role_of[name]
+    for role, members in chosen.items():
+        for name in members or []:
+            if role_of.get(name, role) != role:
+                raise AnonError(
+                    function,
+                    "a column has one role",
+                    f"{name} as {role_of[name]} and as {role}",
+                    f"leave it out of {PARAMETER[role]} or change what is declared",
+                )
+            role_of[name] = role
+            source[name] = "call"
+    quasi = chosen["quasi"] if chosen["quasi"] is not None else _having("quasi", names, role_of)
+    if needs_quasi and not quasi:
+        raise AnonError(
+            function,
+            "at least one quasi-identifier is needed",
+            "none",
+            "pass qids := ['age', …] or declare it: COMMENT ON COLUMN t.age IS 'anon:quasi'",
+        )
+    return Roles(
+        identifier=_having("identifier", names, role_of),
+        quasi=tuple(quasi),
+        sensitive=_having("sensitive", names, role_of),
+        keep=_having("keep", names, role_of),
+        none=tuple(n for n in names if n not in role_of),
+        source=source,
+    )
+
+
+def _having(role: str, names: Sequence[str], role_of: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the columns that have a role, in the order of the table."""
+    return tuple(name for name in names if role_of.get(name) == role)

@@ -1,0 +1,130 @@
+"""Convert the quasi-identifiers of a table to arrays in canonical order, the input of methods.
+
+Canonical order sorts rows by a hash of their values, so that a release does not depend on the
+order in which rows were scanned. Rows with equal hashes have equal values in the release.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core.columns import (
+    NULL_POINT,
+    Categories,
+    Numbers,
+    categories,
+    is_number,
+    numbers,
+)
+from anon_sql.core.hierarchy.hierarchical import Hierarchical, hierarchical
+from anon_sql.core.workers import Workers
+
+if TYPE_CHECKING:
+    from anon_sql.kernels.loss.ncp import LossModel
+
+Column = Numbers | Categories | Hierarchical
+BLOCK = 4096  # rows whose points are written at a time
+
+
+@dataclass(frozen=True)
+class QuasiTable:
+    """n rows of d quasi-identifiers.
+
+    columns: d columns with rows in source order. order: int32[n], the source row at each position
+    of the canonical order. Every other array passed to a method is in canonical order.
+    """
+
+    columns: tuple[Column, ...]
+    order: npt.NDArray[np.int32]
+
+    @property
+    def rows(self) -> int:
+        return len(self.order)
+
+    @cached_property
+    def points(self) -> npt.NDArray[np.float64]:
+        """Return float64[n, d]: numbers scaled to [0, 1], other values as codes.
+
+        min(|a - b|, 1) is the distance of two values of either kind.
+        """
+        came = np.empty((len(self.order), len(self.columns)))
+        given = [c.points if isinstance(c, Numbers) else c.codes for c in self.columns]
+        for first in range(0, len(came), BLOCK):  # a block that fits into the CPU cache
+            rows = slice(first, first + BLOCK)
+            for at, values in enumerate(given):
+                came[rows, at] = values[rows]
+        return came.take(self.order, axis=0)
+
+    def only(self, kept: npt.NDArray[np.bool_]) -> "QuasiTable":
+        """Return the rows at the canonical positions marked in ``kept``, bool[n]."""
+        part = QuasiTable(self.columns, self.order[kept])
+        part.__dict__.update(points=self.points[kept], model=self.model)
+        return part
+
+    @cached_property
+    def model(self) -> "LossModel":
+        """Return the description of the points for the kernels that compute information loss."""
+        from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE, LossModel
+
+        kinds = {Numbers: NUMBER, Categories: SET, Hierarchical: TREE}
+        trees = [c.tree if isinstance(c, Hierarchical) else None for c in self.columns]
+        sizes = [0 if tree is None else len(tree.names) for tree in trees]
+        nodes = [tree for tree in trees if tree is not None]
+        sets = [c.distinct if isinstance(c, Categories) else 0 for c in self.columns]
+        nulls = [NULL_POINT if isinstance(c, Numbers) else c.null_code for c in self.columns]
+        none = np.zeros(0, dtype=np.int64)
+        return LossModel(
+            kind=np.array([kinds[type(c)] for c in self.columns], dtype=np.int64),
+            values=np.array(sets, dtype=np.int64),
+            null=np.array(nulls, dtype=np.float64),
+            base=np.cumsum([0, *sizes[:-1]]).astype(np.int64),
+            last=np.concatenate([none, *(tree.last for tree in nodes)]),
+            parent=np.concatenate([none, *(tree.parent for tree in nodes)]),
+            share=np.concatenate([np.zeros(0), *(tree.share for tree in nodes)]),
+        )
+
+
+def read(
+    function: str,
+    types: Mapping[str, str],
+    lists: Mapping[str, pa.Array],
+    hashes: pa.Array,
+    workers: Workers,
+    trees: Mapping[str, pa.StructArray | None] = MappingProxyType({}),
+) -> QuasiTable:
+    """Return the quasi-identifiers named in ``types``, SQL types by name in the order of the call.
+
+    lists: Arrow values by name. hashes: uint64[n], of the columns that are released unchanged.
+    trees: rows of the hierarchy by name (see ``rows_of``), for columns that have one. Raises
+    AnonError for a type or value that labels cannot represent.
+    """
+    from anon_sql.kernels.hash.hashing import mix, mix_in
+    from anon_sql.kernels.order.hash_order import by_hash
+
+    jobs = [
+        (function, name, sql_type, lists[name], trees.get(name)) for name, sql_type in types.items()
+    ]
+    columns = workers.map(_column, jobs, [len(hashes)] * len(jobs))
+    row_hash = hashes.to_numpy(zero_copy_only=False).astype(np.uint64)
+    for column in columns:
+        if isinstance(column, Numbers):
+            mix_in(row_hash, column.keys, column.present)
+        else:
+            row_hash = mix(row_hash, column.codes)
+    return QuasiTable(tuple(columns), by_hash(row_hash))
+
+
+def _column(
+    function: str, name: str, sql_type: str, values: pa.Array, tree: pa.StructArray | None
+) -> Column:
+    """Return one quasi-identifier; tree: the rows of its hierarchy, None for none."""
+    number = is_number(function, name, sql_type)
+    if tree is not None:
+        return hierarchical(function, name, sql_type, values, tree)
+    return numbers(function, name, sql_type, values) if number else categories(name, values)

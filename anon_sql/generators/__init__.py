@@ -1,1 +1,0 @@
-"""Synthetic records, made of the values of real rows."""

@@ -1,0 +1,1 @@
+"""The DuckDB host: SQL macros, Python functions called by them, and the catalog."""

@@ -1,0 +1,87 @@
+"""Compute the measures of a release that SQL functions return."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from anon_sql.core.arrow import first
+from anon_sql.core.options import Whole
+from anon_sql.core.roles import fold
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb.calls.binding import HELPER
+from anon_sql.hosts.duckdb.calls.taken import named
+from anon_sql.hosts.duckdb.measuring import Given, helds, listed, require_bound
+from anon_sql.hosts.duckdb.registry import sql_type, udf
+from anon_sql.measures.closeness import closeness, ground, require_held
+from anon_sql.measures.diversity import KIND, C, diversity
+from anon_sql.measures.pair import require_released
+from anon_sql.measures.utility import FORM, UTILITY, utility
+
+
+@udf("__anon_utility", sql_type(UTILITY))
+def all_measures(function: Any, given: Any, k: Any, form: Any, adds: Any) -> pa.Array:
+    """Return every measure of information loss; adds: whether the release may have more rows."""
+    name = first(function)
+    size, ncp = Whole(1).read(name, "k", first(k)), FORM.read(name, "ncp", first(form))
+    pair = Given(name, given).pair()
+    return pa.array([utility(pair, size, ncp, adds=first(adds))], UTILITY)
+
+
+@udf("__anon_class_ncp", "DOUBLE[]")
+def class_ncp(function: Any, given: Any, added: Any) -> pa.Array:
+    """Return the mean NCP over all quasi-identifiers of every class.
+
+    added: further columns of the result, with which no quasi-identifier may share its name.
+    """
+    name, asked = first(function), Given(first(function), given)
+    pair = asked.pair()
+    pair.require_no_more_rows()
+    lost = [found.loss for found in pair.losses.values()]
+    counted = named(asked.groups, HELPER + "distinct_")
+    known = {fold(column) for column in pair.released}
+    shown = [column for column in pair.roles.sensitive if fold(column) in known]
+    require_bound(name, shown, [column for column in counted if column != HELPER + "none"])
+    require_released(name, listed(asked.call["sensitive"]), list(pair.released))
+    taken = {fold(other) for other in [*first(added), *(f"distinct_{each}" for each in counted)]}
+    for column in pair.roles.quasi:
+        if fold(column) in taken:
+            rule = f"no quasi-identifier may be called {fold(column)}"
+            raise AnonError(name, rule, column, "rename it in both")
+    return pa.array([sum(lost) / len(lost)], pa.list_(pa.float64()))
+
+
+@udf("__anon_l_diversity", "DOUBLE")
+def least_diversity(function: Any, given: Any, kind: Any, c: Any) -> pa.Array:
+    """Return the smallest l over all classes and sensitive columns; NULL without classes."""
+    name = first(function)
+    asked = Given(name, given)
+    pair = asked.pair()
+    pair.require_no_more_rows()
+    pair.losses  # noqa: B018 - labels that cannot be read are an error
+    chosen, level = KIND.read(name, "kind", first(kind)), C.read(name, "c", first(c))
+    spreads = asked.spreads(pair)
+    if not len(pair.sizes):
+        return pa.array([None], pa.float64())
+    return pa.array([min(diversity(s, chosen, level).min() for s in spreads.values())])
+
+
+@udf("__anon_t_closeness", "DOUBLE")
+def greatest_distance(function: Any, given: Any, raw_groups: Any) -> pa.Array:
+    """Return the largest t over all classes and sensitive columns; NULL without classes."""
+    name = first(function)
+    asked = Given(name, given)
+    pair = asked.pair()
+    pair.require_no_more_rows()
+    pair.losses  # noqa: B018 - labels that cannot be read are an error
+    spreads = asked.spreads(pair)
+    found = helds(raw_groups, pair.roles.sensitive)
+    listed = asked.rows_of_hierarchy(pair.roles.sensitive)
+    by = {
+        column: ground(name, column, pair.types[column], held, values, listed.get(column))
+        for column, (held, values) in found.items()
+    }
+    if not len(pair.sizes):
+        return pa.array([None], pa.float64())
+    require_held(name, spreads, {column: held for column, (held, _) in found.items()})
+    far = [closeness(s, found[column][0], by[column]).max() for column, s in spreads.items()]
+    return pa.array([max(far)])

@@ -1,0 +1,109 @@
+"""Check a call on one table before its rows are read, then store the rows as they are read."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from anon_sql import methods
+from anon_sql.core.arrow import first
+from anon_sql.core.roles import fold
+from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.hosts.duckdb import intake
+from anon_sql.hosts.duckdb.calls.binding import HELPER
+from anon_sql.hosts.duckdb.memory import room
+from anon_sql.hosts.duckdb.registry import udf
+from anon_sql.hosts.duckdb.settling import settle
+from anon_sql.release.request import entity_of, request, require_size
+
+
+@udf("__anon_begin", "BIGINT", volatile=True, owned=True)
+def begin(
+    database: str,
+    functions: Any,
+    types: Any,
+    k: Any,
+    scopes: Any,
+    seen: Any,
+    options: Any,
+    settings: Any,
+    connections: Any,
+    statements: Any,
+    probes: Any,
+) -> pa.Array:
+    """Return the number of the intake that stores the rows of a call, or raise AnonError.
+
+    types: SQL type by column name; seen: the catalog as the caller sees it; options: parameters
+    by name; connections, statements: DuckDB's connection and query ids. probes: for each helper
+    macro applied to values, whether it returns the expected result; if not, it was replaced, which
+    is an error.
+    """
+    function, scope, setting = first(functions), first(scopes), first(settings)
+    if len(k) != 1:
+        raise AnonError(
+            function, "a call must not depend on rows of another relation", f"{len(k)} rows"
+        )
+    if not all(first(probes)):
+        raise AnonError(
+            function,
+            "the helper macros must be those of this version",
+            "one that was replaced",
+            "call anon_sql.register(con, overwrite=True)",
+        )
+    columns = {n: t for n, t in first(types).items() if n != HELPER + "zero"}
+    size = require_size(function, pa.types.is_boolean(k.type) or first(k))
+    method = methods.find(function)
+    _refuse_taken(function, method, scope["classes"], columns)
+    given = first(options) or {}
+    roles = settle(function, columns, scope, first(seen))
+    asked = request(
+        function,
+        method,
+        columns,
+        roles,
+        size,
+        given,
+        entity=entity_of(function, scope["entity"], columns),
+        classes=next((c for c in columns if fold(c) == fold(scope["classes"] or "")), None),
+        drops=scope["drops"] or (),
+        threads=int(setting["threads"]),
+        time_zone=setting["time_zone"],
+    )
+    kept = len(columns) - len(roles.quasi) - len(roles.identifier)
+    most, too_large = room(len(roles.quasi), kept, setting["memory_limit"])
+    statement = intake.Statement(database, first(connections), first(statements))
+    number = intake.start(
+        asked, statement, most, f"the table must fit into memory, got {too_large}"
+    )
+    return pa.array([number], pa.int64())
+
+
+@udf("__anon_take", "INTEGER", volatile=True)
+def take(numbers: Any, rows: Any) -> pa.Array:
+    """Return the arrival number of each row: from 0, without gaps over all threads."""
+    if not len(rows):
+        return pa.array([], pa.int32())
+    came = intake.add(first(numbers), rows)
+    return pa.array(np.arange(came, came + len(rows), dtype=np.int32))
+
+
+def _refuse_taken(
+    function: str, method: methods.Method, classes: object, columns: Mapping[str, str]
+) -> None:
+    """Raise AnonError for a column name that the method adds, or invalid ``classes``."""
+    folded = {fold(column): column for column in columns}
+    for added in method.adds:
+        if added in folded:
+            raise AnonError(
+                function, f"the table must not have a column {added}", folded[added], "rename it"
+            )
+    if method.given and classes is None:
+        raise AnonError(function, "classes must name a column of the table", "NULL")
+    if classes is not None and (not isinstance(classes, str) or fold(classes) not in folded):
+        hint = did_you_mean(classes, columns) if isinstance(classes, str) else None
+        raise AnonError(function, "classes must name a column of the table", f"'{classes}'", hint)
+    if isinstance(classes, str) and columns[folded[fold(classes)]].endswith(("]", ")")):
+        kind = columns[folded[fold(classes)]]
+        if not kind.startswith(("DECIMAL", "ENUM")):
+            raise AnonError(function, "classes must be numbers or text", f"a column of type {kind}")

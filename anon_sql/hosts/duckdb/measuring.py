@@ -1,0 +1,214 @@
+"""Convert the argument of a measure (``__anon_given``) to the input of the core."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.core.arrow import first, integers, lists, plain, whole
+from anon_sql.core.columns import is_number
+from anon_sql.core.hierarchy.hierarchical import tree_of
+from anon_sql.core.hierarchy.rows import rows_of
+from anon_sql.core.roles import Roles, clear_tag, fold
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb.calls.binding import HELPER, scope_of
+from anon_sql.hosts.duckdb.calls.taken import given_paths, named
+from anon_sql.hosts.duckdb.relation import Table, find
+from anon_sql.hosts.duckdb.settling import settle
+from anon_sql.measures.domain import Domain, domain
+from anon_sql.measures.pair import ORDER, Pair, require_any, require_released, require_types
+from anon_sql.measures.spread import Held, Spread, held, spread
+
+KEY, VALUE = HELPER + "key_", HELPER + "value_"
+
+
+class Given:
+    """The struct that a call passes, with fields converted on demand.
+
+    function: name of the SQL function, for errors.
+    """
+
+    def __init__(self, function: str, argument: Any) -> None:
+        self.function = function
+        self._struct = whole(argument)
+        self.call: dict[str, Any] = self.value("call")
+        self.types: dict[str, str] = self.value("types")
+        self.groups = lists(self._struct.field("groups"))
+
+    def value(self, name: str) -> Any:
+        """Return a field as a Python object."""
+        return self._struct.field(name)[0].as_py()
+
+    def pair(self) -> Pair:
+        """Return both relations. Raises AnonError for roles or types that do not fit."""
+        released: dict[str, str] = self.value("released_types")
+        roles = roles_of(
+            self.function, self.types, self.call, self.value("seen"), self.value("released")
+        )
+        by_fold = {fold(name): kind for name, kind in released.items()}
+        require_types(self.function, roles.quasi, self.types, by_fold)
+        shown = {fold(name): values for name, values in self.groups.items()}
+        sizes = shown[HELPER + "count"]
+        return Pair(
+            self.function,
+            roles,
+            self.value("rows"),
+            self.types,
+            released,
+            self._domains(roles.quasi),
+            {name: _or_none(shown[fold(name)], pa.string()) for name in roles.quasi},
+            integers(_or_none(sizes, pa.int64())),
+        )
+
+    def rows_of_hierarchy(self, names: Sequence[str]) -> dict[str, pa.StructArray]:
+        """Return the rows of the hierarchy by column, see ``rows_of``."""
+        paths = given_paths(self._struct.field("paths"))
+        types = {name: self.types[name] for name in names}
+        return rows_of(paths, types, self.value("time_zone"))
+
+    def ends(self, name: str) -> pa.Array:
+        """Return an array of the smallest and the largest value of a quasi-identifier."""
+        summary = self._struct.field("domains").field(name)
+        return pa.concat_arrays([plain(summary.field(end)) for end in ("low", "high")])
+
+    def _domains(self, quasi: Sequence[str]) -> list[Domain]:
+        """Return the domain of each quasi-identifier in the raw table."""
+        listed = self.rows_of_hierarchy(quasi)
+        columns = self._struct.field("domains")
+        found = []
+        for name in quasi:
+            kind, summary = self.types[name], columns.field(name)
+            rows = listed.get(name)
+            tree = None if rows is None else tree_of(self.function, name, kind, rows)
+            words = summary.field("words")[0].values
+            found.append(
+                domain(
+                    self.function,
+                    name,
+                    kind,
+                    is_number(self.function, name, kind),
+                    self.ends(name),
+                    None if words is None else plain(words),
+                    summary.field("nulls")[0].as_py(),
+                    tree,
+                )
+            )
+        return found
+
+    def spreads(self, pair: Pair) -> dict[str, Spread]:
+        """Return the distribution of each sensitive column in every class.
+
+        The groups must come from ``__anon_class_groups``. Raises AnonError if the call has no
+        sensitive column, or the release lacks one.
+        """
+        names = pair.roles.sensitive
+        kind = self._struct.type.field("groups").type.field(HELPER + "held").type
+        bound = [field.name for field in kind.value_type.value_type]
+        require_bound(self.function, names, [n.removeprefix(KEY) for n in bound if KEY in n])
+        require_any(self.function, names)
+        require_released(self.function, names, list(pair.released))
+        classes = self.groups[HELPER + "held"]
+        if classes is None:
+            none = np.zeros(0, dtype=np.int64)
+            return {name: spread(none, pa.array([], pa.binary()), none) for name in names}
+        class_of = np.repeat(np.arange(len(classes)), np.diff(integers(classes.offsets)))
+        held_by = classes.flatten()
+        keys = {fold(field.name): field.name for field in held_by.type}
+        counts = integers(held_by.field(HELPER + "count"))
+        return {
+            name: spread(class_of, held_by.field(keys[fold(KEY + name)]), counts) for name in names
+        }
+
+
+def types_of(argument: Any) -> dict[str, str]:
+    """Return the SQL type by column from the result of ``__anon_types`` or ``__anon_schema``."""
+    return {name: kind for name, kind in first(argument).items() if name != HELPER + "zero"}
+
+
+def require_bound(function: str, sensitive: Sequence[str], bound: Sequence[str]) -> None:
+    """Raise AnonError unless the sensitive columns are those picked when the call was bound."""
+    if {fold(n) for n in sensitive} != {fold(n) for n in bound} - {HELPER + "zero"}:
+        raise AnonError(
+            function,
+            "comments count only where the relation is the committed table they were written on",
+            "a relation of that name that differs from it",
+            "give the relation another name and pass sensitive := […]",
+        )
+
+
+def helds(argument: Any, names: Sequence[str]) -> dict[str, tuple[Held, pa.Array | None]]:
+    """Return the counts of the values of each sensitive column, and the values if they are given.
+
+    argument: the result of ``__anon_key_groups``. The result is empty for a table without rows.
+    """
+    groups = lists(argument)
+    counts = groups[HELPER + "count"]
+    if counts is None:
+        return {}
+    keys, values = ({fold(n): v for n, v in named(groups, p).items()} for p in (KEY, VALUE))
+    found = {}
+    for name in names:
+        known = keys[fold(name)]
+        one_each = held(known, integers(counts))
+        stand_for = values.get(fold(name))
+        at = pc.index_in(one_each.keys, known)
+        found[name] = one_each, None if stand_for is None else stand_for.take(at)
+    return found
+
+
+def roles_of(
+    function: str,
+    types: Mapping[str, str],
+    scope: Mapping[str, Any],
+    seen: Sequence[Mapping[str, Any]] | None,
+    released: str,
+) -> Roles:
+    """Return the roles of a call that releases nothing.
+
+    They are those of a release, except that ``qids`` may omit declared quasi-identifiers. Raises
+    AnonError as ``settle`` does, and if roles are declared on the second relation only.
+    """
+    ours, theirs = (
+        declared(find(relation, scope_of(scope), seen or []), "quasi")
+        for relation in (scope["relation"], released)
+    )
+    columns = {fold(name) for name in types}
+    chosen = {fold(name) for name in listed(scope["qids"])}
+    kept = [name for name in ours if fold(name) in columns and fold(name) not in chosen]
+    sensitive = {fold(name) for name in listed(scope["sensitive"])}
+    for name in kept:
+        if fold(name) in sensitive:
+            raise AnonError(
+                function,
+                "a column has one role",
+                f"{name} as quasi and as sensitive",
+                "leave it out of sensitive or change what is declared",
+            )
+    try:
+        also = [name for name in kept if fold(name) not in map(fold, listed(scope["keep"]))]
+        keep = scope["keep"] if scope["qids"] is None else [*listed(scope["keep"]), *also]
+        return settle(function, types, {**scope, "keep": keep}, seen)
+    except AnonError:
+        if scope["qids"] is None and theirs and not ours:
+            got = "roles declared on the second only"
+            raise AnonError(function, ORDER, got, "swap them") from None
+        raise
+
+
+def listed(given: Any) -> list[str]:
+    """Return the names in a parameter that is a name, a list of names or NULL."""
+    names = [given] if isinstance(given, str) else given if isinstance(given, list) else []
+    return [name for name in names if isinstance(name, str)]
+
+
+def declared(table: Table | None, role: str) -> list[str]:
+    """Return the columns that comments declare to have a role, ignoring invalid comments."""
+    pairs = zip(table.names, table.comments, strict=True) if table else []
+    return [name for name, comment in pairs if clear_tag(comment) == role]
+
+
+def _or_none(values: pa.Array | None, kind: pa.DataType) -> pa.Array:
+    """Return values, or an empty array of a type if there is no group."""
+    return pa.array([], kind) if values is None else values

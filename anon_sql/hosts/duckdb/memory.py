@@ -1,0 +1,31 @@
+"""Estimate how many rows of a table fit into memory, before any is read."""
+
+import os
+
+_ROW = 160  # bytes a row costs whatever its columns: order, classes, hashes, the output's index
+_QUASI = 110  # bytes a value of a quasi-identifier costs: Arrow's copy, arrays, the label
+_KEPT = 60  # bytes a value that is released as it is costs: DuckDB's list and the output
+
+
+def available(limit: str | None) -> int:
+    """Return the bytes that may be used: DuckDB's limit or what the machine has free, if less."""
+    free = os.sysconf("SC_PAGE_SIZE") * os.sysconf(
+        "SC_AVPHYS_PAGES" if "SC_AVPHYS_PAGES" in os.sysconf_names else "SC_PHYS_PAGES"
+    )
+    number, _, unit = (limit or "").partition(" ")
+    powers = {"bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
+    return min(free, int(float(number) * 1024 ** powers[unit])) if unit in powers else free
+
+
+def room(quasi: int, kept: int, limit: str | None) -> tuple[int, str]:
+    """Return how many rows fit into memory, and the rest of the sentence for more.
+
+    quasi, kept: numbers of columns; limit: DuckDB's setting ``memory_limit``.
+    """
+    row = _ROW + _QUASI * quasi + _KEPT * kept
+    free = available(limit)
+    rows = free // row
+    return rows, (
+        f"more than {rows:,} rows, which is what fits into the {free / 1024**3:.1f} GiB of memory "
+        f"there are at about {row:,} bytes a row; raise memory_limit or release the table in parts"
+    )

@@ -1,0 +1,98 @@
+"""Record the Python functions that SQL calls; ``install`` registers them on a connection.
+
+This module imports neither DuckDB nor numba, so that importing a function is fast.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Udf:
+    """A scalar function on Arrow arrays.
+
+    returns: SQL type of the result. binds: whether it is evaluated while a statement is bound, so
+    that it must be fast and pure. volatile: whether DuckDB must not evaluate it again. A macro
+    stored in a file loses AS MATERIALIZED, and DuckDB would then repeat a step of a release for
+    each reference to it. owned: whether the first argument is a name of the open database, unique
+    in the process; it is not stored in the file, since a copy of the file would have it too.
+    """
+
+    name: str
+    returns: str
+    call: Callable[..., Any]
+    binds: bool
+    volatile: bool
+    owned: bool
+
+
+_udfs: dict[str, Udf] = {}
+
+
+def udf(
+    name: str,
+    returns: str,
+    *,
+    binds: bool = False,
+    volatile: bool = False,
+    owned: bool = False,
+) -> Callable[[Callable[..., Any]], Any]:
+    """Record a function as SQL function ``name`` with the result type ``returns``; see ``Udf``.
+
+    Raises ValueError if another function has the name.
+    """
+
+    def file(call: Callable[..., Any]) -> Callable[..., Any]:
+        known = _udfs.get(name)
+        if known is not None and known.call.__qualname__ != call.__qualname__:
+            raise ValueError(f"two functions are called {name}")
+        _udfs[name] = Udf(name, returns, call, binds, volatile, owned)
+        return call
+
+    return file
+
+
+_SQL = {
+    pa.string(): "VARCHAR",
+    pa.bool_(): "BOOLEAN",
+    pa.int32(): "INTEGER",
+    pa.int64(): "BIGINT",
+    pa.float64(): "DOUBLE",
+}
+
+
+def sql_type(kind: pa.DataType) -> str:
+    """Return the SQL type of an Arrow type."""
+    if pa.types.is_map(kind):
+        return f"MAP({sql_type(kind.key_type)}, {sql_type(kind.item_type)})"
+    if pa.types.is_list(kind):
+        return f"{sql_type(kind.value_type)}[]"
+    if pa.types.is_struct(kind):
+        fields = ", ".join(f'"{field.name}" {sql_type(field.type)}' for field in kind)
+        return f"STRUCT({fields})"
+    return _SQL[kind]
+
+
+Catalog = Callable[[str, str], list[dict[str, Any]]]
+_catalog: list[Catalog] = []
+
+
+def use_catalog(look_up: Catalog) -> None:
+    """Set the function behind ``catalog``; called by ``install``, which has the connections."""
+    _catalog[:] = [look_up]
+
+
+def catalog(token: str, relation: str) -> list[dict[str, Any]]:
+    """Return the columns of the committed tables whose names occur in ``relation``.
+
+    token: identifies the database. The keys of each column are those of ``relation.find``.
+    """
+    return _catalog[0](token, relation)
+
+
+def udfs() -> list[Udf]:
+    """Return all recorded functions, sorted by name."""
+    return [_udfs[name] for name in sorted(_udfs)]

@@ -1,0 +1,106 @@
+"""Determine the roles of a call from its parameters and from column comments."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from anon_sql.core.roles import Roles, assign, fold
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb.calls.binding import HELPER, UNSAID, bound_role, committed, scope_of
+from anon_sql.hosts.duckdb.relation import Table, find, namesakes
+from anon_sql.release.request import entity_of
+
+
+def settle(
+    function: str,
+    types: Mapping[str, str],
+    scope: Mapping[str, Any],
+    seen: Sequence[Mapping[str, Any]] | None,
+    *,
+    needs_quasi: bool = True,
+) -> Roles:
+    """Return the roles of a call from its parameters and from column comments.
+
+    types: SQL type by column of the relation that is read; scope: the struct of ``__anon_scope``;
+    seen: columns of the catalog as the caller sees it. Comments are used only if the table that the
+    caller sees equals the committed one. Raises AnonError if the roles differ from those with which
+    the statement was bound, because the relation is shadowed or was changed.
+    """
+    names = list(types)
+    clash = [name for name in names if fold(name).startswith(HELPER)]
+    if clash:
+        raise AnonError(function, f"column names must not begin with {HELPER}", clash[0])
+    theirs, ours = find(scope["relation"], scope_of(scope), seen or []), committed(scope)
+    counts = theirs is not None and theirs.names == tuple(names) and _same_types(theirs, types)
+    agreed = counts and theirs == ours
+    if scope["qids"] is None and not agreed and any(_tagged(table) for table in (theirs, ours)):
+        raise shadowed(function)
+    tags = theirs.tags() if theirs is not None and counts else {}
+    given = {key: scope[key] for key in ("qids", "sensitive", "identifiers", "keep")}
+    given["identifiers"] = _with_entity(function, given["identifiers"], scope["entity"], names)
+    roles = assign(function, names, tags, given, needs_quasi=needs_quasi)
+    for other in namesakes(scope["relation"], seen or []):
+        if other not in (theirs, ours) and {fold(n) for n in other.names} == {
+            fold(n) for n in names
+        }:
+            _require_as_strict(function, other, roles, scope["qids"] is None)
+    bound_tags = ours.tags() if ours else {}
+    for name in names:
+        bound = bound_role({**scope, "drops": None, "classes": None}, bound_tags, name)
+        if (bound == "quasi") != (name in roles.quasi):
+            raise shadowed(function)
+        if not scope["whole"] and (bound == "identifier") != (name in roles.identifier):
+            raise shadowed(function)
+    return roles
+
+
+def _require_as_strict(function: str, other: Table, roles: Roles, declared: bool) -> None:
+    """Raise AnonError unless the roles of a call are as strict as the comments of another table.
+
+    other: a table of the same name and columns in another schema, which may be the one that is
+    read, because a view resolves names in its own schema. declared: whether the call takes the
+    quasi-identifiers from comments.
+    """
+    role_of = {name: bound_role(UNSAID, other.tags(), name) for name in other.tags()}
+    hidden = {name for name, role in role_of.items() if role == "identifier"}
+    quasi = {name for name, role in role_of.items() if role == "quasi"}
+    if hidden <= {fold(name) for name in roles.identifier} and (
+        not declared or quasi == {fold(name) for name in roles.quasi}
+    ):
+        return
+    raise AnonError(
+        function,
+        "a name must mean one table",
+        "another of that name with the same columns and other roles",
+        "write it in full, database.schema.table",
+    )
+
+
+def _tagged(table: Table | None) -> bool:
+    """Return whether any column comment has a tag."""
+    return table is not None and any("anon:" in (comment or "") for comment in table.comments)
+
+
+def _same_types(table: Table, types: Mapping[str, str]) -> bool:
+    return all(known == types[name] for name, known in zip(table.names, table.types, strict=True))
+
+
+def shadowed(function: str) -> AnonError:
+    """Return the error for a relation that is not the table whose comments were read."""
+    return AnonError(
+        function,
+        "comments count only where the relation is the committed table they were written on",
+        "a relation of that name that differs from it (a CTE, a temporary table, another "
+        "schema or an uncommitted change)",
+        "pass qids := […] and identifiers := […], or give the relation another name",
+    )
+
+
+def _with_entity(function: str, identifiers: Any, entity: object, names: Sequence[str]) -> Any:
+    """Return the identifiers of a call, including the column that identifies persons."""
+    column = entity_of(function, entity, names)
+    if column is None:
+        return identifiers
+    listed = [identifiers] if isinstance(identifiers, str) else identifiers or []
+    if not isinstance(listed, list) or fold(column) in {fold(str(name)) for name in listed}:
+        return identifiers
+    return [*listed, column]

@@ -1,0 +1,1 @@
+"""Kernels that grow groups of near rows and exchange rows between groups."""

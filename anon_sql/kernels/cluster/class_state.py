@@ -1,0 +1,210 @@
+"""Keep the classes of a group, so that the effect of exchanging rows on their loss is known.
+
+A class is described by the count of each category and by its two smallest and two largest numbers,
+which suffice for its exact loss without one row and with another. Only when a row leaves that holds
+one of the four numbers are the class's other rows scanned.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from anon_sql.kernels.loss.ncp import SET, TREE, LossModel, range_loss, set_loss
+
+
+class ClassState(NamedTuple):
+    """State of C classes of m rows in d columns; rows are numbered from 0, columns are reordered.
+
+    points: float64[m, d]. place: int64[m, d], index in ``counts`` of a row's category in a SET
+    column. model: ``LossModel`` of the reordered columns. plain: int64[2]; columns without NULL in
+    these rows come first, SET columns up to plain[0], NUMBER columns up to plain[1].
+
+    home: int32[m], the class of a row. members: int32[C, room], rows of a class. slot: int32[m],
+    position of a row in its class. size: int64[C]. counts: int32[C, places]. distinct, nulls:
+    int64[C, d], categories (NULL excluded) and NULLs. ends: float64[C, d, 4], smallest, second
+    smallest, largest, second largest number. ncp: float64[C], NCP of the class, summed over
+    columns.
+    """
+
+    points: npt.NDArray[np.float64]
+    place: npt.NDArray[np.int64]
+    model: Any
+    plain: npt.NDArray[np.int64]
+    home: npt.NDArray[np.int32]
+    members: npt.NDArray[np.int32]
+    slot: npt.NDArray[np.int32]
+    size: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int32]
+    distinct: npt.NDArray[np.int64]
+    nulls: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.float64]
+    ncp: npt.NDArray[np.float64]
+
+
+@njit(cache=True, nogil=True)
+def ncp_with(s, at, out, inn):
+    """Return the NCP of class ``at`` without row ``out`` and with row ``inn`` (-1: no row).
+
+    The NCP is summed over the columns.
+    """
+    total = 0.0
+    model = s.model
+    for c in range(s.plain[0]):
+        distinct = s.distinct[at, c]
+        gone = s.place[out, c] if out >= 0 else np.int64(-1)
+        come = s.place[inn, c] if inn >= 0 else np.int64(-1)
+        if gone != come:
+            if gone >= 0 and s.counts[at, gone] == 1:
+                distinct -= 1
+            if come >= 0 and s.counts[at, come] == 0:
+                distinct += 1
+        total += set_loss(model, c, distinct)
+    for c in range(s.plain[0], s.plain[1]):
+        low, high = s.ends[at, c, 0], s.ends[at, c, 2]
+        if out >= 0:
+            value = s.points[out, c]
+            low = s.ends[at, c, 1] if value == low else low
+            high = s.ends[at, c, 3] if value == high else high
+        if inn >= 0:
+            value = s.points[inn, c]
+            low, high = min(low, value), max(high, value)
+        total += max(high - low, 0.0)
+    if s.plain[1] < s.points.shape[1]:
+        total += _ncp_of_others(s, at, out, inn)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _ncp_of_others(s, at, out, inn):
+    """Return the part of ``ncp_with`` in hierarchies and in columns that hold NULL."""
+    total = 0.0
+    model = s.model
+    size = s.size[at] - (out >= 0) + (inn >= 0)
+    for c in range(s.plain[1], s.points.shape[1]):
+        nulls = s.nulls[at, c]
+        leaves = out >= 0 and s.points[out, c] != model.null[c]
+        enters = inn >= 0 and s.points[inn, c] != model.null[c]
+        nulls += np.int64(inn >= 0 and not enters) - np.int64(out >= 0 and not leaves)
+        if nulls > 0:
+            total += 1.0 if nulls < size else 0.0
+        elif model.kind[c] == SET:
+            distinct = s.distinct[at, c]
+            same = leaves and enters and s.place[out, c] == s.place[inn, c]
+            if leaves and not same and s.counts[at, s.place[out, c]] == 1:
+                distinct -= 1
+            if enters and not same and s.counts[at, s.place[inn, c]] == 0:
+                distinct += 1
+            total += set_loss(model, c, distinct)
+        else:
+            low, high = s.ends[at, c, 0], s.ends[at, c, 2]
+            if leaves:
+                low = s.ends[at, c, 1] if s.points[out, c] == low else low
+                high = s.ends[at, c, 3] if s.points[out, c] == high else high
+            if enters:
+                low, high = min(low, s.points[inn, c]), max(high, s.points[inn, c])
+            if low <= high:
+                total += range_loss(model, c, low, high)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def enter(s, at, row):
+    """Add a row to class ``at``; the caller updates ``ncp``."""
+    s.home[row] = at
+    s.slot[row] = s.size[at]
+    s.members[at, s.size[at]] = row
+    s.size[at] += 1
+    for c in range(s.points.shape[1]):
+        value = s.points[row, c]
+        if value == s.model.null[c]:
+            s.nulls[at, c] += 1
+        elif s.model.kind[c] == SET:
+            s.counts[at, s.place[row, c]] += 1
+            s.distinct[at, c] += s.counts[at, s.place[row, c]] == 1
+        else:
+            _extend(s.ends[at, c], value)
+
+
+@njit(cache=True, nogil=True)
+def _extend(ends, value):
+    """Update the two smallest and two largest numbers by a value."""
+    if value < ends[1]:
+        ends[1] = max(value, ends[0])
+        ends[0] = min(value, ends[0])
+    if value > ends[3]:
+        ends[3] = min(value, ends[2])
+        ends[2] = max(value, ends[2])
+
+
+@njit(cache=True, nogil=True)
+def leave(s, at, row):
+    """Remove a row from class ``at``; the caller updates ``ncp``."""
+    s.size[at] -= 1
+    last = s.members[at, s.size[at]]
+    s.members[at, s.slot[row]] = last
+    s.slot[last] = s.slot[row]
+    for c in range(s.points.shape[1]):
+        value = s.points[row, c]
+        if value == s.model.null[c]:
+            s.nulls[at, c] -= 1
+        elif s.model.kind[c] == SET:
+            s.counts[at, s.place[row, c]] -= 1
+            s.distinct[at, c] -= s.counts[at, s.place[row, c]] == 0
+        elif value <= s.ends[at, c, 1] or value >= s.ends[at, c, 3]:
+            s.ends[at, c, :2], s.ends[at, c, 2:] = np.inf, -np.inf
+            for place in range(s.size[at]):
+                other = s.points[s.members[at, place], c]
+                if other != s.model.null[c]:
+                    _extend(s.ends[at, c], other)
+
+
+@njit(cache=True, nogil=True)
+def fill(s):
+    """Put each row into the class that ``home`` names."""
+    s.size[:] = 0
+    s.counts[:] = 0
+    s.distinct[:] = 0
+    s.nulls[:] = 0
+    s.ends[:, :, :2], s.ends[:, :, 2:] = np.inf, -np.inf
+    for row in range(s.home.size):
+        enter(s, s.home[row], row)
+    for at in range(s.size.size):
+        s.ncp[at] = ncp_with(s, at, -1, -1)
+
+
+def class_state(
+    points: npt.NDArray[np.float64], model: LossModel, classes: npt.NDArray[np.int32], room: int
+) -> ClassState:
+    """Return the state of rows float64[m, d] in classes int32[m] (0 … C - 1).
+
+    room: the largest number of rows of a class.
+    """
+    holds = (points == model.null).any(axis=0)
+    rank = np.where(holds | (model.kind == TREE), 2, np.where(model.kind == SET, 0, 1))
+    order = np.argsort(rank, kind="stable")
+    points = np.ascontiguousarray(points[:, order])
+    of = {name: getattr(model, name)[order] for name in ("kind", "values", "null", "base")}
+    model = model._replace(**of)
+    place, used = np.zeros(points.shape, np.int64), 0
+    for at in np.flatnonzero(model.kind == SET):
+        found, inverse = np.unique(points[:, at], return_inverse=True)
+        place[:, at] = used + inverse
+        used += len(found)
+    (m, d), count = points.shape, int(classes.max()) + 1
+    return ClassState(
+        points=points,
+        place=place,
+        model=model,
+        plain=np.searchsorted(rank[order], [1, 2]).astype(np.int64),
+        home=classes.astype(np.int32),
+        members=np.zeros((count, room), np.int32),
+        slot=np.zeros(m, np.int32),
+        size=np.zeros(count, np.int64),
+        counts=np.zeros((count, used), np.int32),
+        distinct=np.zeros((count, d), np.int64),
+        nulls=np.zeros((count, d), np.int64),
+        ends=np.zeros((count, d, 4)),
+        ncp=np.zeros(count),
+    )

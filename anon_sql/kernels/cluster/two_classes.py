@@ -1,0 +1,101 @@
+"""Divide rows between two classes and compute the loss of each with another row."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from anon_sql.kernels.loss.ncp import SET, range_loss, set_loss
+
+
+class Sides(NamedTuple):
+    """Content of two classes, by side and column.
+
+    low, high: float64[2, d], without values where high is below 0. nulls: bool[2, d]. own:
+    float64[2, d], loss. distinct: int64[2, d], of SET columns. held: int64[2, codes], codes of
+    column c from first[c] on, NULL last: the number of the split, now[0], in which the class last
+    received that code.
+    """
+
+    low: npt.NDArray[np.float64]
+    high: npt.NDArray[np.float64]
+    nulls: npt.NDArray[np.bool_]
+    own: npt.NDArray[np.float64]
+    distinct: npt.NDArray[np.int64]
+    held: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int64]
+    now: npt.NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def no_sides(model):
+    """Return two empty classes."""
+    d = model.kind.size
+    first = np.zeros(d + 1, np.int64)
+    for c in range(d):
+        first[c + 1] = first[c] + (np.int64(model.null[c]) + 1 if model.kind[c] == SET else 0)
+    low, high, own = np.full((2, d), np.inf), np.full((2, d), -np.inf), np.zeros((2, d))
+    nulls, distinct = np.zeros((2, d), np.bool_), np.zeros((2, d), np.int64)
+    held, now = np.zeros((2, first[d]), np.int64), np.zeros(1, np.int64)
+    return Sides(low, high, nulls, own, distinct, held, first, now)
+
+
+@njit(cache=True, nogil=True)
+def empty(sides):
+    """Empty both classes."""
+    sides.low[:], sides.high[:] = np.inf, -np.inf
+    sides.nulls[:], sides.own[:], sides.distinct[:] = False, 0.0, 0
+    sides.now[0] += 1
+
+
+@njit(cache=True, nogil=True)
+def loss_with(sides, side, model, row):
+    """Return the loss of a non-empty class with a row, float64[d], added."""
+    low, high, own = sides.low[side], sides.high[side], sides.own[side]
+    total = 0.0
+    for c in range(row.size):
+        value = row[c]
+        if low[c] <= value <= high[c]:
+            total += own[c]
+        elif model.kind[c] == SET:
+            if sides.held[side, sides.first[c] + np.int64(value)] == sides.now[0]:
+                total += own[c]
+            elif sides.nulls[side, c] or value == model.null[c]:
+                total += 1.0
+            else:
+                total += set_loss(model, c, sides.distinct[side, c] + 1)
+        elif value == model.null[c]:
+            total += 1.0 if high[c] >= 0 else 0.0
+        elif sides.nulls[side, c]:
+            total += 1.0
+        else:
+            total += range_loss(model, c, min(low[c], value), max(high[c], value))
+    return total
+
+
+@njit(cache=True, nogil=True)
+def enter(sides, side, model, row):
+    """Add a row, float64[d], to a class."""
+    for c in range(row.size):
+        value, at = row[c], sides.first[c] + np.int64(row[c])
+        if sides.low[side, c] <= value <= sides.high[side, c]:
+            continue
+        null = value == model.null[c]
+        if model.kind[c] == SET:
+            if sides.held[side, at] == sides.now[0]:
+                continue
+            sides.held[side, at] = sides.now[0]
+            sides.distinct[side, c] += 1
+            sides.nulls[side, c] |= null
+            mixed = sides.nulls[side, c] and sides.distinct[side, c] > 1
+            sides.own[side, c] = 1.0 if mixed else set_loss(model, c, sides.distinct[side, c])
+            continue
+        sides.nulls[side, c] |= null
+        if not null:
+            sides.low[side, c] = min(sides.low[side, c], value)
+            sides.high[side, c] = max(sides.high[side, c], value)
+        low, high = sides.low[side, c], sides.high[side, c]
+        if high >= 0:
+            mixed = sides.nulls[side, c]
+            sides.own[side, c] = 1.0 if mixed else range_loss(model, c, low, high)

@@ -1,0 +1,1 @@
+"""Kernels that hash, number and group rows."""

@@ -1,0 +1,120 @@
+"""Group rows by class: their order, extremes, distinct values and order of release."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def group(classes, count):
+    """Return the rows class by class: order int32[n] and starts int64[count + 1].
+
+    classes: int32[n] in 0 … count - 1. Rows ascend within a class.
+    """
+    starts = np.zeros(count + 1, dtype=np.int64)
+    for row in range(len(classes)):
+        starts[classes[row] + 1] += 1
+    for at in range(count):
+        starts[at + 1] += starts[at]
+    place = starts[:-1].copy()
+    order = np.empty(len(classes), dtype=np.int32)
+    for row in range(len(classes)):
+        order[place[classes[row]]] = row
+        place[classes[row]] += 1
+    return order, starts
+
+
+@njit(cache=True, nogil=True)
+def extremes(order, starts, keys, present):
+    """Return the rows with each class's smallest and largest key, and its number of NULLs.
+
+    order, starts: from ``group``, m classes. keys: int64[n]; present: bool[n]. Returns low, high
+    int32[m], -1 where every row is NULL, and nulls int64[m].
+    """
+    count = len(starts) - 1
+    low = np.full(count, -1, dtype=np.int32)
+    high = np.full(count, -1, dtype=np.int32)
+    nulls = np.zeros(count, dtype=np.int64)
+    for at in range(count):
+        least, most = np.int32(-1), np.int32(-1)
+        for place in range(starts[at], starts[at + 1]):
+            row = order[place]
+            if not present[row]:
+                nulls[at] += 1
+                continue
+            if least < 0 or keys[row] < keys[least]:
+                least = row
+            if most < 0 or keys[row] > keys[most]:
+                most = row
+        low[at], high[at] = least, most
+    return low, high, nulls
+
+
+@njit(cache=True, nogil=True)
+def distinct(order, starts, codes):
+    """Return the distinct codes of each class, ascending: ends int64[m + 1] into flat int32[…].
+
+    order, starts: from ``group``, m classes. codes: int32[n].
+    """
+    count = len(starts) - 1
+    flat = np.empty(len(order), dtype=np.int32)
+    ends = np.zeros(count + 1, dtype=np.int64)
+    used = 0
+    for at in range(count):
+        first = used
+        size = starts[at + 1] - starts[at]
+        if size > 64:
+            many = np.sort(codes[order[starts[at] : starts[at + 1]]])
+            for i in range(size):
+                if i == 0 or many[i] != many[i - 1]:
+                    flat[used] = many[i]
+                    used += 1
+        else:
+            for place in range(starts[at], starts[at + 1]):
+                code = codes[order[place]]
+                i = used
+                while i > first and flat[i - 1] > code:
+                    i -= 1
+                if i > first and flat[i - 1] == code:
+                    continue
+                for j in range(used, i, -1):
+                    flat[j] = flat[j - 1]
+                flat[i] = code
+                used += 1
+        ends[at + 1] = used
+    return ends, flat[:used].copy()
+
+
+@njit(cache=True, nogil=True)
+def set_hashes(ends, flat):
+    """Return a 64-bit hash of each set of ``distinct``, uint64[m]."""
+    count = len(ends) - 1
+    hashes = np.empty(count, dtype=np.uint64)
+    for at in range(count):
+        value = np.uint64(0x9E3779B97F4A7C15)
+        for i in range(ends[at], ends[at + 1]):
+            value = (value ^ np.uint64(flat[i] + 1)) * np.uint64(0xBF58476D1CE4E5B9)
+            value ^= value >> np.uint64(29)
+        hashes[at] = value
+    return hashes
+
+
+@njit(cache=True, nogil=True)
+def arrange(order, starts, hashes):
+    """Return ``order`` with the rows of each class sorted by hash; hashes: uint64[n] by row."""
+    arranged = order.copy()
+    keys = np.empty(64, dtype=np.uint64)
+    for at in range(len(starts) - 1):
+        first, size = starts[at], starts[at + 1] - starts[at]
+        if size > len(keys):
+            rows = order[first : first + size]
+            arranged[first : first + size] = rows[np.argsort(hashes[rows], kind="mergesort")]
+            continue
+        for place in range(size):
+            row = order[first + place]
+            key = hashes[row]
+            i = place
+            while i > 0 and keys[i - 1] > key:
+                keys[i], arranged[first + i] = keys[i - 1], arranged[first + i - 1]
+                i -= 1
+            keys[i], arranged[first + i] = key, row
+    return arranged

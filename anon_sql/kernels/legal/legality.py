@@ -1,0 +1,134 @@
+"""Measure how far a class falls short of k, l and t; 0.0 where it satisfies them.
+
+Sources: Machanavajjhala et al. 2006 (l-diversity: distinct, entropy, recursive); Li, Li and
+Venkatasubramanian 2007 (t-closeness: equal and ordered distance). Departure: each sensitive column
+is tested by itself, not the joint condition of several. Counts are compared as whole numbers, the
+class's times the table's rows and conversely, so that no quotient is rounded.
+"""
+
+import numpy as np
+from numba import njit
+
+from anon_sql.kernels.legal.bags import ENTROPY, RECURSIVE, contents, fold
+
+LEAST = 1e-9  # smallest shortfall of an illegal class
+EXACT = 1 + 1e-12  # tolerance, since sums of whole numbers beyond 2**53 are rounded
+
+
+@njit(cache=True, nogil=True)
+def short_of_l(rules, bag, values, counts):
+    """Return the missing diversity times the number of rows; 0.0 where l is satisfied.
+
+    values: int32[v] ascending; counts: int64[v] of each.
+    """
+    known = counts.size
+    if known > 0 and values[known - 1] == rules.known[bag]:
+        known -= 1
+    total = 0
+    for at in range(counts.size):
+        total += counts[at]
+    if rules.kind == ENTROPY:
+        rows, logs = 0.0, 0.0
+        for at in range(known):
+            rows += counts[at]
+            logs += counts[at] * np.log(counts[at])
+        entropy = np.log(rows) - logs / rows if known > 0 else -np.inf
+        enough = entropy >= np.log(rules.l) - 1e-9
+        return 0.0 if enough else max(total * (rules.l - np.exp(entropy)), LEAST)
+    if known < rules.l:
+        return total * (rules.l - known)
+    if rules.kind == RECURSIVE:
+        most = np.sort(counts[:known])[::-1]
+        rest = 0
+        for at in range(int(rules.l) - 1, known):
+            rest += most[at]
+        return 0.0 if most[0] < rules.c * rest else max(most[0] - rules.c * rest, LEAST)
+    return 0.0
+
+
+@njit(cache=True, nogil=True)
+def short_of_t(rules, bag, values, counts):
+    """Return the excess of the distance over t times the number of rows; 0.0 where t is satisfied.
+
+    values: int32[v] ascending; counts: int64[v] of each.
+    """
+    n, m = float(rules.total[bag]), 0.0
+    for at in range(counts.size):
+        m += counts[at]
+    distance, sizes = 0.0, 2.0 * m * n
+    if not rules.ordered[bag]:
+        there = 0.0  # rows of the table with values of the class
+        for at in range(counts.size):
+            held = float(rules.held[bag, values[at]])
+            distance += abs(n * counts[at] - m * held)
+            there += held
+        distance += m * (n - there)
+    else:
+        last = rules.known[bag] - 1
+        sizes = max(last, 1) * m * n
+        sofar, after = 0.0, 0
+        for at in range(counts.size + 1):  # the class's sum is constant between two of its values
+            until = values[at] if at < counts.size else last
+            distance += gap(rules, bag, n * sofar, m, after, until)
+            if at < counts.size:
+                sofar += counts[at]
+                after = until
+    if distance <= rules.t * sizes * EXACT:
+        return 0.0
+    return max(m * (distance / sizes - rules.t), LEAST)
+
+
+@njit(cache=True, nogil=True)
+def gap(rules, bag, level, m, first, end):
+    """Return the sum of |level - m * below| over the values first … end - 1."""
+    low, high = first, end
+    while low < high:
+        middle = (low + high) // 2
+        if m * rules.below[bag, middle] <= level:
+            low = middle + 1
+        else:
+            high = middle
+    under = level * (low - first) - m * (rules.area[bag, low] - rules.area[bag, first])
+    over = m * (rules.area[bag, end] - rules.area[bag, low]) - level * (end - low)
+    return under + over
+
+
+@njit(cache=True, nogil=True)
+def short_of(rules, bag, held):
+    """Return the shortfall of a class in one bag; 0.0 where there is none."""
+    values, counts = np.empty(held.size, np.int32), np.empty(held.size, np.int64)
+    size = fold(rules, bag, held, values, counts)
+    return short_of_values(rules, bag, values[:size], counts[:size])
+
+
+@njit(cache=True, nogil=True)
+def short_of_values(rules, bag, values, counts):
+    """Return the shortfall of a class in one bag, given its values and their counts.
+
+    values: int32[v] ascending; counts: int64[v] of each.
+    """
+    if rules.persons and bag == rules.total.size - 1:
+        return float(counts.size * max(0, rules.k - counts.size))
+    shortfall = short_of_l(rules, bag, values, counts) if rules.l > 1 else 0.0
+    return shortfall + (short_of_t(rules, bag, values, counts) if rules.t < 1 else 0.0)
+
+
+@njit(cache=True, nogil=True)
+def short_of_k(rules, rows):
+    """Return the shortfall of so many rows below k; persons are counted in their own bag."""
+    return 0.0 if rules.persons else float(rows * max(0, rules.k - rows))
+
+
+@njit(cache=True, nogil=True)
+def shortfalls(rules, order, starts):
+    """Return the shortfall of each class, float64[m]: 0.0 if and only if it is legal.
+
+    order: int32[…], starts: int64[m + 1], the rows class by class.
+    """
+    shortfall = np.zeros(starts.size - 1)
+    for at in range(shortfall.size):
+        rows = order[starts[at] : starts[at + 1]]
+        shortfall[at] = short_of_k(rules, rows.size)
+        for bag in range(rules.total.size):
+            shortfall[at] += short_of(rules, bag, contents(rules, bag, rows))
+    return shortfall

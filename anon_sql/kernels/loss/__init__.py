@@ -1,0 +1,1 @@
+"""Kernels for distances, outlier factors and the information loss of classes."""

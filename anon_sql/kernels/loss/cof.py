@@ -1,0 +1,145 @@
+"""Score every row within its leaf by the connectivity-based outlier factor (COF).
+
+Sources: Tang et al. 2002; Haruna et al. 2026 (RAYDEN), section on COF, with another path and other
+weights (``variant``).
+"""
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from anon_sql.kernels.loss.cof_path import RAYDEN, VARIANTS, factors, nearest, path_cost
+from anon_sql.kernels.loss.distance import METRICS, key
+from anon_sql.kernels.runner import Runner
+from anon_sql.kernels.tree.leaf_order import Leaves
+
+SQUARE = 2048  # most rows of a leaf whose distances are all held at once (32 MB)
+JOB = 1 << 21  # distances in a job, under .3 s even with paths of 100 neighbours
+TOLERANCE = 1e-9  # relative; a score this near the threshold is not above it
+
+
+@njit(cache=True, nogil=True)
+def score_leaves(points, order, starts, chosen, k, metric, variant, scores):
+    """Write the COF of the rows of the chosen leaves, each of at most SQUARE rows, into scores."""
+    widest = 1
+    for leaf in chosen:
+        widest = max(widest, starts[leaf + 1] - starts[leaf])
+    reach = np.empty(min(k, widest), np.int64)
+    gap, waiting = np.empty_like(reach), np.empty(reach.size, np.int32)
+    square, costs = np.empty(widest * widest, np.int64), np.empty(widest)
+    paths, found = np.empty(widest * (reach.size + 1), np.int32), np.empty(widest)
+    for leaf in chosen:
+        rows = order[starts[leaf] : starts[leaf + 1]]
+        m = rows.size
+        near = min(k, m - 1)
+        if near == 0:
+            scores[rows[0]] = 1.0
+            continue
+        between = square[: m * m].reshape(m, m)
+        for i in range(m):
+            between[i, i] = 0
+            for j in range(i):
+                between[i, j] = between[j, i] = key(points, rows[i], rows[j], metric)
+        members = paths[: m * (near + 1)].reshape(m, near + 1)
+        for r in range(m):
+            nearest(between[r], r, near, members[r], reach)
+            costs[r] = path_cost(between, members[r], variant, gap, waiting)
+        factors(costs, members, 0, found)
+        for r in range(m):
+            scores[rows[r]] = found[r]
+
+
+@njit(cache=True, nogil=True)
+def walk(points, rows, low, high, k, metric, variant):
+    """Return cost float64[r] and path int32[r, 1 + k] of positions low … high - 1 of one leaf.
+
+    For leaves whose distances do not fit in memory at once; k < rows.size.
+    """
+    keys, reach = np.empty(rows.size, np.int64), np.empty(k, np.int64)
+    gap, waiting = np.empty(k, np.int64), np.empty(k, np.int32)
+    between, local = np.zeros((k + 1, k + 1), np.int64), np.zeros(k + 1, np.int32)
+    costs, members = np.empty(high - low), np.empty((high - low, k + 1), np.int32)
+    for r in range(low, high):
+        for at in range(rows.size):
+            keys[at] = key(points, rows[at], rows[r], metric)
+        path = members[r - low]
+        nearest(keys, r, k, path, reach)
+        # numbered in order of position, the neighbours keep the tie rule
+        local[1:] = np.searchsorted(np.sort(path[1:]), path[1:]) + 1
+        for a in range(1, k + 1):
+            for b in range(a - 1 if variant == RAYDEN else 0, a):
+                distance = key(points, rows[path[a]], rows[path[b]], metric)
+                between[local[a], local[b]] = between[local[b], local[a]] = distance
+        costs[r - low] = path_cost(between, local, variant, gap, waiting)
+    return costs, members
+
+
+def cof_score(
+    points: npt.NDArray[np.float64],
+    leaves: Leaves,
+    k: int,
+    *,
+    metric: str,
+    variant: str,
+    workers: Runner,
+) -> npt.NDArray[np.float64]:
+    """Return the COF of every row within its leaf, float64[n]; about 1 for an ordinary row.
+
+    points: float64[n, d] in canonical order. k: neighbours, or all others in a smaller leaf.
+    variant: 'rayden', 'tang' (the original) or 'pyod'. The score is infinite where a row lies apart
+    from neighbours that all coincide. Time grows with the square of a leaf's rows.
+    """
+    points = np.ascontiguousarray(points, dtype=np.float64)
+    how = METRICS.index(metric), VARIANTS.index(variant)
+    scores = np.ones(len(points))
+    sizes = np.diff(leaves.starts)
+    small = np.flatnonzero(sizes <= SQUARE)
+    work = np.cumsum(sizes[small] ** 2)
+    parts = np.split(small, np.flatnonzero(np.diff(work // JOB)) + 1) if len(small) else []
+    jobs = [(points, leaves.order, leaves.starts, part, k, *how, scores) for part in parts]
+    workers.map(score_leaves, jobs, [int(sizes[part].sum()) for part in parts])
+    for leaf in np.flatnonzero(sizes > SQUARE):
+        rows = leaves.order[leaves.starts[leaf] : leaves.starts[leaf + 1]]
+        near = min(k, len(rows) - 1)
+        step = max(1, JOB // len(rows))
+        ranges = [(low, min(low + step, len(rows))) for low in range(0, len(rows), step)]
+        found = workers.map(
+            walk, [(points, rows, *part, near, *how) for part in ranges], [b - a for a, b in ranges]
+        )
+        costs, inside = np.concatenate([cost for cost, _ in found]), np.empty(len(rows))
+        for (low, _), (_, members) in zip(ranges, found, strict=True):
+            factors(costs, members, low, inside)
+        scores[rows] = inside
+    return scores
+
+
+@njit(cache=True, nogil=True)
+def cof_threshold(scores, order, starts, alpha):
+    """Return mean plus alpha standard deviations of each leaf's finite scores, float64[leaves].
+
+    The deviation is the population's.
+    """
+    threshold = np.empty(starts.size - 1)
+    for leaf in range(threshold.size):
+        count, total, squares = 0, 0.0, 0.0
+        for row in order[starts[leaf] : starts[leaf + 1]]:
+            if np.isfinite(scores[row]):
+                count += 1
+                total += scores[row]
+        mean = total / max(count, 1)
+        for row in order[starts[leaf] : starts[leaf + 1]]:
+            if np.isfinite(scores[row]):
+                squares += (scores[row] - mean) ** 2
+        threshold[leaf] = mean + alpha * np.sqrt(squares / max(count, 1))
+    return threshold
+
+
+def outliers(
+    scores: npt.NDArray[np.float64], leaves: Leaves, alpha: float
+) -> npt.NDArray[np.bool_]:
+    """Return the rows above their leaf's threshold or of infinite score, bool[n]."""
+    threshold = cof_threshold(scores, leaves.order, leaves.starts, float(alpha))
+    bound = np.empty(len(scores))
+    bound[leaves.order] = np.repeat(threshold, np.diff(leaves.starts))
+    above = scores > bound + TOLERANCE * np.maximum(1.0, np.abs(bound))
+    return np.asarray(above | np.isinf(scores), dtype=np.bool_)

@@ -1,0 +1,1 @@
+"""Kernels that order rows and cut an order into groups."""

@@ -1,0 +1,1 @@
+"""Kernels that cut a table into the leaves of a tree."""

@@ -1,0 +1,128 @@
+"""The measures of ``utility`` for a release whose labels are not printed.
+
+Two classes whose labels would be equal are one, a class whose labels would all be ``*`` is
+suppressed, and the ends of ranges are the DOUBLEs that the printed labels would be read as.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core.columns import Categories, Numbers
+from anon_sql.core.hierarchy.hierarchical import Hierarchical
+from anon_sql.core.labels.grammar import STAR
+from anon_sql.core.labels.nodes import NULLS, node_text, nodes_of
+from anon_sql.core.table import Column, QuasiTable
+from anon_sql.measures.penalties import node_loss, range_loss, set_loss
+from anon_sql.measures.points import points
+from anon_sql.measures.utility import of_classes, of_losses
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Grouped = tuple[npt.NDArray[np.int32], Ints]  # rows class by class, where each class starts
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A table whose releases are measured.
+
+    types, lists: SQL types and values of its quasi-identifiers, by name.
+    """
+
+    table: QuasiTable
+    types: Mapping[str, str]
+    lists: Mapping[str, pa.Array]
+
+    @cached_property
+    def points(self) -> dict[str, Floats]:
+        """The values of each numeric column as ``points``, float64[n], rows as they came."""
+        return {
+            column.name: points(self.types[column.name], self.lists[column.name])
+            for column in self.table.columns
+            if isinstance(column, Numbers)
+        }
+
+    def measures(
+        self, classes: npt.NDArray[np.int32], nodes: npt.NDArray[np.int32] | None, k: int
+    ) -> dict[str, Any]:
+        """Return the measures of classes, by the names of ``UTILITY``.
+
+        classes: int32[n], -1 for a suppressed row; nodes: int32[n, d], the nodes of hierarchies
+        that the method chose, or None; k: of cavg.
+        """
+        from anon_sql.kernels.hash import grouping
+
+        rows, count = self.table.rows, int(classes.max(initial=-1)) + 1
+        starred = bool((classes < 0).any())
+        grouped = grouping.group(
+            np.where(classes < 0, count, classes).astype(np.int32), count + starred
+        )
+        sizes = np.diff(grouped[1])
+        printed, stars, lost = [], np.ones(len(sizes), dtype=np.bool_), []
+        for at, column in enumerate(self.table.columns):
+            chosen = None if nodes is None else nodes[:, at]
+            label, star, loss = self._column(column, grouped, chosen)
+            if starred:
+                star[-1] = True
+            printed.append(np.where(star, -1, label))
+            stars &= star
+            lost.append(np.where(star, 1.0, loss))
+        _, alike = np.unique(np.column_stack(printed), axis=0, return_inverse=True)
+        shown = np.bincount(alike.reshape(-1), weights=np.where(stars, 0, sizes)).astype(np.int64)
+        measured = of_classes(rows, shown[shown > 0], int(sizes[stars].sum()), k)
+        return {**measured, "gcp": of_losses(rows, sizes, lost)["gcp"]}
+
+    def _column(
+        self, column: Column, grouped: Grouped, nodes: npt.NDArray[np.int32] | None
+    ) -> tuple[Ints, npt.NDArray[np.bool_], Floats]:
+        """Return of each class the number of its label, whether that is ``*``, and its NCP."""
+        if isinstance(column, Hierarchical):
+            return _of_nodes(column, grouped, nodes)
+        if isinstance(column, Numbers):
+            return _of_ranges(column, grouped, self.points[column.name])
+        return _of_sets(column, grouped)
+
+
+def _of_nodes(
+    column: Hierarchical, grouped: Grouped, chosen: npt.NDArray[np.int32] | None
+) -> tuple[Ints, npt.NDArray[np.bool_], Floats]:
+    used, of_class = np.unique(nodes_of(column, *grouped, chosen), return_inverse=True)
+    tree = column.tree
+    texts = [node_text(tree, node) for node in used.tolist()]
+    known = {text: at for at, text in enumerate(dict.fromkeys(texts))}
+    label = np.array([known[text] for text in texts])
+    star = np.array([text == STAR for text in texts])
+    nodes = np.array([tree.root if text is None else tree.node_of[text] for text in texts])
+    loss = np.where(used == NULLS, 0.0, node_loss(tree, nodes))
+    return label[of_class], star[of_class], loss[of_class]
+
+
+def _of_ranges(
+    column: Numbers, grouped: Grouped, halves: Floats
+) -> tuple[Ints, npt.NDArray[np.bool_], Floats]:
+    from anon_sql.kernels.hash import grouping
+
+    low, high, nulls = grouping.extremes(*grouped, column.keys, column.present)
+    empty = low < 0
+    ends = np.column_stack([empty, column.keys[low], column.keys[high]])
+    ends[empty, 1:] = 0
+    _, label = np.unique(ends, axis=0, return_inverse=True)
+    known = halves[column.present]
+    least, most = (known.min(), known.max()) if len(known) else (0.0, 0.0)
+    loss = np.where(empty, 0.0, range_loss(halves[low], halves[high], least, most))
+    return label.reshape(-1), (nulls > 0) & ~empty, loss
+
+
+def _of_sets(column: Categories, grouped: Grouped) -> tuple[Ints, npt.NDArray[np.bool_], Floats]:
+    from anon_sql.kernels.hash import grouping
+
+    ends, flat = grouping.distinct(*grouped, column.codes)
+    _, label = np.unique(grouping.set_hashes(ends, flat), return_inverse=True)
+    count = np.diff(ends)
+    star = (flat[ends[1:] - 1] == column.null_code) & (count > 1)
+    return label, star, set_loss(count, column.distinct)

@@ -1,0 +1,173 @@
+"""A raw table and its release as every measure takes them: domains and classes, never rows."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core.columns import is_number
+from anon_sql.core.roles import Roles, fold
+from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.measures.domain import Domain
+from anon_sql.measures.penalties import BEYOND, Penalties, penalties
+
+ORDER = "the raw table must come first and its release second"
+TREE_HINT = "name hierarchy := if the release was made with one"
+HINT = f"the raw table comes first and its release second; {TREE_HINT}"
+_LABEL = ("VARCHAR", "ENUM(")
+_RANGE = re.compile(r'STRUCT\("?min"? .*, "?max"? .*\)')
+_SET = "VARCHAR[]"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One call of a measure, its types checked.
+
+    rows: of the raw table. types: SQL types of its columns, by name; released: of the release's
+    columns. domains: of the quasi-identifiers, in their order. labels: of each quasi-identifier
+    what every class shows, by name; sizes: int64[m], the rows of each class.
+    """
+
+    function: str
+    roles: Roles
+    rows: int
+    types: Mapping[str, str]
+    released: Mapping[str, str]
+    domains: Sequence[Domain]
+    labels: Mapping[str, pa.Array]
+    sizes: npt.NDArray[np.int64]
+
+    @property
+    def released_rows(self) -> int:
+        """How many rows the release has."""
+        return int(self.sizes.sum())
+
+    @cached_property
+    def losses(self) -> dict[str, Penalties]:
+        """The NCP of every class in each quasi-identifier, see ``require_labels``."""
+        return self.penalties("share")
+
+    def penalties(self, form: str) -> dict[str, Penalties]:
+        """Return the NCP of every class in each quasi-identifier, by name.
+
+        Raises AnonError where a label cannot be read or says more than the raw column holds.
+        """
+        found = penalties(self.domains, self.labels, form)
+        whole = self.rows == self.released_rows
+        for column in self.domains:
+            _require_labels(self.function, column, found[column.name], whole)
+        return found
+
+    def suppressed(self, found: Mapping[str, Penalties]) -> npt.NDArray[np.bool_]:
+        """Return which classes are suppressed in every quasi-identifier, bool[m]."""
+        stars = [found[column.name].star for column in self.domains]
+        return np.asarray(np.logical_and.reduce(stars))
+
+    def require_no_more_rows(self) -> None:
+        """Raise AnonError where the release has more rows than the raw table."""
+        if self.released_rows > self.rows:
+            got = f"{self.released_rows:,} rows in the second and {self.rows:,} in the first"
+            raise AnonError(self.function, ORDER, got, "swap them")
+
+
+def require_types(
+    function: str, quasi: Sequence[str], types: Mapping[str, str], released: Mapping[str, str]
+) -> None:
+    """Raise AnonError unless the release has labels of every quasi-identifier.
+
+    types: SQL types of the raw table, by name; released: of the release, by folded name.
+    """
+    missing = [column for column in quasi if fold(column) not in released]
+    if missing:
+        raise AnonError(
+            function,
+            "the release must have every quasi-identifier",
+            f"none called {', '.join(missing)}",
+            did_you_mean(missing[0], released),
+        )
+    for column in quasi:
+        _require_type(function, column, types[column], released[fold(column)])
+
+
+def require_any(function: str, sensitive: Sequence[str]) -> None:
+    """Raise AnonError where no column is sensitive."""
+    if not sensitive:
+        raise AnonError(
+            function,
+            "at least one sensitive column is needed",
+            "none",
+            "pass sensitive := ['illness', …] or declare it: COMMENT ON COLUMN t.illness IS "
+            "'anon:sensitive'",
+        )
+
+
+def require_released(function: str, sensitive: Sequence[str], released: Sequence[str]) -> None:
+    """Raise AnonError where the release, whose columns are given, lacks a sensitive one."""
+    known = {fold(name) for name in released}
+    for column in sensitive:
+        if fold(column) not in known:
+            raise AnonError(
+                function,
+                "the release must have every sensitive column",
+                f"none called {column}",
+                did_you_mean(column, released),
+            )
+
+
+def is_label(sql_type: str) -> bool:
+    """Return whether a released column holds labels, not structs or lists."""
+    return sql_type.startswith(_LABEL) and sql_type != _SET
+
+
+def _require_type(function: str, column: str, raw: str, released: str) -> None:
+    if _RANGE.fullmatch(raw) or raw == _SET:
+        raise AnonError(function, ORDER, f"{column} of type {raw} in the first", "swap them")
+    number = is_number(function, column, raw)
+    if is_label(released):
+        return
+    if _RANGE.fullmatch(released) if number else released == _SET:
+        return
+    if raw == "VARCHAR" and not released.endswith(("]", ")")):
+        raise AnonError(
+            function,
+            ORDER,
+            f"{column} as VARCHAR in the first and as {released} in the second",
+            "swap them, or read a file of labels as text",
+        )
+    raise AnonError(
+        function,
+        f"a release must hold labels of {column}, or structs and lists",
+        released,
+        "make it with a release function, or read a file of labels as text",
+    )
+
+
+def _require_labels(function: str, column: Domain, lost: Penalties, whole: bool) -> None:
+    """Raise AnonError for labels that cannot be read, or name what the raw column does not hold."""
+    malformed, beyond = int(np.isnan(lost.loss).sum()), int((lost.loss == BEYOND).sum())
+    if malformed:
+        kinds = "a number, [low, high]" if column.number else "a value, {…}"
+        kinds = kinds if column.tree is None else "a node of its hierarchy"
+        raise AnonError(
+            function,
+            f"a label of {column.name} must be {kinds} or *",
+            _classes(malformed, "other"),
+            TREE_HINT if column.tree is None else None,
+        )
+    if beyond:
+        raise AnonError(
+            function,
+            f"a label of {column.name} must name what the raw table holds",
+            _classes(beyond, "more"),
+            HINT,
+        )
+    if whole and column.tree is None and not lost.quoted and column.label_like:
+        raise AnonError(function, ORDER, f"labels of {column.name} in the first only", "swap them")
+
+
+def _classes(count: int, what: str) -> str:
+    return f"{count:,} class{'' if count == 1 else 'es'} with {what}"

@@ -1,0 +1,125 @@
+"""The normalized certainty penalty (NCP) of released labels, column by column.
+
+Xu et al. 2006 (Utility-based anonymization using local recoding), section 3.1: the range of a
+number / its range in the table; of a text the values of its label / those of the table. In a
+hierarchy the leaves below a node / all leaves (Kara and Eyupoglu 2023, equation 5).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.core.arrow import integers, plain
+from anon_sql.core.hierarchy.tree import Tree
+from anon_sql.core.labels.read import Ranges, Said, read_columns, read_nodes, read_sets
+from anon_sql.measures.domain import Domain
+from anon_sql.measures.points import points
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+BEYOND = 2.0  # the loss of a label that says more than the raw column holds
+
+
+@dataclass(frozen=True)
+class Penalties:
+    """Of one column, an entry a class.
+
+    loss: 0 to 1, BEYOND, or NaN for a malformed label. star: suppressed, which loses 1. quoted:
+    whether some label could stand for text that looks like a label.
+    """
+
+    loss: Floats
+    star: Bools
+    quoted: bool
+
+
+def range_loss(low: Floats, high: Floats, least: float, most: float) -> Floats:
+    """Return the NCP of ranges in a domain, all of them given as ``points``."""
+    width = most - least
+    return (high - low) / (width if width > 0 else 1.0)
+
+
+def set_loss(counts: Ints, values: int, form: str = "share") -> Floats:
+    """Return the NCP of sets of so many texts in a domain of so many, NULL among them.
+
+    form: ``dop`` for (counts - 1) / (values - 1).
+    """
+    less = form == "dop"
+    return np.where(counts > 1, (counts - less) / max(values - less, 1), 0.0)
+
+
+def node_loss(tree: Tree, nodes: Ints) -> Floats:
+    """Return the NCP of nodes of a hierarchy."""
+    return tree.share[nodes]
+
+
+def penalties(
+    domains: Sequence[Domain], shown: Mapping[str, pa.Array], form: str
+) -> dict[str, Penalties]:
+    """Return the penalties of every column, by name; shown: what each class shows of it."""
+    given = {name: _distinct(labels) for name, labels in shown.items()}
+    ranged = [d for d in domains if d.number and d.tree is None]
+    ends = read_columns([d.sql_type for d in ranged], [given[d.name][0] for d in ranged])
+    read = dict(zip((d.name for d in ranged), ends, strict=True))
+    found = {}
+    for each in domains:
+        labels, at = given[each.name]
+        once = _penalties(each, labels, read.get(each.name), form)
+        found[each.name] = replace(once, loss=once.loss[at], star=once.star[at])
+    return found
+
+
+def _distinct(shown: pa.Array) -> tuple[pa.Array, Ints]:
+    """Return labels without repeats and the place of each class's among them."""
+    shown = plain(shown)
+    if not _is_text(shown.type):
+        return shown, np.arange(len(shown))
+    coded = shown if pa.types.is_dictionary(shown.type) else shown.dictionary_encode()
+    words = coded.dictionary
+    labels = pa.concat_arrays([words, pa.nulls(1, words.type)])
+    return labels, integers(coded.indices.fill_null(len(words)).cast(pa.int64()))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    texts = pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary
+    return any(is_kind(kind) for is_kind in texts)
+
+
+def _penalties(column: Domain, shown: pa.Array, read: Ranges | None, form: str) -> Penalties:
+    said: Said
+    if read is not None:
+        said, loss = read, _of_ranges(column, read)
+    elif column.tree is not None:
+        said, loss = _of_nodes(column.tree, shown)
+    else:
+        said, loss = _of_sets(column, shown, form)
+    loss = np.where(said.malformed, np.nan, loss)
+    loss = np.where(said.empty, 0.0 if column.nulls else BEYOND, loss)
+    quoted = not _is_text(shown.type) or bool(
+        said.star.any() or pc.any(pc.match_substring(shown, "'")).as_py()
+    )
+    return Penalties(np.where(said.star, 1.0, loss), said.star, quoted)
+
+
+def _of_ranges(column: Domain, read: Ranges) -> Floats:
+    low, high = points(column.sql_type, read.low), points(column.sql_type, read.high)
+    loss = range_loss(low, high, column.least, column.most)
+    inside = (column.least <= low) & (high <= column.most)
+    return np.where(np.isfinite(high - low), np.where(inside, loss, BEYOND), np.nan)
+
+
+def _of_nodes(tree: Tree, shown: pa.Array) -> tuple[Said, Floats]:
+    said = read_nodes(tree, shown)
+    return said, node_loss(tree, said.node)
+
+
+def _of_sets(column: Domain, shown: pa.Array, form: str) -> tuple[Said, Floats]:
+    said = read_sets(shown)
+    counts = np.array([len(words or ()) for words in said.words], dtype=np.int64)
+    loss = set_loss(counts, column.values, form)
+    return said, np.where(counts > len(column.words), BEYOND, loss)

@@ -1,0 +1,87 @@
+"""What a release keeps and what it costs: every measure of information loss, from its classes."""
+
+from collections.abc import Mapping, Sequence
+from math import fsum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core.options import Choice
+from anon_sql.measures.pair import Pair
+
+Ints = npt.NDArray[np.int64]
+COUNTS = ("rows", "suppressed", "classes", "smallest_class", "dm", "dm_star")
+SHARES = ("cavg", "suppression_rate", "gcp")
+UTILITY = pa.struct(
+    [
+        ("released_rows", pa.int64()),
+        *((name, pa.int64()) for name in COUNTS),
+        *((name, pa.float64()) for name in SHARES),
+        ("attributes", pa.list_(pa.string())),
+        ("ncp", pa.list_(pa.float64())),
+    ]
+)
+FORM = Choice(("share", "dop"))
+
+
+def utility(pair: Pair, k: int, form: str = "share", *, adds: bool = False) -> dict[str, Any]:
+    """Return the fields of ``UTILITY``.
+
+    k: of cavg. form: of the NCP of texts, see ``set_loss``. adds: whether the release may have more
+    rows than the raw table, and then no gcp. Raises AnonError where raw and release do not belong
+    together.
+    """
+    if not adds:
+        pair.require_no_more_rows()
+    found = pair.penalties(form)
+    starred, released = pair.suppressed(found), pair.released_rows
+    left_out = pair.rows - released
+    suppressed = int(pair.sizes[starred].sum()) + left_out
+    losses = [found[column.name].loss for column in pair.domains]
+    measured = of_classes(pair.rows, pair.sizes[~starred], suppressed, k)
+    lost = of_losses(pair.rows, pair.sizes, losses, left_out)
+    return {
+        "released_rows": released,
+        **measured,
+        "smallest_class": measured["smallest_class"] if released else None,
+        "gcp": lost["gcp"] if left_out >= 0 else None,
+        "attributes": [column.name for column in pair.domains],
+        "ncp": lost["ncp"],
+    }
+
+
+def of_classes(rows: int, sizes: Ints, suppressed: int, k: int) -> Mapping[str, Any]:
+    """Return what the sizes of classes say, by the names of ``UTILITY``.
+
+    rows: of the raw table. sizes: int64[m], of the classes that are not suppressed. suppressed:
+    rows, which are one class of dm and cost ``rows`` each in dm_star (Bayardo and Agrawal 2005).
+    cavg is of LeFevre et al. 2006.
+    """
+    squares = int((sizes**2).sum())
+    smallest = [int(sizes.min())] if len(sizes) else []
+    return {
+        "rows": rows,
+        "suppressed": suppressed,
+        "classes": len(sizes),
+        "smallest_class": min(smallest + [suppressed] * (suppressed > 0), default=None),
+        "dm": squares + suppressed**2,
+        "dm_star": squares + suppressed * rows,
+        "cavg": (rows - suppressed) / len(sizes) / k if len(sizes) else None,
+        "suppression_rate": suppressed / rows if rows else None,
+    }
+
+
+def of_losses(
+    rows: int, sizes: Ints, losses: Sequence[npt.NDArray[np.float64]], left_out: int = 0
+) -> Mapping[str, Any]:
+    """Return ``gcp`` and the mean ``ncp`` of each column; NULL for a table without rows.
+
+    losses: of each column what every class loses, float64[m], a suppressed one 1. left_out: rows
+    that the release lacks, which lose 1 each.
+    """
+    if not rows:
+        return {"gcp": None, "ncp": [None] * len(losses)}
+    ncp = [(fsum(sizes * loss) + left_out) / rows for loss in losses]
+    return {"gcp": fsum(ncp) / len(ncp), "ncp": ncp}

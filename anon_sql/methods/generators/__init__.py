@@ -1,0 +1,1 @@
+"""Generators of synthetic records, made of the values of real rows."""

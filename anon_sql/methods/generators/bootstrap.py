@@ -1,0 +1,56 @@
+"""Mix records from real rows: a bootstrap that needs neither training nor another package.
+
+Not from a paper. It preserves dependencies between columns only as far as near rows share them, and
+yields no value that no row has; SDkA asks for CTGAN.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql.methods.generators.attributes import Positions, RealRows
+
+_MATES = 8  # rows drawn, of which the nearest gives the other values
+_FREE = 0.1  # share of the values taken from any row that has the sensitive value
+
+
+class Bootstrap:
+    """Generator that mixes the values of near rows.
+
+    A record starts as a random row with the sensitive value. Each value of another column is
+    replaced with probability 1/2 by that of a near row, whatever its sensitive value: the nearest
+    by Gower's distance of a few random ones. A few values come from another row with the sensitive
+    value.
+    """
+
+    hint = "leave fewer columns, or use generator := 'ctgan'"
+
+    def __init__(self, function: str, real: RealRows, seed: int, epochs: int):
+        self.real, self.seed = real, seed
+
+    def draw(self, value: int, count: int, at: int) -> Positions:
+        rng = np.random.default_rng([self.seed, value, at])
+        held = np.flatnonzero(self.real.columns[self.real.sensitive].codes == value)
+        base = held[rng.integers(0, len(held), count)]
+        mates = rng.integers(0, self.real.rows, (count, _MATES))
+        mate = mates[np.arange(count), self._distance(base, mates).argmin(axis=1)]
+        shape = (count, len(self.real.columns))
+        records = np.where(rng.random(shape) < 0.5, mate[:, None], base[:, None])
+        free = held[rng.integers(0, len(held), shape)]
+        records = np.where(rng.random(shape) < _FREE, free, records)
+        records[:, self.real.sensitive] = base
+        return records.astype(np.int32)
+
+    def _distance(
+        self, base: npt.NDArray[np.int64], mates: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float64]:
+        """Return Gower's distance of each row to its candidates, times d, float64[m, mates]."""
+        total = np.zeros(mates.shape)
+        for column in self.real.columns:
+            apart = (column.codes[base][:, None] != column.codes[mates]).astype(np.float64)
+            numbers = column.numbers
+            if numbers is not None and np.isfinite(numbers).any():
+                width = np.nanmax(numbers) - np.nanmin(numbers)
+                gap = np.abs(numbers[base][:, None] - numbers[mates]) / (width or 1.0)
+                apart = np.where(np.isnan(gap), apart, gap)
+            total += apart
+        return total

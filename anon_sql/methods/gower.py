@@ -1,0 +1,121 @@
+"""Gower's distance of two records."""
+
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.core.arrow import integers, plain, valid
+from anon_sql.core.columns import gaps
+from anon_sql.core.roles import fold
+from anon_sql.errors import AnonError, did_you_mean
+
+
+def gower(left: pa.Array, right: pa.Array, ranges: pa.Array) -> npt.NDArray[np.float64]:
+    """Return Gower's distance of pairs of records, float64[n] in [0, 1]; NaN where no column is
+    present in both (Gower 1971, A general coefficient of similarity).
+
+    left, right: structs of one record each; ranges: a map of a range for each number, NULL for each
+    text, as ``gower_ranges`` has it. Raises AnonError for other types and for missing columns.
+    """
+    for record in (left, right):
+        if not _is_or_null(record, pa.types.is_struct):
+            raise AnonError("gower", "a and b must be structs of one record each", str(record.type))
+    if not _is_or_null(ranges, pa.types.is_map):
+        raise AnonError("gower", "ranges must come from gower_ranges()", str(ranges.type))
+    found = np.full(len(left), np.nan)
+    for widths, rows in _by_ranges(ranges):
+        found[rows] = _distances(left.take(rows), right.take(rows), widths)
+    return found
+
+
+def _is_or_null(values: pa.Array, test: Callable[[pa.DataType], bool]) -> bool:
+    return test(values.type) or pa.types.is_null(values.type)
+
+
+def _by_ranges(ranges: pa.Array) -> list[tuple[dict[str, float | None], pa.Array]]:
+    """Each ranges given, with the rows that have it; rows where it is NULL are left out."""
+    count = len(ranges)
+    if count and ranges.slice(1).equals(ranges.slice(0, count - 1)):
+        given = ranges[0].as_py()
+        return [] if given is None else [(_widths(given), pa.array(range(count), pa.int64()))]
+    rows: dict[Any, list[int]] = {}
+    for row, given in enumerate(ranges.to_pylist()):
+        if given is not None:
+            rows.setdefault(tuple(given), []).append(row)
+    return [(_widths(given), pa.array(at, pa.int64())) for given, at in rows.items()]
+
+
+def _widths(given: Iterable[tuple[Any, Any]]) -> dict[str, float | None]:
+    """Checked ranges; Python numbers of any kind as floats."""
+    pairs = list(given)
+    known = (int, float, Decimal, type(None))
+    if not all(isinstance(n, str) and isinstance(w, known) for n, w in pairs):
+        raise AnonError("gower", "ranges must be a MAP(VARCHAR, DOUBLE)", "a map of other types")
+    return {name: None if width is None else float(width) for name, width in pairs}
+
+
+def _distances(
+    left: pa.Array, right: pa.Array, widths: Mapping[str, float | None]
+) -> npt.NDArray[np.float64]:
+    """Distances of the pairs of rows; NaN where no column is present in both."""
+    from anon_sql.kernels.loss.gower import gower_pairs
+
+    if not widths or pa.types.is_null(left.type) or pa.types.is_null(right.type):
+        return np.full(len(left), np.nan)
+    apart = [_apart(_field(left, n), _field(right, n), n, w) for n, w in widths.items()]
+    return gower_pairs(
+        np.zeros((len(left), len(widths))),
+        np.column_stack(apart),
+        [width is not None for width in widths.values()],
+        [width or 0.0 for width in widths.values()],
+    )
+
+
+def _field(record: pa.StructArray, name: str) -> pa.Array:
+    names = [field.name for field in record.type]
+    at = next((i for i, known in enumerate(names) if fold(known) == fold(name)), None)
+    if at is None:
+        hint = did_you_mean(name, names)
+        raise AnonError("gower", "a record must have every column of ranges", f"no {name}", hint)
+    return plain(record.flatten()[at])
+
+
+def _apart(
+    left: pa.Array, right: pa.Array, name: str, width: float | None
+) -> npt.NDArray[np.float64]:
+    """How far two columns are apart, at most by the range; text by 0 or 1; NaN for NULL."""
+    kinds = {_kind(side.type) for side in (left, right)} - {"null"}
+    if len(kinds) > 1 or "other" in kinds or (width is not None and "text" in kinds):
+        raise AnonError(
+            "gower",
+            "a column must be text, or numbers or times of one kind that have a range",
+            f"{name} as {' and '.join(sorted({str(left.type), str(right.type)}))}",
+        )
+    known = next((s.type for s in (left, right) if not pa.types.is_null(s.type)), pa.int8())
+    sides = [pa.nulls(len(s), known) if pa.types.is_null(s.type) else s for s in (left, right)]
+    if width is not None:
+        found = gaps(*sides)
+        return np.minimum(found, width) if width > 0 else found
+    same = pc.equal(*(side.cast(pa.string()) for side in sides))
+    return np.where(valid(same), np.where(integers(same), 0.0, 1.0), np.nan)
+
+
+def _kind(kind: pa.DataType) -> str:
+    types = pa.types
+    if (
+        types.is_string(kind)
+        or types.is_large_string(kind)
+        or types.is_boolean(kind)
+        or types.is_dictionary(kind)
+    ):
+        return "text"
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return "number"
+    tests = {"null": types.is_null, "date": types.is_date, "time": types.is_time}
+    tests["timestamp"] = types.is_timestamp
+    return next((name for name, test in tests.items() if test(kind)), "other")

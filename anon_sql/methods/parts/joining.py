@@ -1,0 +1,115 @@
+"""Join rows and classes that cannot stand alone to the class of least increase of loss."""
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql.core.constraints import Constraint
+from anon_sql.core.table import QuasiTable
+from anon_sql.core.workers import Workers
+
+JOB = 1 << 24  # comparisons of two classes in a job
+
+
+def join_nearest(
+    table: QuasiTable,
+    classes: npt.NDArray[np.int32],
+    short: npt.NDArray[np.bool_],
+    workers: Workers,
+) -> npt.NDArray[np.int32]:
+    """Return class ids int32[n] after every class marked in ``short``, bool[m], joined another.
+
+    Each compares the unmarked classes as they were before any joined, so that the result does not
+    depend on the order. Where every class is marked, all rows become one class.
+    """
+    from anon_sql.kernels.hash import grouping
+    from anon_sql.kernels.loss import nearness
+
+    if not short.any():
+        return classes
+    targets = np.flatnonzero(~short)
+    if len(targets) == 0:
+        return np.zeros_like(classes)
+    order, starts = grouping.group(classes, len(short))
+    known = nearness.profiles(table.points, table.model, order, starts)
+    wanted = np.flatnonzero(short)
+    step = max(1, JOB // len(targets))
+    parts = [wanted[at : at + step] for at in range(0, len(wanted), step)]
+    found = workers.map(
+        nearness.nearest,
+        [(part, targets, table.model, starts, *known) for part in parts],
+        [len(part) for part in parts],
+    )
+    becomes = np.arange(len(short), dtype=np.int32)
+    becomes[wanted] = np.concatenate(found)
+    joined: npt.NDArray[np.int32] = becomes[classes]
+    return joined
+
+
+def place_suppressed(
+    table: QuasiTable,
+    classes: npt.NDArray[np.int32],
+    constraint: Constraint,
+    mode: str,
+    workers: Workers,
+) -> npt.NDArray[np.int32]:
+    """Return class ids int32[n] where suppressed rows (-1) stay so or have joined a class.
+
+    Suppressed rows stay so where ``mode`` is 'drop', which leaves them out of the release, or
+    where they satisfy the constraint together. In both modes the other rows must satisfy it too:
+    where they are too few or lack values without the suppressed rows, every suppressed row joins
+    the class of least increase of loss.
+    """
+    suppressed = classes < 0
+    count = int(suppressed.sum())
+    if count == 0:
+        return classes
+    shown = mode == "drop" or constraint.allows(np.flatnonzero(suppressed))
+    if shown and _enough_left(classes, constraint):
+        return classes
+    first = int(classes.max()) + 1
+    alone = classes.copy()
+    alone[suppressed] = first + np.arange(count, dtype=np.int32)
+    short = np.arange(first + count) >= first
+    return dense(join_nearest(table, alone, short, workers))
+
+
+def _enough_left(classes: npt.NDArray[np.int32], constraint: Constraint) -> bool:
+    """Return whether the rows that are not suppressed can be released in legal classes.
+
+    They can where their union is legal, since merging ends there at the latest. The union of legal
+    classes of persons may be illegal, so the classes themselves are tried too.
+    """
+    kept = np.flatnonzero(classes >= 0)
+    if len(kept) == 0 or constraint.allows(kept):
+        return True
+    return bool(constraint.legal(classes, int(classes.max()) + 1).all())
+
+
+def accompany_suppressed(
+    classes: npt.NDArray[np.int32], constraint: Constraint, mode: str
+) -> npt.NDArray[np.int32]:
+    """Return class ids int32[n] where suppressed rows (-1) satisfy the constraint together.
+
+    For methods whose labels no further row may change: the rows of the smallest classes are
+    suppressed too (ties: lower id) until the suppressed rows are legal. ``mode`` 'drop' leaves
+    suppressed rows out of the release, so that they need not be.
+    """
+    suppressed = classes < 0
+    if not suppressed.any() or mode == "drop":
+        return dense(classes)
+    joined = dense(classes)
+    sizes = np.bincount(joined[joined >= 0])
+    for smallest in np.argsort(sizes, kind="stable"):
+        if constraint.allows(np.flatnonzero(joined < 0)):
+            break
+        joined[joined == smallest] = -1
+    return dense(joined)
+
+
+def dense(classes: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Return the same classes with ids from 0 without gaps; -1 stays."""
+    used = np.zeros(int(classes.max(initial=-1)) + 2, dtype=np.bool_)
+    used[classes] = True  # -1 marks the last place, which is no class
+    ids = np.cumsum(used[:-1], dtype=np.int32) - np.int32(1)
+    result: npt.NDArray[np.int32] = np.where(classes >= 0, np.append(ids, -1)[classes], -1)
+    return result.astype(np.int32)

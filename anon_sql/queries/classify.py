@@ -1,0 +1,175 @@
+"""A classifier trained on a raw table and on its release, tested on rows that it has not seen.
+
+A release has neither the order nor the keys of its raw table, so rows cannot be paired: the same
+split means as many rows of each value of the target, drawn by one seed from rows sorted alike.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core.options import Choice, Number, Option, Whole
+from anon_sql.core.roles import fold
+from anon_sql.errors import AnonError, did_you_mean, not_installed
+from anon_sql.measures.domain import Domain
+from anon_sql.measures.pair import HINT
+from anon_sql.queries.distinct import distinct
+from anon_sql.queries.features import Encoder, Said, labels, values
+
+OPTIONS: Mapping[str, Option] = {
+    "model": Choice(("random_forest", "knn", "svm", "naive_bayes")),
+    "held_out": Number(0, 1),
+    "seed": Whole(0),
+    "baseline": Choice(("raw", "none")),
+}
+ROW = pa.struct(
+    [
+        ("data", pa.string()),
+        ("accuracy", pa.float64()),
+        ("f_measure", pa.float64()),
+        ("trained", pa.int64()),
+        ("tested", pa.int64()),
+    ]
+)
+_FUNCTION = "classification"
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Rows that are alike: columns, of each quasi-identifier a value or label by its name; target,
+    as text; count, int64[n], how many rows."""
+
+    columns: Mapping[str, pa.Array]
+    target: Sequence[str | None]
+    count: npt.NDArray[np.int64]
+
+
+def classification(
+    options: Mapping[str, Any],
+    positive: str | None,
+    columns: Sequence[Domain],
+    raw: Groups,
+    released: Groups,
+) -> pa.Array:
+    """Return a row of ``ROW`` of each table, or of the release alone.
+
+    options: those of ``OPTIONS``; positive: the value that F-measures are of, None for the rarest;
+    columns: the quasi-identifiers. Raises AnonError.
+    """
+    rows = []
+    for data, groups in (("raw", raw), ("released", released)):
+        features = []
+        for column in columns:
+            shown, codes = distinct(groups.columns[column.name])
+            said = values(column, shown) if data == "raw" else labels(column, shown)
+            held = {word for one in said if isinstance(one, tuple) for word in one}
+            if column.tree is None and not held <= set(column.words):
+                rule = f"a label of {column.name} must name what the raw table holds"
+                raise AnonError(_FUNCTION, rule, "one with other", HINT)
+            features.append((said, codes))
+        sorted_columns, wanted = _sorted(groups, features)
+        if positive is None and len(set(wanted)) > 1:
+            positive = min(Counter(wanted).items(), key=lambda item: (item[1], item[0]))[0]
+        if data == "released" or options["baseline"] == "raw":
+            rows.append({"data": data, **_scores(options, sorted_columns, wanted, positive)})
+    return pa.array(rows, ROW)
+
+
+def _sorted(
+    groups: Groups, features: Sequence[tuple[list[Said], npt.NDArray[np.int64]]]
+) -> tuple[list[list[Said]], list[str]]:
+    """The rows that have a target, by the target and by what their columns say."""
+    said = [_ranks([repr(one) for one in known])[codes] for known, codes in features]
+    present = np.array([value is not None for value in groups.target], dtype=np.bool_)
+    order = np.lexsort([*said[::-1], _ranks([value or "" for value in groups.target])])
+    rows = np.repeat(order, np.where(present, groups.count, 0)[order])
+    columns = [[known[code] for code in codes[rows]] for known, codes in features]
+    return columns, [groups.target[row] or "" for row in rows]
+
+
+def _ranks(texts: Sequence[str]) -> npt.NDArray[np.int64]:
+    """The place of each text among the sorted ones."""
+    place_of = {text: place for place, text in enumerate(sorted(set(texts)))}
+    return np.array([place_of[text] for text in texts], dtype=np.int64)
+
+
+def target_of(name: Any, columns: Iterable[str], quasi: Sequence[str]) -> str:
+    """Return the column of the raw table that a call names. Raises AnonError where there is none,
+    or where it is a quasi-identifier."""
+    known = {fold(column): column for column in columns}
+    if not isinstance(name, str) or fold(name) not in known:
+        hint = did_you_mean(name, known.values()) if isinstance(name, str) else None
+        raise AnonError(_FUNCTION, "target must name a column of the raw table", f"'{name}'", hint)
+    if fold(name) in {fold(column) for column in quasi}:
+        rule = "target must be a column that the release keeps"
+        raise AnonError(_FUNCTION, rule, f"the quasi-identifier {name}")
+    return known[fold(name)]
+
+
+def _scores(
+    options: Mapping[str, Any],
+    features: list[list[Said]],
+    wanted: list[str],
+    positive: str | None,
+) -> dict[str, Any]:
+    """The measures of a model, trained and tested on sorted rows."""
+    if len(set(wanted)) < 2:
+        rule = "target must have two values or more"
+        raise AnonError(_FUNCTION, rule, f"{len(set(wanted))}")
+    tested = _held_out(wanted, options["held_out"], options["seed"])
+    train, test = np.flatnonzero(~tested), np.flatnonzero(tested)
+    answers = np.array(wanted, dtype=object)
+    if not len(test) or len(set(answers[train])) < 2:
+        rule = "held_out must leave rows to train on and to test on"
+        raise AnonError(_FUNCTION, rule, f"{len(train)} and {len(test)} rows")
+    learned, asked = [], []
+    for column in features:
+        encoder = Encoder([column[at] for at in train])
+        learned.append(encoder.encode([column[at] for at in train]))
+        asked.append(encoder.encode([column[at] for at in test]))
+    fitted = _model(options["model"], options["seed"]).fit(
+        np.hstack(learned), answers[train].astype(str)
+    )
+    guessed, true = fitted.predict(np.hstack(asked)), answers[test].astype(str)
+    hit = int(((guessed == positive) & (true == positive)).sum())
+    wrong = int(((guessed == positive) != (true == positive)).sum())
+    return {
+        "accuracy": float((guessed == true).mean()),
+        "f_measure": 2 * hit / (2 * hit + wrong) if hit + wrong else None,
+        "trained": len(train),
+        "tested": len(test),
+    }
+
+
+def _held_out(wanted: list[str], share: float, seed: int) -> npt.NDArray[np.bool_]:
+    """Which of the sorted rows are tested, bool[n]: the share of each value of the target."""
+    chosen = np.zeros(len(wanted), dtype=np.bool_)
+    begin = 0
+    for _, size in sorted(Counter(wanted).items()):
+        rng = np.random.default_rng([seed, size])
+        chosen[begin + rng.permutation(size)[: round(share * size)]] = True
+        begin += size
+    return chosen
+
+
+def _model(name: str, seed: int) -> Any:
+    """An untrained classifier of scikit-learn. Raises AnonError where that is not installed."""
+    try:
+        from sklearn.ensemble import RandomForestClassifier
+        from sklearn.naive_bayes import GaussianNB
+        from sklearn.neighbors import KNeighborsClassifier
+        from sklearn.svm import LinearSVC
+    except ImportError:
+        raise not_installed(_FUNCTION, "scikit-learn must be installed", "none", "ml") from None
+    models = {
+        "random_forest": lambda: RandomForestClassifier(100, random_state=seed),
+        "knn": lambda: KNeighborsClassifier(15),
+        "svm": lambda: LinearSVC(random_state=seed),
+        "naive_bayes": GaussianNB,
+    }
+    return models[name]()

@@ -1,0 +1,115 @@
+"""The true answer, the estimate and the bounds of every query and group."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from anon_sql.core.columns import is_number, shown_type
+from anon_sql.core.options import Choice
+from anon_sql.errors import AnonError
+from anon_sql.queries.axis import Axis
+from anon_sql.queries.bounds import Answer
+from anon_sql.queries.least import least_values
+from anon_sql.queries.leaves import axis_of_leaves
+from anon_sql.queries.numbers import axis_of_numbers
+from anon_sql.queries.prepare import Workload
+from anon_sql.queries.quasi import Quasi
+from anon_sql.queries.query import Query
+from anon_sql.queries.released import Answers, Groups, Keys, Released
+from anon_sql.queries.words import axis_of_words
+
+MODE = Choice(("estimate", "literal"))
+ROW = pa.struct(
+    [
+        ("query", pa.string()),
+        ("group", pa.map_(pa.string(), pa.string())),
+        *((name, pa.float64()) for name in ("actual", "estimate", "lower", "upper")),
+        ("relative_error", pa.float64()),
+        ("absolute_error", pa.float64()),
+    ]
+)
+_TIMES = ("DATE", "TIME", "TIMESTAMP")
+
+
+def query_error(
+    work: Workload,
+    mode: str,
+    quasi: Mapping[str, Quasi],
+    labels: Mapping[str, pa.Array],
+    groups: Groups,
+    dropped: int,
+    kept: Mapping[str, Mapping[str, Any]],
+    actual: Answers,
+) -> pa.Array:
+    """Return a row of ``ROW`` per query and group.
+
+    quasi, labels: the quasi-identifiers that queries name and their distinct labels, to which
+    ``groups`` refers; kept: of each kept column ``least`` and ``most`` in the raw table, see
+    ``require_kept``; all by folded name. dropped: rows that the release leaves out; actual: the
+    answers of the raw table. Raises AnonError.
+    """
+    if mode == "literal":
+        least = {name: least_values(one, labels[name]) for name, one in quasi.items()}
+        found = Released(work, groups, least, 0, kept).found(actual)
+        answers = [(at, keys, _literal(work.queries[at], said)) for at, keys, said in found]
+    else:
+        axes = {name: _axis(one, labels[name]) for name, one in quasi.items()}
+        answers = list(Released(work, groups, axes, dropped, kept).found(actual))
+    rows = [
+        _row(work.queries[at], keys, actual.get((at, keys)), said) for at, keys, said in answers
+    ]
+    return pa.array(rows, ROW)
+
+
+def _axis(quasi: Quasi, shown: pa.Array) -> Axis:
+    column = quasi.domain
+    if column.tree is not None:
+        return axis_of_leaves(quasi, column.tree, shown)
+    return axis_of_numbers(quasi, shown) if column.number else axis_of_words(quasi, shown)
+
+
+def require_kept(function: str, work: Workload, kept: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raise AnonError unless kept columns are what queries take them for.
+
+    kept: ``name``, SQL types in ``raw`` and ``released``, and how many ``strange`` values the
+    release has that the raw table lacks, by folded name.
+    """
+    hint = "name it in qids where it is generalized"
+    for column, one in kept.items():
+        name = one["name"]
+        if one["raw"] != one["released"]:
+            kinds = [shown_type(one[side]) for side in ("raw", "released")]
+            got = f"{name} as {' and as '.join(kinds)}"
+            raise AnonError(function, "a kept column must have one type in both", got, hint)
+        if one["strange"]:
+            rule = "a kept column of the release must hold what the raw table holds"
+            raise AnonError(function, rule, f"other values of {name}", hint)
+        if column in work.numbers and (
+            one["raw"].startswith(_TIMES) or not is_number(function, name, one["raw"])
+        ):
+            rule = "sum, avg, min and max are of numbers"
+            raise AnonError(function, rule, f"{name} of type {shown_type(one['raw'])}")
+
+
+def _literal(query: Query, answer: Answer) -> Answer:
+    """An answer without bounds; a count is never NULL."""
+    nothing = 0.0 if query.aggregate == "count" else None
+    return nothing if answer[0] is None else answer[0], None, None
+
+
+def _row(query: Query, keys: Keys, actual: float | None, answer: Answer) -> dict[str, Any]:
+    estimate, lower, upper = answer
+    if query.aggregate == "count" and actual is None:
+        actual = 0.0
+    error = None if actual is None or estimate is None else abs(actual - estimate)
+    return {
+        "query": query.text,
+        "group": list(zip(query.groups, keys, strict=True)) if query.groups else None,
+        "actual": actual,
+        "estimate": estimate,
+        "lower": lower,
+        "upper": upper,
+        "relative_error": error / abs(actual) if error is not None and actual else None,
+        "absolute_error": error,
+    }

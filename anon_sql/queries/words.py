@@ -1,0 +1,21 @@
+"""The axis of a text: the distinct values of the raw column."""
+
+import pyarrow as pa
+
+from anon_sql.core.labels.read import read_sets
+from anon_sql.queries.axis import Axis, members
+from anon_sql.queries.quasi import Quasi
+
+
+def axis_of_words(quasi: Quasi, shown: pa.Array) -> Axis:
+    """Return the axis of a text and its labels. Raises AnonError for a label with another value."""
+    said = read_sets(shown)
+    words = [word for word in quasi.place_of if word is not None]
+    place_of = {word: place for place, word in enumerate(words)}
+    try:
+        listed = [[place_of[word] for word in label or ()] for label in said.words]
+    except KeyError:
+        raise quasi.other() from None
+    nulls = quasi.domain.nulls
+    null = quasi.word_truth([None] * nulls).any(axis=0)
+    return Axis.of_sets(quasi.word_truth(words), null, nulls, said, members(listed))

@@ -1,0 +1,164 @@
+"""Partition rows into classes that satisfy every constraint."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql import methods
+from anon_sql.core import compiling, interrupt
+from anon_sql.core.arrow import integers, valid
+from anon_sql.core.constraints import Constraint, Sensitive, constraint
+from anon_sql.core.hierarchy.rows import rows_of
+from anon_sql.core.table import QuasiTable, read
+from anon_sql.core.workers import Workers
+from anon_sql.methods.parts.joining import accompany_suppressed, dense, place_suppressed
+from anon_sql.methods.parts.protecting import protect
+from anon_sql.release.request import Request
+from anon_sql.release.source import Source, refuse_identifying
+
+Classes = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The input of a method.
+
+    table: the quasi-identifiers in canonical order. call: the arguments of the method. trees: the
+    rows of the hierarchy by column.
+    """
+
+    table: QuasiTable
+    call: methods.Call
+    method: methods.Method
+    trees: Mapping[str, pa.StructArray]
+
+
+def prepare(source: Source, request: Request, paths: pa.StructArray | None) -> Prepared:
+    """Convert the columns of a source to the input of the method that the request names.
+
+    paths: the rows of the hierarchy, as for ``rows_of``. Raises AnonError for values that labels
+    cannot represent, and if the whole table does not satisfy the constraints.
+    """
+    function = request.function
+    interrupt.begin()
+    compiling.announce()
+    refuse_identifying(function, request.k, source.marks, source.real)
+    trees = rows_of(paths, request.quasi, request.time_zone)
+    workers = Workers(function, request.threads)
+    table = read(function, request.quasi, source.quasi, source.hashes, workers, trees)
+    real = None if source.real is None else source.real[table.order]
+    counted = table.order if real is None else table.order[real]
+    limits = constraint_of(source, request, paths, counted)
+    limits.require(function, len(counted))
+    method = methods.find(function)
+    given = _given_classes(source, table)
+    call = methods.Call(function, limits, request.seed, workers, request.options, given, real)
+    return Prepared(table, call, method, trees)
+
+
+def partition(prepared: Prepared, mode: str) -> tuple[Classes, Classes | None]:
+    """Return the class of each row, int32[n], and the nodes that the method chose, int32[n, d].
+
+    Rows are in source order; suppressed rows have class -1; nodes are None if the method chose
+    none. mode: 'keep' or 'drop', the treatment of suppressed rows.
+    """
+    return run(prepared.table, prepared.call, prepared.method, mode)
+
+
+def run(
+    table: QuasiTable, call: methods.Call, method: methods.Method, mode: str
+) -> tuple[Classes, Classes | None]:
+    """Return the same as ``partition``; without any constraint, every row is its own class."""
+    asked = call.constraint.k > 1 or call.constraint.rules is not None or call.real is not None
+    if not asked and not method.given:
+        return np.arange(table.rows, dtype=np.int32), None
+    found = settled(table, call, method, mode)
+    nodes = None if found.nodes is None else as_came(table, found.nodes)
+    return as_came(table, found.classes), nodes
+
+
+def settled(
+    table: QuasiTable, call: methods.Call, method: methods.Method, mode: str
+) -> methods.Partition:
+    """Return the partition that the method finds, with every class legal.
+
+    In the mode 'keep', suppressed rows form a class too, which must be legal.
+    """
+    found: methods.Partition = method.run(table, call)
+    if found.nodes is not None:
+        return replace(found, classes=accompany_suppressed(found.classes, call.constraint, mode))
+    placed = place_suppressed(table, found.classes, call.constraint, mode, call.workers)
+    return replace(found, classes=protect(table, placed, call.constraint, call.workers))
+
+
+def as_came(table: QuasiTable, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return values that are in canonical order, rearranged to source order."""
+    result = np.empty_like(values)
+    result[table.order] = values
+    return result
+
+
+def constraint_of(
+    source: Source,
+    request: Request,
+    paths: pa.StructArray | None,
+    rows: npt.NDArray[np.int32] | None = None,
+) -> Constraint:
+    """Return the constraint on the classes of the rows at positions int32[m], or of all rows.
+
+    t uses the equal distance for a sensitive column that has NULLs or a hierarchy: it is an upper
+    bound of the hierarchical distance.
+    """
+    named = rows_of(paths, dict.fromkeys(request.protected, "VARCHAR"), request.time_zone)
+    found = []
+    for name, ordered in request.protected.items():
+        codes, known, nulls = _codes(source.keys[name], rows)
+        found.append(Sensitive(name, codes, known, ordered and not nulls and name not in named))
+    persons = None
+    if request.entity is not None:
+        persons, _, _ = _codes(source.keys[request.entity], rows)
+    return constraint(
+        request.k,
+        found,
+        persons,
+        l=request.l,
+        kind=request.l_kind,
+        c=request.c,
+        t=request.t,
+    )
+
+
+def _codes(
+    keys: pa.Array, rows: npt.NDArray[np.int32] | None
+) -> tuple[npt.NDArray[np.int32], int, bool]:
+    """Return the codes of sort keys, the number of distinct values, and whether there are NULLs.
+
+    Codes are in the order of the keys; NULL (the empty key) is last and not counted as a value.
+    rows: int32[m], the positions whose codes are returned; None for all.
+    """
+    coded = keys if pa.types.is_dictionary(keys.type) else keys.dictionary_encode()
+    words = coded.dictionary
+    sorted_ = integers(pc.sort_indices(words))
+    first = words[int(sorted_[0])].as_py() if len(words) else b"-"
+    nulls = len(first) == 0
+    rank = np.empty(len(words), np.int32)
+    rank[sorted_] = np.arange(len(words), dtype=np.int32) - nulls
+    rank[rank < 0] = len(words) - 1
+    codes = rank[integers(coded.indices.cast(pa.int32()))]
+    return (codes if rows is None else codes[rows]), len(words) - nulls, nulls
+
+
+def _given_classes(source: Source, table: QuasiTable) -> Classes | None:
+    """Return the class ids that come with the table, in canonical order; -1 for NULL."""
+    coded = source.classes
+    if coded is None:
+        return None
+    if not pa.types.is_dictionary(coded.type):
+        coded = coded.dictionary_encode()
+    ids = np.where(valid(coded), integers(coded.indices.cast(pa.int32())), -1)
+    return dense(ids[table.order].astype(np.int32))

@@ -1,0 +1,144 @@
+"""Compute a release: the order, the classes and the labels of the released rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core.labels.check import printed_alike, require_true
+from anon_sql.core.labels.make import Classes, Labels, make_labels
+from anon_sql.errors import AnonError
+from anon_sql.release.alike import merge_alike
+from anon_sql.release.partition import constraint_of, partition, prepare
+from anon_sql.release.request import Request
+from anon_sql.release.source import Source
+
+Codes = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Release:
+    """The r rows of a release.
+
+    position: int32[r], the position in the source of each released row, from 0. class_of: int32[r],
+    its class. labels: labels of every class, by name of the quasi-identifier.
+    """
+
+    position: Codes
+    class_of: Codes
+    labels: dict[str, Labels]
+
+
+def release(source: Source, request: Request, paths: pa.StructArray | None = None) -> Release:
+    """Return a release of the source's rows, after verifying its printed labels.
+
+    Rows are partitioned into classes that satisfy k, l and t. Labels are printed in the requested
+    format and parsed again: every value must lie in its label, and the groups of rows with equal
+    printed labels must satisfy k, l and t. Classes with equal labels form one group; if it is not
+    legal, it is merged with others and labels are made anew. A row with ``*`` in every
+    quasi-identifier counts as suppressed, also if no method suppressed it.
+
+    The rows are ordered by a hash of their labels, and within a group by ``source.hashes``, so the
+    release does not reveal the order of the source. paths: the rows of the hierarchy. Raises
+    AnonError if the request cannot be satisfied or a check fails; nothing is released then.
+    """
+    prepared = prepare(source, request, paths)
+    columns, types = prepared.table.columns, list(request.quasi.values())
+    values = [source.quasi[name] for name in request.quasi]
+    workers = prepared.call.workers
+    again: tuple[Codes, Codes | None] | None = partition(prepared, request.suppressed)
+    while again is not None:
+        of_row, nodes = again
+        classes = _classes(of_row, source.real)
+        labels = make_labels(
+            request.function,
+            columns,
+            types,
+            values,
+            classes,
+            nodes,
+            workers,
+            typed=request.typed,
+            centred=request.centred,
+        )
+        starred = require_true(
+            request.function,
+            columns,
+            types,
+            values,
+            labels,
+            classes.of_row,
+            len(classes.starts) - 1,
+            workers,
+            centred=request.centred,
+        )
+        group_of, dropped = _groups(request, printed_alike(labels), starred)
+        again = merge_alike(prepared, group_of[of_row], dropped, nodes)
+    position = _ordered(source, request, paths, group_of[of_row], dropped)
+    return Release(position, of_row[position], dict(zip(request.quasi, labels, strict=True)))
+
+
+def _classes(of_row: Codes, real: npt.NDArray[np.bool_] | None) -> Classes:
+    """Return the classes, with the suppressed rows (-1) as the last one.
+
+    real: bool[n], the rows that are counted, None for all. Modifies ``of_row`` in place.
+    """
+    from anon_sql.kernels.hash.grouping import group
+
+    count = int(of_row.max()) + 1
+    suppressed = bool((of_row < 0).any())
+    total = count + suppressed
+    of_row[of_row < 0] = count
+    if real is None:
+        order, starts = group(of_row, total)
+        return Classes(of_row, order, starts, suppressed)
+    counted = np.where(real, of_row, np.int32(total))
+    order, starts = group(counted, total + 1)
+    return Classes(counted, order[: starts[total]], starts[: total + 1], suppressed)
+
+
+def _groups(
+    request: Request, printed: npt.NDArray[np.uint64], starred: npt.NDArray[np.bool_]
+) -> tuple[Codes, npt.NDArray[np.bool_]]:
+    """Return the group of each class, int32[m], and which groups are left out of the release.
+
+    Classes with equal hashes of their labels, ``printed``, form a group.
+    """
+    _, inverse = np.unique(printed, return_inverse=True)
+    group_of = inverse.astype(np.int32)
+    dropped = np.zeros(int(group_of.max()) + 1, dtype=np.bool_)
+    if request.suppressed == "drop":
+        dropped[group_of[starred]] = True
+    return group_of, dropped
+
+
+def _ordered(
+    source: Source,
+    request: Request,
+    paths: pa.StructArray | None,
+    row_group: Codes,
+    dropped: npt.NDArray[np.bool_],
+) -> Codes:
+    """Return the positions of the released rows in their order, int32[r].
+
+    row_group: int32[n], the group of each row. Raises AnonError for a group that is not legal.
+    """
+    from anon_sql.kernels.hash import grouping
+
+    groups = len(dropped)
+    counted = None if source.real is None else np.flatnonzero(source.real).astype(np.int32)
+    limits = constraint_of(source, request, paths, counted)
+    own = row_group if counted is None else row_group[counted]
+    illegal = int((~limits.legal(own, groups) & ~dropped).sum())
+    if illegal:
+        raise AnonError(
+            request.function,
+            f"every class of labels must {limits.promise}",
+            f"{illegal} that {'does' if illegal == 1 else 'do'} not",
+            "nothing was released; please report this",
+        )
+    order, starts = grouping.group(row_group, groups)
+    hashes = source.hashes.to_numpy(zero_copy_only=False)
+    arranged: Codes = grouping.arrange(order, starts, hashes)
+    return arranged[~dropped[row_group[arranged]]] if dropped.any() else arranged

@@ -1,0 +1,175 @@
+"""Check the roles, parameters and constraints of one call, before any row is read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from anon_sql.core.columns import is_number
+from anon_sql.core.constraints import KINDS
+from anon_sql.core.options import Choice, Number, Option, Positive, Whole, read
+from anon_sql.core.roles import Roles, fold
+from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.methods import Method
+
+COMMON: dict[str, Option] = {
+    "format": Choice(("label", "typed")),
+    "suppressed": Choice(("keep", "drop")),
+    "seed": Whole(0),
+    "l": Number(1),
+    "l_kind": Choice(KINDS),
+    "c": Positive(),
+    "t": Number(0, 1),
+}
+DEFAULTS: dict[str, Any] = {
+    "format": "label",
+    "suppressed": "keep",
+    "seed": 0,
+    "l": 1,
+    "l_kind": "distinct",
+    "c": 3,
+    "t": 1.0,
+}
+MOST = 2**31 - 1  # larger k are equivalent: a table has fewer rows
+
+
+@dataclass(frozen=True)
+class Request:
+    """A checked call.
+
+    quasi: SQL type of each quasi-identifier by name, in the order of the call. kept: columns that
+    are released unchanged. protected: sensitive columns that l or t applies to, by name, with
+    whether t uses the ordered distance. entity: the column that identifies persons. classes: the
+    column of given class ids. options: parameters of the method. threads: number of threads.
+    time_zone: of timestamps that the hierarchy writes without one. Others: as in the SQL interface.
+    """
+
+    function: str
+    k: int
+    quasi: Mapping[str, str]
+    kept: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    protected: Mapping[str, bool] = field(default_factory=dict)
+    entity: str | None = None
+    classes: str | None = None
+    format: str = "label"
+    suppressed: str = "keep"
+    seed: int = 0
+    l: float = 1.0  # noqa: E741 - the field's name for it
+    l_kind: str = "distinct"
+    c: float = 3.0
+    t: float = 1.0
+    options: Mapping[str, Any] = field(default_factory=dict)
+    threads: int = 1
+    time_zone: str = "UTC"
+
+    @property
+    def typed(self) -> bool:
+        return self.format == "typed"
+
+    @property
+    def centred(self) -> bool:
+        """Return whether labels of numbers are the value nearest to the class mean (SDkA)."""
+        return self.options.get("numbers") == "centre"
+
+
+def require_size(function: str, k: object) -> int:
+    """Return k as an integer of at least 1, or raise AnonError."""
+    return min(Whole(1).read(function, "k", k), MOST)
+
+
+def request(
+    function: str,
+    method: Method,
+    types: Mapping[str, str],
+    roles: Roles,
+    k: int,
+    given: Mapping[str, Any],
+    *,
+    entity: str | None = None,
+    classes: str | None = None,
+    drops: Sequence[str] = (),
+    threads: int = 1,
+    time_zone: str = "UTC",
+) -> Request:
+    """Return the request of a call, or raise AnonError for invalid parameters and roles.
+
+    types: SQL type by column name; given: parameters by name, including those of the method;
+    drops: columns that are dropped in addition to identifiers.
+    """
+    asked = read(function, COMMON, {**DEFAULTS, **given})
+    options = read(function, method.options, given)
+    gone = {fold(name) for name in (classes, *drops) if name is not None}
+    for name in (*roles.quasi, *roles.sensitive, *roles.keep):
+        if fold(name) in gone:
+            raise AnonError(
+                function,
+                "columns of classes and scores are dropped",
+                f"{name} with a role",
+                "leave it out of qids, sensitive and keep",
+            )
+    for name in roles.quasi:
+        is_number(function, name, types[name])
+    gone |= {fold(name) for name in (*roles.quasi, *roles.identifier)}
+    return Request(
+        function,
+        k,
+        {name: types[name] for name in roles.quasi},
+        tuple(name for name in types if fold(name) not in gone),
+        roles.sensitive,
+        _protected(function, asked, roles, types),
+        entity,
+        classes,
+        **asked,
+        options=options,
+        threads=threads,
+        time_zone=time_zone,
+    )
+
+
+def _protected(
+    function: str, asked: Mapping[str, Any], roles: Roles, types: Mapping[str, str]
+) -> dict[str, bool]:
+    """Return the sensitive columns that l or t applies to, and whether t uses ordered distance."""
+    if asked["l_kind"] != "entropy" and asked["l"] != int(asked["l"]):
+        raise AnonError(
+            function,
+            f"l must be a whole number where l_kind is '{asked['l_kind']}'",
+            f"{asked['l']:g}",
+            "l_kind := 'entropy' takes fractions",
+        )
+    wanted = asked["l"] > 1 or asked["t"] < 1
+    if wanted and not roles.sensitive:
+        raise AnonError(
+            function,
+            "l and t need a sensitive column",
+            "none",
+            "pass sensitive := ['illness', …] or declare it: COMMENT ON COLUMN t.illness IS "
+            "'anon:sensitive'",
+        )
+    return {name: ranked(function, name, types[name]) for name in roles.sensitive if wanted}
+
+
+def ranked(function: str, name: str, sql_type: str) -> bool:
+    """Return whether t uses the ordered distance for a column: numbers, dates and times."""
+    try:
+        return is_number(function, name, sql_type)
+    except AnonError:
+        return False
+
+
+def entity_of(function: str, given: object, names: Sequence[str] | Mapping[str, str]) -> str | None:
+    """Return the column that identifies persons, spelled as in the table; None for none.
+
+    Raises AnonError if ``given`` is not the name of a column.
+    """
+    if given is None:
+        return None
+    folded = {fold(name): name for name in names}
+    if isinstance(given, str) and fold(given) in folded:
+        return folded[fold(given)]
+    raise AnonError(
+        function,
+        "entity must name a column of the table",
+        f"'{given}'" if isinstance(given, str) else type(given).__name__,
+        did_you_mean(given, folded.values()) if isinstance(given, str) else None,
+    )

@@ -1,0 +1,84 @@
+"""Run single steps of a release and compute their statistics, for the SQL building blocks."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.release.partition import as_came, partition, prepare, settled
+from anon_sql.release.request import Request
+from anon_sql.release.source import Source
+
+STATS = ("partitions", "detected", "recovered", "returned", "suppressed")
+
+
+def class_ids(
+    source: Source, request: Request, paths: pa.StructArray | None
+) -> npt.NDArray[np.int32]:
+    """Return the class of each row, int32[n], in source order."""
+    return partition(prepare(source, request, paths), request.suppressed)[0]
+
+
+def cof(
+    source: Source, request: Request, paths: pa.StructArray | None
+) -> tuple[pa.Array, pa.Array]:
+    """Return the clustering outlier factor and the outlier flag of each row, in source order.
+
+    Both are NULL for a row without a class.
+    """
+    prepared = prepare(source, request, paths)
+    scores, outlier = (
+        as_came(prepared.table, values)
+        for values in prepared.method.run(prepared.table, prepared.call)
+    )
+    unclassed = np.isnan(scores)
+    return pa.array(scores, mask=unclassed), pa.array(outlier, mask=unclassed)
+
+
+def recovery_stats(
+    source: Source | None, request: Request, paths: pa.StructArray | None
+) -> dict[str, Any]:
+    """Return the outlier recovery statistics of RAYDEN or M-COF, by column name.
+
+    source: None for an empty table. ``suppressed`` counts the rows that remain suppressed.
+    """
+    found: dict[str, Any] = {}
+    classes = np.zeros(0, dtype=np.int32)
+    if source is not None:
+        prepared = prepare(source, request, paths)
+        made = settled(prepared.table, prepared.call, prepared.method, request.suppressed)
+        classes = made.classes
+        found = {**made.stats, "suppressed": int((classes < 0).sum())}
+    counts = {name: int(found.get(name, 0)) for name in STATS}
+    counts["returned"] = counts["detected"] - counts["recovered"] - counts["suppressed"]
+    return {
+        **counts,
+        "orr": counts["recovered"] / counts["detected"] if counts["detected"] else None,
+        "suppression_rate": counts["suppressed"] / max(len(classes), 1),
+        "classes": len(np.unique(classes[classes >= 0])),
+    }
+
+
+def dop_stats(
+    source: Source | None, request: Request, paths: pa.StructArray | None
+) -> dict[str, Any]:
+    """Return the statistics of DOP by column name; for an empty table those that are not 0."""
+    if source is None:
+        return {"eps": None, "min_samples": None, "suppression_rate": 0.0}
+    prepared = prepare(source, request, paths)
+    made = settled(prepared.table, prepared.call, prepared.method, request.suppressed)
+    suppressed = int((made.classes < 0).sum())
+    return {
+        **made.stats,
+        "suppressed": suppressed,
+        "suppression_rate": suppressed / prepared.table.rows,
+        "classes": len(np.unique(made.classes[made.classes >= 0])),
+    }
+
+
+def gower_ranges(source: Source, request: Request) -> dict[str, float | None]:
+    """Return the largest minus the smallest value by column name; None for text."""
+    prepared = prepare(source, request, None)
+    found: dict[str, float | None] = prepared.method.run(prepared.table, prepared.call)
+    return found

@@ -1,1 +1,0 @@
-"""The users' own queries: parsed, asked of a raw table and of its release, and compared."""

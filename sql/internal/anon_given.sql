@@ -1,0 +1,75 @@
+-- The argument of a measure, one struct for its two relations: groups and domains, no rows.
+
+-- Return one struct with the SQL type of each column of a relation, without reading its rows.
+CREATE OR REPLACE MACRO __anon_types(__anon_tbl) AS TABLE
+SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_types
+FROM (
+    SELECT system.main.typeof(system.main.any_value(COLUMNS(*)))
+    FROM (FROM query_table(__anon_tbl) LIMIT 0)
+);
+
+-- Return the minimum, the maximum, the distinct values of text, and the number of NULLs of a column.
+CREATE OR REPLACE MACRO __anon_summary(x) AS system.main.struct_pack(
+    low := system.main.min(x),
+    high := system.main.max(x),
+    words := system.main.list(DISTINCT CASE
+        WHEN system.main.typeof(x) IN ('VARCHAR', 'BOOLEAN', 'UUID')
+            OR system.main.starts_with(system.main.typeof(x), 'ENUM(')
+        THEN x::VARCHAR END),
+    nulls := system.main.count(*) - system.main.count(x));
+
+-- Return one row: the summary of each column of a kind (see __anon_is) by name, and the row count.
+CREATE OR REPLACE MACRO __anon_domains(__anon_tbl, __anon_call, __anon_kind) AS TABLE
+WITH __anon_summed AS (
+    SELECT
+        __anon_summary(COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
+            OR __anon_is(__anon_kind, __anon_c, __anon_call))),
+        system.main.count(*) AS __anon_rows
+    FROM (SELECT *, 0::TINYINT AS __anon_zero FROM query_table(__anon_tbl))
+)
+SELECT
+    system.main.struct_pack(*COLUMNS(* EXCLUDE (__anon_rows))) AS __anon_domains, __anon_rows
+FROM __anon_summed;
+
+-- Return the struct of __anon_call_of for a measure. Identifiers need no role: nothing is released.
+CREATE OR REPLACE MACRO __anon_measure_call(__anon_raw, __anon_qids, __anon_sensitive) AS
+    __anon_call_of(__anon_raw, __anon_qids, __anon_sensitive, NULL, NULL, NULL, NULL, true);
+
+-- Return one row, __anon_given. __anon_release_groups: name of a CTE with the result of a macro of
+-- anon_groups.sql on the release.
+CREATE OR REPLACE MACRO __anon_given(
+    __anon_raw, __anon_released, __anon_call, __anon_hierarchy, __anon_release_groups
+) AS TABLE
+SELECT system.main.struct_pack(
+    call := __anon_call,
+    seen := __anon_seen(__anon_raw || ' ' || __anon_released),
+    released := __anon_released,
+    time_zone := system.main.current_setting('TimeZone'),
+    types := __anon_r.__anon_types,
+    released_types := __anon_s.__anon_types,
+    domains := __anon_domains,
+    rows := __anon_rows,
+    paths := __anon_path_rows,
+    groups := __anon_groups) AS __anon_given
+FROM
+    __anon_types(__anon_raw) AS __anon_r,
+    __anon_types(__anon_released) AS __anon_s,
+    __anon_domains(__anon_raw, __anon_call, 'quasi'),
+    __anon_path_rows(__anon_hierarchy),
+    query_table(__anon_release_groups);
+
+-- Return one row, __anon_found: every measure of information loss. k: for cavg. ncp: the form of NCP
+-- for text. adds: whether the release may have more rows than the raw table.
+CREATE OR REPLACE MACRO __anon_measures(
+    __anon_function, __anon_raw, __anon_released, __anon_qids, __anon_hierarchy,
+    __anon_k := 5, __anon_ncp := 'share', __anon_adds := false
+) AS TABLE
+WITH __anon_classed AS (
+    FROM __anon_groups(
+        __anon_released, __anon_measure_call(__anon_raw, __anon_qids, NULL), 'quasi')
+)
+SELECT __anon_utility(__anon_function, __anon_given, __anon_k, __anon_ncp, __anon_adds)
+    AS __anon_found
+FROM __anon_given(
+    __anon_raw, __anon_released, __anon_measure_call(__anon_raw, __anon_qids, NULL),
+    __anon_hierarchy, '__anon_classed');

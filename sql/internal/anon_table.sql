@@ -1,0 +1,121 @@
+-- Pass the rows of one relation to the core while DuckDB reads them. Returns one row: __anon_intake,
+-- the number under which the core stores the rows; __anon_rows, a list with an entry per row: its
+-- arrival number in the core (taken) and the columns that stay in DuckDB (kept); __anon_path_rows, the
+-- rows of the hierarchy.
+
+-- Return the sort key of a protected value: bytes in the order of the values, '' for NULL.
+CREATE OR REPLACE MACRO __anon_sort_key(x) AS CASE
+    WHEN x IS NULL THEN ''::BLOB
+    ELSE system.main.create_sort_key(system.main.list_value(x), 'ASC NULLS FIRST')
+END;
+CREATE OR REPLACE MACRO __anon_settings() AS system.main.struct_pack(
+    threads := system.main.current_setting('threads'),
+    memory_limit := system.main.current_setting('memory_limit'),
+    time_zone := system.main.current_setting('TimeZone'));
+CREATE OR REPLACE MACRO __anon_mark(x) AS CASE WHEN x IS NOT NULL THEN system.main.hash(x) END;
+
+-- Return the text of a kept value if values that print differently can have its hash (-0.0, NaN with
+-- a sign, nested types); NULL otherwise.
+CREATE OR REPLACE MACRO __anon_told_apart(x) AS CASE
+    WHEN system.main.typeof(x) IN ('FLOAT', 'DOUBLE') THEN CASE
+        WHEN system.main.signbit(TRY_CAST(x AS DOUBLE)) AND system.main.hash(x) IN (
+            system.main.hash(0::DOUBLE), system.main.hash(0::FLOAT),
+            system.main.hash('nan'::DOUBLE), system.main.hash('nan'::FLOAT)) THEN x::VARCHAR END
+    WHEN NOT system.main.regexp_full_match(system.main.typeof(x),
+        '(?s)U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|DECIMAL\(.*\)|VARCHAR|JSON|BOOLEAN|UUID'
+        '|ENUM\(.*\)|DATE|TIME|TIME_NS|TIMESTAMP(_S|_MS|_NS| WITH TIME ZONE)?|BLOB|BIT|"NULL"')
+        THEN x::VARCHAR
+END;
+
+-- Return whether a column stays in DuckDB. out: 'kept', the columns that are released unchanged, whose
+-- names begin with __anon_kept_; 'all', every column; 'none'.
+CREATE OR REPLACE MACRO __anon_rests(__anon_out, __anon_c) AS
+    CASE __anon_out
+        WHEN 'kept' THEN system.main.starts_with(__anon_c, '__anon_kept_')
+        WHEN 'all' THEN NOT system.main.starts_with(__anon_c, '__anon_')
+        ELSE system.main.starts_with(system.main.lower(__anon_c), '__anon_zero') END;
+-- Return whether a column is passed to the core.
+CREATE OR REPLACE MACRO __anon_goes(__anon_c) AS
+    __anon_c IN ('__anon_hash', '__anon_made')
+    OR system.main.regexp_matches(__anon_c, '^__anon_(from|key|mark)_')
+        AND NOT system.main.ends_with(__anon_c, '_zero');
+
+-- marked: the kind of columns of which the core gets a hash. from: the relation that is read; NULL
+-- for the table itself. A method that adds synthetic rows marks them by __anon_made = 1.
+CREATE OR REPLACE MACRO __anon_table(
+    __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_options, __anon_hierarchy,
+    __anon_out, __anon_marked_ := 'none', __anon_from := NULL
+) AS TABLE
+WITH
+__anon_begun AS MATERIALIZED (
+    SELECT __anon_begin(
+        __anon_function, __anon_types, __anon_k_given, __anon_call, __anon_seen(__anon_tbl),
+        __anon_options, __anon_settings(),
+        system.main.current_connection_id(), system.main.current_query_id(),
+        system.main.list_value(
+            __anon_sort_key('a') = system.main.create_sort_key(
+                system.main.list_value('a'), 'ASC NULLS FIRST'),
+            __anon_sort_key(NULL) = ''::BLOB, __anon_mark('a') = system.main.hash('a'),
+            __anon_told_apart('a') IS NULL, __anon_told_apart(-0.0::DOUBLE) = '-0.0',
+            __anon_told_apart(system.main.list_value('a')) IS NOT NULL)::TINYINT[]) AS __anon_intake
+    FROM __anon_schema(__anon_tbl, __anon_k)
+),
+__anon_named AS (
+    SELECT
+        *,
+        COLUMNS(lambda __anon_c: __anon_is('kept', __anon_c, __anon_call)) AS '__anon_kept_\0',
+        COLUMNS(lambda __anon_c: __anon_is('taken', __anon_c, __anon_call)) AS '__anon_from_\0',
+        __anon_sort_key(COLUMNS(lambda __anon_c: __anon_is('protected', __anon_c, __anon_call)))
+            AS '__anon_key_\0',
+        __anon_mark(COLUMNS(lambda __anon_c: __anon_is(__anon_marked_, __anon_c, __anon_call)))
+            AS '__anon_mark_\0'
+    FROM (
+        SELECT *, 0::TINYINT AS __anon_zero FROM query_table(coalesce(__anon_from, __anon_tbl)))
+),
+__anon_texts AS (
+    SELECT *, __anon_told_apart(COLUMNS(lambda __anon_c:
+        system.main.starts_with(__anon_c, '__anon_kept_'))) AS '__anon_text_\0'
+    FROM __anon_named
+),
+__anon_parts AS (
+    SELECT
+        *,
+        system.main.hash('', *COLUMNS(
+            lambda __anon_c: system.main.starts_with(__anon_c, '__anon_kept_'))) AS __anon_plain,
+        coalesce(*COLUMNS(lambda __anon_c: system.main.starts_with(__anon_c, '__anon_text_')))
+            AS __anon_any_text,
+        system.main.hash(*COLUMNS(
+            lambda __anon_c: system.main.starts_with(__anon_c, '__anon_text_'))) AS __anon_of_texts
+    FROM __anon_texts
+),
+__anon_hashed AS (
+    SELECT *, CASE
+        WHEN __anon_any_text IS NULL THEN __anon_plain
+        ELSE system.main.hash(__anon_plain, __anon_of_texts)
+    END AS __anon_hash
+    FROM __anon_parts
+),
+__anon_read AS (
+    SELECT
+        __anon_take(__anon_intake, system.main.struct_pack(*COLUMNS(lambda __anon_c:
+            __anon_goes(__anon_c)))) AS __anon_taken,
+        system.main.struct_pack(*COLUMNS(lambda __anon_c: __anon_rests(__anon_out, __anon_c)))
+            AS __anon_kept,
+        __anon_intake,
+        __anon_path_rows
+    FROM __anon_hashed, __anon_begun, __anon_path_rows(__anon_hierarchy)
+)
+SELECT
+    system.main.list(system.main.struct_pack(kept := __anon_kept, taken := __anon_taken))
+        FILTER (__anon_taken IS NOT NULL) AS __anon_rows,
+    system.main.any_value(__anon_intake) AS __anon_intake,
+    system.main.any_value(__anon_path_rows) FILTER (__anon_taken = 0) AS __anon_path_rows
+FROM (
+    FROM __anon_read
+    UNION ALL BY NAME
+    SELECT __anon_intake FROM __anon_begun);
+
+CREATE OR REPLACE MACRO __anon_taken_of(__anon_rows_) AS system.main.list_transform(
+    __anon_rows_, lambda __anon_r: system.main.struct_extract(__anon_r, 'taken'));
+CREATE OR REPLACE MACRO __anon_kept_of(__anon_rows_) AS system.main.list_transform(
+    __anon_rows_, lambda __anon_r: system.main.struct_extract(__anon_r, 'kept'));

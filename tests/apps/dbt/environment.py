@@ -1,0 +1,106 @@
+"""dbt in an environment of its own, with the package as a wheel, for the tests that run dbt.
+
+pytest may be several processes, so what is made here is made once for all of them, under a lock.
+"""
+
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+EXAMPLE = ROOT / "examples" / "dbt_project"
+CONSTRAINTS = f"dbt-core<1.12\nduckdb=={duckdb.__version__}\n"  # 1.12 downloads a parser
+
+
+@dataclass(frozen=True)
+class Built:
+    """A project that was built: where it is, and the status and message of each node by name."""
+
+    folder: Path
+    status: dict[str, str]
+    message: dict[str, str]
+
+    @property
+    def database(self) -> str:
+        """The file of the warehouse."""
+        return str(self.folder / "adult.duckdb")
+
+
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of this run of pytest that all its processes see."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+def made_once(folder: Path, make: Callable[[Path], None]) -> Path:
+    """The folder, after one process has made it."""
+    done = folder.with_suffix(".done")
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            make(folder)
+            done.touch()
+    return folder
+
+
+def _run(*command: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=clean,
+        **options,  # type: ignore[call-overload]
+    )
+
+
+def install(folder: Path) -> None:
+    """An environment with dbt and the package; skips where there is no dbt to be had."""
+    assert _run(sys.executable, "-m", "venv", folder).returncode == 0
+    constraints = folder / "constraints.txt"
+    constraints.write_text(CONSTRAINTS)
+    pip = [folder / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check"]
+    dbt = _run(*pip, "-c", constraints, "dbt-core", "dbt-duckdb")
+    if dbt.returncode:
+        pytest.skip(f"dbt cannot be installed: {dbt.stderr.strip().splitlines()[-1]}")
+    wheel = _run(*pip, "-c", constraints, f"{ROOT}[dbt]")
+    assert wheel.returncode == 0, wheel.stderr
+
+
+def build(environment: Path, folder: Path, *added: Path, profile: str = "") -> None:
+    """Copy the example and the files added to it, and run ``dbt build`` there."""
+    for project in (EXAMPLE, *added):
+        shutil.copytree(project, folder, dirs_exist_ok=True)
+    with (folder / "profiles.yml").open("a") as file:
+        file.write(profile)
+    packages = _run(environment / "bin" / "python", "-m", "anon_sql.dbt_plugin", cwd=folder)
+    (folder / "packages.yml").write_text(packages.stdout)
+    for command in (["deps"], ["build"]):
+        done = _run(environment / "bin" / "dbt", "--no-use-colors", *command, cwd=folder)
+        (folder / f"{command[0]}.log").write_text(done.stdout + done.stderr)
+
+
+def built(folder: Path) -> Built:
+    """What dbt says of a project that it built."""
+    results = folder / "target" / "run_results.json"
+    assert results.exists(), [log.read_text() for log in folder.glob("*.log")]
+    nodes = {
+        node["unique_id"].split(".")[2]: node
+        for node in json.loads(results.read_text(encoding="utf-8"))["results"]
+    }
+    return Built(
+        folder,
+        {name: node["status"] for name, node in nodes.items()},
+        {name: node["message"] or "" for name, node in nodes.items()},
+    )

@@ -1,0 +1,238 @@
+"""``dbt build`` of the example, and of models and tests that must fail, from a wheel."""
+
+import re
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import anon_sql
+from anon_sql.apps import demo, manifest
+from tests import command
+from tests.apps.dbt import environment as dbt_environment
+from tests.apps.dbt.environment import EXAMPLE, ROOT
+
+QUASI = ["age", "education_num", "marital_status", "sex"]
+SEED = "person_id, age, education_num, marital_status, sex, occupation"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return dbt_environment.shared_folder(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def environment(folder):
+    return dbt_environment.made_once(folder / "dbt_environment", dbt_environment.install)
+
+
+@pytest.fixture(scope="module")
+def example(folder, environment):
+    return dbt_environment.built(
+        dbt_environment.made_once(
+            folder / "dbt_example", lambda made: dbt_environment.build(environment, made)
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def refused(folder, environment, example):
+    def make(made):
+        added = Path(__file__).parent / "refused"
+        profile = "      threads: 2\n      keep_open: false\n"
+        dbt_environment.build(environment, made, added, profile=profile)
+
+    return dbt_environment.built(dbt_environment.made_once(folder / "dbt_refused", make))
+
+
+@pytest.fixture
+def warehouse(example):
+    with anon_sql.connect(example.database, read_only=True) as con:
+        yield con
+
+
+@pytest.fixture
+def failures(refused):
+    """The rows a failing test stored."""
+    with anon_sql.connect(refused.database, read_only=True) as con:
+        yield lambda test: con.sql(f'FROM main_dbt_test__audit."{test}" ORDER BY ALL')
+
+
+def roles(con, relation):
+    query = "SELECT column_name, role FROM anon_roles(?) WHERE role IS NOT NULL"
+    return dict(con.execute(query, [relation]).fetchall())
+
+
+def rows(con, query):
+    return con.sql(f"FROM ({query}) ORDER BY ALL").fetchall()
+
+
+def test_every_node_of_the_example_is_built(example):
+    assert set(example.status.values()) == {"success", "pass"}
+    assert len(example.status) == 9
+
+
+def test_the_release_is_the_one_of_sql(warehouse):
+    made = rows(warehouse, "FROM adult_released")
+    assert len(made) > 400
+    assert made == rows(warehouse, "FROM rayden('adult', k := 10)")
+
+
+@pytest.mark.parametrize("relation", ["adult_raw", "adult"])
+def test_roles_of_schema_yml_are_in_the_comments_of_tables_and_views(warehouse, relation):
+    assert roles(warehouse, relation) == {
+        "person_id": "identifier",
+        **dict.fromkeys(QUASI, "quasi"),
+        "occupation": "sensitive",
+    }
+
+
+def test_measures_and_export(example, warehouse):
+    measured = "SELECT smallest_class, l, t FROM adult_measures"
+    assert rows(warehouse, measured) == rows(
+        warehouse,
+        "SELECT k_anonymity('adult', 'adult_released'), l_diversity('adult', 'adult_released'), "
+        "t_closeness('adult', 'adult_released')",
+    )
+    exported = f"FROM '{example.folder / 'adult_released.parquet'}'"
+    assert rows(warehouse, exported) == rows(warehouse, "FROM adult_released")
+
+
+def test_the_manifest_beside_the_export_is_true(example, warehouse, tmp_path):
+    raw, released = tmp_path / "adult.parquet", example.folder / "adult_released.parquet"
+    warehouse.execute(f"COPY adult TO '{raw}'")
+    written = manifest.read("test", manifest.beside(released))
+    assert (written["method"], written["parameters"]["k"]) == ("rayden", 10)
+    assert str(example.folder) not in manifest.beside(released).read_text()
+    result = command.run("verify", released, "--raw", raw)
+    assert result.exit_code == 0, result.output
+
+
+def test_the_warehouse_holds_tables_and_nothing_of_ours(example):
+    with duckdb.connect(example.database, read_only=True) as con:
+        macros = "FROM duckdb_functions() WHERE database_name = 'adult'"
+        assert con.sql(macros).fetchall() == []
+
+
+def test_the_seed_is_made_by_the_project(con):
+    demo.make_adult_like(con)
+    seed = f"SELECT {SEED} FROM '{EXAMPLE / 'seeds' / 'adult_raw.csv'}'"
+    made = f"(SELECT 1000 + row_number() OVER () AS person_id, * FROM {demo.TABLE} LIMIT 500)"
+    assert con.sql(seed).fetchall() == con.sql(f"SELECT {SEED} FROM {made}").fetchall()
+
+
+def test_k_anonymous_fails_with_the_small_classes(refused, failures):
+    stored = failures("small")
+    assert refused.status["small"] == "fail"
+    assert not {"person_id", "occupation"} & set(stored.columns)
+    with anon_sql.connect(refused.database, read_only=True) as con:
+        classes = rows(
+            con, f"SELECT {', '.join(QUASI)}, count(*) FROM loose GROUP BY ALL HAVING count(*) < 10"
+        )
+    assert classes
+    assert stored.project(", ".join([*QUASI, "size"])).order("ALL").fetchall() == classes
+    assert refused.status["whole"] == "pass"
+    assert refused.status["filtered"] == "pass"
+
+
+def test_rows_left_out_are_a_class_without_labels(failures):
+    assert failures("left_out").project(", ".join([*QUASI, "size"])).fetchall() == [
+        (None, None, None, None, 4)
+    ]
+
+
+def test_l_diverse_fails_with_the_least_diversity(refused, failures):
+    assert refused.status["alike"] == "fail"
+    with anon_sql.connect(refused.database, read_only=True) as con:
+        least = con.sql(
+            f"SELECT min(l) FROM (SELECT {', '.join(QUASI)}, "
+            "count(DISTINCT occupation)::DOUBLE AS l FROM loose GROUP BY ALL)"
+        ).fetchall()
+    assert failures("alike").fetchall() == least
+    assert failures("uneven").aggregate("count(*) > 0, max(l) < 2.5").fetchall() == [(True, True)]
+
+
+def test_t_close_fails_with_the_largest_distance(refused, failures):
+    assert refused.status["far"] == "fail"
+    with anon_sql.connect(refused.database, read_only=True) as con:
+        worst = con.sql("SELECT t_closeness('adult', 'loose')").fetchall()
+    assert failures("far").fetchall() == worst
+
+
+def test_no_identifiers_fails_with_identifiers_and_their_copies(refused, failures):
+    assert failures("named").fetchall() == [("person_id", "person_id"), ("visitor", "person_id")]
+    assert failures("named_and_empty").fetchall() == [("person_id", "person_id")]
+    assert failures("by_argument").fetchall() == [("age", "age")]
+    assert refused.status["undeclared"] == "error"
+    assert "the raw table must have roles, got none" in refused.message["undeclared"]
+    assert "executing the UDF" not in refused.message["undeclared"]
+
+
+def test_roles_may_stand_in_the_test(refused, failures):
+    assert refused.status["from_call"] == "pass"
+    assert failures("far_from_call").columns == ["t"]
+    assert refused.status["far_from_call"] == "fail"
+
+
+@pytest.mark.parametrize("test", ["nobody", "nobody_alike", "nobody_far"])
+def test_an_empty_release_has_no_class(refused, test):
+    assert refused.status[test] == "pass"
+
+
+def test_persist_docs_keeps_the_roles(refused):
+    with duckdb.connect(refused.database, read_only=True) as con:
+        comments = con.sql(
+            "SELECT column_name, comment FROM duckdb_columns() WHERE table_name = 'documented'"
+        ).fetchall()
+    assert dict(comments) == {
+        "age": "In years. anon:quasi",
+        "sex": "The person's own word.",
+        "occupation": "anon:sensitive",
+    }
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("misspelt", "got none called persn_id"),
+        ("unknown_role", "must be identifier, quasi, sensitive or keep, got quasy"),
+        ("uncommitted", "comments count only where the relation is the committed table"),
+    ],
+)
+def test_a_role_that_cannot_count_stops_the_model(refused, model, said):
+    assert refused.status[model] == "error"
+    assert said in refused.message[model]
+    assert "executing the UDF" not in refused.message[model]
+    with duckdb.connect(refused.database, read_only=True) as con:
+        made = "SELECT table_name FROM duckdb_tables()"
+        assert (model,) not in con.sql(made).fetchall()
+
+
+@pytest.mark.parametrize(
+    ("model", "sql"),
+    [
+        ("quoted", "FROM rayden('adult', k := 10)"),
+        (
+            "recent",
+            "WITH young AS (SELECT age, sex, occupation FROM adult WHERE age < 40) "
+            "FROM rayden('young', k := 5, qids := ['age', 'sex'], alpha := 1.5)",
+        ),
+        (
+            "from_ephemeral",
+            "WITH few AS (SELECT age, sex, occupation FROM adult) "
+            "FROM rayden('few', k := 5, qids := ['age', 'sex'])",
+        ),
+    ],
+)
+def test_other_ways_to_name_a_relation(refused, model, sql):
+    assert refused.status[model] == "success"
+    with anon_sql.connect(refused.database, read_only=True) as con:
+        assert rows(con, f"FROM {model}") == rows(con, sql)
+
+
+def test_the_page_shows_the_example():
+    page = (ROOT / "docs" / "dbt.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^`([\w/.]+)`:\n\n```\w+\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(shown) >= 4
+    for name, block in shown:
+        assert block in (EXAMPLE / name).read_text(encoding="utf-8"), name

@@ -1,0 +1,129 @@
+"""The command line as its users meet it."""
+
+import csv
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.command import refused, run
+
+
+@pytest.fixture
+def people(tmp_path):
+    """A Parquet file of 200 people."""
+    sql = "SELECT 'n' || i AS name, 20 + i % 40 AS age, i % 3 AS ward FROM range(200) AS r(i)"
+    path = tmp_path / "people.parquet"
+    duckdb.sql(sql).write_parquet(str(path))
+    return path
+
+
+def test_the_functions_are_there(people):
+    sql = f"FROM rayden('{people}', k := 5, qids := ['age', 'ward'], identifiers := ['name'])"
+    result = run("query", sql, "--format", "csv")
+    assert result.exit_code == 0, result.output
+    rows = list(csv.DictReader(result.stdout.splitlines()))
+    assert list(rows[0]) == ["age", "ward"]
+    assert len(rows) == 200
+
+
+def test_a_packages_error_is_its_sentence_alone(people):
+    sql = f"FROM rayden('{people}', k := 5, qids := ['ages'])"
+    assert refused("query", sql).startswith(
+        "rayden: qids must name columns of the table, got 'ages'; did"
+    )
+    sentence = refused("query", f"FROM rayden('{people}', k := 900, qids := ['age'])")
+    assert sentence.startswith("rayden: ")
+    assert "900" in sentence
+
+
+def test_adult_is_loaded_with_roles_and_releases(shared_data, tmp_path):
+    database = tmp_path / "adult file.duckdb"
+    result = run("data", "adult", shared_data / "raw", "--database", database)
+    assert result.exit_code == 0, result.output
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert ["train", "32561", "1836", "1843", "583"] in lines
+    assert ["test", "16281", "963", "966", "274"] in lines
+    assert f"--database '{database}'" in result.stdout
+    assert "data adult" in refused("data", "adult", shared_data / "raw", "--database", database)
+    with duckdb.connect(str(database)) as con:
+        roles = con.execute(
+            "SELECT comment, count(*) FROM duckdb_columns() WHERE table_name = 'adult' "
+            "GROUP BY comment ORDER BY comment"
+        ).fetchall()
+    assert roles == [("anon:keep", 7), ("anon:quasi", 8), ("anon:sensitive", 1)]
+    (command,) = [line for line in result.stdout.splitlines() if line.startswith("  anon-sql")]
+    released = run(*shlex.split(command)[1:], "--rows", 3)
+    assert released.stdout.splitlines()[-1].startswith("48,842 rows, 3 shown")
+
+
+def test_a_wrong_sum_makes_no_database(tmp_path):
+    (tmp_path / "adult.data").write_text("39, Private\n")
+    database = tmp_path / "adult.duckdb"
+    sentence = refused("data", "adult", tmp_path, "--database", database)
+    assert sentence.startswith("data adult: ")
+    assert "5b00264637dbfec3" in sentence
+    assert not database.exists()
+
+
+def test_demo_shows_a_synthetic_release_and_its_cost(tmp_path):
+    database = tmp_path / "demo.duckdb"
+    for _ in range(2):  # again over its own tables
+        result = run("demo", "--k", 25, "--database", database)
+        assert result.exit_code == 0, result.output
+    assert "30,000 synthetic rows" in result.stdout
+    assert "rayden('adult_like', k := 25)" in result.stdout
+    for measure in ("gcp", "dm", "cavg", "suppression_rate", "smallest_class"):
+        assert any(line.startswith(f" {measure} ") for line in result.stdout.splitlines()), measure
+    assert "anon-sql query \"SELECT * FROM rayden('your.parquet', k := 25" in result.stdout
+    pages = re.findall(r"docs/[\w.-]+", result.stdout)
+    assert pages
+    assert all((Path(__file__).parents[2] / page).is_file() for page in pages)
+    con = duckdb.connect(str(database))
+    ((rows, smallest),) = con.execute(
+        "SELECT sum(n), min(n) FROM (SELECT * EXCLUDE (income), count(*) AS n "
+        "FROM adult_like_release GROUP BY ALL)"
+    ).fetchall()
+    assert rows == 30_000
+    assert smallest >= 25
+
+
+def test_demo_leaves_a_table_of_yours_alone(tmp_path):
+    database = tmp_path / "mine.duckdb"
+    with duckdb.connect(str(database)) as con:
+        con.execute("CREATE TABLE adult_like AS SELECT 1 AS mine")
+    assert refused("demo", "--database", database).startswith(
+        "demo: the database must have no table"
+    )
+    with duckdb.connect(str(database)) as con:
+        assert con.execute("FROM adult_like").fetchall() == [(1,)]
+
+
+def test_version_and_help():
+    assert run("--version").stdout.startswith("anon-sql ")
+    assert duckdb.__version__ in run("--version").stdout
+    commands = ["demo", "query", "release", "verify", "report", "sweep", "shell"]
+    for command in ([], ["data"], ["data", "adult"], *([name] for name in commands)):
+        result = run(*command, "--help")
+        assert result.exit_code == 0
+        assert "Usage" in result.stdout
+    for command in (["data", "adult"], *([name] for name in commands)):
+        assert "Example: anon-sql" in run(*command, "--help").stdout
+
+
+def test_the_module_runs_as_a_program():
+    command = [sys.executable, "-m", "anon_sql.apps.cli", "query"]
+    good = subprocess.run(
+        [*command, "SELECT 40 + 2 AS n"], capture_output=True, text=True, check=False
+    )
+    assert (good.returncode, good.stderr) == (0, "")
+    assert "42" in good.stdout
+    bad = subprocess.run([*command, "FROM nowhere"], capture_output=True, text=True, check=False)
+    assert bad.returncode == 1
+    assert bad.stdout == ""
+    assert bad.stderr.startswith("Catalog Error: Table with name nowhere does not exist!")
+    assert bad.stderr.count("\n") == 1

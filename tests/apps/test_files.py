@@ -1,0 +1,223 @@
+"""``anon-sql release``: what is read, what is written, what is refused."""
+
+import csv
+import gzip
+
+import duckdb
+import pytest
+
+from tests.command import refused, run
+
+PEOPLE = "CREATE TABLE people AS SELECT 'n' || i AS name, 20 + i % 40 AS age, "
+PEOPLE += "if(i % 3 = 0, 'f', 'm') AS sex, if(i % 7 = 0, 'flu', 'cold') AS illness, 1.5 AS dose "
+PEOPLE += "FROM range(200) AS numbers(i)"
+
+
+@pytest.fixture
+def people(tmp_path):
+    """A CSV file of 200 people."""
+    con = duckdb.connect()
+    con.execute(PEOPLE)
+    con.execute("COPY people TO ? (HEADER true)", [str(tmp_path / "people.csv")])
+    return tmp_path / "people.csv"
+
+
+def read(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_csv_to_csv(people):
+    out = people.with_name("safe.csv")
+    roles = ["--quasi", "age,sex", "--sensitive", "illness", "--identifier", "name"]
+    result = run("release", people, out, "--k", 10, *roles)
+    assert result.exit_code == 0, result.output
+    rows = read(out)
+    assert list(rows[0]) == ["age", "sex", "illness", "dose"]
+    assert len(rows) == 200
+    classes = {}
+    for row in rows:
+        classes[row["age"], row["sex"]] = classes.get((row["age"], row["sex"]), 0) + 1
+    assert min(classes.values()) >= 10
+    first, second, *rest = result.stdout.splitlines()
+    assert first == f"{out}: anonymize, k = 10, from {people}"
+    assert second == "kept as they are, for want of a role: dose"
+    assert any("gcp" in line and "detail lost" in line for line in rest)
+    assert sorted(p.name for p in people.parent.iterdir()) == ["people.csv", "safe.csv"]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".CSV", ".tsv", ".csv.gz", ".tsv.gz", ".parquet"])
+def test_every_ending_can_be_read_and_written(people, ending):
+    first = people.with_name("one" + ending)
+    second = people.with_name("two.csv")
+    roles = ["--quasi", "age", "--quasi", "sex", "--identifier", "name", "--keep", "illness,dose"]
+    assert run("release", people, first, "--k", 1, *roles).exit_code == 0
+    if ending.endswith(".gz"):
+        with gzip.open(first, "rt") as file:
+            assert file.readline().split("," if "csv" in ending else "\t")[0] == "age"
+    again = run("release", first, second, "--k", 1, "--quasi", "age,sex")
+    assert again.exit_code == 0, again.output
+    kept = [{key: row[key] for key in ("age", "sex", "illness", "dose")} for row in read(people)]
+    by_text = [sorted(map(repr, rows)) for rows in (read(second), kept)]
+    assert by_text[0] == by_text[1]
+
+
+def test_typed_ranges_go_to_parquet(people):
+    out = people.with_name("safe.parquet")
+    arguments = ["--k", 5, "--quasi", "age,sex", "--identifier", "name", "--format", "typed"]
+    assert run("release", people, out, *arguments).exit_code == 0
+    con = duckdb.connect()
+    low = con.execute(
+        "SELECT min(age.min), max(age.max) FROM read_parquet(?)", [str(out)]
+    ).fetchall()
+    assert low == [(20, 59)]
+    sentence = refused("release", people, people.with_name("safe.csv"), *arguments)
+    assert sentence == "release: OUT must be Parquet for --format typed, got CSV; name it .parquet"
+
+
+def test_the_seed_and_the_method_decide(people):
+    releases = []
+    for at, options in enumerate(
+        (["--seed", 1], ["--seed", 1], ["--method", "RAYDEN", "--seed", 2])
+    ):
+        out = people.with_name(f"{at}.csv")
+        assert (
+            run(
+                "release", people, out, "--quasi", "age,sex", "--identifier", "name", *options
+            ).exit_code
+            == 0
+        )
+        releases.append(out.read_text())
+    assert releases[0] == releases[1]
+    assert releases[0] != releases[2]
+
+
+def test_an_unknown_method_lists_the_known_ones(people):
+    out = people.with_name("safe.csv")
+    for method in (
+        "raydn",
+        'x"(); DROP TABLE raw; --',
+        "generalize",
+        "rayden_stats",
+        "utility",
+        "",
+    ):
+        sentence = refused("release", people, out, "--quasi", "age", "--method", method)
+        assert sentence.startswith(
+            f"release: --method must be a release function, got '{method}'; "
+        )
+        assert "rayden" in sentence
+    assert not out.exists()
+
+
+def test_nothing_is_overwritten_unasked(people):
+    out = people.with_name("safe.csv")
+    out.write_text("precious")
+    arguments = ["release", people, out, "--quasi", "age,sex", "--identifier", "name"]
+    assert refused(*arguments) == (
+        f"release: OUT must be a new file, got '{out}', which exists; --overwrite replaces it"
+    )
+    assert out.read_text() == "precious"
+    assert run(*arguments, "--overwrite").exit_code == 0
+    assert len(read(out)) == 200
+
+
+def test_in_is_never_out(people):
+    before = people.read_bytes()
+    link = people.with_name("link.csv")
+    link.symlink_to(people)
+    for out in (people, people.parent / "." / "people.csv", link):
+        sentence = refused("release", people, out, "--quasi", "age", "--overwrite")
+        assert sentence.startswith("release: OUT must be another file than IN")
+    assert people.read_bytes() == before
+
+
+def test_a_failure_leaves_nothing(people):
+    out = people.with_name("safe.csv")
+    out.write_text("precious")
+    sentence = refused("release", people, out, "--k", 900, "--quasi", "age", "--overwrite")
+    assert sentence.startswith("anonymize: ")
+    assert out.read_text() == "precious"
+    assert sorted(p.name for p in people.parent.iterdir()) == ["people.csv", "safe.csv"]
+
+
+def test_a_failed_write_leaves_nothing(people, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("anon_sql.apps.whole_file.os.replace", full)
+    out = people.with_name("safe.csv")
+    sentence = refused("release", people, out, "--quasi", "age,sex", "--identifier", "name")
+    assert sentence == "[Errno 28] No space left on device"
+    assert [p.name for p in people.parent.iterdir()] == ["people.csv"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "it's; --",
+        "';--",
+        'say "hi"',
+        "' || (SELECT 1) || '",
+        "a*b?[c]",
+        "[ab]",
+        "two\nlines",
+        "--k",
+        "year=2020",
+        "~",
+        "$1 {x} %s",
+        "ünï",
+    ],
+)
+def test_hostile_file_names(people, name):
+    folder = people.parent / name
+    folder.mkdir()
+    source, out = folder / f"{name}.csv", folder / f"{name} out.parquet"
+    people.rename(source)
+    (folder / "a.csv").write_text("a decoy for patterns\n1\n")
+    result = run("release", source, out, "--quasi", "age,sex", "--identifier", "name")
+    assert result.exit_code == 0, result.output
+    con = duckdb.connect()
+    quoted = str(out).replace("[", "[[]").replace("*", "[*]").replace("?", "[?]")
+    released = con.read_parquet(quoted, hive_partitioning=False)
+    assert released.columns == ["age", "sex", "illness", "dose"]
+    assert len(released.fetchall()) == 200
+
+
+def test_hostile_column_names(tmp_path):
+    path = tmp_path / "in.csv"
+    with open(path, "w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["a,b", 'it\'s "x"; --', "k"])
+        out.writerows([i % 5, "xy"[i % 2], i % 3] for i in range(60))
+    quasi = '"a,b","it\'s ""x""; --"'
+    result = run("release", path, tmp_path / "out.csv", "--quasi", quasi, "--keep", "k")
+    assert result.exit_code == 0, result.output
+    assert list(read(tmp_path / "out.csv")[0]) == ["a,b", 'it\'s "x"; --', "k"]
+
+
+def test_files_that_cannot_be(people):
+    folder = people.parent
+    roles = ["--quasi", "age"]
+    (folder / "dir.csv").mkdir()
+    assert refused("release", people, folder / "x.xlsx", *roles) == (
+        "release: files must end in .csv, .tsv, .csv.gz, .tsv.gz, .parquet, got 'x.xlsx'"
+    )
+    (folder / "x.xlsx").write_text("")
+    assert "files must end in" in refused("release", folder / "x.xlsx", folder / "y.csv", *roles)
+    assert refused("release", folder / "no.csv", folder / "y.csv", *roles) == (
+        f"release: IN must be a file, got '{folder / 'no.csv'}'"
+    )
+    assert "in a directory that exists" in refused(
+        "release", people, folder / "no" / "y.csv", *roles
+    )
+    assert "OUT must be a file" in refused("release", people, folder / "dir.csv", *roles)
+
+
+def test_types_come_from_every_row(tmp_path):
+    """A word in the last of many rows must not fail, nor be cut."""
+    path = tmp_path / "long.csv"
+    rows = "".join(f"{i % 50},{i % 9}\n" for i in range(60_000))
+    path.write_text("age,code\n" + rows + "33,word\n")
+    assert run("release", path, tmp_path / "out.csv", "--quasi", "age").exit_code == 0
+    assert sum(row["code"] == "word" for row in read(tmp_path / "out.csv")) == 1

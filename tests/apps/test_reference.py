@@ -1,0 +1,101 @@
+"""docs/reference.md is what the headers say, and the headers say all that a user needs."""
+
+import re
+from dataclasses import replace
+
+import duckdb
+import pytest
+
+from anon_sql.apps import reference
+from anon_sql.hosts.duckdb import headers
+from anon_sql.hosts.duckdb.macros import sql_files
+
+HEADER = """-- What it does.
+--
+-- tbl: a name. k, l: numbers,
+--   of rows.
+-- Returns: rows.
+-- Errors: none.
+-- Example: SELECT * FROM rayden('people');
+"""
+
+
+MACRO = "CREATE OR REPLACE MACRO rayden(tbl, k := [1, 2], l := NULL) AS TABLE x"
+
+
+def file(text=HEADER, macro=MACRO):
+    """sql/release/rayden.sql with another text."""
+    (known,) = [known for known in sql_files() if known.name == "rayden"]
+    header = "\n".join(line[2:].removeprefix(" ") for line in text.splitlines())
+    return replace(known, text=text + macro, header=header)
+
+
+def test_the_page_is_fresh():
+    assert reference.main(["--check"]) == 0, "run python -m anon_sql.apps.reference"
+
+
+def test_a_stale_page_is_named(tmp_path, monkeypatch, capsys):
+    stale = tmp_path / "docs" / "reference.md"
+    monkeypatch.setattr(reference, "_target", lambda: stale)
+    assert reference.main(["--check"]) == 1
+    assert reference.main([]) == 0
+    assert reference.main(["--check"]) == 0
+    stale.write_text("old")
+    assert reference.main(["--check"]) == 1
+    assert "reference.md is stale" in capsys.readouterr().err
+    assert reference.main(["--wrong"]) == 2
+
+
+def test_a_header_in_its_parts():
+    entry = headers.read(file())
+    assert entry.description == "What it does."
+    assert entry.parameters == ("tbl", "k := [1, 2]", "l := NULL")
+    assert entry.note == ""
+    assert entry.arguments == ((("tbl",), "a name."), (("k", "l"), "numbers, of rows."))
+    assert (entry.returns, entry.errors) == ("rows.", "none.")
+    assert entry.example == "SELECT * FROM rayden('people');"
+    assert entry.call == "FROM rayden(tbl, k := [1, 2], l := NULL)"
+
+
+@pytest.mark.parametrize("line", ["Returns", "Errors", "Example"])
+def test_a_header_that_lacks_a_line(line):
+    text = re.sub(rf"-- {line}: .*\n", "", HEADER)
+    with pytest.raises(ValueError, match=f"release/rayden.sql: the header lacks {line}"):
+        headers.read(file(text))
+
+
+def test_a_macro_that_is_not_the_file():
+    with pytest.raises(ValueError, match="a macro of the file's name"):
+        headers.read(file(macro="CREATE OR REPLACE MACRO other(tbl) AS 1"))
+
+
+@pytest.mark.parametrize("entry", headers.entries(), ids=lambda entry: entry.name)
+def test_every_parameter_is_explained(entry):
+    explained = [name for names, _ in entry.arguments for name in names]
+    assert len(set(explained)) == len(explained)
+    same = re.search(r"as in (\w+)", entry.note)
+    if same:
+        (other,) = [known for known in headers.entries() if known.name == same[1]]
+        explained = {*explained, *other.names}
+        assert set(entry.names) <= explained
+    else:
+        assert not entry.note
+        assert sorted(explained) == sorted(entry.names)
+    assert all(text for _, text in entry.arguments)
+
+
+@pytest.mark.parametrize("entry", headers.entries(), ids=lambda entry: entry.name)
+def test_the_signature_is_duckdbs(con, entry):
+    kinds, parameters = con.sql(
+        "SELECT any_value(function_type), list(parameters) FROM duckdb_functions() "
+        "WHERE function_name = ?",
+        params=[entry.name],
+    ).fetchall()[0]
+    assert list(entry.names) in parameters
+    assert (kinds == "table_macro") == entry.is_table
+
+
+@pytest.mark.parametrize("entry", headers.entries(), ids=lambda entry: entry.name)
+def test_the_example_is_one_statement(entry):
+    assert len(duckdb.extract_statements(entry.example)) == 1
+    assert f"{entry.name}(" in entry.example

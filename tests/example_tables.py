@@ -1,0 +1,37 @@
+"""The tables that the examples of headers and pages name."""
+
+from pathlib import Path
+
+PEOPLE = """
+    CREATE TABLE people AS
+    SELECT
+        (18 + i * 37 % 60)::INTEGER AS age,
+        ['Accra', 'Bonn', 'Cape Town', 'Delhi'][1 + i // 3 % 4] AS city,
+        ['asthma', 'flu', 'none'][1 + i % 3] AS illness
+    FROM range(60) AS made(i);
+    CREATE TABLE births AS SELECT DATE '1990-01-01' + (i * 400)::INTEGER AS born FROM range(9) AS r(i);
+    CREATE TABLE people_hierarchy AS
+    FROM numeric_hierarchy('people', 'age', widths := [10, 20])
+    UNION ALL FROM read_hierarchies('hierarchies/*.csv');
+"""
+TABLES = f"""
+    {PEOPLE}
+    CREATE TABLE release AS
+    FROM rayden('people', k := 5, qids := ['age', 'city'], sensitive := ['illness']);
+    CREATE TABLE classed AS FROM vp_partition('people', k := 5, qids := ['age', 'city']);
+"""
+FILES = {
+    "city.csv": """\
+Accra;Ghana;Africa;*
+Bonn;Germany;Europe;*
+Cape Town;South Africa;Africa;*
+Delhi;India;Asia;*
+"""
+}
+
+
+def write_files(folder: Path) -> None:
+    """Write the hierarchies that the tables are made of."""
+    (folder / "hierarchies").mkdir()
+    for name, text in FILES.items():
+        (folder / "hierarchies" / name).write_text(text)

@@ -1,0 +1,159 @@
+"""Rows are kept once, in the order of the lists beside them, and no longer than a release needs."""
+
+import time
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from anon_sql.core.workers import Workers
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb import intake
+from anon_sql.hosts.duckdb.intake import Statement
+from anon_sql.release.request import Request
+from tests.sentence import fails
+
+HERE = Statement("db", 7, 1)
+CALL = Request("test", 1, {})
+ONE = Workers("test")
+
+
+def chunk(*rows):
+    fields = [("n", pa.int32()), ("word", pa.string())]
+    return pa.chunked_array([pa.array([{"n": n, "word": w} for n, w in rows], pa.struct(fields))])
+
+
+@pytest.fixture
+def number():
+    before = set(intake._open)
+    yield intake.start(CALL, HERE, 5, "the table must fit into memory, got more")
+    for left in set(intake._open) - before:
+        del intake._open[left]
+
+
+def fill(number):
+    return [
+        intake.add(number, rows)
+        for rows in (chunk((1, "b"), (2, None)), chunk((3, "a")), chunk((4, "b"), (5, "c")))
+    ]
+
+
+def test_rows_are_numbered_as_they_come(number):
+    assert fill(number) == [0, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "order", [[0, 1, 2, 3, 4], [3, 4, 0, 1, 2], [2, 3, 4, 0, 1], [4, 2, 0, 1, 3]]
+)
+def test_rows_in_the_order_of_the_lists(number, order):
+    fill(number)
+    found = intake.claim(number).settled(np.array(order, np.int32), ONE)
+    assert found["n"].to_pylist() == [at + 1 for at in order]
+    assert pa.types.is_dictionary(found["word"].type)
+    assert found["word"].to_pylist() == [["b", None, "a", "b", "c"][at] for at in order]
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        [0, 1, 2, 3],
+        [0, 1, 2, 3, 3],
+        [0, 1, 2, 3, 5],
+        [-1, 0, 1, 2, 3],
+        [1, 2, 3, 4, 5],
+        [0] * 5,
+        [],
+    ],
+)
+def test_a_row_that_is_lost_or_held_twice(number, order):
+    fill(number)
+    with pytest.raises(AnonError, match="every row must be read once, got 5 read and"):
+        intake.claim(number).settled(np.array(order, np.int32), ONE)
+
+
+def test_more_rows_than_there_may_be(number):
+    fill(number)
+    with pytest.raises(AnonError, match=r"^test: the table must fit into memory, got more$"):
+        intake.add(number, chunk((6, "d")))
+    assert number not in intake._open
+
+
+def test_nobody_gets_an_intake_twice(number):
+    intake.claim(number)
+    with pytest.raises(AnonError, match="a release must find the rows it has read"):
+        intake.claim(number)
+
+
+def test_a_connection_that_starts_another_statement_forgets_the_last(number):
+    same = intake.start(CALL, HERE, 1, "")
+    others = [intake.start(CALL, Statement(db, 8, 1), 1, "") for db in ("db", "other")]
+    assert {number, same, *others} <= set(intake._open)
+    intake.start(CALL, Statement("db", 7, 2), 1, "")
+    assert not {number, same} & set(intake._open)
+    assert set(others) <= set(intake._open)
+
+
+def test_what_nobody_came_for_in_an_hour_is_forgotten(number, monkeypatch):
+    now = time.monotonic()
+    monkeypatch.setattr(intake.time, "monotonic", lambda: now + intake.HOUR + 1)
+    intake.start(CALL, Statement("another", 1, 1), 1, "")
+    assert number not in intake._open
+
+
+def test_a_release_leaves_nothing_behind(con):
+    before = set(intake._open)
+    con.execute("CREATE TABLE t AS SELECT i % 7 AS n, 'w' || i % 3 AS w FROM range(5000) r(i)")
+    con.sql("FROM rayden('t', k := 5, qids := ['n', 'w'])").fetchall()
+    assert set(intake._open) == before
+    fails(con, "FROM rayden('t', k := 5001, qids := ['n', 'w'])")
+    assert set(intake._open) == before
+    con.execute("CREATE TABLE none AS FROM t LIMIT 0")
+    assert con.sql("FROM rayden('none', k := 5, qids := ['n', 'w'])").fetchall() == []
+    assert set(intake._open) == before
+
+
+def test_a_statement_that_fails_while_it_reads_is_forgotten_at_the_next(con):
+    before = set(intake._open)
+    con.execute(
+        "CREATE VIEW v AS SELECT i % 7 AS n, if(i < 9000, 'w', error('read no further')) AS w "
+        "FROM range(10000) r(i)"
+    )
+    with pytest.raises(duckdb.Error, match="read no further"):
+        con.sql("FROM rayden('v', k := 5, qids := ['n', 'w'])").fetchall()
+    assert len(set(intake._open) - before) == 1
+    con.execute("CREATE TABLE t AS SELECT 1 AS n")
+    con.sql("FROM rayden('t', k := 1, qids := ['n'])").fetchall()
+    assert set(intake._open) == before
+
+
+def test_two_releases_in_one_statement(con):
+    con.execute("CREATE TABLE t AS SELECT i % 7 AS n, 'w' || i % 3 AS w FROM range(5000) r(i)")
+    one = "FROM rayden('t', k := 5, qids := ['n', 'w'])"
+    single = sorted(con.sql(one).fetchall())
+    assert sorted(con.sql(f"{one} UNION ALL {one}").fetchall()) == sorted(single * 2)
+
+
+def test_a_prepared_release_runs_again(con):
+    con.execute("CREATE TABLE t AS SELECT i % 7 AS n, 'w' || i % 3 AS w FROM range(5000) r(i)")
+    con.execute("PREPARE again AS FROM rayden('t', k := 5, qids := ['n', 'w'])")
+    first = sorted(con.execute("EXECUTE again").fetchall())
+    assert sorted(con.execute("EXECUTE again").fetchall()) == first
+    assert len(first) == 5000
+
+
+def test_kept_values_stay_with_their_row_whatever_thread_reads_it(con):
+    con.execute("SET threads = 4")
+    con.execute(
+        "CREATE TABLE t AS SELECT hash(i) % 90 AS n, 'w' || hash(i, 1) % 30 AS w, i AS rid "
+        "FROM range(400000) r(i)"
+    )
+    con.execute("CREATE TABLE r AS FROM rayden('t', k := 20, qids := ['n', 'w'], keep := ['rid'])")
+    wrong = (
+        "SELECT count(*) FROM r JOIN t USING (rid) WHERE t.n NOT BETWEEN "
+        "anon_min(r.n)::INTEGER AND anon_max(r.n)::INTEGER "
+        "OR NOT list_contains(coalesce(anon_values(r.w), [t.w]), t.w)"
+    )
+    assert con.sql(f"SELECT (FROM (SELECT count(DISTINCT rid) FROM r)), ({wrong})").fetchall() == [
+        (400000, 0)
+    ]

@@ -1,0 +1,39 @@
+"""The seconds that numba compiles are counted once, also while it still does."""
+
+from types import SimpleNamespace
+
+import numba
+from numba.core import event
+
+from anon_sql.kernels import compile_time
+from anon_sql.kernels.compile_time import compile_seconds
+
+
+def test_a_compilation_within_another_counts_once(monkeypatch):
+    now = [5.0]
+    monkeypatch.setattr(compile_time, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    before = compile_seconds()
+
+    def after(seconds):
+        now[0] += seconds
+        return compile_seconds() - before
+
+    assert after(1.0) == 0.0
+    event.start_event("numba:compile")
+    assert after(2.0) == 2.0
+    event.start_event("numba:compile")
+    assert after(4.0) == 6.0
+    event.end_event("numba:compile")
+    assert after(8.0) == 14.0
+    event.end_event("numba:compile")
+    assert after(16.0) == 14.0
+
+
+def test_numba_tells_when_it_compiles():
+    before = compile_seconds()
+    double = numba.njit(lambda x: 2 * x)
+    assert double(2) == 4
+    first = compile_seconds()
+    assert first > before
+    assert double(3) == 6
+    assert compile_seconds() == first

@@ -1,0 +1,58 @@
+"""protect makes every class legal, keeps legal classes that took in no other, and never adds loss."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from anon_sql.core.constraints import Constraint, Sensitive, constraint
+from anon_sql.core.workers import Workers
+from anon_sql.methods.parts.improving import total_loss
+from anon_sql.methods.parts.merging import merge_until_legal
+from anon_sql.methods.parts.protecting import mixed, protect
+from tests.methods.test_improving import made
+
+WORKERS = Workers("anonymize", 1)
+
+
+def prepared(seed, n=300):
+    rng = np.random.default_rng(seed)
+    table = made(
+        n,
+        x=pa.array(rng.integers(0, 50, n).astype(float)),
+        y=pa.array(rng.integers(0, 4, n).astype(float)),
+    )
+    codes = (rng.random(n) < 0.2).astype(np.int32) + 2 * (table.points[:, 0] > 0.5).astype(np.int32)
+    asked = constraint(4, [Sensitive("s", codes, 4, False)], None, l=2, t=0.4)
+    classes = rng.permutation(np.arange(n) // 4).astype(np.int32)
+    classes[rng.random(n) < 0.1] = -1
+    return table, classes, asked
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_legal_and_no_dearer_than_merging_alone(seed):
+    table, classes, asked = prepared(seed)
+    legal = asked.legal(classes, int(classes.max()) + 1)
+    found = protect(table, classes, asked, WORKERS)
+    assert asked.legal(found, int(found.max()) + 1).all()
+    assert ((found < 0) == (classes < 0)).all()
+    merged = merge_until_legal(table, classes, asked, WORKERS)
+    alone = ~mixed(classes, merged)[merged] & (classes >= 0)
+    for own in set(classes[alone].tolist()):
+        assert legal[own]
+        rows = np.flatnonzero(classes == own)
+        assert (found == found[rows[0]]).nonzero()[0].tolist() == rows.tolist()
+    kept = classes >= 0
+    part = table.only(kept)
+    lost = [total_loss(part, ids[kept], WORKERS) for ids in (found, merged)]
+    assert lost[0] <= lost[1] + 1e-9
+    assert found.max() > merged.max()
+
+
+def test_without_rules_nothing_changes():
+    table, classes, _ = prepared(1)
+    assert protect(table, classes, Constraint(4), WORKERS) is classes
+
+
+def test_mixed_classes():
+    before, after = np.array([0, 0, 1, 2, -1, -1]), np.array([0, 0, 0, 1, -1, -1])
+    assert mixed(before.astype(np.int32), after.astype(np.int32)).tolist() == [True, False, False]

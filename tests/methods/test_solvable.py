@@ -1,0 +1,114 @@
+"""Every call that the whole table satisfies is answered: classes and shown suppressed rows are legal.
+
+Tables are small, so that suppression often leaves too few rows for a class.
+"""
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anon_sql import methods
+from anon_sql.core.constraints import KINDS, Constraint, Sensitive, constraint
+from anon_sql.core.workers import Workers
+from anon_sql.errors import AnonError
+from anon_sql.methods import Call
+from anon_sql.release.partition import settled
+from tests.drawing import examples
+from tests.methods.test_improving import made
+
+OPTIONS = {
+    "anonymize": {"effort": ["fast", "good", "best"], "time_limit": [1.0], "rounds": [1]},
+    "canon": {"vantage": ["random", "farthest"], "cut": ["balanced", "median"], "tries": [1, 8]},
+    "dop": {
+        "eps": [None, 0.01, 0.2],
+        "min_samples": [None, 2, 4],
+        "loss": ["lil", "ncp"],
+        "noise": ["class", "split", "suppress"],
+    },
+    "mondrian": {"partitioning": ["strict", "relaxed"], "columns": ["any", "widest"]},
+    "mondrian_cof": {
+        "alpha": [0.0, 0.5, 2.0],
+        "partitioning": ["strict", "relaxed"],
+        "repair": ["cap", "merge"],
+        "unrecovered": ["return", "suppress"],
+        "distance": ["gower", "codes"],
+    },
+    "rayden": {
+        "alpha": [0.0, 0.5, 2.0],
+        "vantage": ["random", "farthest"],
+        "cut": ["balanced", "median", "aligned"],
+        "tries": [1, 8],
+        "repair": ["cap", "merge"],
+        "variant": ["rayden", "tang", "pyod"],
+        "unrecovered": ["return", "suppress"],
+    },
+    "generalize": {},
+    **{name: {} for name in ("basic_mondrian", "k_member", "oka", "top_down")},
+}
+
+
+@st.composite
+def calls(draw):
+    """A method, a table of few rows, a call of it, and what becomes of suppressed rows."""
+    name = draw(st.sampled_from(sorted(OPTIONS)))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n = draw(st.integers(2, 60))
+    holes = draw(st.sampled_from([0.0, 0.3]))
+    columns = {
+        "x": pa.array(rng.integers(0, draw(st.sampled_from([1, 5, 99])), n, endpoint=True)),
+        "y": pa.array(rng.integers(0, 4, n) / 4, mask=rng.random(n) < holes),
+    }
+    if name != "canon":
+        columns["c"] = pa.array(
+            [f"c{v}" for v in rng.integers(0, 3, n)], pa.string(), mask=rng.random(n) < holes
+        )
+    limits = draw(limits_of(n, rng))
+    try:
+        limits.require(name, n)
+    except AnonError:
+        limits = Constraint(min(limits.k, n))
+    classes = None
+    if name == "generalize":
+        classes = rng.integers(-1, max(1, n // (2 * limits.k)), n).astype(np.int32)
+        legal = limits.legal(classes, n)
+        classes = (
+            ranked(np.append(-1, np.where(legal[classes] & (classes >= 0), classes, -1)))[1:] - 1
+        )
+    options = {key: draw(st.sampled_from(values)) for key, values in OPTIONS[name].items()}
+    call = Call(name, limits, draw(st.integers(0, 3)), Workers(name, 1), options, classes)
+    return made(n, **columns), call, draw(st.sampled_from(["keep", "drop"]))
+
+
+@st.composite
+def limits_of(draw, n, rng):
+    """k alone, or k with l, t and persons."""
+    k = draw(st.sampled_from([1, 2, 3, n // 2 or 1, max(1, 4 * n // 5), n]))
+    if draw(st.booleans()):
+        return Constraint(k)
+    many = draw(st.integers(1, 4))
+    codes = ranked((rng.random(n) ** 2 * many).astype(np.int32))
+    persons = rng.integers(0, draw(st.sampled_from([2, n // 3 + 1, n])), n).astype(np.int32)
+    return constraint(
+        k,
+        [Sensitive("s", codes, int(codes.max()) + 1, draw(st.booleans()))],
+        ranked(persons) if draw(st.booleans()) else None,
+        l=draw(st.sampled_from([1.0, 2.0])),
+        kind=draw(st.sampled_from(KINDS)),
+        t=draw(st.sampled_from([0.0, 0.1, 0.3, 1.0])),
+    )
+
+
+def ranked(values):
+    """The values numbered from 0 without gaps."""
+    return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int32)
+
+
+@examples(200)
+@given(calls())
+def test_every_class_is_legal(given):
+    table, call, mode = given
+    found = settled(table, call, methods.find(call.function), mode).classes
+    assert call.constraint.legal(found, int(found.max()) + 1).all()
+    suppressed = np.flatnonzero(found < 0)
+    assert mode == "drop" or len(suppressed) == 0 or call.constraint.allows(suppressed)

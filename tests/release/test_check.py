@@ -1,0 +1,146 @@
+"""The last look: a fault anywhere before it makes a call fail, and nothing is released."""
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from anon_sql import methods
+from anon_sql.core.labels import grammar, make
+from anon_sql.hosts.duckdb.calls import releasing
+from anon_sql.release import partition
+from anon_sql.release import release as pipeline
+from tests.sentence import fails
+
+TABLE = "CREATE TABLE t AS SELECT i % 12 AS n, ['u', 'v', 'w'][1 + i % 3] AS c, i AS rid FROM range(60) r(i)"
+CALL = "FROM rayden('t', k := 5, qids := ['n', 'c'], keep := ['rid'])"
+
+
+@pytest.fixture
+def table(con):
+    con.execute(TABLE)
+    return con
+
+
+def test_a_class_of_too_few_rows(table, monkeypatch):
+    """A partitioner that breaks k is stopped by the labels it would have released."""
+    broken = methods.Method(
+        "rayden",
+        methods.find("rayden").options,
+        lambda quasi, call: methods.Partition((np.arange(quasi.rows) // 4).astype(np.int32)),
+    )
+    monkeypatch.setitem(methods._methods, "rayden", broken)
+    said = fails(table, CALL)
+    assert said.startswith("rayden: every class of labels must have at least 5 rows, got ")
+    assert said.endswith("that do not; nothing was released; please report this")
+    with pytest.raises(duckdb.Error):
+        table.execute(f"CREATE TABLE r AS {CALL}")
+    assert table.sql("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'r'").fetchall() == [
+        (0,)
+    ]
+
+
+@pytest.mark.parametrize("asked", ["l := 3", "t := 0.2", "entity := 'person'"])
+def test_a_class_that_breaks_l_t_or_counts_rows_for_persons(con, monkeypatch, asked):
+    """Merging that is left out is found in the labels."""
+    con.execute(
+        "CREATE TABLE t AS SELECT i // 10 AS n, i // 10 % 4 AS s, i // 3 AS person FROM range(60) r(i)"
+    )
+    monkeypatch.setattr(partition, "protect", lambda table, classes, *_: classes)
+    monkeypatch.setattr(pipeline, "merge_alike", lambda *_: None)
+    said = fails(con, f"FROM rayden('t', k := 5, qids := ['n'], sensitive := 's', {asked})")
+    assert said.startswith("rayden: every class of labels must satisfy k, l and t, got ")
+
+
+def test_a_range_that_leaves_out_a_value(table, monkeypatch):
+    """Ends taken from the wrong rows: the printed range is read back and compared."""
+    from anon_sql.kernels.hash import grouping
+
+    real = grouping.extremes
+
+    def wrong(order, starts, keys, present):
+        low, _, nulls = real(order, starts, keys, present)
+        return low, low, nulls
+
+    monkeypatch.setattr(grouping, "extremes", wrong)
+    said = fails(table, CALL)
+    assert said.startswith("rayden: every value must lie in its label, got ")
+    assert "values of n that do not" in said
+
+
+@pytest.mark.parametrize("broken", [[1], [-1] * 6, [7] * 6])
+def test_a_class_without_a_label(con, monkeypatch, broken):
+    """One label for all classes, one that is none, one beyond those that were printed."""
+    con.execute("CREATE TABLE t AS SELECT i % 2 AS n, i // 10 AS class_id FROM range(60) r(i)")
+    real = pipeline.make_labels
+
+    def wrong(*given, **named):
+        return [
+            make.Labels(made.shown, np.array(broken, np.int32)) for made in real(*given, **named)
+        ]
+
+    monkeypatch.setattr(pipeline, "make_labels", wrong)
+    assert fails(con, "FROM generalize('t', k := 10, qids := ['n'], keep := [])") == (
+        "generalize: every class must have a label that was printed, got one without in n; "
+        "nothing was released; please report this"
+    )
+
+
+def test_a_set_that_leaves_out_a_value(table, monkeypatch):
+    monkeypatch.setattr(grammar, "joined", lambda written: written[0])
+    said = fails(table, CALL)
+    assert said.startswith("rayden: every value must lie in its label, got ")
+    assert "values of c that do not" in said
+
+
+def test_a_print_that_reads_back_as_something_else(table, monkeypatch):
+    """Numbers that are printed wrongly are caught when their labels are read."""
+    monkeypatch.setattr(make, "printed", lambda ends, _: [pa.array(["7"] * len(e)) for e in ends])
+    said = fails(table, "FROM rayden('t', k := 5, qids := ['n'], keep := ['c', 'rid'])")
+    assert "every value must lie in its label" in said or "at least 5 rows" in said
+
+
+HARMFUL = [
+    "list_select(a, b) AS [1]", "list_extract(a, b) AS 'all'", "array_extract(a, b) AS 'all'",
+    "struct_extract(a, b) AS 'all'", "map_extract_value(a, b) AS ['all']", "hash(a) AS 1",
+    "list_transform(a, b) AS a", "create_sort_key(a, b) AS 'x'::BLOB", "typeof(a) AS 'VARCHAR'",
+    "any_value(a) AS 'x'", "starts_with(a, b) AS true", '"||"(a, b) AS a', "alias(a) AS 'n'",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("format", ["label", "typed"])
+def test_macros_of_the_user_change_nothing(con, format):
+    """Macros that are called like functions of DuckDB are not called by a release."""
+    con.execute(TABLE)
+    con.execute("ALTER TABLE t ADD COLUMN s VARCHAR")
+    con.execute("UPDATE t SET s = 'abcde'[1 + rid % 5]")
+    call = (
+        "FROM rayden('t', k := 5, qids := ['n', 'c'], keep := ['rid'], sensitive := 's', l := 2, "
+        f"format := '{format}')"
+    )
+    before = con.execute(call).fetchall()
+    for macro in HARMFUL:
+        con.execute(f"CREATE OR REPLACE MACRO {macro}")
+    assert con.execute(call).fetchall() == before
+
+
+def test_two_classes_that_print_alike_are_one(con):
+    con.execute("CREATE TABLE t AS SELECT i // 3 AS class_id, 'x' AS c FROM range(30) r(i)")
+    con.execute("CREATE TABLE ok AS SELECT i // 5 AS class_id, 'x' AS c FROM range(30) r(i)")
+    rows = con.sql("FROM generalize('ok', k := 5, qids := ['c'])").fetchall()
+    assert rows == [("x",)] * 30
+    assert fails(con, "FROM generalize('t', k := 5, qids := ['c'])") == (
+        "generalize: every class must have at least 5 rows, got 10 that do not; "
+        "merge them, or set their class to NULL to suppress their rows"
+    )
+
+
+def test_rows_other_than_those_that_were_checked(table, monkeypatch):
+    """Were the rows read twice, each reading in an order of its own, places would mean other rows."""
+    real = releasing.one_struct
+    other = {"intake": pa.array([0], pa.int64())}
+    monkeypatch.setattr(releasing, "one_struct", lambda fields: real({**fields, **other}))
+    assert fails(table, CALL) == (
+        "rayden: the rows released must be those that were checked, got others; nothing was "
+        "released; please report this"
+    )

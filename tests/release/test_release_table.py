@@ -1,0 +1,53 @@
+"""A release of an Arrow table is the release that SQL gives of the same rows."""
+
+import pyarrow as pa
+import pytest
+
+from anon_sql import methods
+from anon_sql.core.printing import sql_types
+from anon_sql.core.roles import assign
+from anon_sql.release.release_table import release_table
+from anon_sql.release.request import request
+
+TABLE = """
+    SELECT 18 + i * 7919 % 60 AS age, if(i % 17 = 0, NULL, 'city ' || i * i % 5) AS city,
+        DATE '1990-01-01' + (i * 104729 % 9000)::INTEGER AS born, i * 13 % 3 AS illness,
+        i % 9 / 4.0 AS score, i AS person
+    FROM (SELECT x % 150 AS i FROM range(200) r(x)) r
+"""
+QUASI = ["age", "city", "born"]
+
+
+def made(table, *, k, format="label", l=1):  # noqa: E741
+    types = dict(
+        zip(table.column_names, sql_types([c.combine_chunks() for c in table.columns]), strict=True)
+    )
+    given = {"qids": QUASI, "sensitive": ["illness"], "identifiers": ["person"], "keep": ["score"]}
+    roles = assign("mondrian", table.column_names, {}, given)
+    method = methods.find("mondrian")
+    options = {"format": format, "l": l, "seed": 42, "partitioning": "strict", "columns": "any"}
+    return release_table(table, request("mondrian", method, types, roles, k, options))
+
+
+@pytest.mark.parametrize("asked", [{}, {"l": 2}, {"format": "typed"}])
+def test_the_release_is_that_of_sql(con, asked):
+    con.execute(f"CREATE TABLE people AS {TABLE}")
+    table = con.sql("FROM people").to_arrow_table()
+    options = "".join(f", {name} := {value!r}" for name, value in asked.items())
+    call = (
+        f"FROM mondrian('people', k := 5, qids := {QUASI}, sensitive := 'illness', "
+        f"identifiers := 'person', keep := 'score'{options})"
+    )
+    wanted = con.sql(call).to_arrow_table()
+    found = made(table, k=5, **asked)
+    assert found.column_names == wanted.column_names
+    assert found.to_pylist() == wanted.to_pylist()
+
+
+@pytest.mark.parametrize("format", ["label", "typed"])
+def test_a_table_without_rows(con, format):
+    con.execute(f"CREATE TABLE people AS {TABLE} LIMIT 0")
+    found = made(con.sql("FROM people").to_arrow_table(), k=5, format=format)
+    assert found.column_names == ["age", "city", "born", "illness", "score"]
+    assert found.num_rows == 0
+    assert pa.types.is_struct(found.schema.field("age").type) == (format == "typed")
