@@ -74,6 +74,11 @@ def say(text: str = "") -> None:
     _console().print(Text(text), soft_wrap=True)
 
 
+def warn(text: str) -> None:
+    """Print a warning on stderr."""
+    typer.echo(f"warning: {visible(text)}", err=True)
+
+
 def show(result: duckdb.DuckDBPyRelation, rows: int = ROWS) -> int:
     """Print at most ``rows`` rows of a result, long values cut, and return how many it has."""
     printed = result.project("COLUMNS(*)::VARCHAR").to_arrow_table()

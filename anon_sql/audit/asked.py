@@ -20,6 +20,7 @@ _OPTIONS: dict[str, Option] = {
     "c": C,
     "suppressed": Choice(("keep", "drop")),
     "synthetic": Whole(0),
+    "unique_share": Number(0, 1),
 }
 
 
@@ -27,6 +28,7 @@ _OPTIONS: dict[str, Option] = {
 class Asked:
     """k, l, t: None where they are only measured. entity: the column that tells persons apart.
 
+    unique_share: largest share of rows that may be unique on the kept columns together.
     types: SQL type by quasi-identifier; values: by sensitive column.
     identifiers, loose (without a role): columns that the release has; shared: all of the raw
     table's others that it has; dropped: kept ones that it lacks; added: its own.
@@ -39,6 +41,7 @@ class Asked:
     c: float
     suppressed: str
     synthetic: int
+    unique_share: float
     entity: str | None
     types: Mapping[str, str]
     values: Mapping[str, str]

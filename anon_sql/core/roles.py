@@ -12,7 +12,8 @@ from anon_sql.errors import AnonError, did_you_mean
 
 ROLES = ("identifier", "quasi", "sensitive", "keep")
 PARAMETER = {"identifier": "identifiers", "quasi": "qids", "sensitive": "sensitive", "keep": "keep"}
-_TAG = re.compile(r"anon:(\w*)")
+REST = "*"  # in keep: every column that has no other role
+LIKE_TAG = re.compile(r"[\w-]*anon\w*\s*:\s*[\w-]*", re.IGNORECASE)
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
@@ -24,15 +25,16 @@ def fold(name: str) -> str:
 def tag(comment: str | None) -> str | None:
     """Return the role that a comment declares, or None.
 
-    Raises ValueError for an unknown tag and for more than one role.
+    Whatever contains ``anon`` before a colon, in any case, with blanks or within another word, is
+    meant as a tag. Raises ValueError if it is not the exact tag of a role, and for two roles.
     """
-    found = set(_TAG.findall(comment or ""))
-    wrong = found - set(ROLES)
-    if wrong:
-        raise ValueError(f"the tag anon:{min(wrong)} is none of anon:{', anon:'.join(ROLES)}")
+    tags = {f"anon:{role}": role for role in ROLES}
+    found = {text.rstrip() for text in LIKE_TAG.findall(comment or "")}
+    if wrong := found - set(tags):
+        raise ValueError(f"the tag {min(wrong)} is none of {', '.join(tags)}")
     if len(found) > 1:
-        raise ValueError(f"the tags anon:{' and anon:'.join(sorted(found))} exclude each other")
-    return next(iter(found), None)
+        raise ValueError(f"the tags {' and '.join(sorted(found))} exclude each other")
+    return next((tags[text] for text in found), None)
 
 
 def clear_tag(comment: str | None) -> str | None:
@@ -103,9 +105,9 @@ def assign(
     """Return the roles of the columns ``names``.
 
     declared: comment of each column by folded name. given: value of each parameter by name; NULL
-    means that the comments apply. needs_quasi: whether at least one quasi-identifier is required.
-    Raises AnonError if comments and parameters disagree, if a name is not a column, or if a
-    required quasi-identifier is missing.
+    means that the comments apply, and ``*`` in keep stands for every column without another role.
+    needs_quasi: whether at least one quasi-identifier is required. Raises AnonError if comments and
+    parameters disagree, if a name is not a column, or if a required quasi-identifier is missing.
     """
     columns = {fold(name): name for name in names}
     role_of: dict[str, str] = {}
@@ -119,6 +121,7 @@ def assign(
         if declared_role:
             role_of[name] = declared_role
     source = dict.fromkeys(role_of, "comment")
+    given, rest = _without_rest(function, given, columns)
     chosen = {role: _named(function, role, given.get(PARAMETER[role]), columns) for role in ROLES}
     kept = chosen["keep"] or []
     if chosen["quasi"] is not None:
@@ -144,6 +147,8 @@ def assign(
                 )
             role_of[name] = role
             source[name] = "call"
+    for name in [name for name in names if rest and name not in role_of]:
+        role_of[name], source[name] = "keep", "call"
     quasi = chosen["quasi"] if chosen["quasi"] is not None else _having("quasi", names, role_of)
     if needs_quasi and not quasi:
         raise AnonError(
@@ -160,6 +165,19 @@ def assign(
         none=tuple(n for n in names if n not in role_of),
         source=source,
     )
+
+
+def _without_rest(
+    function: str, given: Mapping[str, object], columns: Mapping[str, str]
+) -> tuple[Mapping[str, object], bool]:
+    """Return the parameters of a call without ``*`` in keep, and whether it was there."""
+    keep = given.get("keep")
+    listed_names = [keep] if isinstance(keep, str) else keep
+    if not isinstance(listed_names, list) or REST not in listed_names:
+        return given, False
+    if REST in columns:
+        raise AnonError(function, "keep := ['*'] must be clear", "a column named *", "rename it")
+    return {**given, "keep": [name for name in listed_names if name != REST]}, True
 
 
 def _having(role: str, names: Sequence[str], role_of: Mapping[str, str]) -> tuple[str, ...]:

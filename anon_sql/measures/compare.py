@@ -19,7 +19,7 @@ from anon_sql.methods import Call
 from anon_sql.methods.parts.protecting import protect
 from anon_sql.release.partition import prepare, run
 from anon_sql.release.request import MOST, Request
-from anon_sql.release.source import Source, refuse_identifying
+from anon_sql.release.source import Source
 
 _COUNTS = ("rows", "suppressed", "classes", "smallest_class", "dm", "dm_star")
 ROW = pa.struct(
@@ -47,13 +47,12 @@ def compare(
     if source is None:
         names = chosen["methods"] or comparable()
         return [_row(name, k, lambda *_: _NOTHING) for name in names for k in chosen["ks"]]
-    prepared = prepare(replace(source, marks={}), request, paths)
+    prepared = prepare(source, request, paths)
     table, call = prepared.table, prepared.call
     measured = Measured(table, request.quasi, source.quasi)
     table.points, table.model, measured.points  # noqa: B018 - made before any clock starts
 
     def made(name: str, k: int) -> dict[str, Any]:
-        refuse_identifying(name, min(k, MOST), source.marks)
         constraint = call.constraint.at(min(k, MOST))
         constraint.require(name, table.rows)
         workers = Workers(name, request.threads)

@@ -19,7 +19,7 @@ from anon_sql.core.workers import Workers
 from anon_sql.methods.parts.joining import accompany_suppressed, dense, place_suppressed
 from anon_sql.methods.parts.protecting import protect
 from anon_sql.release.request import Request
-from anon_sql.release.source import Source, refuse_identifying
+from anon_sql.release.source import Source
 
 Classes = npt.NDArray[np.int32]
 
@@ -47,7 +47,6 @@ def prepare(source: Source, request: Request, paths: pa.StructArray | None) -> P
     function = request.function
     interrupt.begin()
     compiling.announce()
-    refuse_identifying(function, request.k, source.marks, source.real)
     trees = rows_of(paths, request.quasi, request.time_zone)
     workers = Workers(function, request.threads)
     table = read(function, request.quasi, source.quasi, source.hashes, workers, trees)

@@ -8,7 +8,7 @@ from anon_sql.core.columns import is_number
 from anon_sql.core.constraints import KINDS
 from anon_sql.core.options import Choice, Number, Option, Positive, Whole, read
 from anon_sql.core.roles import Roles, fold
-from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.errors import AnonError, did_you_mean, listed
 from anon_sql.methods import Method
 
 COMMON: dict[str, Option] = {
@@ -88,13 +88,15 @@ def request(
     entity: str | None = None,
     classes: str | None = None,
     drops: Sequence[str] = (),
+    complete: bool = False,
     threads: int = 1,
     time_zone: str = "UTC",
 ) -> Request:
     """Return the request of a call, or raise AnonError for invalid parameters and roles.
 
     types: SQL type by column name; given: parameters by name, including those of the method;
-    drops: columns that are dropped in addition to identifiers.
+    drops: columns that are dropped in addition to identifiers; complete: whether every other column
+    must have a role, as in a release.
     """
     asked = read(function, COMMON, {**DEFAULTS, **given})
     options = read(function, method.options, given)
@@ -107,6 +109,15 @@ def request(
                 f"{name} with a role",
                 "leave it out of qids, sensitive and keep",
             )
+    missing = [name for name in roles.none if fold(name) not in gone]
+    if complete and missing:
+        raise AnonError(
+            function,
+            "every column needs a role",
+            f"none for {listed(missing)}",
+            "declare it (COMMENT ON COLUMN t.name IS 'anon:keep'), name it in identifiers, qids, "
+            "sensitive or keep, or pass keep := ['*'] to release all of them as they are",
+        )
     for name in roles.quasi:
         is_number(function, name, types[name])
     gone |= {fold(name) for name in (*roles.quasi, *roles.identifier)}

@@ -14,7 +14,6 @@ from anon_sql.methods.generators.attributes import Attribute, RealRows
 from anon_sql.methods.generators.generate import generate
 from anon_sql.methods.parts.k_means import scikit_learn
 from anon_sql.release.request import Request
-from anon_sql.release.source import refuse_identifying
 
 _ROUNDING = 1e-9
 
@@ -23,16 +22,14 @@ def synthesize(
     request: Request,
     values: Mapping[str, pa.Array],
     codes: Mapping[str, pa.Array],
-    marks: Mapping[str, pa.Array],
 ) -> dict[str, npt.NDArray[np.int64]]:
     """Return for each released column the rows that the synthetic records take their values from.
 
     The result has int64[s] positions, from 0, of s synthetic records by column name. values: the
-    released columns; codes: a hash of each value, NULL for NULL; marks: as in ``Source``. Records
-    are generated for each sensitive column separately. Source: Majeed and Hwang 2025, SDkA, step 3.
+    released columns; codes: a hash of each value, NULL for NULL. Records are generated for each
+    sensitive column separately. Source: Majeed and Hwang 2025, SDkA, step 3.
     """
     function = request.function
-    refuse_identifying(function, request.k, marks)
     scikit_learn(function)
     names = list(values)
     attributes = [_attribute(name, values[name], codes[name]) for name in names]

@@ -32,7 +32,7 @@ WITH
 __anon_given AS MATERIALIZED (
     FROM __anon_table(
         __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_options, __anon_hierarchy,
-        'kept', __anon_marked_ := 'loose', __anon_from := __anon_from)
+        'kept', __anon_from := __anon_from)
 ),
 __anon_none AS (SELECT *, 0 AS __anon_blank FROM query_table(__anon_tbl) LIMIT 0),
 -- One row of NULLs in the types of the quasi-identifiers.

@@ -1,14 +1,15 @@
 -- Return the rows of a relation (__anon_made = 0) and synthetic rows that consist of their values
 -- (__anon_made = 1). The relation is read once, also if the result is read repeatedly.
+CREATE OR REPLACE MACRO __anon_mark(x) AS CASE WHEN x IS NOT NULL THEN system.main.hash(x) END;
 CREATE OR REPLACE MACRO __anon_synthesized(
-    __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_options
+    __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_options, __anon_releases
 ) AS TABLE
 WITH
 __anon_source AS MATERIALIZED (FROM query_table(__anon_tbl)),
 __anon_begun AS MATERIALIZED (
     SELECT __anon_begin(
         __anon_function, __anon_types, __anon_k_given, __anon_call, __anon_seen(__anon_tbl),
-        __anon_options, __anon_settings(),
+        __anon_options, __anon_settings(), __anon_releases,
         system.main.current_connection_id(), system.main.current_query_id(),
         system.main.list_value(__anon_mark('a') = system.main.hash('a'))::TINYINT[]) AS __anon_intake
     FROM __anon_schema(__anon_tbl, __anon_k)
@@ -17,9 +18,7 @@ __anon_real AS MATERIALIZED (
     SELECT
         system.main.list(COLUMNS(lambda __anon_c: __anon_is('released', __anon_c, __anon_call))),
         system.main.list(__anon_mark(COLUMNS(lambda __anon_c:
-            __anon_is('released', __anon_c, __anon_call)))) AS '__anon_code_\0',
-        system.main.list(__anon_mark(COLUMNS(lambda __anon_c:
-            __anon_is('loose', __anon_c, __anon_call)))) AS '__anon_mark_\0'
+            __anon_is('released', __anon_c, __anon_call)))) AS '__anon_code_\0'
     FROM (SELECT *, 0::TINYINT AS __anon_zero FROM __anon_source)
 ),
 __anon_drawn AS MATERIALIZED (

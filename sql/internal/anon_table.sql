@@ -12,7 +12,6 @@ CREATE OR REPLACE MACRO __anon_settings() AS system.main.struct_pack(
     threads := system.main.current_setting('threads'),
     memory_limit := system.main.current_setting('memory_limit'),
     time_zone := system.main.current_setting('TimeZone'));
-CREATE OR REPLACE MACRO __anon_mark(x) AS CASE WHEN x IS NOT NULL THEN system.main.hash(x) END;
 
 -- Return the text of a kept value if values that print differently can have its hash (-0.0, NaN with
 -- a sign, nested types); NULL otherwise.
@@ -37,25 +36,25 @@ CREATE OR REPLACE MACRO __anon_rests(__anon_out, __anon_c) AS
 -- Return whether a column is passed to the core.
 CREATE OR REPLACE MACRO __anon_goes(__anon_c) AS
     __anon_c IN ('__anon_hash', '__anon_made')
-    OR system.main.regexp_matches(__anon_c, '^__anon_(from|key|mark)_')
+    OR system.main.regexp_matches(__anon_c, '^__anon_(from|key)_')
         AND NOT system.main.ends_with(__anon_c, '_zero');
 
--- marked: the kind of columns of which the core gets a hash. from: the relation that is read; NULL
--- for the table itself. A method that adds synthetic rows marks them by __anon_made = 1.
+-- from: the relation that is read; NULL for the table itself. A method that adds synthetic rows marks
+-- them by __anon_made = 1.
 CREATE OR REPLACE MACRO __anon_table(
     __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_options, __anon_hierarchy,
-    __anon_out, __anon_marked_ := 'none', __anon_from := NULL
+    __anon_out, __anon_from := NULL
 ) AS TABLE
 WITH
 __anon_begun AS MATERIALIZED (
     SELECT __anon_begin(
         __anon_function, __anon_types, __anon_k_given, __anon_call, __anon_seen(__anon_tbl),
-        __anon_options, __anon_settings(),
+        __anon_options, __anon_settings(), __anon_out = 'kept',
         system.main.current_connection_id(), system.main.current_query_id(),
         system.main.list_value(
             __anon_sort_key('a') = system.main.create_sort_key(
                 system.main.list_value('a'), 'ASC NULLS FIRST'),
-            __anon_sort_key(NULL) = ''::BLOB, __anon_mark('a') = system.main.hash('a'),
+            __anon_sort_key(NULL) = ''::BLOB,
             __anon_told_apart('a') IS NULL, __anon_told_apart(-0.0::DOUBLE) = '-0.0',
             __anon_told_apart(system.main.list_value('a')) IS NOT NULL)::TINYINT[]) AS __anon_intake
     FROM __anon_schema(__anon_tbl, __anon_k)
@@ -66,9 +65,7 @@ __anon_named AS (
         COLUMNS(lambda __anon_c: __anon_is('kept', __anon_c, __anon_call)) AS '__anon_kept_\0',
         COLUMNS(lambda __anon_c: __anon_is('taken', __anon_c, __anon_call)) AS '__anon_from_\0',
         __anon_sort_key(COLUMNS(lambda __anon_c: __anon_is('protected', __anon_c, __anon_call)))
-            AS '__anon_key_\0',
-        __anon_mark(COLUMNS(lambda __anon_c: __anon_is(__anon_marked_, __anon_c, __anon_call)))
-            AS '__anon_mark_\0'
+            AS '__anon_key_\0'
     FROM (
         SELECT *, 0::TINYINT AS __anon_zero FROM query_table(coalesce(__anon_from, __anon_tbl)))
 ),

@@ -35,4 +35,4 @@ FROM (
         system.main.struct_pack(
             seed := seed, l := l, l_kind := l_kind, c := c, t := t, methods := methods, ks := ks,
             options := options),
-        hierarchy, 'none', __anon_marked_ := 'loose'));
+        hierarchy, 'none'));

@@ -2,7 +2,8 @@
 --
 -- tbl: name of a relation with a column of class ids. k: smallest size of an equivalence class, in
 --   rows.
--- qids, sensitive, identifiers, keep: column names; NULL means as declared in comments.
+-- qids, sensitive, identifiers, keep: column names; NULL means as declared in comments. Every
+--   column needs a role; keep := ['*'] gives it to all others.
 -- l: smallest diversity of each sensitive column in a class. l_kind: 'distinct' values, 'entropy'
 --   or 'recursive'. c: the constant of 'recursive'. t: largest distance of a sensitive column's
 --   distribution in a class from that in the table, 0…1.
@@ -15,7 +16,7 @@
 -- Returns: the columns of the source without the identifiers, the classes, cof and outlier;
 --   quasi-identifiers are generalized.
 -- Errors: a class of fewer than k rows, no such column of classes.
--- Example: SELECT * FROM generalize('classed', k := 2, qids := ['age', 'city']);
+-- Example: SELECT * FROM generalize('classed', k := 2, qids := ['age', 'city'], sensitive := 'illness');
 CREATE OR REPLACE MACRO generalize(
     tbl, k := 5, qids := NULL, classes := 'class_id', format := 'label',
     sensitive := NULL, identifiers := NULL, keep := NULL, suppressed := 'keep',

@@ -23,7 +23,7 @@ __anon_mixed AS MATERIALIZED (
         __anon_entity := entity, __anon_l := l, __anon_t := t), system.main.struct_pack(
         seed := seed, l := l, l_kind := l_kind, c := c, t := t, generator := generator,
         epochs := epochs, target_ratio := target_ratio, dominant := dominant,
-        numbers := numbers))
+        numbers := numbers), false)
 ),
 __anon_added AS (
     SELECT system.main.list(COLUMNS(lambda __anon_c: __anon_c = '__anon_made' OR __anon_is(

@@ -21,6 +21,8 @@
 -- differ.
 -- 'row numbers': columns of consecutive whole numbers, and columns without a role that ascend in
 -- the raw table.
+-- 'identifying combinations': share of rows that are unique on the columns that are kept and not
+-- sensitive, together; the example names the columns that do most of it.
 --
 -- raw: name of the raw table. released: name of its release, in label or typed format.
 -- k, l, t: the requirements on the release; a k of NULL only measures, as an l or t of 1 does.
@@ -33,6 +35,7 @@
 -- suppressed: 'keep' or 'drop', as in the release; with 'drop', rows left out are not a class.
 -- synthetic: number of rows that a perturbative release has added; properties that do not apply to
 --   it are NULL.
+-- unique_share: largest share of rows that may be unique on the kept columns together, 0…1.
 -- Returns: property, required, found (numbers), passed (BOOLEAN), example (labels, names of columns
 --   or counts).
 -- Errors: no quasi-identifier, one or a sensitive column that the release lacks, columns of other
@@ -41,10 +44,10 @@
 CREATE OR REPLACE MACRO audit(
     raw, released, k := NULL, l := NULL, t := NULL, qids := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, l_kind := 'distinct', c := 3, hierarchy := NULL,
-    entity := NULL, suppressed := 'keep', synthetic := 0
+    entity := NULL, suppressed := 'keep', synthetic := 0, unique_share := 0
 ) AS TABLE
 FROM __anon_audited(
     raw, released, k, {
         'l': l, 't': t, 'l_kind': l_kind, 'c': c, 'entity': entity, 'suppressed': suppressed,
-        'synthetic': synthetic},
+        'synthetic': synthetic, 'unique_share': unique_share},
     hierarchy, __anon_call_of(raw, qids, sensitive, identifiers, keep, NULL, NULL, true));

@@ -3,7 +3,8 @@
 -- suppressed.
 --
 -- tbl: name of the relation. k: smallest size of an equivalence class, in rows. qids, sensitive,
---   identifiers, keep: column names; NULL means as declared in comments.
+--   identifiers, keep: column names; NULL means as declared in comments. Every column needs a role;
+--   keep := ['*'] gives it to all others.
 -- l: smallest diversity of each sensitive column in a class. l_kind: 'distinct' values, 'entropy'
 --   or 'recursive'. c: the constant of 'recursive'. t: largest distance of a sensitive column's
 --   distribution in a class from that in the table, 0…1.
@@ -17,7 +18,7 @@
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a quasi-identifier without a hierarchy, k above the number of rows, a value that its
 --   hierarchy lacks.
--- Example: SELECT * FROM datafly('people', k := 2, qids := ['age', 'city'], hierarchy := 'people_hierarchy');
+-- Example: SELECT * FROM datafly('people', k := 2, qids := ['age', 'city'], sensitive := 'illness', hierarchy := 'people_hierarchy');
 CREATE OR REPLACE MACRO datafly(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
     l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,

@@ -2,7 +2,8 @@
 -- give rows to smaller ones. The time grows with the square of the number of rows, divided by k.
 --
 -- tbl: name of the relation. k: smallest size of an equivalence class, in rows. qids, sensitive,
---   identifiers, keep: column names; NULL means as declared in comments.
+--   identifiers, keep: column names; NULL means as declared in comments. Every column needs a role;
+--   keep := ['*'] gives it to all others.
 -- l: smallest diversity of each sensitive column in a class. l_kind: 'distinct' values, 'entropy'
 --   or 'recursive'. c: the constant of 'recursive'. t: largest distance of a sensitive column's
 --   distribution in a class from that in the table, 0…1.
@@ -13,8 +14,9 @@
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
 --   by nodes; NULL for none.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
--- Errors: no quasi-identifier, k above the number of rows, unknown columns or options.
--- Example: SELECT * FROM oka('people', k := 2, qids := ['age', 'city']);
+-- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
+--   or options.
+-- Example: SELECT * FROM oka('people', k := 2, qids := ['age', 'city'], sensitive := 'illness');
 CREATE OR REPLACE MACRO oka(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
     l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,

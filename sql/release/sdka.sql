@@ -3,7 +3,8 @@
 -- sensitive values. The method is perturbative; sdka_stats reports the number of added rows.
 --
 -- tbl: name of the relation. k: smallest size of an equivalence class, in real rows. qids,
---   sensitive, identifiers, keep: column names; NULL means as declared in comments.
+--   sensitive, identifiers, keep: column names; NULL means as declared in comments. Every column
+--   needs a role; keep := ['*'] gives it to all others.
 -- l: smallest diversity of each sensitive column in a class. l_kind: 'distinct' values, 'entropy'
 --   or 'recursive'. c: the constant of 'recursive'. t: largest distance of a sensitive column's
 --   distribution in a class from that in the table, 0…1. All three count real rows.
@@ -23,9 +24,9 @@
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 --   There are more rows than in the source. The release does not show which rows are synthetic;
 --   none equals a real row.
--- Errors: no quasi-identifier, no sensitive column, k above the number of rows, an extra that is
---   not installed (ml is always needed), too few records that differ from real rows, unknown
---   columns or options.
+-- Errors: a column without a role, no quasi-identifier, no sensitive column, k above the number of
+--   rows, an extra that is not installed (ml is always needed), too few records that differ from
+--   real rows, unknown columns or options.
 -- Example: SELECT * FROM sdka('people', k := 2, qids := ['age', 'city'], sensitive := 'illness', generator := 'bootstrap');
 CREATE OR REPLACE MACRO sdka(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
@@ -40,7 +41,7 @@ WITH __anon_mixed AS MATERIALIZED (
         __anon_entity := entity, __anon_l := l, __anon_t := t), system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
         c := c, t := t, generator := generator, epochs := epochs, target_ratio := target_ratio,
-        dominant := dominant, numbers := numbers))
+        dominant := dominant, numbers := numbers), true)
 )
 FROM __anon_release(
     'sdka', tbl, k, __anon_scope(

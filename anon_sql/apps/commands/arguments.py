@@ -17,7 +17,10 @@ NAMED = "Columns, separated by commas or by repeating the option: "
 Columns = list[str]
 Sensitive = Annotated[Columns, typer.Option(help=NAMED + "to protect.")]
 Identifier = Annotated[Columns, typer.Option(help=NAMED + "to drop.")]
-Keep = Annotated[Columns, typer.Option(help=NAMED + "to keep as is.")]
+Keep = Annotated[
+    Columns,
+    typer.Option(help=NAMED + "to keep as they are; '*' is every column without another role."),
+]
 L = Annotated[float | None, typer.Option("--l", help="How diverse sensitive columns must be.")]
 T = Annotated[float | None, typer.Option("--t", help="How far from the table's, 0 to 1.")]
 C = Annotated[float | None, typer.Option("--c", help="The c of --l-kind recursive.")]

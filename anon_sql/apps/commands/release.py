@@ -14,6 +14,7 @@ import anon_sql
 from anon_sql.apps import console, files, manifest
 from anon_sql.apps.commands import arguments
 from anon_sql.apps.commands.arguments import Columns
+from anon_sql.apps.kept_columns import unique_on_kept
 from anon_sql.apps.stopping import stoppable
 from anon_sql.apps.whole_file import remove_unfinished, whole_file
 from anon_sql.core import interrupt
@@ -66,7 +67,7 @@ def release(
     """Release a file: read IN, generalize it, write OUT.
 
     IN and OUT end in .csv, .tsv, .csv.gz, .tsv.gz or .parquet. Separate columns with commas or
-    repeat the option. A column without a role is kept as it is.
+    repeat the option. Every column needs a role; --keep '*' keeps all others as they are.
 
     Example: anon-sql release people.csv safe.csv --k 10 --quasi age,sex --sensitive income
     """
@@ -102,7 +103,7 @@ def release(
                 "FROM utility('raw', 'released', k := ?, qids := ?, hierarchy := ?)",
                 [k, roles["qids"], trees],
             )
-            rest = _without_role(con, roles)
+            singled_out = unique_on_kept(con, "released", [*roles["qids"], *roles["sensitive"]])
             made: dict[str, Any] | None = None
             with ExitStack() as written:
                 unfinished = written.enter_context(whole_file(target))
@@ -115,9 +116,9 @@ def release(
                     manifest.write(made, unfinished, beside)
                 interrupt.check("release")
             console.say(f"{target}: {name}, k = {k}, from {source}")
-            if rest:
-                console.say(f"kept as they are, for want of a role: {', '.join(rest)}")
             console.show_measures(measured)
+            if singled_out:
+                console.warn(singled_out)
             if made is not None:
                 _say_manifest(manifest.beside(target), made)
 
@@ -131,11 +132,6 @@ def _say_manifest(path: Path, made: Mapping[str, Any]) -> None:
     console.say(f"{path}: the manifest")
     if failed:
         console.say(f"checks that fail: {', '.join(failed)} (anon-sql report shows them)")
-
-
-def _without_role(con: duckdb.DuckDBPyConnection, roles: Mapping[str, list[str]]) -> list[str]:
-    with_role = {fold(name) for columns in roles.values() for name in columns}
-    return [name for name in con.sql("FROM released").columns if fold(name) not in with_role]
 
 
 def _release_method(con: duckdb.DuckDBPyConnection, method: str) -> str:

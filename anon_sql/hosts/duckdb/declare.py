@@ -1,16 +1,13 @@
 """Declare roles as tags in column comments, keeping the other text of the comments."""
 
-import re
 from collections.abc import Sequence
 
 import duckdb
 
 from anon_sql.core.names import literal, quote, split
-from anon_sql.core.roles import ROLES, fold
+from anon_sql.core.roles import LIKE_TAG, ROLES, fold
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.duckdb.relation import Scope, find
-
-_TAG = re.compile(r"\s*anon:\w*")
 
 
 def declare(
@@ -53,6 +50,6 @@ def declare(
     target = ".".join(quote(part) for part in split(table))
     comments = dict(zip(found.names, found.comments, strict=True))
     for column, role in chosen.items():
-        kept = _TAG.sub("", comments[column] or "").strip()
+        kept = LIKE_TAG.sub("", comments[column] or "").rstrip()
         text = f"{kept} anon:{role}".strip()
         con.execute(f"COMMENT ON COLUMN {target}.{quote(column)} IS {literal(text)}")

@@ -34,11 +34,10 @@ UNSAID: dict[str, Any] = {  # the scope of a call that names no column
 HELPER = "__anon_"  # prefix of all helper columns and CTEs of the macros
 _ROLES = {  # the roles of ``bound_role`` that make up a kind
     "none": (),
-    "kept": ("kept", "loose"),
     "taken": ("quasi", "classes"),
-    "released": ("quasi", "loose", "kept"),
+    "released": ("quasi", "kept"),
 }
-_WITH_ZERO = ("kept", "loose", "none", "protected", "taken")
+_WITH_ZERO = ("kept", "none", "protected", "taken")
 _MOST = 64  # maximum number of cached tables
 _looking = Lock()
 _looked_up: dict[tuple[Any, ...], Table | None] = {}
@@ -75,7 +74,7 @@ def forget_tables() -> None:
 
 
 def bound_role(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> str:
-    """Return the treatment of a column: identifier, classes, quasi, kept or loose (no role).
+    """Return the treatment of a column: identifier, classes, quasi or kept.
 
     tags: comment by folded column name.
     """
@@ -86,11 +85,10 @@ def bound_role(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: s
         return "identifier"
     declared = clear_tag(tags.get(folded))
     if declared == "identifier":
-        return "loose" if scope["whole"] else "identifier"
+        return "kept" if scope["whole"] else "identifier"
     if folded in _names(scope["qids"]) or (scope["qids"] is None and declared == "quasi"):
         return "quasi"
-    named = folded in _names(scope["sensitive"]) or folded in _names(scope["keep"])
-    return "kept" if named or declared in ("sensitive", "keep") else "loose"
+    return "kept"
 
 
 def protects(scope: Mapping[str, Any]) -> bool:

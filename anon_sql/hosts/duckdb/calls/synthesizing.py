@@ -30,8 +30,8 @@ _STATS = pa.struct(
 def positions(numbers: Any, packed: Any) -> pa.Array:
     """Return, by released column, the list positions, from 1, of the synthetic records' values.
 
-    packed: lists of the released columns, of hashes of their values, and of hashes of the values of
-    columns without a role. The result is NULL for a table without rows.
+    packed: lists of the released columns and of hashes of their values. The result is NULL for a
+    table without rows.
     """
     request = intake.claim(first(numbers)).request
     columns = lists(packed)
@@ -40,7 +40,7 @@ def positions(numbers: Any, packed: Any) -> pa.Array:
     if any(values is None for values in codes.values()):
         return pa.array([None], _POSITIONS)
     values = {name: columns[name] for name in codes}
-    found = synthesize(request, values, codes, named(columns, HELPER + "mark_"))
+    found = synthesize(request, values, codes)
     return pa.array([[(name, at + np.int64(1)) for name, at in found.items()]], _POSITIONS)
 
 

@@ -14,7 +14,7 @@ from anon_sql.release.request import Request
 from anon_sql.release.source import Source
 
 _HASH, _MADE = HELPER + "hash", HELPER + "made"
-_FROM, _KEY, _MARK = HELPER + "from_", HELPER + "key_", HELPER + "mark_"
+_FROM, _KEY = HELPER + "from_", HELPER + "key_"
 
 
 def taken_rows(number: int, taken: Any) -> tuple[Request, Source | None]:
@@ -37,7 +37,6 @@ def taken_rows(number: int, taken: Any) -> tuple[Request, Source | None]:
         columns[_HASH],
         named(columns, _KEY),
         None if request.classes is None else given[request.classes],
-        named(columns, _MARK),
         None if added is None or not added.any() else ~added,
     )
 

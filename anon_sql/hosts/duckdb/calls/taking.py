@@ -28,6 +28,7 @@ def begin(
     seen: Any,
     options: Any,
     settings: Any,
+    releases: Any,
     connections: Any,
     statements: Any,
     probes: Any,
@@ -35,9 +36,10 @@ def begin(
     """Return the number of the intake that stores the rows of a call, or raise AnonError.
 
     types: SQL type by column name; seen: the catalog as the caller sees it; options: parameters
-    by name; connections, statements: DuckDB's connection and query ids. probes: for each helper
-    macro applied to values, whether it returns the expected result; if not, it was replaced, which
-    is an error.
+    by name; releases: whether rows are released, which requires a role for every column;
+    connections, statements: DuckDB's connection and query ids. probes: for each helper macro
+    applied to values, whether it returns the expected result; if not, it was replaced, which is an
+    error.
     """
     function, scope, setting = first(functions), first(scopes), first(settings)
     if len(k) != 1:
@@ -67,6 +69,7 @@ def begin(
         entity=entity_of(function, scope["entity"], columns),
         classes=next((c for c in columns if fold(c) == fold(scope["classes"] or "")), None),
         drops=scope["drops"] or (),
+        complete=first(releases),
         threads=int(setting["threads"]),
         time_zone=setting["time_zone"],
     )

@@ -1,0 +1,78 @@
+"""Count the rows that are unique on several columns together, and find the columns that do most."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.errors import listed
+
+Codes = npt.NDArray[np.int64]
+
+FEW = 3  # maximum number of columns that are named
+MOST = 0.95  # share of the unique rows at which further columns add little
+
+
+@dataclass(frozen=True)
+class Step:
+    """The rows that are unique on ``column`` and the columns of the steps before it."""
+
+    column: str
+    rows: int
+
+
+def codes_of(values: pa.Array | npt.NDArray[np.generic]) -> Codes:
+    """Return a number for each distinct value, int64[n] from 0; NULL is a value."""
+    encoded = pa.array(values).dictionary_encode(null_encoding="encode")
+    codes: Codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    return codes
+
+
+def joined(first: Codes, second: Codes) -> Codes:
+    """Return a number for each distinct pair, int64[n] from 0; the arguments are of ``codes_of``."""
+    width = int(second.max(initial=0)) + 1
+    return codes_of(first * width + second)
+
+
+def unique_rows(codes: Codes) -> npt.NDArray[np.bool_]:
+    """Return whether a row's number occurs once, bool[n]."""
+    alone: npt.NDArray[np.bool_] = (np.bincount(codes, minlength=1) == 1)[codes]
+    return alone
+
+
+def unique_together(columns: Mapping[str, Codes]) -> tuple[int, list[Step]]:
+    """Return the number of rows that are unique on all columns, and the columns that do most of it.
+
+    Columns are added one by one, each the one that leaves most rows unique (among equals most
+    combinations of values, then the first), until ``MOST`` of the rows that all columns single out are reached, or ``FEW`` columns.
+    """
+    if not columns:
+        return 0, []
+    whole: Codes | None = None
+    for codes in columns.values():
+        whole = codes if whole is None else joined(whole, codes)
+    assert whole is not None
+    total = int(unique_rows(whole).sum())
+    steps: list[Step] = []
+    known = np.zeros(len(whole), dtype=np.int64)
+    while total and len(steps) < FEW and (not steps or steps[-1].rows < MOST * total):
+        chosen = {step.column for step in steps}
+        found = {n: joined(known, codes) for n, codes in columns.items() if n not in chosen}
+        if not found:
+            break
+        counts = {n: (int(unique_rows(c).sum()), int(c.max())) for n, c in found.items()}
+        best = max(counts, key=lambda name: counts[name])
+        known = found[best]
+        steps.append(Step(best, counts[best][0]))
+    return total, steps
+
+
+def told(steps: list[Step], rows: int) -> str | None:
+    """Return the steps as text: ``income alone 71.2 %, with hours 93.0 % of the rows``."""
+    parts = [
+        f"{'with ' if at else ''}{listed([step.column])}{'' if at else ' alone'} {step.rows / rows:.1%}"
+        for at, step in enumerate(steps)
+    ]
+    return None if not parts else f"{', '.join(parts)} of the rows are unique"
