@@ -27,7 +27,7 @@ anon_sql.declare(
 con.sql("FROM anon_roles('patients')").show()
 
 # Store the release: a view repeats the work on every read.
-con.execute("CREATE TABLE patients_release AS FROM rayden('patients', k := 5)")
+con.execute("CREATE TABLE patients_release AS FROM anonymize('patients', k := 5)")
 con.sql("FROM patients_release LIMIT 5").show()
 
 con.sql("FROM utility('patients', 'patients_release', k := 5)").show()

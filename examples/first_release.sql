@@ -16,6 +16,6 @@ COMMENT ON COLUMN patients.admitted IS 'anon:quasi';
 COMMENT ON COLUMN patients.illness IS 'anon:sensitive';
 
 -- Store the release: a view repeats the work on every read.
-CREATE TABLE patients_release AS FROM rayden('patients', k := 5);
+CREATE TABLE patients_release AS FROM anonymize('patients', k := 5);
 
 FROM utility('patients', 'patients_release', k := 5);

@@ -27,7 +27,7 @@ else:
 
 # The first argument is a path instead of a table name. Files have no roles, so pass them.
 con.execute(
-    "CREATE TABLE release AS FROM rayden(?, k := 10, qids := ?, format := 'typed')",
+    "CREATE TABLE release AS FROM anonymize(?, k := 10, qids := ?, format := 'typed')",
     [source, quasi],
 )
 con.table("release").write_parquet(target)

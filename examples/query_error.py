@@ -17,7 +17,7 @@ con.execute(
 )
 print("100 random queries:")
 for k in (5, 25):
-    con.execute(f"CREATE OR REPLACE TABLE released AS FROM rayden('people', k := {k})")
+    con.execute(f"CREATE OR REPLACE TABLE released AS FROM anonymize('people', k := {k})")
     con.sql(
         f"SELECT {k} AS k, * FROM workload_error('people', 'released', getvariable('asked'))"
     ).show()

@@ -15,7 +15,7 @@ COMMENT ON COLUMN patients.admitted IS 'anon:quasi';
 COMMENT ON COLUMN patients.cost IS 'anon:keep';
 COMMENT ON COLUMN patients.illness IS 'anon:sensitive';
 
-CREATE TABLE released AS FROM rayden('patients', k := 5);
+CREATE TABLE released AS FROM anonymize('patients', k := 5);
 
 -- Given queries: true answers, estimates, and bounds of the true answers.
 FROM query_error('patients', 'released', [
@@ -24,7 +24,7 @@ FROM query_error('patients', 'released', [
     'SELECT illness, count(*) FROM patients WHERE age > 60 GROUP BY illness']);
 
 -- Random queries, on releases with two values of k.
-CREATE TABLE coarser AS FROM rayden('patients', k := 25);
+CREATE TABLE coarser AS FROM anonymize('patients', k := 25);
 SET VARIABLE asked = (
     SELECT list(query) FROM query_workload('patients', n := 200, attributes := 2, selectivity := 0.1));
 SELECT 5 AS k, * FROM workload_error('patients', 'released', getvariable('asked'))

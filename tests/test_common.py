@@ -136,7 +136,7 @@ def test_both_formats_say_the_same(con, method):
 def test_empty_tables_keep_their_columns(con, method):
     fill(con, [])
     assert release(con, method) == []
-    found = con.sql(f"FROM {method}('t', qids := {NUMERIC}, format := 'typed')")
+    found = con.sql(f"FROM {method}('t', qids := {NUMERIC}, keep := ['*'], format := 'typed')")
     assert found.columns == ["n", "d", "x", "kept", "rid"]
     assert [str(kind) for kind in found.types] == [
         "STRUCT(min INTEGER, max INTEGER)",
@@ -155,10 +155,10 @@ def test_rows_that_are_all_equal_and_a_constant_column(con, method):
 def test_quasi_identifiers_alone_and_one_alone(con, method):
     fill(con, made(80))
     con.execute("CREATE TABLE q AS SELECT n, x FROM t")
-    both = con.sql(f"FROM {method}('q', k := 4, qids := ['n', 'x'])").fetchall()
+    both = con.sql(f"FROM {method}('q', k := 4, qids := ['n', 'x'], keep := ['*'])").fetchall()
     assert len(both) == 80
     assert min(Counter(both).values()) >= 4
-    one = con.sql(f"FROM {method}('q', k := 4, qids := ['x'])").fetchall()
+    one = con.sql(f"FROM {method}('q', k := 4, qids := ['x'], keep := ['*'])").fetchall()
     assert min(Counter(row[1] for row in one).values()) >= 4
 
 
@@ -180,10 +180,10 @@ def test_names_that_macros_use_themselves(con, method):
     ]
     columns = ", ".join(f'i % {3 + at} AS "{name}"' for at, name in enumerate(parameters))
     con.execute(f"CREATE TABLE tbl AS SELECT {columns}, i % 5 AS q FROM range(90) AS r(i)")
-    released = con.sql(f"FROM {method}('tbl', k := 4, qids := ['k', 'seed', 'q'])")
+    released = con.sql(f"FROM {method}('tbl', k := 4, qids := ['k', 'seed', 'q'], keep := ['*'])")
     assert released.columns == [*parameters, "q"]
     groups = con.sql(
-        f"SELECT count(*) FROM {method}('tbl', k := 4, qids := ['k', 'seed', 'q']) "
+        f"SELECT count(*) FROM {method}('tbl', k := 4, qids := ['k', 'seed', 'q'], keep := ['*']) "
         f"GROUP BY {quoted(['k', 'seed', 'q'])}"
     ).fetchall()
     assert min(size for (size,) in groups) >= 4

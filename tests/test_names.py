@@ -119,8 +119,8 @@ def test_tables_and_ctes_called_like_those_inside_the_macros(con, name):
     """Either they are read or, where the macro's own comes first, it is an error."""
     filled(con, name, ["a", "b"])
     filled(con, "t", ["c", "d"])
-    table = f"FROM generalize('{name}', k := 4, qids := ['a', 'b'])"
-    cte = f"WITH {name} AS (FROM t) FROM generalize('{name}', k := 4, qids := ['c', 'd'])"
+    table = f"FROM generalize('{name}', k := 4, qids := ['a', 'b'], keep := ['*'])"
+    cte = f"WITH {name} AS (FROM t) FROM generalize('{name}', k := 4, qids := ['c', 'd'], keep := ['*'])"
     for call in (table, cte):
         if name in FIRST:
             with pytest.raises(duckdb.BinderException, match="__anon_"):
@@ -150,8 +150,10 @@ def test_a_column_with_our_prefix_is_refused(con, column):
 
 def test_k_as_a_comparison_on_a_column_called_k(con):
     filled(con, "t", ["k", "b"])
-    assert len(con.sql("FROM rayden('t', k := 4, qids := ['k', 'b'])").fetchall()) == 24
-    assert fails(con, "FROM rayden('t', k = 4, qids := ['k', 'b'])") == (
+    assert (
+        len(con.sql("FROM rayden('t', k := 4, qids := ['k', 'b'], keep := ['*'])").fetchall()) == 24
+    )
+    assert fails(con, "FROM rayden('t', k = 4, qids := ['k', 'b'], keep := ['*'])") == (
         "rayden: k must be a whole number of at least 1, got a BOOLEAN; "
         "write k := 7, since k = 7 is a comparison"
     )
@@ -190,12 +192,12 @@ def test_relations_of_any_kind(con, everywhere, name):
     arrow, relation = con.sql("FROM source").to_arrow_table(), con.sql("FROM source")
     arrays = {column: frame[column].to_numpy() for column in frame}
     assert len(frame) == len(arrow) == len(relation) == len(arrays["a"])
-    call = f"rayden({literal(name.format(everywhere))}, k := 4, qids := ['a', 'b'])"
+    call = f"rayden({literal(name.format(everywhere))}, k := 4, qids := ['a', 'b'], keep := ['*'])"
     assert con.sql(f"SELECT count(*), count(DISTINCT class_id) FROM {call}").fetchall() == [(24, 4)]
 
 
 def test_names_that_are_expressions(con, everywhere):
-    call = "SELECT count(*) FROM rayden({}, k := 4, qids := ['a', 'b'])"
+    call = "SELECT count(*) FROM rayden({}, k := 4, qids := ['a', 'b'], keep := ['*'])"
     assert con.execute(call.format("?"), ["source"]).fetchall() == [(24,)]
     assert con.execute(call.format("$1"), ["other.t"]).fetchall() == [(24,)]
     for name in ("getvariable('t')", "'sou' || 'rce'", "tbl := 'source'"):
@@ -209,4 +211,4 @@ def test_names_that_are_expressions(con, everywhere):
 )
 def test_what_is_no_relation_is_duckdbs_own_error(con, everywhere, name):
     with pytest.raises(duckdb.CatalogException, match="does not exist"):
-        con.sql(f"FROM rayden({literal(name)}, k := 4, qids := ['a'])")
+        con.sql(f"FROM rayden({literal(name)}, k := 4, qids := ['a'], keep := ['*'])")

@@ -123,7 +123,7 @@ def classed(con, sql_type, *classes):
 def generalized(con, what, form="label"):
     """``what`` of each released row, by class; every class's rows must say the same."""
     rows = con.sql(
-        f"SELECT DISTINCT c, {what} FROM generalize('t', k := 2, qids := ['v'], format := '{form}') "
+        f"SELECT DISTINCT c, {what} FROM generalize('t', k := 2, qids := ['v'], keep := ['*'], format := '{form}') "
         "ORDER BY c"
     ).fetchall()
     assert [row[0] for row in rows] == list(range(len(rows)))
@@ -182,7 +182,7 @@ def test_null_is_a_value_in_every_type(con):
         "FROM range(4) AS classes(class_id), range(2) AS twins(twin)"
     )
     qids = str(list(columns))
-    call = f"FROM generalize('t', k := 2, qids := {qids}, format := '%s') ORDER BY c"
+    call = f"FROM generalize('t', k := 2, qids := {qids}, keep := ['*'], format := '%s') ORDER BY c"
     labels = con.sql("SELECT DISTINCT ON (c) * " + call % "label").fetchall()
     assert labels[0] == (0, *[None] * len(both))
     assert labels[1] == (1, *["*"] * len(both))
@@ -194,7 +194,9 @@ def test_null_is_a_value_in_every_type(con):
     typed = con.sql(f"SELECT DISTINCT c, {tests} " + call % "typed").fetchall()
     expected = [[False, True], [True, False], [False, False], [False, False]]
     assert typed == [(c, *[expected[c]] * len(both)) for c in range(4)]
-    suppressed = con.sql(f"FROM generalize('t', k := 2, qids := {qids}, suppressed := 'drop')")
+    suppressed = con.sql(
+        f"FROM generalize('t', k := 2, qids := {qids}, keep := ['*'], suppressed := 'drop')"
+    )
     assert len(suppressed.fetchall()) == 6  # the class of stars is what suppressed rows are
 
 
@@ -206,6 +208,7 @@ def test_nan_and_infinity_are_counted(con, sql_type, method):
     classed(con, sql_type, ["nan", "inf", "-inf", "1", None])
     con.execute("ALTER TABLE t RENAME class_id TO class")
     more = ", classes := 'class'" if method == "generalize" else ""
+    more += "" if method == "vp_partition" else ", keep := ['*']"
     assert fails(con, f"FROM {method}('t', k := 2, qids := ['v']{more})") == (
         f"{method}: v must hold finite values, got 3 that are NaN or infinite; "
         "make them NULL or leave the rows out"
@@ -217,7 +220,7 @@ def test_nan_and_infinity_are_counted(con, sql_type, method):
 )
 def test_infinite_dates_are_counted(con, unit):
     classed(con, unit, ["infinity", "-infinity", "2000-01-01", None])
-    assert fails(con, "FROM rayden('t', k := 2, qids := ['v'], keep := ['class_id'])") == (
+    assert fails(con, "FROM rayden('t', k := 2, qids := ['v'], keep := ['*'])") == (
         "rayden: v must hold finite values, got 2 that are NaN or infinite; "
         "make them NULL or leave the rows out"
     )
@@ -229,7 +232,9 @@ def test_named_types_and_collations(con):
         "CREATE OR REPLACE TABLE t (class_id INTEGER, m mood, p money, c VARCHAR COLLATE NOCASE)"
     )
     con.execute("INSERT INTO t VALUES (0, 'a', 1, 'x'), (0, 'b', 2, 'X'), (1, 'b', 3, 'X')")
-    rows = con.sql("SELECT DISTINCT * FROM generalize('t', k := 1, qids := ['m', 'p', 'c'])")
+    rows = con.sql(
+        "SELECT DISTINCT * FROM generalize('t', k := 1, qids := ['m', 'p', 'c'], keep := ['*'])"
+    )
     assert sorted(rows.fetchall()) == [("b", "3.00", "X"), ("{a, b}", "[1.00, 2.00]", "{X, x}")]
 
 
@@ -260,7 +265,7 @@ def test_a_type_that_no_label_stands_for_is_refused(con, sql_type):
     if not has(con, REFUSED[sql_type]):
         pytest.skip(f"this DuckDB has no {sql_type}")
     for form in ("label", "typed"):
-        call = f"FROM rayden('odd', k := 2, qids := ['w', 'v'], format := '{form}')"
+        call = f"FROM rayden('odd', k := 2, qids := ['w', 'v'], keep := ['*'], format := '{form}')"
         source = f"WITH odd AS (SELECT {REFUSED[sql_type]} AS v, i % 2 AS w FROM range(4) AS r(i)) "
         assert fails(con, source + call) == (
             "rayden: a quasi-identifier must be a number, a date, a time or text, "

@@ -10,24 +10,25 @@ from anon_sql.measures.uniqueness import codes_of, told, unique_together
 
 
 def unique_on_kept(
-    con: duckdb.DuckDBPyConnection, table: str, labelled: Sequence[str]
+    con: duckdb.DuckDBPyConnection, table: str, labelled: Sequence[str], share: float
 ) -> str | None:
-    """Return a sentence about the rows of a release that its kept columns single out, or None.
+    """Return a sentence about the rows of a release that are unique on its kept columns together.
 
-    labelled: the quasi-identifiers and the sensitive columns, which are not counted.
+    The result is None if they are at most ``share`` of the rows. labelled: the quasi-identifiers
+    and the sensitive columns, which are not counted.
     """
     without = {fold(name) for name in labelled}
     kept = [name for name in con.table(table).columns if fold(name) not in without]
     if not kept:
         return None
     hashes = ", ".join(f"system.main.hash({quote(name)})" for name in kept)
-    found = con.execute(f"SELECT {hashes} FROM {quote(table)}").to_arrow_table()
+    found = con.sql(f"SELECT {hashes} FROM {quote(table)}").to_arrow_table()
     columns = {
         name: codes_of(values.combine_chunks())
         for name, values in zip(kept, found.columns, strict=True)
     }
     rows, steps = unique_together(columns)
-    if not rows:
+    if rows <= share * found.num_rows:
         return None
     one = "1 row is" if rows == 1 else f"{rows:,} rows are"
     return (

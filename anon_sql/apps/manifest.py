@@ -12,7 +12,9 @@ from anon_sql.errors import AnonError
 
 FORM = 1
 ENDING = ".anon.json"
+# parameters of a release that its manifest states, and one that only the audit reads
 PROMISED = ("k", "l", "t", "l_kind", "c", "entity", "suppressed", "seed")
+UNIQUE = "unique_share"
 ROLES = ("qids", "sensitive", "identifiers", "keep")  # as functions call them
 _SHAPE: dict[str, Any] = {
     "versions": {"anon_sql": str, "duckdb": str},
@@ -42,14 +44,14 @@ def make(
 ) -> dict[str, Any]:
     """Return the manifest of a release, without the hash of its file.
 
-    tables: names of the raw table and of the release. parameters: those of PROMISED, and
+    tables: names of the raw table and of the release. parameters: those of PROMISED, UNIQUE and
     ``options``. roles: column names by ROLES. hierarchy: the relation, or None.
     """
     given = {
         "raw": tables[0],
         "released": tables[1],
         "method": method,
-        **{name: parameters.get(name) for name in (*PROMISED, "options")},
+        **{name: parameters.get(name) for name in (*PROMISED, UNIQUE, "options")},
         **{name: roles[name] for name in ROLES},
         "hierarchy": hierarchy,
     }

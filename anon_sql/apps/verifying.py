@@ -53,6 +53,13 @@ def of_release(
                 yield Check(f"l of {name} is at least {promised['l']:g}", enough, f"{varied}")
 
 
+def of_raw(con: duckdb.DuckDBPyConnection, written: Mapping[str, Any], raw: str) -> Check:
+    """Check that the raw table has every column that the manifest gives a role."""
+    columns = {fold(name) for name in con.sql(f"FROM {quote(raw)}").columns}
+    holds = all(fold(name) in columns for names in written["roles"].values() for name in names)
+    return Check("the raw table has the columns it had", holds, "others")
+
+
 def of_pair(written: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Check]:
     """Check what needs the raw table: its schema, the audit, and every figure of the manifest."""
     same = made["raw"] == written["raw"]

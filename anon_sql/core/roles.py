@@ -101,13 +101,16 @@ def assign(
     given: Mapping[str, object],
     *,
     needs_quasi: bool = True,
+    dropped: Iterable[str] = (),
 ) -> Roles:
     """Return the roles of the columns ``names``.
 
     declared: comment of each column by folded name. given: value of each parameter by name; NULL
     means that the comments apply, and ``*`` in keep stands for every column without another role.
-    needs_quasi: whether at least one quasi-identifier is required. Raises AnonError if comments and
-    parameters disagree, if a name is not a column, or if a required quasi-identifier is missing.
+    needs_quasi: whether at least one quasi-identifier is required. dropped: columns that a release
+    drops in addition to identifiers, for which ``*`` does not stand. Raises AnonError if comments
+    and parameters disagree, if a name is not a column, or if a required quasi-identifier is
+    missing.
     """
     columns = {fold(name): name for name in names}
     role_of: dict[str, str] = {}
@@ -147,8 +150,10 @@ def assign(
                 )
             role_of[name] = role
             source[name] = "call"
-    for name in [name for name in names if rest and name not in role_of]:
-        role_of[name], source[name] = "keep", "call"
+    without = {fold(name) for name in dropped}
+    for name in names if rest else ():
+        if name not in role_of and fold(name) not in without:
+            role_of[name], source[name] = "keep", "call"
     quasi = chosen["quasi"] if chosen["quasi"] is not None else _having("quasi", names, role_of)
     if needs_quasi and not quasi:
         raise AnonError(

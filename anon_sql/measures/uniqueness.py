@@ -31,7 +31,7 @@ def codes_of(values: pa.Array | npt.NDArray[np.generic]) -> Codes:
 
 
 def joined(first: Codes, second: Codes) -> Codes:
-    """Return a number for each distinct pair, int64[n] from 0; the arguments are of ``codes_of``."""
+    """Return a number for each distinct pair, int64[n] from 0, of two results of ``codes_of``."""
     width = int(second.max(initial=0)) + 1
     return codes_of(first * width + second)
 
@@ -46,7 +46,8 @@ def unique_together(columns: Mapping[str, Codes]) -> tuple[int, list[Step]]:
     """Return the number of rows that are unique on all columns, and the columns that do most of it.
 
     Columns are added one by one, each the one that leaves most rows unique (among equals most
-    combinations of values, then the first), until ``MOST`` of the rows that all columns single out are reached, or ``FEW`` columns.
+    combinations of values, then the first), until ``MOST`` of the rows that all columns single out
+    are reached, or ``FEW`` columns.
     """
     if not columns:
         return 0, []
@@ -70,9 +71,9 @@ def unique_together(columns: Mapping[str, Codes]) -> tuple[int, list[Step]]:
 
 
 def told(steps: list[Step], rows: int) -> str | None:
-    """Return the steps as text: ``income alone 71.2 %, with hours 93.0 % of the rows``."""
-    parts = [
-        f"{'with ' if at else ''}{listed([step.column])}{'' if at else ' alone'} {step.rows / rows:.1%}"
-        for at, step in enumerate(steps)
-    ]
-    return None if not parts else f"{', '.join(parts)} of the rows are unique"
+    """Return the steps as text: ``zip alone 71.2%, with job 93.0% of the rows are unique``."""
+    if not steps:
+        return None
+    first, *others = [(listed([step.column]), f"{step.rows / rows:.1%}") for step in steps]
+    more = "".join(f", with {name} {share}" for name, share in others)
+    return f"{first[0]} alone {first[1]}{more} of the rows are unique"

@@ -109,6 +109,9 @@ def request(
                 f"{name} with a role",
                 "leave it out of qids, sensitive and keep",
             )
+    for name in roles.quasi:
+        is_number(function, name, types[name])
+    protected = _protected(function, asked, roles, types)
     missing = [name for name in roles.none if fold(name) not in gone]
     if complete and missing:
         raise AnonError(
@@ -118,8 +121,6 @@ def request(
             "declare it (COMMENT ON COLUMN t.name IS 'anon:keep'), name it in identifiers, qids, "
             "sensitive or keep, or pass keep := ['*'] to release all of them as they are",
         )
-    for name in roles.quasi:
-        is_number(function, name, types[name])
     gone |= {fold(name) for name in (*roles.quasi, *roles.identifier)}
     return Request(
         function,
@@ -127,7 +128,7 @@ def request(
         {name: types[name] for name in roles.quasi},
         tuple(name for name in types if fold(name) not in gone),
         roles.sensitive,
-        _protected(function, asked, roles, types),
+        protected,
         entity,
         classes,
         **asked,

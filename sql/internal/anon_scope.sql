@@ -22,6 +22,10 @@ CREATE OR REPLACE MACRO __anon_call_of(
     l := __anon_l,
     t := __anon_t);
 
+-- Return the columns that a release drops because of its entity: keep := ['*'] does not mean them.
+CREATE OR REPLACE MACRO __anon_entity_of(__anon_entity) AS
+    CASE WHEN __anon_entity IS NOT NULL THEN system.main.list_value(__anon_entity) END;
+
 -- The struct of a release: identifiers are dropped.
 CREATE OR REPLACE MACRO __anon_scope(
     __anon_tbl, __anon_qids, __anon_sensitive, __anon_identifiers, __anon_keep,

@@ -4,7 +4,7 @@
 --
 -- raw: name of the raw table. released: name of its release, in label or typed format.
 -- method, seed, options: how the release was made; they are recorded unchanged.
--- k, l, t, l_kind, c, entity, suppressed: the requirements on the release, as in audit.
+-- k, l, t, l_kind, c, entity, suppressed, unique_share: the requirements on the release, as in audit.
 -- qids, sensitive, identifiers, keep: roles; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- Returns: one row of numbers, texts, lists and structs: manifest (1, the version of the format),
@@ -16,12 +16,14 @@
 CREATE OR REPLACE MACRO anon_manifest(
     raw, released, method := NULL, k := NULL, l := NULL, t := NULL, l_kind := 'distinct', c := 3,
     entity := NULL, seed := NULL, options := NULL, qids := NULL, sensitive := NULL,
-    identifiers := NULL, keep := NULL, hierarchy := NULL, suppressed := 'keep'
+    identifiers := NULL, keep := NULL, hierarchy := NULL, suppressed := 'keep', unique_share := 0
 ) AS TABLE
 WITH
 __anon_assigned AS MATERIALIZED (
     SELECT __anon_roles_of(
-        __anon_types, __anon_scope(raw, qids, sensitive, identifiers, keep), __anon_seen(raw))
+        __anon_types, __anon_call_of(
+            raw, qids, sensitive, identifiers, keep, NULL, __anon_entity_of(entity), false),
+        __anon_seen(raw))
         AS __anon_columns
     FROM __anon_schema(raw, 1)
 ),
@@ -30,9 +32,10 @@ __anon_audited AS MATERIALIZED (
         'property': property, 'required': required, 'found': found, 'passed': passed})
         AS __anon_checks
     FROM audit(
-        raw, released, k := k, l := coalesce(l, 1), t := coalesce(t, 1), qids := qids, sensitive := sensitive,
-        identifiers := identifiers, keep := keep, l_kind := l_kind, c := c,
-        hierarchy := hierarchy, entity := entity, suppressed := suppressed)
+        raw, released, k := k, l := coalesce(l, 1), t := coalesce(t, 1), qids := qids,
+        sensitive := sensitive, identifiers := identifiers, keep := keep, l_kind := l_kind, c := c,
+        hierarchy := hierarchy, entity := entity, suppressed := suppressed,
+        unique_share := unique_share)
 ),
 __anon_measured_once AS MATERIALIZED (
     SELECT struct_pack(*COLUMNS(*)) AS __anon_measures
@@ -48,7 +51,7 @@ SELECT
     method AS method,
     {
         'k': k, 'l': l, 't': t, 'l_kind': l_kind, 'c': c, 'entity': entity, 'seed': seed,
-        'suppressed': suppressed,
+        'suppressed': suppressed, 'unique_share': unique_share,
         'hierarchy': hierarchy IS NOT NULL, 'options': options
     } AS parameters,
     {

@@ -50,4 +50,5 @@ FROM __anon_audited(
     raw, released, k, {
         'l': l, 't': t, 'l_kind': l_kind, 'c': c, 'entity': entity, 'suppressed': suppressed,
         'synthetic': synthetic, 'unique_share': unique_share},
-    hierarchy, __anon_call_of(raw, qids, sensitive, identifiers, keep, NULL, NULL, true));
+    hierarchy, __anon_call_of(
+        raw, qids, sensitive, identifiers, keep, NULL, __anon_entity_of(entity), true));

@@ -36,7 +36,9 @@ def test_a_packages_error_is_its_sentence_alone(people):
     assert refused("query", sql).startswith(
         "rayden: qids must name columns of the table, got 'ages'; did"
     )
-    sentence = refused("query", f"FROM rayden('{people}', k := 900, qids := ['age'])")
+    sentence = refused(
+        "query", f"FROM rayden('{people}', k := 900, qids := ['age'], keep := ['*'])"
+    )
     assert sentence.startswith("rayden: ")
     assert "900" in sentence
 

@@ -11,7 +11,7 @@ import pytest
 from anon_sql.apps import manifest
 from tests.command import refused, run
 
-ROLES = ["--quasi", "sex,age", "--sensitive", "illness", "--identifier", "name"]
+ROLES = ["--quasi", "sex,age", "--sensitive", "illness", "--identifier", "name", "--keep", "*"]
 PEOPLE = (
     "SELECT 'n' || i AS name, 20 + i % 40 AS age, if(i % 3 = 0, 'f', 'm') AS sex, "
     "['flu', 'cold', 'gout'][1 + i % 3 * i % 3] AS illness, (i % 5) / 2 AS dose "
@@ -90,7 +90,9 @@ def test_what_a_manifest_says(people, safe):
     assert written["parameters"]["seed"] == 42
     assert written["parameters"]["suppressed"] == "keep"
     assert written["parameters"]["options"] == {"format": "label"}
-    assert written["roles"]["without_role"] == ["dose"]
+    assert written["roles"]["keep"] == ["dose"]
+    assert written["roles"]["without_role"] == []
+    assert written["parameters"]["unique_share"] == 0
     assert written["achieved"]["k"] >= 10
     assert written["output"] == {"sha256": hashlib.sha256(safe.read_bytes()).hexdigest()}
     text = manifest.beside(safe).read_text()
@@ -214,10 +216,19 @@ def test_nothing_is_overwritten_unasked(people):
 def test_checks_that_fail_are_said_at_once(people):
     write(f"SELECT * REPLACE (if(name = 'n1', 'n0', name) AS name) FROM ({PEOPLE})", people)
     out = people.with_name("safe.csv")
-    result = run("release", people, out, "--quasi", "age,sex", "--manifest")
+    arguments = ["release", people, out, "--quasi", "age,sex", "--keep", "*", "--manifest"]
+    result = run(*arguments)
     assert result.exit_code == 0, result.output
-    assert "checks that fail: identifying columns" in result.stdout
-    assert "audit: identifying columns" in refused("verify", out, "--raw", people)
+    assert (
+        "200 rows are unique on the kept columns together, 100.0% of the release" in result.stderr
+    )
+    assert "name alone 99.0% of the rows are unique" in result.stderr
+    assert "checks that fail: identifying combinations" in result.stdout
+    assert "audit: identifying combinations" in refused("verify", out, "--raw", people)
+    allowed = run(*arguments, "--unique-share", 1, "--overwrite")
+    assert allowed.exit_code == 0, allowed.output
+    assert "unique on the kept columns" not in allowed.stderr
+    assert run("verify", out, "--raw", people).exit_code == 0
 
 
 @pytest.mark.parametrize("as_folder", [False, True])
@@ -243,7 +254,18 @@ def test_hierarchies_from_a_file_or_a_folder(people, as_folder):
 def test_promises_of_the_release(people):
     write(f"SELECT * REPLACE ('n' || length(name) || age % 20 AS name) FROM ({PEOPLE})", people)
     out = people.with_name("safe.csv")
-    roles = ["--quasi", "age,sex", "--sensitive", "illness", "--k", 4, "--entity", "name"]
+    roles = [
+        "--quasi",
+        "age,sex",
+        "--sensitive",
+        "illness",
+        "--k",
+        4,
+        "--entity",
+        "name",
+        "--keep",
+        "*",
+    ]
     promises = ["--l", 1.5, "--l-kind", "entropy", "--t", 0.6]
     result = run("release", people, out, *roles, *promises, "--manifest")
     assert result.exit_code == 0, result.output

@@ -124,9 +124,9 @@ def test_every_type_in_both_formats(con, kind, form):
     )
     con.execute("UPDATE raw SET v = NULL WHERE s = 4 AND v = (SELECT max(v) FROM raw)")
     con.execute(
-        f"CREATE TABLE r AS FROM mondrian('raw', k := 3, qids := ['v'], format := '{form}')"
+        f"CREATE TABLE r AS FROM mondrian('raw', k := 3, qids := ['v'], keep := ['*'], format := '{form}')"
     )
-    con.execute("CREATE TABLE shown AS FROM mondrian('raw', k := 3, qids := ['v'])")
+    con.execute("CREATE TABLE shown AS FROM mondrian('raw', k := 3, qids := ['v'], keep := ['*'])")
     text = kind in ("BOOLEAN", "UUID", "VARCHAR") or kind.startswith("ENUM")
     inside = (
         "list_contains(anon_values(shown.v), raw.v::VARCHAR)"
@@ -158,11 +158,11 @@ def towns(con):
 @pytest.mark.parametrize("form", ["label", "typed"])
 def test_nodes_of_a_hierarchy(towns, form, attacked):
     towns.execute(
-        "CREATE TABLE r AS FROM basic_mondrian('raw', k := 4, qids := ['age', 'town'], "
+        "CREATE TABLE r AS FROM basic_mondrian('raw', k := 4, qids := ['age', 'town'], keep := ['*'], "
         f"sensitive := ['s'], hierarchy := 'tree', format := '{form}')"
     )
     shown = towns.sql(
-        "FROM basic_mondrian('raw', k := 4, qids := ['age', 'town'], sensitive := ['s'], "
+        "FROM basic_mondrian('raw', k := 4, qids := ['age', 'town'], keep := ['*'], sensitive := ['s'], "
         "hierarchy := 'tree')"
     ).fetchall()
     below = {}

@@ -8,26 +8,27 @@ from tests.sentence import fails
 
 TABLE = "CREATE TABLE t AS SELECT i % 12 AS n, 'abc'[1 + i % 3] AS s, i AS rid FROM range(60) r(i)"
 CALL = "FROM rayden('t', k := 5, qids := ['n'], keep := ['rid'], sensitive := 's', l := 2)"
+GIVEN = "'t', k := 5, qids := ['n'], keep := ['rid'], sensitive := 's', l := 2"
 REPLACED = [
-    "__anon_sort_key(x) AS 'x'::BLOB",
-    "__anon_mark(x) AS 1",
-    "__anon_told_apart(x) AS NULL",
+    ("__anon_sort_key(x) AS 'x'::BLOB", f"rayden({GIVEN})"),
+    ("__anon_told_apart(x) AS NULL", f"rayden({GIVEN})"),
+    ("__anon_mark(x) AS 1", f"sdka({GIVEN}, generator := 'bootstrap')"),
 ]
 
 
-@pytest.mark.parametrize("macro", REPLACED)
-def test_a_helper_macro_that_was_replaced(con, macro):
+@pytest.mark.parametrize(("macro", "call"), REPLACED)
+def test_a_helper_macro_that_was_replaced(con, macro, call):
     con.execute(TABLE)
-    before = con.execute(CALL).fetchall()
+    before = con.execute(f"FROM {call}").fetchall()
     con.execute(f"CREATE OR REPLACE MACRO {macro}")
-    assert fails(con, CALL) == (
-        "rayden: the helper macros must be those of this version, got one that was replaced; "
+    assert fails(con, f"FROM {call}") == (
+        f"{call.partition('(')[0]}: the helper macros must be those of this version, got one that was replaced; "
         "call anon_sql.register(con, overwrite=True)"
     )
     with pytest.raises(AnonError, match="macros of the same names must be ours"):
         anon_sql.register(con)
     anon_sql.register(con, overwrite=True)
-    assert con.execute(CALL).fetchall() == before
+    assert con.execute(f"FROM {call}").fetchall() == before
 
 
 KEPT = {

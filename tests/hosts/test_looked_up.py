@@ -10,7 +10,7 @@ from anon_sql.hosts.duckdb import registry
 from anon_sql.hosts.duckdb.calls import binding
 
 TABLE = "SELECT i AS q, i % 4 AS s FROM range(100) AS r(i)"
-CALL = "FROM mondrian('t', k := 5)"
+CALL = "FROM mondrian('t', k := 5, keep := ['*'])"
 
 
 def opened(path):

@@ -98,12 +98,14 @@ def test_schema_main_behind_another_is_refused_with_what_to_write(con):
         "CREATE TABLE t AS SELECT 1 AS a; CREATE SCHEMA s; CREATE TABLE s.t AS SELECT 2 AS a"
     )
     con.execute("SET search_path = 's,main'")
-    assert fails(con, "FROM rayden('main.t', k := 1, qids := ['a'])") == (
+    assert fails(con, "FROM rayden('main.t', k := 1, qids := ['a'], keep := ['*'])") == (
         "anon_sql: a name in schema main needs its database where another schema comes first, "
         """got 'main.t'; write "memory"."main"."t\""""
     )
-    assert con.sql("FROM rayden('memory.main.t', k := 1, qids := ['a'])").fetchall() == [("1",)]
-    assert con.sql("FROM rayden('t', k := 1, qids := ['a'])").fetchall() == [("2",)]
+    assert con.sql(
+        "FROM rayden('memory.main.t', k := 1, qids := ['a'], keep := ['*'])"
+    ).fetchall() == [("1",)]
+    assert con.sql("FROM rayden('t', k := 1, qids := ['a'], keep := ['*'])").fetchall() == [("2",)]
 
 
 @pytest.mark.parametrize(
@@ -164,7 +166,9 @@ def declared():
 
 @pytest.mark.parametrize("name", DECLARED)
 def test_declared_roles_are_found_by_every_name_of_a_table(declared, name):
-    released = declared.execute("SELECT DISTINCT * EXCLUDE (a) FROM rayden($1, k := 3)", [name])
+    released = declared.execute(
+        "SELECT DISTINCT * EXCLUDE (a) FROM rayden($1, k := 3, keep := ['*'])", [name]
+    )
     assert [column[0] for column in released.description] == ["c"]
     assert released.fetchall() == [(DECLARED[name],)]
     roles = declared.execute("SELECT column_name, role FROM anon_roles($1)", [name]).fetchall()
@@ -176,8 +180,12 @@ def test_another_schema_set_means_another_table(declared):
     declared.execute("SET search_path = 'my schema,main'")
     try:
         for name in ("my table", '"MY TABLE"'):
-            read = declared.execute("SELECT DISTINCT c FROM rayden($1, k := 3)", [name]).fetchall()
+            read = declared.execute(
+                "SELECT DISTINCT c FROM rayden($1, k := 3, keep := ['*'])", [name]
+            ).fetchall()
             assert read == [('"my schema"."my table"',)]
-        assert declared.sql("SELECT DISTINCT c FROM rayden('t', k := 3)").fetchall() == [("t",)]
+        assert declared.sql(
+            "SELECT DISTINCT c FROM rayden('t', k := 3, keep := ['*'])"
+        ).fetchall() == [("t",)]
     finally:
         declared.execute("RESET search_path")

@@ -40,7 +40,7 @@ def test_the_columns_and_what_was_added(table):
 def test_losses_are_those_of_the_labels(table):
     """Of a release without added rows, whose labels can be held against its table."""
     more = ", target_ratio := 100"
-    table.execute(f"CREATE TABLE r AS FROM sdka('t', {CALL}{more})")
+    table.execute(f"CREATE TABLE r AS FROM sdka('t', {CALL}, keep := ['*']{more})")
     row = stats(table, more)
     assert row["synthetic_rows"] == 0
     assert row["added"] == []
@@ -62,7 +62,7 @@ def test_heights_of_nodes(table):
         "('w', 'x', 2, '*'), ('w', 'y', 2, '*'), ('w', 'z', 2, '*')) AS r(attribute, value, level, label)"
     )
     more = ", target_ratio := 100, dominant := 1, hierarchy := 'h'"
-    table.execute(f"CREATE TABLE r AS FROM sdka('t', {CALL}{more})")
+    table.execute(f"CREATE TABLE r AS FROM sdka('t', {CALL}, keep := ['*']{more})")
     iloss = 0.0
     for a, w in table.sql("SELECT a, w FROM r").fetchall():
         low, _, high = a.strip("[]").partition(", ")

@@ -46,6 +46,7 @@ def test_measures_and_checks_are_those_of_the_functions(release):
         "entity": None,
         "seed": 42,
         "suppressed": "keep",
+        "unique_share": 0,
         "hierarchy": False,
         "options": None,
     }

@@ -7,12 +7,13 @@ from tests.sentence import fails
 PROPERTIES = [
     *("rows", "k", "l", "t", "suppressed rows", "kept values", "labels", "raw rows", "matching"),
     *("spelling", "unique range ends", "added columns", "identifiers", "identifying columns"),
-    "row numbers",
+    *("row numbers", "identifying combinations"),
 ]
 
 
 def audit(con, released="r", raw="people", k=5, **more):
-    """Each property as (required, found, passed, example)."""
+    """Each property as (required, found, passed, example); unique rows are allowed unless asked."""
+    more = {"unique_share": 1, **more}
     given = "".join(f", {name} := {value}" for name, value in more.items())
     found = con.sql(f"FROM audit('{raw}', '{released}', {k}{given})")
     assert found.columns == ["property", "required", "found", "passed", "example"]
@@ -272,7 +273,7 @@ def test_what_it_refuses(wide, call, said):
 
 def test_swapped_text(con):
     con.execute("CREATE TABLE t AS SELECT 'x' || i % 8 AS v FROM range(40) AS made(i)")
-    con.execute("CREATE TABLE r AS FROM mondrian('t', k := 12, qids := ['v'])")
+    con.execute("CREATE TABLE r AS FROM mondrian('t', k := 12, qids := ['v'], keep := ['*'])")
     assert fails(con, "FROM audit('r', 't', qids := ['v'])") == (
         "audit: the raw table must come first and its release second, got labels of v in the first "
         "only; swap them"

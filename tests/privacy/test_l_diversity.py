@@ -130,7 +130,7 @@ def test_adult_against_pycanon(adult, sensitive):
     quasi = ["age", "education_num", "sex", "race"]
     given = f"qids := {quasi}, sensitive := {sensitive}"
     adult.execute("CREATE TABLE part AS FROM adult LIMIT 3000")
-    adult.execute(f"CREATE TABLE r AS FROM mondrian('part', k := 10, {given})")
+    adult.execute(f"CREATE TABLE r AS FROM mondrian('part', k := 10, {given}, keep := ['*'])")
     frame = adult.sql("FROM r").df()
     found = adult.sql(f"SELECT l_diversity('part', 'r', {given})").fetchall()[0][0]
     assert found == anonymity.l_diversity(frame, quasi, sensitive)

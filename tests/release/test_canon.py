@@ -7,7 +7,7 @@ from tests.oracles import gcp, sizes
 
 NUMERIC = ["age", "fnlwgt", "capital_gain", "capital_loss", "hours_per_week"]
 KEEP = ["education_num", "workclass", "marital_status", "occupation", "race", "sex"]
-CALL = f"FROM canon('adult', k := {{}}, seed := {{}}, qids := {NUMERIC}, keep := {[*KEEP, 'native_country']})"
+CALL = f"FROM canon('adult', k := {{}}, seed := {{}}, qids := {NUMERIC}, keep := ['*'])"
 
 
 @pytest.fixture

@@ -48,7 +48,9 @@ def test_a_class_that_breaks_l_t_or_counts_rows_for_persons(con, monkeypatch, as
     )
     monkeypatch.setattr(partition, "protect", lambda table, classes, *_: classes)
     monkeypatch.setattr(pipeline, "merge_alike", lambda *_: None)
-    said = fails(con, f"FROM rayden('t', k := 5, qids := ['n'], sensitive := 's', {asked})")
+    said = fails(
+        con, f"FROM rayden('t', k := 5, qids := ['n'], keep := ['*'], sensitive := 's', {asked})"
+    )
     assert said.startswith("rayden: every class of labels must satisfy k, l and t, got ")
 
 
@@ -127,9 +129,9 @@ def test_macros_of_the_user_change_nothing(con, format):
 def test_two_classes_that_print_alike_are_one(con):
     con.execute("CREATE TABLE t AS SELECT i // 3 AS class_id, 'x' AS c FROM range(30) r(i)")
     con.execute("CREATE TABLE ok AS SELECT i // 5 AS class_id, 'x' AS c FROM range(30) r(i)")
-    rows = con.sql("FROM generalize('ok', k := 5, qids := ['c'])").fetchall()
+    rows = con.sql("FROM generalize('ok', k := 5, qids := ['c'], keep := ['*'])").fetchall()
     assert rows == [("x",)] * 30
-    assert fails(con, "FROM generalize('t', k := 5, qids := ['c'])") == (
+    assert fails(con, "FROM generalize('t', k := 5, qids := ['c'], keep := ['*'])") == (
         "generalize: every class must have at least 5 rows, got 10 that do not; "
         "merge them, or set their class to NULL to suppress their rows"
     )

@@ -30,7 +30,7 @@ def test_adult_satisfies_k_and_loses_less_than_the_peer(adult, columns, partitio
     for k, most in zip((5, 10, 25, 50, 100), PEER[columns, partitioning], strict=True):
         adult.execute(
             "CREATE OR REPLACE TABLE r AS "
-            f"FROM mondrian('plain', k := {k}, partitioning := '{partitioning}', qids := {quasi})"
+            f"FROM mondrian('plain', k := {k}, partitioning := '{partitioning}', qids := {quasi}, keep := ['*'])"
         )
         found = sizes(adult, "r", quasi)
         assert min(found) >= k
@@ -45,7 +45,7 @@ def test_the_next_column_is_tried_only_where_that_is_asked_for(con):
     con.execute(
         "CREATE TABLE t AS SELECT if(i = 0, 0, 10) AS a, i // 5 AS b FROM range(10) AS r(i)"
     )
-    call = "FROM mondrian('t', k := 4, qids := ['a', 'b'], columns := '{}')"
+    call = "FROM mondrian('t', k := 4, qids := ['a', 'b'], keep := ['*'], columns := '{}')"
     assert set(con.sql(call.format("widest")).fetchall()) == {("[0, 10]", "[0, 1]")}
     assert set(con.sql(call.format("any")).fetchall()) == {("[0, 10]", "0"), ("10", "1")}
 

@@ -109,7 +109,7 @@ def test_every_label_is_of_a_class_of_k_real_rows(con):
     fill(con, made())
     con.execute("CREATE TABLE own AS SELECT age, city, born, ill FROM t")
     con.execute(
-        "CREATE TABLE r AS FROM sdka('own', k := 6, qids := ['age', 'city', 'born'], "
+        "CREATE TABLE r AS FROM sdka('own', k := 6, qids := ['age', 'city', 'born'], keep := ['*'], "
         "sensitive := 'ill', generator := 'bootstrap')"
     )
     extra = con.sql(
@@ -135,7 +135,7 @@ def test_no_synthetic_row_equals_a_real_one(con):
         "__anon_scope('t', ['age', 'city', 'born'], 'ill', NULL, ['rid', 'score']), "
         "{'format': 'label', 'suppressed': 'keep', 'seed': 42, 'l': 2, 'l_kind': 'distinct', "
         "'c': 3, 't': 1.0, 'generator': 'bootstrap', 'epochs': 1, 'target_ratio': 2.0, "
-        "'dominant': 0.9, 'numbers': 'range'})"
+        "'dominant': 0.9, 'numbers': 'range'}, true)"
     ).fetchall()
     real = [str(row[:-1]) for row in mixed if row[-1] == 0]
     synthetic = [str(row[:-1]) for row in mixed if row[-1] == 1]
@@ -170,7 +170,7 @@ def test_dominant_values_and_hierarchies(con):
         "CREATE TABLE h AS FROM (VALUES ('c', 'a', 1, 'A'), ('c', 'b', 1, 'B'), ('c', 'a', 2, '*'), "
         "('c', 'b', 2, '*')) AS r(attribute, value, level, label)"
     )
-    call = "FROM sdka('t', k := 4, qids := ['c', 'n'], sensitive := 's', hierarchy := 'h'"
+    call = "FROM sdka('t', k := 4, qids := ['c', 'n'], keep := ['*'], sensitive := 's', hierarchy := 'h'"
 
     def shown(more=""):
         return set(con.sql(f"SELECT DISTINCT c FROM ({call}{more}))").fetchall())
@@ -198,7 +198,8 @@ def test_audit_and_gcp(con):
     con.execute(f"CREATE TABLE r AS FROM sdka('t', k := 5, {CALL})")
     extra = added(con)[0]
     rows = con.sql(
-        f"SELECT property, passed FROM audit('t', 'r', 5, l := 2, synthetic := {extra}, {ROLES})"
+        f"SELECT property, passed FROM audit('t', 'r', 5, l := 2, synthetic := {extra}, "
+        f"unique_share := 1, {ROLES})"
     ).fetchall()
     assert dict(rows)["rows"] is True
     assert not [name for name, passed in rows if passed is False]
@@ -220,7 +221,7 @@ def test_persons_and_two_sensitive_columns(con):
         "CREATE TABLE t AS SELECT i // 2 AS who, i * 7 % 31 AS age, if(i % 9 = 0, 'a', 'b') AS s, "
         "if(i % 8 = 0, NULL, i % 3) AS w, i % 50 AS kept FROM range(300) AS r(i)"
     )
-    given = "qids := 'age', sensitive := ['s', 'w'], entity := 'who', generator := 'bootstrap'"
+    given = "qids := 'age', sensitive := ['s', 'w'], entity := 'who', generator := 'bootstrap', keep := '*'"
     given = given.replace("'age'", "['age']")
     released = con.sql(f"FROM sdka('t', k := 4, {given})")
     assert released.columns == ["age", "s", "w", "kept"]
@@ -237,13 +238,13 @@ def test_empty_tables_and_columns_of_our_names(con):
     )
     con.execute(f"CREATE TABLE o AS SELECT {columns}, if(i % 9 = 0, 1, 2) AS s FROM range(90) r(i)")
     found = con.sql(
-        f"FROM sdka('o', k := 4, qids := {odd[:5]}, sensitive := 's', generator := 'bootstrap')"
+        f"FROM sdka('o', k := 4, qids := {odd[:5]}, keep := ['*'], sensitive := 's', generator := 'bootstrap')"
     )
     assert found.columns == [*odd, "s"]
     assert len(found.fetchall()) == 120
 
 
-def test_a_column_that_identifies_is_refused_before_anything_is_made(con):
+def test_a_column_without_a_role_is_refused_before_anything_is_made(con):
     fill(con, made())
     said = fails(con, "FROM sdka('t', qids := ['age'], sensitive := 'ill')")
-    assert said.startswith("sdka: a column whose values are all distinct needs a role, got none")
+    assert said.startswith("sdka: every column needs a role, got none for city, born, rid, score")

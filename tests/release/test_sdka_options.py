@@ -31,7 +31,7 @@ def test_the_missing_extra_is_one_sentence(con, monkeypatch):
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ("qids := ['age'], keep := ['rid'], l := 1", "synthetic records need a sensitive column"),
+        ("qids := ['age'], keep := ['*'], l := 1", "synthetic records need a sensitive column"),
         ("qids := ['age'], keep := ['rid']", "l and t need a sensitive column, got none"),
         (f"{CALL}, target_ratio := 0.5", "target_ratio must be a number of at least 1, got 0.5"),
         (f"{CALL}, dominant := 2", "dominant must be a number of at least 0 and at most 1, got 2"),

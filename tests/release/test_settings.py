@@ -46,9 +46,9 @@ def releases(con):
     return [
         sorted(map(str, con.sql(query).fetchall()))
         for query in (
-            f"FROM rayden('usual', k := 4, qids := {qids}, identifiers := ['class_id'])",
-            f"FROM generalize('usual', k := 4, qids := {qids})",
-            f"SELECT {shown} FROM generalize('usual', k := 4, qids := {qids}, format := 'typed')",
+            f"FROM rayden('usual', k := 4, qids := {qids}, keep := ['*'], identifiers := ['class_id'])",
+            f"FROM generalize('usual', k := 4, qids := {qids}, keep := ['*'])",
+            f"SELECT {shown} FROM generalize('usual', k := 4, qids := {qids}, keep := ['*'], format := 'typed')",
         )
     ]
 
@@ -67,7 +67,7 @@ def test_the_one_setting_that_cannot_be_on(con):
     con.execute("CREATE OR REPLACE TABLE yes AS SELECT i % 2 = 0 AS a FROM range(9) AS r(i)")
     con.execute("SET arrow_lossless_conversion = true")
     try:
-        assert fails(con, "FROM rayden('yes', k := 4, qids := ['a'])") == (
+        assert fails(con, "FROM rayden('yes', k := 4, qids := ['a'], keep := ['*'])") == (
             "anon_sql: arrow_lossless_conversion must be off, got on; RESET arrow_lossless_conversion"
         )
     finally:

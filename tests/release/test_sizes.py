@@ -30,7 +30,7 @@ def test_a_class_of_more_values_than_one_short_list(con):
         "CREATE OR REPLACE TABLE t AS SELECT i::VARCHAR AS v, 1 AS class_id FROM range(300) AS r(i)"
     )
     found = con.sql(
-        "SELECT DISTINCT anon_values(v) FROM generalize('t', k := 2, qids := ['v'])"
+        "SELECT DISTINCT anon_values(v) FROM generalize('t', k := 2, qids := ['v'], keep := ['*'])"
     ).fetchall()
     assert found == [(sorted(map(str, range(300))),)]
 
@@ -43,7 +43,7 @@ def test_seventy_quasi_identifiers(con, form):
     ]
     con.execute(f"CREATE OR REPLACE TABLE t AS SELECT {', '.join(made)} FROM range(60) AS r(i)")
     qids = [f"q{at}" for at in range(70)]
-    release = f"rayden('t', k := 5, qids := {qids}, format := '{form}')"
+    release = f"rayden('t', k := 5, qids := {qids}, keep := ['*'], format := '{form}')"
     sizes = con.sql(f"SELECT count(*) FROM {release} GROUP BY ALL").fetchall()
     assert con.sql(f"FROM {release}").columns == qids
     assert sum(size for (size,) in sizes) == 60
@@ -54,7 +54,7 @@ def test_seventy_quasi_identifiers(con, form):
 def test_two_hundred_kept_columns(con):
     made = ", ".join(f"i * {at} % 7 AS c{at}" for at in range(200))
     con.execute(f"CREATE OR REPLACE TABLE t AS SELECT i % 3 AS q, {made} FROM range(60) AS r(i)")
-    released = con.sql("FROM rayden('t', k := 5, qids := ['q'])")
+    released = con.sql("FROM rayden('t', k := 5, qids := ['q'], keep := ['*'])")
     assert released.columns == ["q", *(f"c{at}" for at in range(200))]
     kept = sorted(row[1:] for row in released.fetchall())
     assert kept == sorted(row[1:] for row in con.sql("FROM t").fetchall())
@@ -62,7 +62,7 @@ def test_two_hundred_kept_columns(con):
 
 def test_one_row_and_k_of_one(con):
     con.execute("CREATE OR REPLACE TABLE t AS SELECT 1 AS a, 'x' AS b, NULL::DATE AS c, 7 AS kept")
-    call = "FROM rayden('t', k := {}, qids := ['a', 'b', 'c'], format := '{}')"
+    call = "FROM rayden('t', k := {}, qids := ['a', 'b', 'c'], keep := ['*'], format := '{}')"
     assert con.sql(call.format(1, "label")).fetchall() == [("1", "x", None, 7)]
     typed = [({"min": 1, "max": 1}, ["x"], {"min": None, "max": None}, 7)]
     assert con.sql(call.format(1, "typed")).fetchall() == typed
@@ -80,7 +80,7 @@ def test_an_empty_table_has_the_columns_and_types_of_a_full_one(con, method, for
         "1::UTINYINT AS class_id FROM range(9) AS r(i)"
     )
     call = (
-        f"FROM {method}('t', k := 3, qids := ['h', 's', 'z', 'd', 'n', 'e', 'u'], "
+        f"FROM {method}('t', k := 3, qids := ['h', 's', 'z', 'd', 'n', 'e', 'u'], keep := ['*'], "
         f"identifiers := ['rid'], format := '{form}')"
     )
     full = con.sql(call)

@@ -19,12 +19,16 @@ Sensitive = Annotated[Columns, typer.Option(help=NAMED + "to protect.")]
 Identifier = Annotated[Columns, typer.Option(help=NAMED + "to drop.")]
 Keep = Annotated[
     Columns,
-    typer.Option(help=NAMED + "to keep as they are; '*' is every column without another role."),
+    typer.Option(help=NAMED + "to keep as is; '*' is all others."),
 ]
 L = Annotated[float | None, typer.Option("--l", help="How diverse sensitive columns must be.")]
 T = Annotated[float | None, typer.Option("--t", help="How far from the table's, 0 to 1.")]
 C = Annotated[float | None, typer.Option("--c", help="The c of --l-kind recursive.")]
 Entity = Annotated[str | None, typer.Option(help="Column that says whose a row is.")]
+UniqueShare = Annotated[
+    float,
+    typer.Option(min=0, max=1, help="Share of rows that may be unique on the kept columns."),
+]
 Hierarchy = Annotated[
     Path | None,
     typer.Option(help="File of attribute, value, level, label; or folder of .csv, one a column."),

@@ -19,7 +19,7 @@ from anon_sql.apps.stopping import stoppable
 from anon_sql.apps.whole_file import remove_unfinished, whole_file
 from anon_sql.core import interrupt
 from anon_sql.core.names import quote
-from anon_sql.core.roles import fold
+from anon_sql.core.roles import REST, fold
 from anon_sql.errors import AnonError, did_you_mean
 
 STOPPED = "release: stopped on request; nothing was written"
@@ -59,6 +59,7 @@ def release(
     ] = Format.LABEL,
     suppressed: Annotated[Suppressed, typer.Option(help="Suppressed rows.")] = Suppressed.KEEP,
     seed: Annotated[int, typer.Option(help="All randomness.")] = 42,
+    unique_share: arguments.UniqueShare = 0,
     with_manifest: Annotated[
         bool, typer.Option("--manifest", help=f"Write OUT{manifest.ENDING}, which verify checks.")
     ] = False,
@@ -103,14 +104,19 @@ def release(
                 "FROM utility('raw', 'released', k := ?, qids := ?, hierarchy := ?)",
                 [k, roles["qids"], trees],
             )
-            singled_out = unique_on_kept(con, "released", [*roles["qids"], *roles["sensitive"]])
+            labelled = [*roles["qids"], *roles["sensitive"]]
+            if REST in roles["keep"]:
+                others = {fold(name) for name in labelled}
+                shown = con.table("released").columns
+                roles["keep"] = [name for name in shown if fold(name) not in others]
+            singled_out = unique_on_kept(con, "released", labelled, unique_share)
             made: dict[str, Any] | None = None
             with ExitStack() as written:
                 unfinished = written.enter_context(whole_file(target))
                 files.write(con, "released", unfinished, target)
                 if with_manifest:
                     files.read(con, unfinished, "written", labels=True, named=target)
-                    parameters = {**promised, "options": options}
+                    parameters = {**promised, manifest.UNIQUE: unique_share, "options": options}
                     made = manifest.make(con, ("raw", "written"), name, parameters, roles, trees)
                     beside = written.enter_context(whole_file(manifest.beside(target)))
                     manifest.write(made, unfinished, beside)

@@ -55,7 +55,7 @@ def report(
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
         roles = dict(zip(manifest.ROLES, given, strict=True))
         asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t}
-        asked = {**asked, "entity": entity, "suppressed": None}
+        asked = {**asked, "entity": entity, "suppressed": None, manifest.UNIQUE: None}
 
         def draw(con: duckdb.DuckDBPyConnection) -> None:
             trees = arguments.read_hierarchy(con, "report", hierarchy, "hierarchy")

@@ -78,6 +78,10 @@ def _checks(
     if raw is None or not all(check.holds for check in alone):
         return
     files.read(con, raw, "raw")
+    gone = verifying.of_raw(con, written, "raw")
+    if not gone.holds:
+        yield gone
+        return
     trees = arguments.read_hierarchy(con, "verify", hierarchy, "hierarchy")
     made = manifest.make(
         con,

@@ -4,7 +4,8 @@
   Others: as anon_manifest.
 #}
 {% macro write_manifest(raw, method=none, k=none, l=none, t=none, l_kind='distinct', c=3,
-    entity=none, seed=none, qids=none, sensitive=none, identifiers=none, keep=none, hierarchy=none) %}
+    entity=none, seed=none, qids=none, sensitive=none, identifiers=none, keep=none, hierarchy=none,
+    unique_share=0) %}
   {%- if execute -%}
   {%- set location = render(config.get('location', default=external_location(this, config))) -%}
   copy (
@@ -15,7 +16,8 @@
         l_kind := {{ anon_sql.text(l_kind) }}, c := {{ c }}, entity := {{ anon_sql.text(entity) }},
         seed := {{ anon_sql.number(seed) }}, qids := {{ anon_sql.text(qids) }},
         sensitive := {{ anon_sql.text(sensitive) }}, identifiers := {{ anon_sql.text(identifiers) }},
-        keep := {{ anon_sql.text(keep) }}, hierarchy := {{ anon_sql.name(hierarchy) }})
+        keep := {{ anon_sql.text(keep) }}, hierarchy := {{ anon_sql.name(hierarchy) }},
+        unique_share := {{ unique_share }})
   ) to {{ anon_sql.text(location ~ '.anon.json') }} (format json)
   {%- endif -%}
 {% endmacro %}

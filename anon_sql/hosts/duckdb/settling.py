@@ -37,7 +37,9 @@ def settle(
     tags = theirs.tags() if theirs is not None and counts else {}
     given = {key: scope[key] for key in ("qids", "sensitive", "identifiers", "keep")}
     given["identifiers"] = _with_entity(function, given["identifiers"], scope["entity"], names)
-    roles = assign(function, names, tags, given, needs_quasi=needs_quasi)
+    classes = scope["classes"]
+    dropped = [*(scope["drops"] or ()), *([classes] if isinstance(classes, str) else ())]
+    roles = assign(function, names, tags, given, needs_quasi=needs_quasi, dropped=dropped)
     for other in namesakes(scope["relation"], seen or []):
         if other not in (theirs, ours) and {fold(n) for n in other.names} == {
             fold(n) for n in names

@@ -1,4 +1,4 @@
 {{ config(
     materialized='external', location='adult_released.parquet',
-    post_hook="{{ anon_sql.write_manifest(ref('adult'), method='rayden', k=10, l=3) }}") }}
+    post_hook="{{ anon_sql.write_manifest(ref('adult'), method='anonymize', k=10, l=3) }}") }}
 select * from {{ ref('adult_released') }}

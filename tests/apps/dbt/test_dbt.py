@@ -75,7 +75,7 @@ def test_every_node_of_the_example_is_built(example):
 def test_the_release_is_the_one_of_sql(warehouse):
     made = rows(warehouse, "FROM adult_released")
     assert len(made) > 400
-    assert made == rows(warehouse, "FROM rayden('adult', k := 10)")
+    assert made == rows(warehouse, "FROM anonymize('adult', k := 10, l := 3, t := 0.6)")
 
 
 @pytest.mark.parametrize("relation", ["adult_raw", "adult"])
@@ -102,7 +102,7 @@ def test_the_manifest_beside_the_export_is_true(example, warehouse, tmp_path):
     raw, released = tmp_path / "adult.parquet", example.folder / "adult_released.parquet"
     warehouse.execute(f"COPY adult TO '{raw}'")
     written = manifest.read("test", manifest.beside(released))
-    assert (written["method"], written["parameters"]["k"]) == ("rayden", 10)
+    assert (written["method"], written["parameters"]["k"]) == ("anonymize", 10)
     assert str(example.folder) not in manifest.beside(released).read_text()
     result = command.run("verify", released, "--raw", raw)
     assert result.exit_code == 0, result.output
@@ -215,12 +215,12 @@ def test_a_role_that_cannot_count_stops_the_model(refused, model, said):
         (
             "recent",
             "WITH young AS (SELECT age, sex, occupation FROM adult WHERE age < 40) "
-            "FROM rayden('young', k := 5, qids := ['age', 'sex'], alpha := 1.5)",
+            "FROM rayden('young', k := 5, qids := ['age', 'sex'], sensitive := 'occupation', alpha := 1.5)",
         ),
         (
             "from_ephemeral",
             "WITH few AS (SELECT age, sex, occupation FROM adult) "
-            "FROM rayden('few', k := 5, qids := ['age', 'sex'])",
+            "FROM rayden('few', k := 5, qids := ['age', 'sex'], sensitive := 'occupation')",
         ),
     ],
 )
