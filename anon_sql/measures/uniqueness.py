@@ -1,6 +1,6 @@
 """Count the rows that are unique on several columns together, and find the columns that do most."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from anon_sql.errors import listed
 Codes = npt.NDArray[np.int64]
 
 FEW = 3  # maximum number of columns that are named
+_SPARE = 4  # numbers per row up to which they are counted as they are
 MOST = 0.95  # share of the unique rows at which further columns add little
 
 
@@ -31,7 +32,7 @@ def codes_of(values: pa.Array | npt.NDArray[np.generic]) -> Codes:
 
 
 def joined(first: Codes, second: Codes) -> Codes:
-    """Return a number for each distinct pair, int64[n] from 0; the arguments are of ``codes_of``."""
+    """Return a number for each distinct pair, int64[n] from 0; arguments are of ``codes_of``."""
     width = int(second.max(initial=0)) + 1
     return codes_of(first * width + second)
 
@@ -42,11 +43,27 @@ def unique_rows(codes: Codes) -> npt.NDArray[np.bool_]:
     return alone
 
 
+def unique_on(columns: Sequence[Codes]) -> npt.NDArray[np.bool_]:
+    """Return whether a row is unique on one or more columns together, bool[n].
+
+    Combinations are numbered anew only where their numbers would need more than a few per row.
+    """
+    first, *others = columns
+    for codes in others:
+        if int(first.max(initial=0)) >= _SPARE * len(first):
+            first = codes_of(first)
+        first = first * (int(codes.max(initial=0)) + 1) + codes
+    if int(first.max(initial=0)) >= _SPARE * len(first) + _SPARE:
+        first = codes_of(first)
+    return unique_rows(first)
+
+
 def unique_together(columns: Mapping[str, Codes]) -> tuple[int, list[Step]]:
     """Return the number of rows that are unique on all columns, and the columns that do most of it.
 
     Columns are added one by one, each the one that leaves most rows unique (among equals most
-    combinations of values, then the first), until ``MOST`` of the rows that all columns single out are reached, or ``FEW`` columns.
+    combinations of values, then the first), until ``MOST`` of the rows that all columns single out
+    are reached, or ``FEW`` columns.
     """
     if not columns:
         return 0, []
@@ -72,7 +89,8 @@ def unique_together(columns: Mapping[str, Codes]) -> tuple[int, list[Step]]:
 def told(steps: list[Step], rows: int) -> str | None:
     """Return the steps as text: ``income alone 71.2 %, with hours 93.0 % of the rows``."""
     parts = [
-        f"{'with ' if at else ''}{listed([step.column])}{'' if at else ' alone'} {step.rows / rows:.1%}"
+        f"{'with ' if at else ''}{listed([step.column])}{'' if at else ' alone'} "
+        f"{step.rows / rows:.1%}"
         for at, step in enumerate(steps)
     ]
     return None if not parts else f"{', '.join(parts)} of the rows are unique"

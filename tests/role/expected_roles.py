@@ -65,12 +65,11 @@ EXPECTED: dict[str, dict[str, str]] = {
 }
 EXPECTED["bank"] = EXPECTED["bank_full"]
 EXPECTED["student_por"] = EXPECTED["student_mat"]
-# The made table of test_suggest_roles.py: its names say nothing or something else.
+# The table that test_suggest_roles.py makes. The names of the first columns say nothing.
 PLANTED = {
-    **_each("identifier", "col_mail col_phone col_iban col_card col_ip col_url col_uuid"),
-    **_each("identifier", "col_code col_number remarks contact_name Kundennummer nom prenom"),
-    **_each("identifier", "direccion phoneHome SSN"),
-    **_each("quasi", "geburtsdatum plz sexe edad Beruf"),
-    **_each("sensitive", "diagnose salaire religion"),
-    **_each("keep", "flag constant"),
+    **_each("identifier", "alpha beta gamma delta epsilon zeta eta theta iota kappa"),
+    **_each("identifier", "contact_name Kundennummer nom PRENOM dirección phoneHome SSN"),
+    **_each("quasi", "geburtsdatum PLZ sexe edad Beruf stamp"),
+    **_each("sensitive", "Diagnose salaire religion"),
+    **_each("keep", "flag level constant nothing"),
 }
