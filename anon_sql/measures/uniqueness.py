@@ -1,6 +1,6 @@
 """Count the rows that are unique on several columns together, and find the columns that do most."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from anon_sql.errors import listed
 Codes = npt.NDArray[np.int64]
 
 FEW = 3  # maximum number of columns that are named
-_SPARE = 4  # numbers per row up to which they are counted as they are
+_SPARE = 4  # numbers per row up to which combinations are counted as they are
 MOST = 0.95  # share of the unique rows at which further columns add little
 
 
@@ -43,19 +43,38 @@ def unique_rows(codes: Codes) -> npt.NDArray[np.bool_]:
     return alone
 
 
-def unique_on(columns: Sequence[Codes]) -> npt.NDArray[np.bool_]:
-    """Return whether a row is unique on one or more columns together, bool[n].
+@dataclass(frozen=True)
+class Numbered:
+    """A number for each combination of values of some columns; all are below ``width``.
 
-    Combinations are numbered anew only where their numbers would need more than a few per row.
+    codes: int64[n]. Combinations are numbered anew only if they would need more than a few numbers
+    per row, which is what counting them costs.
     """
-    first, *others = columns
-    for codes in others:
-        if int(first.max(initial=0)) >= _SPARE * len(first):
-            first = codes_of(first)
-        first = first * (int(codes.max(initial=0)) + 1) + codes
-    if int(first.max(initial=0)) >= _SPARE * len(first) + _SPARE:
-        first = codes_of(first)
-    return unique_rows(first)
+
+    codes: Codes
+    width: int
+
+    @classmethod
+    def of(cls, codes: Codes) -> "Numbered":
+        """Return the numbers of ``codes_of`` with their width."""
+        return cls(codes, int(codes.max(initial=-1)) + 1)
+
+    def beside(self, other: "Numbered") -> "Numbered":
+        """Return the combinations of both."""
+        pairs = Numbered(self.codes * other.width + other.codes, self.width * other.width)
+        return (
+            pairs
+            if pairs.width <= _SPARE * len(pairs.codes)
+            else Numbered.of(codes_of(pairs.codes))
+        )
+
+    def at(self, rows: npt.NDArray[np.int64]) -> "Numbered":
+        """Return the numbers of some rows."""
+        return Numbered(self.codes[rows], self.width)
+
+    def unique(self) -> npt.NDArray[np.bool_]:
+        """Return whether a row's combination occurs once, bool[n]."""
+        return unique_rows(self.codes)
 
 
 def unique_together(columns: Mapping[str, Codes]) -> tuple[int, list[Step]]:

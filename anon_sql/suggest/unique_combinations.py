@@ -8,6 +8,7 @@ since they differ from every row in the subset, they make no other row less uniq
 """
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from itertools import combinations
 from math import comb, prod
 
@@ -17,7 +18,7 @@ import pyarrow as pa
 
 from anon_sql.core import interrupt
 from anon_sql.errors import AnonError
-from anon_sql.measures.uniqueness import Codes, unique_on
+from anon_sql.measures.uniqueness import Codes, Numbered
 
 NAME = "unique_combinations"
 COMBINATION = pa.struct(
@@ -32,6 +33,7 @@ COMBINATION = pa.struct(
 MOST = 200_000  # sets of columns that are looked at
 MOST_CELLS = 20_000_000_000  # rows times sets
 Packed = npt.NDArray[np.uint8]
+Flags = npt.NDArray[np.bool_]
 
 
 def unique_combinations(columns: Mapping[str, Codes], rows: int, most: int) -> pa.Array:
@@ -74,29 +76,41 @@ def minimal_uniques(columns: Sequence[Codes], rows: int, most: int) -> dict[tupl
 
     The keys are indices of columns in ascending order.
     """
+    numbered = [Numbered.of(codes) for codes in columns]
     found: dict[tuple[int, ...], int] = {}
     single: dict[
         tuple[int, ...], Packed
     ] = {}  # rows that a set singles out, minimal or not, by bits
     for size in range(1, most + 1):
         larger: dict[tuple[int, ...], Packed] = {}
-        for chosen in combinations(range(len(columns)), size):
+        for first in combinations(range(len(columns)), size - 1):
             interrupt.check(NAME)
-            known = _known(single, chosen, rows)
-            unique = np.zeros(rows, dtype=np.bool_)
-            left = np.flatnonzero(~known)
-            unique[left] = unique_on([columns[at][left] for at in chosen])
-            if number := int(unique.sum()):
-                found[chosen] = number
-            if size < most:
-                larger[chosen] = np.packbits(unique | known)
+            together = reduce(Numbered.beside, (numbered[at] for at in first)) if first else None
+            for last in range(first[-1] + 1 if first else 0, len(columns)):
+                chosen = (*first, last)
+                known = _known(single, chosen, rows)
+                unique = _unique(together, numbered[last], known)
+                if number := int(unique.sum()):
+                    found[chosen] = number
+                if size < most:
+                    larger[chosen] = np.packbits(unique | known)
         single = larger
     return found
 
 
-def _known(
-    single: Mapping[tuple[int, ...], Packed], chosen: tuple[int, ...], rows: int
-) -> npt.NDArray[np.bool_]:
+def _unique(together: Numbered | None, last: Numbered, known: Flags) -> Flags:
+    """Return which rows a set singles out, and no subset of it; known: those of subsets."""
+    if together is None:
+        return last.unique()
+    left = np.flatnonzero(~known)
+    if 2 * len(left) > len(known):  # to look at all rows is faster
+        return together.beside(last).unique() & ~known
+    unique = np.zeros(len(known), dtype=np.bool_)
+    unique[left] = together.at(left).beside(last.at(left)).unique()
+    return unique
+
+
+def _known(single: Mapping[tuple[int, ...], Packed], chosen: tuple[int, ...], rows: int) -> Flags:
     """Return which rows a subset with one column less singles out, bool[n]."""
     if len(chosen) == 1:
         return np.zeros(rows, dtype=np.bool_)

@@ -1,16 +1,17 @@
 """Rows that are unique on columns together, against plain counting."""
 
 from collections import Counter
+from functools import reduce
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_sql.measures.uniqueness import (
+    Numbered,
     codes_of,
     joined,
     told,
-    unique_on,
     unique_rows,
     unique_together,
 )
@@ -20,6 +21,10 @@ TABLES = st.integers(1, 4).flatmap(
         st.tuples(*[st.sampled_from([None, "a", "b", "c"])] * width), min_size=1, max_size=20
     )
 )
+
+
+def unique_on(columns):
+    return reduce(Numbered.beside, map(Numbered.of, columns)).unique()
 
 
 def unique(rows):

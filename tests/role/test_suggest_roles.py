@@ -168,8 +168,8 @@ def test_the_only_column_adds_what_it_singles_out(con):
 
 def test_hostile_names(con):
     listed = ", ".join(f"i % 3 AS {quote(name)}" for name in HOSTILE)
-    con.execute(f"""CREATE TABLE "t ""x.y" AS SELECT {listed} FROM range(99) AS r(i)""")
-    assert list(suggested(con, '"t ""x.y"')) == HOSTILE
+    con.execute(f"""CREATE TABLE "t' x.y" AS SELECT {listed} FROM range(99) AS r(i)""")
+    assert list(suggested(con, """"t'' x.y\"""")) == HOSTILE
     con.execute("CREATE TABLE t AS SELECT 1 AS __anon_row")
     assert "must not begin with __anon_" in fails(con, "FROM suggest_roles('t')")
 

@@ -74,7 +74,8 @@ def test_people(people):
     assert combined(people, "'people', columns := 'sex'") == []
     assert combined(people, "'people', columns := []") == []
     by_column = people.sql(
-        "SELECT unnest(columns) AS name, sum(score) AS part FROM unique_combinations('people') "
+        "SELECT name, sum(score) AS part "
+        "FROM (SELECT unnest(columns) AS name, score FROM unique_combinations('people')) "
         "GROUP BY name ORDER BY part DESC, name"
     ).fetchall()
     assert by_column[0][0] == "born"
