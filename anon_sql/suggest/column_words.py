@@ -2,14 +2,15 @@
 
 The file has a row per term: its language, the role that it suggests, what it means, and its
 strength. A term of strength ``part`` (``id``, ``name``) counts where no other word of the name is
-known: ``city_name`` is a city. A ``*`` stands for any letters.
+known: ``city_name`` is a city, but ``name`` a name. One of strength ``always`` counts whatever the
+values are: a ``patient_id`` of three values names three patients. A ``*`` stands for any letters.
 """
 
 import csv
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
@@ -20,11 +21,15 @@ _ORDER = {"identifier": 0, "sensitive": 1, "quasi": 2, "keep": 3}
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a name says: a role, its meaning in words, and whether the term is only a part."""
+    """What a name says: a role, the meaning in words, and the strength of the term."""
 
     role: str
     says: str
-    part: bool
+    strength: str
+
+    @property
+    def part(self) -> bool:
+        return self.strength == "part"
 
 
 @dataclass(frozen=True)
@@ -45,15 +50,19 @@ def meaning(name: str) -> Meaning | None:
     """Return what a column name says, or None.
 
     Of terms within terms the longest counts (``date of birth``); of the others those that are not
-    only a part, and of these identifiers first, then sensitive columns.
+    only a part, and of these identifiers first, then sensitive columns. Of parts a kind or thing
+    counts first: ``type_id`` is no number of a person.
     """
-    found = list(_matches(parts(name)))
+    words = parts(name)
+    found = list(_matches(words))
     alone = [one for one in found if not any(_within(one, other) for other in found)]
     if not alone:
         return None
-    said = [one.meaning for one in alone]
-    kept = {True: "keep", False: ""}[any(m.role == "keep" for m in said)]
-    return min(said, key=lambda m: (m.part, m.role != kept, _ORDER[m.role]))
+    said = min(
+        (one.meaning for one in alone),
+        key=lambda m: (m.part, m.part and m.role != "keep", _ORDER[m.role]),
+    )
+    return replace(said, strength="always") if said.part and len(words) == 1 else said
 
 
 def _within(one: _Found, other: _Found) -> bool:
@@ -87,7 +96,7 @@ def _terms() -> tuple[dict[str, Meaning], list[tuple[str, Meaning]]]:
     text = (files("anon_sql.suggest") / "column_words.csv").read_text("utf-8")
     for row in csv.DictReader(text.splitlines()):
         letters = row["term"].replace(" ", "")
-        said = Meaning(row["role"], row["meaning"], row["strength"] == "part")
+        said = Meaning(row["role"], row["meaning"], row["strength"])
         if "*" in letters:
             patterns.append((letters, said))
         else:

@@ -14,10 +14,7 @@ from anon_sql.suggest.value_patterns import mean_words, recognized
 NEARLY = 0.9  # share of distinct values from which on codes identify rows
 SMALLEST = 20  # values below which nearly all may differ by chance
 TELLING = 0.01  # share of rows that a column may single out alone and still be kept
-FEW, CODES = (
-    5,
-    50,
-)  # most values of what is no identifier, whatever its name: by a whole name, a part
+FEW = 5  # most values of what is no identifier although its name says so, such as a flag
 EACH = 20  # rows that each of so few values must have
 SENTENCE = 4  # mean number of words from which on a text is free text
 _INTEGER = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|DECIMAL\(\d+,0\)")
@@ -59,9 +56,10 @@ class Shape:
     def says(self) -> Meaning | None:
         return meaning(self.name)
 
-    def fewer_than(self, most: int) -> bool:
-        """Return whether a column has few values, each of which many rows have."""
-        return 0 < self.values <= most and self.held >= EACH * self.values
+    @property
+    def is_flag(self) -> bool:
+        """Return whether a column has few values, which many rows have."""
+        return 0 < self.values <= FEW and self.held >= EACH * self.values
 
 
 @dataclass(frozen=True)
@@ -105,9 +103,7 @@ def _by_name(shape: Shape) -> Suggested | None:
     says = shape.says
     if says is None or says.role == "keep":
         return None
-    if says.role == "identifier" and shape.fewer_than(CODES if says.part else FEW):
-        if says.part:
-            return None
+    if says.role == "identifier" and says.strength != "always" and shape.is_flag:
         return Suggested("quasi", f"the name says {says.says}, but {_counted(shape.values)}")
     return Suggested(says.role, f"the name says {says.says}")
 

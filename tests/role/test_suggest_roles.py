@@ -226,6 +226,20 @@ def test_codes_without_a_telling_name(con):
     assert roles == {"x": "identifier", "y": "quasi", "z": "keep"}
 
 
+def test_identifiers_of_few_persons(con):
+    """Flags may have the name of an identifier, but a person may own many rows."""
+    con.execute(
+        """CREATE TABLE t AS SELECT i % 3 AS patient_id, i % 2 AS phone, i % 9 AS worker_id,
+        i % 30 AS type_id, i % 2 AS "Name", 'w' || i % 40 AS weird_id FROM range(2000) AS r(i)"""
+    )
+    roles = {name: row["role"] for name, row in suggested(con).items()}
+    assert roles == {
+        **dict.fromkeys(["patient_id", "worker_id", "Name", "weird_id"], "identifier"),
+        "phone": "quasi",
+        "type_id": "keep",
+    }
+
+
 def test_columns_that_are_harmless_alone(con):
     """Ten columns of four values: each is harmless, together they single most rows out."""
     listed = ", ".join(f"(hash(i || 'q{at}') >> 20)::BIGINT % 4 AS q{at}" for at in range(10))

@@ -37,6 +37,15 @@ def test_names(name, role):
     assert (said.role if said else None) == role
 
 
+def test_strengths():
+    assert meaning("id").strength == meaning("patient_id").strength == "always"
+    assert meaning("name").strength == meaning("first_name").strength == "always"
+    assert meaning("worker_id").part
+    assert meaning("address").strength == "full"
+    assert meaning("type_id").role == meaning("source_name").role == "keep"
+    assert meaning("source_patient_id").role == "identifier"
+
+
 def test_parts():
     assert parts("homePhone_2") == ["home", "phone"]
     assert parts("HTTPServerName") == ["http", "server", "name"]
@@ -52,7 +61,7 @@ def test_the_list_is_sound():
     for row, term in zip(rows, letters, strict=True):
         assert parts(term.replace("*", "")) == [term.replace("*", "")], term
         assert row["role"] in ("identifier", "quasi", "sensitive", "keep")
-        assert row["strength"] in ("full", "part")
+        assert row["strength"] in ("full", "part", "always")
         assert row["meaning"]
         assert "*" not in row["term"] or " " not in row["term"].replace("e mail", "email")
     assert {row["language"] for row in rows} >= {"en", "de", "fr", "es"}
