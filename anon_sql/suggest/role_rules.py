@@ -79,7 +79,7 @@ def _by_values(shape: Shape) -> Suggested | None:
 
 
 def _by_type(shape: Shape) -> Suggested | None:
-    if not shape.held:
+    if shape.sql_type == '"NULL"':  # of a column without a type and without values
         return None
     if shape.sql_type == "UUID":
         return Suggested("identifier", "values of type UUID name one row or thing")

@@ -98,6 +98,17 @@ def test_declared_roles_change_nothing(made):
     assert with_cte.fetchall() == [("edad",)]
 
 
+def test_a_release_with_the_suggested_roles(made):
+    roles = {name: row["role"] for name, row in suggested(made).items()}
+    by_role = {role: [c for c, r in roles.items() if r == role] for role in set(roles.values())}
+    anon_sql.declare(made, "t", **by_role)
+    made.execute("CREATE TABLE r AS FROM anonymize('t', k := 5, effort := 'fast')")
+    assert made.table("r").columns == [c for c, role in roles.items() if role != "identifier"]
+    audit = "SELECT passed FROM audit('t', 'r', k := 5, unique_share := 0.01) WHERE property = '{}'"
+    for told in ("identifying combinations", "identifiers", "k"):
+        assert made.sql(audit.format(told)).fetchall() == [(True,)]
+
+
 def test_files_and_data_frames(made, tmp_path):
     before = suggested(made)
     made.execute(f"COPY t TO '{tmp_path}/t.parquet'")
@@ -181,7 +192,7 @@ def test_an_empty_table_and_one_row(con):
     found = suggested(con)
     assert [row["role"] for row in found.values()] == [
         *("identifier", "quasi", "sensitive"),
-        *("quasi", "quasi"),
+        *("quasi", "identifier"),
     ]
     assert {row["unique_share"] for row in found.values()} == {None}
     con.execute("INSERT INTO t VALUES ('a@b.org', 1, 2, 'x', [1])")
