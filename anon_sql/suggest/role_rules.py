@@ -105,7 +105,10 @@ def _by_name(shape: Shape) -> Suggested | None:
         return None
     if says.role == "identifier" and says.strength != "always" and shape.is_flag:
         return Suggested("quasi", f"the name says {says.says}, but {_counted(shape.values)}")
-    return Suggested(says.role, f"the name says {says.says}")
+    alone = ""
+    if says.role == "sensitive" and shape.unique_share > TELLING:  # it is released as it is
+        alone = f"; alone it singles out {shape.unique_share:.1%} of the rows"
+    return Suggested(says.role, f"the name says {says.says}{alone}")
 
 
 def _counted(values: int) -> str:

@@ -68,6 +68,7 @@ def test_planted_identifiers(made):
         "theta": "97% of its values are different",
         "kappa": "free text",
         "phoneHome": "the name says a phone number",
+        "salaire": "the name says income or wealth; alone it singles out",
     }.items():
         assert said in reasons[column]
     assert found["gamma"]["null_share"] == 0.95
