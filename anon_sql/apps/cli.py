@@ -15,6 +15,7 @@ from anon_sql.apps import adult, console, demo
 from anon_sql.apps.commands.arguments import measured
 from anon_sql.apps.commands.release import release
 from anon_sql.apps.commands.report import report
+from anon_sql.apps.commands.roles_command import roles
 from anon_sql.apps.commands.sweep import sweep
 from anon_sql.apps.commands.verify import verify
 from anon_sql.apps.shell.statements import without_end
@@ -126,6 +127,7 @@ def query(
         stoppable(con, partial(show, con))
 
 
+app.command("roles")(roles)
 app.command("release")(release)
 app.command("verify")(verify)
 app.command("report")(report)

@@ -3,7 +3,7 @@
 import csv
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import duckdb
@@ -125,6 +125,17 @@ def write_json(result: duckdb.DuckDBPyRelation, rows: int | None) -> None:
     printed = result.project("to_json(struct_pack(*COLUMNS(*)))::VARCHAR").to_arrow_table()
     for batch in printed.slice(0, rows).to_batches(max_chunksize=10_000):
         sys.stdout.writelines(f"{line}\n" for line in batch.column(0).to_pylist())
+
+
+def show_lines(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print rows of text; a terminal wraps the last column instead of leaving columns out."""
+    table = _table()
+    for name in header:
+        last = name == header[-1]
+        table.add_column(name, no_wrap=not last, overflow="fold")
+    for row in rows:
+        table.add_row(*map(_cell, row))
+    _console().print(table)
 
 
 def show_measures(measured: Mapping[str, object]) -> None:

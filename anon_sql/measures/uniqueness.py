@@ -12,6 +12,7 @@ from anon_sql.errors import listed
 Codes = npt.NDArray[np.int64]
 
 FEW = 3  # maximum number of columns that are named
+_SPARE = 4  # numbers per row up to which combinations are counted as they are
 MOST = 0.95  # share of the unique rows at which further columns add little
 
 
@@ -40,6 +41,40 @@ def unique_rows(codes: Codes) -> npt.NDArray[np.bool_]:
     """Return whether a row's number occurs once, bool[n]."""
     alone: npt.NDArray[np.bool_] = (np.bincount(codes, minlength=1) == 1)[codes]
     return alone
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """A number for each combination of values of some columns; all are below ``width``.
+
+    codes: int64[n]. Combinations are numbered anew only if they would need more than a few numbers
+    per row, which is what counting them costs.
+    """
+
+    codes: Codes
+    width: int
+
+    @classmethod
+    def of(cls, codes: Codes) -> "Numbered":
+        """Return the numbers of ``codes_of`` with their width."""
+        return cls(codes, int(codes.max(initial=-1)) + 1)
+
+    def beside(self, other: "Numbered") -> "Numbered":
+        """Return the combinations of both."""
+        pairs = Numbered(self.codes * other.width + other.codes, self.width * other.width)
+        return (
+            pairs
+            if pairs.width <= _SPARE * len(pairs.codes)
+            else Numbered.of(codes_of(pairs.codes))
+        )
+
+    def at(self, rows: npt.NDArray[np.int64]) -> "Numbered":
+        """Return the numbers of some rows."""
+        return Numbered(self.codes[rows], self.width)
+
+    def unique(self) -> npt.NDArray[np.bool_]:
+        """Return whether a row's combination occurs once, bool[n]."""
+        return unique_rows(self.codes)
 
 
 def unique_together(columns: Mapping[str, Codes]) -> tuple[int, list[Step]]:

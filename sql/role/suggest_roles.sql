@@ -1,0 +1,33 @@
+-- A suggested role for every column, with the reason. A suggestion is never applied by itself, and
+-- declared roles change none.
+-- The first rule that applies decides. 'identifier': values that look like an e-mail address, IBAN
+-- or card number (both with their check digits), UUID, IP address, web address or phone number, in a
+-- sample of 2000 values; types that cannot be generalized; free text. Then what the name says, by
+-- words in several languages. Then 'identifier' if nine in ten texts or whole numbers are different,
+-- and 'quasi' if the column alone singles out more than 1 % of the rows. The other columns are
+-- 'keep' if together they single out at most 1 % of the rows; otherwise those that differ most
+-- between rows are 'quasi' until the rest do.
+--
+-- tbl: name of the relation.
+-- Returns: a row per column: column_name, column_type (without the values of an ENUM), role
+--   ('identifier', 'quasi', 'sensitive' or 'keep'), reason, distinct_values (without NULL),
+--   null_share (0…1), unique_share (of the rows that are unique on this column; NULL is a value),
+--   adds_share (of the rows that are unique on this column and all others that are no identifier,
+--   but not on the others alone). The shares are NULL for an empty table. Neither the reason nor
+--   anything else contains a value. Values are compared by a hash of 64 bits.
+-- Errors: a column name that begins with __anon_, a table whose hashes do not fit into memory.
+-- Example: SELECT column_name, role, reason FROM suggest_roles('people');
+CREATE OR REPLACE MACRO suggest_roles(tbl) AS TABLE
+WITH
+__anon_looks AS (
+    SELECT __anon_looked(COLUMNS(lambda __anon_c: __anon_c <> '__anon_row'), __anon_row)
+    FROM
+        (SELECT *, system.main.hash(*COLUMNS(*)) AS __anon_row FROM query_table(tbl)),
+        (SELECT __anon_fit AS __anon_zero FROM __anon_fits('suggest_roles', tbl))
+    WHERE __anon_zero
+),
+__anon_packed AS (
+    SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_looks_ FROM __anon_looks
+)
+SELECT system.main.unnest(__anon_suggested(__anon_types, __anon_looks_), max_depth := 2)
+FROM __anon_types(tbl), __anon_packed;
