@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +16,7 @@ from anon_sql.core.roles import Roles
 from anon_sql.core.workers import Workers
 from anon_sql.errors import AnonError
 from anon_sql.measures.comparable import size
-from anon_sql.measures.compare import load, noted, require_rows_kept
+from anon_sql.measures.compare import comparable, load, noted, require_rows_kept
 from anon_sql.measures.domain import Domain, domain
 from anon_sql.measures.dominance import dominance
 from anon_sql.measures.pair import Pair, require_any
@@ -133,10 +132,13 @@ class _Table:
 
     def load(self, ls: Sequence[Any]) -> None:
         """Run the method on a few rows for each l, so that compiling is not measured."""
-        for level in ls:
-            with suppress(AnonError):
-                wanted = min(size(self.request.function, level, "l"), 2)
-                load(self.prepared.table, self.call(self.asked(2, wanted)))
+        name = self.request.function
+        for level in ls if name in comparable() else ():
+            try:
+                call = self.call(self.asked(2, min(size(name, level, "l"), 2)))
+            except AnonError:
+                continue  # said in the rows of this l
+            load(self.prepared.table, call)
 
     def measured(self, k: int, level: int) -> dict[str, Any]:
         """Return the measures of one release. Raises AnonError if it cannot be made."""

@@ -1,8 +1,13 @@
 """tradeoff: every figure is what the SQL functions say of the release that the method makes."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from anon_sql import methods
+from anon_sql.core import interrupt
+from anon_sql.methods import Partition
 from tests.method.test_compare import HIERARCHIES
 from tests.sentence import fails
 
@@ -138,7 +143,7 @@ def test_suppressed_rows(people):
 def test_columns_of_every_type_and_hostile_names(con):
     con.execute(
         """
-        CREATE TABLE "a ""table"".x" AS SELECT
+        CREATE TABLE "a table.x" AS SELECT
             (i * 37 % 50)::TINYINT AS "select", 170141183460469231731687303715884105000::HUGEINT
                 + i % 40 * 3 AS "a ""b", (i * 11 % 60)::DECIMAL(4, 1) / 3 AS "a.b",
             (i % 13 / 7)::FLOAT AS f, DATE '2000-01-01' + (i * 3 % 71)::INTEGER AS h,
@@ -151,20 +156,18 @@ def test_columns_of_every_type_and_hostile_names(con):
         FROM range(240) AS r(i)
         """
     )
-    names = [row[0] for row in con.sql('DESCRIBE "a ""table"".x"').fetchall()][:-1]
+    names = [row[0] for row in con.sql('DESCRIBE "a table.x"').fetchall()][:-1]
     for quasi in (names[:4], names[4:7], names[7:11], names[10:12], ["nothing"]):
         roles = f", qids := {quasi}, sensitive := ['sensitive, one'], keep := ['*']"
         roles = roles.replace("'a \"b'", "'a \"b'")
-        found = traded(
-            con, '"a ""table"".x"', f", method := 'mondrian', ks := [4], ls := [2]{roles}"
-        )
+        found = traded(con, '"a table.x"', f", method := 'mondrian', ks := [4], ls := [2]{roles}")
         assert set(found) == {(4, 2)}, quasi
         row = found[4, 2]
         if quasi[-1] == "nothing":
             assert (row["query_error"] is None) == (quasi == ["nothing"])
             continue
         quoted = [name.replace('"', '""') for name in quasi]
-        con.execute('CREATE OR REPLACE VIEW v AS FROM "a ""table"".x"')
+        con.execute('CREATE OR REPLACE VIEW v AS FROM "a table.x"')
         expected = said(con, "v", "mondrian", 4, 2, roles, "", quasi, [])
         assert [row[n] for n in COLUMNS[2:7]] == [pytest.approx(e, rel=1e-9) for e in expected[:5]]
         assert row["largest_share"] == pytest.approx(largest(con, quoted, "sensitive, one"))
@@ -237,3 +240,22 @@ def test_any_number_of_threads_and_any_order(people):
     )
     other = people.sql(f"SELECT * EXCLUDE (seconds) FROM tradeoff('other'{more}{roles})")
     assert other.fetchall() == expected
+
+
+def test_ctrl_c_stops_all(people, monkeypatch):
+    begun = []
+
+    def pressed(table, call):
+        begun.append(call.constraint.k)
+        if call.constraint.k == 5:
+            interrupt._asked.set()
+            interrupt.check(call.function)
+        return Partition(np.zeros(table.rows, dtype=np.int32))
+
+    monkeypatch.setitem(
+        methods._methods, "mondrian", replace(methods.find("mondrian"), run=pressed)
+    )
+    call = "FROM tradeoff('people', method := 'mondrian', ks := [7, 5, 9], ls := [1])"
+    assert fails(people, call) == "tradeoff: stopped on request; nothing was released"
+    assert 7 in begun
+    assert 9 not in begun
