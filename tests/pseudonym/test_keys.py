@@ -96,6 +96,20 @@ def test_no_plan_shows_a_key(named, call, explain):
             assert "secret" not in str(plan)
 
 
+@pytest.mark.parametrize("setting", ["SET explain_output = 'all'", "PRAGMA disable_optimizer"])
+def test_no_setting_shows_the_key_of_a_variable(named, setting, monkeypatch):
+    monkeypatch.setenv("ANON_KEY", KEY)
+    named.execute(setting)
+    try:
+        for call in CALLS:
+            sql = f"SELECT {call.format(repr('env:ANON_KEY'))} FROM t"
+            assert "secret" not in str(named.execute(f"EXPLAIN {sql}").fetchall())
+            assert len(named.execute(sql).fetchall()) == 9
+    finally:
+        named.execute("RESET explain_output")
+        named.execute("PRAGMA enable_optimizer")
+
+
 def test_a_secret_of_a_database_that_shows_them():
     with anon_sql.connect(config={"allow_unredacted_secrets": "true"}) as con:
         con.execute(f"CREATE SECRET Mine (TYPE http, BEARER_TOKEN '{KEY}')")
