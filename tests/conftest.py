@@ -16,7 +16,7 @@ SLOW = {  # folders and files whose every test is slow; others are marked one by
     *("apps/shell/test_terminal.py", "methods/generators/test_ctgan.py", "test_papers.py"),
 }
 QUICK = {  # likewise, but a test that is marked slow is not quick
-    *("core", "hierarchy", "kernels", "methods", "reader", "role", "suggest"),
+    *("core", "hierarchy", "kernels", "methods", "pseudonym", "reader", "role", "suggest"),
     *("measure/test_cavg.py", "measure/test_dm.py", "measure/test_utility.py"),
     *("privacy/test_k_anonymity.py", "privacy/test_l_diversity.py", "release/test_check.py"),
     *("test_bad_input.py", "test_kernel_caches.py", "test_layout.py", "test_roles.py"),

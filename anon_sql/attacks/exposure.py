@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-import numpy as np
 import pyarrow as pa
 
+from anon_sql.measures.dominance import dominance
 from anon_sql.measures.spread import Spread
 
 EXPOSURE = pa.struct(
@@ -29,14 +29,10 @@ def exposure(spreads: Mapping[str, Spread], threshold: float | None) -> pa.Table
     found = []
     for name, spread in spreads.items():
         sizes, many = spread.sizes, len(spread.starts)
-        class_of, counts = spread.class_of[spread.known], spread.counts[spread.known]
-        values = np.bincount(class_of, minlength=many)
+        values, share = dominance(spread)
         exposed = values < 2
         if threshold is not None:
-            held = np.bincount(class_of, weights=counts, minlength=many)
-            most = np.zeros(many)
-            np.maximum.at(most, class_of, counts)
-            exposed = ~exposed & (most / np.maximum(held, 1) > threshold)
+            exposed = ~exposed & (share > threshold)
         rows, shown = int(sizes.sum()), int(sizes[exposed].sum())
         found.append(
             {

@@ -9,6 +9,7 @@ from anon_sql.audit.asked import NAME, Asked
 from anon_sql.audit.class_values import class_values
 from anon_sql.audit.compared import Compared, Raw, Released, named
 from anon_sql.audit.identifying import identifying_combinations
+from anon_sql.audit.linking_columns import linking_columns
 from anon_sql.audit.properties import ROW
 from anon_sql.audit.spelling import require_order, spelling, unique_ends
 from anon_sql.audit.stems import slots, stems, unmatched
@@ -48,5 +49,6 @@ def audit(
         unique_ends(given),
         *telling_columns(given),
         identifying_combinations(given),
+        linking_columns(given),
     ]
     return pa.Table.from_pylist([row.row() for row in rows], pa.schema(list(ROW)))

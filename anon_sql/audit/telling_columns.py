@@ -12,11 +12,13 @@ NEARLY = 0.9  # distinct values of those that are there, from which on they look
 
 @dataclass(frozen=True)
 class Look:
-    """What a kept column of the release holds: how many values that are not NULL, and whether they
-    are as many whole numbers as lie between the least and the greatest."""
+    """What a kept column of the release holds: how many values that are not NULL, whether they are
+    as many whole numbers as lie between the least and the greatest, and whether all of them look as
+    ``anon_pseudonym`` makes them."""
 
     held: int
     consecutive: bool
+    hashed: bool
 
 
 def telling_columns(given: Compared) -> list[Property]:

@@ -13,13 +13,15 @@ from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, did_you_mean
 
 
-def size(function: str, k: Any) -> int:
+def size(function: str, k: Any, name: str = "k") -> int:
     """Return k as a whole number of at least 1; a list of 5 and 2.5 holds both as decimals.
+
+    name: of the parameter.
 
     Raises AnonError for any other value.
     """
     number = isinstance(k, (float, Decimal)) and isfinite(k) and int(k) == k
-    return Whole(1).read(function, "k", int(k) if number else k)
+    return Whole(1).read(function, name, int(k) if number else k)
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,14 @@ class Methods:
         if not listed:
             raise AnonError(function, f"{name} must name a method", "none")
         return tuple(dict.fromkeys(_method(function, name, given) for given in listed))
+
+
+@dataclass(frozen=True)
+class OneMethod:
+    """The name of one release method."""
+
+    def read(self, function: str, name: str, value: Any) -> str:
+        return _method(function, name, value)
 
 
 @dataclass(frozen=True)

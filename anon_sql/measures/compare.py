@@ -1,6 +1,7 @@
 """Run methods on one table for several k, and measure the time and the release of each."""
 
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -69,7 +70,8 @@ def compare(
     with Progress("compare", len(pairs)) as progress:
         for name in names:
             progress.note = f"loads {name}"
-            _load(name, table, call)
+            if name in comparable():
+                load(table, replace(call, function=name, options=chosen["options"][name]))
         for name, k in pairs:
             progress.note = f"{name}, k = {k}"
             progress.advance(0)
@@ -84,40 +86,54 @@ def comparable() -> dict[str, methods.Facts]:
     return {name: facts for name, facts in filed.items() if facts and not facts.perturbative}
 
 
-def _load(name: str, table: QuasiTable, call: Call) -> None:
+def load(table: QuasiTable, call: Call) -> None:
     """Run a method on a few rows, so that the time of compiling its kernels is not measured."""
-    if name not in comparable():
-        return
     part = np.arange(table.rows) < FEW
     constraint = call.constraint.only(part).at(2)
-    one = replace(call, constraint=constraint, options=call.options["options"][name])
     try:
-        interrupt.check("compare")
+        interrupt.check(call.function)
         few = table.only(part)
-        found = methods.find(name).run(few, one)
+        found = methods.find(call.function).run(few, replace(call, constraint=constraint))
         protect(few, found.classes, constraint, call.workers)
     except AnonError:
-        interrupt.check("compare")
+        interrupt.check(call.function)
 
 
-def _row(name: str, k: Any, made: Any) -> dict[str, Any]:
-    """Return the row of a method and k, with NULLs and a note where it raises AnonError.
+def noted(
+    function: str, row: Mapping[str, Any], made: Callable[[], Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return a row with what ``made`` adds to it, or with a note where that raises AnonError.
 
     Raises AnonError where the user has asked to stop.
     """
-    row: dict[str, Any] = {"method": name}
     try:
-        interrupt.check("compare")
+        interrupt.check(function)
+        found = made()
+        return {**row, **found}
+    except AnonError as error:
+        interrupt.check(function)
+        return {**row, "note": str(error)}
+
+
+def require_rows_kept(function: str, name: str) -> None:
+    """Raise AnonError for a method whose releases have other rows than the table."""
+    if name not in comparable():
+        raise AnonError(
+            name,
+            f"{function} measures releases that add no rows",
+            "a perturbative method",
+            "sdka_stats says what its release loses",
+        )
+
+
+def _row(name: str, k: Any, made: Callable[[str, int], Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the row of a method and k, with NULLs and a note where it raises AnonError."""
+    row: dict[str, Any] = {"method": name}
+
+    def measured() -> Mapping[str, Any]:
         whole = size(name, k)
         row["k"] = whole if whole < 2**63 else None
-        if name not in comparable():
-            raise AnonError(
-                name,
-                "compare measures releases that add no rows",
-                "a perturbative method",
-                "sdka_stats says what its release loses",
-            )
-        return {**row, **made(name, whole)}
-    except AnonError as error:
-        interrupt.check("compare")
-        return {**row, "note": str(error)}
+        require_rows_kept("compare", name)
+        return made(name, whole)
+
+    return noted("compare", row, measured)

@@ -10,7 +10,7 @@ from anon_sql.core.labels.check import printed_alike, require_true
 from anon_sql.core.labels.make import Classes, Labels, make_labels
 from anon_sql.errors import AnonError
 from anon_sql.release.alike import merge_alike
-from anon_sql.release.partition import constraint_of, partition, prepare
+from anon_sql.release.partition import Prepared, constraint_of, partition, prepare
 from anon_sql.release.request import Request
 from anon_sql.release.source import Source
 
@@ -44,10 +44,21 @@ def release(source: Source, request: Request, paths: pa.StructArray | None = Non
     AnonError if the request cannot be satisfied or a check fails; nothing is released then.
     """
     prepared = prepare(source, request, paths)
+    return labelled(prepared, partition(prepared, request.suppressed), source, request, paths)
+
+
+def labelled(
+    prepared: Prepared,
+    parted: tuple[Codes, Codes | None],
+    source: Source,
+    request: Request,
+    paths: pa.StructArray | None,
+) -> Release:
+    """Return the release of a partition, which is as ``partition`` returns it; see ``release``."""
     columns, types = prepared.table.columns, list(request.quasi.values())
     values = [source.quasi[name] for name in request.quasi]
     workers = prepared.call.workers
-    again: tuple[Codes, Codes | None] | None = partition(prepared, request.suppressed)
+    again: tuple[Codes, Codes | None] | None = parted
     while again is not None:
         of_row, nodes = again
         classes = _classes(of_row, source.real)

@@ -23,6 +23,8 @@
 -- the raw table.
 -- 'identifying combinations': share of rows that are unique on the columns that are kept and not
 -- sensitive, together; the example names the columns that do most of it.
+-- 'pseudonyms': columns whose values are all 64 hexadecimal digits, as of anon_pseudonym. Whoever
+-- has two releases with the same pseudonyms can join them. That may be intended: NULL.
 --
 -- raw: name of the raw table. released: name of its release, in label or typed format.
 -- k, l, t: the requirements on the release; a k of NULL only measures, as an l or t of 1 does.

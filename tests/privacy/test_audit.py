@@ -7,7 +7,7 @@ from tests.sentence import fails
 PROPERTIES = [
     *("rows", "k", "l", "t", "suppressed rows", "kept values", "labels", "raw rows", "matching"),
     *("spelling", "unique range ends", "added columns", "identifiers", "identifying columns"),
-    *("row numbers", "identifying combinations"),
+    *("row numbers", "identifying combinations", "pseudonyms"),
 ]
 
 

@@ -19,6 +19,7 @@ TITLES = {
     "hierarchy": "Hierarchies",
     "reader": "Reading labels",
     "role": "Roles",
+    "pseudonym": "Pseudonyms",
     "help": "Help",
 }
 _SECTION = re.compile(r"^(Returns|Errors|Example): ", re.MULTILINE)

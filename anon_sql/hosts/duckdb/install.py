@@ -7,7 +7,8 @@ a file, so that ``register`` does not change the file, and as ordinary ones in m
 
 import uuid
 import weakref
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -205,6 +206,49 @@ def _comment(macro: str, header: str, *, table: bool = False) -> str:
 
 def catalog(token: str, relation: str) -> list[dict[str, Any]]:
     """Implement ``registry.catalog``. Raises AnonError if no registered connection is open."""
+    with _cursor(token) as cursor:
+        rows = cursor.execute(
+            "SELECT database_name, schema_name, table_name, column_name, data_type, comment, "
+            "column_index FROM system.main.duckdb_columns() "
+            "WHERE NOT internal AND database_name <> 'temp' AND system.main.contains("
+            "system.main.lower(?), system.main.lower(table_name))",
+            [relation.replace('""', '"')],
+        ).fetchall()
+    keys = ("database", "schema", "relation", "name", "type", "comment", "at")
+    return [dict(zip(keys, row, strict=True)) for row in rows]
+
+
+def secret(token: str, function: str, name: str) -> str:
+    """Implement ``registry.secret``: the BEARER_TOKEN of a secret of type http.
+
+    Raises AnonError if there is none, or if the database does not let it be read.
+    """
+    rule = "key must name a secret of type http with nothing but a BEARER_TOKEN"
+    try:
+        with _cursor(token) as cursor:
+            found = cursor.execute(
+                "SELECT secret_string FROM system.main.duckdb_secrets(redact := false) "
+                "WHERE system.main.lower(name) = system.main.lower(?)",
+                [name],
+            ).fetchall()
+    except duckdb.InvalidInputException:
+        raise AnonError(
+            function,
+            "secrets can be read only from a database that allows it",
+            "one that does not",
+            "open it with allow_unredacted_secrets = true, or pass key := 'env:ANON_KEY'",
+        ) from None
+    if not found:
+        raise AnonError(function, rule, "none of that name")
+    value = str(found[0][0]).rpartition(";scope;bearer_token=")[2]
+    if len(found) > 1 or ";" in value or not value:
+        raise AnonError(function, rule, "another")
+    return value
+
+
+@contextmanager
+def _cursor(token: str) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a cursor on a database. Raises AnonError if no registered connection is open."""
     for ref in _connections.get(token, []):
         con = ref()
         if con is None:
@@ -214,23 +258,16 @@ def catalog(token: str, relation: str) -> list[dict[str, Any]]:
         except duckdb.Error:
             continue
         try:
-            rows = cursor.execute(
-                "SELECT database_name, schema_name, table_name, column_name, data_type, comment, "
-                "column_index FROM system.main.duckdb_columns() "
-                "WHERE NOT internal AND database_name <> 'temp' AND system.main.contains("
-                "system.main.lower(?), system.main.lower(table_name))",
-                [relation.replace('""', '"')],
-            ).fetchall()
+            yield cursor
         finally:
             cursor.close()
-        keys = ("database", "schema", "relation", "name", "type", "comment", "at")
-        return [dict(zip(keys, row, strict=True)) for row in rows]
+        return
     raise AnonError(
         "anon_sql",
-        "comments are read through a registered connection that is open",
+        "comments and secrets are read through a registered connection that is open",
         "none for this database",
         "call anon_sql.register(con) again",
     )
 
 
-registry.use_catalog(catalog)
+registry.use_catalog(catalog, secret)

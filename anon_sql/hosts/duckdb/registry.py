@@ -77,12 +77,15 @@ def sql_type(kind: pa.DataType) -> str:
 
 
 Catalog = Callable[[str, str], list[dict[str, Any]]]
+Secrets = Callable[[str, str, str], str]
 _catalog: list[Catalog] = []
+_secrets: list[Secrets] = []
 
 
-def use_catalog(look_up: Catalog) -> None:
-    """Set the function behind ``catalog``; called by ``install``, which has the connections."""
+def use_catalog(look_up: Catalog, secrets: Secrets) -> None:
+    """Set the functions behind ``catalog`` and ``secret``; ``install`` has the connections."""
     _catalog[:] = [look_up]
+    _secrets[:] = [secrets]
 
 
 def catalog(token: str, relation: str) -> list[dict[str, Any]]:
@@ -91,6 +94,11 @@ def catalog(token: str, relation: str) -> list[dict[str, Any]]:
     token: identifies the database. The keys of each column are those of ``relation.find``.
     """
     return _catalog[0](token, relation)
+
+
+def secret(token: str, function: str, name: str) -> str:
+    """Return the value of a secret of the database, or raise AnonError for ``function``."""
+    return _secrets[0](token, function, name)
 
 
 def udfs() -> list[Udf]:

@@ -13,12 +13,12 @@ from anon_sql.measures.comparable import Methods, Settings, Sizes
 from anon_sql.methods import method
 
 
-def _defaults(name: str) -> dict[str, Any]:
+def defaults(name: str) -> dict[str, Any]:
     """Return the defaults of the parameters of a method's macro."""
     return next(file.defaults() for file in sql_files() if file.name == name)
 
 
-@method("compare", methods=Methods(), ks=Sizes(), options=Settings(_defaults))
+@method("compare", methods=Methods(), ks=Sizes(), options=Settings(defaults))
 def _no_release(*_: Any) -> None:
     """Do nothing: compare is recorded as a method only so that its parameters are checked."""
 

@@ -1,0 +1,84 @@
+"""Pseudonyms, shifts of dates and masks, as SQL calls them."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from anon_sql.core.arrow import first, whole
+from anon_sql.core.columns import shown_type
+from anon_sql.core.options import Whole
+from anon_sql.core.pseudonyms.held_keys import REFUSED, held, hold
+from anon_sql.core.pseudonyms.keyed import pseudonyms, require_type, shifts
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb import registry
+from anon_sql.hosts.duckdb.registry import udf
+
+_MOST = 36_525  # days of a shift: a century
+_LONGEST = 2**31 - 1  # characters of a text
+_DATES = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS")
+
+
+@udf("__anon_hold_key", "VARCHAR")
+def hold_key(functions: Any, databases: Any, keys: Any) -> pa.Array:
+    """Return the name under which a key is held (``hold``), or why it is refused.
+
+    DuckDB evaluates a constant before it shows a plan, which then contains the name alone. An error
+    would leave the key in the plan, so the function that uses the key raises it (``held``).
+    """
+    if not len(keys):
+        return pa.array([], pa.string())
+    function, database = first(functions), first(databases)
+    key = _one(function, "key", keys)
+    try:
+        name = hold(function, key, lambda asking, wanted: registry.secret(database, asking, wanted))
+    except AnonError as refused:
+        name = f"{REFUSED}{refused}"
+    return pa.array([name] * len(keys), pa.string())
+
+
+@udf("__anon_pseudonym", "VARCHAR")
+def pseudonym(types: Any, values: Any, keys: Any) -> pa.Array:
+    """Return the pseudonym of each value, given as text beside its SQL type."""
+    if not len(values):
+        return pa.array([], pa.string())
+    kind = first(types)
+    require_type("anon_pseudonym", "value", kind)
+    return pseudonyms(whole(values), kind, held("anon_pseudonym", first(keys)))
+
+
+@udf("__anon_shift_days", "INTEGER")
+def shift_days(date_types: Any, types: Any, entities: Any, keys: Any, days: Any) -> pa.Array:
+    """Return the number of days by which the dates of each entity are shifted."""
+    name = "anon_shift"
+    if not len(entities):
+        return pa.array([], pa.int32())
+    kind, dates = first(types), first(date_types)
+    if dates not in _DATES:
+        hint = "cast it: date::DATE, date::TIMESTAMP"
+        raise AnonError(name, "date must be a DATE or TIMESTAMP", shown_type(dates), hint)
+    require_type(name, "entity", kind)
+    asked = Whole(1).read(name, "days", _one(name, "days", days))
+    if asked > _MOST:
+        raise AnonError(name, f"days must be at most {_MOST}", str(asked))
+    return shifts(whole(entities), kind, held(name, first(keys)), asked)
+
+
+@udf("__anon_kept_length", "BIGINT")
+def kept_length(parameters: Any, lengths: Any) -> pa.Array:
+    """Return the number of characters that a mask keeps at one end. Raises AnonError."""
+    if not len(lengths):
+        return pa.array([], pa.int64())
+    name = first(parameters)
+    coded = whole(lengths).dictionary_encode(null_encoding="encode")
+    read = [
+        min(Whole(0).read("anon_mask", name, one), _LONGEST) for one in coded.dictionary.to_pylist()
+    ]
+    return pa.array(read, pa.int64()).take(coded.indices)
+
+
+def _one(function: str, parameter: str, values: Any) -> Any:
+    """Return the value of a parameter, or raise AnonError if rows have different ones."""
+    distinct = values.unique()
+    if len(distinct) > 1:
+        raise AnonError(function, f"{parameter} must be the same in every row", "several")
+    return distinct[0].as_py()

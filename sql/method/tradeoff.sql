@@ -1,0 +1,43 @@
+-- What a release loses and what it still gives away, for several k and l: the figures by which k and
+-- l are chosen, before any release is made. The releases are made one after another on one copy of
+-- the table, and nothing is released.
+--
+-- tbl: name of the relation. ks: smallest sizes of an equivalence class, in rows. ls: smallest
+--   numbers of distinct values of each sensitive column in a class; an l above 1 needs a sensitive
+--   column. method: name of the release method.
+-- qids, sensitive, identifiers, keep: column names; NULL means as declared in comments.
+-- hierarchy: name of a relation with attribute, value, level and label; NULL for none.
+-- seed: seed of all random choices, of the method and of the queries.
+-- entity: column that identifies persons; k and l then count persons.
+-- queries: number of random queries, drawn as by query_workload: ranges and sets of two
+--   quasi-identifiers that 5 % of the rows match.
+-- options: parameters of the method, such as {'anonymize': {'effort': 'fast'}}; all others have
+--   their defaults.
+-- Returns: a row per k and l: k, l; gcp (information loss, 0…1), classes, smallest_class, suppressed
+--   (rows), as in utility; query_error (mean of relative_error, as in workload_error);
+--   largest_share (of the most frequent sensitive value in the rows of a class that have a value, in
+--   the worst class; 1 where a class discloses it), exposed_share (share of classes with a single
+--   sensitive value, class_share of attack_homogeneity), both of the worst sensitive column and NULL
+--   without one; seconds (inside the method alone); note (NULL, or the reason why there is no
+--   release and the measures are NULL).
+-- Errors: no quasi-identifier, an unknown method, columns or options, a value that its hierarchy
+--   lacks. A method that cannot run, an impossible k or l and an l that the table does not have are
+--   notes.
+-- Example: SELECT * FROM tradeoff('people', ks := [2, 5], ls := [1, 2], qids := ['age', 'city'], sensitive := ['illness']);
+CREATE OR REPLACE MACRO tradeoff(
+    tbl, ks := [2, 5, 10, 20, 50], ls := [1, 2], method := 'anonymize', qids := NULL,
+    sensitive := NULL, identifiers := NULL, keep := NULL, hierarchy := NULL, seed := 42,
+    entity := NULL, queries := 50, options := NULL
+) AS TABLE
+SELECT unnest(__anon_one)
+FROM (
+    SELECT unnest(__anon_tradeoff(__anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows))
+        AS __anon_one
+    FROM __anon_table(
+        -- an l of 2, so that the sensitive values are passed to the core
+        'tradeoff', tbl, 1, __anon_scope(
+            tbl, qids, sensitive, identifiers, keep, __anon_entity := entity, __anon_l := 2),
+        system.main.struct_pack(
+            seed := seed, method := method, ks := ks, ls := ls, queries := queries,
+            options := options),
+        hierarchy, 'none'));
