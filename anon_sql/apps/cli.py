@@ -11,8 +11,8 @@ import duckdb
 import typer
 
 import anon_sql
-from anon_sql.apps import adult, console, demo
-from anon_sql.apps.commands.arguments import measured
+from anon_sql.apps import adult, console
+from anon_sql.apps.commands.demonstrate import Database, run_demo
 from anon_sql.apps.commands.release import release
 from anon_sql.apps.commands.report import report
 from anon_sql.apps.commands.roles_command import roles
@@ -31,9 +31,6 @@ app = typer.Typer(
 )
 data_app = typer.Typer(help="Load public data sets.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
-
-Database = Annotated[str, typer.Option(help="Database file; made where it does not exist.")]
-K = Annotated[int, typer.Option("--k", help="Smallest size of an equivalence class, in rows.")]
 
 
 class Output(StrEnum):
@@ -59,37 +56,7 @@ def main(
     """k-anonymous tables and what they cost, as SQL functions in DuckDB."""
 
 
-@app.command("demo")
-def run_demo(k: K = 10, database: Database = ":memory:") -> None:
-    """Release a synthetic table and show what that costs.
-
-    Example: anon-sql demo --k 25 --database demo.duckdb
-    """
-
-    def show(con: duckdb.DuckDBPyConnection) -> None:
-        released = f"{demo.TABLE}_release"
-        demo.drop_made(con, [released, demo.TABLE])
-        demo.make_adult_like(con, demo.TABLE)
-        anon_sql.declare(con, demo.TABLE, quasi=adult.QUASI, sensitive=adult.SENSITIVE)
-        console.say(f"{demo.TABLE}: 30,000 synthetic rows, drawn from published summary figures of")
-        console.say("the 1994 US census extract Adult. No row is a real person. Ten of them:")
-        console.show(con.sql(f"FROM {demo.TABLE} LIMIT 10"))
-        con.execute(f"CREATE TABLE {released} AS FROM rayden('{demo.TABLE}', k := ?)", [k])
-        demo.mark(con, released)
-        console.say(f"CREATE TABLE {released} AS FROM rayden('{demo.TABLE}', k := {k});")
-        console.say("The release is as synthetic, and its order says nothing. One row in 3,000:")
-        console.show(con.sql(f"FROM {released} WHERE rowid % 3000 = 0"))
-        console.say(f"FROM utility('{demo.TABLE}', '{released}', k := {k});")
-        utility = f"FROM utility('{demo.TABLE}', '{released}', k := ?)"
-        console.show_measures(measured(con, utility, [k]))
-
-    with console.one_sentence(), anon_sql.connect(database) as con:
-        stoppable(con, partial(show, con))
-    console.say("Next, on a Parquet or CSV file of yours:")
-    query = f"SELECT * FROM rayden('your.parquet', k := {k}, qids := ['age', 'zip'])"
-    console.say(f'  anon-sql query "{query}"')
-    console.say("  anon-sql release your.csv safe.csv --quasi age,zip --sensitive disease")
-    console.say("Read on: docs/k-anonymity.md, docs/roles.md, docs/reference.md")
+app.command("demo")(run_demo)
 
 
 @app.command()
@@ -105,7 +72,7 @@ def query(
 ) -> None:
     """Run SQL with the functions registered and print the result.
 
-    Example: anon-sql query "FROM rayden('people.parquet', k := 10, qids := ['age', 'zip'])"
+    Example: anon-sql query "FROM anonymize('people.parquet', k := 10, qids := ['age', 'zip'])"
     """
 
     def show(con: duckdb.DuckDBPyConnection) -> None:

@@ -78,10 +78,14 @@ def test_demo_shows_a_synthetic_release_and_its_cost(tmp_path):
         result = run("demo", "--k", 25, "--database", database)
         assert result.exit_code == 0, result.output
     assert "30,000 synthetic rows" in result.stdout
-    assert "rayden('adult_like', k := 25)" in result.stdout
+    assert "anonymize('adult_like', k := 25)" in result.stdout
+    assert "FROM suggest_roles('adult_like')" in result.stdout
+    assert "identifying combinations" in result.stdout
+    (published,) = re.findall(r"^  (\S+/adult_like_release.csv)$", result.stdout, re.MULTILINE)
+    assert run("verify", published).exit_code == 0
     for measure in ("gcp", "dm", "cavg", "suppression_rate", "smallest_class"):
         assert any(line.startswith(f" {measure} ") for line in result.stdout.splitlines()), measure
-    assert "anon-sql query \"SELECT * FROM rayden('your.parquet', k := 25" in result.stdout
+    assert "anon-sql release your.csv safe.csv" in result.stdout
     pages = re.findall(r"docs/[\w.-]+", result.stdout)
     assert pages
     assert all((Path(__file__).parents[2] / page).is_file() for page in pages)
