@@ -14,6 +14,7 @@ import anon_sql
 from anon_sql.apps import console, files, manifest
 from anon_sql.apps.commands import arguments
 from anon_sql.apps.commands.arguments import Columns
+from anon_sql.apps.csv_files.dialect import dialect
 from anon_sql.apps.kept_columns import unique_on_kept
 from anon_sql.apps.stopping import stoppable
 from anon_sql.apps.whole_file import remove_unfinished, whole_file
@@ -62,6 +63,10 @@ def release(
     with_manifest: Annotated[
         bool, typer.Option("--manifest", help=f"Write OUT{manifest.ENDING}, which verify checks.")
     ] = False,
+    delimiter: arguments.Delimiter = None,
+    quotes: arguments.Quotes = '"',
+    header: arguments.Header = None,
+    null: arguments.Null = [],  # noqa: B006
     overwrite: arguments.Overwrite = False,
 ) -> None:
     """Release a file: read IN, generalize it, write OUT.
@@ -72,6 +77,7 @@ def release(
     Example: anon-sql release people.csv safe.csv --k 10 --quasi age,sex --sensitive income
     """
     with console.one_sentence(STOPPED):
+        written_as = dialect("release", delimiter, quotes, header, null)
         if format_ is Format.TYPED and files.kind(target)[0] == "csv":
             hint = "name it .parquet"
             raise AnonError("release", "OUT must be Parquet for --format typed", "CSV", hint)
@@ -93,7 +99,7 @@ def release(
 
         def make(con: duckdb.DuckDBPyConnection) -> None:
             name = _release_method(con, method)
-            files.read(con, source, "raw")
+            files.read(con, source, "raw", dialect=written_as)
             trees = arguments.read_hierarchy(con, "release", hierarchy, "hierarchy")
             call: dict[str, Any] = {**promised, **roles, **options, "hierarchy": trees}
             listed = ", ".join(f"{parameter} := ${parameter}" for parameter in call)

@@ -1,0 +1,94 @@
+"""Choose the type of each column of texts: one that every text keeps its meaning in, or text.
+
+A column is a number, a date or a time only if all its texts are written as DuckDB would print
+them, up to zeros after the decimal point, an exponent with a sign, and a T between date and time.
+So ``00123``, ``+49``, ``1e5``, ``31.12.2020`` and ``12:00+02`` stay text, with their columns.
+"""
+
+from collections.abc import Sequence
+
+import duckdb
+
+from anon_sql.core.names import quote
+
+_SAMPLE = 2_000  # rows that say which types are worth a look at all rows
+_PLAIN = r"-?(0|[1-9]\d*)?(\.\d+)?"
+_DOUBLE = r"-?(0|[1-9]\d{0,14})?(\.\d+)?([eE][+-]\d{1,3})?"
+_DIGITS = 17  # significant digits that a DOUBLE keeps apart
+_WIDEST = 38  # digits of a DECIMAL
+_TIMESTAMP = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?"
+_PRINTED = "coalesce(TRY_CAST({x} AS {kind})::VARCHAR = {x}, false)"
+_MANTISSA = "ltrim(regexp_replace(lower({x}), 'e.*|[.-]', '', 'g'), '0')"
+_CONDITIONS = {
+    "BOOLEAN": _PRINTED,
+    "BIGINT": _PRINTED,
+    "HUGEINT": _PRINTED,
+    "DOUBLE": "(coalesce(isfinite(TRY_CAST({x} AS DOUBLE)), false) "
+    f"AND regexp_full_match({{x}}, '{_DOUBLE}') "
+    f"AND (length({{x}}) <= {_DIGITS} OR length({_MANTISSA}) <= {_DIGITS}))",
+    "DECIMAL": f"(regexp_full_match({{x}}, '{_PLAIN}') AND {{x}} NOT IN ('-', ''))",
+    "DATE": _PRINTED,
+    "TIME": _PRINTED,
+    "TIMESTAMP": "(TRY_CAST({x} AS TIMESTAMP) IS NOT NULL "
+    f"AND regexp_full_match({{x}}, '{_TIMESTAMP}'))",
+}
+
+
+def types(con: duckdb.DuckDBPyConnection, texts: str, columns: int) -> list[str]:
+    """Return the type of each column of the table ``texts``, whose columns are f0, f1, …"""
+    left = {at: list(_CONDITIONS) for at in range(columns)}
+    hold = _all_hold(con, f"(FROM {quote(texts)} LIMIT {_SAMPLE})", left)
+    left = {at: [kind for kind in kinds if hold[at, kind]] for at, kinds in left.items()}
+    found = dict.fromkeys(range(columns), "VARCHAR")
+    while left := {at: kinds for at, kinds in left.items() if kinds}:
+        hold = _all_hold(con, quote(texts), {at: kinds[:1] for at, kinds in left.items()})
+        for (at, kind), fits in hold.items():
+            if fits:
+                found[at] = kind
+                del left[at]
+            else:
+                left[at] = left[at][1:]
+    decimals = [at for at, kind in found.items() if kind == "DECIMAL"]
+    found |= {at: _decimal(con, texts, at) for at in decimals}
+    empty = _without_values(con, texts, columns)
+    return ["VARCHAR" if empty[at] else found[at] for at in range(columns)]
+
+
+def typed(at: int, kind: str) -> str:
+    """Return the SQL of a column of texts, cast to its type."""
+    return quote(f"f{at}") if kind == "VARCHAR" else f"CAST({_bare(at)} AS {kind})"
+
+
+def _bare(at: int) -> str:
+    """Return the SQL of a text without blanks around it, NULL if nothing is left."""
+    return f"nullif(trim({quote(f'f{at}')}, ' \t'), '')"
+
+
+def _all_hold(
+    con: duckdb.DuckDBPyConnection, relation: str, asked: dict[int, list[str]]
+) -> dict[tuple[int, str], bool]:
+    """Return whether all texts of a column can have a type, by column and type."""
+    pairs = [(at, kind) for at, kinds in asked.items() for kind in kinds]
+    sql = ", ".join(_holds(_bare(at), kind) for at, kind in pairs)
+    row = con.execute(f"SELECT {sql} FROM {relation}").fetchone() or ()
+    return dict(zip(pairs, row, strict=True))
+
+
+def _holds(text: str, kind: str) -> str:
+    condition = _CONDITIONS[kind].replace("{x}", text).replace("{kind}", kind)
+    return f"coalesce(bool_and({condition}) FILTER ({text} IS NOT NULL), true)"
+
+
+def _decimal(con: duckdb.DuckDBPyConnection, texts: str, at: int) -> str:
+    """Return the DECIMAL that holds all digits of a column of plain numbers, or VARCHAR."""
+    x = f"ltrim({_bare(at)}, '-')"
+    whole, part = f"length(split_part({x}, '.', 1))", f"length(split_part({x}, '.', 2))"
+    row = con.execute(f"SELECT max({whole}), max({part}) FROM {quote(texts)}").fetchone()
+    digits, scale = row or (0, 0)
+    width = (digits or 0) + (scale or 0)
+    return f"DECIMAL({width}, {scale})" if 0 < width <= _WIDEST else "VARCHAR"
+
+
+def _without_values(con: duckdb.DuckDBPyConnection, texts: str, columns: int) -> Sequence[bool]:
+    counts = ", ".join(f"count({_bare(at)}) = 0" for at in range(columns))
+    return con.execute(f"SELECT {counts} FROM {quote(texts)}").fetchone() or ()
