@@ -14,6 +14,7 @@ import anon_sql
 from anon_sql.apps import console, files, manifest
 from anon_sql.apps.commands import arguments
 from anon_sql.apps.commands.arguments import Columns
+from anon_sql.apps.commands.option_words import in_options
 from anon_sql.apps.csv_files.dialect import dialect
 from anon_sql.apps.kept_columns import unique_on_kept
 from anon_sql.apps.stopping import stoppable
@@ -76,7 +77,7 @@ def release(
 
     Example: anon-sql release people.csv safe.csv --k 10 --quasi age,sex --sensitive income
     """
-    with console.one_sentence(STOPPED):
+    with console.one_sentence(STOPPED, words=in_options):
         written_as = dialect("release", delimiter, quotes, header, null)
         if format_ is Format.TYPED and files.kind(target)[0] == "csv":
             hint = "name it .parquet"

@@ -11,6 +11,7 @@ import typer
 import anon_sql
 from anon_sql.apps import console, files, manifest
 from anon_sql.apps.commands import arguments
+from anon_sql.apps.commands.option_words import in_options
 from anon_sql.apps.csv_files.dialect import dialect
 from anon_sql.apps.stopping import stoppable
 from anon_sql.errors import AnonError, not_installed
@@ -51,7 +52,7 @@ def report(
 
     Example: anon-sql report people.parquet safe.parquet -o report.html
     """
-    with console.one_sentence():
+    with console.one_sentence(words=in_options):
         written_as = dialect("report", delimiter, quotes, header, null)
         files.check_source("report", "RAW", raw)
         files.check_source("report", "RELEASED", released)

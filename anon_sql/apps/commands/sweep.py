@@ -10,6 +10,7 @@ import typer
 import anon_sql
 from anon_sql.apps import console, files, manifest
 from anon_sql.apps.commands import arguments
+from anon_sql.apps.commands.option_words import in_options
 from anon_sql.apps.commands.report import Page, drawing
 from anon_sql.apps.csv_files.dialect import dialect
 from anon_sql.apps.stopping import stoppable
@@ -39,7 +40,7 @@ def sweep(
 
     Example: anon-sql sweep people.parquet --quasi age,sex --ks 5,25 -o sweep.html
     """
-    with console.one_sentence():
+    with console.one_sentence(words=in_options):
         written_as = dialect("sweep", delimiter, quotes, header, null)
         files.check_source("sweep", "RAW", raw)
         arguments.check_page("sweep", output, overwrite)

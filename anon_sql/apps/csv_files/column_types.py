@@ -5,8 +5,6 @@ them, up to zeros after the decimal point, an exponent with a sign, and a T betw
 So ``00123``, ``+49``, ``1e5``, ``31.12.2020`` and ``12:00+02`` stay text, with their columns.
 """
 
-from collections.abc import Sequence
-
 import duckdb
 
 from anon_sql.core.names import quote
@@ -24,14 +22,15 @@ _CONDITIONS = {
     "BIGINT": _PRINTED,
     "HUGEINT": _PRINTED,
     "DOUBLE": "(coalesce(isfinite(TRY_CAST({x} AS DOUBLE)), false) "
-    f"AND regexp_full_match({{x}}, '{_DOUBLE}') "
-    f"AND (length({{x}}) <= {_DIGITS} OR length({_MANTISSA}) <= {_DIGITS}))",
+    f"AND regexp_full_match({{x}}, '{_DOUBLE}') AND CASE WHEN length({{x}}) <= {_DIGITS} THEN true "
+    f"ELSE length({_MANTISSA}) <= {_DIGITS} END)",
     "DECIMAL": f"(regexp_full_match({{x}}, '{_PLAIN}') AND {{x}} NOT IN ('-', ''))",
     "DATE": _PRINTED,
     "TIME": _PRINTED,
     "TIMESTAMP": "(TRY_CAST({x} AS TIMESTAMP) IS NOT NULL "
     f"AND regexp_full_match({{x}}, '{_TIMESTAMP}'))",
 }
+_FIRST = next(iter(_CONDITIONS))  # what a column without values would become
 
 
 def types(con: duckdb.DuckDBPyConnection, texts: str, columns: int) -> list[str]:
@@ -50,8 +49,11 @@ def types(con: duckdb.DuckDBPyConnection, texts: str, columns: int) -> list[str]
                 left[at] = left[at][1:]
     decimals = [at for at, kind in found.items() if kind == "DECIMAL"]
     found |= {at: _decimal(con, texts, at) for at in decimals}
-    empty = _without_values(con, texts, columns)
-    return ["VARCHAR" if empty[at] else found[at] for at in range(columns)]
+    for at in [
+        at for at, kind in found.items() if kind == _FIRST and not _has_values(con, texts, at)
+    ]:
+        found[at] = "VARCHAR"
+    return [found[at] for at in range(columns)]
 
 
 def typed(at: int, kind: str) -> str:
@@ -61,7 +63,7 @@ def typed(at: int, kind: str) -> str:
 
 def _bare(at: int) -> str:
     """Return the SQL of a text without blanks around it, NULL if nothing is left."""
-    return f"nullif(trim({quote(f'f{at}')}, ' \t'), '')"
+    return f"nullif(trim({quote(f'f{at}')}), '')"
 
 
 def _all_hold(
@@ -89,6 +91,5 @@ def _decimal(con: duckdb.DuckDBPyConnection, texts: str, at: int) -> str:
     return f"DECIMAL({width}, {scale})" if 0 < width <= _WIDEST else "VARCHAR"
 
 
-def _without_values(con: duckdb.DuckDBPyConnection, texts: str, columns: int) -> Sequence[bool]:
-    counts = ", ".join(f"count({_bare(at)}) = 0" for at in range(columns))
-    return con.execute(f"SELECT {counts} FROM {quote(texts)}").fetchone() or ()
+def _has_values(con: duckdb.DuckDBPyConnection, texts: str, at: int) -> bool:
+    return con.execute(f"SELECT count({_bare(at)}) > 0 FROM {quote(texts)}").fetchall() == [(True,)]
