@@ -57,9 +57,10 @@ def read(
     named: Path | None = None,
     dialect: Dialect | None = None,
     called: tuple[str, str] = ("release", "IN"),
-) -> None:
+) -> dict[str, str]:
     """Create ``table`` from a file: all rows of a Parquet file, all lines of a CSV file.
 
+    Returns a sentence for each column of a CSV that is text for the sake of a few texts.
     labels: a CSV holds a release, whose labels are text whatever they look like, '' and all.
     named: the path whose name says the format, where it is not the source. dialect: how a CSV is
     written, if not as its extension says. called: the function and the argument that errors name.
@@ -70,10 +71,10 @@ def read(
         whole = given.named(_delimiter(ending))
         told = given.delimiter is not None or labels
         csv_source = CsvSource(source, _packed(ending), whole, told, *called)
-        load(con, csv_source, table, labels=labels)
-        return
+        return load(con, csv_source, table, labels=labels)
     reader = "read_parquet(?, hive_partitioning := false)"
     con.execute(f"CREATE TABLE {quote(table)} AS FROM {reader}", [_exactly(source)])
+    return {}
 
 
 def write(con: duckdb.DuckDBPyConnection, table: str, unfinished: Path, target: Path) -> None:

@@ -12,6 +12,7 @@ from anon_sql.apps import files
 from anon_sql.apps.csv_files.dialect import Dialect
 from anon_sql.core.names import quote
 from anon_sql.errors import AnonError
+from tests.command import run
 
 
 def read(folder, content, dialect=None, **options):
@@ -85,6 +86,21 @@ def test_the_last_of_many_rows_decides(tmp_path):
     found = read(tmp_path, "a,b,c\n" + rows + "007,x,0\n")
     assert [str(each) for each in found.types] == ["VARCHAR"] * 3
     assert len(found.fetchall()) == 5001
+
+
+def test_a_column_of_numbers_that_is_text_is_said(tmp_path):
+    rows = "".join(f"{i},{i:05},{'abc'[i % 3]}\n" for i in range(100)) + "N/A,,x\n"
+    path = tmp_path / "in.csv"
+    path.write_text("age,zip,word\n" + rows)
+    result = run("release", path, tmp_path / "out.csv", "--quasi", "age", "--keep", "*")
+    assert result.exit_code == 0, result.output
+    assert result.stderr.splitlines()[0] == (
+        "warning: age is text, since 1 of its 101 values are not plain numbers, the first in row "
+        "101; --null names texts that are NULL"
+    )
+    assert "zip is text" not in result.stderr
+    options = ["--overwrite", "--null", "N/A", "--quasi", "age", "--keep", "*"]
+    assert "is text" not in run("release", path, tmp_path / "out.csv", *options).stderr
 
 
 def test_a_column_of_nothing_is_text(tmp_path):

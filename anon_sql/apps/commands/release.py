@@ -100,7 +100,7 @@ def release(
 
         def make(con: duckdb.DuckDBPyConnection) -> None:
             name = _release_method(con, method)
-            files.read(con, source, "raw", dialect=written_as)
+            noticed = files.read(con, source, "raw", dialect=written_as)
             trees = arguments.read_hierarchy(con, "release", hierarchy, "hierarchy")
             call: dict[str, Any] = {**promised, **roles, **options, "hierarchy": trees}
             listed = ", ".join(f"{parameter} := ${parameter}" for parameter in call)
@@ -124,6 +124,10 @@ def release(
                 interrupt.check("release")
             console.say(f"{target}: {name}, k = {k}, from {source}")
             console.show_measures(measured)
+            quasi_names = {fold(column) for column in roles["qids"]}
+            for column, sentence in noticed.items():
+                if fold(column) in quasi_names:
+                    console.warn(sentence)
             if singled_out:
                 console.warn(singled_out)
             if made is not None:

@@ -13,6 +13,7 @@ _SAMPLE = 2_000  # rows that say which types are worth a look at all rows
 _PLAIN = r"-?(0|[1-9]\d*)?(\.\d+)?"
 _DOUBLE = r"-?(0|[1-9]\d{0,14})?(\.\d+)?([eE][+-]\d{1,3})?"
 _DIGITS = 17  # significant digits that a DOUBLE keeps apart
+_MOSTLY = 10  # a column of numbers has at most one text that is none in so many
 _WIDEST = 38  # digits of a DECIMAL
 _TIMESTAMP = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?"
 _PRINTED = "coalesce(TRY_CAST({x} AS {kind})::VARCHAR = {x}, false)"
@@ -54,6 +55,21 @@ def types(con: duckdb.DuckDBPyConnection, texts: str, columns: int) -> list[str]
     ]:
         found[at] = "VARCHAR"
     return [found[at] for at in range(columns)]
+
+
+def nearly_numbers(con: duckdb.DuckDBPyConnection, texts: str, at: int) -> tuple[int, int, int]:
+    """Return the texts of a column that are no numbers, all its texts, and the first such row.
+
+    The first row is 0 if most texts are no numbers, or all are.
+    """
+    x = _bare(at)
+    other = f"{x} IS NOT NULL AND NOT {_CONDITIONS['DOUBLE'].replace('{x}', x)}"
+    row = con.execute(
+        f"SELECT count(*) FILTER ({other}), count({x}), min(rowid) FILTER ({other}) "
+        f"FROM {quote(texts)}"
+    ).fetchone()
+    wrong, count, first = row or (0, 0, None)
+    return wrong, count, 0 if first is None or wrong * _MOSTLY > count else int(first) + 1
 
 
 def typed(at: int, kind: str) -> str:

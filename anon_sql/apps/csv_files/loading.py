@@ -1,6 +1,6 @@
 """Load a CSV file into a table: every line after the header is a row."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import duckdb
 import pyarrow as pa
@@ -10,6 +10,7 @@ from anon_sql.apps.csv_files import column_types, header_line
 from anon_sql.apps.csv_files.csv_source import CsvSource
 from anon_sql.apps.csv_files.scanning import scan
 from anon_sql.core.names import quote
+from anon_sql.errors import listed
 
 _TEXTS = "__anon_texts"
 _BLOCKS = [1 << 23, 1 << 27, (1 << 31) - 1]  # bytes; a row must lie in two neighbouring blocks
@@ -18,9 +19,10 @@ _TOO_SHORT = "straddling object"  # Arrow's words for blocks that are too short 
 
 def load(
     con: duckdb.DuckDBPyConnection, source: CsvSource, table: str, *, labels: bool = False
-) -> None:
+) -> dict[str, str]:
     """Create a table from a CSV file. Raises AnonError that names a line of the file.
 
+    Returns a sentence for each column that is text for the sake of a few texts that are no numbers.
     labels: the file is a release, which is text whatever it looks like; an empty field is NULL
     and an empty field in quotes is the empty text. Otherwise both are NULL by default.
     """
@@ -53,8 +55,24 @@ def load(
             for at, (name, kind) in enumerate(zip(names, kinds, strict=True))
         )
         con.execute(f"CREATE TABLE {quote(table)} AS SELECT {columns} FROM {quote(_TEXTS)}")
+        return {} if labels else _nearly_numbers(con, names, kinds)
     finally:
         con.execute(f"DROP TABLE IF EXISTS {quote(_TEXTS)}")
+
+
+def _nearly_numbers(
+    con: duckdb.DuckDBPyConnection, names: Sequence[str], kinds: Sequence[str]
+) -> dict[str, str]:
+    found = {}
+    for at, (name, kind) in enumerate(zip(names, kinds, strict=True)):
+        if kind == "VARCHAR":
+            wrong, count, first = column_types.nearly_numbers(con, _TEXTS, at)
+            if first:
+                found[name] = (
+                    f"{listed([name])} is text, since {wrong:,} of its {count:,} values are not "
+                    f"plain numbers, the first in row {first:,}; --null names texts that are NULL"
+                )
+    return found
 
 
 def _load_texts(
