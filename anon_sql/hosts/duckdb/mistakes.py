@@ -22,7 +22,7 @@ _MEANT = [  # an error of DuckDB's, and what to type instead; ours: a function o
     ),
     (r"Table Function with name (?P<ours>\w+) does not exist", "write SELECT {ours}(…)"),
     (
-        r'Macro "(?P<ours>\w+)"\(\) has positional argument following named argument',
+        r'Macro "?(?P<ours>\w+)"?\(\) has positional argument following named argument',
         "write := after the name of a parameter, not =",
     ),
     (
