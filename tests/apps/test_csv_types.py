@@ -159,3 +159,28 @@ def test_what_python_reads(tmp_path_factory, data):
         tmp_path_factory.mktemp("csv"), content, Dialect(delimiter, header=True), labels=True
     )
     assert [[t or None for t in row] for row in as_release.fetchall()] == expected
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    header=st.sampled_from(["a,b", "a", '"a","b"', '"a\n",b', "\ufeffa,b", '\ufeff"a","b"']),
+    body=st.text(st.sampled_from('",,,\n\n\rx 1'), max_size=40),
+)
+def test_any_text_is_read_as_python_reads_it_or_refused(tmp_path_factory, header, body):
+    content = header + "\n" + body
+    plain = content.removeprefix("\ufeff")
+    folder = tmp_path_factory.mktemp("csv")
+    dialect = Dialect(",", header=True)
+    try:
+        first, *lines = csv.reader(io.StringIO(plain, newline=""), strict=True)
+    except csv.Error:
+        lines, first = [["refused"]], []
+    width = len(first)
+    if any(len(line) != width for line in lines if line):
+        with pytest.raises(AnonError, match=r"line \d|lines \d"):
+            read(folder, content, dialect)
+        return
+    expected = [line or [""] for line in lines if line or width == 1]
+    found = read(folder, content, dialect, labels=True)
+    assert found.columns == [name.strip() for name in first]
+    assert [[text or "" for text in row] for row in found.fetchall()] == expected

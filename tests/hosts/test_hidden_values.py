@@ -104,6 +104,9 @@ def test_a_function_that_fails(planted):
     assert text == "Invalid Input Error: a function failed with KeyError" + HIDDEN
 
 
-def test_errors_without_values_stay(planted):
+def test_errors_without_values_stay(planted, tmp_path):
+    path = tmp_path / "small.parquet"
+    path.write_text("PAR")
+    assert f"File '{path}' too small to be a Parquet file" in said(planted, f"FROM '{path}'")
     assert said(planted, "SELEC 1") == 'Parser Error: syntax error at or near "SELEC"'
     assert said(planted, "FROM nowhere").startswith("Catalog Error: Table with name nowhere does")

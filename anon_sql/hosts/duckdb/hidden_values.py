@@ -40,12 +40,20 @@ _KNOWN = [  # what an error begins with, and what is said instead
     (r"NOT NULL constraint failed", r"a column must not be NULL"),
     (r"CHECK constraint failed", r"a row must satisfy a CHECK constraint"),
     (r"Violates foreign key", r"a foreign key must be satisfied"),
-    (r"(More than one row returned by a subquery)", r"\1"),
+    (
+        r"(More than one row returned by a subquery|Map keys must be unique|"
+        r"Values were not provided for the following [\w ]+: [\w, ]+|"
+        r"Cannot create a string of size|File '[^']*' too small to be a Parquet file|"
+        r"Footer length error in file '[^']*'|No magic bytes found at end of file '[^']*')",
+        r"\1",
+    ),
     (r"Invalid type specifier", r"a format does not fit the type of its value"),
     (r"(Unimplemented type for cast \([^)]*\))", r"\1"),
 ]
 _PATTERNS = [(re.compile(pattern, re.DOTALL), plain) for pattern, plain in _KNOWN]
 _SOURCE = re.compile(r"when casting from source column ([^\n]+)")
+_VALUE = "a value is not accepted"
+_OTHERWISE = {"INTERNAL": "DuckDB failed"}
 _PYTHON = re.compile(r"Python exception occurred while executing the UDF: (\w+)")
 _NAMES = re.compile(r"(?:Candidate bindings|Did you mean|Candidate tables)[^\n]*")
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
@@ -58,10 +66,11 @@ def without_values(text: str) -> str:
         return _NAMES.sub(_only_names, text)
     if _OWN.match(risky[2]):
         return text
-    return f"{risky[1]} Error: {_said(risky[2])} (DuckDB's text is not shown: it may quote values)"
+    said = _said(*risky.groups())
+    return f"{risky[1]} Error: {said} (DuckDB's text is not shown: it may quote values)"
 
 
-def _said(text: str) -> str:
+def _said(kind: str, text: str) -> str:
     line = _LINE.search(text)
     if line:
         reason = _REASON.search(text)
@@ -74,7 +83,7 @@ def _said(text: str) -> str:
             named = column is not None and looks_like_name(column[1])
             return found.expand(plain) + (f" in column {column[1]}" if column and named else "")
     python = _PYTHON.search(text)
-    return f"a function failed with {python[1]}" if python else "a value is not accepted"
+    return f"a function failed with {python[1]}" if python else _OTHERWISE.get(kind, _VALUE)
 
 
 def _only_names(found: re.Match[str]) -> str:
