@@ -104,6 +104,17 @@ def test_a_function_that_fails(planted):
     assert text == "Invalid Input Error: a function failed with KeyError" + HIDDEN
 
 
+def test_sentences_of_our_own_that_sql_stops_with(people):
+    people.execute("CREATE TABLE release AS FROM rayden('people', keep := ['*'])")
+    query = "FROM query_error('people', 'release', ['SELECT sum(age) FROM raw'])"
+    assert said(people, query).startswith("query_error: ")
+    query = "SELECT anon_values('nobody', hierarchy := 'h', attribute := 'city')"
+    people.execute(
+        "CREATE TABLE h AS SELECT 'city' AS attribute, 'a' AS value, 1 AS level, 'b' AS label"
+    )
+    assert said(people, query).startswith("anon_values: a label must be a node of the hierarchy")
+
+
 def test_errors_without_values_stay(planted, tmp_path):
     path = tmp_path / "small.parquet"
     path.write_text("PAR")

@@ -62,13 +62,13 @@ def meaning(text: str, sql: str | None = None) -> tuple[str, str] | None:
 
     sql: the statement, if it is known.
     """
-    if (found := _MACRO.search(text)) and found["ours"] in _ours():
+    if (found := _MACRO.search(text)) and found["ours"] in function_parameters():
         return found[0], _arguments(found["ours"], sql or "")
     for pattern, meant in _PATTERNS:
         if found := pattern.search(text):
             names = found.groupdict()
             ours, parameter = names.get("ours"), names.get("parameter")
-            if (ours is None or ours in _ours()) and (
+            if (ours is None or ours in function_parameters()) and (
                 parameter is None or _compares(parameter, sql or "")
             ):
                 return text, meant.format(**names)
@@ -78,13 +78,15 @@ def meaning(text: str, sql: str | None = None) -> tuple[str, str] | None:
 def _compares(parameter: str, sql: str) -> bool:
     """Return whether a statement calls a function with the parameter and has it before a =."""
     called = {word.lower() for word in re.findall(r"(\w+)\s*\(", sql)}
-    known = any(parameter in _ours()[name] for name in called & _ours().keys())
+    known = any(
+        parameter in function_parameters()[name] for name in called & function_parameters().keys()
+    )
     return known and bool(re.search(rf"\b{parameter}\s*=", sql))
 
 
 def _arguments(function: str, sql: str) -> str:
     """Return the parameter that a call may mean, or a list of them."""
-    known = _ours()[function]
+    known = function_parameters()[function]
     call = re.split(rf"\b{function}\b", sql, maxsplit=1, flags=re.IGNORECASE)[-1]
     wrong = [name for name in _GIVEN.findall(call) if name.lower() not in known]
     if not wrong:
@@ -95,6 +97,6 @@ def _arguments(function: str, sql: str) -> str:
 
 
 @cache
-def _ours() -> Mapping[str, Sequence[str]]:
+def function_parameters() -> Mapping[str, Sequence[str]]:
     """Return the parameters of the package's functions, by name."""
     return {entry.name: entry.names for entry in headers.entries()}

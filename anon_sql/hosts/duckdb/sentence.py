@@ -3,9 +3,10 @@
 import re
 
 from anon_sql.hosts.duckdb.hidden_values import without_values
-from anon_sql.hosts.duckdb.mistakes import meaning
+from anon_sql.hosts.duckdb.mistakes import function_parameters, meaning
 
 _UDF = re.compile(r".*Python exception occurred while executing the UDF: (AnonError: )?", re.DOTALL)
+_STOPPED = re.compile(r"Invalid Input Error: (?=(\w+): )")  # by error() in a statement of ours
 _AFTER = re.compile(r"\s*\n\s*(At:|LINE \d+:).*", re.DOTALL)
 _PREFIX = re.compile(r"\w[\w ]* Error: ")
 
@@ -29,7 +30,10 @@ def sentence(error: Exception | str, sql: str | None = None) -> str:
 
 def own_sentence(error: Exception | str) -> str | None:
     """Return the sentence of an AnonError that DuckDB has wrapped, or None for other errors."""
-    found = _UDF.match(str(error))
-    if not found or not found[1]:
-        return None
-    return " ".join(_AFTER.sub("", str(error)[found.end() :]).split())
+    text = str(error)
+    found = _UDF.match(text)
+    if found is None or not found[1]:
+        found = _STOPPED.match(text)
+        if found is None or found[1] not in function_parameters():
+            return None
+    return " ".join(_AFTER.sub("", text[found.end() :]).split())
