@@ -11,7 +11,6 @@ import typer
 import anon_sql
 from anon_sql.apps import console, files, manifest, verifying
 from anon_sql.apps.commands import arguments
-from anon_sql.apps.commands.option_words import in_options
 from anon_sql.apps.csv_files.dialect import Dialect, dialect
 from anon_sql.apps.stopping import stoppable
 from anon_sql.apps.verifying import Check
@@ -37,7 +36,7 @@ def verify(
 
     Example: anon-sql verify safe.parquet --raw people.parquet
     """
-    with console.one_sentence(words=in_options):
+    with console.one_sentence():
         written_as = dialect("verify", delimiter, quotes, header, null)
         files.check_source("verify", "OUT", released)
         if raw is not None:

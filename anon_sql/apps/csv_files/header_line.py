@@ -23,7 +23,7 @@ def column_names(source: CsvSource, first: Sequence[str]) -> list[str]:
     stripped = [name.strip() for name in first]
     names = [name or f"column_{at}" for at, name in enumerate(stripped, 1)]
     if source.dialect.header is None:
-        strange = sum(not looks_like_name(name) for name in stripped)
+        strange = sum(map(_looks_like_value, stripped))
         _check(source, strange * 2 > len(names), strange, len(names), "look like values")
     seen: dict[str, int] = {}
     for at, name in enumerate(names, 1):
@@ -57,6 +57,12 @@ def check_values(
     found = con.execute(f"SELECT {', '.join(same)} FROM {quote(texts)}", list(names)).fetchone()
     stands = sum(found or ())
     _check(source, stands * 2 > len(names), stands, len(names), "are values of their columns")
+
+
+def _looks_like_value(text: str) -> bool:
+    """Return whether a text looks like a value and not like a name, be it one with odd signs."""
+    odd = "@" in text or not any(map(str.isalpha, text)) or any(map(str.isdigit, text))
+    return odd and not looks_like_name(text)
 
 
 def _check(source: CsvSource, wrong: bool, count: int, columns: int, what: str) -> None:
