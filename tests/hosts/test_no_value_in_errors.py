@@ -96,6 +96,7 @@ def test_the_text_of_an_error_has_no_value(planted, call):
         assert CANARY not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_the_examples_of_all_functions_on_another_table(planted):
     """Each fails or does not; none says a value."""
     texts = []

@@ -72,8 +72,9 @@ def release(
 ) -> None:
     """Release a file: read IN, generalize it, write OUT.
 
-    IN and OUT end in .csv, .tsv, .csv.gz, .tsv.gz or .parquet. Separate columns with commas or
-    repeat the option. Every column needs a role; --keep '*' keeps all others as they are.
+    IN and OUT end in .csv, .tsv (both also packed, .gz or .zst) or .parquet. Separate columns with
+    commas or repeat the option. Every column needs a role; --keep '*' keeps all others as they
+    are. A CSV's first line is its header, and every line after it is a row (docs/csv.md).
 
     Example: anon-sql release people.csv safe.csv --k 10 --quasi age,sex --sensitive income
     """
