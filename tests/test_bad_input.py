@@ -68,6 +68,15 @@ def test_options(people, option, said):
     assert fails(people, f"FROM rayden('people', {option})") == f"rayden: {said}"
 
 
+@pytest.mark.parametrize("qids", ["'Age, city'", "['age,CITY']"])
+def test_names_in_one_text(people, qids):
+    got = qids.strip("[]")
+    assert fails(people, f"FROM rayden('people', qids := {qids})") == (
+        f"rayden: qids must name columns of the table, got {got}; "
+        "write each name as a text of its own, ['age', 'city']"
+    )
+
+
 def test_an_unknown_relation_is_duckdbs_own_error(con):
     with pytest.raises(duckdb.CatalogException, match="Table with name nope does not exist"):
         con.sql("FROM rayden('nope', qids := ['a'])").fetchall()

@@ -90,7 +90,7 @@ def query(
         else:
             console.write_json(result, rows)
 
-    with console.one_sentence(), anon_sql.connect(database) as con:
+    with console.one_sentence(sql=sql), anon_sql.connect(database) as con:
         stoppable(con, partial(show, con))
 
 

@@ -3,7 +3,7 @@
 import csv
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import duckdb
@@ -40,17 +40,20 @@ MEANING = {
 
 
 @contextmanager
-def one_sentence(stopped: str = STOPPED) -> Iterator[None]:
+def one_sentence(
+    stopped: str = STOPPED, *, sql: str | None = None, words: Callable[[str], str] = str
+) -> Iterator[None]:
     """Turn an error that a user can cause into one line on stderr and exit code 1.
 
-    Ctrl-C prints ``stopped`` and ends with exit code 130, as shells do.
+    sql: the statement that runs. words: puts the text into the words of a command. Ctrl-C prints
+    ``stopped`` and ends with exit code 130, as shells do.
     """
     try:
         yield
     except BrokenPipeError:  # `| head` has seen enough: typer ends quietly
         raise
     except (duckdb.Error, OSError, ValueError) as error:
-        typer.echo(sentence(error), err=True)
+        typer.echo(words(sentence(error, sql)), err=True)
         raise typer.Exit(1) from None
     except (KeyboardInterrupt, RuntimeError) as error:
         if isinstance(error, RuntimeError) and str(error) != _INTERRUPTED:
@@ -59,9 +62,9 @@ def one_sentence(stopped: str = STOPPED) -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
-def sentence(error: Exception) -> str:
+def sentence(error: Exception, sql: str | None = None) -> str:
     """Return the text of an error on one line, without what DuckDB puts around it."""
-    return visible(plain.sentence(error))
+    return visible(plain.sentence(error, sql))
 
 
 def visible(value: str) -> str:

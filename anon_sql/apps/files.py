@@ -8,10 +8,15 @@ from pathlib import Path
 
 import duckdb
 
+from anon_sql.apps.csv_files.csv_source import CsvSource
+from anon_sql.apps.csv_files.dialect import Dialect
+from anon_sql.apps.csv_files.loading import load
 from anon_sql.core.names import quote
 from anon_sql.errors import AnonError
 
-KINDS = {".csv": "csv", ".tsv": "csv", ".csv.gz": "csv", ".tsv.gz": "csv", ".parquet": "parquet"}
+PACKED = {"": None, ".gz": "gzip", ".zst": "zstd"}
+KINDS = {f"{kind}{packed}": "csv" for packed in PACKED for kind in (".csv", ".tsv")}
+KINDS[".parquet"] = "parquet"
 
 
 def kind(path: Path, function: str = "release") -> tuple[str, str]:
@@ -50,26 +55,26 @@ def read(
     *,
     labels: bool = False,
     named: Path | None = None,
-) -> None:
-    """Create ``table`` from a file; a CSV's first line is its header, types come from all rows.
+    dialect: Dialect | None = None,
+    called: tuple[str, str] = ("release", "IN"),
+) -> dict[str, str]:
+    """Create ``table`` from a file: all rows of a Parquet file, all lines of a CSV file.
 
+    Returns a sentence for each column of a CSV that is text for the sake of a few texts.
     labels: a CSV holds a release, whose labels are text whatever they look like, '' and all.
-    named: the path whose name says the format, where it is not the source.
+    named: the path whose name says the format, where it is not the source. dialect: how a CSV is
+    written, if not as its extension says. called: the function and the argument that errors name.
     """
-    name, ending = kind(named or source)
-    if name == "parquet":
-        reader = "read_parquet(?, hive_partitioning := false)"
-    else:
-        delim = ", delim := '\t'" if ending.startswith(".tsv") else ""
-        packed = "gzip" if ending.endswith(".gz") else "none"
-        types = (
-            "all_varchar := true, allow_quoted_nulls := false" if labels else "sample_size := -1"
-        )
-        reader = (
-            f"read_csv(?, header := true, {types}, hive_partitioning := false, "
-            f"compression := '{packed}'{delim})"
-        )
+    name, ending = kind(named or source, called[0])
+    if name == "csv":
+        given = dialect or Dialect(header=labels or None)
+        whole = given.named(_delimiter(ending))
+        told = given.delimiter is not None or labels
+        csv_source = CsvSource(source, _packed(ending), whole, told, *called)
+        return load(con, csv_source, table, labels=labels)
+    reader = "read_parquet(?, hive_partitioning := false)"
     con.execute(f"CREATE TABLE {quote(table)} AS FROM {reader}", [_exactly(source)])
+    return {}
 
 
 def write(con: duckdb.DuckDBPyConnection, table: str, unfinished: Path, target: Path) -> None:
@@ -78,9 +83,22 @@ def write(con: duckdb.DuckDBPyConnection, table: str, unfinished: Path, target: 
     options = ["FORMAT " + name, "USE_TMP_FILE false"]
     if name == "csv":
         options.append("HEADER true")
-        options.append("DELIMITER '\t'" if ending.startswith(".tsv") else "DELIMITER ','")
-        options.append("COMPRESSION " + ("gzip" if ending.endswith(".gz") else "none"))
+        options.append(f"DELIMITER '{_delimiter(ending)}'")
+        options.append(f"COMPRESSION {_packed(ending) or 'none'}")
     con.execute(f"COPY {quote(table)} TO ? ({', '.join(options)})", [str(unfinished)])
+
+
+def own_delimiter(path: Path) -> str:
+    """Return the delimiter that the extension of a CSV or TSV file says."""
+    return _delimiter(kind(path)[1])
+
+
+def _delimiter(ending: str) -> str:
+    return "\t" if ending.startswith(".tsv") else ","
+
+
+def _packed(ending: str) -> str | None:
+    return PACKED["" if ending.count(".") == 1 else ending[ending.rindex(".") :]]
 
 
 def _exactly(path: Path) -> str:

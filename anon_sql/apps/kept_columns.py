@@ -9,16 +9,23 @@ from anon_sql.core.roles import fold
 from anon_sql.measures.uniqueness import codes_of, told, unique_together
 
 
+def kept_columns(con: duckdb.DuckDBPyConnection, table: str, labelled: Sequence[str]) -> list[str]:
+    """Return the columns of a release that are neither quasi-identifiers nor sensitive.
+
+    labelled: the names of those that are.
+    """
+    without = {fold(name) for name in labelled}
+    return [name for name in con.table(table).columns if fold(name) not in without]
+
+
 def unique_on_kept(
     con: duckdb.DuckDBPyConnection, table: str, labelled: Sequence[str], share: float
 ) -> str | None:
     """Return a sentence about the rows of a release that are unique on its kept columns together.
 
-    The result is None if they are at most ``share`` of the rows. labelled: the quasi-identifiers
-    and the sensitive columns, which are not counted.
+    The result is None if they are at most ``share`` of the rows. labelled: as in ``kept_columns``.
     """
-    without = {fold(name) for name in labelled}
-    kept = [name for name in con.table(table).columns if fold(name) not in without]
+    kept = kept_columns(con, table, labelled)
     if not kept:
         return None
     hashes = ", ".join(f"system.main.hash({quote(name)})" for name in kept)

@@ -86,12 +86,21 @@ def _named(function: str, role: str, given: object, columns: Mapping[str, str]) 
                 function,
                 f"{parameter} must name columns of the table",
                 f"'{name}'",
-                did_you_mean(name, columns.values()),
+                _separate(name, columns) or did_you_mean(name, columns.values()),
             )
         if column in found:
             raise AnonError(function, f"{parameter} must name each column once", f"'{name}' twice")
         found.append(column)
     return found
+
+
+def _separate(name: str, columns: Mapping[str, str]) -> str | None:
+    """Return a hint if a name is several names of columns with commas in between."""
+    parts = [columns.get(fold(part.strip())) for part in name.split(",")]
+    if len(parts) < 2 or None in parts:
+        return None
+    written = ", ".join(f"'{part}'" for part in parts)
+    return f"write each name as a text of its own, [{written}]"
 
 
 def assign(

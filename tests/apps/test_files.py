@@ -234,7 +234,7 @@ def test_files_that_cannot_be(people):
     roles = ["--quasi", "age"]
     (folder / "dir.csv").mkdir()
     assert refused("release", people, folder / "x.xlsx", *roles) == (
-        "release: files must end in .csv, .tsv, .csv.gz, .tsv.gz, .parquet, got 'x.xlsx'"
+        "release: files must end in .csv, .tsv, .csv.gz, .tsv.gz, .csv.zst, .tsv.zst, .parquet, got 'x.xlsx'"
     )
     (folder / "x.xlsx").write_text("")
     assert "files must end in" in refused("release", folder / "x.xlsx", folder / "y.csv", *roles)

@@ -170,7 +170,7 @@ def test_printed_labels_stand_in_quotes_where_they_could_be_something_else():
         (
             [["a", "b", "*"], ["b", "*"]],
             "also a leaf",
-            "not be a value of another branch, got 'b' of c",
+            "not be a value of another branch, got a label of c with",
         ),
         ([["a", "x", "y"], ["b", "y", "x"]], "above itself", "must not be above itself, got"),
         (

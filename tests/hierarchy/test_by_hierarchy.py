@@ -32,8 +32,16 @@ def test_a_hierarchy_that_is_no_tree_and_one_that_is_not_there(con):
     )
     with pytest.raises(duckdb.CatalogException, match="nowhere"):
         con.sql(call.format("nowhere")).fetchall()
-    with pytest.raises(duckdb.BinderException, match="not found in FROM clause"):
-        con.sql(call.format("t")).fetchall()
+    lacks = "hierarchy: the relation must have the columns attribute, value, level and label, got "
+    made = "; read_hierarchies() and numeric_hierarchy() make one"
+    assert fails(con, call.format("t")) == lacks + "nothing in attribute, value, label" + made
+    con.execute("CREATE TABLE part AS SELECT attribute, value, level FROM h")
+    assert fails(con, call.format("part")) == lacks + "nothing in label" + made
+    assert fails(con, "FROM check_hierarchy('t', 'part')") == lacks + "nothing in label" + made
+    con.execute("CREATE TABLE words AS SELECT * REPLACE ('low' AS level) FROM h")
+    assert fails(con, call.format("words")) == (
+        "rayden: levels of the hierarchy of s must be numbers, got NULL"
+    )
 
 
 def test_attributes_meet_columns_in_any_case_and_the_others_stay_as_they_are(con):

@@ -10,6 +10,7 @@ import duckdb
 import typer
 
 from anon_sql.apps import files
+from anon_sql.apps.csv_files.dialect import Dialect
 from anon_sql.core.names import quote
 from anon_sql.errors import AnonError
 
@@ -32,6 +33,20 @@ UniqueShare = Annotated[
 Hierarchy = Annotated[
     Path | None,
     typer.Option(help="File of attribute, value, level, label; or folder of .csv, one a column."),
+]
+Delimiter = Annotated[
+    str | None, typer.Option(help="Sign between fields of a CSV file; tab for a tab.")
+]
+Quotes = Annotated[
+    str, typer.Option("--quote", help="Sign around fields of a CSV file; '' for none.")
+]
+Header = Annotated[
+    bool | None,
+    typer.Option("--header/--no-header", help="Line 1 of a CSV file is its header, or is a row."),
+]
+Null = Annotated[
+    list[str],
+    typer.Option("--null", help="Text that is NULL in a CSV file, repeatable; default: empty."),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file.")]
 
@@ -64,7 +79,8 @@ def read_hierarchy(
         con.execute(f"CREATE TABLE {quote(table)} AS FROM read_hierarchies(?)", [pattern])
         return table
     files.check_source(function, "--hierarchy", path)
-    files.read(con, path, table)
+    written = Dialect(files.own_delimiter(path), header=True)
+    files.read(con, path, table, dialect=written, called=(function, "--hierarchy"))
     return table
 
 

@@ -14,7 +14,9 @@ import anon_sql
 from anon_sql.apps import console, files, manifest
 from anon_sql.apps.commands import arguments
 from anon_sql.apps.commands.arguments import Columns
-from anon_sql.apps.kept_columns import unique_on_kept
+from anon_sql.apps.commands.option_words import in_options
+from anon_sql.apps.csv_files.dialect import dialect
+from anon_sql.apps.kept_columns import kept_columns, unique_on_kept
 from anon_sql.apps.stopping import stoppable
 from anon_sql.apps.whole_file import remove_unfinished, whole_file
 from anon_sql.core import interrupt
@@ -63,26 +65,27 @@ def release(
     with_manifest: Annotated[
         bool, typer.Option("--manifest", help=f"Write OUT{manifest.ENDING}, which verify checks.")
     ] = False,
+    delimiter: arguments.Delimiter = None,
+    quotes: arguments.Quotes = '"',
+    header: arguments.Header = None,
+    null: arguments.Null = [],  # noqa: B006
     overwrite: arguments.Overwrite = False,
 ) -> None:
     """Release a file: read IN, generalize it, write OUT.
 
-    IN and OUT end in .csv, .tsv, .csv.gz, .tsv.gz or .parquet. Separate columns with commas or
-    repeat the option. Every column needs a role; --keep '*' keeps all others as they are.
+    IN and OUT end in .csv, .tsv (both also packed, .gz or .zst) or .parquet. Separate columns with
+    commas or repeat the option. Every column needs a role; --keep '*' keeps all others as they
+    are. A CSV's first line is its header, and every line after it is a row (docs/csv.md).
 
     Example: anon-sql release people.csv safe.csv --k 10 --quasi age,sex --sensitive income
     """
-    with console.one_sentence(STOPPED):
+    with console.one_sentence(STOPPED, words=in_options):
+        written_as = dialect("release", delimiter, quotes, header, null)
         if format_ is Format.TYPED and files.kind(target)[0] == "csv":
             hint = "name it .parquet"
             raise AnonError("release", "OUT must be Parquet for --format typed", "CSV", hint)
-        files.kind(target)
         files.check_pair(source, target, overwrite)
-        if with_manifest and not overwrite and manifest.beside(target).exists():
-            got = f"'{manifest.beside(target)}', which exists"
-            raise AnonError(
-                "release", "the manifest must be a new file", got, "--overwrite replaces it"
-            )
+        _check_manifest(target, with_manifest, overwrite)
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
         roles = dict(zip(manifest.ROLES, given, strict=True))
         options = {"format": format_.value}
@@ -94,7 +97,7 @@ def release(
 
         def make(con: duckdb.DuckDBPyConnection) -> None:
             name = _release_method(con, method)
-            files.read(con, source, "raw")
+            noticed = files.read(con, source, "raw", dialect=written_as)
             trees = arguments.read_hierarchy(con, "release", hierarchy, "hierarchy")
             call: dict[str, Any] = {**promised, **roles, **options, "hierarchy": trees}
             listed = ", ".join(f"{parameter} := ${parameter}" for parameter in call)
@@ -106,9 +109,7 @@ def release(
             )
             labelled = [*roles["qids"], *roles["sensitive"]]
             if REST in roles["keep"]:
-                others = {fold(name) for name in labelled}
-                shown = con.table("released").columns
-                roles["keep"] = [name for name in shown if fold(name) not in others]
+                roles["keep"] = kept_columns(con, "released", labelled)
             singled_out = unique_on_kept(con, "released", labelled, unique_share)
             made: dict[str, Any] | None = None
             with ExitStack() as written:
@@ -123,13 +124,23 @@ def release(
                 interrupt.check("release")
             console.say(f"{target}: {name}, k = {k}, from {source}")
             console.show_measures(measured)
-            if singled_out:
-                console.warn(singled_out)
+            quasi_names = {fold(column) for column in roles["qids"]}
+            said = [text for column, text in noticed.items() if fold(column) in quasi_names]
+            for sentence in (*said, *([singled_out] if singled_out else [])):
+                console.warn(sentence)
             if made is not None:
                 _say_manifest(manifest.beside(target), made)
 
         with anon_sql.connect() as con:
             stoppable(con, partial(make, con))
+
+
+def _check_manifest(target: Path, asked: bool, overwrite: bool) -> None:
+    """Raise AnonError if a manifest is asked for and must not be written."""
+    path = manifest.beside(target)
+    if asked and not overwrite and path.exists():
+        rule, got = "the manifest must be a new file", f"'{path}', which exists"
+        raise AnonError("release", rule, got, "--overwrite replaces it")
 
 
 def _say_manifest(path: Path, made: Mapping[str, Any]) -> None:

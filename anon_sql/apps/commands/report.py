@@ -11,6 +11,8 @@ import typer
 import anon_sql
 from anon_sql.apps import console, files, manifest
 from anon_sql.apps.commands import arguments
+from anon_sql.apps.commands.option_words import in_options
+from anon_sql.apps.csv_files.dialect import dialect
 from anon_sql.apps.stopping import stoppable
 from anon_sql.errors import AnonError, not_installed
 
@@ -37,6 +39,10 @@ def report(
     show_sensitive: Annotated[
         bool, typer.Option("--show-sensitive", help="Show how sensitive values are distributed.")
     ] = False,
+    delimiter: arguments.Delimiter = None,
+    quotes: arguments.Quotes = '"',
+    header: arguments.Header = None,
+    null: arguments.Null = [],  # noqa: B006
     overwrite: arguments.Overwrite = False,
 ) -> None:
     """Write a page on a release: checks, classes, loss, risk, error of queries, distributions.
@@ -46,7 +52,8 @@ def report(
 
     Example: anon-sql report people.parquet safe.parquet -o report.html
     """
-    with console.one_sentence():
+    with console.one_sentence(words=in_options):
+        written_as = dialect("report", delimiter, quotes, header, null)
         files.check_source("report", "RAW", raw)
         files.check_source("report", "RELEASED", released)
         arguments.check_page("report", output, overwrite)
@@ -63,8 +70,8 @@ def report(
             if written and written["parameters"]["hierarchy"] and not trees:
                 rule = "a release made with a hierarchy needs it again"
                 raise AnonError("report", rule, "none", "pass --hierarchy")
-            files.read(con, raw, "raw")
-            files.read(con, released, "released", labels=True)
+            files.read(con, raw, "raw", dialect=written_as, called=("report", "RAW"))
+            files.read(con, released, "released", labels=True, called=("report", "RELEASED"))
             if con.sql("SELECT count(*) FROM raw").fetchall() == [(0,)]:
                 raise AnonError("report", "RAW must have rows", "none")
             found = facts.gather(con, whole, show_sensitive=show_sensitive)

@@ -10,7 +10,9 @@ import typer
 import anon_sql
 from anon_sql.apps import console, files, manifest
 from anon_sql.apps.commands import arguments
+from anon_sql.apps.commands.option_words import in_options
 from anon_sql.apps.commands.report import Page, drawing
+from anon_sql.apps.csv_files.dialect import dialect
 from anon_sql.apps.stopping import stoppable
 from anon_sql.errors import AnonError
 
@@ -28,13 +30,18 @@ def sweep(
     keep: arguments.Keep = [],  # noqa: B006
     hierarchy: arguments.Hierarchy = None,
     seed: Annotated[int, typer.Option(help="All randomness.")] = 42,
+    delimiter: arguments.Delimiter = None,
+    quotes: arguments.Quotes = '"',
+    header: arguments.Header = None,
+    null: arguments.Null = [],  # noqa: B006
     overwrite: arguments.Overwrite = False,
 ) -> None:
     """Write a page on what every method would make of a table, by k.
 
     Example: anon-sql sweep people.parquet --quasi age,sex --ks 5,25 -o sweep.html
     """
-    with console.one_sentence():
+    with console.one_sentence(words=in_options):
+        written_as = dialect("sweep", delimiter, quotes, header, null)
         files.check_source("sweep", "RAW", raw)
         arguments.check_page("sweep", output, overwrite)
         facts, page = drawing("sweep")
@@ -48,7 +55,7 @@ def sweep(
                 "seed": seed,
                 "hierarchy": arguments.read_hierarchy(con, "sweep", hierarchy, "hierarchy"),
             }
-            files.read(con, raw, "raw")
+            files.read(con, raw, "raw", dialect=written_as, called=("sweep", "RAW"))
             rows = facts.sweep(con, asked)
             output.write_text(page.of_sweep(rows, asked, raw.name), "utf-8")
             console.say(f"{output}: {len(rows)} releases compared, none written")

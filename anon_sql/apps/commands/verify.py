@@ -11,6 +11,7 @@ import typer
 import anon_sql
 from anon_sql.apps import console, files, manifest, verifying
 from anon_sql.apps.commands import arguments
+from anon_sql.apps.csv_files.dialect import Dialect, dialect
 from anon_sql.apps.stopping import stoppable
 from anon_sql.apps.verifying import Check
 from anon_sql.errors import AnonError
@@ -24,6 +25,10 @@ def verify(
         Path | None, typer.Option(help="The raw file; without it less can be checked.")
     ] = None,
     hierarchy: arguments.Hierarchy = None,
+    delimiter: arguments.Delimiter = None,
+    quotes: arguments.Quotes = '"',
+    header: arguments.Header = None,
+    null: arguments.Null = [],  # noqa: B006
 ) -> None:
     """Check a released file against the manifest beside it, and against the raw file if given.
 
@@ -32,6 +37,7 @@ def verify(
     Example: anon-sql verify safe.parquet --raw people.parquet
     """
     with console.one_sentence():
+        written_as = dialect("verify", delimiter, quotes, header, null)
         files.check_source("verify", "OUT", released)
         if raw is not None:
             files.check_source("verify", "--raw", raw)
@@ -47,7 +53,7 @@ def verify(
         said: list[str] = []
 
         def look(con: duckdb.DuckDBPyConnection) -> None:
-            for check in _checks(con, written, released, raw, hierarchy):
+            for check in _checks(con, written, released, raw, hierarchy, written_as):
                 said.append(f"{_STATE[check.holds]}  {check.what}")
                 if check.holds is False:
                     failed.append(check)
@@ -69,15 +75,16 @@ def _checks(
     released: Path,
     raw: Path | None,
     hierarchy: Path | None,
+    written_as: Dialect,
 ) -> Iterator[Check]:
     same = verifying.of_file(written, released)
     yield same
-    files.read(con, released, "released", labels=True)
+    files.read(con, released, "released", labels=True, called=("verify", "OUT"))
     alone = list(verifying.of_release(con, written, "released"))
     yield from alone
     if raw is None or not all(check.holds for check in alone):
         return
-    files.read(con, raw, "raw")
+    files.read(con, raw, "raw", dialect=written_as, called=("verify", "--raw"))
     gone = verifying.of_raw(con, written, "raw")
     if not gone.holds:
         yield gone

@@ -29,7 +29,7 @@ def answer(con: duckdb.DuckDBPyConnection, text: str) -> bool:
     except KeyboardInterrupt:
         _complain("stopped on request")
     except (duckdb.Error, ValueError, OSError) as error:
-        _complain(console.sentence(error))
+        _complain(console.sentence(error, text))
     else:
         return True
     return False

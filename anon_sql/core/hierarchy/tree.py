@@ -119,7 +119,8 @@ def grow(
     fault = next(found.faults(), None)
     if fault:
         hint = f"check_hierarchy() lists all that is wrong with {column}"
-        raise AnonError(function, paths.SAYS[fault.fault], _shown(fault, column, hidden), hint)
+        got = _shown(fault, column, hidden or fault.name in found.labels)
+        raise AnonError(function, paths.SAYS[fault.fault], got, hint)
     root, above = _above(found)
     order = _preorder(root, above, found.labels, rank)
     leaves = [name for name in order if name in found.labels]

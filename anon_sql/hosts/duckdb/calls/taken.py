@@ -6,14 +6,16 @@ from typing import Any
 import pyarrow as pa
 
 from anon_sql.core import interrupt
-from anon_sql.core.arrow import integers, plain
+from anon_sql.core.arrow import integers, plain, valid
 from anon_sql.core.workers import Workers
+from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb import intake
 from anon_sql.hosts.duckdb.calls.binding import HELPER
 from anon_sql.release.request import Request
 from anon_sql.release.source import Source
 
 _HASH, _MADE = HELPER + "hash", HELPER + "made"
+_PARTS = ("attribute", "value", "label")  # of a hierarchy; levels are checked by column
 _FROM, _KEY = HELPER + "from_", HELPER + "key_"
 
 
@@ -42,9 +44,23 @@ def taken_rows(number: int, taken: Any) -> tuple[Request, Source | None]:
 
 
 def given_paths(paths: Any) -> pa.StructArray | None:
-    """Return the rows of a hierarchy from a list of structs; None for NULL."""
+    """Return the rows of a hierarchy that have a value and a label; None without a hierarchy.
+
+    paths: a list of structs, or NULL. Raises AnonError for a relation that is no hierarchy.
+    """
     held = paths.combine_chunks() if isinstance(paths, pa.ChunkedArray) else paths
-    return plain(held[0].values) if held[0].is_valid else None
+    if not held[0].is_valid:
+        return None
+    rows = plain(held[0].values)
+    lacking = [name for name in _PARTS if rows.field(name).null_count == len(rows)]
+    if lacking:
+        raise AnonError(
+            "hierarchy",
+            "the relation must have the columns attribute, value, level and label",
+            f"nothing in {', '.join(lacking)}",
+            "read_hierarchies() and numeric_hierarchy() make one",
+        )
+    return rows.filter(pa.array(valid(rows.field("value")) & valid(rows.field("label"))))
 
 
 def named(columns: Mapping[str, Any], prefix: str) -> dict[str, Any]:

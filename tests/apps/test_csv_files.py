@@ -1,0 +1,283 @@
+"""CSV files as they are, at the command line: every line is a row, or one error names the line."""
+
+import csv
+import gzip
+
+import duckdb
+import pytest
+
+from tests.command import refused, run
+
+CANARY = "Zanzibarella"
+ROWS = "".join(f"{20 + i % 40},{'fm'[i % 2]},{'flu' if i % 7 else 'cold'}\n" for i in range(120))
+PEOPLE = "age,sex,illness\n" + ROWS
+RELEASE = ["--k", 5, "--quasi", "age,sex", "--keep", "*"]
+
+
+def written(folder, content, name="people.csv"):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def released(folder, content, *options, name="people.csv"):
+    """The rows of the release with k = 1, in which every value is as it was read."""
+    path = written(folder, content, name)
+    out = folder / "out.parquet"
+    result = run("release", path, out, "--k", 1, "--keep", "*", "--overwrite", *options)
+    assert result.exit_code == 0, result.output
+    return duckdb.read_parquet(str(out))
+
+
+def refusal(folder, content, *options, name="people.csv"):
+    """What a release says about a file; it never shows a value."""
+    path = written(folder, content, name)
+    sentence = refused("release", path, folder / "out.csv", *RELEASE, *options)
+    assert CANARY not in sentence
+    assert not (folder / "out.csv").exists()
+    assert sentence.startswith("release: IN must ")
+    return sentence.removeprefix("release: IN must ")
+
+
+def test_rows_before_a_wider_line_are_not_dropped(tmp_path):
+    """DuckDB's search for a header takes the last narrower line for it."""
+    rows = "".join(f"{CANARY},{i}\n" for i in range(60)) + f"{CANARY},60,more\n"
+    assert refusal(tmp_path, "name,age\n" + rows).startswith(
+        "have as many fields in every line as in the first, 2, got 3 in line 62"
+    )
+    wide = "name,age,note\n" + "".join(f"{CANARY},{i},\n" for i in range(60)) + f"{CANARY},60,x\n"
+    assert len(released(tmp_path, wide, "--quasi", "age").fetchall()) == 61
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "have a header, got an empty file"),
+        ("\ufeff", "have a header, got an empty file"),
+        ("\n" + PEOPLE, "begin with a header, got an empty first line"),
+        (",,\n1,2,3\n", "begin with a header, got an empty first line"),
+        (
+            PEOPLE + f"1,{CANARY}\n",
+            "have as many fields in every line as in the first, 3, got 2 in line 122",
+        ),
+        (
+            PEOPLE + f'1,"{CANARY}\n' + ROWS,
+            "close every quote, got one open from line 122 to the end; "
+            "write a quote inside a field twice, or pass --quote '' if quotes are text",
+        ),
+        (
+            PEOPLE + f'1,"{CANARY}"x,2\n',
+            "have quotes around whole fields only, got others in line 122; "
+            "write a quote inside a field twice, or pass --quote '' if quotes are text",
+        ),
+        (PEOPLE + f"1,{CANARY}\0,2\n", "be text, got a NUL byte in line 122"),
+        (
+            f"name,{CANARY}12345,NAME\n1,2,3\n",
+            "have a header of different names, got columns 1 and 3 with one name; "
+            "pass --no-header if line 1 is a row, or --header if it is the header",
+        ),
+        (
+            f"{CANARY},34,1999-01-01,017\n" + f"{CANARY},35,1999-01-01,018\n" * 9,
+            "have a header in line 1, got 3 of 4 names that look like values; "
+            "pass --no-header if line 1 is a row, or --header if it is the header",
+        ),
+        (
+            f"{CANARY},flu,34,Berlin\n" + f"{CANARY},cold,35,Bonn\n" * 9,
+            "have a header in line 1, got 1 of 4 names that are values of their columns; "
+            "pass --no-header if line 1 is a row, or --header if it is the header",
+        ),
+        (
+            f"{CANARY},flu,Bonn\n" + "x,flu,Bonn\ny,cold,Bonn\n" * 9,
+            "have a header in line 1, got 2 of 3 names that are values of their columns; "
+            "pass --no-header if line 1 is a row, or --header if it is the header",
+        ),
+        (
+            f"name;age\n{CANARY};1\n",
+            "have fields between ',', got ';' and no ',' in line 1; "
+            "pass --delimiter ';', or --delimiter ',' if there is one column",
+        ),
+        (
+            f"name\tage\n{CANARY}\t1\n",
+            "have fields between ',', got tab and no ',' in line 1; "
+            "pass --delimiter tab, or --delimiter ',' if there is one column",
+        ),
+    ],
+)
+def test_faults(tmp_path, content, said):
+    assert refusal(tmp_path, content) == said
+
+
+def test_encodings(tmp_path):
+    said = "be UTF-8, got other bytes in line 123; convert it, for instance with iconv "
+    latin = PEOPLE + f"21,f,{CANARY}\n21,f,{CANARY}é\n"
+    for ends in ("\n", "\r\n", "\r"):
+        content = latin.replace("\n", ends).encode("latin-1")
+        assert refusal(tmp_path, content) == said + "-f WINDOWS-1252 -t UTF-8"
+    assert refusal(tmp_path, latin.encode("utf-16")) == (
+        "be UTF-8, got UTF-16; convert it, for instance with iconv -f UTF-16 -t UTF-8"
+    )
+    cut = latin.encode()[:-2]
+    assert refusal(tmp_path, cut).startswith("be UTF-8, got other bytes in line 123")
+    late = ("age,sex\n" + "1,f\n" * 700_000).encode() + b"1,\xff\n"
+    assert refusal(tmp_path, late).startswith("be UTF-8, got other bytes in line 700,002")
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_line_ends_and_byte_order_mark(tmp_path, ends, mark):
+    content = mark + "age,name\n1,a\n\n2,b\n\n\n3,c".replace("\n", ends)
+    found = released(tmp_path, content, "--quasi", "age")
+    assert found.columns == ["age", "name"]
+    assert sorted(found.fetchall()) == [("1", "a"), ("2", "b"), ("3", "c")]
+    assert len(released(tmp_path, content + ends, "--quasi", "age").fetchall()) == 3
+
+
+def test_line_ends_may_be_mixed(tmp_path):
+    found = released(tmp_path, 'age,name\r\n1,"a\r\nb"\n2,c\r3,d\r\n', "--quasi", "age")
+    assert sorted(found.fetchall()) == [("1", "a\r\nb"), ("2", "c"), ("3", "d")]
+
+
+def test_an_empty_line_is_a_row_in_a_file_of_one_column(tmp_path):
+    rows = released(tmp_path, "age\n1\n\n2\n\n", "--quasi", "age").fetchall()
+    assert sorted(rows, key=str) == [("1",), ("2",), (None,), (None,)]
+
+
+def test_a_header_alone_is_an_empty_table(tmp_path):
+    for content in ("age,sex", "age,sex\n", "age,sex\r\n\r\n"):
+        path = written(tmp_path, content)
+        result = run(
+            "query", f"SELECT * FROM read_csv('{path}', header := true, all_varchar := true)"
+        )
+        assert result.exit_code == 0
+        out = tmp_path / "out.csv"
+        result = run("release", path, out, "--quasi", "age,sex", "--overwrite")
+        assert result.exit_code == 0, result.output
+        assert out.read_text() == "age,sex\n"
+
+
+def test_long_lines(tmp_path):
+    """Longer than any buffer: a field of 20 MB, with line ends."""
+    long = "x" * 10_000_000 + "\n" + "y" * 10_000_000
+    found = released(tmp_path, f'age,note\n1,a\n2,"{long}"\n3,c\n', "--quasi", "age")
+    assert dict(found.fetchall()) == {"1": "a", "2": long, "3": "c"}
+
+
+def test_no_header(tmp_path):
+    found = released(tmp_path, "34,f\n35,m\n", "--no-header", "--quasi", "column_1")
+    assert found.columns == ["column_1", "column_2"]
+    assert sorted(found.fetchall()) == [("34", "f"), ("35", "m")]
+
+
+def test_a_header_of_years(tmp_path):
+    content = "1999,2000\n" + "1,2\n" * 9
+    assert "2 of 2 names" in refusal(tmp_path, content)
+    found = released(tmp_path, content, "--header", "--quasi", "1999")
+    assert (found.columns, len(found.fetchall())) == (["1999", "2000"], 9)
+
+
+def test_a_column_without_a_name_gets_one(tmp_path):
+    """As the index that pandas writes; it needs a role like any other."""
+    content = ",age , sex\n0,34,f\n1,35,m\n"
+    found = released(tmp_path, content, "--quasi", "age,sex")
+    assert found.columns == ["column_1", "age", "sex"]
+
+
+@pytest.mark.parametrize(("sign", "option"), [(";", ";"), ("\t", "tab"), ("\t", "\\t"), ("|", "|")])
+def test_delimiter(tmp_path, sign, option):
+    content = "age,name\n1,a\n2,b\n".replace(",", sign)
+    found = released(tmp_path, content, "--delimiter", option, "--quasi", "age")
+    assert sorted(found.fetchall()) == [("1", "a"), ("2", "b")]
+
+
+def test_quote(tmp_path):
+    single = released(tmp_path, "age,name\n1,'a,''b'\n", "--quote", "'", "--quasi", "age")
+    assert single.fetchall() == [("1", "a,'b")]
+    none = released(tmp_path, 'age,name\n1,"a\n2,b"c\n', "--quote", "", "--quasi", "age")
+    assert sorted(none.fetchall()) == [("1", '"a'), ("2", 'b"c')]
+
+
+def test_null(tmp_path):
+    content = 'age,name\n1,NA\n2,\n3,""\n,-\n'
+    names = {(): {"NA", None, "-"}, ("NA",): {None, "", "-"}, ("NA", "-", ""): {None}}
+    for nulls, expected in names.items():
+        options = [part for null in nulls for part in ("--null", null)]
+        found = released(tmp_path, content, *options, "--quasi", "age").fetchall()
+        assert {name for _, name in found} == expected
+        assert sorted(age for age, _ in found if age) == ["1", "2", "3"]
+        assert len(found) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            ["--delimiter", "||"],
+            "--delimiter must be one sign of ASCII, no letter and no digit, got '||'",
+        ),
+        (
+            ["--delimiter", "x"],
+            "--delimiter must be one sign of ASCII, no letter and no digit, got 'x'",
+        ),
+        (["--quote", "ab"], "--quote must be one sign of ASCII, no letter and no digit, got 'ab'"),
+        (["--delimiter", '"'], "--delimiter and --quote must differ, got the same sign"),
+    ],
+)
+def test_options_that_cannot_be(tmp_path, options, said):
+    path = written(tmp_path, PEOPLE)
+    sentence = refused("release", path, tmp_path / "out.csv", *RELEASE, *options)
+    assert sentence.startswith(f"release: {said}")
+
+
+@pytest.mark.parametrize("ending", [".csv.gz", ".csv.zst", ".tsv.zst"])
+def test_packed(tmp_path, ending):
+    first, second = tmp_path / ("one" + ending), tmp_path / "two.csv"
+    people = written(tmp_path, PEOPLE)
+    assert run("release", people, first, *RELEASE).exit_code == 0
+    result = run("release", first, second, "--k", 1, "--quasi", "age,sex", "--keep", "illness")
+    assert result.exit_code == 0, result.output
+    with open(second, newline="") as file:
+        assert len(list(csv.reader(file))) == 121
+    whole = first.read_bytes()
+    for content in (whole[:-9], PEOPLE.encode()):
+        said = refusal(tmp_path, content, name="broken" + ending)
+        assert said.startswith("be a whole ")
+
+
+def test_packed_line_numbers(tmp_path):
+    packed = gzip.compress((PEOPLE + f"{CANARY}\n").encode())
+    said = refusal(tmp_path, packed, name="people.csv.gz")
+    assert said.endswith("got 1 in line 122")
+
+
+@pytest.mark.parametrize(
+    ("command", "called"),
+    [
+        (["report", "{bad}", "{good}", "-o", "{page}", "--quasi", "age"], "report: RAW must "),
+        (["report", "{good}", "{bad}", "-o", "{page}", "--quasi", "age"], "report: RELEASED must "),
+        (["sweep", "{bad}", "-o", "{page}", "--quasi", "age"], "sweep: RAW must "),
+        (
+            ["release", "{good}", "{out}", "--quasi", "age", "--hierarchy", "{bad}"],
+            "release: --hierarchy must ",
+        ),
+        (["verify", "{out}", "--raw", "{bad}"], "verify: --raw must "),
+    ],
+)
+def test_every_command_says_its_own_name_of_the_file(tmp_path, command, called):
+    good = written(tmp_path, PEOPLE)
+    bad = written(tmp_path, PEOPLE + f"{CANARY}\n", "bad.csv")
+    out, page = tmp_path / "out.csv", tmp_path / "page.html"
+    if command[0] == "verify":
+        assert run("release", good, out, *RELEASE, "--manifest").exit_code == 0
+    paths = {"good": good, "bad": bad, "out": out, "page": page}
+    sentence = refused(*(part.format(**paths) for part in command))
+    assert sentence.startswith(called)
+    assert sentence.endswith("got 1 in line 122")
+
+
+def test_a_verified_release_of_a_file_with_options(tmp_path):
+    raw = written(tmp_path, PEOPLE.replace(",", ";").replace("flu", "?"))
+    out = tmp_path / "out.csv"
+    options = ["--delimiter", ";", "--null", "?"]
+    assert run("release", raw, out, *RELEASE, *options, "--manifest").exit_code == 0
+    result = run("verify", out, "--raw", raw, *options)
+    assert result.exit_code == 0, result.output
