@@ -19,7 +19,13 @@ QUICK = {  # likewise, but a test that is marked slow is not quick
     *("core", "hierarchy", "kernels", "methods", "pseudonym", "reader", "role", "suggest"),
     *("measure/test_cavg.py", "measure/test_dm.py", "measure/test_utility.py"),
     *("privacy/test_k_anonymity.py", "privacy/test_l_diversity.py", "release/test_check.py"),
-    *("test_bad_input.py", "test_kernel_caches.py", "test_layout.py", "test_roles.py"),
+    *(
+        "test_bad_input.py",
+        "test_complete_roles.py",
+        "test_kernel_caches.py",
+        "test_layout.py",
+        "test_roles.py",
+    ),
 }
 TESTS = Path(__file__).resolve().parent
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"

@@ -149,53 +149,6 @@ def test_sensitive_takes_a_name_or_a_list(people):
     assert people.sql(query.format("[]")).fetchall() == [("illness",)]
 
 
-def test_every_column_needs_a_role(con):
-    con.execute(
-        'CREATE TABLE t AS SELECT i AS code, i % 3 AS a, 1 AS "Ann 555-12345" FROM range(100) r(i)'
-    )
-    assert fails(con, "FROM rayden('t', qids := ['a'])") == (
-        "rayden: every column needs a role, got none for code and 1 column whose name looks like "
-        "a value; declare it (COMMENT ON COLUMN t.name IS 'anon:keep'), name it in identifiers, "
-        "qids, sensitive or keep, or pass keep := ['*'] to release all of them as they are"
-    )
-    call = "FROM rayden('t', qids := ['a'], {})"
-    assert "none for code and 1 column" in fails(con, call.format("keep := []"))
-    assert "none for 1 column" in fails(con, call.format("keep := ['code']"))
-    assert columns(con, call.format("keep := ['*'], identifiers := ['code']"))[:1] == ["a"]
-    assert columns(con, call.format("keep := '*'"))[:2] == ["code", "a"]
-    con.execute("COMMENT ON COLUMN t.code IS 'anon:identifier'")
-    assert columns(con, call.format("keep := ['*']"))[:1] == ["a"]
-    con.execute("COMMENT ON COLUMN t.code IS 'anon:quasi'")
-    said = fails(con, call.format("keep := ['*']"))
-    assert "a declared quasi-identifier must be in qids or in keep, got neither for code" in said
-
-
-def test_a_column_called_like_the_rest(con):
-    con.execute('CREATE TABLE t AS SELECT i % 3 AS a, i AS "*" FROM range(100) AS r(i)')
-    assert fails(con, "FROM rayden('t', qids := ['a'], keep := ['*'])") == (
-        "rayden: keep := ['*'] must be clear, got a column named *; rename it"
-    )
-    con.execute("COMMENT ON COLUMN t.\"*\" IS 'anon:keep'")
-    assert columns(con, "FROM rayden('t', qids := ['a'])") == ["a", "*"]
-
-
-@pytest.mark.parametrize(
-    "comment",
-    [
-        *("ANON:IDENTIFIER", "Anon:quasi", "anon :identifier", "anon: quasi", "xanon:quasi"),
-        *("anonymous:quasi", "anon:quasi-identifier", "anon:Quasi", "non-anon:keep", "anon::quasi"),
-        *("anon\u00a0:quasi", "anon:identifier_", "a anon\n:keep"),
-    ],
-)
-def test_what_looks_like_a_tag_is_one_or_an_error(con, comment):
-    con.execute("CREATE TABLE t AS SELECT i % 3 AS a, i % 4 AS b FROM range(100) AS r(i)")
-    con.execute(f"COMMENT ON COLUMN t.b IS '{comment}'")
-    said = fails(con, "FROM rayden('t', qids := ['a'], keep := ['*'])")
-    assert said.startswith("rayden: the comment on column b is not clear, got the tag ")
-    anon_sql.declare(con, "t", identifier=["b"])
-    assert columns(con, "FROM rayden('t', qids := ['a'])") == ["a"]
-
-
 SHADOWED = (
     "rayden: comments count only where the relation is the committed table they were written on, "
     "got a relation of that name that differs from it (a CTE, a temporary table, another schema "

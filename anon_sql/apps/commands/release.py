@@ -84,6 +84,7 @@ def release(
         if format_ is Format.TYPED and files.kind(target)[0] == "csv":
             hint = "name it .parquet"
             raise AnonError("release", "OUT must be Parquet for --format typed", "CSV", hint)
+        files.kind(target)
         files.check_pair(source, target, overwrite)
         _check_manifest(target, with_manifest, overwrite)
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
