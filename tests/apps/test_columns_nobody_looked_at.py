@@ -1,0 +1,49 @@
+"""A wide file of which few columns were thought of: refused, and named in every check if kept."""
+
+import pytest
+
+from tests.command import refused, run
+
+pytest.importorskip("jinja2")
+COLUMNS = 33
+QUASI = "age,town,sex"
+
+
+@pytest.fixture
+def census(con, tmp_path):
+    """300 rows of three quasi-identifiers, income and 33 more columns of a few values each."""
+    more = ", ".join(f"hash(i, {at}) % 4 AS answer_{at:02}" for at in range(COLUMNS))
+    path = tmp_path / "census.parquet"
+    con.execute(
+        f"COPY (SELECT 20 + i % 50 AS age, 'town ' || i % 3 AS town, i % 2 AS sex, {more}, "
+        f"i % 9 AS income FROM range(300) AS made(i)) TO '{path}'"
+    )
+    return path
+
+
+def test_columns_without_a_role_are_listed(census):
+    said = refused("release", census, census.with_name("safe.csv"), "--quasi", QUASI)
+    listed = ", ".join(f"answer_{at:02}" for at in range(COLUMNS))
+    assert said == (
+        f"anonymize: every column needs a role, got none for {listed}, income; name it in "
+        "--identifier, --quasi, --sensitive or --keep, or pass --keep '*' to release all of them "
+        "as they are"
+    )
+    assert not census.with_name("safe.csv").exists()
+
+
+def test_columns_that_are_kept_are_named_with_their_figure(con, census):
+    safe, page = census.with_name("safe.csv"), census.with_name("page.html")
+    roles = ["--quasi", QUASI, "--sensitive", "income", "--keep", "*"]
+    result = run("release", census, safe, *roles, "--manifest")
+    assert result.exit_code == 0, result.output
+    kept = ", ".join(f"answer_{at:02}" for at in range(COLUMNS))
+    counted = f"SELECT count(*) FROM (SELECT 1 FROM '{safe}' GROUP BY {kept} HAVING count(*) = 1)"
+    ((unique,),) = con.sql(counted).fetchall()
+    assert unique > 290
+    assert f"{unique} rows are unique on the kept columns together" in result.stderr
+    assert "checks that fail: identifying combinations" in result.stdout
+    assert "audit: identifying combinations" in refused("verify", safe, "--raw", census)
+    result = run("report", census, safe, "-o", page)
+    assert result.exit_code == 0, result.output
+    assert "of the rows are unique on the kept columns together" in page.read_text("utf-8")
