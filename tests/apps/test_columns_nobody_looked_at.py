@@ -12,7 +12,7 @@ QUASI = "age,town,sex"
 @pytest.fixture
 def census(con, tmp_path):
     """300 rows of three quasi-identifiers, income and 33 more columns of a few values each."""
-    more = ", ".join(f"hash(i, {at}) % 4 AS answer_{at:02}" for at in range(COLUMNS))
+    more = ", ".join(f"hash(i * 40 + {at}) % 4 AS answer_{at:02}" for at in range(COLUMNS))
     path = tmp_path / "census.parquet"
     con.execute(
         f"COPY (SELECT 20 + i % 50 AS age, 'town ' || i % 3 AS town, i % 2 AS sex, {more}, "
