@@ -1,7 +1,7 @@
 -- Pass the rows of one relation to the core while DuckDB reads them. Returns one row: __anon_intake,
 -- the number under which the core stores the rows; __anon_rows, a list with an entry per row: its
 -- arrival number in the core (taken) and the columns that stay in DuckDB (kept); __anon_path_rows, the
--- rows of the hierarchy.
+-- rows of the hierarchy. At the end stand the structs that describe a call.
 
 -- Return the sort key of a protected value: bytes in the order of the values, '' for NULL.
 CREATE OR REPLACE MACRO __anon_sort_key(x) AS CASE
@@ -116,3 +116,44 @@ CREATE OR REPLACE MACRO __anon_taken_of(__anon_rows_) AS system.main.list_transf
     __anon_rows_, lambda __anon_r: system.main.struct_extract(__anon_r, 'taken'));
 CREATE OR REPLACE MACRO __anon_kept_of(__anon_rows_) AS system.main.list_transform(
     __anon_rows_, lambda __anon_r: system.main.struct_extract(__anon_r, 'kept'));
+
+-- Return the parameters of a call that concern roles, with the caller's database, schema, search path
+-- and transaction. The struct is a constant when the statement is bound.
+CREATE OR REPLACE MACRO __anon_call_of(
+    __anon_tbl, __anon_qids, __anon_sensitive, __anon_identifiers, __anon_keep,
+    __anon_classes, __anon_drops, __anon_whole,
+    __anon_entity := NULL, __anon_l := 1, __anon_t := 1
+) AS system.main.struct_pack(
+    db := __anon_db(),
+    transaction := system.main.txid_current(),
+    relation := __anon_tbl,
+    database := system.main.current_database(),
+    schema := system.main.current_schema(),
+    path := system.main.current_setting('search_path'),
+    qids := __anon_qids,
+    sensitive := __anon_sensitive,
+    identifiers := __anon_identifiers,
+    keep := __anon_keep,
+    classes := __anon_classes,
+    drops := __anon_drops,
+    whole := __anon_whole,
+    entity := __anon_entity,
+    l := __anon_l,
+    t := __anon_t);
+
+-- Return the columns that a release drops because of its entity: keep := ['*'] does not mean them.
+CREATE OR REPLACE MACRO __anon_entity_of(__anon_entity) AS
+    CASE WHEN __anon_entity IS NOT NULL THEN system.main.list_value(__anon_entity) END;
+
+-- The struct of a release: identifiers are dropped.
+CREATE OR REPLACE MACRO __anon_scope(
+    __anon_tbl, __anon_qids, __anon_sensitive, __anon_identifiers, __anon_keep,
+    __anon_entity := NULL, __anon_l := 1, __anon_t := 1
+) AS __anon_call_of(
+    __anon_tbl, __anon_qids, __anon_sensitive, __anon_identifiers, __anon_keep,
+    NULL, NULL, false,
+    __anon_entity := __anon_entity, __anon_l := __anon_l, __anon_t := __anon_t);
+
+-- The struct of a building block: no column is dropped; classes: the column of class ids.
+CREATE OR REPLACE MACRO __anon_step(__anon_tbl, __anon_qids, __anon_classes) AS __anon_call_of(
+    __anon_tbl, __anon_qids, NULL, NULL, NULL, __anon_classes, NULL, true);

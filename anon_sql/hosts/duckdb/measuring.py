@@ -14,7 +14,7 @@ from anon_sql.core.hierarchy.rows import rows_of
 from anon_sql.core.roles import Roles, clear_tag, fold
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.calls.binding import HELPER, scope_of
-from anon_sql.hosts.duckdb.calls.taken import given_paths, named
+from anon_sql.hosts.duckdb.calls.taking import given_paths, named
 from anon_sql.hosts.duckdb.relation import Table, find
 from anon_sql.hosts.duckdb.settling import settle
 from anon_sql.measures.domain import Domain, domain

@@ -13,7 +13,7 @@ from anon_sql.core.arrow import first, whole
 from anon_sql.core.hierarchy.rows import rows_of
 from anon_sql.hosts.duckdb.calls.binding import HELPER
 from anon_sql.hosts.duckdb.calls.column_lists import columns_of, listed
-from anon_sql.hosts.duckdb.calls.taken import given_paths, named
+from anon_sql.hosts.duckdb.calls.taking import given_paths, named
 from anon_sql.hosts.duckdb.measuring import require_bound, roles_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 

@@ -9,7 +9,7 @@ from anon_sql.core.options import Whole
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.calls.binding import HELPER
-from anon_sql.hosts.duckdb.calls.taken import named
+from anon_sql.hosts.duckdb.calls.taking import named
 from anon_sql.hosts.duckdb.measuring import Given, helds, listed, require_bound
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.measures.closeness import closeness, ground, require_held

@@ -10,7 +10,7 @@ from anon_sql.core.hierarchy.tree import grow
 from anon_sql.core.labels import grammar
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError
-from anon_sql.hosts.duckdb.calls.taken import given_paths
+from anon_sql.hosts.duckdb.calls.taking import given_paths
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 
 _LIST = pa.list_(pa.string())

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import one_list, one_map, one_struct
 from anon_sql.hosts.duckdb.calls.binding import HELPER
-from anon_sql.hosts.duckdb.calls.taken import given_paths, taken_rows
+from anon_sql.hosts.duckdb.calls.taking import given_paths, taken_rows
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.settling import shadowed
 from anon_sql.release.release import Release, release

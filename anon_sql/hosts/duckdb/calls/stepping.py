@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 
 from anon_sql.core.arrow import one_list, one_struct
-from anon_sql.hosts.duckdb.calls.taken import given_paths, taken_rows
+from anon_sql.hosts.duckdb.calls.taking import given_paths, taken_rows
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.release import steps
 

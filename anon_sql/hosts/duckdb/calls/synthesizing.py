@@ -8,7 +8,7 @@ import pyarrow as pa
 from anon_sql.core.arrow import first, lists
 from anon_sql.hosts.duckdb import intake
 from anon_sql.hosts.duckdb.calls.binding import HELPER
-from anon_sql.hosts.duckdb.calls.taken import given_paths, named, taken_rows
+from anon_sql.hosts.duckdb.calls.taking import given_paths, named, taken_rows
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.measures import sdka_stats as stats
 from anon_sql.release.synthesize import require_sensitive, synthesize
