@@ -41,6 +41,11 @@ def test_k(people, k, said):
         ("seed := 'x'", "seed must be a whole number of at least 0, got a VARCHAR"),
         ("alpha := -0.5", "alpha must be a number of at least 0, got -0.5"),
         ("alpha := 'nan'::DOUBLE", "alpha must be a number of at least 0, got nan"),
+        ("threshold := -1", "threshold must be a number of at least 0, got -1"),
+        ("threshold := 'inf'::DOUBLE", "threshold must be a number of at least 0, got inf"),
+        ("threshold := '2'", "threshold must be a number of at least 0, got a VARCHAR"),
+        ("threshold := true", "threshold must be a number of at least 0, got a BOOLEAN"),
+        ("threshold := 1, alpha := -1", "alpha must be a number of at least 0, got -1"),
         (
             "cut := 'medain'",
             "cut must be one of 'balanced', 'median', 'aligned', got 'medain'; "

@@ -71,6 +71,12 @@ class People:
         order = np.lexsort([*self.own.T[::-1], *ranks[::-1]])
         self.tuple_of = np.repeat(order, alike.counts[order])  # of each person
 
+    @property
+    def shown(self) -> Ints:
+        """How often the release holds each sensitive value, int64[v]."""
+        total = np.bincount(self.values, self.counts, minlength=len(self.column_of))
+        return total.astype(np.int64)
+
     def drawn(self, sample: Any, seed: Any) -> tuple[Ints, np.random.Generator]:
         """Which persons are attacked, and the random numbers that follow. Raises AnonError."""
         most = OrNull(Whole(1)).read(self.function, "sample", sample)

@@ -18,12 +18,19 @@ from anon_sql.core.hierarchy.hierarchical import Hierarchical
 from anon_sql.core.labels.grammar import STAR
 from anon_sql.core.labels.nodes import NULLS, node_text, nodes_of
 from anon_sql.core.table import Column, QuasiTable
+from anon_sql.measures.information_loss import node_height, set_height
 from anon_sql.measures.penalties import node_loss, range_loss, set_loss
 from anon_sql.measures.points import points
-from anon_sql.measures.utility import of_classes, of_losses
+from anon_sql.measures.utility import of_classes, of_heights, of_losses
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Shown = tuple[  # of each class
+    Ints,  # the number of its label
+    npt.NDArray[np.bool_],  # whether that is ``*``
+    Floats,  # its NCP
+    Floats,  # its loss in ILoss
+]
 Grouped = tuple[npt.NDArray[np.int32], Ints]  # rows class by class, where each class starts
 
 
@@ -63,24 +70,30 @@ class Measured:
             np.where(classes < 0, count, classes).astype(np.int32), count + starred
         )
         sizes = np.diff(grouped[1])
-        printed, stars, lost = [], np.ones(len(sizes), dtype=np.bool_), []
+        printed, stars = [], np.ones(len(sizes), dtype=np.bool_)
+        lost, heights = [], []
         for at, column in enumerate(self.table.columns):
             chosen = None if nodes is None else nodes[:, at]
-            label, star, loss = self._column(column, grouped, chosen)
+            label, star, loss, height = self._column(column, grouped, chosen)
             if starred:
                 star[-1] = True
             printed.append(np.where(star, -1, label))
             stars &= star
             lost.append(np.where(star, 1.0, loss))
+            heights.append(np.where(star, 1.0, height))
         _, alike = np.unique(np.column_stack(printed), axis=0, return_inverse=True)
         shown = np.bincount(alike.reshape(-1), weights=np.where(stars, 0, sizes)).astype(np.int64)
         measured = of_classes(rows, shown[shown > 0], int(sizes[stars].sum()), k)
-        return {**measured, "gcp": of_losses(rows, sizes, lost)["gcp"]}
+        return {
+            **measured,
+            "gcp": of_losses(rows, sizes, lost)["gcp"],
+            "iloss": of_heights(sizes, heights),
+        }
 
     def _column(
         self, column: Column, grouped: Grouped, nodes: npt.NDArray[np.int32] | None
-    ) -> tuple[Ints, npt.NDArray[np.bool_], Floats]:
-        """Return of each class the number of its label, whether that is ``*``, and its NCP."""
+    ) -> Shown:
+        """Return what each class shows of a column, and what it loses."""
         if isinstance(column, Hierarchical):
             return _of_nodes(column, grouped, nodes)
         if isinstance(column, Numbers):
@@ -90,7 +103,7 @@ class Measured:
 
 def _of_nodes(
     column: Hierarchical, grouped: Grouped, chosen: npt.NDArray[np.int32] | None
-) -> tuple[Ints, npt.NDArray[np.bool_], Floats]:
+) -> Shown:
     used, of_class = np.unique(nodes_of(column, *grouped, chosen), return_inverse=True)
     tree = column.tree
     texts = [node_text(tree, node) for node in used.tolist()]
@@ -99,12 +112,11 @@ def _of_nodes(
     star = np.array([text == STAR for text in texts])
     nodes = np.array([tree.root if text is None else tree.node_of[text] for text in texts])
     loss = np.where(used == NULLS, 0.0, node_loss(tree, nodes))
-    return label[of_class], star[of_class], loss[of_class]
+    height = np.where(used == NULLS, 0.0, node_height(tree, nodes))
+    return label[of_class], star[of_class], loss[of_class], height[of_class]
 
 
-def _of_ranges(
-    column: Numbers, grouped: Grouped, halves: Floats
-) -> tuple[Ints, npt.NDArray[np.bool_], Floats]:
+def _of_ranges(column: Numbers, grouped: Grouped, halves: Floats) -> Shown:
     from anon_sql.kernels.hash import grouping
 
     low, high, nulls = grouping.extremes(*grouped, column.keys, column.present)
@@ -115,14 +127,14 @@ def _of_ranges(
     known = halves[column.present]
     least, most = (known.min(), known.max()) if len(known) else (0.0, 0.0)
     loss = np.where(empty, 0.0, range_loss(halves[low], halves[high], least, most))
-    return label.reshape(-1), (nulls > 0) & ~empty, loss
+    return label.reshape(-1), (nulls > 0) & ~empty, loss, loss
 
 
-def _of_sets(column: Categories, grouped: Grouped) -> tuple[Ints, npt.NDArray[np.bool_], Floats]:
+def _of_sets(column: Categories, grouped: Grouped) -> Shown:
     from anon_sql.kernels.hash import grouping
 
     ends, flat = grouping.distinct(*grouped, column.codes)
     _, label = np.unique(grouping.set_hashes(ends, flat), return_inverse=True)
     count = np.diff(ends)
     star = (flat[ends[1:] - 1] == column.null_code) & (count > 1)
-    return label, star, set_loss(count, column.distinct)
+    return label, star, set_loss(count, column.distinct), set_height(count)

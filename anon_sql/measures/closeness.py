@@ -122,7 +122,7 @@ def tree_distance(values: Spread, held: Held, tree: Tree, leaf_of: Ints) -> Floa
 
     leaf_of: int64[v], the leaf of each value of ``held``; NULL is -1, a child of the root.
     """
-    sizes, n, height = values.sizes, held.rows, heights(tree)
+    sizes, n, height = values.sizes, held.rows, tree.heights
     parent = np.append(tree.parent, tree.root)  # the last node is NULL
     at = np.where(leaf_of < 0, len(tree.names), leaf_of)
     _, nodes, counts = _climb(parent, tree.root, at, np.zeros(len(at), np.int64), held.counts)
@@ -143,16 +143,6 @@ def tree_distance(values: Spread, held: Held, tree: Tree, leaf_of: Ints) -> Floa
     moved = height[node] * np.minimum(over, over - extra)
     begins = np.flatnonzero(np.diff(of_class, prepend=-1))
     return _share(_sums(moved, begins), np.maximum(height[tree.root], 1) * sizes * n)
-
-
-def heights(tree: Tree) -> Ints:
-    """Return of each node the edges to the deepest leaf below it, int64."""
-    height = np.zeros(len(tree.names), dtype=np.int64)
-    inner = range(len(tree.names) - 1, tree.root, -1)  # children stand after their parents
-    for node in (*range(tree.leaves), *inner):
-        above = tree.parent[node]
-        height[above] = max(height[above], height[node] + 1)
-    return height
 
 
 def _climb(

@@ -29,13 +29,14 @@ ROW = pa.struct(
         ("k", pa.int64()),
         ("seconds", pa.float64()),
         *((name, pa.int64()) for name in _COUNTS),
-        *((name, pa.float64()) for name in ("cavg", "gcp", "suppression_rate")),
+        *((name, pa.float64()) for name in ("cavg", "gcp", "iloss", "suppression_rate")),
         ("note", pa.string()),
     ]
 )
 _NOTHING = {  # what utility says of a table without rows
     **dict.fromkeys(("rows", "suppressed", "classes", "dm", "dm_star"), 0),
     "seconds": 0.0,
+    "iloss": 0.0,
 }
 FEW = 50  # rows that a method is loaded with
 

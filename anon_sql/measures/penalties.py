@@ -3,6 +3,7 @@
 Xu et al. 2006 (Utility-based anonymization using local recoding), section 3.1: the range of a
 number / its range in the table; of a text the values of its label / those of the table. In a
 hierarchy the leaves below a node / all leaves (Kara and Eyupoglu 2023, equation 5).
+Beside it stands the loss of Byun et al. 2007, see ``information_loss``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ from anon_sql.core.arrow import integers, plain
 from anon_sql.core.hierarchy.tree import Tree
 from anon_sql.core.labels.read import Ranges, Said, read_columns, read_nodes, read_sets
 from anon_sql.measures.domain import Domain
+from anon_sql.measures.information_loss import node_height, set_height
 from anon_sql.measures.points import points
 
 Floats = npt.NDArray[np.float64]
@@ -29,11 +31,13 @@ BEYOND = 2.0  # the loss of a label that says more than the raw column holds
 class Penalties:
     """Of one column, an entry a class.
 
-    loss: 0 to 1, BEYOND, or NaN for a malformed label. star: suppressed, which loses 1. quoted:
-    whether some label could stand for text that looks like a label.
+    loss: 0 to 1, BEYOND, or NaN for a malformed label. height: of ILoss, 0 to 1 where ``loss`` is.
+    star: suppressed, which loses 1. quoted: whether some label could stand for text that looks like
+    a label.
     """
 
     loss: Floats
+    height: Floats
     star: Bools
     quoted: bool
 
@@ -70,7 +74,9 @@ def penalties(
     for each in domains:
         labels, at = given[each.name]
         once = _penalties(each, labels, read.get(each.name), form)
-        found[each.name] = replace(once, loss=once.loss[at], star=once.star[at])
+        found[each.name] = replace(
+            once, loss=once.loss[at], height=once.height[at], star=once.star[at]
+        )
     return found
 
 
@@ -94,16 +100,21 @@ def _penalties(column: Domain, shown: pa.Array, read: Ranges | None, form: str) 
     said: Said
     if read is not None:
         said, loss = read, _of_ranges(column, read)
+        height = loss
     elif column.tree is not None:
-        said, loss = _of_nodes(column.tree, shown)
+        nodes = read_nodes(column.tree, shown)
+        said, loss = nodes, node_loss(column.tree, nodes.node)
+        height = node_height(column.tree, nodes.node)
     else:
-        said, loss = _of_sets(column, shown, form)
+        said, counts, loss = _of_sets(column, shown, form)
+        height = set_height(counts)
     loss = np.where(said.malformed, np.nan, loss)
     loss = np.where(said.empty, 0.0 if column.nulls else BEYOND, loss)
+    height = np.where(said.star, 1.0, np.where(said.empty, 0.0, height))
     quoted = not _is_text(shown.type) or bool(
         said.star.any() or pc.any(pc.match_substring(shown, "'")).as_py()
     )
-    return Penalties(np.where(said.star, 1.0, loss), said.star, quoted)
+    return Penalties(np.where(said.star, 1.0, loss), height, said.star, quoted)
 
 
 def _of_ranges(column: Domain, read: Ranges) -> Floats:
@@ -113,13 +124,8 @@ def _of_ranges(column: Domain, read: Ranges) -> Floats:
     return np.where(np.isfinite(high - low), np.where(inside, loss, BEYOND), np.nan)
 
 
-def _of_nodes(tree: Tree, shown: pa.Array) -> tuple[Said, Floats]:
-    said = read_nodes(tree, shown)
-    return said, node_loss(tree, said.node)
-
-
-def _of_sets(column: Domain, shown: pa.Array, form: str) -> tuple[Said, Floats]:
+def _of_sets(column: Domain, shown: pa.Array, form: str) -> tuple[Said, Ints, Floats]:
     said = read_sets(shown)
     counts = np.array([len(words or ()) for words in said.words], dtype=np.int64)
     loss = set_loss(counts, column.values, form)
-    return said, np.where(counts > len(column.words), BEYOND, loss)
+    return said, counts, np.where(counts > len(column.words), BEYOND, loss)

@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 from anon_sql.core.printing import printed
 from anon_sql.core.table import read
 from anon_sql.measures.class_measures import Measured
-from anon_sql.measures.information_loss import information_loss
 from anon_sql.release.partition import as_came, prepare
 from anon_sql.release.request import Request
 from anon_sql.release.source import Source
@@ -38,8 +37,7 @@ def sdka_stats(source: Source, request: Request, paths: pa.StructArray | None) -
         "real_rows": own.rows,
         "synthetic_rows": table.rows - own.rows,
         **{name: int(found.stats[name]) for name in ("clusters", "merged")},
-        **{name: measured[name] for name in ("classes", "smallest_class", "gcp")},
-        "iloss": information_loss(own, classes, nodes),
+        **{name: measured[name] for name in ("classes", "smallest_class", "gcp", "iloss")},
     }
 
 

@@ -13,12 +13,12 @@ from anon_sql.measures.pair import Pair
 
 Ints = npt.NDArray[np.int64]
 COUNTS = ("rows", "suppressed", "classes", "smallest_class", "dm", "dm_star")
-SHARES = ("cavg", "suppression_rate", "gcp")
+FIGURES = ("cavg", "suppression_rate", "gcp", "iloss")
 UTILITY = pa.struct(
     [
         ("released_rows", pa.int64()),
         *((name, pa.int64()) for name in COUNTS),
-        *((name, pa.float64()) for name in SHARES),
+        *((name, pa.float64()) for name in FIGURES),
         ("attributes", pa.list_(pa.string())),
         ("ncp", pa.list_(pa.float64())),
     ]
@@ -30,8 +30,8 @@ def utility(pair: Pair, k: int, form: str = "share", *, adds: bool = False) -> d
     """Return the fields of ``UTILITY``.
 
     k: of cavg. form: of the NCP of texts, see ``set_loss``. adds: whether the release may have more
-    rows than the raw table, and then no gcp. Raises AnonError where raw and release do not belong
-    together.
+    rows than the raw table, and then no gcp or iloss. Raises AnonError where raw and release do not
+    belong together.
     """
     if not adds:
         pair.require_no_more_rows()
@@ -39,14 +39,17 @@ def utility(pair: Pair, k: int, form: str = "share", *, adds: bool = False) -> d
     starred, released = pair.suppressed(found), pair.released_rows
     left_out = pair.rows - released
     suppressed = int(pair.sizes[starred].sum()) + left_out
-    losses = [found[column.name].loss for column in pair.domains]
+    lost = of_losses(
+        pair.rows, pair.sizes, [found[column.name].loss for column in pair.domains], left_out
+    )
+    heights = [found[column.name].height for column in pair.domains]
     measured = of_classes(pair.rows, pair.sizes[~starred], suppressed, k)
-    lost = of_losses(pair.rows, pair.sizes, losses, left_out)
     return {
         "released_rows": released,
         **measured,
         "smallest_class": measured["smallest_class"] if released else None,
         "gcp": lost["gcp"] if left_out >= 0 else None,
+        "iloss": of_heights(pair.sizes, heights, left_out) if left_out >= 0 else None,
         "attributes": [column.name for column in pair.domains],
         "ncp": lost["ncp"],
     }
@@ -85,3 +88,11 @@ def of_losses(
         return {"gcp": None, "ncp": [None] * len(losses)}
     ncp = [(fsum(sizes * loss) + left_out) / rows for loss in losses]
     return {"gcp": fsum(ncp) / len(ncp), "ncp": ncp}
+
+
+def of_heights(sizes: Ints, heights: Sequence[npt.NDArray[np.float64]], left_out: int = 0) -> float:
+    """Return ``iloss``: what all rows lose in all columns.
+
+    heights: as ``losses`` of ``of_losses``, by ``information_loss``; left_out: as there.
+    """
+    return fsum(fsum(sizes * height) + left_out for height in heights)

@@ -4,17 +4,19 @@ from typing import Any
 
 import numpy as np
 
-from anon_sql.core.options import Choice, Number
+from anon_sql.core.options import Choice
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods import Call, method
+from anon_sql.methods.parts.outlying import ALPHA, THRESHOLD, outlying
 
 
 @method(
     "cof_score",
     given=True,
     adds=("cof", "outlier"),
-    alpha=Number(0),
+    alpha=ALPHA,
     variant=Choice(("rayden", "tang", "pyod")),
+    threshold=THRESHOLD,
 )
 def cof_score(table: QuasiTable, call: Call) -> tuple[Any, Any]:
     """Return cof float64[n], NaN for a row without a class, and outlier bool[n]."""
@@ -33,5 +35,5 @@ def cof_score(table: QuasiTable, call: Call) -> tuple[Any, Any]:
         variant=call.options["variant"],
         workers=call.workers,
     )
-    outlier[rows] = cof.outliers(scores[rows], leaves, call.options["alpha"])
+    outlier[rows] = outlying(scores[rows], leaves, call.options)
     return scores, outlier

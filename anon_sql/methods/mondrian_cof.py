@@ -4,7 +4,7 @@ Source: Kara and Eyüpoğlu 2023, "A new privacy-preserving data publishing algo
 connectivity-based outlier factor and Mondrian techniques", algorithm 1. Departures:
 
 - The paper gives neither threshold nor number of neighbours: both are RAYDEN's, and so is the
-  factor, so that the two methods detect by one rule.
+  factor, so that the two methods detect by one rule (or ``threshold``, one COF for all classes).
 - Outliers are partitioned once (line 24), not repeatedly (steps 15 and 16).
 - The paper measures distances between digitized codes (``distance := 'codes'``), which makes
   categories with close codes similar; the default is Gower's distance.
@@ -16,9 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql.core.columns import Numbers
-from anon_sql.core.options import Choice, Number
+from anon_sql.core.options import Choice
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods import Call, Facts, Partition, method
+from anon_sql.methods.parts.outlying import ALPHA, THRESHOLD, outlying
 from anon_sql.methods.parts.recovery import recover
 
 
@@ -29,11 +30,12 @@ from anon_sql.methods.parts.recovery import recover
         paper="Kara and Eyüpoğlu 2023",
         cost="n log n + n k",
     ),
-    alpha=Number(0),
+    alpha=ALPHA,
     partitioning=Choice(("strict", "relaxed")),
     repair=Choice(("cap", "merge")),
     unrecovered=Choice(("return", "suppress")),
     distance=Choice(("gower", "codes")),
+    threshold=THRESHOLD,
 )
 def mondrian_cof(table: QuasiTable, call: Call) -> Partition:
     """Return classes of at least k rows.
@@ -66,7 +68,7 @@ def mondrian_cof(table: QuasiTable, call: Call) -> Partition:
         leaves,
         scores,
         call.constraint,
-        alpha=chosen["alpha"],
+        detected=outlying(scores, leaves, chosen),
         repair=chosen["repair"],
         unrecovered=chosen["unrecovered"],
         again=lambda taken: grow(points[taken]),

@@ -14,9 +14,10 @@ each needed to keep the paper's own guarantee:
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.core.options import Choice, Number, Whole
+from anon_sql.core.options import Choice, Whole
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods import Call, Facts, Partition, method
+from anon_sql.methods.parts.outlying import ALPHA, THRESHOLD, outlying
 from anon_sql.methods.parts.recovery import recover
 
 
@@ -27,13 +28,14 @@ from anon_sql.methods.parts.recovery import recover
         paper="Haruna et al. 2026",
         cost="n log n + n k",
     ),
-    alpha=Number(0),
+    alpha=ALPHA,
     vantage=Choice(("random", "max_spread", "farthest")),
     cut=Choice(("balanced", "median", "aligned")),
     tries=Whole(1),
     repair=Choice(("cap", "merge")),
     variant=Choice(("rayden", "tang", "pyod")),
     unrecovered=Choice(("return", "suppress")),
+    threshold=THRESHOLD,
 )
 def rayden(table: QuasiTable, call: Call) -> Partition:
     """Return classes of at least k rows.
@@ -59,7 +61,7 @@ def rayden(table: QuasiTable, call: Call) -> Partition:
         leaves,
         scores,
         call.constraint,
-        alpha=chosen["alpha"],
+        detected=outlying(scores, leaves, chosen),
         repair=chosen["repair"],
         unrecovered=chosen["unrecovered"],
         again=lambda taken: grow(points[taken], call.seed + 1),

@@ -6,8 +6,8 @@
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- Returns: one row: rows (of the raw table), released_rows, suppressed (rows shown as * or left
 --   out), classes (without the suppressed rows), smallest_class (with the suppressed rows as one
---   class, as in k_anonymity), dm, dm_star, cavg, gcp, suppression_rate, each as in the function of
---   that name.
+--   class, as in k_anonymity), dm, dm_star, cavg, gcp, iloss, suppression_rate, each as in the function
+--   of that name.
 -- Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw and
 --   release swapped, k below 1.
 -- Example: SELECT * FROM utility('people', 'release', k := 5, qids := ['age', 'city']);
@@ -15,5 +15,5 @@ CREATE OR REPLACE MACRO utility(raw, released, k := 5, qids := NULL, hierarchy :
 SELECT
     __anon_found.rows, __anon_found.released_rows, __anon_found.suppressed, __anon_found.classes,
     __anon_found.smallest_class, __anon_found.dm, __anon_found.dm_star, __anon_found.cavg,
-    __anon_found.gcp, __anon_found.suppression_rate
+    __anon_found.gcp, __anon_found.iloss, __anon_found.suppression_rate
 FROM __anon_measures('utility', raw, released, qids, hierarchy, __anon_k := k);

@@ -14,8 +14,8 @@
 -- options: parameters of single methods, such as {'rayden': {'cut': 'aligned'}}; all others have
 --   their defaults.
 -- Returns: a row per method and k: method, k, seconds (inside the method alone); rows, suppressed,
---   classes, smallest_class, dm, dm_star, cavg, gcp, suppression_rate (as in utility); note (NULL,
---   or the reason why there is no release and all measures are NULL).
+--   classes, smallest_class, dm, dm_star, cavg, gcp, iloss, suppression_rate (as in utility); note
+--   (NULL, or the reason why there is no release and all measures are NULL).
 -- Errors: no quasi-identifier, unknown methods, columns or options, a value that its hierarchy
 --   lacks. A method that cannot run and an impossible k are notes.
 -- Example: SELECT * FROM compare('people', ks := [2, 5], qids := ['age', 'city'], keep := ['illness']);

@@ -10,7 +10,7 @@ CREATE OR REPLACE MACRO mondrian_cof_stats(
     suppressed := 'keep', seed := 42,
     alpha := 2.0, partitioning := 'strict', repair := 'cap', unrecovered := 'return',
     distance := 'gower',
-    hierarchy := NULL
+    hierarchy := NULL, threshold := NULL
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
     SELECT __anon_recovery_stats(__anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows)
@@ -19,7 +19,8 @@ WITH __anon_found AS MATERIALIZED (
         'mondrian_cof', tbl, k, __anon_scope(tbl, qids, sensitive, identifiers, keep),
         system.main.struct_pack(
             suppressed := suppressed, seed := seed, alpha := alpha, partitioning := partitioning,
-            repair := repair, unrecovered := unrecovered, distance := distance),
+            repair := repair, unrecovered := unrecovered, distance := distance,
+            threshold := threshold),
         hierarchy, 'none')
 )
 SELECT unnest(__anon_stats) FROM __anon_found;

@@ -20,6 +20,8 @@
 -- distance: 'gower', or 'codes' for the paper's Euclidean distance between scaled codes.
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
 --   by nodes; NULL for none.
+-- threshold: a row is an outlier if its COF is above this number, and alpha has no effect; NULL
+--   for the rule of alpha.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -30,7 +32,7 @@ CREATE OR REPLACE MACRO mondrian_cof(
     format := 'label', suppressed := 'keep', seed := 42,
     alpha := 2.0, partitioning := 'strict', repair := 'cap', unrecovered := 'return',
     distance := 'gower',
-    hierarchy := NULL
+    hierarchy := NULL, threshold := NULL
 ) AS TABLE
 FROM __anon_release(
     'mondrian_cof', tbl, k, __anon_scope(
@@ -39,5 +41,5 @@ FROM __anon_release(
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
         c := c, t := t, alpha := alpha, partitioning := partitioning, repair := repair,
-        unrecovered := unrecovered, distance := distance),
+        unrecovered := unrecovered, distance := distance, threshold := threshold),
     __anon_hierarchy := hierarchy);

@@ -22,6 +22,8 @@
 --   'suppress'.
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
 --   by nodes and have distance 0 or 1, also if they are numeric; NULL for none.
+-- threshold: a row is an outlier if its COF is above this number, and alpha has no effect; NULL
+--   for the rule of alpha.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -32,7 +34,7 @@ CREATE OR REPLACE MACRO rayden(
     format := 'label', suppressed := 'keep', seed := 42,
     alpha := 2.0, vantage := 'random', cut := 'balanced', tries := 8,
     repair := 'cap', variant := 'rayden', unrecovered := 'return',
-    hierarchy := NULL
+    hierarchy := NULL, threshold := NULL
 ) AS TABLE
 FROM __anon_release(
     'rayden', tbl, k, __anon_scope(
@@ -41,5 +43,6 @@ FROM __anon_release(
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
         c := c, t := t, alpha := alpha, vantage := vantage, cut := cut, tries := tries,
-        repair := repair, variant := variant, unrecovered := unrecovered),
+        repair := repair, variant := variant, unrecovered := unrecovered,
+        threshold := threshold),
     __anon_hierarchy := hierarchy);

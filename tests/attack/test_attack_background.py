@@ -81,9 +81,102 @@ def test_the_same_for_any_order_and_number_of_threads(people):
     assert [row[1] for row in first] == [150]
 
 
+def test_the_majority_by_hand(clinic, shape, attacked):
+    """Of the six rows shown; the classes are 1 and 2, 3 and 4, 5, and the starred one."""
+    found = attacked(
+        "attack_background", shape, sensitive="['illness', 'stage']", mode="'majority'"
+    )
+    assert found == [
+        {  # flu twice, gout twice, flu; NULL is no value
+            "attribute": "illness",
+            "persons": 6,
+            "guessed": 5.0,
+            "guessed_share": 5 / 6,
+            "baseline": 3 / 6,
+        },
+        {  # one of 1 and 2, both of 3, 1, 2
+            "attribute": "stage",
+            "persons": 6,
+            "guessed": 5.0,
+            "guessed_share": 5 / 6,
+            "baseline": 2 / 6,
+        },
+    ]
+
+
+PLAIN = """
+    WITH counted AS (
+        SELECT {labels}, {value} AS value, count(*) AS n FROM r GROUP BY ALL
+    ),
+    guesses AS (
+        SELECT coalesce(max(n) FILTER (value IS NOT NULL), 0) AS n FROM counted GROUP BY {labels}
+    ),
+    totals AS (SELECT sum(n) AS n FROM counted WHERE value IS NOT NULL GROUP BY value)
+    SELECT (SELECT count(*) FROM r), sum(n)::DOUBLE, (SELECT max(n) FROM totals)::DOUBLE
+    FROM guesses
+"""
+
+
+def test_the_majority_is_that_of_plain_sql(people, shape):
+    """Under names that need quotes, with suppressed rows, rows left out and NULLs."""
+    age, ill = '"o\'er"', '"its ""name"""'
+    people.execute(f"ALTER TABLE people RENAME illness TO {ill}")
+    people.execute(f"ALTER TABLE people RENAME age TO {age}")
+    people.execute(f"UPDATE people SET {ill} = NULL WHERE person_id % 7 = 1")
+    people.execute(f"CREATE TABLE r AS FROM mondrian('people', k := 4, format := '{shape}')")
+    people.execute("DELETE FROM r WHERE rowid % 9 = 0")
+    labels, star = f"{age}, city, sex, born", "NULL" if shape == "typed" else "'*'"
+    people.execute(f"UPDATE r SET ({labels}) = ({', '.join(4 * [star])}) WHERE rowid % 29 = 3")
+    ((persons, guessed, common),) = people.sql(PLAIN.format(labels=labels, value=ill)).fetchall()
+    call = "FROM attack_background('people', 'r', mode := 'majority'{})"
+    found = people.sql(call.format("")).fetchall()
+    assert found == [('its "name"', persons, guessed, guessed / persons, common / persons)]
+    assert people.sql(call.format(", known := 0, sample := 1, seed := 3")).fetchall() == found
+
+
+def test_the_majority_of_any_release(con, attacked):
+    """Against plain counting, with labels that overlap and releases of fewer or more rows."""
+
+    def holds(raw, released):
+        call = {"qids": ["a", "c"], "sensitive": "['s', 'n']", "mode": "'majority'"}
+        for one in attacked("attack_background", **call):
+            classes = {}
+            for labels, own in released:
+                values = classes.setdefault((twin.shown(labels["a"]), twin.shown(labels["c"])), [])
+                values.append(own[one["attribute"]])
+            known = [[v for v in values if v is not None] for values in classes.values()]
+            assert one["persons"] == len(released)
+            assert one["guessed"] == sum(max(map(v.count, v), default=0) for v in known)
+
+    releases(con, holds)
+
+
+def test_the_default_mode(people):
+    people.execute("CREATE TABLE r AS FROM rayden('people', k := 5)")
+    call = "FROM attack_background('people', 'r'{})"
+    plain = people.sql(call.format("")).fetchall()
+    assert people.sql(call.format(", mode := 'matching'")).fetchall() == plain
+    assert people.sql(call.format(", mode := 'majority'")).fetchall() != plain
+
+
+def test_an_empty_release_has_no_majority(clinic, attacked):
+    clinic.execute("CREATE TABLE none AS FROM label LIMIT 0")
+    (found,) = attacked("attack_background", "none", sensitive="'illness'", mode="'majority'")
+    assert list(found.values()) == ["illness", 0, 0.0, None, None]
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
+        (
+            "mode := 'majoriti'",
+            "mode must be one of 'matching', 'majority', got 'majoriti'; did you mean majority?",
+        ),
+        ("mode := NULL", "mode must be one of 'matching', 'majority', got NULL"),
+        (
+            "mode := 'majority', known := 3",
+            "known must be at most the number of quasi-identifiers, got 3 of 2",
+        ),
         ("known := 3", "known must be at most the number of quasi-identifiers, got 3 of 2"),
         ("known := -1", "known must be a whole number of at least 0, got -1"),
         ("known := NULL", "known must be a whole number of at least 0, got NULL"),

@@ -6,7 +6,7 @@ import anon_sql
 from tests.sentence import fails
 
 ALL = [
-    *("dm", "dm_star", "cavg", "gcp", "suppression_rate", "k_anonymity"),
+    *("dm", "dm_star", "cavg", "gcp", "iloss", "suppression_rate", "k_anonymity"),
     *("utility", "attribute_loss", "equivalence_classes", "risk", "audit"),
     *("l_diversity", "t_closeness"),
 ]

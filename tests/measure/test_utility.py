@@ -7,18 +7,18 @@ from tests.measure import twin
 
 NAMES = [
     *("rows", "released_rows", "suppressed", "classes", "smallest_class"),
-    *("dm", "dm_star", "cavg", "gcp", "suppression_rate"),
+    *("dm", "dm_star", "cavg", "gcp", "iloss", "suppression_rate"),
 ]
-SCALARS = ["dm", "dm_star", "cavg", "gcp", "suppression_rate"]
+SCALARS = ["dm", "dm_star", "cavg", "gcp", "iloss", "suppression_rate"]
 
 
 def test_by_hand(hand, shape):
     found = hand.sql(f"FROM utility('raw', '{shape}', k := 2, qids := ['age', 'city'])")
     assert found.columns == NAMES
     assert found.fetchall() == [
-        (11, 10, 3, 4, 2, 25, 49, 1.0, pytest.approx(10.75 / 22), pytest.approx(3 / 11))
+        (11, 10, 3, 4, 2, 25, 49, 1.0, pytest.approx(10.75 / 22), 12.75, pytest.approx(3 / 11))
     ]
-    assert [str(kind) for kind in found.types] == [*7 * ["BIGINT"], *3 * ["DOUBLE"]]
+    assert [str(kind) for kind in found.types] == [*7 * ["BIGINT"], *4 * ["DOUBLE"]]
 
 
 def test_it_says_what_the_functions_say(people):
@@ -50,10 +50,10 @@ def test_against_the_twin(people, shape):
 def test_what_is_empty(hand):
     hand.execute("CREATE TABLE none AS FROM label LIMIT 0; CREATE TABLE empty AS FROM raw LIMIT 0")
     assert hand.sql("FROM utility('raw', 'none', qids := ['age'])").fetchall() == [
-        (11, 0, 11, 0, None, 121, 121, None, 1.0, 1.0)
+        (11, 0, 11, 0, None, 121, 121, None, 1.0, 11.0, 1.0)
     ]
     assert hand.sql("FROM utility('empty', 'none', qids := ['age'])").fetchall() == [
-        (0, 0, 0, 0, None, 0, 0, None, None, None)
+        (0, 0, 0, 0, None, 0, 0, None, None, 0.0, None)
     ]
 
 

@@ -67,16 +67,23 @@ def ncp(label, held, typed, form):
     return float((high - low) / width) if width else 0.0
 
 
+def climb(label, held, typed):
+    """What one released value loses in iloss: as in ncp, but a set of texts loses all."""
+    lost = ncp(label, held, typed, "share")
+    return float(lost > 0) if isinstance(held[0], str) else lost
+
+
 def measures(raw, released, k=5, typed=False, form="share"):
     """Every measure by its SQL name, and ``attributes``: the mean NCP of each column."""
     columns = list(zip(*raw, strict=True))
     stars = [row for row in released if all(starred(label, typed) for label in row)]
     suppressed = len(stars) + len(raw) - len(released)
     sizes = Counter(repr(row) for row in released if row not in stars)
-    attributes = []
+    attributes, iloss = [], 0.0
     for at, column in enumerate(columns):
         held = domain(column)
         lost = sum(ncp(row[at], held, typed, form) for row in released)
+        iloss += sum(climb(row[at], held, typed) for row in released) + len(raw) - len(released)
         attributes.append((lost + len(raw) - len(released)) / len(raw))
     squares = sum(size * size for size in sizes.values())
     legal = [*sizes.values(), *([suppressed] if suppressed else [])]
@@ -90,6 +97,7 @@ def measures(raw, released, k=5, typed=False, form="share"):
         "dm_star": squares + suppressed * len(raw),
         "cavg": sum(sizes.values()) / len(sizes) / k if sizes else None,
         "gcp": sum(attributes) / len(attributes),
+        "iloss": iloss,
         "suppression_rate": suppressed / len(raw),
         "attributes": attributes,
     }

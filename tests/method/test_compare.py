@@ -14,7 +14,7 @@ from tests.sentence import fails
 METHODS = sorted(name for name, known in methods.releases().items() if not known.facts.perturbative)
 NAMES = [
     *("rows", "suppressed", "classes", "smallest_class"),
-    *("dm", "dm_star", "cavg", "gcp", "suppression_rate"),
+    *("dm", "dm_star", "cavg", "gcp", "iloss", "suppression_rate"),
 ]
 HIERARCHIES = """
     CREATE TABLE h AS
@@ -182,7 +182,7 @@ def test_the_result_and_its_types(people):
     assert [str(kind) for kind in found.types] == [
         *("VARCHAR", "BIGINT", "DOUBLE"),
         *6 * ["BIGINT"],
-        *3 * ["DOUBLE"],
+        *4 * ["DOUBLE"],
         "VARCHAR",
     ]
     rows = found.fetchall()

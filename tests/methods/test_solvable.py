@@ -29,6 +29,7 @@ OPTIONS = {
     "mondrian": {"partitioning": ["strict", "relaxed"], "columns": ["any", "widest"]},
     "mondrian_cof": {
         "alpha": [0.0, 0.5, 2.0],
+        "threshold": [None, 0.0, 1.0],
         "partitioning": ["strict", "relaxed"],
         "repair": ["cap", "merge"],
         "unrecovered": ["return", "suppress"],
@@ -36,6 +37,7 @@ OPTIONS = {
     },
     "rayden": {
         "alpha": [0.0, 0.5, 2.0],
+        "threshold": [None, 0.0, 1.0],
         "vantage": ["random", "farthest"],
         "cut": ["balanced", "median", "aligned"],
         "tries": [1, 8],

@@ -1,8 +1,13 @@
 """cof_score: scores within given classes, and the threshold that makes an outlier."""
 
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.drawing import examples
 from tests.sentence import fails
 
 
@@ -64,3 +69,44 @@ def test_columns_that_must_and_must_not_be_there(con):
         "did you mean class? (a, class)"
     )
     assert len(con.sql("FROM cof_score('t', qids := ['a'], classes := 'CLASS')").fetchall()) == 30
+
+
+@pytest.mark.parametrize("variant", ["rayden", "tang", "pyod"])
+def test_a_threshold_is_compared_with_each_factor(con, variant):
+    """In any class, infinite factors included, whatever alpha is; exactly, also at a factor."""
+
+    @examples(25)
+    @given(
+        st.lists(st.tuples(st.integers(0, 6), st.sampled_from("ab")), min_size=6, max_size=25),
+        st.integers(1, 6),
+        st.floats(0, 3),
+    )
+    def holds(rows, k, drawn):
+        classed(con, [x for x, _ in rows], [place for _, place in rows])
+        call = f"cof_score('t', k := {k}, qids := ['x'], variant := '{variant}'"
+        factors = [f for (f,) in con.sql(f"SELECT cof FROM {call})").fetchall()]
+        finite = sorted(f for f in factors if math.isfinite(f))
+        for threshold in (0, 1, drawn, *finite[-1:]):
+            found = con.sql(
+                f"SELECT cof, outlier FROM {call}, threshold := {threshold!r}::DOUBLE, alpha := 0)"
+            ).fetchall()
+            assert sorted(f for f, _ in found) == sorted(factors)
+            assert all(outlier == (factor > threshold) for factor, outlier in found)
+
+    holds()
+
+
+def test_no_threshold_is_the_rule_of_alpha(con):
+    classed(con, [0, 1, 2, 3, 4, 5, 6, 7, 8, 60], ["a"] * 10)
+    call = "FROM cof_score('t', k := 3, qids := ['x'], alpha := 0.5{}) ORDER BY x"
+    plain = con.sql(call.format("")).fetchall()
+    assert con.sql(call.format(", threshold := NULL")).fetchall() == plain
+    assert fails(con, call.format(", threshold := -0.1")) == (
+        "cof_score: threshold must be a number of at least 0, got -0.1"
+    )
+
+
+def test_rows_without_a_class_are_no_outliers(con):
+    classed(con, [0, 1, 2, 3, 50], ["a", "a", "a", "b", None])
+    found = con.sql("SELECT outlier FROM cof_score('t', k := 2, qids := ['x'], threshold := 0)")
+    assert sorted(map(str, found.fetchall())) == ["(None,)"] + 4 * ["(True,)"]

@@ -27,3 +27,19 @@ def test_an_empty_table(con):
     assert con.sql("FROM mondrian_cof_stats('t', qids := ['a'])").fetchall() == [
         (0, 0, 0, 0, 0, None, 0.0, 0)
     ]
+
+
+@pytest.mark.parametrize("threshold", [0, 1, 1.25, 1000])
+def test_a_threshold_detects_the_rows_above_it(con, threshold):
+    """As counted by the steps in SQL, without ties; alpha has no effect."""
+    con.execute("CREATE TABLE t AS SELECT sin(i) AS x, sin(i * i) AS y FROM range(300) AS r(i)")
+    con.execute("CREATE TABLE parts AS FROM mondrian_partition('t', k := 5, qids := ['x', 'y'])")
+    above = con.sql(
+        f"SELECT count_if(cof > {threshold}) FROM cof_score('parts', k := 5, qids := ['x', 'y'])"
+    ).fetchall()[0][0]
+    for alpha in (0, 2):
+        call = f"k := 5, qids := ['x', 'y'], threshold := {threshold}, alpha := {alpha}"
+        found = con.sql(
+            f"SELECT detected, suppressed FROM mondrian_cof_stats('t', {call})"
+        ).fetchall()
+        assert found == [(above, 0)]

@@ -18,6 +18,7 @@ OPTIONS = {
     "repair": "cap",
     "unrecovered": "return",
     "distance": "gower",
+    "threshold": None,
 }
 
 
@@ -93,3 +94,33 @@ def test_codes_are_scaled_by_the_columns_last(con):
     points = scaled_codes(QuasiTable((column,), np.arange(4)))
     assert points[:3, 0].tolist() == [0.0, 0.5, 1.0]
     assert [key(points, 3, other, EUCLID) for other in range(4)] == [10**9] * 3 + [0]
+
+
+@pytest.mark.parametrize("repair", ["cap", "merge"])
+@pytest.mark.parametrize("threshold", [0, 1, 1.5])
+def test_every_threshold_keeps_k(people, threshold, repair):
+    """Also one that makes every row an outlier."""
+    options = f"threshold := {threshold}, repair := '{repair}'"
+    for more in ("", ", unrecovered := 'suppress'"):
+        people.execute(
+            f"CREATE OR REPLACE TABLE r AS FROM mondrian_cof('people', k := 7, {options}{more})"
+        )
+        found = sizes(people, "r", ["age", "city", "sex", "born"])
+        assert min(found) >= 7
+        assert sum(found) == 400
+
+
+def test_a_threshold_beyond_every_score_is_an_alpha_beyond_every_score(people):
+    """One that no finite factor reaches; NULL is the rule of alpha."""
+    made = [
+        people.sql(f"FROM mondrian_cof('people', k := 4, {options})").fetchall()
+        for options in (
+            "alpha := 1e6",
+            "threshold := 1e6",
+            "alpha := 0",
+            "alpha := 0, threshold := NULL",
+        )
+    ]
+    assert made[0] == made[1]
+    assert made[2] == made[3]
+    assert made[0] != made[2]

@@ -24,6 +24,7 @@ OPTIONS = {
     "repair": "cap",
     "variant": "rayden",
     "unrecovered": "return",
+    "threshold": None,
 }
 
 
@@ -160,3 +161,33 @@ def test_one_release_for_any_number_of_threads_and_in_a_second_process(adult):
         [sys.executable, "-c", script, table, query], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == str(found[0])
+
+
+@pytest.mark.parametrize("repair", ["cap", "merge"])
+@pytest.mark.parametrize("threshold", [0, 1, 1.5])
+def test_every_threshold_keeps_k(people, threshold, repair):
+    """Also one that makes every row an outlier."""
+    options = f"threshold := {threshold}, repair := '{repair}'"
+    for more in ("", ", unrecovered := 'suppress'"):
+        people.execute(
+            f"CREATE OR REPLACE TABLE r AS FROM rayden('people', k := 7, {options}{more})"
+        )
+        found = sizes(people, "r", ["age", "city", "sex", "born"])
+        assert min(found) >= 7
+        assert sum(found) == 400
+
+
+def test_a_threshold_beyond_every_score_is_an_alpha_beyond_every_score(people):
+    """One that no finite factor reaches; NULL is the rule of alpha."""
+    made = [
+        people.sql(f"FROM rayden('people', k := 4, {options})").fetchall()
+        for options in (
+            "alpha := 1e6",
+            "threshold := 1e6",
+            "alpha := 0",
+            "alpha := 0, threshold := NULL",
+        )
+    ]
+    assert made[0] == made[1]
+    assert made[2] == made[3]
+    assert made[0] != made[2]

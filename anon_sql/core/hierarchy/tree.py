@@ -59,6 +59,16 @@ class Tree:
         return np.where(below > 1, below / self.leaves, 0.0)
 
     @cached_property
+    def heights(self) -> npt.NDArray[np.int64]:
+        """Return of each node the edges to the deepest leaf below it, int64[m]."""
+        height = np.zeros(len(self.names), dtype=np.int64)
+        inner = range(len(self.names) - 1, self.root, -1)  # children stand after their parents
+        for node in (*range(self.leaves), *inner):
+            above = self.parent[node]
+            height[above] = max(height[above], height[node] + 1)
+        return height
+
+    @cached_property
     def node_of(self) -> Mapping[str, int]:
         """Return the node of each printed label."""
         return {label: node for node, label in enumerate(self.texts)}

@@ -28,7 +28,7 @@ def recover(
     scores: npt.NDArray[np.float64],
     constraint: Constraint,
     *,
-    alpha: float,
+    detected: npt.NDArray[np.bool_],
     repair: str,
     unrecovered: str,
     again: Again,
@@ -36,14 +36,12 @@ def recover(
 ) -> tuple[npt.NDArray[np.int32], dict[str, int]]:
     """Return class ids int32[n], -1 for suppressed, and counts of detected rows and others.
 
-    scores: float64[n], COF of each row within its leaf. again: returns the leaves of some rows,
-    int64[m] ascending, as the method partitions. repair: 'cap' lets a class give up its worst
-    outliers while it keeps k rows; 'merge' takes all of them, and joins a class left below k to the
-    nearest. unrecovered: 'return' or 'suppress' outliers that are too few for a class.
+    scores: float64[n], COF of each row within its leaf. detected: bool[n], the outliers. again:
+    returns the leaves of some rows, int64[m] ascending, as the method partitions. repair: 'cap'
+    lets a class give up its worst outliers while it keeps k rows; 'merge' takes all of them, and
+    joins a class left below k to the nearest. unrecovered: 'return' or 'suppress' outliers that are
+    too few for a class.
     """
-    from anon_sql.kernels.loss.cof import outliers
-
-    detected = outliers(scores, leaves, alpha)
     classes = leaves.classes()
     leaving = detected if repair == "merge" else cap(classes, detected, scores, constraint.smallest)
     taken = np.flatnonzero(leaving)
