@@ -4,7 +4,7 @@ A ```sql block of README.md and docs/*.md is run, page by page, block by block, 
 that holds the tables below. A first line ``-- Error: <text>`` says that the block must fail with
 that text. A ```text block right after it that opens with a table's corner must be what its last
 statement prints. A ```python block is run with ``con`` and ``anon_sql``, and of a ```console block
-the lines that call ``anon-sql`` on the file below. No other block is run.
+the lines that call ``anon-sql`` on the files below. No other block is run.
 """
 
 import os
@@ -45,7 +45,7 @@ def page_tables(con, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_files(tmp_path)
     con.execute(TABLES)
-    con.execute("COPY people TO 'people.parquet'")
+    con.execute("COPY people TO 'people.parquet'; COPY people TO 'people.csv'")
     demo.make_adult_like(con)
     anon_sql.declare(con, demo.TABLE, quasi=adult.QUASI, sensitive=adult.SENSITIVE)
     return con
@@ -98,7 +98,7 @@ def test_the_blocks_of_every_page(page_tables, page):
             exec(block, names)
         elif kind == "console":
             for line in re.findall(
-                r"^anon-sql ((?:demo|query|release|verify|report|sweep) .*)", block, re.MULTILINE
+                r"^anon-sql ((?:demo|query|roles|release|verify|report|sweep) .*)", block, re.MULTILINE
             ):
                 result = command.run(*shlex.split(line))
                 assert result.exit_code == 0, result.output
