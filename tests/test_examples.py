@@ -98,7 +98,9 @@ def test_the_blocks_of_every_page(page_tables, page):
             exec(block, names)
         elif kind == "console":
             for line in re.findall(
-                r"^anon-sql ((?:demo|query|roles|release|verify|report|sweep) .*)", block, re.MULTILINE
+                r"^anon-sql ((?:demo|query|roles|release|verify|report|sweep) .*)",
+                block,
+                re.MULTILINE,
             ):
                 result = command.run(*shlex.split(line))
                 assert result.exit_code == 0, result.output

@@ -76,7 +76,9 @@ def test_more_rows_than_there_may_be(number):
     fill(number)
     with pytest.raises(AnonError, match=r"^test: the table must fit into memory, got more$"):
         intake.add(number, chunk((6, "d")))
-    assert number not in intake._open
+    assert not intake._open[number].chunks
+    with pytest.raises(AnonError, match=r"^test: the table must fit into memory, got more$"):
+        intake.add(number, chunk((7, "e")))
 
 
 def test_nobody_gets_an_intake_twice(number):

@@ -99,17 +99,18 @@ def start(request: Request, statement: Statement, most: int, too_large: str) -> 
 def add(number: int, rows: pa.ChunkedArray) -> int:
     """Store rows, given as structs; return the arrival number of the first of them.
 
-    Raises AnonError for more rows than fit into memory.
+    Raises AnonError for more rows than fit into memory, to every thread that adds some: the rows
+    are deleted, and the empty intake stays until its connection starts another release.
     """
     with _lock:
         intake = _known(number)
         first = intake.rows
         intake.rows += len(rows)
-        intake.chunks.extend(rows.chunks)
         intake.touched = time.monotonic()
         if intake.rows > intake.most:
-            del _open[number]
+            intake.chunks.clear()
             raise AnonError(intake.request.function, intake.too_large)
+        intake.chunks.extend(rows.chunks)
     return first
 
 
