@@ -184,7 +184,21 @@ def test_a_column_called_like_the_rest(con):
     [
         *("ANON:IDENTIFIER", "Anon:quasi", "anon :identifier", "anon: quasi", "xanon:quasi"),
         *("anonymous:quasi", "anon:quasi-identifier", "anon:Quasi", "non-anon:keep", "anon::quasi"),
-        *("anon\u00a0:quasi", "anon:identifier_", "a anon\n:keep"),
+        *("anon\u00a0:quasi", "anon:identifier_", "a anon\n:keep", "anon:\nidentifier"),
+        *(
+            "anon\uff1aidentifier",
+            "\uff41non:identifier",
+            "anon\ufe55identifier",
+            "anon\u2236quasi",
+        ),
+        *("an\u200bon:identifier", "anon\u200b:identifier", "a\u00adnon:quasi", "\u0430non:quasi"),
+        *(
+            "anon:keep\u200bidentifier",
+            "anon:keep\u0301",
+            "anon:keep/identifier",
+            "anon:keep|quasi",
+        ),
+        *('"anon": "identifier"', "anon.:quasi", "anon-sql:quasi", "anon.role: quasi"),
     ],
 )
 def test_what_looks_like_a_tag_is_one_or_an_error(con, comment):
@@ -192,6 +206,7 @@ def test_what_looks_like_a_tag_is_one_or_an_error(con, comment):
     con.execute(f"COMMENT ON COLUMN t.b IS '{comment}'")
     said = fails(con, "FROM rayden('t', qids := ['a'], keep := ['*'])")
     assert said.startswith("rayden: the comment on column b is not clear, got the tag ")
+    assert "\n" not in said
     anon_sql.declare(con, "t", identifier=["b"])
     assert columns(con, "FROM rayden('t', qids := ['a'])") == ["a"]
 
