@@ -14,7 +14,7 @@ import anon_sql
 from anon_sql.apps import console, files, manifest
 from anon_sql.apps.commands import arguments
 from anon_sql.apps.commands.arguments import Columns
-from anon_sql.apps.kept_columns import unique_on_kept
+from anon_sql.apps.kept_columns import kept_columns, unique_on_kept
 from anon_sql.apps.stopping import stoppable
 from anon_sql.apps.whole_file import remove_unfinished, whole_file
 from anon_sql.core import interrupt
@@ -105,11 +105,10 @@ def release(
                 [k, roles["qids"], trees],
             )
             labelled = [*roles["qids"], *roles["sensitive"]]
+            kept = kept_columns(con, "released", labelled)
             if REST in roles["keep"]:
-                others = {fold(name) for name in labelled}
-                shown = con.table("released").columns
-                roles["keep"] = [name for name in shown if fold(name) not in others]
-            singled_out = unique_on_kept(con, "released", labelled, unique_share)
+                roles["keep"] = kept
+            singled_out = unique_on_kept(con, "released", kept, unique_share)
             made: dict[str, Any] | None = None
             with ExitStack() as written:
                 unfinished = written.enter_context(whole_file(target))
