@@ -42,8 +42,8 @@ def report(
 ) -> None:
     """Write a page on a release: checks, classes, loss, risk, error of queries, distributions.
 
-    Roles, k, l, t and the share come from the manifest beside RELEASED; options replace them. The page is
-    one file and loads nothing. It is for those who may see RAW.
+    Roles, k, l, t and the share come from the manifest beside RELEASED; options replace them. The
+    page is one file and loads nothing. It is for those who may see RAW.
 
     Example: anon-sql report people.parquet safe.parquet -o report.html
     """
