@@ -271,6 +271,7 @@ def test_a_table_with_fewer_rows_or_persons_than_two(con, entity):
             f"ks := [1, 3], ls := [1], entity := {entity})"
         ).fetchall()
         assert ones[0] == (1, 1, None)
-        assert ones[1][:2] == (3, None) and "k must be at most" in ones[1][2]
+        assert ones[1][:2] == (3, None)
+        assert "k must be at most" in ones[1][2]
     found = con.sql("SELECT note FROM compare('t', ks := [1], qids := ['age', 'city'])").fetchall()
     assert (None,) in found
