@@ -1,8 +1,5 @@
-"""Every column of a release has a role, and what looks like a tag is one."""
+"""Every column of a release has a role."""
 
-import pytest
-
-import anon_sql
 from tests.sentence import fails
 
 
@@ -38,20 +35,3 @@ def test_a_column_called_like_the_rest(con):
     )
     con.execute("COMMENT ON COLUMN t.\"*\" IS 'anon:keep'")
     assert columns(con, "FROM rayden('t', qids := ['a'])") == ["a", "*"]
-
-
-@pytest.mark.parametrize(
-    "comment",
-    [
-        *("ANON:IDENTIFIER", "Anon:quasi", "anon :identifier", "anon: quasi", "xanon:quasi"),
-        *("anonymous:quasi", "anon:quasi-identifier", "anon:Quasi", "non-anon:keep", "anon::quasi"),
-        *("anon\u00a0:quasi", "anon:identifier_", "a anon\n:keep"),
-    ],
-)
-def test_what_looks_like_a_tag_is_one_or_an_error(con, comment):
-    con.execute("CREATE TABLE t AS SELECT i % 3 AS a, i % 4 AS b FROM range(100) AS r(i)")
-    con.execute(f"COMMENT ON COLUMN t.b IS '{comment}'")
-    said = fails(con, "FROM rayden('t', qids := ['a'], keep := ['*'])")
-    assert said.startswith("rayden: the comment on column b is not clear, got the tag ")
-    anon_sql.declare(con, "t", identifier=["b"])
-    assert columns(con, "FROM rayden('t', qids := ['a'])") == ["a"]

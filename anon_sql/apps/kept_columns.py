@@ -4,38 +4,36 @@ from collections.abc import Sequence
 
 import duckdb
 
+from anon_sql.audit.properties import at_most
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
 from anon_sql.measures.uniqueness import codes_of, told, unique_together
 
 
 def kept_columns(con: duckdb.DuckDBPyConnection, table: str, labelled: Sequence[str]) -> list[str]:
-    """Return the columns of a release that are neither quasi-identifiers nor sensitive.
-
-    labelled: the names of those that are.
-    """
+    """Return the columns of a release but for the quasi-identifiers and the sensitive ones."""
     without = {fold(name) for name in labelled}
     return [name for name in con.table(table).columns if fold(name) not in without]
 
 
 def unique_on_kept(
-    con: duckdb.DuckDBPyConnection, table: str, labelled: Sequence[str], share: float
+    con: duckdb.DuckDBPyConnection, table: str, kept: Sequence[str], share: float
 ) -> str | None:
     """Return a sentence about the rows of a release that are unique on its kept columns together.
 
-    The result is None if they are at most ``share`` of the rows. labelled: as in ``kept_columns``.
+    The result is None if they are at most ``share`` of the rows, as in ``audit``, whose hashes of
+    values are compared. con: with the functions of this package.
     """
-    kept = kept_columns(con, table, labelled)
     if not kept:
         return None
-    hashes = ", ".join(f"system.main.hash({quote(name)})" for name in kept)
-    found = con.sql(f"SELECT {hashes} FROM {quote(table)}").to_arrow_table()
+    marks = ", ".join(f"__anon_audit_mark({quote(name)})" for name in kept)
+    found = con.sql(f"SELECT {marks} FROM {quote(table)}").to_arrow_table()
     columns = {
         name: codes_of(values.combine_chunks())
         for name, values in zip(kept, found.columns, strict=True)
     }
     rows, steps = unique_together(columns)
-    if rows <= share * found.num_rows:
+    if not rows or at_most("unique rows", share, rows / found.num_rows).passed:
         return None
     one = "1 row is" if rows == 1 else f"{rows:,} rows are"
     return (

@@ -4,48 +4,20 @@ Roles decide which columns are dropped, generalized or protected, so nothing is 
 tag, a name that is not a column and two roles for one column are errors.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from anon_sql.core.tags import ROLES, tag
 from anon_sql.errors import AnonError, did_you_mean
 
-ROLES = ("identifier", "quasi", "sensitive", "keep")
 PARAMETER = {"identifier": "identifiers", "quasi": "qids", "sensitive": "sensitive", "keep": "keep"}
 REST = "*"  # in keep: every column that has no other role
-LIKE_TAG = re.compile(r"[\w-]*anon\w*\s*:\s*[\w-]*", re.IGNORECASE)
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
 def fold(name: str) -> str:
     """Return a name with ASCII letters in lower case, the form in which DuckDB compares names."""
     return name.translate(_ASCII_LOWER)
-
-
-def tag(comment: str | None) -> str | None:
-    """Return the role that a comment declares, or None.
-
-    Whatever contains ``anon`` before a colon, in any case, with blanks or within another word, is
-    meant as a tag. Raises ValueError if it is not the exact tag of a role, and for two roles.
-    """
-    tags = {f"anon:{role}": role for role in ROLES}
-    found = {text.rstrip() for text in LIKE_TAG.findall(comment or "")}
-    if wrong := found - set(tags):
-        raise ValueError(f"the tag {min(wrong)} is none of {', '.join(tags)}")
-    if len(found) > 1:
-        raise ValueError(f"the tags {' and '.join(sorted(found))} exclude each other")
-    return next((tags[text] for text in found), None)
-
-
-def clear_tag(comment: str | None) -> str | None:
-    """Return the role that a comment declares; None also if ``tag`` rejects the comment.
-
-    ``assign`` raises AnonError for a comment that ``tag`` rejects.
-    """
-    try:
-        return tag(comment)
-    except ValueError:
-        return None
 
 
 @dataclass(frozen=True)

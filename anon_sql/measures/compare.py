@@ -94,6 +94,7 @@ def load(table: QuasiTable, call: Call) -> None:
     try:
         interrupt.check(call.function)
         few = table.only(part)
+        constraint.require(call.function, few.rows)  # methods rely on it
         found = methods.find(call.function).run(few, replace(call, constraint=constraint))
         protect(few, found.classes, constraint, call.workers)
     except AnonError:

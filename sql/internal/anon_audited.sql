@@ -3,10 +3,11 @@
 -- A kept value is a hash, which is all that is needed to see whether two are equal; columns are
 -- cast to the types that hold both relations' values first, so that equal values hash alike.
 
--- A hash of a value, 0 for NULL. DuckDB's own runs lists together, so nested values are hashed as text.
+-- A hash of a value, 0 for NULL. DuckDB's own runs lists together and takes
+-- a month for 30 days, so nested values and intervals are hashed as text.
 CREATE OR REPLACE MACRO __anon_audit_mark(x) AS if(x IS NULL, 0, system.main.hash(x, CASE
     WHEN system.main.regexp_full_match(
-        system.main.typeof(x), '(?s)(STRUCT|MAP|UNION|VARIANT).*|.*\]') THEN x::VARCHAR END));
+        system.main.typeof(x), '(?s)INTERVAL|(STRUCT|MAP|UNION|VARIANT).*|.*\]') THEN x::VARCHAR END));
 CREATE OR REPLACE MACRO __anon_audit_marks(x) AS system.main.list(__anon_audit_mark(x));
 
 -- held: values; consecutive: as many whole numbers as lie between the least and the greatest; hashed:

@@ -174,6 +174,19 @@ def test_persist_replaces_an_older_version(file):
         ]
 
 
+def test_persist_replaces_other_macros_of_the_same_version(file):
+    """As of an earlier commit: what they promise is not what the functions of today do."""
+    stamp = f"anon_sql {anon_sql.__version__}"
+    with duckdb.connect(file) as con:
+        anon_sql.register(con, persist=True)
+        con.execute(f"COMMENT ON MACRO anon_version IS '{stamp}'")
+        con.execute("CREATE OR REPLACE MACRO anon_mid(label) AS 'old'")
+        con.execute(f"COMMENT ON MACRO anon_mid IS '{stamp}'")
+    with duckdb.connect(file) as con:
+        anon_sql.register(con)
+        assert con.sql("SELECT anon_mid('[1, 3]')").fetchall() == [(2.0,)]
+
+
 def test_a_macro_of_somebody_else_is_not_replaced():
     with duckdb.connect() as con:
         con.execute("CREATE MACRO canon(x) AS x + 1")

@@ -259,3 +259,19 @@ def test_ctrl_c_stops_all(people, monkeypatch):
     assert fails(people, call) == "tradeoff: stopped on request; nothing was released"
     assert 7 in begun
     assert 9 not in begun
+
+
+@pytest.mark.parametrize("entity", ["NULL", "'who'"])
+def test_a_table_with_fewer_rows_or_persons_than_two(con, entity):
+    con.execute("CREATE TABLE t AS SELECT 1 AS age, 'x' AS city, 3 AS who")
+    for table in ("t", "(FROM t UNION ALL FROM t)"):
+        con.execute(f"CREATE OR REPLACE TABLE few AS FROM {table}")
+        ones = con.sql(
+            "SELECT k, classes, note FROM tradeoff('few', qids := ['age', 'city'], "
+            f"ks := [1, 3], ls := [1], entity := {entity})"
+        ).fetchall()
+        assert ones[0] == (1, 1, None)
+        assert ones[1][:2] == (3, None)
+        assert "k must be at most" in ones[1][2]
+    found = con.sql("SELECT note FROM compare('t', ks := [1], qids := ['age', 'city'])").fetchall()
+    assert (None,) in found

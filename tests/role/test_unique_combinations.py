@@ -135,6 +135,9 @@ def test_refusals(people):
     assert "columns must be a list" in fails(
         people, "FROM unique_combinations('people', columns := [1])"
     )
+    assert "columns must name a column, got none" in fails(
+        people, "FROM unique_combinations('people', columns := [])"
+    )
     wide = ", ".join(f"i % 2 AS c{at}" for at in range(60))
     people.execute(f"CREATE TABLE wide AS SELECT {wide} FROM range(10) AS r(i)")
     message = fails(people, "FROM unique_combinations('wide', max_columns := 5)")

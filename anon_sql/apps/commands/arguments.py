@@ -26,10 +26,11 @@ L = Annotated[float | None, typer.Option("--l", help="How diverse sensitive colu
 T = Annotated[float | None, typer.Option("--t", help="How far from the table's, 0 to 1.")]
 C = Annotated[float | None, typer.Option("--c", help="The c of --l-kind recursive.")]
 Entity = Annotated[str | None, typer.Option(help="Column that says whose a row is.")]
-UniqueShare = Annotated[
-    float,
-    typer.Option(min=0, max=1, help="Share of rows that may be unique on the kept columns."),
-]
+_UNIQUE: Any = typer.Option(
+    min=0, max=1, help="Share of rows that may be unique on the kept columns."
+)
+UniqueShare = Annotated[float, _UNIQUE]
+UniqueShareOrWritten = Annotated[float | None, _UNIQUE]
 Hierarchy = Annotated[
     Path | None,
     typer.Option(help="File of attribute, value, level, label; or folder of .csv, one a column."),

@@ -109,9 +109,10 @@ def release(
                 [k, roles["qids"], trees],
             )
             labelled = [*roles["qids"], *roles["sensitive"]]
+            kept = kept_columns(con, "released", labelled)
             if REST in roles["keep"]:
-                roles["keep"] = kept_columns(con, "released", labelled)
-            singled_out = unique_on_kept(con, "released", labelled, unique_share)
+                roles["keep"] = kept
+            singled_out = unique_on_kept(con, "released", kept, unique_share)
             made: dict[str, Any] | None = None
             with ExitStack() as written:
                 unfinished = written.enter_context(whole_file(target))

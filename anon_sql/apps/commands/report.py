@@ -36,6 +36,7 @@ def report(
     identifier: arguments.Identifier = [],  # noqa: B006
     keep: arguments.Keep = [],  # noqa: B006
     hierarchy: arguments.Hierarchy = None,
+    unique_share: arguments.UniqueShareOrWritten = None,
     show_sensitive: Annotated[
         bool, typer.Option("--show-sensitive", help="Show how sensitive values are distributed.")
     ] = False,
@@ -47,8 +48,8 @@ def report(
 ) -> None:
     """Write a page on a release: checks, classes, loss, risk, error of queries, distributions.
 
-    Roles and k, l, t come from the manifest beside RELEASED; options replace them. The page is
-    one file and loads nothing. It is for those who may see RAW.
+    Roles, k, l, t and the share come from the manifest beside RELEASED; options replace them. The
+    page is one file and loads nothing. It is for those who may see RAW.
 
     Example: anon-sql report people.parquet safe.parquet -o report.html
     """
@@ -62,7 +63,7 @@ def report(
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
         roles = dict(zip(manifest.ROLES, given, strict=True))
         asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t}
-        asked = {**asked, "entity": entity, "suppressed": None, manifest.UNIQUE: None}
+        asked = {**asked, "entity": entity, "suppressed": None, manifest.UNIQUE: unique_share}
 
         def draw(con: duckdb.DuckDBPyConnection) -> None:
             trees = arguments.read_hierarchy(con, "report", hierarchy, "hierarchy")

@@ -1,13 +1,14 @@
 """Hold secret keys in this process, so that plans, errors and results show a name instead."""
 
 import os
+import re
 from collections.abc import Callable
 from threading import Lock
 
 from anon_sql.errors import AnonError
 
 LEAST = 16  # bytes of a key
-ENV, SECRET = "env:", "secret:"
+ELSEWHERE = re.compile(r"\s*(env|secret)\s*:\s*(.*?)\s*", re.IGNORECASE | re.DOTALL)
 REFUSED = "no key, "  # begins the text that stands for a refused key, before the error
 _HINT = "pass key := 'env:ANON_KEY' and set that environment variable"
 _lock = Lock()
@@ -19,18 +20,20 @@ def hold(function: str, given: object, secret: Callable[[str, str], str]) -> str
     """Return the name under which a key is held; the same key has the same name.
 
     given: a key as text or bytes, ``env:NAME`` for an environment variable, or ``secret:name`` for
-    a secret of the database. secret: returns the value of a secret, of the function and the name.
+    a secret of the database; in any case and with blanks, so that a slip does not make the name
+    itself the key. secret: returns the value of a secret, of the function and the name.
     Raises AnonError, which shows neither the key nor the name after the colon, for a key that is
     missing or shorter than ``LEAST`` bytes.
     """
-    if isinstance(given, str) and given.startswith(ENV):
-        found = os.environ.get(given.removeprefix(ENV))
+    elsewhere = ELSEWHERE.fullmatch(given) if isinstance(given, str) else None
+    if elsewhere and elsewhere[1].lower() == "env":
+        found = os.environ.get(elsewhere[2])
         if not found:
             rule = "the environment variable that key names must be set"
             raise AnonError(function, rule, "none", _HINT)
         given = found
-    elif isinstance(given, str) and given.startswith(SECRET):
-        given = secret(function, given.removeprefix(SECRET))
+    elif elsewhere:
+        given = secret(function, elsewhere[2])
     if not isinstance(given, (str, bytes)):
         got = "NULL" if given is None else "another type"
         raise AnonError(function, f"key must be text or BLOB of at least {LEAST} bytes", got, _HINT)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import duckdb
 
 from anon_sql.core.names import literal, quote, split
-from anon_sql.core.roles import LIKE_TAG, ROLES, fold
+from anon_sql.core.roles import fold
+from anon_sql.core.tags import ROLES, without_tags
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.duckdb.relation import Scope, find
 
@@ -50,6 +51,6 @@ def declare(
     target = ".".join(quote(part) for part in split(table))
     comments = dict(zip(found.names, found.comments, strict=True))
     for column, role in chosen.items():
-        kept = LIKE_TAG.sub("", comments[column] or "").rstrip()
+        kept = without_tags(comments[column]).rstrip()
         text = f"{kept} anon:{role}".strip()
         con.execute(f"COMMENT ON COLUMN {target}.{quote(column)} IS {literal(text)}")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from importlib import import_module
 from pkgutil import iter_modules
 from threading import Lock
@@ -34,7 +35,8 @@ for _room in _ROOMS:  # importing a module registers its functions
         import_module(f"{_package.__name__}.{_file.name}")
 
 _MARK = "anon_sql "  # begins the last line of the comment on every macro of this package
-_STAMP = f"{_MARK}{VERSION}"
+_DIGEST = sha256("".join(file.text for file in sql_files()).encode()).hexdigest()[:16]
+_STAMP = f"{_MARK}{VERSION} {_DIGEST}"  # macros of another checkout may have the same version
 _installing = Lock()
 _connections: dict[str, list["weakref.ref[duckdb.DuckDBPyConnection]"]] = {}
 

@@ -11,7 +11,8 @@ from anon_sql.core.arrow import first, integers, lists, plain, whole
 from anon_sql.core.columns import is_number
 from anon_sql.core.hierarchy.hierarchical import tree_of
 from anon_sql.core.hierarchy.rows import rows_of
-from anon_sql.core.roles import Roles, clear_tag, fold
+from anon_sql.core.roles import Roles, fold
+from anon_sql.core.tags import clear_tag
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.calls.binding import HELPER, scope_of
 from anon_sql.hosts.duckdb.calls.taking import given_paths, named

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from anon_sql.core.roles import LIKE_TAG, Roles, assign, fold
+from anon_sql.core.roles import Roles, assign, fold
+from anon_sql.core.tags import has_tag
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.calls.binding import HELPER, UNSAID, bound_role, committed, scope_of
 from anon_sql.hosts.duckdb.relation import Table, find, namesakes
@@ -79,7 +80,7 @@ def _require_as_strict(function: str, other: Table, roles: Roles, declared: bool
 
 def _tagged(table: Table | None) -> bool:
     """Return whether any column comment has a tag."""
-    return table is not None and any(LIKE_TAG.search(comment or "") for comment in table.comments)
+    return table is not None and any(map(has_tag, table.comments))
 
 
 def _same_types(table: Table, types: Mapping[str, str]) -> bool:

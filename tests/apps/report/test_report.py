@@ -138,6 +138,27 @@ def test_without_a_manifest_roles_must_be_named(folder):
     assert re.search(r"✗ failed</td><th scope=\"row\">k</th>", text)
 
 
+def test_the_share_of_unique_rows_that_is_accepted(folder):
+    """One that is given replaces that of the manifest, and 0 without either."""
+    pytest.importorskip("jinja2")
+    raw, safe = folder / "few.csv", folder / "few_safe.csv"
+    raw.write_text("age,job\n" + "30,cook\n" * 3 + "30,judge\n")
+    roles = ["--quasi", "age", "--keep", "*", "--k", 2]
+    assert run("release", raw, safe, *roles, "--unique-share", 0.25, "--manifest").exit_code == 0
+    said = "25 % of the rows are unique on the kept columns together"
+
+    def drawn_with(*options):
+        result = run("report", raw, safe, "-o", folder / "few.html", "--overwrite", *options)
+        assert result.exit_code == 0, result.output
+        return said in page(folder, "few.html")
+
+    assert not drawn_with()
+    assert drawn_with("--unique-share", 0)
+    manifest.beside(safe).unlink()
+    assert drawn_with(*roles)
+    assert not drawn_with(*roles, "--unique-share", 0.25)
+
+
 def test_the_manifest_of_another_file_is_refused(folder):
     safe = folder / "safe.parquet"
     duckdb.connect().execute(f"COPY (FROM '{safe}' ORDER BY illness) TO '{safe}'")

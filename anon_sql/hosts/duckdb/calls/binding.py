@@ -13,7 +13,8 @@ from typing import Any
 import pyarrow as pa
 
 from anon_sql.core.arrow import first
-from anon_sql.core.roles import clear_tag, fold
+from anon_sql.core.roles import fold
+from anon_sql.core.tags import clear_tag
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb import registry
 from anon_sql.hosts.duckdb.registry import udf

@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 
 from anon_sql.core.arrow import first
-from anon_sql.core.roles import ROLES
+from anon_sql.core.tags import ROLES
 from anon_sql.hosts.duckdb.calls.binding import HELPER
 from anon_sql.hosts.duckdb.registry import udf
 from anon_sql.hosts.duckdb.settling import settle

@@ -80,6 +80,8 @@ def _chosen(kinds: dict[str, str], columns: Any, scope: Any, seen: Any) -> list[
     given = [columns] if isinstance(columns, str) else columns
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
         raise AnonError(_COMBINATIONS, "columns must be a list of column names")
+    if not given:
+        raise AnonError(_COMBINATIONS, "columns must name a column", "none")
     by_fold = {fold(name): name for name in kinds}
     for name in given:
         if fold(name) not in by_fold:
