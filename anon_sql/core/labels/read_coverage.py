@@ -51,7 +51,9 @@ def distinct(shown: pa.Array) -> tuple[pa.Array, Ints]:
 def _of_ranges(sql_type: str, values: pa.Array, labels: pa.Array, label_of: Ints) -> Coverage:
     said = read_ranges(sql_type, labels)
     ends = [end.cast(values.type) for end in (said.low, said.high)]  # its time zone may differ
-    keys = np.maximum(numeric_keys(sql_type, pa.concat_arrays([values, *ends])), LEAST + 1)
+    keys = numeric_keys(sql_type, pa.concat_arrays([values, *ends]))
+    if len(keys) and keys.min() == LEAST:  # the code of NULL
+        keys = np.unique(keys, return_inverse=True)[1].reshape(-1).astype(np.int64)
     codes, low, high = np.split(keys, [len(values), len(values) + len(labels)])
     codes = np.where(valid(values), codes, LEAST)
     unknown = np.zeros(len(labels), np.bool_)

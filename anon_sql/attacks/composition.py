@@ -1,0 +1,112 @@
+"""What several releases disclose together about the persons of a raw table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from anon_sql.attacks.candidates import Candidates, candidates, covering, holding, intersection
+from anon_sql.attacks.composed import Persons, Release
+from anon_sql.attacks.near_classes import near_classes
+from anon_sql.core.labels.coverage import Ints
+
+COMPOSED = pa.struct(
+    [
+        ("attribute", pa.string()),
+        ("releases", pa.list_(pa.string())),
+        *((name, pa.int64()) for name in ("persons", "in_all", "contradicted", "one_value")),
+        *((name, pa.int64()) for name in ("below_l", "above_share", "least_values")),
+        ("mean_values", pa.float64()),
+        ("least_rows", pa.int64()),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Told:
+    """The candidates of p persons, int64[p] each: releases that show some; values; rows; rows of
+    the most frequent value."""
+
+    held: Ints
+    values: Ints
+    rows: Ints
+    most: Ints
+
+
+def composition(
+    function: str,
+    known: Persons,
+    releases: Sequence[Release],
+    names: Sequence[str],
+    sensitive: Sequence[tuple[str, int]],
+    least: int,
+    share: float,
+) -> pa.Table:
+    """Return the rows of ``COMPOSED``, for each sensitive column and its number of values.
+
+    Source: Ganta et al. (2008), section 3. Departure: a person's candidates are the rows of all
+    classes that cover the person, not those of one class, because labels overlap.
+    """
+    told: dict[tuple[int, tuple[int, ...]], Told] = {}  # by sensitive column and releases
+    for at in range(len(sensitive)):
+        having = [number for number, one in enumerate(releases) if one.shown[at] is not None]
+        alone = [(number,) for number in having]
+        for asked in [*alone, tuple(having)] if len(having) > 1 else alone:
+            empty = (np.zeros(len(known.weights), dtype=np.int64) for _ in range(4))
+            told[at, asked] = Told(*empty)
+    for persons, classes in near_classes(function, known, releases):
+        covers = [
+            covering(known, persons, release, near)
+            for release, near in zip(releases, classes, strict=True)
+        ]
+        for at, (_, values) in enumerate(sensitive):
+            found = {}
+            for number, (release, pairs) in enumerate(zip(releases, covers, strict=True)):
+                shown = release.shown[at]
+                if shown is not None:
+                    found[number] = candidates(*pairs, shown, len(persons), values)
+            for (column, which), into in told.items():
+                if column == at:
+                    _note(into, persons, [found[number] for number in which], values)
+    rows = [
+        {
+            "attribute": sensitive[at][0],
+            "releases": [names[number] for number in which],
+            **_counted(one, known.weights, len(which), least, share),
+        }
+        for (at, which), one in told.items()
+    ]
+    return pa.Table.from_pylist(rows, pa.schema(list(COMPOSED)))
+
+
+def _note(into: Told, persons: Ints, found: Sequence[Candidates], values: int) -> None:
+    """Enter the candidates of some persons into what is told of all."""
+    keys, rows = intersection(found, len(persons), values) if len(found) > 1 else found[0]
+    owner = keys // max(values, 1)
+    into.held[persons] = holding(found, len(persons), max(values, 1))
+    into.values[persons] = np.bincount(owner, minlength=len(persons))
+    into.rows[persons] = np.bincount(owner, rows, len(persons))
+    most = np.zeros(len(persons), dtype=np.int64)
+    np.maximum.at(most, owner, rows)
+    into.most[persons] = most
+
+
+def _counted(
+    told: Told, weights: Ints, releases: int, least: int, share: float
+) -> dict[str, object]:
+    """Return the columns of a row that are numbers."""
+    left = told.values > 0
+    persons = int(weights[left].sum())
+    total = float((told.values * weights).sum())
+    return {
+        "persons": int(weights[told.held > 0].sum()),
+        "in_all": int(weights[told.held == releases].sum()),
+        "contradicted": int(weights[(told.held > 0) & ~left].sum()),
+        "one_value": int(weights[told.values == 1].sum()),
+        "below_l": int(weights[left & (told.values < least)].sum()),
+        "above_share": int(weights[left & (told.most > share * told.rows)].sum()),
+        "least_values": int(told.values[left].min()) if persons else None,
+        "mean_values": total / persons if persons else None,
+        "least_rows": int(told.rows[left].min()) if persons else None,
+    }

@@ -1,0 +1,60 @@
+"""How the time of composition grows with persons, beside sorting the same rows.
+
+    python benchmarks/composition.py [persons …]
+
+Five releases by mondrian, each with another k, of a table made here: four
+quasi-identifiers (three numbers, one text) and a sensitive column of twenty values. A row a number
+of persons: seconds of composition, seconds of ORDER BY over the five releases together, their
+ratio, and the persons known from one release at most and from all.
+"""
+
+import sys
+import time
+
+import anon_sql
+
+MADE = """
+CREATE OR REPLACE TABLE persons AS
+SELECT
+    i AS person, 18 + hash(i) % 70 AS age, 1000 + hash(i, 1) % 9000 AS postcode,
+    hash(i, 2) % 40 * 500 AS income, 'job ' || hash(i, 3) % 30 AS job, 'ill ' || hash(i, 4) % 20 AS ill
+FROM range(?) AS made(i)
+"""
+SIZES = [3, 5, 8, 10, 15]
+QIDS = "qids := ['age', 'postcode', 'income', 'job']"
+
+
+def timed(con, text: str) -> tuple[float, list[tuple]]:
+    started = time.perf_counter()
+    rows = con.sql(text).fetchall()
+    return time.perf_counter() - started, rows
+
+
+def main(many: list[int]) -> None:
+    con = anon_sql.connect()
+    print("persons  seconds  order by  ratio  alone  together")
+    for persons in many:
+        con.execute(MADE, [persons])
+        names = []
+        for k in SIZES:
+            names.append(f"release_{k}")
+            con.execute(
+                f"CREATE OR REPLACE TABLE release_{k} AS FROM mondrian('persons', k := {k}, {QIDS}, "
+                "identifiers := ['person'], sensitive := ['ill'])"
+            )
+        seconds, rows = timed(
+            con, f"FROM composition('persons', {names}, id := 'person', sensitive := 'ill', {QIDS})"
+        )
+        union = " UNION ALL ".join(f"FROM {name}" for name in names)
+        con.execute(f"CREATE OR REPLACE TABLE all_rows AS {union}")
+        started = time.perf_counter()
+        con.execute("CREATE OR REPLACE TABLE sorted AS FROM all_rows ORDER BY ALL")
+        sort = time.perf_counter() - started
+        alone = max(row[5] for row in rows[:-1])
+        print(
+            f"{persons:7,}  {seconds:7.2f}  {sort:8.3f}  {seconds / sort:5.1f}  {alone:5}  {rows[-1][5]:8}"
+        )
+
+
+if __name__ == "__main__":
+    main([int(size) for size in sys.argv[1:]] or [10_000, 30_000, 100_000])
