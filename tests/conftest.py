@@ -1,5 +1,6 @@
 """Fixtures that every test shares: a connection, tables the project makes, and real data."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,6 +38,12 @@ COMPLETE = (
     "split = 'train' AND workclass IS NOT NULL AND occupation IS NOT NULL "
     "AND native_country IS NOT NULL"
 )
+
+
+def pytest_configure() -> None:
+    """Take Ctrl-C as usual where the tests run in the background, which shells let ignore it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
