@@ -25,7 +25,7 @@ def test_methods_and_k_that_cannot_be(people):
         if row[0] == "mondrian" and row[1] == 5:
             assert row[-1] is None
             continue
-        assert row[2:-1] == (None,) * 10
+        assert row[2:-1] == (None,) * 11
         assert row[-1].startswith(f"{row[0]}: ")
         if row[1]:
             assert row[-1] == fails(people, f"FROM {row[0]}('people', k := {row[1]})")
@@ -37,7 +37,7 @@ def test_a_method_that_adds_rows_has_a_note(people):
     rows = people.sql(
         "FROM compare('people', methods := ['sdka', 'mondrian'], ks := [5])"
     ).fetchall()
-    assert rows[0][2:-1] == (None,) * 10
+    assert rows[0][2:-1] == (None,) * 11
     assert rows[0][-1] == (
         "sdka: compare measures releases that add no rows, got a perturbative method; "
         "sdka_stats says what its release loses"

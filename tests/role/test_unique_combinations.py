@@ -72,7 +72,9 @@ def test_people(people):
     named = combined(people, "'people', columns := ['PERSON_ID', 'sex', 'sex']")
     assert [row[0] for row in named] == [["person_id"]]
     assert combined(people, "'people', columns := 'sex'") == []
-    assert combined(people, "'people', columns := []") == []
+    assert fails(people, "FROM unique_combinations('people', columns := [])") == (
+        "unique_combinations: columns must name a column, got none"
+    )
     by_column = people.sql(
         "SELECT name, sum(score) AS part "
         "FROM (SELECT unnest(columns) AS name, score FROM unique_combinations('people')) "

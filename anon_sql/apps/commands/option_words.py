@@ -20,7 +20,9 @@ _DECLARED = [  # a file has no comments
 _LISTED = re.compile(rf"\b({_NAMES}) := \[((?:'(?:[^']|'')*'(?:, )?|…)*)\]")
 _GIVEN = re.compile(rf"\b({_NAMES}) := ('(?:[^']|'')*'|[^\s,;]+)")
 _SUBJECT = re.compile(rf"(?<=: )({_NAMES})(?= (?:must|needs|and)\b)|(?<= where )(l_kind)\b")
-_SPOKEN = re.compile(rf"(?<![\w'])(qids|identifiers|l_kind)\b(?!')|(?<=\b(?:in|of) )(?:{_NAMES})\b")
+_SPOKEN = re.compile(
+    rf"(?<![\w'-])(qids|identifiers|l_kind)\b(?!')|(?<=\b(?:in|of) )(?:{_NAMES})\b"
+)
 _SERIES = re.compile(rf"((?:--\S+, |--\S+ (?:and|or) )+)({_NAMES})\b")
 _HIERARCHY = re.compile(r"^hierarchy: the relation must")
 
