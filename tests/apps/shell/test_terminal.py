@@ -125,7 +125,7 @@ def test_tables_are_as_wide_as_the_terminal(tmp_path):
 
 
 def test_tab_completes(terminal):
-    terminal.tab("SELECT anon_ma", "x(")
+    terminal.tab("SELECT anon_max", "(")
     screen = terminal.answer("'[17, 23]') AS top;")
     assert table(screen)[-1] == ["23"]
     terminal.answer("CREATE TABLE persons AS SELECT 1 AS age;")
