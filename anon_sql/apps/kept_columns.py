@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import duckdb
 
-from anon_sql.audit.properties import at_most
+from anon_sql.audit.identifying import unique_at_most
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
-from anon_sql.measures.uniqueness import codes_of, told, unique_together
+from anon_sql.measures.uniqueness import codes_of
 
 
 def kept_columns(con: duckdb.DuckDBPyConnection, table: str, labelled: Sequence[str]) -> list[str]:
@@ -32,11 +32,12 @@ def unique_on_kept(
         name: codes_of(values.combine_chunks())
         for name, values in zip(kept, found.columns, strict=True)
     }
-    rows, steps = unique_together(columns)
-    if not rows or at_most("unique rows", share, rows / found.num_rows).passed:
+    looked = unique_at_most(share, columns, found.num_rows)
+    if looked.passed or looked.found is None:
         return None
+    rows = round(looked.found * found.num_rows)
     one = "1 row is" if rows == 1 else f"{rows:,} rows are"
     return (
-        f"{one} unique on the kept columns together, {rows / found.num_rows:.1%} of the release: "
-        f"{told(steps, found.num_rows)}; whoever knows these values finds the row"
+        f"{one} unique on the kept columns together, {looked.found:.1%} of the release: "
+        f"{looked.example}; whoever knows these values finds the row"
     )

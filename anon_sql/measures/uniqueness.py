@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -61,12 +62,10 @@ class Numbered:
 
     def beside(self, other: "Numbered") -> "Numbered":
         """Return the combinations of both."""
-        pairs = Numbered(self.codes * other.width + other.codes, self.width * other.width)
-        return (
-            pairs
-            if pairs.width <= _SPARE * len(pairs.codes)
-            else Numbered.of(codes_of(pairs.codes))
-        )
+        width = self.width * other.width
+        if width > _SPARE * len(self.codes):
+            return Numbered.of(joined(self.codes, other.codes))
+        return Numbered(self.codes * other.width + other.codes, width)
 
     def at(self, rows: npt.NDArray[np.int64]) -> "Numbered":
         """Return the numbers of some rows."""
@@ -86,10 +85,7 @@ def unique_together(columns: Mapping[str, Codes]) -> tuple[int, list[Step]]:
     """
     if not columns:
         return 0, []
-    whole: Codes | None = None
-    for codes in columns.values():
-        whole = codes if whole is None else joined(whole, codes)
-    assert whole is not None
+    whole = reduce(joined, columns.values())
     total = int(unique_rows(whole).sum())
     steps: list[Step] = []
     known = np.zeros(len(whole), dtype=np.int64)

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anon_sql.core.arrow import first, integers, lists, plain, whole
+from anon_sql.core.arrow import integers, lists, plain, whole
 from anon_sql.core.columns import is_number
 from anon_sql.core.hierarchy.hierarchical import tree_of
 from anon_sql.core.hierarchy.rows import rows_of
@@ -121,11 +121,6 @@ class Given:
         return {
             name: spread(class_of, held_by.field(keys[fold(KEY + name)]), counts) for name in names
         }
-
-
-def types_of(argument: Any) -> dict[str, str]:
-    """Return the SQL type by column from the result of ``__anon_types`` or ``__anon_schema``."""
-    return {name: kind for name, kind in first(argument).items() if name != HELPER + "zero"}
 
 
 def require_bound(function: str, sensitive: Sequence[str], bound: Sequence[str]) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import sys
 import time
 
@@ -35,8 +34,6 @@ class Terminal:
             encoding="utf-8",
             env=environment,
             dimensions=(40, columns),
-            # a background job ignores Ctrl-C, and so would what it starts
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
             timeout=600,  # kernels may have to be compiled first
         )
         self.welcome = self.until(READY)

@@ -44,6 +44,11 @@ _looking = Lock()
 _looked_up: dict[tuple[Any, ...], Table | None] = {}
 
 
+def types_of(argument: Any) -> dict[str, str]:
+    """Return the SQL type by column from the result of ``__anon_types`` or ``__anon_schema``."""
+    return {name: kind for name, kind in first(argument).items() if name != HELPER + "zero"}
+
+
 def scope_of(scope: Mapping[str, Any]) -> Scope:
     """Return the caller's database, schema and search path, from the struct of ``__anon_scope``."""
     return Scope(scope["database"], scope["schema"], scope["path"] or "")

@@ -7,8 +7,8 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import first, integers, lists, one_list
 from anon_sql.core.options import read
-from anon_sql.hosts.duckdb.calls.binding import HELPER
-from anon_sql.hosts.duckdb.measuring import roles_of, types_of
+from anon_sql.hosts.duckdb.calls.binding import HELPER, types_of
+from anon_sql.hosts.duckdb.measuring import roles_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.queries.draw import DRAWN, OPTIONS, workload
 

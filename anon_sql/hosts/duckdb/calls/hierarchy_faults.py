@@ -10,8 +10,8 @@ from anon_sql.core.hierarchy import paths
 from anon_sql.core.hierarchy.hierarchical import tree_rows, uncovered
 from anon_sql.core.hierarchy.rows import rows_of
 from anon_sql.core.roles import fold
+from anon_sql.hosts.duckdb.calls.binding import types_of
 from anon_sql.hosts.duckdb.calls.taking import given_paths
-from anon_sql.hosts.duckdb.measuring import types_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 
 _FAULT = pa.struct([(name, pa.string()) for name in ("attribute", "fault", "name", "found")])

@@ -8,7 +8,7 @@ from anon_sql.core.arrow import first, one_list, plain, whole
 from anon_sql.core.hierarchy.made import PATH, by_periods, by_prefixes, by_widths
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, did_you_mean
-from anon_sql.hosts.duckdb.measuring import types_of
+from anon_sql.hosts.duckdb.calls.binding import types_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 
 _PATHS = sql_type(pa.list_(PATH))

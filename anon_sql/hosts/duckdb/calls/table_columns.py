@@ -5,9 +5,9 @@ from typing import Any
 import pyarrow as pa
 
 from anon_sql.core.arrow import first, integers, lists, plain, whole
-from anon_sql.hosts.duckdb.calls.binding import HELPER
+from anon_sql.hosts.duckdb.calls.binding import HELPER, types_of
 from anon_sql.hosts.duckdb.calls.taking import named
-from anon_sql.hosts.duckdb.measuring import require_bound, types_of
+from anon_sql.hosts.duckdb.measuring import require_bound
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.settling import settle
 from anon_sql.measures.data_quality import FAULT, Profile, data_quality

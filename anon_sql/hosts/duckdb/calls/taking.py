@@ -13,7 +13,7 @@ from anon_sql.core.roles import fold
 from anon_sql.core.workers import Workers
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.duckdb import intake
-from anon_sql.hosts.duckdb.calls.binding import HELPER
+from anon_sql.hosts.duckdb.calls.binding import HELPER, types_of
 from anon_sql.hosts.duckdb.memory import room
 from anon_sql.hosts.duckdb.registry import udf
 from anon_sql.hosts.duckdb.settling import settle
@@ -60,7 +60,7 @@ def begin(
             "one that was replaced",
             "call anon_sql.register(con, overwrite=True)",
         )
-    columns = {n: t for n, t in first(types).items() if n != HELPER + "zero"}
+    columns = types_of(types)
     size = require_size(function, pa.types.is_boolean(k.type) or first(k))
     method = methods.find(function)
     _refuse_taken(function, method, scope["classes"], columns)
