@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -73,10 +74,19 @@ def database() -> Database:
 
 
 @pytest.fixture
-def con(database: Database) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in memory with the functions on it, and nothing else."""
+def con(
+    database: Database, request: pytest.FixtureRequest
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Return a database in memory with the functions on it, and nothing else."""
     yield database.take()
-    database.give_back()
+    database.give_back(functions=_makes_functions(request.path))
+
+
+@cache
+def _makes_functions(path: Path) -> bool:
+    """Return whether a file of tests may make functions on a connection."""
+    text = path.read_text(encoding="utf-8")
+    return any(word in text for word in ("MACRO", "FUNCTION", "create_function", "register"))
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""One database for test after test: to put the functions on a new one takes longer than most tests."""
+"""One database for test after test: registering the functions takes longer than most tests."""
 
 import duckdb
 
@@ -6,18 +6,26 @@ import anon_sql
 from anon_sql.core.names import quote
 
 LEFT = """
+    SELECT 'VIEW', database_name, schema_name, view_name FROM duckdb_views() WHERE NOT internal
+    UNION ALL
     SELECT 'TABLE', database_name, schema_name, table_name FROM duckdb_tables()
     UNION ALL
-    SELECT 'VIEW', database_name, schema_name, view_name FROM duckdb_views() WHERE NOT internal
+    SELECT 'TYPE', database_name, schema_name, type_name FROM duckdb_types() WHERE NOT internal
+    UNION ALL
+    SELECT 'SCHEMA', database_name, NULL, schema_name FROM duckdb_schemas()
+    WHERE NOT internal AND schema_name != 'main'
 """
+FUNCTIONS = """
+    SELECT DISTINCT
+        if(function_type = 'table_macro', 'MACRO TABLE', 'MACRO'),
+        database_name, schema_name, function_name, function_oid
+    FROM duckdb_functions() WHERE NOT internal
+"""
+VARIABLES = "SELECT name FROM duckdb_variables()"
 STATE = """
     SELECT
-        (SELECT (count(*), max(function_oid)) FROM duckdb_functions()),
-        (SELECT list((name, value) ORDER BY name) FROM duckdb_settings()),
-        (SELECT list(name ORDER BY name) FROM (SELECT (database_name, schema_name) AS name FROM duckdb_schemas())),
-        (SELECT count(*) FROM duckdb_types()),
+        (SELECT list(database_name ORDER BY database_name) FROM duckdb_databases()),
         (SELECT count(*) FROM duckdb_sequences()),
-        (SELECT count(*) FROM duckdb_variables()),
         (SELECT count(*) FROM duckdb_prepared_statements()),
         current_database(),
         current_schema()
@@ -25,33 +33,61 @@ STATE = """
 
 
 class Database:
-    """A connection that is made anew only after a test left more behind than tables and views."""
+    """A connection that is replaced only after a test has left what cannot be removed from it."""
 
     def __init__(self) -> None:
         self._spare: duckdb.DuckDBPyConnection | None = None
         self._state: list[tuple[object, ...]] = []
+        self._settings: set[tuple[str, object]] = set()
+        self._functions: set[tuple[object, ...]] = set()
 
     def take(self) -> duckdb.DuckDBPyConnection:
-        """A connection as ``anon_sql.connect()`` makes it."""
+        """Return a connection as ``anon_sql.connect()`` makes it."""
         if self._spare is None:
             made = anon_sql.connect()
             self._state = made.execute(STATE).fetchall()
+            self._settings, self._functions = set(_settings(made)), _functions(made)
             self._spare = made
         return self._spare
 
-    def give_back(self) -> None:
-        """Drop the tables and views; close the connection if anything else is not as it was."""
+    def give_back(self, *, functions: bool = True) -> None:
+        """Remove what the test has made; close the connection if anything else has changed.
+
+        functions: whether the test may have made functions; to list them takes time.
+        """
         assert self._spare is not None
-        if not self._emptied(self._spare):
+        if not self._emptied(self._spare, functions):
             self._spare.close()
             self._spare = None
 
-    def _emptied(self, con: duckdb.DuckDBPyConnection) -> bool:
+    def _emptied(self, con: duckdb.DuckDBPyConnection, listed: bool) -> bool:
         try:
             con.begin()  # an error if a transaction is open or the connection closed
-            for kind, *name in con.execute(LEFT).fetchall():
-                con.execute(f"DROP {kind} {'.'.join(map(quote, name))}")
+            functions = _functions(con) if listed else self._functions
+            made = [(kind, *name) for kind, *name, _ in functions - self._functions]
+            for kind, *name in (*made, *con.execute(LEFT).fetchall()):
+                con.execute(f"DROP {kind} {_named(name)}")
+            for (name,) in con.execute(VARIABLES).fetchall():
+                con.execute(f"RESET VARIABLE {quote(name)}")
             con.commit()
-            return con.execute(STATE).fetchall() == self._state
+            for setting in {name for name, _ in set(_settings(con)) - self._settings}:
+                con.execute(f"RESET {setting}")
+            kept = functions >= self._functions and set(_settings(con)) == self._settings
+            return kept and con.execute(STATE).fetchall() == self._state
         except duckdb.Error:
             return False
+
+
+def _named(parts: list[object]) -> str:
+    """Return a qualified name in quotes; NULL parts are left out."""
+    return ".".join(quote(str(part)) for part in parts if part is not None)
+
+
+def _functions(con: duckdb.DuckDBPyConnection) -> set[tuple[object, ...]]:
+    """Return the functions that are not DuckDB's: how to drop them, names, and number."""
+    return set(con.execute(FUNCTIONS).fetchall())
+
+
+def _settings(con: duckdb.DuckDBPyConnection) -> list[tuple[str, object]]:
+    """Return the names and values of the settings."""
+    return con.execute("SELECT name, value FROM duckdb_settings()").fetchall()
