@@ -70,9 +70,12 @@ def printed(box):
     return [lines[0], *lines[2:]]
 
 
-def shown(con, sql):
-    """The same of a query: every value as DuckDB writes it as text."""
-    result = con.sql(duckdb.extract_statements(sql)[-1].query)
+def run_shown(con, sql):
+    """The same of a query with every value as DuckDB writes it as text, the header as first row."""
+    *before, last = duckdb.extract_statements(sql)
+    for statement in before:
+        con.execute(statement.query).fetchall()
+    result = con.sql(last.query)
     texts = result.project("COLUMNS(*)::VARCHAR").fetchall()
     return [result.columns, *(["NULL" if v is None else v for v in row] for row in texts)]
 
@@ -86,12 +89,17 @@ def test_the_example_of_every_header(tables, entry):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_blocks_of_every_page(page_tables, page):
-    names, previous = {"con": page_tables, "anon_sql": anon_sql}, ("", "")
-    for kind, block in BLOCK.findall(page.read_text(encoding="utf-8")):
+    names = {"con": page_tables, "anon_sql": anon_sql}
+    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
+    for (kind, block), (next_kind, next_block) in zip(blocks, [*blocks[1:], ("", "")], strict=True):
         expected = MUST_FAIL.match(block)
+        boxed = next_kind == "text" and next_block.startswith("┌")
+        assert kind == "sql" or not boxed, next_block
         if kind == "sql" and expected:
             with pytest.raises(duckdb.Error, match=re.escape(expected[1])):
                 run(page_tables, block)
+        elif kind == "sql" and boxed:
+            assert printed(next_block) == run_shown(page_tables, block)
         elif kind == "sql":
             run(page_tables, block)
         elif kind == "python":
@@ -104,10 +112,6 @@ def test_the_blocks_of_every_page(page_tables, page):
             ):
                 result = command.run(*shlex.split(line))
                 assert result.exit_code == 0, result.output
-        elif kind == "text" and block.startswith("┌"):
-            assert previous[0] == "sql", block
-            assert printed(block) == shown(page_tables, previous[1])
-        previous = (kind, block)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
