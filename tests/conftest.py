@@ -29,6 +29,14 @@ QUICK = {  # likewise, but a test that is marked slow is not quick
         "test_roles.py",
     ),
 }
+OLDEST = {  # what the version of DuckDB can change: registration, binding, types, files, printing
+    *("hosts", "hierarchy", "pseudonym", "reader", "release/test_check.py"),
+    *("apps/test_files.py", "apps/test_manifest.py", "apps/test_csv_files.py", "attack"),
+    *("measure/test_gcp.py", "measure/test_measured.py", "measure/test_utility.py"),
+    *("privacy/test_audit.py", "privacy/test_k_anonymity.py", "privacy/test_t_closeness.py"),
+    *("test_bad_input.py", "test_common.py", "test_complete_roles.py", "test_names.py"),
+    *("test_hierarchical.py", "test_roles.py", "test_types.py"),
+}
 TESTS = Path(__file__).resolve().parent
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 QUASI = [
@@ -48,7 +56,7 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of the groups that ``./test`` knows: slow and quick."""
+    """Mark the tests of the groups that ``./test`` and ``.ci/run`` know: slow, quick, oldest."""
     for item in items:
         places = {
             str(place.relative_to(TESTS))
@@ -57,8 +65,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         }
         if places & SLOW:
             item.add_marker("slow")
-        elif places & QUICK and not item.get_closest_marker("slow"):
-            item.add_marker("quick")
+        elif not item.get_closest_marker("slow"):
+            if places & QUICK:
+                item.add_marker("quick")
+            if places & OLDEST:
+                item.add_marker("oldest")
 
 
 @pytest.fixture(autouse=True)
@@ -74,9 +85,7 @@ def database() -> Database:
 
 
 @pytest.fixture
-def con(
-    database: Database, request: pytest.FixtureRequest
-) -> Iterator[duckdb.DuckDBPyConnection]:
+def con(database: Database, request: pytest.FixtureRequest) -> Iterator[duckdb.DuckDBPyConnection]:
     """Return a database in memory with the functions on it, and nothing else."""
     yield database.take()
     database.give_back(functions=_makes_functions(request.path))

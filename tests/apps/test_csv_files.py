@@ -122,8 +122,7 @@ def test_encodings(tmp_path):
     assert refusal(tmp_path, late).startswith("be UTF-8, got other bytes in line 700,002")
 
 
-@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize(("ends", "mark"), [("\n", "\ufeff"), ("\r\n", ""), ("\r", "\ufeff")])
 def test_line_ends_and_byte_order_mark(tmp_path, ends, mark):
     content = mark + "age,name\n1,a\n\n2,b\n\n\n3,c".replace("\n", ends)
     found = released(tmp_path, content, "--quasi", "age")
@@ -228,7 +227,7 @@ def test_options_that_cannot_be(tmp_path, options, said):
     assert sentence.startswith(f"release: {said}")
 
 
-@pytest.mark.parametrize("ending", [".csv.gz", ".csv.zst", ".tsv.zst"])
+@pytest.mark.parametrize("ending", [".csv.gz", ".tsv.zst"])
 def test_packed(tmp_path, ending):
     first, second = tmp_path / ("one" + ending), tmp_path / "two.csv"
     people = written(tmp_path, PEOPLE)

@@ -5,7 +5,7 @@ import io
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_sql.apps import files
@@ -13,6 +13,7 @@ from anon_sql.apps.csv_files.dialect import Dialect
 from anon_sql.core.names import quote
 from anon_sql.errors import AnonError
 from tests.command import run
+from tests.drawing import examples
 
 
 def read(folder, content, dialect=None, **options):
@@ -116,7 +117,7 @@ FIELD = st.text(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(data=st.data())
 def test_what_python_reads(tmp_path_factory, data):
     """The texts of every row, in order; NULL for an empty field."""
@@ -161,7 +162,7 @@ def test_what_python_reads(tmp_path_factory, data):
     assert [[t or None for t in row] for row in as_release.fetchall()] == expected
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(
     header=st.sampled_from(["a,b", "a", '"a","b"', '"a\n",b', "\ufeffa,b", '\ufeff"a","b"']),
     body=st.text(st.sampled_from('",,,\n\n\rx 1'), max_size=40),

@@ -45,7 +45,7 @@ def test_csv_to_csv(people):
     assert sorted(p.name for p in people.parent.iterdir()) == ["people.csv", "safe.csv"]
 
 
-@pytest.mark.parametrize("ending", [".csv", ".CSV", ".tsv", ".csv.gz", ".tsv.gz", ".parquet"])
+@pytest.mark.parametrize("ending", [".CSV", ".tsv.gz", ".parquet"])
 def test_every_ending_can_be_read_and_written(people, ending):
     first = people.with_name("one" + ending)
     second = people.with_name("two.csv")

@@ -88,9 +88,9 @@ def alike(typed, label):
 
 @pytest.mark.parametrize(("name", "tree"), CASES)
 @examples(2, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
-@given(st.lists(conditions, min_size=60, max_size=60))
+@given(st.lists(conditions, min_size=30, max_size=30))
 def test_bounds_hold_and_are_those_of_the_twin(con, name, tree, drawn):
-    """The first example is 60 times the simplest condition, hence the set."""
+    """The first example is 30 times the simplest condition, hence the set."""
     drawn, quasi = list(dict.fromkeys(drawn)), quasi_of(name)
     trees = TREES if tree and name != "canon" else {}
     raw, shown = rows_of(con, "t"), rows_of(con, released(con, name, tree))

@@ -84,15 +84,16 @@ def agree(con, found, table, method, quasi, sensitive, more="", hierarchy="", se
 QUASI, SENSITIVE = ["age", "city", "sex", "born"], ["illness"]
 
 
-@pytest.mark.parametrize("method", FITTING)
+@pytest.mark.parametrize("method", ["anonymize", "dop", "mondrian_cof"])
 def test_every_method(people, method):
     found = traded(people, "people", f", method := '{method}', ks := [1, 6], ls := [1, 2]")
     assert len(found) == 4
     agree(people, found, "people", method, QUASI, SENSITIVE)
 
 
-@pytest.mark.parametrize("method", ["anonymize", "datafly", "mondrian"])
-@pytest.mark.parametrize("some", [False, True])
+@pytest.mark.parametrize(
+    ("method", "some"), [("anonymize", False), ("datafly", True), ("mondrian", True)]
+)
 def test_hierarchies(people, method, some):
     people.execute(HIERARCHIES)
     if some:
