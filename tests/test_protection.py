@@ -22,6 +22,8 @@ ASKED = {
     "recursive": {"l": 2, "kind": "recursive", "c": 2.0},
     "near": {"t": 0.25},
     "both": {"l": 2, "t": 0.4},
+    "likeness": {"beta": 0.5},
+    "disclosure": {"delta": 1.5, "l": 2},
     "persons": {"persons": True},
     "persons near": {"persons": True, "l": 2, "t": 0.4},
 }
@@ -58,7 +60,7 @@ def call(method, how, table="t", **more):
         **({"l": how["l"]} if "l" in how else {}),
         **({"l_kind": how["kind"]} if "kind" in how else {}),
         **({"c": how["c"]} if "c" in how else {}),
-        **({"t": how["t"]} if "t" in how else {}),
+        **{name: how[name] for name in ("t", "beta", "delta") if name in how},
         **({"entity": "p"} if how.get("persons") else {"identifiers": ["p"]}),
         **more,
     }
@@ -164,6 +166,9 @@ def test_the_same_release_for_the_same_rows(con):
         ),
         ("l := 2", "l and t need a sensitive column, got none"),
         ("t := 0.5", "l and t need a sensitive column, got none"),
+        ("beta := 0.5", "beta and delta need a sensitive column, got none"),
+        ("delta := 0, sensitive := 'w'", "delta must be a number above 0, got 0"),
+        ("beta := true, sensitive := 'w'", "beta must be a number above 0, got a BOOLEAN"),
         (
             "l := 2.5, sensitive := 'w'",
             "l must be a whole number where l_kind is 'distinct', got 2.5",

@@ -13,7 +13,7 @@ from anon_sql.errors import AnonError
 FORM = 1
 ENDING = ".anon.json"
 # parameters of a release that its manifest states, and one that only the audit reads
-PROMISED = ("k", "l", "t", "l_kind", "c", "entity", "suppressed", "seed")
+PROMISED = ("k", "l", "t", "beta", "delta", "l_kind", "c", "entity", "suppressed", "seed")
 UNIQUE = "unique_share"
 ROLES = ("qids", "sensitive", "identifiers", "keep")  # as functions call them
 _SHAPE: dict[str, Any] = {
@@ -21,7 +21,7 @@ _SHAPE: dict[str, Any] = {
     "parameters": dict.fromkeys([*PROMISED, "hierarchy", "options"], object),
     "roles": dict.fromkeys([*ROLES, "without_role"], list),
     "raw": {"schema_sha256": str},
-    "achieved": dict.fromkeys(["k", "l", "t"], object),
+    "achieved": dict.fromkeys(["k", "l", "t", "beta", "delta"], object),
     "checks": list,
     "measures": dict,
     "loss": [{"attribute": str, "ncp": object}],

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from anon_sql.core.options import Choice, Number, Option, OrNull, Whole, read
+from anon_sql.core.options import Choice, Number, Option, OrNull, Positive, Whole, read
 from anon_sql.core.roles import Roles, fold
 from anon_sql.errors import AnonError
 from anon_sql.measures.diversity import KIND, C
@@ -16,6 +16,8 @@ _OPTIONS: dict[str, Option] = {
     "k": OrNull(Whole(1)),
     "l": OrNull(Number(1)),
     "t": OrNull(Number(0, 1)),
+    "beta": OrNull(Positive()),
+    "delta": OrNull(Positive()),
     "l_kind": KIND,
     "c": C,
     "suppressed": Choice(("keep", "drop")),
@@ -26,7 +28,9 @@ _OPTIONS: dict[str, Option] = {
 
 @dataclass(frozen=True)
 class Asked:
-    """k, l, t: None where they are only measured. entity: the column that tells persons apart.
+    """k, l, t: None where they are only measured; beta, delta: None where they are not.
+
+    entity: the column that tells persons apart.
 
     unique_share: largest share of rows that may be unique on the kept columns together.
     types: SQL type by quasi-identifier; values: by sensitive column.
@@ -37,6 +41,8 @@ class Asked:
     k: int | None
     l: float | None  # noqa: E741 - the field's name for it
     t: float | None
+    beta: float | None
+    delta: float | None
     l_kind: str
     c: float
     suppressed: str
@@ -69,6 +75,7 @@ def asked(
     require_released(NAME, roles.sensitive, list(shown))
     checked = read(NAME, _OPTIONS, options)
     asks = {"l": (checked["l"] or 1) > 1, "t": checked["t"] is not None and checked["t"] < 1}
+    asks |= {name: checked[name] is not None for name in ("beta", "delta")}
     for name, wanted in asks.items():
         if wanted and not roles.sensitive:
             raise AnonError(

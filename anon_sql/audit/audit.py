@@ -15,6 +15,8 @@ from anon_sql.audit.spelling import require_order, spelling, unique_ends
 from anon_sql.audit.stems import slots, stems, unmatched
 from anon_sql.audit.telling_columns import telling_columns
 from anon_sql.core.labels.read_coverage import coverage
+from anon_sql.measures.beta_likeness import likeness
+from anon_sql.measures.delta_disclosure import disclosure
 
 
 def audit(
@@ -35,13 +37,15 @@ def audit(
     left = None if known is None else unmatched(found, known, given.rows)
     whose = persons.whose(given, found, known if left == 0 else None)
     told = whose is not None or asked.entity is None or not given.shown
-    asks = asked.l is not None or asked.t is not None
+    asks = any(each is not None for each in (asked.l, asked.t, asked.beta, asked.delta))
     values = {name: class_values(given, name, whose) for name in asked.values if asks}
     rows = [
         class_promises.rows(given),
         class_promises.anonymity(given, found, known),
         class_promises.diversity(given, values, told),
         class_promises.closeness(given, values, trees, told),
+        *class_promises.of_shares(given, "beta", asked.beta, values, likeness, told),
+        *class_promises.of_shares(given, "delta", asked.delta, values, disclosure, told),
         class_promises.suppressed(given),
         label_truth.kept(given, found),
         *label_truth.labels(given, found, known, left),

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.audit import persons
@@ -16,8 +15,7 @@ from anon_sql.core.labels.coverage import Ints
 from anon_sql.measures.closeness import closeness as distances
 from anon_sql.measures.closeness import ground
 from anon_sql.measures.diversity import diversity as levels
-
-Floats = npt.NDArray[np.float64]
+from anon_sql.measures.spread import Floats, Held, Spread
 
 _SUPPRESSED = "suppressed rows"
 _NOBODY = "the release does not say whose rows are in a class"
@@ -119,12 +117,39 @@ def closeness(
         name: ground(NAME, name, asked.values[name], each.held, each.values, trees.get(name))
         for name, each in values.items()
     }
+    return _at_most(given, "t", asked.t, values, lambda n, each: distances(*each, by[n]))
+
+
+def of_shares(
+    given: Compared,
+    name: str,
+    required: float | None,
+    values: Mapping[str, ClassValues],
+    measure: Callable[[Spread, Held], Floats],
+    told: bool,
+) -> list[Property]:
+    """Return β or δ if it is required, of persons where ``entity`` tells them apart."""
+    if required is None:
+        return []
+    if not told:
+        return [Property(name, required, None, None, _NOBODY)]
+    return [_at_most(given, name, required, values, lambda _, each: measure(*each))]
+
+
+def _at_most(
+    given: Compared,
+    name: str,
+    required: float,
+    values: Mapping[str, ClassValues],
+    measure: Callable[[str, tuple[Spread, Held]], Floats],
+) -> Property:
+    """Return the property that a measure of each class is at most what is required."""
     if any(each.lacking for each in values.values()):
-        return Property("t", asked.t, None, None, "values that the raw table lacks")
-    found = {n: distances(each.spread, each.held, by[n]) for n, each in values.items()}
+        return Property(name, required, None, None, "values that the raw table lacks")
+    found = {n: measure(n, (each.spread, each.held)) for n, each in values.items()}
     most, example = _worst(given, found, max)
-    said = at_most("t", asked.t, most, example)
-    return untold(said) if asked.synthetic else said
+    said = at_most(name, required, most, example)
+    return untold(said) if given.asked.synthetic else said
 
 
 def _worst(

@@ -1,4 +1,4 @@
-"""Define the constraints on equivalence classes: k-anonymity, l-diversity and t-closeness.
+"""Define the constraints on equivalence classes: k, l, t, beta and delta.
 
 A class is legal if it satisfies all of them. The union of legal classes is legal, so merging ends
 with legal classes. If persons are counted instead of rows, this holds only for k and for distinct
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql.core.share_bounds import fewest_rows, share_bounds
 from anon_sql.errors import AnonError
 
 if TYPE_CHECKING:
@@ -42,9 +43,9 @@ class Sensitive:
 class Constraint:
     """The constraints that every class must satisfy.
 
-    k: minimum number of rows, or of persons if ``rules.persons``. rules: arrays for l, t and
-    persons, indexed by the row positions of one table; None if only k is required. names: the
-    sensitive columns.
+    k: minimum number of rows, or of persons if ``rules.persons``. rules: arrays for l, t, beta,
+    delta and persons, indexed by the row positions of one table; None if only k is required.
+    names: the sensitive columns.
     """
 
     k: int
@@ -54,12 +55,17 @@ class Constraint:
     @property
     def smallest(self) -> int:
         """Return the least possible number of rows of a legal class."""
-        return self.k if self.rules is None else max(self.k, ceil(self.rules.l))
+        rules = self.rules
+        if rules is None:
+            return self.k
+        return max(self.k, ceil(rules.l), fewest_rows(rules.least, rules.most))
 
     @property
     def promise(self) -> str:
         """Return the constraints as a phrase for error messages."""
-        return "satisfy k, l and t" if self.rules else f"have at least {self.k} rows"
+        if self.rules is None:
+            return f"have at least {self.k} rows"
+        return "satisfy k, l, t, beta and delta" if self.rules.most.size else "satisfy k, l and t"
 
     def require(self, function: str, rows: int) -> None:
         """Raise AnonError if the whole table of ``rows`` rows, taken as one class, is not legal."""
@@ -119,7 +125,7 @@ class Constraint:
     def only(self, kept: npt.NDArray[np.bool_]) -> "Constraint":
         """Return the constraint for the rows marked in ``kept``, bool[n], renumbered without gaps.
 
-        t is still measured against the distribution in the whole table.
+        t, beta and delta still refer to the distribution in the whole table.
         """
         if self.rules is None:
             return self
@@ -154,22 +160,28 @@ def constraint(
     kind: str = "distinct",
     c: float = 3.0,
     t: float = 1.0,
+    beta: float | None = None,
+    delta: float | None = None,
 ) -> Constraint:
     """Return the constraint on the classes of a table.
 
     persons: int32[n], the person of each row, numbered from 0; None to count rows. l, kind, c:
-    l-diversity, with c for the recursive kind. t: t-closeness, 1 for none.
+    l-diversity, with c for the recursive kind. t: t-closeness, 1 for none. beta, delta: see
+    ``share_bounds``, None for none.
     """
-    if persons is None and l <= 1 and t >= 1:
+    protects = l > 1 or t < 1 or beta is not None or delta is not None
+    if persons is None and not protects:
         return Constraint(k)
     from anon_sql.kernels.legal.bags import Rules
 
-    asked = list(sensitive) if l > 1 or t < 1 else []
+    asked = list(sensitive) if protects else []
     bags = [_bag(column.codes, column.known, persons) for column in asked]
     if persons is not None:
         bags.append(_bag(persons, int(persons.max(initial=-1)) + 1, None))
     held = _padded([bag[2] for bag in bags], np.int64)
     below = np.cumsum(held, axis=1, dtype=np.float64)
+    counts = _padded([bag[2] for bag in bags[: len(asked)]], np.int64)
+    least, most = share_bounds(counts, beta, delta)
     rules = Rules(
         k=k,
         l=float(l),
@@ -185,6 +197,8 @@ def constraint(
         total=held.sum(axis=1),
         below=below,
         area=np.cumsum(below, axis=1) - below,
+        least=least,
+        most=most,
         persons=persons is not None,
     )
     return Constraint(k, rules, tuple(column.name for column in asked))

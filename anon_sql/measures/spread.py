@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from anon_sql.core.arrow import integers
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 NULL = b""  # the key of NULL, which sorts before all others
 
 

@@ -129,6 +129,8 @@ def constraint_of(
         kind=request.l_kind,
         c=request.c,
         t=request.t,
+        beta=request.beta,
+        delta=request.delta,
     )
 
 

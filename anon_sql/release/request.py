@@ -6,7 +6,7 @@ from typing import Any
 
 from anon_sql.core.columns import is_number
 from anon_sql.core.constraints import KINDS
-from anon_sql.core.options import Choice, Number, Option, Positive, Whole, read
+from anon_sql.core.options import Choice, Number, Option, OrNull, Positive, Whole, read
 from anon_sql.core.roles import Roles, fold
 from anon_sql.errors import AnonError, did_you_mean, listed
 from anon_sql.methods import Method
@@ -19,6 +19,8 @@ COMMON: dict[str, Option] = {
     "l_kind": Choice(KINDS),
     "c": Positive(),
     "t": Number(0, 1),
+    "beta": OrNull(Positive()),
+    "delta": OrNull(Positive()),
 }
 DEFAULTS: dict[str, Any] = {
     "format": "label",
@@ -28,6 +30,8 @@ DEFAULTS: dict[str, Any] = {
     "l_kind": "distinct",
     "c": 3,
     "t": 1.0,
+    "beta": None,
+    "delta": None,
 }
 MOST = 2**31 - 1  # larger k are equivalent: a table has fewer rows
 
@@ -37,10 +41,11 @@ class Request:
     """A checked call.
 
     quasi: SQL type of each quasi-identifier by name, in the order of the call. kept: columns that
-    are released unchanged. protected: sensitive columns that l or t applies to, by name, with
-    whether t uses the ordered distance. entity: the column that identifies persons. classes: the
-    column of given class ids. options: parameters of the method. threads: number of threads.
-    time_zone: of timestamps that the hierarchy writes without one. Others: as in the SQL interface.
+    are released unchanged. protected: sensitive columns that l, t, beta or delta applies to, by
+    name, with whether t uses the ordered distance. entity: the column that identifies persons.
+    classes: the column of given class ids. options: parameters of the method. threads: number of
+    threads. time_zone: of timestamps that the hierarchy writes without one. Others: as in the SQL
+    interface.
     """
 
     function: str
@@ -58,6 +63,8 @@ class Request:
     l_kind: str = "distinct"
     c: float = 3.0
     t: float = 1.0
+    beta: float | None = None
+    delta: float | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     threads: int = 1
     time_zone: str = "UTC"
@@ -141,7 +148,7 @@ def request(
 def _protected(
     function: str, asked: Mapping[str, Any], roles: Roles, types: Mapping[str, str]
 ) -> dict[str, bool]:
-    """Return the sensitive columns that l or t applies to, and whether t uses ordered distance."""
+    """Return the columns that l, t, beta or delta applies to, and whether t is by rank."""
     if asked["l_kind"] != "entropy" and asked["l"] != int(asked["l"]):
         raise AnonError(
             function,
@@ -149,11 +156,12 @@ def _protected(
             f"{asked['l']:g}",
             "l_kind := 'entropy' takes fractions",
         )
-    wanted = asked["l"] > 1 or asked["t"] < 1
+    bounded = asked["beta"] is not None or asked["delta"] is not None
+    wanted = asked["l"] > 1 or asked["t"] < 1 or bounded
     if wanted and not roles.sensitive:
         raise AnonError(
             function,
-            "l and t need a sensitive column",
+            f"{'beta and delta' if bounded else 'l and t'} need a sensitive column",
             "none",
             "pass sensitive := ['illness', …] or declare it: COMMENT ON COLUMN t.illness IS "
             "'anon:sensitive'",

@@ -33,8 +33,11 @@ class Population:
     trees: Mapping[str, pa.StructArray]
 
 
-def matches(population: Population, pair: Pair) -> Ints:
-    """Return the rows of the population that each class's label matches, int64[m]."""
+def matches(population: Population, pair: Pair) -> tuple[Ints, bool]:
+    """Return the rows of the population that each class's label matches, int64[m].
+
+    The second result is whether every row is matched by some label.
+    """
     from anon_sql.kernels.legal.matching_rows import matching_rows
 
     columns = [
@@ -50,10 +53,10 @@ def matches(population: Population, pair: Pair) -> Ints:
     ]
     column = narrowest(columns)
     order = np.argsort(columns[column].codes, kind="stable")
-    found: Ints = matching_rows(
+    found, covered = matching_rows(
         codes_of(columns)[order], population.counts[order], column, labels_of(columns)
     )
-    return found
+    return found, bool(covered.all())
 
 
 def require_rows(found: Ints, rows: Ints) -> None:

@@ -1,13 +1,18 @@
 """The risk that a person in a release is found again (El Emam and Dankar 2008)."""
 
+from collections.abc import Mapping
 from math import fsum
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from anon_sql.core.options import Number
 from anon_sql.measures.pair import Pair
+from anon_sql.risk.individual import expected_risk
 from anon_sql.risk.population import Ints, Population, matches, require_rows
+from anon_sql.risk.population_unique import population_unique
+from anon_sql.risk.sample import Floats, Weights, sample
 
 THRESHOLD = Number(0, 1)
 RISK = pa.schema(
@@ -19,13 +24,26 @@ RISK = pa.schema(
         ("journalist", pa.float64()),
         ("journalist_at_risk", pa.int64()),
         ("marketer", pa.float64()),
+        ("k_map", pa.int64()),
+        ("presence_min", pa.float64()),
+        ("presence_max", pa.float64()),
+        ("population_unique", pa.float64()),
+        ("estimator", pa.string()),
+        *((name, pa.float64()) for name in ("pitman", "zayatz", "snb")),
     ]
 )
 
 
-def risk(pair: Pair, threshold: float, population: Population | None) -> pa.Table:
+def risk(
+    pair: Pair,
+    threshold: float,
+    population: Population | None,
+    options: Mapping[str, Any],
+    weights: Weights | None,
+) -> pa.Table:
     """Return one row of ``RISK``: of a prosecutor 1 / f, f the rows of a class; of a journalist and
-    a marketer 1 / F, F the rows of the population that its label matches.
+    a marketer 1 / F, F the rows of the population that its label matches, or the expectation of 1 /
+    F where the raw table is a sample of an unknown population.
 
     Suppressed rows are one class, with those left out. Risks are NULL for an empty release. Raises
     AnonError where raw, release and population do not belong together.
@@ -34,21 +52,46 @@ def risk(pair: Pair, threshold: float, population: Population | None) -> pa.Tabl
     starred, sizes, shown = pair.suppressed(pair.losses), pair.sizes, pair.released_rows
     suppressed = int(sizes[starred].sum()) + pair.rows - shown
     f = np.where(starred, suppressed, sizes)
-    row = {"rows": shown, **_of("prosecutor", f, sizes, threshold)}
+    row = {"rows": shown, **_of("prosecutor", 1 / f, sizes, threshold)}
     row["prosecutor_mean"] = row.pop("mean")
+    drawn = sample(pair.rows, sizes, starred, options, weights, population=population is not None)
+    each: Floats | None = None
     if population is not None:
-        found = matches(population, pair)
+        found, covered = matches(population, pair)
         require_rows(found, f)
-        row |= _of("journalist", found, sizes, threshold)
+        each = 1 / found
+        row |= _presence(f, found, covered)
+    elif drawn is not None:
+        each = expected_risk(f, drawn.fraction)
+        if shown:
+            classes = np.append(f[~starred], [suppressed] * (suppressed > 0))
+            row |= population_unique(classes, drawn.size)
+    if each is not None:
+        row |= _of("journalist", each, sizes, threshold)
         row["marketer"] = row.pop("mean")
     return pa.Table.from_pylist([row], RISK)
 
 
-def _of(name: str, many: Ints, sizes: Ints, threshold: float) -> dict[str, object]:
+def _of(name: str, each: Floats, sizes: Ints, threshold: float) -> dict[str, object]:
     """The highest risk, the rows above the threshold, and the mean over all rows."""
-    each = 1 / many
     return {
         name: float(each.max()) if len(each) else None,
         f"{name}_at_risk": int(sizes[each > threshold].sum()),
         "mean": fsum(sizes * each) / int(sizes.sum()) if len(each) else None,
+    }
+
+
+def _presence(f: Ints, found: Ints, covered: bool) -> dict[str, object]:
+    """Return k-map (Sweeney 2002) and the bounds of δ-presence (Nergiz et al. 2007).
+
+    covered: whether a label matches every person of the population; another one is not in the
+    table.
+    """
+    if not len(found):
+        return {}
+    shares = f / found
+    return {
+        "k_map": int(found.min()),
+        "presence_min": float(shares.min()) if covered else 0.0,
+        "presence_max": float(shares.max()),
     }

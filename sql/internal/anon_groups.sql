@@ -84,3 +84,25 @@ __anon_grouped AS (
 ),
 __anon_listed AS (SELECT system.main.list(COLUMNS(*)) FROM __anon_grouped)
 SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_groups FROM __anon_listed;
+
+-- Group by quasi-identifiers and add the weights of each group, __anon_weight_<name>: their sum, the
+-- least, and how many are numbers. weights: name of a column, or NULL.
+CREATE OR REPLACE MACRO __anon_weight(x) AS system.main.struct_pack(
+    total := system.main.sum(TRY_CAST(x AS DOUBLE)),
+    least := system.main.min(TRY_CAST(x AS DOUBLE)),
+    known := system.main.count(TRY_CAST(x AS DOUBLE)));
+CREATE OR REPLACE MACRO __anon_weighted_groups(__anon_tbl, __anon_call, __anon_weights) AS TABLE
+WITH
+__anon_grouped AS (
+    SELECT
+        COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
+            OR __anon_is('quasi', __anon_c, __anon_call)),
+        system.main.count(*) AS __anon_count,
+        __anon_weight(COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
+            OR __anon_fold(__anon_c) = __anon_fold(__anon_weights::VARCHAR)))
+            AS '__anon_weight_\0'
+    FROM (SELECT *, 0::TINYINT AS __anon_zero FROM query_table(__anon_tbl))
+    GROUP BY ALL
+),
+__anon_listed AS (SELECT system.main.list(COLUMNS(*)) FROM __anon_grouped)
+SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_groups FROM __anon_listed;

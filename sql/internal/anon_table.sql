@@ -122,7 +122,7 @@ CREATE OR REPLACE MACRO __anon_kept_of(__anon_rows_) AS system.main.list_transfo
 CREATE OR REPLACE MACRO __anon_call_of(
     __anon_tbl, __anon_qids, __anon_sensitive, __anon_identifiers, __anon_keep,
     __anon_classes, __anon_drops, __anon_whole,
-    __anon_entity := NULL, __anon_l := 1, __anon_t := 1
+    __anon_entity := NULL, __anon_l := 1, __anon_t := 1, __anon_beta := NULL, __anon_delta := NULL
 ) AS system.main.struct_pack(
     db := __anon_db(),
     transaction := system.main.txid_current(),
@@ -139,7 +139,9 @@ CREATE OR REPLACE MACRO __anon_call_of(
     whole := __anon_whole,
     entity := __anon_entity,
     l := __anon_l,
-    t := __anon_t);
+    t := __anon_t,
+    beta := __anon_beta,
+    delta := __anon_delta);
 
 -- Return the columns that a release drops because of its entity: keep := ['*'] does not mean them.
 CREATE OR REPLACE MACRO __anon_entity_of(__anon_entity) AS
@@ -148,11 +150,12 @@ CREATE OR REPLACE MACRO __anon_entity_of(__anon_entity) AS
 -- The struct of a release: identifiers are dropped.
 CREATE OR REPLACE MACRO __anon_scope(
     __anon_tbl, __anon_qids, __anon_sensitive, __anon_identifiers, __anon_keep,
-    __anon_entity := NULL, __anon_l := 1, __anon_t := 1
+    __anon_entity := NULL, __anon_l := 1, __anon_t := 1, __anon_beta := NULL, __anon_delta := NULL
 ) AS __anon_call_of(
     __anon_tbl, __anon_qids, __anon_sensitive, __anon_identifiers, __anon_keep,
     NULL, NULL, false,
-    __anon_entity := __anon_entity, __anon_l := __anon_l, __anon_t := __anon_t);
+    __anon_entity := __anon_entity, __anon_l := __anon_l, __anon_t := __anon_t,
+    __anon_beta := __anon_beta, __anon_delta := __anon_delta);
 
 -- The struct of a building block: no column is dropped; classes: the column of class ids.
 CREATE OR REPLACE MACRO __anon_step(__anon_tbl, __anon_qids, __anon_classes) AS __anon_call_of(

@@ -8,6 +8,9 @@
 -- l: smallest diversity of each sensitive column in a class. l_kind: 'distinct' values, 'entropy'
 --   or 'recursive'. c: the constant of 'recursive'. t: largest distance of a sensitive column's
 --   distribution in a class from that in the table, 0…1.
+-- beta: largest relative gain of a sensitive value's share in a class over that in the table, also
+--   limited to -ln of the latter. delta: bound of |ln(share in a class / share in the table)| for
+--   every sensitive value. NULL for none.
 -- entity: column that identifies persons; k, l and t then count persons.
 -- hierarchy: name of a relation with attribute, value, level and label; NULL for none.
 -- seed: seed of all random choices.
@@ -22,7 +25,7 @@
 CREATE OR REPLACE MACRO compare(
     tbl, methods := NULL, ks := [5, 10, 25, 50, 100], qids := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, hierarchy := NULL, seed := 42, options := NULL,
-    l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL
+    l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, beta := NULL, delta := NULL
 ) AS TABLE
 SELECT unnest(__anon_one)
 FROM (
@@ -31,8 +34,9 @@ FROM (
     FROM __anon_table(
         'compare', tbl, 1, __anon_scope(
             tbl, qids, sensitive, identifiers, keep,
-            __anon_entity := entity, __anon_l := l, __anon_t := t),
+            __anon_entity := entity, __anon_l := l, __anon_t := t,
+            __anon_beta := beta, __anon_delta := delta),
         system.main.struct_pack(
-            seed := seed, l := l, l_kind := l_kind, c := c, t := t, methods := methods, ks := ks,
-            options := options),
+            seed := seed, l := l, l_kind := l_kind, c := c, t := t, beta := beta, delta := delta,
+            methods := methods, ks := ks, options := options),
         hierarchy, 'none'));

@@ -11,7 +11,7 @@ CREATE OR REPLACE MACRO dop_stats(
     l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
     suppressed := 'keep', seed := 42,
     eps := NULL, min_samples := NULL, loss := 'lil', noise := 'class',
-    hierarchy := NULL
+    hierarchy := NULL, beta := NULL, delta := NULL
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
     SELECT __anon_dop_stats(__anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows)
@@ -19,10 +19,12 @@ WITH __anon_found AS MATERIALIZED (
     FROM __anon_table(
         'dop', tbl, k, __anon_scope(
             tbl, qids, sensitive, identifiers, keep,
-            __anon_entity := entity, __anon_l := l, __anon_t := t),
+            __anon_entity := entity, __anon_l := l, __anon_t := t,
+            __anon_beta := beta, __anon_delta := delta),
         system.main.struct_pack(
             suppressed := suppressed, seed := seed, l := l, l_kind := l_kind, c := c, t := t,
-            eps := eps, min_samples := min_samples, loss := loss, noise := noise),
+            beta := beta, delta := delta, eps := eps, min_samples := min_samples, loss := loss,
+            noise := noise),
         hierarchy, 'none')
 )
 SELECT unnest(__anon_stats) FROM __anon_found;

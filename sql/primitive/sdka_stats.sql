@@ -14,16 +14,17 @@ CREATE OR REPLACE MACRO sdka_stats(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
     l := 2, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, seed := 42,
     generator := 'ctgan', epochs := 10, target_ratio := 2.0, dominant := 0.9, numbers := 'range',
-    hierarchy := NULL
+    hierarchy := NULL, beta := NULL, delta := NULL
 ) AS TABLE
 WITH
 __anon_mixed AS MATERIALIZED (
     FROM __anon_synthesized('sdka', tbl, k, __anon_scope(
         tbl, qids, sensitive, identifiers, keep,
-        __anon_entity := entity, __anon_l := l, __anon_t := t), system.main.struct_pack(
-        seed := seed, l := l, l_kind := l_kind, c := c, t := t, generator := generator,
-        epochs := epochs, target_ratio := target_ratio, dominant := dominant,
-        numbers := numbers), false)
+        __anon_entity := entity, __anon_l := l, __anon_t := t,
+        __anon_beta := beta, __anon_delta := delta), system.main.struct_pack(
+        seed := seed, l := l, l_kind := l_kind, c := c, t := t, beta := beta, delta := delta,
+        generator := generator, epochs := epochs, target_ratio := target_ratio,
+        dominant := dominant, numbers := numbers), false)
 ),
 __anon_added AS (
     SELECT system.main.list(COLUMNS(lambda __anon_c: __anon_c = '__anon_made' OR __anon_is(
@@ -38,10 +39,11 @@ __anon_found AS MATERIALIZED (
     FROM __anon_listed, __anon_schema(tbl, k), __anon_table(
     'sdka', tbl, k, __anon_scope(
         tbl, qids, sensitive, identifiers, keep,
-        __anon_entity := entity, __anon_l := l, __anon_t := t), system.main.struct_pack(
-        seed := seed, l := l, l_kind := l_kind, c := c, t := t, generator := generator,
-        epochs := epochs, target_ratio := target_ratio, dominant := dominant,
-        numbers := numbers),
+        __anon_entity := entity, __anon_l := l, __anon_t := t,
+        __anon_beta := beta, __anon_delta := delta), system.main.struct_pack(
+        seed := seed, l := l, l_kind := l_kind, c := c, t := t, beta := beta, delta := delta,
+        generator := generator, epochs := epochs, target_ratio := target_ratio,
+        dominant := dominant, numbers := numbers),
     hierarchy, 'none', __anon_from := '__anon_mixed')
 )
 SELECT unnest(__anon_stats) FROM __anon_found;

@@ -4,19 +4,22 @@
 --
 -- raw: name of the raw table. released: name of its release, in label or typed format.
 -- method, seed, options: how the release was made; they are recorded unchanged.
--- k, l, t, l_kind, c, entity, suppressed, unique_share: the requirements on the release, as in audit.
+-- k, l, t, l_kind, c, beta, delta, entity, suppressed, unique_share: the requirements on the release,
+--   as in audit.
 -- qids, sensitive, identifiers, keep: roles; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- Returns: one row of numbers, texts, lists and structs: manifest (1, the version of the format),
 --   versions, method, parameters, roles (names by role; columns in without_role are kept
---   unchanged), raw, achieved (k, l, t), checks (property, required, found, passed, as in audit),
+--   unchanged), raw, achieved (k, l, t,
+--   beta, delta), checks (property, required, found, passed, as in audit),
 --   measures (as in utility), loss (as in attribute_loss). COPY writes it as JSON.
 -- Errors: those of audit and utility.
 -- Example: SELECT * FROM anon_manifest('people', 'release', 'rayden', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO anon_manifest(
     raw, released, method := NULL, k := NULL, l := NULL, t := NULL, l_kind := 'distinct', c := 3,
     entity := NULL, seed := NULL, options := NULL, qids := NULL, sensitive := NULL,
-    identifiers := NULL, keep := NULL, hierarchy := NULL, suppressed := 'keep', unique_share := 0
+    identifiers := NULL, keep := NULL, hierarchy := NULL, suppressed := 'keep', unique_share := 0,
+    beta := NULL, delta := NULL
 ) AS TABLE
 WITH
 __anon_assigned AS MATERIALIZED (
@@ -29,13 +32,14 @@ __anon_assigned AS MATERIALIZED (
 ),
 __anon_audited AS MATERIALIZED (
     SELECT list({
-        'property': property, 'required': required, 'found': found, 'passed': passed})
+        'property': property, 'required': required, 'found': if(isfinite(found), found, NULL),
+        'passed': passed})
         AS __anon_checks
     FROM audit(
         raw, released, k := k, l := coalesce(l, 1), t := coalesce(t, 1), qids := qids,
         sensitive := sensitive, identifiers := identifiers, keep := keep, l_kind := l_kind, c := c,
         hierarchy := hierarchy, entity := entity, suppressed := suppressed,
-        unique_share := unique_share)
+        unique_share := unique_share, beta := beta, delta := delta)
 ),
 __anon_measured_once AS MATERIALIZED (
     SELECT struct_pack(*COLUMNS(*)) AS __anon_measures
@@ -51,7 +55,7 @@ SELECT
     method AS method,
     {
         'k': k, 'l': l, 't': t, 'l_kind': l_kind, 'c': c, 'entity': entity, 'seed': seed,
-        'suppressed': suppressed, 'unique_share': unique_share,
+        'suppressed': suppressed, 'unique_share': unique_share, 'beta': beta, 'delta': delta,
         'hierarchy': hierarchy IS NOT NULL, 'options': options
     } AS parameters,
     {
@@ -68,7 +72,9 @@ SELECT
     {
         'k': __anon_found_of(__anon_checks, 'k'),
         'l': __anon_found_of(__anon_checks, 'l'),
-        't': __anon_found_of(__anon_checks, 't')
+        't': __anon_found_of(__anon_checks, 't'),
+        'beta': __anon_found_of(__anon_checks, 'beta'),
+        'delta': __anon_found_of(__anon_checks, 'delta')
     } AS achieved,
     __anon_checks AS checks,
     __anon_measures AS measures,

@@ -1,8 +1,9 @@
 -- A check of a release against its raw table, one row per property. passed is NULL if the property
 -- cannot be decided.
 -- 'rows': raw = released; NULL if rows are left out with suppressed := 'drop', because suppressed
--- rows cannot be distinguished from lost ones. 'k', 'l', 't': of the worst class, as in
--- k_anonymity, l_diversity and t_closeness; l and t are not measured if they are NULL.
+-- rows cannot be distinguished from lost ones. 'k', 'l', 't', 'beta', 'delta': of the worst class, as
+-- in k_anonymity, l_diversity, t_closeness, beta_likeness and delta_disclosure; l and t are not
+-- measured if they are NULL, and beta and delta are left out.
 -- 'suppressed rows': none, or k, shown as * or left out.
 -- 'kept values': released rows whose values beside the labels match no remaining raw row; all rows if
 -- the release lacks a column with the role keep.
@@ -27,7 +28,8 @@
 -- has two releases with the same pseudonyms can join them. That may be intended: NULL.
 --
 -- raw: name of the raw table. released: name of its release, in label or typed format.
--- k, l, t: the requirements on the release; a k of NULL only measures, as an l or t of 1 does.
+-- k, l, t, beta, delta: the requirements on the release; a k of NULL only measures, as an l or t of 1
+--   does; a beta or delta of NULL is not measured.
 -- l_kind: 'distinct', 'entropy' or 'recursive'. c: the constant of 'recursive'.
 -- qids, sensitive, identifiers, keep: roles; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
@@ -41,16 +43,18 @@
 -- Returns: property, required, found (numbers), passed (BOOLEAN), example (labels, names of columns
 --   or counts).
 -- Errors: no quasi-identifier, one or a sensitive column that the release lacks, columns of other
---   types than a release has, raw and release swapped, an l or t without a sensitive column.
+--   types than a release has, raw and release swapped, an l, t, beta or delta without a sensitive
+--   column.
 -- Example: SELECT * FROM audit('people', 'release', 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO audit(
     raw, released, k := NULL, l := NULL, t := NULL, qids := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, l_kind := 'distinct', c := 3, hierarchy := NULL,
-    entity := NULL, suppressed := 'keep', synthetic := 0, unique_share := 0
+    entity := NULL, suppressed := 'keep', synthetic := 0, unique_share := 0,
+    beta := NULL, delta := NULL
 ) AS TABLE
 FROM __anon_audited(
     raw, released, k, {
         'l': l, 't': t, 'l_kind': l_kind, 'c': c, 'entity': entity, 'suppressed': suppressed,
-        'synthetic': synthetic, 'unique_share': unique_share},
+        'synthetic': synthetic, 'unique_share': unique_share, 'beta': beta, 'delta': delta},
     hierarchy, __anon_call_of(
         raw, qids, sensitive, identifiers, keep, NULL, __anon_entity_of(entity), true));

@@ -2,10 +2,17 @@
 -- Emam 2010). Prosecutor risk assumes that the attacker knows that the person is in the table: 1 /
 -- f, where f is the number of rows with the same labels. Journalist risk does not assume this: 1 /
 -- F, where F is the number of rows of the population that the labels match. Marketer risk is the
--- mean of 1 / F over the rows, (1 / n) * sum f / F over the classes. Without a population both are
--- NULL; if the table is the whole population, pass it as population. Rows shown as * are one class
--- together with the rows left out of the release, and match every person; rows left out are not
--- published and are not counted as at risk.
+-- mean of 1 / F over the rows, (1 / n) * sum f / F over the classes. If the table is the whole
+-- population, pass it as population. Rows shown as * are one class together with the rows left out
+-- of the release, and match every person; rows left out are not published and are not counted as at
+-- risk.
+--
+-- If the raw table is a random sample and the population is unknown, pass sampling_fraction or
+-- population_size, or the weights of the rows: 1 / F is then replaced by its expectation E(1 / F | f)
+-- (Benedetti and Franconi 1998), and the share of the population that is unique on the labels is
+-- estimated by three models: pitman (Hoshino 2001), zayatz (Zayatz 1991) and snb (Chen and McNulty
+-- 1998). population_unique is the one that the rule of Dankar et al. 2012 takes. Without any of these
+-- all but the prosecutor's risks are NULL.
 --
 -- raw: name of the raw table. released: name of its release, in label or typed format.
 -- population: name of a table of all persons who could be in the raw table, including those in it,
@@ -13,20 +20,28 @@
 -- threshold: a row is at risk above this value, 0…1.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- sampling_fraction: rows of the raw table / rows of the population, above 0 and at most 1.
+-- population_size: rows of the population. weights: name of a column of the release with sampling
+--   weights, the number of persons of the population that a row stands for.
 -- Returns: one row: rows (of the release), prosecutor (the maximum, 0…1), prosecutor_mean (over the
 --   rows of the release; classes / rows if none is suppressed), prosecutor_at_risk (rows above the
---   threshold), journalist (the maximum), journalist_at_risk, marketer. Risks are NULL for an empty
---   release.
+--   threshold), journalist (the maximum), journalist_at_risk, marketer; with a population also k_map
+--   (the smallest F), presence_min and presence_max (δ-presence: f / F, 0 if the labels do not match
+--   a person of the population); with a sample also population_unique (0…1), estimator ('pitman',
+--   'zayatz' or 'snb'), pitman, zayatz and snb (0…1, NULL if the model does not fit). Risks are NULL
+--   for an empty release.
 -- Errors: no quasi-identifier, one that the release or the population lacks, a label that cannot be
 --   read, raw and release swapped, a threshold outside 0…1, a label that matches fewer rows of the
---   population than of the release.
--- Example: SELECT * FROM risk('people', 'release', qids := ['age', 'city']);
+--   population than of the release, more than one description of the population, a population
+--   smaller than the raw table, weights that are no positive numbers.
+-- Example: SELECT * FROM risk('people', 'release', qids := ['age', 'city'], sampling_fraction := 0.01);
 CREATE OR REPLACE MACRO risk(
-    raw, released, population := NULL, threshold := 0.2, qids := NULL, hierarchy := NULL
+    raw, released, population := NULL, threshold := 0.2, qids := NULL, hierarchy := NULL,
+    sampling_fraction := NULL, population_size := NULL, weights := NULL
 ) AS TABLE
 WITH
 __anon_classed AS (
-    FROM __anon_groups(released, __anon_measure_call(raw, qids, NULL), 'quasi')),
+    FROM __anon_weighted_groups(released, __anon_measure_call(raw, qids, NULL), weights)),
 __anon_nobody AS (FROM query_table(raw) LIMIT 0),
 __anon_people AS (
     FROM __anon_population(
@@ -34,7 +49,9 @@ __anon_people AS (
 SELECT system.main.unnest(
     __anon_risk(
         __anon_given, threshold, CASE WHEN population IS NOT NULL THEN __anon_h.__anon_types END,
-        __anon_b.__anon_types, __anon_groups),
+        __anon_b.__anon_types, __anon_groups, system.main.struct_pack(
+            sampling_fraction := sampling_fraction, population_size := population_size,
+            weights := weights)),
     recursive := true)
 FROM
     __anon_given(

@@ -7,7 +7,10 @@
 --   needs a role; keep := ['*'] gives it to all others.
 -- l: smallest diversity of each sensitive column in a class. l_kind: 'distinct' values, 'entropy'
 --   or 'recursive'. c: the constant of 'recursive'. t: largest distance of a sensitive column's
---   distribution in a class from that in the table, 0…1. All three count real rows.
+--   distribution in a class from that in the table, 0…1.
+-- beta: largest relative gain of a sensitive value's share in a class over that in the table, also
+--   limited to -ln of the latter. delta: bound of |ln(share in a class / share in the table)| for
+--   every sensitive value. NULL for none. All count real rows.
 -- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
 -- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' or 'drop', without
 --   effect, because no row is suppressed. seed: seed of all random choices.
@@ -33,22 +36,24 @@ CREATE OR REPLACE MACRO sdka(
     l := 2, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
     format := 'label', suppressed := 'keep', seed := 42,
     generator := 'ctgan', epochs := 10, target_ratio := 2.0, dominant := 0.9, numbers := 'range',
-    hierarchy := NULL
+    hierarchy := NULL, beta := NULL, delta := NULL
 ) AS TABLE
 WITH __anon_mixed AS MATERIALIZED (
     FROM __anon_synthesized('sdka', tbl, k, __anon_scope(
         tbl, qids, sensitive, identifiers, keep,
-        __anon_entity := entity, __anon_l := l, __anon_t := t), system.main.struct_pack(
+        __anon_entity := entity, __anon_l := l, __anon_t := t,
+        __anon_beta := beta, __anon_delta := delta), system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
-        c := c, t := t, generator := generator, epochs := epochs, target_ratio := target_ratio,
-        dominant := dominant, numbers := numbers), true)
+        c := c, t := t, beta := beta, delta := delta, generator := generator, epochs := epochs,
+        target_ratio := target_ratio, dominant := dominant, numbers := numbers), true)
 )
 FROM __anon_release(
     'sdka', tbl, k, __anon_scope(
         tbl, qids, sensitive, identifiers, keep,
-        __anon_entity := entity, __anon_l := l, __anon_t := t),
+        __anon_entity := entity, __anon_l := l, __anon_t := t,
+        __anon_beta := beta, __anon_delta := delta),
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
-        c := c, t := t, generator := generator, epochs := epochs, target_ratio := target_ratio,
-        dominant := dominant, numbers := numbers),
+        c := c, t := t, beta := beta, delta := delta, generator := generator, epochs := epochs,
+        target_ratio := target_ratio, dominant := dominant, numbers := numbers),
     __anon_hierarchy := hierarchy, __anon_from := '__anon_mixed');

@@ -7,6 +7,9 @@
 -- l: smallest diversity of each sensitive column in a class. l_kind: 'distinct' values, 'entropy'
 --   or 'recursive'. c: the constant of 'recursive'. t: largest distance of a sensitive column's
 --   distribution in a class from that in the table, 0…1.
+-- beta: largest relative gain of a sensitive value's share in a class over that in the table, also
+--   limited to -ln of the latter. delta: bound of |ln(share in a class / share in the table)| for
+--   every sensitive value. NULL for none.
 -- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
 -- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' shows suppressed rows
 --   as *, 'drop' leaves them out.
@@ -21,13 +24,14 @@ CREATE OR REPLACE MACRO top_down(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
     l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
     format := 'label', suppressed := 'keep', seed := 42,
-    hierarchy := NULL
+    hierarchy := NULL, beta := NULL, delta := NULL
 ) AS TABLE
 FROM __anon_release(
     'top_down', tbl, k, __anon_scope(
         tbl, qids, sensitive, identifiers, keep,
-        __anon_entity := entity, __anon_l := l, __anon_t := t),
+        __anon_entity := entity, __anon_l := l, __anon_t := t,
+        __anon_beta := beta, __anon_delta := delta),
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
-        c := c, t := t),
+        c := c, t := t, beta := beta, delta := delta),
     __anon_hierarchy := hierarchy);

@@ -31,6 +31,8 @@ def asked(draw):
         "kind": draw(st.sampled_from(KINDS)),
         "c": draw(st.sampled_from([1.0, 2.0, 3.0])),
         "t": draw(st.sampled_from([0.0, 0.15, 0.3, 0.5, 1.0])),
+        "beta": draw(st.sampled_from([None, None, 0.1, 0.5, 1.0, 3.0])),
+        "delta": draw(st.sampled_from([None, None, 0.2, 0.7, 2.0])),
         "persons": draw(st.booleans()),
     }
 
@@ -86,6 +88,17 @@ def distance(values, table, ordered):
     return sum(abs(sum(gaps[: i + 1])) for i in range(len(gaps))) / max(len(gaps) - 1, 1)
 
 
+def within_shares(values, table, beta, delta):
+    """Return whether β-likeness and δ-disclosure privacy hold; NULL is a value, None asks nothing."""
+    for value, often in Counter(table).items():
+        p, q = often / len(table), values.count(value) / len(values)
+        if beta is not None and q - p > p * min(beta, -log(p)) + 1e-9:
+            return False
+        if delta is not None and (q == 0 or abs(log(q / p)) > delta + 1e-9):
+            return False
+    return True
+
+
 def legal(rows, table, how):
     """Return whether rows of a table are legal as one class."""
     size = len({row[2] for row in rows}) if how["persons"] else len(rows)
@@ -97,5 +110,7 @@ def legal(rows, table, how):
         if not diverse(values, how):
             return False
         if how["t"] < 1 and distance(values, all_values, ordered) > how["t"] + 1e-9:
+            return False
+        if not within_shares(values, all_values, how.get("beta"), how.get("delta")):
             return False
     return True

@@ -48,7 +48,7 @@ def test_a_union_of_legal_classes_is_legal(table, given_labels):
 @given(asked(), labels)
 def test_persons_and_distinct_values_are_kept_by_unions(table, given_labels):
     rows, how = table
-    how = {**how, "persons": True, "kind": "distinct", "t": 1.0}
+    how = {**how, "persons": True, "kind": "distinct", "t": 1.0, "beta": None, "delta": None}
     classes, groups = parts(rows, given_labels)
     constraint = made(rows, how)
     kept = constraint.legal(classes, len(groups))[classes]
@@ -80,6 +80,16 @@ def test_sums_between_two_values_of_a_class(held, level, size):
         for end in range(first, len(held)):
             plain = sum(abs(level - size * below[at]) for at in range(first, end))
             assert gap(rules, 0, float(level), float(size), first, end) == pytest.approx(plain)
+
+
+@examples(200)
+@given(asked(), labels)
+def test_no_legal_class_has_fewer_rows_than_the_smallest(table, given_labels):
+    rows, how = table
+    classes, groups = parts(rows, given_labels)
+    constraint = made(rows, how)
+    kept = constraint.legal(classes, len(groups))
+    assert all(len(groups[at]) >= constraint.smallest for at in np.flatnonzero(kept))
 
 
 def test_nothing_is_asked_without_l_t_and_persons():

@@ -35,7 +35,8 @@ def test_measures_and_checks_are_those_of_the_functions(release):
     assert made["measures"] == measures
     assert made["loss"] == rows(release, "FROM attribute_loss('people', 'release')")
     found = {check["property"]: check["found"] for check in checks}
-    assert made["achieved"] == {name: found[name] for name in ("k", "l", "t")}
+    wanted = {name: found[name] for name in ("k", "l", "t")}
+    assert made["achieved"] == {**wanted, "beta": None, "delta": None}
     assert (made["manifest"], made["method"]) == (1, "mondrian")
     assert made["parameters"] == {
         "k": 5,
@@ -47,9 +48,26 @@ def test_measures_and_checks_are_those_of_the_functions(release):
         "seed": 42,
         "suppressed": "keep",
         "unique_share": 0,
+        "beta": None,
+        "delta": None,
         "hierarchy": False,
         "options": None,
     }
+
+
+def test_beta_and_delta_are_stated_and_an_infinite_one_is_unknown(release):
+    made = manifest(release, ", 'mondrian', k := 5, beta := 0.01, delta := 0.5")
+    found = {check["property"]: check for check in made["checks"]}
+    (beta, delta), measured = (
+        (found["beta"], found["delta"]),
+        release.sql(
+            "SELECT beta_likeness('people', 'release'), delta_disclosure('people', 'release')"
+        ).fetchall()[0],
+    )
+    assert (beta["passed"], delta["passed"]) == (False, False)
+    for check, figure in zip((beta, delta), measured, strict=True):
+        assert check["found"] == (None if figure == float("inf") else figure)
+        assert made["achieved"][check["property"]] == check["found"]
 
 
 def test_roles_come_from_comments_and_from_the_call(release):

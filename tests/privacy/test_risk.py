@@ -12,14 +12,17 @@ def risk(con, released, raw="raw", qids="['a']", **more):
     found = con.sql(f"FROM risk('{raw}', '{released}', qids := {qids}{given})")
     assert found.columns == [
         *("rows", "prosecutor", "prosecutor_mean", "prosecutor_at_risk"),
-        *("journalist", "journalist_at_risk", "marketer"),
+        *("journalist", "journalist_at_risk", "marketer", "k_map", "presence_min", "presence_max"),
+        *("population_unique", "estimator", "pitman", "zayatz", "snb"),
     ]
-    return found.fetchall()[0]
+    row = found.fetchall()[0]
+    assert row[10:] == (None,) * 5  # no sample
+    return row[:10]
 
 
 def prosecutor(con, *given, **more):
     found = risk(con, *given, **more)
-    assert found[4:] == (None, None, None)  # nobody knows the population
+    assert found[4:] == (None,) * 6  # nobody knows the population
     return found[:4]
 
 
@@ -59,15 +62,24 @@ def test_a_population_by_hand(wards, shape):
     )
     wards.execute("INSERT INTO many VALUES (90), (NULL)")
     marketer = pytest.approx((4 / 6 + 3 / 4 + 3 / 17) / 10)
-    assert risk(wards, shape, population="'many'")[4:] == (1 / 4, 3, marketer)
+    assert risk(wards, shape, population="'many'")[4:] == (1 / 4, 3, marketer, 4, 5 / 17, 3 / 4)
     found = risk(wards, shape, population="'many'", threshold=0.05)
-    assert found[3:] == (10, 1 / 4, 10, marketer)
+    assert found[3:7] == (10, 1 / 4, 10, marketer)
 
 
 def test_the_table_as_its_population(wards, shape):
     """Who is left out can only be among the starred."""
     found = risk(wards, shape, population="'raw'")
-    assert found[1:] == (1 / 3, pytest.approx(2.6 / 10), 7, 1 / 3, 7, pytest.approx(2.25 / 10))
+    assert found[1:7] == (1 / 3, pytest.approx(2.6 / 10), 7, 1 / 3, 7, pytest.approx(2.25 / 10))
+    assert found[7:] == (3, 5 / 12, 1)
+
+
+def test_a_person_whom_no_label_matches_is_not_in_the_table(wards, shape):
+    wards.execute(f"DELETE FROM {shape} WHERE a IS NULL OR a::VARCHAR = '*'")
+    wards.execute("CREATE TABLE many AS SELECT a::BIGINT AS a FROM raw")
+    assert risk(wards, shape, population="'many'")[8:] == (0, 1)
+    wards.execute("DELETE FROM many WHERE a > 6")
+    assert risk(wards, shape, population="'many'")[8:] == (1, 1)
 
 
 def test_a_population_against_a_plain_count(people, shape):
@@ -106,7 +118,7 @@ def test_a_population_with_a_hierarchy(con):
         found = con.sql(
             "FROM risk('t', 'r', 'many', qids := ['a'], hierarchy := 'tree')"
         ).fetchall()
-        assert found[0][4:] == (1 / 50, 0, pytest.approx(2 / 5 / 20))
+        assert found[0][4:7] == (1 / 50, 0, pytest.approx(2 / 5 / 20))
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,12 @@ Keep = Annotated[
 ]
 L = Annotated[float | None, typer.Option("--l", help="How diverse sensitive columns must be.")]
 T = Annotated[float | None, typer.Option("--t", help="How far from the table's, 0 to 1.")]
+Beta = Annotated[
+    float | None, typer.Option("--beta", help="Largest relative gain of a sensitive share.")
+]
+Delta = Annotated[
+    float | None, typer.Option("--delta", help="Largest |ln| of a sensitive share by the table's.")
+]
 C = Annotated[float | None, typer.Option("--c", help="The c of --l-kind recursive.")]
 Entity = Annotated[str | None, typer.Option(help="Column that says whose a row is.")]
 _UNIQUE: Any = typer.Option(

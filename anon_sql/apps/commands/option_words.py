@@ -7,7 +7,8 @@ _OPTIONS = {
     "identifiers": "--identifier",
     "l_kind": "--l-kind",
     **{name: f"--{name}" for name in ("sensitive", "keep", "entity", "hierarchy")},
-    **{name: f"--{name}" for name in ("k", "l", "c", "t", "seed", "format", "suppressed")},
+    **{name: f"--{name}" for name in ("k", "l", "c", "t", "beta", "delta", "seed")},
+    **{name: f"--{name}" for name in ("format", "suppressed")},
     **{name: f"--{name}" for name in ("ks", "methods")},
 }
 _NAMES = "|".join(_OPTIONS)

@@ -51,6 +51,8 @@ def release(
     l_kind: arguments.Kind = None,
     c: arguments.C = None,
     t: arguments.T = None,
+    beta: arguments.Beta = None,
+    delta: arguments.Delta = None,
     entity: arguments.Entity = None,
     sensitive: arguments.Sensitive = [],  # noqa: B006
     identifier: arguments.Identifier = [],  # noqa: B006
@@ -90,8 +92,8 @@ def release(
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
         roles = dict(zip(manifest.ROLES, given, strict=True))
         options = {"format": format_.value}
-        asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t}
-        asked = {**asked, "entity": entity, "suppressed": suppressed.value, "seed": seed}
+        asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t, "beta": beta}
+        asked |= {"delta": delta, "entity": entity, "suppressed": suppressed.value, "seed": seed}
         promised = {name: value for name, value in asked.items() if value is not None}
         remove_unfinished(target)
         remove_unfinished(manifest.beside(target))

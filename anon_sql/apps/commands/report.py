@@ -31,6 +31,8 @@ def report(
     l_kind: arguments.Kind = None,
     c: arguments.C = None,
     t: arguments.T = None,
+    beta: arguments.Beta = None,
+    delta: arguments.Delta = None,
     entity: arguments.Entity = None,
     sensitive: arguments.Sensitive = [],  # noqa: B006
     identifier: arguments.Identifier = [],  # noqa: B006
@@ -62,8 +64,9 @@ def report(
         written = _written(released)
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
         roles = dict(zip(manifest.ROLES, given, strict=True))
-        asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t}
-        asked = {**asked, "entity": entity, "suppressed": None, manifest.UNIQUE: unique_share}
+        asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t, "beta": beta}
+        asked |= {"delta": delta, "entity": entity, "suppressed": None}
+        asked |= {manifest.UNIQUE: unique_share}
 
         def draw(con: duckdb.DuckDBPyConnection) -> None:
             trees = arguments.read_hierarchy(con, "report", hierarchy, "hierarchy")

@@ -15,7 +15,7 @@ COUNT = np.int64(2**32 - 1)  # mask of the bits that hold a count
 
 
 class Rules(NamedTuple):
-    """What k, l and t require of a class, and the table's own counts, in b bags.
+    """What k, l, t, beta and delta require of a class, and the table's own counts, in b bags.
 
     There is one bag for each sensitive column. k: least number of rows, or of persons where there
     are any. l, kind, c: diversity; l = 1 requires nothing. t: largest distance; t = 1 requires
@@ -28,7 +28,9 @@ class Rules(NamedTuple):
 
     held: int64[b, …], count of each value in the table; total: int64[b], their sum. below:
     float64[b, …], count of values up to and including each; area: float64[b, …], sum of ``below``
-    over the values before each. persons: whether the last bag is that of the persons.
+    over the values before each. least, most: float64[b, …], bounds on the share of each value, not
+    in the bag of the persons; of width 0 where there are none. persons: whether the last bag is
+    that of the persons.
     """
 
     k: int
@@ -45,6 +47,8 @@ class Rules(NamedTuple):
     total: npt.NDArray[np.int64]
     below: npt.NDArray[np.float64]
     area: npt.NDArray[np.float64]
+    least: npt.NDArray[np.float64]
+    most: npt.NDArray[np.float64]
     persons: bool
 
 
@@ -102,5 +106,5 @@ def nothing_asked(rows: int) -> Rules:
         keys=np.zeros((0, rows), np.int32), value=none.astype(np.int32), pairs=False,
         known=np.zeros(0, np.int64), ordered=np.zeros(0, np.bool_),
         held=none.astype(np.int64), total=np.zeros(0, np.int64),
-        below=none, area=none, persons=False,
+        below=none, area=none, least=none[:, :0], most=none[:, :0], persons=False,
     )  # fmt: skip

@@ -1,7 +1,8 @@
-"""Measure how far a class falls short of k, l and t; 0.0 where it satisfies them.
+"""Measure how far a class falls short of its constraints; 0.0 where it satisfies them.
 
 Sources: Machanavajjhala et al. 2006 (l-diversity: distinct, entropy, recursive); Li, Li and
-Venkatasubramanian 2007 (t-closeness: equal and ordered distance). Departure: each sensitive column
+Venkatasubramanian 2007 (t-closeness: equal and ordered distance); for bounds on shares see
+``core.share_bounds``. Departure: each sensitive column
 is tested by itself, not the joint condition of several. Counts are compared as whole numbers, the
 class's times the table's rows and conversely, so that no quotient is rounded.
 """
@@ -94,6 +95,25 @@ def gap(rules, bag, level, m, first, end):
 
 
 @njit(cache=True, nogil=True)
+def short_of_shares(rules, bag, values, counts):
+    """Return how many rows are beyond the bounds on shares; 0.0 where all shares are within.
+
+    values: int32[v] ascending; counts: int64[v] of each.
+    """
+    m, beyond = counts.sum(), 0.0
+    for at in range(counts.size):
+        beyond += max(counts[at] - m * rules.most[bag, values[at]] * EXACT, 0.0)
+    at = 0
+    for value in range(rules.least.shape[1]):
+        count = 0
+        if at < counts.size and values[at] == value:
+            count = counts[at]
+            at += 1
+        beyond += max(m * rules.least[bag, value] - count * EXACT, 0.0)
+    return max(beyond, LEAST) if beyond > 0 else 0.0
+
+
+@njit(cache=True, nogil=True)
 def short_of(rules, bag, held):
     """Return the shortfall of a class in one bag; 0.0 where there is none."""
     values, counts = np.empty(held.size, np.int32), np.empty(held.size, np.int64)
@@ -110,7 +130,9 @@ def short_of_values(rules, bag, values, counts):
     if rules.persons and bag == rules.total.size - 1:
         return float(counts.size * max(0, rules.k - counts.size))
     shortfall = short_of_l(rules, bag, values, counts) if rules.l > 1 else 0.0
-    return shortfall + (short_of_t(rules, bag, values, counts) if rules.t < 1 else 0.0)
+    shortfall += short_of_t(rules, bag, values, counts) if rules.t < 1 else 0.0
+    bounded = rules.most.shape[1] > 0
+    return shortfall + (short_of_shares(rules, bag, values, counts) if bounded else 0.0)
 
 
 @njit(cache=True, nogil=True)

@@ -159,6 +159,16 @@ def test_t_close_fails_with_the_largest_distance(refused, failures):
     assert failures("far").fetchall() == worst
 
 
+@pytest.mark.parametrize(
+    ("test", "measure"), [("likelier", "beta_likeness"), ("disclosed", "delta_disclosure")]
+)
+def test_shares_that_grow_fail(refused, failures, test, measure):
+    assert refused.status[test] == "fail"
+    with anon_sql.connect(refused.database, read_only=True) as con:
+        worst = con.sql(f"SELECT {measure}('adult', 'loose')").fetchall()
+    assert failures(test).fetchall() == worst
+
+
 def test_no_identifiers_fails_with_identifiers_and_their_copies(refused, failures):
     assert failures("named").fetchall() == [("person_id", "person_id"), ("visitor", "person_id")]
     assert failures("named_and_empty").fetchall() == [("person_id", "person_id")]

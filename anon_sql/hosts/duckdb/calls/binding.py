@@ -31,6 +31,8 @@ UNSAID: dict[str, Any] = {  # the scope of a call that names no column
     "entity": None,
     "l": 1,
     "t": 1,
+    "beta": None,
+    "delta": None,
 }
 HELPER = "__anon_"  # prefix of all helper columns and CTEs of the macros
 _ROLES = {  # the roles of ``bound_role`` that make up a kind
@@ -98,7 +100,12 @@ def bound_role(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: s
 
 
 def protects(scope: Mapping[str, Any]) -> bool:
-    """Return whether l or t restricts sensitive columns; invalid numbers are refused later."""
+    """Return whether l, t, beta or delta restricts sensitive columns.
+
+    Invalid numbers are refused later.
+    """
+    if scope["beta"] is not None or scope["delta"] is not None:
+        return True
     asked = scope["l"], scope["t"]
     if not all(isinstance(number, (int, float, Decimal)) for number in asked):
         return False
@@ -106,7 +113,7 @@ def protects(scope: Mapping[str, Any]) -> bool:
 
 
 def bound_protected(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> bool:
-    """Return whether k, l or t depends on the values of a column: sensitive, or the entity."""
+    """Return whether a constraint depends on the values of a column: sensitive, or the entity."""
     folded = fold(name)
     if folded in _names(scope["entity"]):
         return True

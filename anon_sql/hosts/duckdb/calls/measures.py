@@ -1,5 +1,6 @@
 """Compute the measures of a release that SQL functions return."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -12,9 +13,12 @@ from anon_sql.hosts.duckdb.calls.binding import HELPER
 from anon_sql.hosts.duckdb.calls.taking import named
 from anon_sql.hosts.duckdb.measuring import Given, helds, listed, require_bound
 from anon_sql.hosts.duckdb.registry import sql_type, udf
+from anon_sql.measures.beta_likeness import likeness
 from anon_sql.measures.closeness import closeness, ground, require_held
+from anon_sql.measures.delta_disclosure import disclosure
 from anon_sql.measures.diversity import KIND, C, diversity
-from anon_sql.measures.pair import require_released
+from anon_sql.measures.pair import Pair, require_released
+from anon_sql.measures.spread import Floats, Held, Spread
 from anon_sql.measures.utility import FORM, UTILITY, utility
 
 
@@ -68,20 +72,53 @@ def least_diversity(function: Any, given: Any, kind: Any, c: Any) -> pa.Array:
 @udf("__anon_t_closeness", "DOUBLE")
 def greatest_distance(function: Any, given: Any, raw_groups: Any) -> pa.Array:
     """Return the largest t over all classes and sensitive columns; NULL without classes."""
-    name = first(function)
-    asked = Given(name, given)
+    asked, pair, spreads, found = _beside_raw(function, given, raw_groups)
+    listed = asked.rows_of_hierarchy(pair.roles.sensitive)
+    by = {
+        column: ground(asked.function, column, pair.types[column], held, values, listed.get(column))
+        for column, (held, values) in found.items()
+    }
+    return _greatest(asked, spreads, found, lambda n, values, held: closeness(values, held, by[n]))
+
+
+@udf("__anon_beta_likeness", "DOUBLE")
+def greatest_gain(function: Any, given: Any, raw_groups: Any) -> pa.Array:
+    """Return the largest β over all classes and sensitive columns; NULL without classes."""
+    asked, _, spreads, found = _beside_raw(function, given, raw_groups)
+    return _greatest(asked, spreads, found, lambda _, values, held: likeness(values, held))
+
+
+@udf("__anon_delta_disclosure", "DOUBLE")
+def greatest_disclosure(function: Any, given: Any, raw_groups: Any) -> pa.Array:
+    """Return the largest δ over all classes and sensitive columns; NULL without classes."""
+    asked, _, spreads, found = _beside_raw(function, given, raw_groups)
+    return _greatest(asked, spreads, found, lambda _, values, held: disclosure(values, held))
+
+
+def _beside_raw(
+    function: Any, given: Any, raw_groups: Any
+) -> tuple[Given, Pair, dict[str, Spread], dict[str, tuple[Held, pa.Array | None]]]:
+    """Return a call, its relations, and the sensitive values of the classes and of the raw table.
+
+    raw_groups: the result of ``__anon_key_groups``. Raises AnonError for labels that cannot be
+    read.
+    """
+    asked = Given(first(function), given)
     pair = asked.pair()
     pair.require_no_more_rows()
     pair.losses  # noqa: B018 - labels that cannot be read are an error
-    spreads = asked.spreads(pair)
-    found = helds(raw_groups, pair.roles.sensitive)
-    listed = asked.rows_of_hierarchy(pair.roles.sensitive)
-    by = {
-        column: ground(name, column, pair.types[column], held, values, listed.get(column))
-        for column, (held, values) in found.items()
-    }
-    if not len(pair.sizes):
+    return asked, pair, asked.spreads(pair), helds(raw_groups, pair.roles.sensitive)
+
+
+def _greatest(
+    asked: Given,
+    spreads: Mapping[str, Spread],
+    found: Mapping[str, tuple[Held, pa.Array | None]],
+    measure: Callable[[str, Spread, Held], Floats],
+) -> pa.Array:
+    """Return the largest measure of a class in any sensitive column; NULL without classes."""
+    if not any(len(values.starts) for values in spreads.values()):
         return pa.array([None], pa.float64())
-    require_held(name, spreads, {column: held for column, (held, _) in found.items()})
-    far = [closeness(s, found[column][0], by[column]).max() for column, s in spreads.items()]
-    return pa.array([max(far)])
+    raw = {column: held for column, (held, _) in found.items()}
+    require_held(asked.function, spreads, raw)
+    return pa.array([max(measure(n, values, raw[n]).max() for n, values in spreads.items())])
