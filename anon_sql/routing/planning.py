@@ -57,6 +57,14 @@ def plan(
         regions = Regions(tree, groups)
         tallies = count(regions)
         groups = plans.better(regions, tallies)
+    counted = sum(tally.rows for tally in tallies)
+    if counted != domain.rows:
+        raise AnonError(
+            request.function,
+            "the table must not change while it is released",
+            f"{counted:,} rows after {domain.rows:,}",
+            "nothing was released; run it again",
+        )
     return replace(regions, rows=tuple(tally.rows for tally in tallies))
 
 
