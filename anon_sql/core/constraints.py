@@ -200,13 +200,11 @@ def constraint(
     bags = [_bag(column.codes, column.known, persons) for column in asked]
     if persons is not None:
         bags.append(_bag(persons, int(persons.max(initial=-1)) + 1, None))
-    counts = [column.counts for column in asked]
-    held = _padded(
-        [here[2] if whole is None else whole for here, whole in zip_longest(bags, counts)], np.int64
-    )
+    whole = [column.counts for column in asked]
+    counts = [own[2] if given is None else given for own, given in zip_longest(bags, whole)]
+    held = _padded(counts, np.int64)
     below = np.cumsum(held, axis=1, dtype=np.float64)
-    counts = _padded([bag[2] for bag in bags[: len(asked)]], np.int64)
-    least, most = share_bounds(counts, beta, delta)
+    least, most = share_bounds(_padded(counts[: len(asked)], np.int64), beta, delta)
     rules = Rules(
         k=k,
         l=float(l),

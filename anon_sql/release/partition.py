@@ -134,17 +134,7 @@ def constraint_of(
     persons = None
     if request.entity is not None:
         persons, _, _ = _codes(source.keys[request.entity], rows)
-    return constraint(
-        request.k,
-        found,
-        persons,
-        l=request.l,
-        kind=request.l_kind,
-        c=request.c,
-        t=request.t,
-        beta=request.beta,
-        delta=request.delta,
-    )
+    return constraint(request.k, found, persons, **request.limits)
 
 
 def _codes(

@@ -74,6 +74,12 @@ class Request:
         return self.format == "typed"
 
     @property
+    def limits(self) -> dict[str, Any]:
+        """Return the limits on sensitive columns, by parameter of ``constraint``."""
+        limits = {"l": self.l, "kind": self.l_kind, "c": self.c, "t": self.t}
+        return {**limits, "beta": self.beta, "delta": self.delta}
+
+    @property
     def centred(self) -> bool:
         """Return whether labels of numbers are the value nearest to the class mean (SDkA)."""
         return self.options.get("numbers") == "centre"

@@ -105,9 +105,7 @@ class Limits:
             for name, ordered in request.protected.items()
         ]
         self.persons = request.entity is not None
-        self.constraint: Constraint = constraint(
-            request.k, protected, None, l=request.l, kind=request.l_kind, c=request.c, t=request.t
-        )
+        self.constraint: Constraint = constraint(request.k, protected, None, **request.limits)
 
     def shortfall(self, tally: Tally) -> float:
         """Return how far a region is from legal, per row: 0.0 if and only if it is."""

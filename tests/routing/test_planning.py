@@ -1,6 +1,7 @@
 """Regions are legal as a whole, hold every row once, and give a legal release of the table."""
 
 from collections import Counter, defaultdict
+from math import inf, log
 
 import pyarrow as pa
 import pytest
@@ -47,13 +48,24 @@ COLUMNS = st.sampled_from(
     k=st.integers(1, 12),
     l=st.integers(1, 4),
     t=st.sampled_from([1.0, 1.0, 0.5, 0.2]),
+    bounds=st.sampled_from([{}, {}, {"beta": 0.5}, {"delta": 1.0}, {"beta": 2, "delta": 2}]),
     age=COLUMNS,
     city=COLUMNS,
     ill=st.sampled_from(["i * 13 % 4", "i // 50", "age_of", "i", "if(i % 30 = 0, NULL, 1)"]),
     wanted=st.sampled_from([20, 50]),
 )
 @examples(60)
-def test_regions_give_a_legal_release_or_one_sentence(rows, k, l, t, age, city, ill, wanted):  # noqa: E741
+def test_regions_give_a_legal_release_or_one_sentence(
+    rows,
+    k,
+    l,  # noqa: E741
+    t,
+    bounds,
+    age,
+    city,
+    ill,
+    wanted,
+):
     import anon_sql
 
     con = test_regions_give_a_legal_release_or_one_sentence.con
@@ -61,7 +73,7 @@ def test_regions_give_a_legal_release_or_one_sentence(rows, k, l, t, age, city, 
     test_regions_give_a_legal_release_or_one_sentence.con = con
     made(con, rows, k, age=age, city=city, ill=ill.replace("age_of", age))
     given_roles = {**CALL, "identifiers": ["id", "person"]}
-    call = asked(con, "big", k=k, l=l, t=t, **given_roles)
+    call = asked(con, "big", k=k, l=l, t=t, **bounds, **given_roles)
     routed, error = None, ""
     try:
         routed = Routed(con, "big", call, wanted, most=4 * wanted)
@@ -87,6 +99,11 @@ def test_regions_give_a_legal_release_or_one_sentence(rows, k, l, t, age, city, 
         assert len(values) >= k
         assert len(set(values) - {None}) >= l or l == 1
         assert t == 1 or limits(values) <= t + 1e-9
+        for value in held if bounds else ():
+            before, share = held[value] / rows, values.count(value) / len(values)
+            gain = min(bounds.get("beta", inf), -log(before))
+            assert share / before - 1 <= gain + 1e-9
+            assert "delta" not in bounds or abs(log(share / before)) < bounds["delta"]
     assert sorted(held.elements(), key=str) == sorted(
         (value for (value,) in con.sql('SELECT "ill ness" FROM big').fetchall()), key=str
     )
