@@ -144,8 +144,8 @@ class Constraint:
 
         return bool(legal_rows(self.rules, rows))
 
-    def only(self, kept: npt.NDArray[np.bool_]) -> "Constraint":
-        """Return the constraint for the rows marked in ``kept``, bool[n], renumbered without gaps.
+    def only(self, kept: npt.NDArray[Any]) -> "Constraint":
+        """Return the constraint for some rows, marked bool[n] or listed int64[m], renumbered.
 
         t, beta and delta still refer to the distribution in the whole table.
         """

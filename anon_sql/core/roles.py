@@ -35,12 +35,18 @@ class Roles:
     source: Mapping[str, str] = field(default_factory=dict)
 
 
-def _named(function: str, role: str, given: object, columns: Mapping[str, str]) -> list[str] | None:
+def named(
+    function: str,
+    parameter: str,
+    given: object,
+    columns: Mapping[str, str],
+    what: str = "columns of the table",
+) -> list[str] | None:
     """Return the columns that a parameter names, spelled as in the table; None if it is NULL.
 
-    columns: names by folded name. Raises AnonError for anything but distinct column names.
+    columns: names by folded name; what: what they are, for errors. Raises AnonError for anything
+    but distinct column names.
     """
-    parameter = PARAMETER[role]
     if given is None:
         return None
     names = (
@@ -56,7 +62,7 @@ def _named(function: str, role: str, given: object, columns: Mapping[str, str]) 
         if column is None:
             raise AnonError(
                 function,
-                f"{parameter} must name columns of the table",
+                f"{parameter} must name {what}",
                 f"'{name}'",
                 _separate(name, columns) or did_you_mean(name, columns.values()),
             )
@@ -106,7 +112,10 @@ def assign(
             role_of[name] = declared_role
     source = dict.fromkeys(role_of, "comment")
     given, rest = _without_rest(function, given, columns)
-    chosen = {role: _named(function, role, given.get(PARAMETER[role]), columns) for role in ROLES}
+    chosen = {
+        role: named(function, PARAMETER[role], given.get(PARAMETER[role]), columns)
+        for role in ROLES
+    }
     kept = chosen["keep"] or []
     if chosen["quasi"] is not None:
         for name in [

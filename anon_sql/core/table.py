@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -62,8 +62,8 @@ class QuasiTable:
                 came[rows, at] = values[rows]
         return came.take(self.order, axis=0)
 
-    def only(self, kept: npt.NDArray[np.bool_]) -> "QuasiTable":
-        """Return the rows at the canonical positions marked in ``kept``, bool[n]."""
+    def only(self, kept: npt.NDArray[Any]) -> "QuasiTable":
+        """Return the rows at some canonical positions, marked bool[n] or listed int64[m]."""
         part = QuasiTable(self.columns, self.order[kept])
         part.__dict__.update(points=self.points[kept], model=self.model)
         return part

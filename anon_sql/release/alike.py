@@ -5,8 +5,10 @@ import numpy.typing as npt
 
 from anon_sql.core.hierarchy.hierarchical import Hierarchical
 from anon_sql.core.table import QuasiTable
+from anon_sql.methods import Call
 from anon_sql.methods.parts.merging import merge_until_legal
 from anon_sql.release.partition import Prepared, as_came
+from anon_sql.release.strata import each_stratum
 
 Ids = npt.NDArray[np.int32]
 
@@ -21,26 +23,37 @@ def merge_alike(
     are in source order.
 
     The union of legal classes can be illegal only if persons are counted instead of rows. Groups
-    are then merged until each is legal. If that is impossible without the dropped rows, the whole
-    table becomes one class.
+    are then merged, within their strata, until each is legal. If that is impossible without the
+    dropped rows, a whole stratum becomes one class.
     """
     table, call = prepared.table, prepared.call
     limits = call.constraint
     if limits.rules is None or not limits.rules.persons:
         return None
     kept = np.where(dropped[groups], np.int32(-1), groups)[table.order]
-    real = np.ones(table.rows, np.bool_) if call.real is None else call.real
-    own = kept[real]
-    if (limits.legal(own, len(dropped)) | dropped).all():
+    if (limits.legal(kept if call.real is None else kept[call.real], len(dropped)) | dropped).all():
         return None
-    merged = merge_until_legal(table.only(real), own, limits, call.workers)
-    becomes = np.full(len(dropped), -1, np.int32)
-    becomes[own[own >= 0]] = merged[own >= 0]
-    classes = np.where(kept < 0, np.int32(-1), becomes[kept])
-    if not limits.legal(merged, int(merged.max()) + 1).all():
-        classes[:] = 0
+    classes = np.full(table.rows, -1, np.int32)
+    for rows, part in each_stratum(call, table.rows):
+        own = _merged(table.only(rows), part, kept[rows], len(dropped))
+        classes[rows] = np.where(own < 0, np.int32(-1), own + classes.max() + 1)
     found = as_came(table, classes)
     return found, None if nodes is None else common_nodes(table, found, nodes)
+
+
+def _merged(table: QuasiTable, call: Call, kept: Ids, groups: int) -> Ids:
+    """Return classes int32[n] of the groups int32[n] merged until legal, or one class of all rows.
+
+    Both are in canonical order; -1 stays.
+    """
+    real = np.ones(table.rows, np.bool_) if call.real is None else call.real
+    own = kept[real]
+    merged = merge_until_legal(table.only(real), own, call.constraint, call.workers)
+    if not call.constraint.legal(merged, int(merged.max()) + 1).all():
+        return np.zeros(table.rows, np.int32)
+    becomes = np.full(groups, -1, np.int32)
+    becomes[own[own >= 0]] = merged[own >= 0]
+    return np.where(kept < 0, np.int32(-1), becomes[kept])
 
 
 def common_nodes(table: QuasiTable, classes: Ids, nodes: Ids) -> Ids:

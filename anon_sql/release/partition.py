@@ -21,6 +21,7 @@ from anon_sql.methods.parts.joining import accompany_suppressed, dense, place_su
 from anon_sql.methods.parts.protecting import protect
 from anon_sql.release.request import Request
 from anon_sql.release.source import Source
+from anon_sql.release.strata import by_stratum, require_strata, strata_of
 
 Classes = npt.NDArray[np.int32]
 
@@ -64,7 +65,11 @@ def prepare(
     limits.require(function, len(counted), part=domain is not None)
     method = methods.find(function)
     given = _given_classes(source, table)
-    call = methods.Call(function, limits, request.seed, workers, request.options, given, real)
+    strata = strata_of(table, request.strata)
+    call = methods.Call(
+        function, limits, request.seed, workers, request.options, given, real, strata
+    )
+    require_strata(call, table.rows)
     return Prepared(table, call, method, trees, domain)
 
 
@@ -96,11 +101,16 @@ def settled(
 
     In the mode 'keep', suppressed rows form a class too, which must be legal.
     """
-    found: methods.Partition = method.run(table, call)
-    if found.nodes is not None:
-        return replace(found, classes=accompany_suppressed(found.classes, call.constraint, mode))
-    placed = place_suppressed(table, found.classes, call.constraint, mode, call.workers)
-    return replace(found, classes=protect(table, placed, call.constraint, call.workers))
+
+    def settle(table: QuasiTable, call: methods.Call) -> methods.Partition:
+        found: methods.Partition = method.run(table, call)
+        if found.nodes is not None:
+            own = accompany_suppressed(found.classes, call.constraint, mode)
+            return replace(found, classes=own)
+        placed = place_suppressed(table, found.classes, call.constraint, mode, call.workers)
+        return replace(found, classes=protect(table, placed, call.constraint, call.workers))
+
+    return by_stratum(table, call, settle)
 
 
 def as_came(table: QuasiTable, values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -11,7 +11,7 @@ from anon_sql.core.labels.make import Classes, Labels, make_labels
 from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
 from anon_sql.release.alike import merge_alike
-from anon_sql.release.partition import Prepared, constraint_of, partition, prepare
+from anon_sql.release.partition import Prepared, as_came, constraint_of, partition, prepare
 from anon_sql.release.request import Request
 from anon_sql.release.source import Source
 
@@ -93,6 +93,7 @@ def labelled(
         )
         group_of, dropped = _groups(request, printed_alike(labels), starred)
         again = merge_alike(prepared, group_of[of_row], dropped, nodes)
+    _require_strata(prepared, group_of[of_row], group_of[starred])
     position = _ordered(source, request, paths, prepared.domain, group_of[of_row], dropped)
     return Release(position, of_row[position], dict(zip(request.quasi, labels, strict=True)))
 
@@ -129,6 +130,27 @@ def _groups(
     if request.suppressed == "drop":
         dropped[group_of[starred]] = True
     return group_of, dropped
+
+
+def _require_strata(prepared: Prepared, group_of: Codes, starred: Codes) -> None:
+    """Raise AnonError if a group of rows with equal labels crosses strata.
+
+    group_of: int32[n], the group of each row. starred: the groups of suppressed rows.
+    """
+    call = prepared.call
+    if call.strata is None:
+        return
+    strata = as_came(prepared.table, call.strata)
+    first = np.empty(int(group_of.max()) + 1, np.int32)
+    first[group_of] = strata
+    crossing = np.setdiff1d(group_of[strata != first[group_of]], starred)
+    if len(crossing):
+        raise AnonError(
+            call.function,
+            "no class of labels may cross strata",
+            f"{len(crossing)} that {'does' if len(crossing) == 1 else 'do'}",
+            "nothing was released; please report this",
+        )
 
 
 def _ordered(

@@ -7,7 +7,7 @@ from typing import Any
 from anon_sql.core.columns import is_number
 from anon_sql.core.constraints import KINDS
 from anon_sql.core.options import Choice, Number, Option, OrNull, Positive, Whole, read
-from anon_sql.core.roles import Roles, fold
+from anon_sql.core.roles import Roles, fold, named
 from anon_sql.errors import AnonError, did_you_mean, listed
 from anon_sql.methods import Method
 
@@ -44,8 +44,8 @@ class Request:
     are released unchanged. protected: sensitive columns that l, t, beta or delta applies to, by
     name, with whether t uses the ordered distance. entity: the column that identifies persons.
     classes: the column of given class ids. options: parameters of the method. threads: number of
-    threads. time_zone: of timestamps that the hierarchy writes without one. Others: as in the SQL
-    interface.
+    threads. time_zone: of timestamps that the hierarchy writes without one. strata: the
+    quasi-identifiers that are not generalized. Others: as in the SQL interface.
     """
 
     function: str
@@ -68,6 +68,7 @@ class Request:
     options: Mapping[str, Any] = field(default_factory=dict)
     threads: int = 1
     time_zone: str = "UTC"
+    strata: tuple[str, ...] = ()
 
     @property
     def typed(self) -> bool:
@@ -148,7 +149,14 @@ def request(
         options=options,
         threads=threads,
         time_zone=time_zone,
+        strata=_strata(function, given.get("strata"), roles.quasi),
     )
+
+
+def _strata(function: str, given: object, quasi: Sequence[str]) -> tuple[str, ...]:
+    """Return the quasi-identifiers that are not generalized, spelled as in the table."""
+    columns = {fold(name): name for name in quasi}
+    return tuple(named(function, "strata", given, columns, "quasi-identifiers") or ())
 
 
 def _protected(

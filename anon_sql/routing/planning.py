@@ -48,6 +48,9 @@ def plan(
     largest number of rows of a region, twice ``wanted`` by default. Raises AnonError if no regions
     of at most ``most`` rows are legal.
     """
+    if request.strata:
+        rule, hint = "a release in parts has no strata", "release each stratum by itself"
+        raise AnonError(request.function, rule, ", ".join(request.strata), hint)
     plans = _Planning(request, Limits(request, domain, paths), wanted, most or 2 * wanted)
     regions = each_leaf(tree)
     tallies = count(regions)

@@ -21,6 +21,7 @@
 --   call gives the same release; NULL means time_limit.
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
 --   by nodes and scored by the leaves below them; NULL for none.
+-- strata: quasi-identifiers that are not generalized; no class crosses their values.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -30,7 +31,8 @@ CREATE OR REPLACE MACRO anonymize(
     l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
     format := 'label', suppressed := 'keep', seed := 42,
     effort := 'good', time_limit := 30, rounds := NULL,
-    hierarchy := NULL, beta := NULL, delta := NULL
+    hierarchy := NULL, beta := NULL, delta := NULL,
+    strata := NULL
 ) AS TABLE
 FROM __anon_release(
     'anonymize', tbl, k, __anon_scope(
@@ -39,6 +41,7 @@ FROM __anon_release(
         __anon_beta := beta, __anon_delta := delta),
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
-        c := c, t := t, beta := beta, delta := delta, effort := effort, time_limit := time_limit,
+        c := c, t := t, beta := beta, delta := delta, strata := strata,
+        effort := effort, time_limit := time_limit,
         rounds := rounds),
     __anon_hierarchy := hierarchy);

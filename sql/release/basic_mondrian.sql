@@ -15,6 +15,7 @@
 --   as *, 'drop' leaves them out.
 -- seed: no effect, because the method makes no random choice.
 -- hierarchy: name of a relation with attribute, value, level and label; NULL for none.
+-- strata: quasi-identifiers that are not generalized; no class crosses their values.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, a value that
 --   its hierarchy lacks.
@@ -23,7 +24,8 @@ CREATE OR REPLACE MACRO basic_mondrian(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
     l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
     format := 'label', suppressed := 'keep', seed := 42, hierarchy := NULL,
-    beta := NULL, delta := NULL
+    beta := NULL, delta := NULL,
+    strata := NULL
 ) AS TABLE
 FROM __anon_release(
     'basic_mondrian', tbl, k, __anon_scope(
@@ -32,4 +34,5 @@ FROM __anon_release(
         __anon_beta := beta, __anon_delta := delta),
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
-        c := c, t := t, beta := beta, delta := delta), __anon_hierarchy := hierarchy);
+        c := c, t := t, beta := beta, delta := delta, strata := strata),
+    __anon_hierarchy := hierarchy);

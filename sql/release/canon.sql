@@ -19,6 +19,7 @@
 --   median cut.
 -- hierarchy: name of a relation with attribute, value, level and label; NULL for none. None of its
 --   attributes may be a quasi-identifier, because the distance needs numbers.
+-- strata: quasi-identifiers that are not generalized; no class crosses their values.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a quasi-identifier that is text or has a hierarchy (use rayden), k above the number of
 --   rows.
@@ -28,7 +29,8 @@ CREATE OR REPLACE MACRO canon(
     l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
     format := 'label', suppressed := 'keep', seed := 42,
     vantage := 'random', cut := 'median', tries := 8,
-    hierarchy := NULL, beta := NULL, delta := NULL
+    hierarchy := NULL, beta := NULL, delta := NULL,
+    strata := NULL
 ) AS TABLE
 FROM __anon_release(
     'canon', tbl, k, __anon_scope(
@@ -37,6 +39,7 @@ FROM __anon_release(
         __anon_beta := beta, __anon_delta := delta),
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
-        c := c, t := t, beta := beta, delta := delta, vantage := vantage, cut := cut,
+        c := c, t := t, beta := beta, delta := delta, strata := strata,
+        vantage := vantage, cut := cut,
         tries := tries),
     __anon_hierarchy := hierarchy);

@@ -18,6 +18,7 @@
 -- seed: no effect, because the method makes no random choice.
 -- hierarchy: name of a relation with attribute, value, level and label.
 -- suppression_limit: largest share of suppressed rows, 0…1; NULL means k rows.
+-- strata: quasi-identifiers that are not generalized; no class crosses their values.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a quasi-identifier without a hierarchy, k above the number of rows, a value that its
 --   hierarchy lacks.
@@ -26,7 +27,8 @@ CREATE OR REPLACE MACRO datafly(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
     l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
     format := 'label', suppressed := 'keep', seed := 42, hierarchy := NULL,
-    suppression_limit := NULL, beta := NULL, delta := NULL
+    suppression_limit := NULL, beta := NULL, delta := NULL,
+    strata := NULL
 ) AS TABLE
 FROM __anon_release(
     'datafly', tbl, k, __anon_scope(
@@ -35,5 +37,6 @@ FROM __anon_release(
         __anon_beta := beta, __anon_delta := delta),
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
-        c := c, t := t, beta := beta, delta := delta, suppression_limit := suppression_limit),
+        c := c, t := t, beta := beta, delta := delta, strata := strata,
+        suppression_limit := suppression_limit),
     __anon_hierarchy := hierarchy);

@@ -22,6 +22,7 @@
 --   otherwise noise joins the nearest clusters. 'suppress' suppresses noise that is not legal.
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
 --   by nodes; NULL for none.
+-- strata: quasi-identifiers that are not generalized; no class crosses their values.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options, scikit-learn (extra ml) not installed.
@@ -31,7 +32,8 @@ CREATE OR REPLACE MACRO dop(
     l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
     format := 'label', suppressed := 'keep', seed := 42,
     eps := NULL, min_samples := NULL, loss := 'lil', noise := 'class',
-    hierarchy := NULL, beta := NULL, delta := NULL
+    hierarchy := NULL, beta := NULL, delta := NULL,
+    strata := NULL
 ) AS TABLE
 FROM __anon_release(
     'dop', tbl, k, __anon_scope(
@@ -40,6 +42,7 @@ FROM __anon_release(
         __anon_beta := beta, __anon_delta := delta),
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
-        c := c, t := t, beta := beta, delta := delta, eps := eps, min_samples := min_samples,
+        c := c, t := t, beta := beta, delta := delta, strata := strata,
+        eps := eps, min_samples := min_samples,
         loss := loss, noise := noise),
     __anon_hierarchy := hierarchy);

@@ -18,6 +18,7 @@
 -- columns: 'any' tries the next column if the widest has no cut, 'widest' does not.
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
 --   by nodes; NULL for none.
+-- strata: quasi-identifiers that are not generalized; no class crosses their values.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -27,7 +28,8 @@ CREATE OR REPLACE MACRO mondrian(
     l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
     format := 'label', suppressed := 'keep', seed := 42,
     partitioning := 'strict', columns := 'any',
-    hierarchy := NULL, beta := NULL, delta := NULL
+    hierarchy := NULL, beta := NULL, delta := NULL,
+    strata := NULL
 ) AS TABLE
 FROM __anon_release(
     'mondrian', tbl, k, __anon_scope(
@@ -36,6 +38,7 @@ FROM __anon_release(
         __anon_beta := beta, __anon_delta := delta),
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
-        c := c, t := t, beta := beta, delta := delta, partitioning := partitioning,
+        c := c, t := t, beta := beta, delta := delta, strata := strata,
+        partitioning := partitioning,
         columns := columns),
     __anon_hierarchy := hierarchy);

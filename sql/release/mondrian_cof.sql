@@ -25,6 +25,7 @@
 --   by nodes; NULL for none.
 -- threshold: a row is an outlier if its COF is above this number, and alpha has no effect; NULL
 --   for the rule of alpha.
+-- strata: quasi-identifiers that are not generalized; no class crosses their values.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -35,7 +36,8 @@ CREATE OR REPLACE MACRO mondrian_cof(
     format := 'label', suppressed := 'keep', seed := 42,
     alpha := 2.0, partitioning := 'strict', repair := 'cap', unrecovered := 'return',
     distance := 'gower',
-    hierarchy := NULL, threshold := NULL, beta := NULL, delta := NULL
+    hierarchy := NULL, threshold := NULL, beta := NULL, delta := NULL,
+    strata := NULL
 ) AS TABLE
 FROM __anon_release(
     'mondrian_cof', tbl, k, __anon_scope(
@@ -44,6 +46,7 @@ FROM __anon_release(
         __anon_beta := beta, __anon_delta := delta),
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
-        c := c, t := t, beta := beta, delta := delta, alpha := alpha, partitioning := partitioning,
+        c := c, t := t, beta := beta, delta := delta, strata := strata,
+        alpha := alpha, partitioning := partitioning,
         repair := repair, unrecovered := unrecovered, distance := distance, threshold := threshold),
     __anon_hierarchy := hierarchy);

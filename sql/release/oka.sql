@@ -16,6 +16,7 @@
 -- seed: seed of all random choices.
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
 --   by nodes; NULL for none.
+-- strata: quasi-identifiers that are not generalized; no class crosses their values.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -24,7 +25,8 @@ CREATE OR REPLACE MACRO oka(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
     l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
     format := 'label', suppressed := 'keep', seed := 42,
-    hierarchy := NULL, beta := NULL, delta := NULL
+    hierarchy := NULL, beta := NULL, delta := NULL,
+    strata := NULL
 ) AS TABLE
 FROM __anon_release(
     'oka', tbl, k, __anon_scope(
@@ -33,5 +35,5 @@ FROM __anon_release(
         __anon_beta := beta, __anon_delta := delta),
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
-        c := c, t := t, beta := beta, delta := delta),
+        c := c, t := t, beta := beta, delta := delta, strata := strata),
     __anon_hierarchy := hierarchy);

@@ -27,6 +27,7 @@
 --   by nodes and have distance 0 or 1, also if they are numeric; NULL for none.
 -- threshold: a row is an outlier if its COF is above this number, and alpha has no effect; NULL
 --   for the rule of alpha.
+-- strata: quasi-identifiers that are not generalized; no class crosses their values.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -37,7 +38,8 @@ CREATE OR REPLACE MACRO rayden(
     format := 'label', suppressed := 'keep', seed := 42,
     alpha := 2.0, vantage := 'random', cut := 'balanced', tries := 8,
     repair := 'cap', variant := 'rayden', unrecovered := 'return',
-    hierarchy := NULL, threshold := NULL, beta := NULL, delta := NULL
+    hierarchy := NULL, threshold := NULL, beta := NULL, delta := NULL,
+    strata := NULL
 ) AS TABLE
 FROM __anon_release(
     'rayden', tbl, k, __anon_scope(
@@ -46,7 +48,8 @@ FROM __anon_release(
         __anon_beta := beta, __anon_delta := delta),
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
-        c := c, t := t, beta := beta, delta := delta, alpha := alpha, vantage := vantage,
+        c := c, t := t, beta := beta, delta := delta, strata := strata,
+        alpha := alpha, vantage := vantage,
         cut := cut, tries := tries, repair := repair, variant := variant,
         unrecovered := unrecovered, threshold := threshold),
     __anon_hierarchy := hierarchy);

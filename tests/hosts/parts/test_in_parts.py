@@ -272,7 +272,7 @@ def child(database, target, resume, ends):
         text=True,
         cwd=Path(__file__).resolve().parents[3],
         env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3])},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
     )
     for _ in range(2):
         process.stdout.readline()
@@ -299,7 +299,7 @@ def test_a_kill_and_ctrl_c_leave_no_target_and_a_later_call_finishes(tmp_path):
         given = {**CALL, "qids": ["age"]}
         call = {"k": 5, "method": "mondrian", "region_rows": 100, "resume": True}
         started = time.monotonic()
-        made = anon_sql.release(con, "big", into=str(target), **call, **{**given})
+        made = anon_sql.release(con, "big", into=str(target), **call, **given)
         assert time.monotonic() - started < 60
     assert made.rows == 800
     assert left_behind(tmp_path) == []
