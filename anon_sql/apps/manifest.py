@@ -15,8 +15,10 @@ ENDING = ".anon.json"
 # parameters of a release that its manifest states, and one that only the audit reads
 PROMISED = ("k", "l", "t", "beta", "delta", "l_kind", "c", "entity", "suppressed", "seed")
 UNIQUE = "unique_share"
+STATEMENT = ("purpose", "recipient", "assumptions")  # what a release is for, in words
 ROLES = ("qids", "sensitive", "identifiers", "keep")  # as functions call them
 _SHAPE: dict[str, Any] = {
+    "statement": {"purpose": object, "recipient": object, "assumptions": list},
     "versions": {"anon_sql": str, "duckdb": str},
     "parameters": dict.fromkeys([*PROMISED, "hierarchy", "options"], object),
     "roles": dict.fromkeys([*ROLES, "without_role"], list),
@@ -44,14 +46,14 @@ def make(
 ) -> dict[str, Any]:
     """Return the manifest of a release, without the hash of its file.
 
-    tables: names of the raw table and of the release. parameters: those of PROMISED, UNIQUE and
-    ``options``. roles: column names by ROLES. hierarchy: the relation, or None.
+    tables: names of the raw table and of the release. parameters: those of PROMISED, UNIQUE,
+    STATEMENT and ``options``. roles: column names by ROLES. hierarchy: the relation, or None.
     """
     given = {
         "raw": tables[0],
         "released": tables[1],
         "method": method,
-        **{name: parameters.get(name) for name in (*PROMISED, UNIQUE, "options")},
+        **{name: parameters.get(name) for name in (*PROMISED, UNIQUE, *STATEMENT, "options")},
         **{name: roles[name] for name in ROLES},
         "hierarchy": hierarchy,
     }

@@ -7,8 +7,11 @@
 -- k, l, t, l_kind, c, beta, delta, entity, suppressed, unique_share: the requirements on the release,
 --   as in audit.
 -- qids, sensitive, identifiers, keep: roles; NULL means as declared in comments on the raw table.
+-- purpose, recipient: texts that say what the release is for and who receives it. assumptions: a list
+--   of texts on what recipients know and may do.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- Returns: one row of numbers, texts, lists and structs: manifest (1, the version of the format),
+--   statement (purpose, recipient, assumptions),
 --   versions, method, parameters, roles (names by role; columns in without_role are kept
 --   unchanged), raw, achieved (k, l, t,
 --   beta, delta), checks (property, required, found, passed, as in audit),
@@ -19,7 +22,7 @@ CREATE OR REPLACE MACRO anon_manifest(
     raw, released, method := NULL, k := NULL, l := NULL, t := NULL, l_kind := 'distinct', c := 3,
     entity := NULL, seed := NULL, options := NULL, qids := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, hierarchy := NULL, suppressed := 'keep', unique_share := 0,
-    beta := NULL, delta := NULL
+    beta := NULL, delta := NULL, purpose := NULL, recipient := NULL, assumptions := NULL
 ) AS TABLE
 WITH
 __anon_assigned AS MATERIALIZED (
@@ -51,6 +54,10 @@ __anon_lost_once AS MATERIALIZED (
 )
 SELECT
     1 AS manifest,
+    {
+        'purpose': purpose, 'recipient': recipient,
+        'assumptions': coalesce(assumptions, []::VARCHAR[])
+    } AS statement,
     {'anon_sql': anon_version(), 'duckdb': version()} AS versions,
     method AS method,
     {

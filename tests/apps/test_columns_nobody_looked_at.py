@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.apps.report.pages import first_screen
 from tests.command import refused, run
 
 pytest.importorskip("jinja2")
@@ -46,4 +47,29 @@ def test_columns_that_are_kept_are_named_with_their_figure(con, census):
     assert "audit: identifying combinations" in refused("verify", safe, "--raw", census)
     result = run("report", census, safe, "-o", page)
     assert result.exit_code == 0, result.output
-    assert "of the rows are unique on the kept columns together" in page.read_text("utf-8")
+    said = first_screen(page.read_text("utf-8"))
+    assert "✗ Do not release this as it is" in said
+    assert "✓" not in said
+    assert (
+        "of the rows are unique on the columns kept unchanged. Whoever knows these values" in said
+    )
+    assert "33 columns are released unchanged, more than the 3 that are generalized." in said
+    assert "other, unchanged 33 columns : answer_00, answer_01" in said
+
+
+def test_no_report_of_such_a_release_can_be_read_as_fine(con, census):
+    """Neither where unique rows are allowed, nor where nobody says what the columns are."""
+    safe, page = census.with_name("safe.csv"), census.with_name("page.html")
+    roles = ["--quasi", QUASI, "--keep", "*"]
+    assert run("release", census, safe, *roles, "--unique-share", 1, "--manifest").exit_code == 0
+    assert run("report", census, safe, "-o", page).exit_code == 0
+    said = first_screen(page.read_text("utf-8"))
+    assert "! No check fails, but a decision is open" in said
+    assert "of the rows are unique on the columns kept unchanged, which this release allows" in said
+    assert "No column was named as sensitive" in said
+    census.with_name("safe.csv.anon.json").unlink()
+    given = ["--quasi", QUASI, "--unique-share", 1, "--k", 5, "--overwrite"]
+    assert run("report", census, safe, "-o", page, *given).exit_code == 0
+    said = first_screen(page.read_text("utf-8"))
+    assert "✗ Do not release this as it is" in said
+    assert "34 columns without a role can be read unchanged: answer_00, answer_01" in said

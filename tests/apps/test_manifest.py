@@ -172,7 +172,7 @@ def test_another_raw_table_is_told(people, safe):
         ("", "no JSON in"),
         ("[]", "another in"),
         ('{"manifest": 2}', "another in"),
-        ('{"manifest": 1}', "one with another versions in"),
+        ('{"manifest": 1}', "one with another statement in"),
         ("\xff", "no JSON in"),
     ],
 )

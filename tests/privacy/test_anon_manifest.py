@@ -38,6 +38,7 @@ def test_measures_and_checks_are_those_of_the_functions(release):
     wanted = {name: found[name] for name in ("k", "l", "t")}
     assert made["achieved"] == {**wanted, "beta": None, "delta": None}
     assert (made["manifest"], made["method"]) == (1, "mondrian")
+    assert made["statement"] == {"purpose": None, "recipient": None, "assumptions": []}
     assert made["parameters"] == {
         "k": 5,
         "l": 2,
@@ -52,6 +53,15 @@ def test_measures_and_checks_are_those_of_the_functions(release):
         "delta": None,
         "hierarchy": False,
         "options": None,
+    }
+
+
+def test_what_a_release_is_for_is_stated(release):
+    stated = ", purpose := 'A \"study\"', recipient := 'R', assumptions := ['it''s', 'b']"
+    assert manifest(release, f", 'mondrian', k := 5{stated}")["statement"] == {
+        "purpose": 'A "study"',
+        "recipient": "R",
+        "assumptions": ["it's", "b"],
     }
 
 

@@ -31,6 +31,11 @@ Delta = Annotated[
     float | None, typer.Option("--delta", help="Largest |ln| of a sensitive share by the table's.")
 ]
 C = Annotated[float | None, typer.Option("--c", help="The c of --l-kind recursive.")]
+Purpose = Annotated[str | None, typer.Option(help="What the release is for, in words.")]
+Recipient = Annotated[str | None, typer.Option(help="Who receives the release, in words.")]
+Assumption = Annotated[
+    list[str], typer.Option(help="What recipients know or may do, in words, repeatable.")
+]
 Entity = Annotated[str | None, typer.Option(help="Column that says whose a row is.")]
 _UNIQUE: Any = typer.Option(
     min=0, max=1, help="Share of rows that may be unique on the kept columns."
@@ -75,6 +80,17 @@ def names(given: Sequence[str]) -> list[str]:
     return [name.strip() for line in lines for name in line if name.strip()]
 
 
+def statement(
+    purpose: str | None, recipient: str | None, assumptions: Sequence[str]
+) -> dict[str, Any]:
+    """Return what the options say of a release, by ``manifest.STATEMENT``."""
+    return {
+        "purpose": purpose,
+        "recipient": recipient,
+        "assumptions": [text for text in assumptions if text.strip()],
+    }
+
+
 def read_hierarchy(
     con: duckdb.DuckDBPyConnection, function: str, path: Path | None, table: str
 ) -> str | None:
@@ -101,10 +117,10 @@ def measured(
     return dict(zip(columns, row, strict=True))
 
 
-def check_page(function: str, target: Path, overwrite: bool) -> None:
+def check_page(function: str, target: Path, overwrite: bool, ending: str = ".html") -> None:
     """Raise AnonError if a page must not be written."""
-    if target.suffix.lower() != ".html":
-        raise AnonError(function, "-o must end in .html", f"'{target}'")
+    if target.suffix.lower() != ending:
+        raise AnonError(function, f"-o must end in {ending}", f"'{target}'")
     if not target.parent.is_dir():
         raise AnonError(function, "-o must be in a directory that exists", f"'{target}'")
     if target.exists() and not overwrite:

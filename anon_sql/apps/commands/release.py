@@ -1,6 +1,6 @@
 """``anon-sql release``: read a file, write its release and, on request, the manifest."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from enum import StrEnum
 from functools import partial
@@ -34,6 +34,14 @@ class Format(StrEnum):
     TYPED = "typed"
 
 
+class Effort(StrEnum):
+    """Efforts of anonymize."""
+
+    FAST = "fast"
+    GOOD = "good"
+    BEST = "best"
+
+
 class Suppressed(StrEnum):
     """Ways to treat suppressed rows."""
 
@@ -46,6 +54,9 @@ def release(
     target: Annotated[Path, typer.Argument(metavar="OUT", help="File to write, likewise.")],
     quasi: Annotated[Columns, typer.Option(help="Columns to generalize: age,sex")],
     method: Annotated[str, typer.Option(help="Release function.")] = "anonymize",
+    effort: Annotated[
+        Effort | None, typer.Option(help="Work of anonymize: more loses less. Default: good.")
+    ] = None,
     k: Annotated[int, typer.Option("--k", help="Smallest class, in rows.")] = 5,
     l: arguments.L = None,  # noqa: E741
     l_kind: arguments.Kind = None,
@@ -64,6 +75,9 @@ def release(
     suppressed: Annotated[Suppressed, typer.Option(help="Suppressed rows.")] = Suppressed.KEEP,
     seed: Annotated[int, typer.Option(help="All randomness.")] = 42,
     unique_share: arguments.UniqueShare = 0,
+    purpose: arguments.Purpose = None,
+    recipient: arguments.Recipient = None,
+    assumption: arguments.Assumption = [],  # noqa: B006
     with_manifest: Annotated[
         bool, typer.Option("--manifest", help=f"Write OUT{manifest.ENDING}, which verify checks.")
     ] = False,
@@ -91,9 +105,11 @@ def release(
         _check_manifest(target, with_manifest, overwrite)
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
         roles = dict(zip(manifest.ROLES, given, strict=True))
-        options = {"format": format_.value}
+        options = _options(format_, effort, method)
         asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t, "beta": beta}
         asked |= {"delta": delta, "entity": entity, "suppressed": suppressed.value, "seed": seed}
+        stated = arguments.statement(purpose, recipient, assumption)
+        stated[manifest.UNIQUE] = unique_share
         promised = {name: value for name, value in asked.items() if value is not None}
         remove_unfinished(target)
         remove_unfinished(manifest.beside(target))
@@ -121,22 +137,40 @@ def release(
                 files.write(con, "released", unfinished, target)
                 if with_manifest:
                     files.read(con, unfinished, "written", labels=True, named=target)
-                    parameters = {**promised, manifest.UNIQUE: unique_share, "options": options}
+                    parameters = {**promised, **stated, "options": options}
                     made = manifest.make(con, ("raw", "written"), name, parameters, roles, trees)
                     beside = written.enter_context(whole_file(manifest.beside(target)))
                     manifest.write(made, unfinished, beside)
                 interrupt.check("release")
             console.say(f"{target}: {name}, k = {k}, from {source}")
             console.show_measures(measured)
-            quasi_names = {fold(column) for column in roles["qids"]}
-            said = [text for column, text in noticed.items() if fold(column) in quasi_names]
-            for sentence in (*said, *([singled_out] if singled_out else [])):
-                console.warn(sentence)
+            _warn(noticed, roles["qids"], singled_out)
             if made is not None:
                 _say_manifest(manifest.beside(target), made)
 
         with anon_sql.connect() as con:
             stoppable(con, partial(make, con))
+
+
+def _options(format_: Format, effort: Effort | None, method: str) -> dict[str, str]:
+    """Return the options that the manifest states beside the constraints.
+
+    Raises AnonError for an effort of a method that has none.
+    """
+    if effort is None:
+        return {"format": format_.value}
+    if fold(method) != "anonymize":
+        rule, got = "--effort must come with --method anonymize", f"--method {method}"
+        raise AnonError("release", rule, got)
+    return {"format": format_.value, "effort": effort.value}
+
+
+def _warn(noticed: Mapping[str, str], qids: Sequence[str], singled_out: str | None) -> None:
+    """Warn of what was noticed in quasi-identifiers of a file, and of rows that are unique."""
+    names = {fold(column) for column in qids}
+    said = [text for column, text in noticed.items() if fold(column) in names]
+    for sentence in (*said, *([singled_out] if singled_out else [])):
+        console.warn(sentence)
 
 
 def _check_manifest(target: Path, asked: bool, overwrite: bool) -> None:

@@ -1,6 +1,8 @@
-"""``anon-sql report``: write a page on a release."""
+"""``anon-sql report``: write a page on a release, or its facts as JSON."""
 
+import json
 from collections.abc import Mapping
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +18,14 @@ from anon_sql.apps.csv_files.dialect import dialect
 from anon_sql.apps.stopping import stoppable
 from anon_sql.errors import AnonError, not_installed
 
-Page = Annotated[Path, typer.Option("-o", "--output", help="The page to write, .html.")]
+Page = Annotated[Path, typer.Option("-o", "--output", help="The file to write, .html or .json.")]
+
+
+class Format(StrEnum):
+    """Formats of a report."""
+
+    HTML = "html"
+    JSON = "json"
 
 
 def report(
@@ -39,6 +48,12 @@ def report(
     keep: arguments.Keep = [],  # noqa: B006
     hierarchy: arguments.Hierarchy = None,
     unique_share: arguments.UniqueShareOrWritten = None,
+    purpose: arguments.Purpose = None,
+    recipient: arguments.Recipient = None,
+    assumption: arguments.Assumption = [],  # noqa: B006
+    format_: Annotated[
+        Format, typer.Option("--format", help="A page, or the same facts for programs.")
+    ] = Format.HTML,
     show_sensitive: Annotated[
         bool, typer.Option("--show-sensitive", help="Show how sensitive values are distributed.")
     ] = False,
@@ -48,10 +63,10 @@ def report(
     null: arguments.Null = [],  # noqa: B006
     overwrite: arguments.Overwrite = False,
 ) -> None:
-    """Write a page on a release: checks, classes, loss, risk, error of queries, distributions.
+    """Write a page on a release: verdict, checks, attacks, risk, and what analysts lose.
 
-    Roles, k, l, t and the share come from the manifest beside RELEASED; options replace them. The
-    page is one file and loads nothing. It is for those who may see RAW.
+    Roles, constraints and statements come from the manifest beside RELEASED; options replace them.
+    The page is one file and loads nothing. It is for those who may see RAW.
 
     Example: anon-sql report people.parquet safe.parquet -o report.html
     """
@@ -59,7 +74,7 @@ def report(
         written_as = dialect("report", delimiter, quotes, header, null)
         files.check_source("report", "RAW", raw)
         files.check_source("report", "RELEASED", released)
-        arguments.check_page("report", output, overwrite)
+        arguments.check_page("report", output, overwrite, f".{format_.value}")
         facts, page = drawing("report")
         written = _written(released)
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
@@ -67,6 +82,7 @@ def report(
         asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t, "beta": beta}
         asked |= {"delta": delta, "entity": entity, "suppressed": None}
         asked |= {manifest.UNIQUE: unique_share}
+        asked |= arguments.statement(purpose, recipient, assumption)
 
         def draw(con: duckdb.DuckDBPyConnection) -> None:
             trees = arguments.read_hierarchy(con, "report", hierarchy, "hierarchy")
@@ -79,12 +95,17 @@ def report(
             if con.sql("SELECT count(*) FROM raw").fetchall() == [(0,)]:
                 raise AnonError("report", "RAW must have rows", "none")
             found = facts.gather(con, whole, show_sensitive=show_sensitive)
-            names = {"raw": raw.name, "released": released.name}
-            output.write_text(page.of_release(found, whole, written, names), "utf-8")
+            said = facts.described(found, whole, written, raw.name, released.name)
+            text = page.of_release(said) if format_ is Format.HTML else _json(said)
+            output.write_text(text, "utf-8")
 
         with anon_sql.connect() as con:
             stoppable(con, partial(draw, con))
     console.say(f"{output}: the report, for those who may see {raw}")
+
+
+def _json(said: Mapping[str, Any]) -> str:
+    return json.dumps(said, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def drawing(function: str) -> tuple[Any, Any]:
@@ -111,7 +132,9 @@ def _written(released: Path) -> dict[str, Any] | None:
 
 def _merged(written: Mapping[str, Any] | None, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is given, else the manifest's. Raises AnonError without quasi-identifiers."""
-    said = {**written["parameters"], **written["roles"]} if written else {}
+    said: dict[str, Any] = {}
+    if written:
+        said = {**written["parameters"], **written["roles"], **written["statement"]}
     whole = {
         name: value if value not in (None, []) else said.get(name, value)
         for name, value in given.items()

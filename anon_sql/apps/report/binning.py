@@ -29,10 +29,12 @@ class Bin:
 
 @dataclass(frozen=True)
 class Bins:
-    """ordered: whether they follow each other on a line."""
+    """ordered: whether they follow each other on a line. ranges: whether a bin ends where the next
+    one starts."""
 
     bins: tuple[Bin, ...]
     ordered: bool
+    ranges: bool
 
 
 def bins(con: duckdb.DuckDBPyConnection, table: str, column: str) -> Bins:
@@ -43,13 +45,11 @@ def bins(con: duckdb.DuckDBPyConnection, table: str, column: str) -> Bins:
         f"count(*) - count({name}) FROM {quote(table)}"
     ).fetchall()
     ordered = bool(_NUMBER.fullmatch(kind) or _TIME.fullmatch(kind))
-    if ordered and distinct > RANGES:
-        found = _ranges(con, table, name, kind)
-    else:
-        found = _values(con, table, name, ordered)
+    ranges = ordered and distinct > RANGES
+    found = _ranges(con, table, name, kind) if ranges else _values(con, table, name, ordered)
     if nulls:
         found = [*found, Bin("NULL", f"{name} IS NULL")]
-    return Bins(tuple(found), ordered)
+    return Bins(tuple(found), ordered, ranges)
 
 
 def _values(con: duckdb.DuckDBPyConnection, table: str, name: str, ordered: bool) -> list[Bin]:

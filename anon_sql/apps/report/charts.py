@@ -8,11 +8,15 @@ import warnings
 from base64 import b64encode
 from collections.abc import Sequence
 from io import BytesIO
+from itertools import product
+from math import isnan
 from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from anon_sql.apps.report.verdict import percent
 
 RAW, RELEASED, INK = "#3b6ea5", "#e69f00", "#333333"
 LINES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"]
@@ -32,13 +36,50 @@ _STYLE = {
 
 
 def sizes(labels: Sequence[str], counts: Sequence[int]) -> str:
-    """Draw the classes by their size."""
+    """Draw the classes by their size, in the steps of ``size_steps``."""
     with mpl.rc_context(_STYLE):
-        figure, axes = _figure(2.4)
-        axes.bar(range(len(counts)), counts, color=RAW)
-        _ticks(axes, labels)
-        axes.set_xlabel("rows in the class")
-        axes.set_ylabel("classes")
+        figure, axes = _figure(2.6)
+        bars = axes.bar(range(len(counts)), counts, color=RAW)
+        axes.bar_label(bars, [f"{count:,}" if count else "" for count in counts], fontsize=8)
+        grows = any("to" in label for label in labels)
+        turned: dict[str, Any] = {"rotation": 40, "ha": "right"} if grows else {}
+        axes.set_xticks(range(len(labels)), labels, fontsize=9, **turned)
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+        axes.margins(y=0.12)
+        axes.set_xlabel("rows in the group" + (", steps on a log scale" if grows else ""))
+        axes.set_ylabel("groups")
+        return _address(figure)
+
+
+def risks(labels: Sequence[str], shares: Sequence[float]) -> str:
+    """Draw the share of rows at risk above each threshold as bars from 0 to 100%."""
+    with mpl.rc_context(_STYLE):
+        figure, axes = _figure(0.9 + 0.32 * len(labels))
+        bars = axes.barh(range(len(shares)), [100 * share for share in shares], color=RELEASED)
+        axes.bar_label(bars, [percent(share) for share in shares], padding=3)
+        _words(axes, labels)
+        axes.set_xlim(0, 112)
+        axes.set_xticks([0, 25, 50, 75, 100])
+        axes.set_xlabel("rows at higher risk, %")
+        return _address(figure)
+
+
+def correlation(columns: Sequence[str], matrix: Sequence[Sequence[float]]) -> str:
+    """Draw a matrix of coefficients, -1 to 1; nan where there is none.
+
+    The coefficients are written in the cells, so that no colour has to be read.
+    """
+    with mpl.rc_context(_STYLE):
+        size = len(columns)
+        figure, axes = _figure(1.2 + 0.4 * size)
+        axes.imshow(matrix, cmap="PuOr", vmin=-1.6, vmax=1.6, aspect="auto")
+        names = [_cut(name) for name in columns]
+        axes.set_xticks(range(size), names, rotation=40, ha="right", fontsize=9)
+        axes.set_yticks(range(size), names, fontsize=9)
+        for row, col in product(range(size), range(size)):
+            value = matrix[row][col]
+            text = "-" if isnan(value) else f"{round(value, 2) + 0.0:.2f}"
+            axes.text(col, row, text, ha="center", va="center", fontsize=8)
         return _address(figure)
 
 

@@ -1,6 +1,6 @@
 """Compare the distribution of a column in the raw table and in its release."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,11 @@ from anon_sql.core.names import quote
 
 @dataclass(frozen=True)
 class Distribution:
-    """Rows by bin; those of a release are expected values given its labels."""
+    """Rows by bin; those of a release are expected values given its labels. See ``Bins``."""
 
     column: str
     ordered: bool
+    ranges: bool
     labels: tuple[str, ...]
     raw: tuple[float, ...]
     released: tuple[float, ...]
@@ -34,6 +35,7 @@ def quasi(con: duckdb.DuckDBPyConnection, column: str, roles: Mapping[str, Any])
     return Distribution(
         column,
         found.ordered,
+        found.ranges,
         tuple(each.label for each in found.bins),
         tuple(answers[query][0] for query in queries),
         tuple(answers[query][1] for query in queries),
@@ -50,17 +52,10 @@ def kept(con: duckdb.DuckDBPyConnection, column: str) -> Distribution:
         con.sql(f"SELECT {counts} FROM {each}").fetchall()[0] for each in ("raw", as_raw)
     )
     return Distribution(
-        column, found.ordered, tuple(each.label for each in found.bins), raw, released
+        column,
+        found.ordered,
+        found.ranges,
+        tuple(each.label for each in found.bins),
+        raw,
+        released,
     )
-
-
-def of_sizes(sizes: Sequence[int]) -> tuple[list[str], list[int]]:
-    """Return the classes by size, as labels and counts of at most some twenty bars."""
-    least, most = min(sizes), max(sizes)
-    width = -(-(most - least + 1) // 20)
-    starts = range(least, most + 1, width)
-    counts = [0] * len(starts)
-    for size in sizes:
-        counts[(size - least) // width] += 1
-    labels = [str(at) if width == 1 else f"{at} to {at + width - 1}" for at in starts]
-    return labels, counts

@@ -1,55 +1,128 @@
 """Collect the facts of a report with SQL on the tables ``raw`` and ``released``."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from math import isfinite
 from typing import Any
 
 import duckdb
 
-from anon_sql.apps.manifest import ROLES
+from anon_sql.apps.manifest import ROLES, STATEMENT, UNIQUE
 from anon_sql.apps.report import distributions
+from anon_sql.apps.report.attacked import attacked
+from anon_sql.apps.report.check_words import CONSEQUENCE, MEANING
+from anon_sql.apps.report.correlation import correlations
+from anon_sql.apps.report.named_rows import rows_of
+from anon_sql.apps.report.verdict import verdict
 from anon_sql.core.names import quote
 from anon_sql.core.roles import REST, fold
 
 SELECTIVITIES = (0.01, 0.05, 0.2)
 QUERIES, SEED = 100, 42
+ONE_IN = (2, 3, 5, 11, 20)  # thresholds of re-identification risk, 1 / n
 _ROLES = "qids := $qids, hierarchy := $hierarchy"
 
 
 def gather(
     con: duckdb.DuckDBPyConnection, asked: Mapping[str, Any], *, show_sensitive: bool
 ) -> dict[str, Any]:
-    """Return the facts of a release by section.
+    """Return the facts of a release by section: numbers, texts, lists and dicts.
 
-    asked: qids, sensitive, identifiers, keep, hierarchy; k, l, t, l_kind, c, entity, None where
-    nothing is asked.
+    asked: qids, sensitive, identifiers, keep, hierarchy; k, l, t, beta, delta, l_kind, c, entity,
+    None where nothing is asked; purpose, recipient, assumptions.
     """
     con.execute("SET TimeZone = 'UTC'")
     roles = {name: asked[name] for name in ("qids", "hierarchy")}
-    given = {name: value for name, value in asked.items() if value is not None}
+    given = {n: v for n, v in asked.items() if v is not None and n not in STATEMENT}
     listed = ", ".join(f"{name} := ${name}" for name in given)
     k = 5 if asked["k"] is None else asked["k"]
-    return {
-        "checks": _rows(con, f"FROM audit('raw', 'released', {listed})", given),
-        "utility": _rows(
+    checks = rows_of(con, f"FROM audit('raw', 'released', {listed})", given)
+    facts: dict[str, Any] = {
+        "checks": [
+            {**each, "meaning": MEANING[each["property"]],
+             "consequence": CONSEQUENCE[each["property"]]} for each in checks
+        ],
+        "utility": rows_of(
             con, f"FROM utility('raw', 'released', k := $k, {_ROLES})", {**roles, "k": k}
         )[0],
-        "loss": _rows(con, f"FROM attribute_loss('raw', 'released', {_ROLES})", roles),
-        "risk": _rows(con, f"FROM risk('raw', 'released', {_ROLES})", roles)[0],
-        "errors": [{"selectivity": share, **_error(con, share, roles)} for share in SELECTIVITIES],
-        "without_role": _without_role(con, asked),
-        "sizes": _sizes(con, asked["qids"]),
-        "quasi": [distributions.quasi(con, name, roles) for name in asked["qids"]],
-        "sensitive": [
-            distributions.kept(con, name) for name in asked["sensitive"] if show_sensitive
+        "columns": _columns(con, asked),
+        "kept": _kept(con, asked, checks),
+        "attacks": attacked(con, asked),
+        "risk": rows_of(con, f"FROM risk('raw', 'released', {_ROLES})", roles)[0],
+        "risk_levels": [_at_risk(con, n, roles) for n in ONE_IN],
+        "class_sizes": _sizes(con, asked["qids"]),
+        "loss": rows_of(con, f"FROM attribute_loss('raw', 'released', {_ROLES})", roles),
+        "query_errors": [
+            {"selectivity": share, **_error(con, share, roles)} for share in SELECTIVITIES
         ],
+        "correlations": correlations(con, asked),
+        "distributions": [asdict(distributions.quasi(con, name, roles)) for name in asked["qids"]],
+        "sensitive_distributions": [
+            asdict(distributions.kept(con, name)) for name in asked["sensitive"] if show_sensitive
+        ],
+    }  # fmt: skip
+    facts["worst_groups"] = [_worst(each) for each in facts["distributions"]]
+    return {"verdict": verdict(facts, asked), **facts}
+
+
+def described(
+    facts: Mapping[str, Any],
+    asked: Mapping[str, Any],
+    manifest: Mapping[str, Any] | None,
+    raw: str,
+    released: str,
+) -> dict[str, Any]:
+    """Return all that a report says, without figures that JSON cannot hold.
+
+    raw, released: names of the files. ``made`` is None without a manifest.
+    """
+    made = None
+    if manifest is not None:
+        made = {
+            "method": manifest["method"],
+            "seed": manifest["parameters"]["seed"],
+            "options": manifest["parameters"]["options"] or {},
+            "versions": manifest["versions"],
+        }
+    required = ("k", "l", "l_kind", "c", "t", "beta", "delta", "entity", "suppressed", UNIQUE)
+    whole = {
+        "report": 1,
+        "files": {"raw": raw, "released": released},
+        "statement": {name: asked[name] for name in STATEMENT},
+        "made": made,
+        "required": {name: asked[name] for name in required},
+        "roles": {name: asked[name] for name in ROLES},
+        "hierarchy": asked["hierarchy"] is not None,
+        **facts,
     }
+    found: dict[str, Any] = _finite(whole)
+    return found
+
+
+def _finite(value: Any) -> Any:
+    """Return a value with None for infinite numbers, and tuples as lists."""
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: _finite(each) for name, each in value.items()}
+    return [_finite(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def sweep(con: duckdb.DuckDBPyConnection, asked: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Compare all methods on table ``raw``. asked: arguments of compare."""
     given = {name: value for name, value in asked.items() if value is not None}
     listed = ", ".join(f"{name} := ${name}" for name in given)
-    return _rows(con, f"FROM compare('raw', {listed})", given)
+    return rows_of(con, f"FROM compare('raw', {listed})", given)
+
+
+def _at_risk(
+    con: duckdb.DuckDBPyConnection, one_in: int, roles: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the rows whose prosecutor risk is above 1 / ``one_in``."""
+    call = f"FROM risk('raw', 'released', threshold := $threshold, {_ROLES})"
+    found = rows_of(con, call, {**roles, "threshold": 1 / one_in})[0]
+    rows = found["prosecutor_at_risk"]
+    return {"one_in": one_in, "rows": rows, "share": rows / found["rows"] if found["rows"] else 0.0}
 
 
 def _error(
@@ -63,26 +136,77 @@ def _error(
     ).fetchall()
     queries = [query for (query,) in drawn]
     call = f"FROM workload_error('raw', 'released', $queries, {_ROLES})"
-    return _rows(con, call, {**roles, "queries": queries})[0]
+    return rows_of(con, call, {**roles, "queries": queries})[0]
 
 
-def _without_role(con: duckdb.DuckDBPyConnection, asked: Mapping[str, Any]) -> list[str]:
-    """Return the columns of the release that have no role."""
-    if REST in asked["keep"]:
-        return []
+def _columns(con: duckdb.DuckDBPyConnection, asked: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the released columns by what was done to them, and the identifiers left out."""
+    shown = con.table("released").columns
+    changed = {fold(name) for name in asked["qids"]}
+    hidden = {fold(name) for name in asked["sensitive"]}
+    return {
+        "generalized": [name for name in shown if fold(name) in changed],
+        "sensitive": [name for name in shown if fold(name) in hidden],
+        "unchanged": [name for name in shown if fold(name) not in changed | hidden],
+        "left_out": [n for n in con.table("raw").columns if fold(n) not in map(fold, shown)],
+    }
+
+
+def _kept(
+    con: duckdb.DuckDBPyConnection, asked: Mapping[str, Any], checks: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return the share of rows that are unique on the kept columns, as audit finds it.
+
+    without_role: released columns that were given no role.
+    """
+    (found,) = (each for each in checks if each["property"] == "identifying combinations")
     with_role = {fold(name) for role in ROLES for name in asked[role]}
-    return [name for name in con.sql("FROM released").columns if fold(name) not in with_role]
+    shown = con.table("released").columns
+    return {
+        "unique_share": found["found"],
+        "most_telling": found["example"],
+        "without_role": []
+        if REST in asked["keep"]
+        else [name for name in shown if fold(name) not in with_role],
+    }
 
 
-def _sizes(con: duckdb.DuckDBPyConnection, qids: list[str]) -> list[int]:
+def _sizes(con: duckdb.DuckDBPyConnection, qids: Sequence[str]) -> list[dict[str, int]]:
+    """Return how many classes there are of each size, smallest first."""
     labels = ", ".join(quote(name) for name in qids)
-    rows = con.sql(f"SELECT count(*) FROM released GROUP BY {labels} ORDER BY 1").fetchall()
-    return [size for (size,) in rows]
+    rows = con.sql(
+        "SELECT __anon_n, count(*) FROM (SELECT count(*) AS __anon_n FROM released GROUP BY "
+        f"{labels}) GROUP BY 1 ORDER BY 1"
+    ).fetchall()
+    return [{"rows": size, "classes": classes} for size, classes in rows]
 
 
-def _rows(
-    con: duckdb.DuckDBPyConnection, sql: str, given: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    result = con.execute(sql, dict(given))
-    names = [column[0] for column in result.description or []]
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+def _worst(each: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the group of a column whose rows the release shows most wrongly.
+
+    Groups of less than 1 % of the rows are left out.
+    """
+    least = sum(each["raw"]) / 100
+    rows = zip(_groups(each), each["raw"], each["released"], strict=True)
+    groups = [
+        {
+            "column": each["column"],
+            "group": group,
+            "raw": raw,
+            "released": released,
+            "error": abs(released - raw) / raw,
+        }
+        for group, raw, released in rows
+        if raw > 0 and raw >= least
+    ]
+    return max(groups, key=lambda group: group["error"], default=None)
+
+
+def _groups(each: Mapping[str, Any]) -> list[str]:
+    """Return the bins of a distribution in words: ranges with both ends."""
+    labels = list(each["labels"])
+    if not each["ranges"]:
+        return labels
+    ends = [label for label in labels[1:] if label != "NULL"]
+    known = [f"{low} to below {high}" for low, high in zip(labels, ends, strict=False)]
+    return [*known, f"{labels[len(ends)]} and above", *labels[len(ends) + 1 :]]

@@ -1,50 +1,89 @@
 """Render pages of facts, charts and text with jinja2, everything escaped."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from math import nan
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from anon_sql.apps.console import MEANING, visible
-from anon_sql.apps.report import charts, distributions
-from anon_sql.apps.report.distributions import Distribution
+from anon_sql.apps.report import charts
+from anon_sql.apps.report.size_steps import size_steps
+from anon_sql.apps.report.verdict import per_thousand, percent
 from anon_sql.version import VERSION
 
 _TEMPLATES = files("anon_sql") / "apps" / "report" / "templates"
-_STATE = {True: "passed", False: "failed", None: "unknown"}
+_STATES = ("failed", "undecided", "passed", "not required")
+MOST_PAIRS = 10  # pairs of columns whose correlations are listed
+RISK_NAMES = {
+    2: "as in groups of one",
+    3: "the group has fewer than 3 rows",
+    5: "fewer than 5 rows",
+    11: "fewer than 11 rows, the threshold .09 of Health Canada and the EMA",
+    20: "fewer than 20 rows",
+}
 CURVES = (("gcp", False), ("cavg", False), ("suppression_rate", False), ("seconds", True))
 
 
-def of_release(
-    facts: Mapping[str, Any],
-    asked: Mapping[str, Any],
-    manifest: Mapping[str, Any] | None,
-    names: Mapping[str, str],
-) -> str:
-    """Return the page of a release. names: of the files, raw and released; manifest: or None."""
-    checks = [{**check, "state": _STATE[check["passed"]]} for check in facts["checks"]]
-    sizes = distributions.of_sizes(facts["sizes"]) if facts["sizes"] else None
-    loss = facts["loss"]
+def of_release(said: Mapping[str, Any]) -> str:
+    """Return the page of a release. said: the result of ``facts.described``."""
+    steps = size_steps(said["class_sizes"])
+    levels = said["risk_levels"]
+    checks = [{**each, "state": _state(each)} for each in said["checks"]]
+    worst = [each for each in said["worst_groups"] if each is not None]
     return _render(
         "report.html",
-        files=names,
-        asked=asked,
-        manifest=manifest,
-        checks=checks,
-        states=[(state, sum(c["state"] == state for c in checks)) for state in _STATE.values()],
-        utility=facts["utility"],
+        said=said,
         meaning=MEANING,
-        risk=facts["risk"],
-        errors=facts["errors"],
-        without_role=facts["without_role"],
-        loss=loss,
-        loss_chart=charts.loss([x["attribute"] for x in loss], [x["ncp"] for x in loss]),
-        sizes=sizes,
-        sizes_chart=charts.sizes(*sizes) if sizes else None,
-        quasi=[_drawn(each) for each in facts["quasi"]],
-        sensitive=[_drawn(each) for each in facts["sensitive"]],
+        risk_names=RISK_NAMES,
+        steps=steps,
+        worst=sorted(worst, key=lambda each: -each["error"]),
+        checks=sorted(checks, key=lambda each: _STATES.index(each["state"])),
+        counts=Counter(each["state"] for each in checks),
+        sizes_chart=charts.sizes(*zip(*steps, strict=True)) if steps else None,
+        risk_chart=charts.risks(
+            [f"1 in {each['one_in']}" for each in levels], [each["share"] for each in levels]
+        ),
+        loss_chart=charts.loss(
+            [each["attribute"] for each in said["loss"]], [each["ncp"] for each in said["loss"]]
+        ),
+        correlation_charts=_matrices(said["correlations"]),
+        pairs=sorted(said["correlations"]["pairs"], key=_change, reverse=True)[:MOST_PAIRS],
+        quasi=[_drawn(each) for each in said["distributions"]],
+        sensitive=[_drawn(each) for each in said["sensitive_distributions"]],
     )
+
+
+def _state(check: Mapping[str, Any]) -> str:
+    """Return the state of a check, one of ``_STATES``."""
+    if check["passed"] is not None:
+        return "passed" if check["passed"] else "failed"
+    return "not required" if check["required"] is None else "undecided"
+
+
+def _change(pair: Mapping[str, Any]) -> float:
+    """Return how much a coefficient changed; the most where only one is known."""
+    if pair["raw"] is None or pair["released"] is None:
+        return 0.0 if pair["raw"] is pair["released"] else 3.0
+    return float(abs(pair["raw"] - pair["released"]))
+
+
+def _matrices(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return a chart of the correlations before and one of those after; none for a single pair."""
+    columns = found["columns"]
+    if len(columns) < 3:
+        return []
+    place = {name: at for at, name in enumerate(columns)}
+    both = []
+    for table in ("raw", "released"):
+        matrix = [[1.0 if a == b else nan for b in columns] for a in columns]
+        for pair in found["pairs"]:
+            a, b = place[pair["first"]], place[pair["second"]]
+            matrix[a][b] = matrix[b][a] = nan if pair[table] is None else pair[table]
+        both.append((table, charts.correlation(columns, matrix)))
+    return both
 
 
 def of_sweep(rows: Sequence[Mapping[str, Any]], asked: Mapping[str, Any], name: str) -> str:
@@ -69,10 +108,14 @@ def _curves(rows: Sequence[Mapping[str, Any]], measure: str, log: bool) -> str |
     return charts.curves(series, measure, log=log) if series else None
 
 
-def _drawn(each: Distribution) -> dict[str, Any]:
-    chart = charts.pair(each.labels, each.raw, each.released, each.ordered)
-    rows = list(zip(each.labels, each.raw, each.released, strict=True))
-    return {"column": each.column, "chart": chart, "rows": rows}
+def _drawn(each: Mapping[str, Any]) -> dict[str, Any]:
+    labels, raw, released = each["labels"], each["raw"], each["released"]
+    chart = charts.pair(labels, raw, released, each["ordered"])
+    return {
+        "column": each["column"],
+        "chart": chart,
+        "rows": list(zip(labels, raw, released, strict=True)),
+    }
 
 
 def _figure(value: object) -> str:
@@ -95,4 +138,5 @@ def _render(template: str, /, **context: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"figure": _figure, "visible": visible}
+    environment.filters |= {"percent": percent, "per_thousand": per_thousand}
     return str(environment.get_template(template).render(version=VERSION, **context))

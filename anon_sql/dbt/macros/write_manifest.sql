@@ -5,7 +5,7 @@
 #}
 {% macro write_manifest(raw, method=none, k=none, l=none, t=none, l_kind='distinct', c=3,
     entity=none, seed=none, qids=none, sensitive=none, identifiers=none, keep=none, hierarchy=none,
-    unique_share=0, beta=none, delta=none) %}
+    unique_share=0, beta=none, delta=none, purpose=none, recipient=none, assumptions=none) %}
   {%- if execute -%}
   {%- set location = render(config.get('location', default=external_location(this, config))) -%}
   copy (
@@ -18,7 +18,8 @@
         sensitive := {{ anon_sql.text(sensitive) }}, identifiers := {{ anon_sql.text(identifiers) }},
         keep := {{ anon_sql.text(keep) }}, hierarchy := {{ anon_sql.name(hierarchy) }},
         unique_share := {{ unique_share }}, beta := {{ anon_sql.number(beta) }},
-        delta := {{ anon_sql.number(delta) }})
+        delta := {{ anon_sql.number(delta) }}, purpose := {{ anon_sql.text(purpose) }},
+        recipient := {{ anon_sql.text(recipient) }}, assumptions := {{ anon_sql.text(assumptions) }})
   ) to {{ anon_sql.text(location ~ '.anon.json') }} (format json)
   {%- endif -%}
 {% endmacro %}

@@ -69,10 +69,3 @@ def test_infinite_values_are_in_the_outer_bins(con):
     counts = counted.fetchall()[0]
     assert sum(counts) == 103
     assert counts[-1] - counts[0] == 1
-
-
-def test_classes_by_size():
-    assert distributions.of_sizes([3, 3, 5]) == (["3", "4", "5"], [2, 0, 1])
-    labels, counts = distributions.of_sizes(list(range(10, 110)))
-    assert labels[:2] == ["10 to 14", "15 to 19"]
-    assert counts == [5] * 20

@@ -1,0 +1,118 @@
+"""Say in words whether a release can be signed, for which reasons, and what was not looked at."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from anon_sql.apps.report.check_words import CONSEQUENCE
+from anon_sql.errors import listed
+
+FAILED, OPEN, HELD = "failed", "open", "held"
+HEADINGS = {
+    FAILED: "Do not release this as it is",
+    OPEN: "No check fails, but a decision is open",
+    HELD: "Every property that was required holds",
+}
+NOT_COVERED = (
+    "Other releases of the same persons, which could be compared with this one.",
+    "Attackers who know more of a person than the quasi-identifiers, or a sensitive value itself.",
+    "Sensitive values that differ but mean nearly the same, such as two kinds of cancer.",
+    "Columns with the role keep, beyond the rows that are unique on them: they are not changed.",
+    "Whether the roles are right: nobody but you knows what others know of these persons.",
+    "Any question of law. The figures are facts on two files, not a certificate.",
+)
+
+
+def verdict(facts: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the verdict of a report: ``state``, ``heading``, ``reasons`` and ``not_covered``.
+
+    It is ``failed`` if a check fails or a column was released without a role; ``open`` if a
+    protection is missing that a reader could take for granted; else ``held``.
+    """
+    failed, opened = list(_failed(facts)), list(_open(facts, asked))
+    state = FAILED if failed else OPEN if opened else HELD
+    return {
+        "state": state,
+        "heading": HEADINGS[state],
+        "reasons": [*failed, *opened],
+        "not_covered": list(NOT_COVERED),
+    }
+
+
+def _failed(facts: Mapping[str, Any]) -> Iterator[str]:
+    unique = facts["kept"]["unique_share"]
+    for check in facts["checks"]:
+        if check["passed"] is not False:
+            continue
+        name = check["property"]
+        what = f"“{name}” fails: {_found(check)}."
+        if name == "identifying combinations":
+            what = f"{percent(unique)} of the rows are unique on the columns kept unchanged."
+        yield f"{what} {CONSEQUENCE[name]}"
+    if facts["kept"]["without_role"]:
+        names = facts["kept"]["without_role"]
+        many = "1 column" if len(names) == 1 else f"{len(names)} columns"
+        yield f"{many} without a role can be read unchanged: {listed(names)}."
+
+
+def _open(facts: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[str]:
+    passed = {check["property"]: check["passed"] for check in facts["checks"]}
+    unique = facts["kept"]["unique_share"]
+    if unique and passed["identifying combinations"] is not False:
+        yield (
+            f"{percent(unique)} of the rows are unique on the columns kept unchanged, which this "
+            f"release allows. {CONSEQUENCE['identifying combinations']}"
+        )
+    unchanged, changed = facts["columns"]["unchanged"], facts["columns"]["generalized"]
+    if len(unchanged) > len(changed):
+        yield (
+            f"{len(unchanged)} columns are released unchanged, more than the {len(changed)} that "
+            "are generalized. k protects nobody against those who know them."
+        )
+    if asked["k"] is None:
+        yield "No k was required, so no size of the groups is promised."
+    elif asked["k"] < 2:
+        yield "k is 1, so a person can be alone in a group."
+    if not asked["sensitive"]:
+        yield (
+            "No column was named as sensitive, so nobody has checked what a group says about its "
+            "members."
+        )
+    for each in facts["attacks"]:
+        if each["homogeneity"]:
+            yield (
+                f"For {per_thousand(each['homogeneity'])} of 1,000 persons, all rows of the group "
+                f"have one {each['column']}: whoever finds the group knows it, without "
+                "knowing which row is the person's."
+            )
+    for check in facts["checks"]:
+        if check["passed"] is None and check["required"] is not None and check["property"] in "klt":
+            yield f"Whether {check['property']} holds cannot be decided: {check['example']}."
+
+
+def _found(check: Mapping[str, Any]) -> str:
+    found = "no figure" if check["found"] is None else f"{check['found']:,.4g}"
+    return f"found {found}" + (
+        "" if check["required"] is None else f", required {check['required']:,.4g}"
+    )
+
+
+def percent(share: float | None) -> str:
+    """Return a share in percent; a share above 0 is never shown as 0, nor one below 1 as 100."""
+    if share is None:
+        return "-"
+    if 0 < share < 0.001:
+        return "less than 0.1%"
+    if 0.999 < share < 1:
+        return "more than 99.9%"
+    return f"{share * 100:.1f}".removesuffix(".0") + "%"
+
+
+def per_thousand(share: float | None) -> str:
+    """Return persons of 1,000; a share above 0 is never shown as 0, nor one below 1 as 1,000."""
+    if share is None:
+        return "-"
+    if 0 < share < 0.001:
+        return "less than 1"
+    if 0.999 < share < 1:
+        return "more than 999"
+    return f"{share * 1000:,.0f}"

@@ -1,0 +1,147 @@
+"""What a report says: its first screen, its sections, and figures equal to the functions'."""
+
+import json
+import re
+
+import pytest
+
+import anon_sql
+from anon_sql.apps.report.check_words import CONSEQUENCE, MEANING
+from anon_sql.apps.report.size_steps import size_steps
+from anon_sql.apps.report.verdict import per_thousand, percent
+from tests.apps.report.pages import drawn, first_screen, page
+from tests.privacy.test_audit import PROPERTIES
+
+
+def test_every_section_is_there(made):
+    text = page(made)
+    for title in (
+        "What was released",
+        "What this page does not cover",
+        "Checks",
+        "Columns that are kept unchanged",
+        "What attackers learn",
+        "Risk of re-identification",
+        "What analysts lose",
+        "Figures that standards ask for",
+        "How the release was made",
+    ):
+        assert f"<h2>{title}</h2>" in text
+    assert "anonymize, seed 42" in text
+    assert len(drawn(text)) == text.count(" alt=") == 6
+    assert all(re.findall(r'<img [^>]*alt="([^"]+)"', text))
+
+
+def test_the_first_screen_says_what_a_reader_signs(made):
+    said = first_screen(page(made))
+    assert said.startswith("Release report: safe.parquet ✓ Every property that was required holds ")
+    for text in (
+        "rows 300 of the 300 rows of people.parquet generalized 3 columns: age, se<b>x, born",
+        "sensitive, unchanged 1 column: illness other, unchanged none left out name",
+        "required k = 10, l = 2 purpose A <test> recipient Nobody assumptions None is known",
+        "No list of the persons",
+        "Any question of law. The figures are facts on two files, not a certificate.",
+    ):
+        assert text in said
+
+
+@pytest.fixture(scope="module")
+def said(made):
+    """The report as JSON."""
+    return json.loads(page(made, "report.json"), parse_constant=pytest.fail)
+
+
+def test_figures_are_those_of_the_functions(made, said):
+    qids, pair = ["age", "se<b>x", "born"], "'raw', 'safe'"
+
+    with anon_sql.connect() as con:
+        con.execute(f"CREATE TABLE raw AS FROM '{made / 'people.parquet'}'")
+        con.execute(f"CREATE TABLE safe AS FROM '{made / 'safe.parquet'}'")
+
+        def rows(text, **given):
+            found = con.execute(f"FROM {text}", {"qids": qids, **given})
+            names = [column[0] for column in found.description]
+            return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+        assert said["loss"] == rows(f"attribute_loss({pair}, qids := $qids)")
+        assert [said["utility"]] == rows(f"utility({pair}, k := 10, qids := $qids)")
+        assert [said["risk"]] == rows(f"risk({pair}, qids := $qids)")
+        for level in said["risk_levels"]:
+            (risk,) = rows(f"risk({pair}, qids := $qids, threshold := $t)", t=1 / level["one_in"])
+            assert level["rows"] == risk["prosecutor_at_risk"]
+        checks = rows(
+            f"audit({pair}, 10, 2, qids := $qids, sensitive := ['illness'], "
+            "identifiers := ['name'])"
+        )
+        assert [{name: each[name] for name in checks[0]} for each in said["checks"]] == checks
+        (attacks,) = said["attacks"]
+        given = f"{pair}, 'illness', qids := $qids"
+        (same,) = rows(f"attack_homogeneity({given})")
+        (uneven,) = rows(
+            f"attack_skewness({given}, threshold := $t)", t=attacks["skewness_threshold"]
+        )
+        (linked,) = rows(f"attack_linking({given})")
+        (guessed,) = rows(f"attack_background({given}, known := 2)")
+        assert attacks == {
+            "column": "illness",
+            "persons": linked["persons"],
+            "homogeneity": same["row_share"],
+            "skewness": uneven["row_share"],
+            "skewness_threshold": (1 + 1 / 4) / 2,
+            "linked": linked["linked_share"],
+            "disclosed": linked["disclosed_share"],
+            "known": 2,
+            "guessed": guessed["guessed_share"],
+            "guessed_without_knowledge": guessed["baseline"],
+            "largest_share": attacks["largest_share"],
+            "largest_share_in_table": 1 / 4,
+        }
+        ((largest,),) = con.sql(
+            'SELECT max(n / (SELECT count(*) FROM safe AS s WHERE row(s.age, s."se<b>x", s.born) = '
+            'label)) FROM (SELECT row(age, "se<b>x", born) AS label, count(*) AS n FROM safe '
+            "GROUP BY label, illness)"
+        ).fetchall()
+        assert attacks["largest_share"] == largest
+        ages = con.sql("SELECT count(*) FROM raw WHERE age >= 25 AND age < 30").fetchall()[0][0]
+    text = page(made)
+    assert f'<th scope="row">25</th><td class="number">{ages}</td>' in text
+    for name in ("linked", "disclosed", "homogeneity", "skewness", "guessed"):
+        assert f"<strong>{per_thousand(attacks[name])}</strong>" in text
+    for level in said["risk_levels"]:
+        assert f'<td class="number">{percent(level["share"])}</td>' in text
+    for each in said["query_errors"]:
+        assert f'<td class="number">{percent(each["median"])}</td>' in text
+
+
+def test_worst_groups_are_the_largest_relative_errors(said):
+    for each, worst in zip(said["distributions"], said["worst_groups"], strict=True):
+        errors = [
+            abs(released - raw) / raw
+            for raw, released in zip(each["raw"], each["released"], strict=True)
+            if raw >= max(1, sum(each["raw"]) / 100)
+        ]
+        assert worst["error"] == max(errors)
+
+
+def test_shares_are_never_rounded_to_none_or_all():
+    assert [percent(x) for x in (0, 0.0004, 0.001, 0.2501, 0.9999, 1)] == [
+        *("0%", "less than 0.1%", "0.1%", "25%", "more than 99.9%", "100%")
+    ]
+    assert [per_thousand(x) for x in (0, 0.0001, 0.0012, 0.9999, 1)] == [
+        *("0", "less than 1", "1", "more than 999", "1,000")
+    ]
+
+
+def test_each_property_of_an_audit_is_explained():
+    assert set(MEANING) == set(CONSEQUENCE) == {*PROPERTIES, "beta", "delta"}
+
+
+def test_classes_are_put_into_steps():
+    one = [{"rows": size, "classes": 2} for size in (5, 7)]
+    assert size_steps(one) == [("5", 2), ("6", 0), ("7", 2)]
+    many = [{"rows": size, "classes": 1} for size in (1, 4, 12, 320)]
+    assert size_steps(many) == [
+        *(("1", 1), ("2", 0), ("3 to 4", 1), ("5 to 9", 0), ("10 to 19", 1)),
+        *(("20 to 49", 0), ("50 to 99", 0), ("100 to 199", 0), ("200 to 499", 1)),
+    ]
+    assert size_steps([]) == []
