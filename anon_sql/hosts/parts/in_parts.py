@@ -174,6 +174,7 @@ def _released(
             left[number] = size
     with closing(duckdb.connect(config={"threads": call.threads})) as own:
         own.execute("SET memory_limit = ?", [call.memory])
+        own.execute("SET temp_directory = ?", [str(workspace.temporary)])
         files = RegionFiles(call, domain, workspace, own)
         with RegionsDone(request.function, len(left), sum(left.values())) as done:
             released += side_by_side(request.function, files.release, left, sizes.threads, done)
