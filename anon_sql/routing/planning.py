@@ -49,7 +49,7 @@ def plan(
     of at most ``most`` rows are legal.
     """
     if request.strata:
-        rule, hint = "a release in parts has no strata", "release each stratum by itself"
+        rule, hint = "a release in parts has no strata", "leave strata out"
         raise AnonError(request.function, rule, ", ".join(request.strata), hint)
     plans = _Planning(request, Limits(request, domain, paths), wanted, most or 2 * wanted)
     regions = each_leaf(tree)

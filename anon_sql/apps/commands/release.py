@@ -70,6 +70,7 @@ def release(
     identifier: arguments.Identifier = [],  # noqa: B006
     keep: arguments.Keep = [],  # noqa: B006
     hierarchy: arguments.Hierarchy = None,
+    strata: Annotated[Columns, typer.Option(help="Columns of --quasi that stay as they are.")] = [],  # noqa: B006
     format_: Annotated[
         Format, typer.Option("--format", help="Text labels, or typed ranges and lists.")
     ] = Format.LABEL,
@@ -116,7 +117,7 @@ def release(
         _check_manifest(target, with_manifest, overwrite)
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
         roles = dict(zip(manifest.ROLES, given, strict=True))
-        options = _options(format_, effort, method)
+        options = _options(format_, effort, method, arguments.names(strata))
         asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t, "beta": beta}
         asked |= {"delta": delta, "entity": entity, "suppressed": suppressed.value, "seed": seed}
         stated = arguments.statement(purpose, recipient, assumption)
@@ -165,17 +166,20 @@ def release(
             stoppable(con, partial(make, con, held))
 
 
-def _options(format_: Format, effort: Effort | None, method: str) -> dict[str, str]:
+def _options(
+    format_: Format, effort: Effort | None, method: str, strata: list[str]
+) -> dict[str, Any]:
     """Return the options that the manifest states beside the constraints.
 
     Raises AnonError for an effort of a method that has none.
     """
+    options = {"format": format_.value, **({"strata": strata} if strata else {})}
     if effort is None:
-        return {"format": format_.value}
+        return options
     if fold(method) != "anonymize":
         rule, got = "--effort must come with --method anonymize", f"--method {method}"
         raise AnonError("release", rule, got)
-    return {"format": format_.value, "effort": effort.value}
+    return {**options, "effort": effort.value}
 
 
 def _warn(noticed: Mapping[str, str], qids: Sequence[str], singled_out: str | None) -> None:
