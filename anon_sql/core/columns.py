@@ -73,12 +73,14 @@ class Categories:
     """A column of text, booleans, enums or UUIDs.
 
     codes: int32[n], indices into ``values``; NULL has the code len(values). values: the distinct
-    values as text, sorted by their UTF-8 bytes.
+    values as text, sorted by their UTF-8 bytes. table_distinct: distinct values of the whole table,
+    if these are not all of its rows.
     """
 
     name: str
     codes: npt.NDArray[np.int32]
     values: pa.Array
+    table_distinct: int | None = None
 
     @property
     def null_code(self) -> int:
@@ -86,7 +88,9 @@ class Categories:
 
     @cached_property
     def distinct(self) -> int:
-        """Return the number of distinct values, counting NULL as one."""
+        """Return the number of distinct values of the table, counting NULL as one."""
+        if self.table_distinct is not None:
+            return self.table_distinct
         return len(self.values) + bool((self.codes == self.null_code).any())
 
 

@@ -8,6 +8,7 @@ ends, because ``Constraint.require`` ensures that the whole table is legal.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +30,16 @@ class Sensitive:
     """A sensitive column.
 
     codes: int32[n], 0 to known - 1 in ascending order of the values, known for NULL. ordered:
-    whether t uses the ordered distance (by rank) instead of the equal distance.
+    whether t uses the ordered distance (by rank) instead of the equal distance. counts:
+    int64[known + 1], rows or persons of each value in the whole table, which t compares with; None
+    if these are all of its rows.
     """
 
     name: str
     codes: Codes
     known: int
     ordered: bool
+    counts: Counts | None = None
 
 
 @dataclass(frozen=True)
@@ -61,8 +65,11 @@ class Constraint:
         """Return the constraints as a phrase for error messages."""
         return "satisfy k, l and t" if self.rules else f"have at least {self.k} rows"
 
-    def require(self, function: str, rows: int) -> None:
-        """Raise AnonError if the whole table of ``rows`` rows, taken as one class, is not legal."""
+    def require(self, function: str, rows: int, *, part: bool = False) -> None:
+        """Raise AnonError if the whole table of ``rows`` rows, taken as one class, is not legal.
+
+        part: whether the rows are a part of the table, which is released by itself.
+        """
         if rows < self.k:
             raise AnonError(
                 function, f"k must be at most the number of rows, {rows}", f"k := {self.k}"
@@ -70,16 +77,31 @@ class Constraint:
         rules = self.rules
         if rules is None or self.allows(np.arange(rows)):
             return
-        entities = int((rules.held[-1] > 0).sum()) if rules.persons else rows
-        if entities < self.k:
+        if part:
             raise AnonError(
+                function,
+                f"each part of a table must {self.promise} as one class",
+                "one that does not",
+                "nothing was released; please report this",
+            )
+        raise self.refusal(function, int((rules.held[-1] > 0).sum()) if rules.persons else None)
+
+    def refusal(self, function: str, entities: int | None = None) -> AnonError:
+        """Return the error for a whole table that is not legal, although it has k rows.
+
+        entities: number of persons, None if rows are counted.
+        """
+        rules = self.rules
+        assert rules is not None
+        if entities is not None and entities < self.k:
+            return AnonError(
                 function,
                 f"k must be at most the number of entities, {entities}",
                 f"k := {self.k}",
             )
         best = [diversity(rules, bag) for bag in range(len(self.names))]
         worst = int(np.argmin(best))
-        raise AnonError(
+        return AnonError(
             function,
             f"l must be at most what the whole table has in {self.names[worst]}, "
             f"{_rounded_down(best[worst])} ({KINDS[rules.kind]})",
@@ -168,7 +190,10 @@ def constraint(
     bags = [_bag(column.codes, column.known, persons) for column in asked]
     if persons is not None:
         bags.append(_bag(persons, int(persons.max(initial=-1)) + 1, None))
-    held = _padded([bag[2] for bag in bags], np.int64)
+    counts = [column.counts for column in asked]
+    held = _padded(
+        [here[2] if whole is None else whole for here, whole in zip_longest(bags, counts)], np.int64
+    )
     below = np.cumsum(held, axis=1, dtype=np.float64)
     rules = Rules(
         k=k,

@@ -23,6 +23,7 @@ from anon_sql.core.columns import (
     numbers,
 )
 from anon_sql.core.hierarchy.hierarchical import Hierarchical, hierarchical
+from anon_sql.core.table_domain import Domain
 from anon_sql.core.workers import Workers
 
 if TYPE_CHECKING:
@@ -97,12 +98,14 @@ def read(
     hashes: pa.Array,
     workers: Workers,
     trees: Mapping[str, pa.StructArray | None] = MappingProxyType({}),
+    domain: Domain | None = None,
 ) -> QuasiTable:
     """Return the quasi-identifiers named in ``types``, SQL types by name in the order of the call.
 
     lists: Arrow values by name. hashes: uint64[n], of the columns that are released unchanged.
-    trees: rows of the hierarchy by name (see ``rows_of``), for columns that have one. Raises
-    AnonError for a type or value that labels cannot represent.
+    trees: rows of the hierarchy by name (see ``rows_of``), for columns that have one. domain: of
+    the whole table, if these are not all of its rows. Raises AnonError for a type or value that
+    labels cannot represent.
     """
     from anon_sql.kernels.hash.hashing import mix, mix_in
     from anon_sql.kernels.order.hash_order import by_hash
@@ -117,6 +120,8 @@ def read(
             mix_in(row_hash, column.keys, column.present)
         else:
             row_hash = mix(row_hash, column.codes)
+    if domain is not None:
+        columns = [domain.placed(column) for column in columns]
     return QuasiTable(tuple(columns), by_hash(row_hash))
 
 

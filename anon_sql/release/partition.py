@@ -15,6 +15,7 @@ from anon_sql.core.arrow import integers, valid
 from anon_sql.core.constraints import Constraint, Sensitive, constraint
 from anon_sql.core.hierarchy.rows import rows_of
 from anon_sql.core.table import QuasiTable, read
+from anon_sql.core.table_domain import Domain
 from anon_sql.core.workers import Workers
 from anon_sql.methods.parts.joining import accompany_suppressed, dense, place_suppressed
 from anon_sql.methods.parts.protecting import protect
@@ -29,35 +30,42 @@ class Prepared:
     """The input of a method.
 
     table: the quasi-identifiers in canonical order. call: the arguments of the method. trees: the
-    rows of the hierarchy by column.
+    rows of the hierarchy by column. domain: of the whole table, None if these are all of its rows.
     """
 
     table: QuasiTable
     call: methods.Call
     method: methods.Method
     trees: Mapping[str, pa.StructArray]
+    domain: Domain | None = None
 
 
-def prepare(source: Source, request: Request, paths: pa.StructArray | None) -> Prepared:
+def prepare(
+    source: Source,
+    request: Request,
+    paths: pa.StructArray | None,
+    domain: Domain | None = None,
+) -> Prepared:
     """Convert the columns of a source to the input of the method that the request names.
 
-    paths: the rows of the hierarchy, as for ``rows_of``. Raises AnonError for values that labels
-    cannot represent, and if the whole table does not satisfy the constraints.
+    paths: the rows of the hierarchy, as for ``rows_of``. domain: of the whole table, if the source
+    has a part of its rows. Raises AnonError for values that labels cannot represent, and if the
+    rows together do not satisfy the constraints.
     """
     function = request.function
     interrupt.begin()
     compiling.announce()
     trees = rows_of(paths, request.quasi, request.time_zone)
     workers = Workers(function, request.threads)
-    table = read(function, request.quasi, source.quasi, source.hashes, workers, trees)
+    table = read(function, request.quasi, source.quasi, source.hashes, workers, trees, domain)
     real = None if source.real is None else source.real[table.order]
     counted = table.order if real is None else table.order[real]
-    limits = constraint_of(source, request, paths, counted)
-    limits.require(function, len(counted))
+    limits = constraint_of(source, request, paths, counted, domain)
+    limits.require(function, len(counted), part=domain is not None)
     method = methods.find(function)
     given = _given_classes(source, table)
     call = methods.Call(function, limits, request.seed, workers, request.options, given, real)
-    return Prepared(table, call, method, trees)
+    return Prepared(table, call, method, trees, domain)
 
 
 def partition(prepared: Prepared, mode: str) -> tuple[Classes, Classes | None]:
@@ -107,17 +115,22 @@ def constraint_of(
     request: Request,
     paths: pa.StructArray | None,
     rows: npt.NDArray[np.int32] | None = None,
+    domain: Domain | None = None,
 ) -> Constraint:
     """Return the constraint on the classes of the rows at positions int32[m], or of all rows.
 
     t uses the equal distance for a sensitive column that has NULLs or a hierarchy: it is an upper
-    bound of the hierarchical distance.
+    bound of the hierarchical distance. domain: of the whole table, which t compares with.
     """
     named = rows_of(paths, dict.fromkeys(request.protected, "VARCHAR"), request.time_zone)
     found = []
     for name, ordered in request.protected.items():
-        codes, known, nulls = _codes(source.keys[name], rows)
-        found.append(Sensitive(name, codes, known, ordered and not nulls and name not in named))
+        if domain is None:
+            codes, known, nulls = _codes(source.keys[name], rows)
+            found.append(Sensitive(name, codes, known, ordered and not nulls and name not in named))
+        else:
+            codes = _table_codes(request.function, name, source.keys[name], rows, domain)
+            found.append(in_table(name, codes, domain, ordered and name not in named))
     persons = None
     if request.entity is not None:
         persons, _, _ = _codes(source.keys[request.entity], rows)
@@ -150,6 +163,32 @@ def _codes(
     rank[rank < 0] = len(words) - 1
     codes = rank[integers(coded.indices.cast(pa.int32()))]
     return (codes if rows is None else codes[rows]), len(words) - nulls, nulls
+
+
+def _table_codes(
+    function: str,
+    name: str,
+    keys: pa.Array,
+    rows: npt.NDArray[np.int32] | None,
+    domain: Domain,
+) -> npt.NDArray[np.int32]:
+    """Return the codes of sort keys in the order of the values of the whole table."""
+    coded = keys if pa.types.is_dictionary(keys.type) else keys.dictionary_encode()
+    codes = domain.codes(function, name, coded.dictionary)
+    at: npt.NDArray[np.int32] = integers(coded.indices)
+    return codes.take(at if rows is None else at[rows])
+
+
+def in_table(name: str, codes: npt.NDArray[np.int32], domain: Domain, ordered: bool) -> Sensitive:
+    """Return a sensitive column whose distribution is that of the whole table.
+
+    codes: int32[n], as ``Domain.codes`` returns them. ordered: whether t may use the ordered
+    distance, which NULLs rule out.
+    """
+    held = domain.sensitive[name]
+    known = len(held.keys) - held.nulls
+    counts = np.roll(held.counts, -1) if held.nulls else np.append(held.counts, 0)
+    return Sensitive(name, codes, known, ordered and not held.nulls, counts)
 
 
 def _given_classes(source: Source, table: QuasiTable) -> Classes | None:

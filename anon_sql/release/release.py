@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from anon_sql.core.labels.check import printed_alike, require_true
 from anon_sql.core.labels.make import Classes, Labels, make_labels
+from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
 from anon_sql.release.alike import merge_alike
 from anon_sql.release.partition import Prepared, constraint_of, partition, prepare
@@ -30,7 +31,12 @@ class Release:
     labels: dict[str, Labels]
 
 
-def release(source: Source, request: Request, paths: pa.StructArray | None = None) -> Release:
+def release(
+    source: Source,
+    request: Request,
+    paths: pa.StructArray | None = None,
+    domain: Domain | None = None,
+) -> Release:
     """Return a release of the source's rows, after verifying its printed labels.
 
     Rows are partitioned into classes that satisfy k, l and t. Labels are printed in the requested
@@ -40,10 +46,11 @@ def release(source: Source, request: Request, paths: pa.StructArray | None = Non
     quasi-identifier counts as suppressed, also if no method suppressed it.
 
     The rows are ordered by a hash of their labels, and within a group by ``source.hashes``, so the
-    release does not reveal the order of the source. paths: the rows of the hierarchy. Raises
-    AnonError if the request cannot be satisfied or a check fails; nothing is released then.
+    release does not reveal the order of the source. paths: the rows of the hierarchy. domain: of
+    the whole table, if the source has a part of its rows. Raises AnonError if the request cannot be
+    satisfied or a check fails; nothing is released then.
     """
-    prepared = prepare(source, request, paths)
+    prepared = prepare(source, request, paths, domain)
     return labelled(prepared, partition(prepared, request.suppressed), source, request, paths)
 
 
@@ -86,7 +93,7 @@ def labelled(
         )
         group_of, dropped = _groups(request, printed_alike(labels), starred)
         again = merge_alike(prepared, group_of[of_row], dropped, nodes)
-    position = _ordered(source, request, paths, group_of[of_row], dropped)
+    position = _ordered(source, request, paths, prepared.domain, group_of[of_row], dropped)
     return Release(position, of_row[position], dict(zip(request.quasi, labels, strict=True)))
 
 
@@ -128,6 +135,7 @@ def _ordered(
     source: Source,
     request: Request,
     paths: pa.StructArray | None,
+    domain: Domain | None,
     row_group: Codes,
     dropped: npt.NDArray[np.bool_],
 ) -> Codes:
@@ -139,7 +147,7 @@ def _ordered(
 
     groups = len(dropped)
     counted = None if source.real is None else np.flatnonzero(source.real).astype(np.int32)
-    limits = constraint_of(source, request, paths, counted)
+    limits = constraint_of(source, request, paths, counted, domain)
     own = row_group if counted is None else row_group[counted]
     illegal = int((~limits.legal(own, groups) & ~dropped).sum())
     if illegal:

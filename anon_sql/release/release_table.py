@@ -7,23 +7,29 @@ import pyarrow.compute as pc
 from anon_sql.core.columns import is_number
 from anon_sql.core.names import quote
 from anon_sql.core.printing import cast, evaluated, sql_types
+from anon_sql.core.table_domain import Domain
 from anon_sql.release.release import release
 from anon_sql.release.request import Request
 from anon_sql.release.source import Source
 
-_KEY = "CASE WHEN {0} IS NULL THEN ''::BLOB ELSE create_sort_key([{0}], 'ASC NULLS FIRST') END"
+SORT_KEY = "CASE WHEN {0} IS NULL THEN ''::BLOB ELSE create_sort_key([{0}], 'ASC NULLS FIRST') END"
 _SIGN = "CASE WHEN signbit({0}) AND ({0} = 0 OR isnan({0})) THEN {0}::VARCHAR END"
 _FLOATS = ("FLOAT", "DOUBLE")
 
 
 def release_table(
-    table: pa.Table, request: Request, paths: pa.StructArray | None = None
+    table: pa.Table,
+    request: Request,
+    paths: pa.StructArray | None = None,
+    domain: Domain | None = None,
 ) -> pa.Table:
     """Return a release of the rows of a table, an Arrow table of the columns that are released.
 
     The columns are those of the request in the order of the table: kept columns unchanged,
     quasi-identifiers as labels (``string``) or, in the format 'typed', as structs of the column's
-    type and lists of text. paths: the rows of the hierarchy. Raises AnonError as ``release`` does.
+    type and lists of text. paths: the rows of the hierarchy. domain: of the whole table, if these
+    are a part of its rows; information loss and t are then measured against all rows. Raises
+    AnonError as ``release`` does.
     """
     shown = [name for name in table.column_names if name in {*request.kept, *request.quasi}]
     if table.num_rows == 0:
@@ -33,7 +39,7 @@ def release_table(
     hashes, *keys = evaluated(
         columns,
         sql_types(list(columns.values())),
-        [_hash(columns, request), *(_KEY.format(quote(name)) for name in counted)],
+        [_hash(columns, request), *(SORT_KEY.format(quote(name)) for name in counted)],
     )
     found = release(
         Source(
@@ -44,6 +50,7 @@ def release_table(
         ),
         request,
         paths,
+        domain,
     )
     rows = pa.array(found.position)
     released = {name: columns[name].take(rows) for name in request.kept}

@@ -1,0 +1,27 @@
+"""Divide a table into regions that are released one by one: tables larger than memory, and Spark.
+
+A region is a set of rows that lie near each other in the quasi-identifiers. Classes lie within
+regions, so k, l and t hold for the table if they hold in every region. A host does the following;
+every statement comes from here, for the dialect 'duckdb' or 'spark', and refers to relations by
+plain names that the host has given them.
+
+1. ``whole_table``: run ``summary_select`` and, for each protected column, ``held_select``; pass the
+   results to ``table_domain``. The result is the ``Domain`` of the table.
+2. ``sampling``: run ``sample_select``, some 200,000 rows chosen by a hash of their values.
+3. ``cutting.grow``: the tree that cuts the sample where most information loss is saved.
+4. ``planning.plan``: the regions. It merges leaves of the tree until every region is legal as a
+   whole (k, l, t, persons) and has about the rows wanted, spreads a region that is too large and
+   cannot be cut by a hash of its rows, and raises AnonError if neither is possible. It calls the
+   host back for exact counts, which the host makes with the statements of ``region_counts``.
+5. ``region_sql.routed_select``: every row with the number of its region.
+6. Each region: ``release_table(rows, request, paths, domain)`` in any process, one thread each.
+7. The releases put together in the order of a hash, and checked as a whole by the host.
+
+The result depends on the values and the seed, not on the order of rows. Cut points are values of
+the data. They stand neither in statements nor in their plans: statements refer to the columns of a
+relation of one row, which the host makes with ``region_sql.cuts_select`` from parameters
+(``Tree.texts``). What remains visible are the names of the columns that are cut, the shape of the
+tree, and the numbers of rows.
+
+Modules here may import ``release``, ``methods``, ``core``, ``kernels`` and ``errors`` only.
+"""

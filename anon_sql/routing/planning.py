@@ -1,0 +1,151 @@
+"""Plan the regions: merge leaves until every region is legal, and spread those too large."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+
+import pyarrow as pa
+
+from anon_sql.core.table_domain import Domain
+from anon_sql.errors import AnonError
+from anon_sql.release.request import Request
+from anon_sql.routing.region_counts import Limits, Tally, joined
+from anon_sql.routing.regions import Group, Regions, each_leaf, together
+from anon_sql.routing.route_tree import Cut, Leaf, Tree
+
+FINER = 4  # leaves for each region: their sizes are estimates, and merging evens them out
+NEAR = 16  # regions on either side that an illegal region may merge with
+Count = Callable[[Regions], Sequence[Tally]]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A group of leaves and what it holds; short: how far it is from legal."""
+
+    group: Group
+    tally: Tally
+    short: float
+
+
+def leaf_rows(wanted: int) -> int:
+    """Return the rows that a leaf should stand for, given the rows wanted in a region."""
+    return max(1, wanted // FINER)
+
+
+def plan(
+    request: Request,
+    domain: Domain,
+    tree: Tree,
+    count: Count,
+    *,
+    wanted: int,
+    most: int | None = None,
+    paths: pa.StructArray | None = None,
+) -> Regions:
+    """Return regions that are legal as a whole, with their exact numbers of rows.
+
+    count: returns the exact counts of the regions it is given. wanted: rows of a region. most:
+    largest number of rows of a region, twice ``wanted`` by default. Raises AnonError if no regions
+    of at most ``most`` rows are legal.
+    """
+    plans = _Planning(request, Limits(request, domain, paths), wanted, most or 2 * wanted)
+    regions = each_leaf(tree)
+    tallies = count(regions)
+    leaves = plans.parts(regions, tallies)
+    groups = plans.spread(plans.below(tree.root, leaves))
+    while groups != regions.groups:
+        regions = Regions(tree, groups)
+        tallies = count(regions)
+        groups = plans.better(regions, tallies)
+    return replace(regions, rows=tuple(tally.rows for tally in tallies))
+
+
+@dataclass(frozen=True)
+class _Planning:
+    """The steps of a plan."""
+
+    request: Request
+    limits: Limits
+    wanted: int
+    most: int
+
+    def parts(self, regions: Regions, tallies: Sequence[Tally]) -> list[_Part]:
+        """Return each group with what its regions hold together; persons are in one part each."""
+        found, first = [], 0
+        for group in regions.groups:
+            own = tallies[first : first + group.parts]
+            tally = replace(joined(own), persons=sum(each.persons for each in own))
+            found.append(_Part(group, tally, self.limits.shortfall(tally)))
+            first += group.parts
+        return found
+
+    def below(self, node: Cut | Leaf, leaves: Sequence[_Part]) -> list[_Part]:
+        """Return the leaves below a node as groups that are legal, or as one that is not."""
+        if isinstance(node, Leaf):
+            return [leaves[node.number]]
+        pool = [part for side in (node.yes, node.no) for part in self.below(side, leaves)]
+        if sum(part.tally.rows for part in pool) <= self.wanted:
+            return [self.union(pool)]
+        return self.merged(pool)
+
+    def union(self, pool: Sequence[_Part]) -> _Part:
+        tally = joined([part.tally for part in pool])
+        return _Part(together([part.group for part in pool]), tally, self.limits.shortfall(tally))
+
+    def merged(self, pool: Sequence[_Part]) -> list[_Part]:
+        """Return groups merged until all are legal or one is left.
+
+        The smallest illegal group joins a near one: the smallest with which it is legal, or else
+        the one with which it is nearest to legal.
+        """
+        found = list(pool)
+        while len(found) > 1 and any(part.short for part in found):
+            illegal = (at for at, part in enumerate(found) if part.short)
+            own = min(illegal, key=lambda at: (found[at].tally.rows, at))
+            near = range(max(own - NEAR, 0), min(own + NEAR + 1, len(found)))
+            unions = {at: self.union([found[own], found[at]]) for at in near if at != own}
+            best = min(unions, key=lambda at: (unions[at].short, unions[at].tally.rows, at))
+            found[min(own, best)] = unions[best]
+            del found[max(own, best)]
+        return found
+
+    def spread(self, parts: Sequence[_Part]) -> tuple[Group, ...]:
+        """Return the groups, those of too many rows in parts."""
+        return tuple(
+            replace(part.group, parts=ceil(part.tally.rows / self.wanted))
+            if part.tally.rows > self.most
+            else part.group
+            for part in parts
+        )
+
+    def better(self, regions: Regions, tallies: Sequence[Tally]) -> tuple[Group, ...]:
+        """Return the same groups if every region is legal and small enough, or better ones.
+
+        Every change leaves fewer groups or fewer parts. Raises AnonError if none are better.
+        """
+        fewer, first = [], 0
+        for group in regions.groups:
+            own = tallies[first : first + group.parts]
+            illegal = group.parts > 1 and any(map(self.limits.shortfall, own))
+            fewer.append(replace(group, parts=group.parts // 2) if illegal else group)
+            first += group.parts
+        if tuple(fewer) != regions.groups:
+            return tuple(fewer)
+        parts = self.parts(regions, tallies)
+        if any(part.short for part in parts):
+            if len(parts) == 1:
+                raise self.limits.refuse(self.request.function, parts[0].tally)
+            kept = {part.group for part in parts}
+            merged = self.merged(parts)
+            new = [part for part in merged if part.group not in kept]
+            again = dict(zip((part.group for part in new), self.spread(new), strict=True))
+            return tuple(again.get(part.group, part.group) for part in merged)
+        largest = max((tally.rows for tally in tallies), default=0)
+        if largest > self.most:
+            raise AnonError(
+                self.request.function,
+                f"a region must have at most {self.most:,} rows",
+                f"one of {largest:,} that cannot be divided into legal ones",
+                "allow larger regions or more memory, or ask for less of l and t",
+            )
+        return regions.groups

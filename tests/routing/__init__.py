@@ -1,0 +1,1 @@
+"""The routing of a table that is released in parts."""

@@ -1,0 +1,85 @@
+"""Plan the regions of a DuckDB table, as a host does."""
+
+from anon_sql import methods
+from anon_sql.core.roles import assign
+from anon_sql.hosts.duckdb.macros import sql_files
+from anon_sql.release.release_table import release_table
+from anon_sql.release.request import COMMON, entity_of, request
+from anon_sql.routing import cutting, planning, region_sql, sampling, whole_table
+from anon_sql.routing.references import REGION
+from anon_sql.routing.region_counts import counted_regions
+
+
+def asked(con, table, method="mondrian", k=5, *, entity=None, **given):
+    """Return the request of a call on a table; given: roles and options."""
+    described = con.sql(f"DESCRIBE {table}").fetchall()
+    types = {row[0]: row[1] for row in described}
+    roles = {role: given.pop(role, []) for role in ("qids", "sensitive", "identifiers", "keep")}
+    roles["identifiers"] = [*roles["identifiers"], *([entity] if entity else [])]
+    found = methods.find(method)
+    macro = next(file for file in sql_files() if file.name == method)
+    options = {**macro.defaults(), **given}
+    assigned = assign(method, list(types), {}, roles)
+    known = {*COMMON, *found.options}
+    options = {name: value for name, value in options.items() if name in known}
+    person = entity_of(method, entity, types)
+    return request(method, found, types, assigned, k, options, entity=person, complete=True)
+
+
+class Routed:
+    """The regions of a table: its domain, tree and plan, and the rows of each region."""
+
+    def __init__(self, con, table, call, wanted, *, most=None, sample=200_000):
+        self.con, self.call = con, call
+        self.domain = domain_of(con, table, call)
+        m = sampling.one_in(self.domain.rows, sample)
+        sampled = con.sql(sampling.sample_select(call, "duckdb", table, m)).to_arrow_table()
+        leaf = planning.leaf_rows(wanted)
+        self.tree = cutting.grow(call, self.domain, sampled, leaf)
+        self.table, self.counts = table, 0
+        self.regions = planning.plan(
+            call, self.domain, self.tree, self._count, wanted=wanted, most=most
+        )
+
+    def _cuts(self, regions):
+        made = region_sql.cuts_select(self.call, regions, "duckdb")
+        self.con.execute(f"CREATE OR REPLACE TEMP TABLE cuts AS {made}", regions.tree.texts)
+
+    def _count(self, regions):
+        self._cuts(regions)
+        self.counts += 1
+
+        def run(name):
+            sql = region_sql.count_select(self.call, regions, "duckdb", self.table, "cuts", name)
+            return self.con.sql(sql).to_arrow_table()
+
+        held = {name: run(name) for name in self.call.protected}
+        return counted_regions(self.call, self.domain, regions.count, run(None), held)
+
+    def parts(self):
+        """Return the rows of each region, Arrow tables by number."""
+        self._cuts(self.regions)
+        sql = region_sql.routed_select(self.call, self.regions, "duckdb", self.table, "cuts")
+        self.con.execute(f"CREATE OR REPLACE TEMP TABLE routed AS {sql}")
+        return {
+            number: self.con.sql(
+                f"SELECT * EXCLUDE ({REGION}) FROM routed WHERE {REGION} = {number}"
+            ).to_arrow_table()
+            for (number,) in self.con.sql(
+                f"SELECT DISTINCT {REGION} FROM routed ORDER BY ALL"
+            ).fetchall()
+        }
+
+    def releases(self):
+        """Return the release of each region."""
+        return [release_table(part, self.call, None, self.domain) for part in self.parts().values()]
+
+
+def domain_of(con, table, call):
+    """Return the domain of a table."""
+    summary = con.sql(whole_table.summary_select(call, "duckdb", table)).to_arrow_table()
+    held = {
+        name: con.sql(whole_table.held_select(call, name, "duckdb", table)).to_arrow_table()
+        for name in call.protected
+    }
+    return whole_table.table_domain(call, summary, held)
