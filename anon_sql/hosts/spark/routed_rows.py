@@ -1,6 +1,6 @@
 """Assign every row of a DataFrame to a region, by the statements of the router."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from anon_sql.core.table_domain import Domain
 from anon_sql.release.request import Request
 from anon_sql.routing.cutting import grow
 from anon_sql.routing.planning import leaf_rows, plan
-from anon_sql.routing.region_counts import Counted, counted_regions
+from anon_sql.routing.region_counts import Tally, counted_regions
 from anon_sql.routing.region_sql import count_select, routed_select
 from anon_sql.routing.regions import Regions
 from anon_sql.routing.sampling import one_in, sample_select
@@ -51,7 +51,7 @@ class Rows:
             sample = self._sample(many)
         tree = grow(self.request, domain, sample, leaf_rows(wanted), self.paths)
 
-        def count(regions: Regions) -> Counted:
+        def count(regions: Regions) -> Sequence[Tally]:
             return self._counted(domain, regions)
 
         return plan(self.request, domain, tree, count, wanted=wanted, paths=self.paths)
@@ -61,7 +61,7 @@ class Rows:
         text = routed_select(self.request, regions, DIALECT, SOURCE, CUTS)
         return self._query(text, **{CUTS: self._cuts(regions)})
 
-    def _counted(self, domain: Domain, regions: Regions) -> Counted:
+    def _counted(self, domain: Domain, regions: Regions) -> Sequence[Tally]:
         cuts = {CUTS: self._cuts(regions)}
         rows, *held = (
             self._found(
