@@ -38,24 +38,31 @@ def described(function: str, df: Any) -> Frame:
     """
     if not (hasattr(df, "mapInArrow") and hasattr(df, "schema")):
         raise AnonError(function, "the table must be a Spark DataFrame", type(df).__name__)
-    names = list(df.columns)
-    folded = [fold(name) for name in names]
-    twice = [name for name, known in zip(names, folded, strict=True) if folded.count(known) > 1]
-    if twice:
-        raise AnonError(
-            function, "each column needs a name of its own", f"{listed(twice)}", "rename them"
-        )
-    helpers = [name for name in names if fold(name).startswith(HELPER)]
-    if helpers:
-        raise AnonError(function, f"column names must not begin with {HELPER}", listed(helpers))
-    arrow = _arrow(function, df)
-    kinds = sql_types([pa.nulls(0, field.type) for field in arrow]) if names else []
+    require_names(function, list(df.columns))
     comments = {
         fold(field.name): field.metadata["comment"]
         for field in df.schema.fields
         if isinstance(field.metadata.get("comment"), str)
     }
-    return Frame(arrow, dict(zip(names, kinds, strict=True)), comments)
+    return frame_of(function, _arrow(function, df), comments)
+
+
+def frame_of(function: str, arrow: pa.Schema, comments: dict[str, str]) -> Frame:
+    """Return the columns of an Arrow schema, whose names are checked."""
+    require_names(function, arrow.names)
+    kinds = sql_types([pa.nulls(0, field.type) for field in arrow]) if len(arrow) else []
+    return Frame(arrow, dict(zip(arrow.names, kinds, strict=True)), comments)
+
+
+def require_names(function: str, names: list[str]) -> None:
+    """Raise AnonError for names that occur twice or are reserved."""
+    folded = [fold(name) for name in names]
+    twice = [name for name, known in zip(names, folded, strict=True) if folded.count(known) > 1]
+    if twice:
+        raise AnonError(function, "each column needs a name of its own", listed(twice), "rename")
+    helpers = [name for name in names if fold(name).startswith(HELPER)]
+    if helpers:
+        raise AnonError(function, f"column names must not begin with {HELPER}", listed(helpers))
 
 
 def _arrow(function: str, df: Any) -> pa.Schema:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from anon_sql.core.arrow import integers
 from anon_sql.core.columns import is_number
@@ -20,7 +21,7 @@ from anon_sql.core.hierarchy.rows import rows_of
 from anon_sql.core.labels.grammar import STAR
 from anon_sql.core.options import Whole
 from anon_sql.core.roles import Roles, assign, fold
-from anon_sql.hosts.spark.frame import Frame, column_of, described
+from anon_sql.hosts.spark.frame import HELPER, Frame, column_of, described
 from anon_sql.hosts.spark.pyspark_parts import sql_functions
 from anon_sql.hosts.spark.requesting import hierarchy_rows
 from anon_sql.measures.domain import Domain, domain
@@ -31,6 +32,7 @@ COLUMNS = (
     "rows long, released_rows long, suppressed long, classes long, smallest_class long, dm long, "
     "dm_star long, cavg double, gcp double, iloss double, suppression_rate double"
 )
+ROWS, STARRED = HELPER + "rows", HELPER + "starred"
 Ints = npt.NDArray[np.int64]
 
 
@@ -92,12 +94,16 @@ def _measured(
     shown = {name: by_fold[fold(name)] for name in roles.quasi}
     call = _Call(function, raw, released, frame, roles, shown, other.types)
     rows, domains = _domains(call, hierarchy_rows(function, hierarchy))
-    counts, times, starred = _sizes(call)
+    classes = _classes(call).persist()
+    try:
+        counts, times, starred = _sizes(call, classes)
+        pairs = [_of_column(call, classes, rows, each) for each in domains]
+    finally:
+        classes.unpersist()
     seen = int((counts * times).sum())
     left_out = rows - seen
     lost, heights = [], []
-    for each in domains:
-        pair = _of_column(call, rows, each)
+    for each, pair in zip(domains, pairs, strict=True):
         pair.require_no_more_rows()
         found = pair.penalties("share")[each.name]
         lost.append(of_losses(rows, pair.sizes, [found.loss], left_out)["ncp"][0])
@@ -112,8 +118,7 @@ def _measured(
 
 
 def _domains(call: _Call, paths: pa.StructArray | None) -> tuple[int, Sequence[Domain]]:
-    """Return the number of raw rows and the domain of each quasi-identifier, from one aggregate and
-    one more query for each text."""
+    """Return the number of raw rows and the domain of each quasi-identifier, from two queries."""
     sql = sql_functions(call.function)
     types = {name: call.frame.types[name] for name in call.roles.quasi}
     numeric = {name: is_number(call.function, name, kind) for name, kind in types.items()}
@@ -127,51 +132,62 @@ def _domains(call: _Call, paths: pa.StructArray | None) -> tuple[int, Sequence[D
     rows = found.column("rows")[0].as_py()
     zone = call.raw.sparkSession.conf.get("spark.sql.session.timeZone")
     named, domains = rows_of(paths, types, zone), []
+    words = _words(call, [name for name in types if not numeric[name]])
     for at, (name, kind) in enumerate(types.items()):
         own = named.get(name)
-        ends, words = pa.array([], pa.null()), None
+        ends = pa.array([], pa.null())
         if numeric[name]:
             ends = pa.concat_arrays(
                 [found.column(f"{end}{at}").combine_chunks() for end in ("low", "high")]
             )
-        else:
-            distinct = call.raw.select(column_of(name).cast("string")).distinct().toArrow()
-            words = distinct.column(0).combine_chunks()
         nulls = rows - found.column(f"known{at}")[0].as_py()
         tree = None if own is None else tree_of(call.function, name, kind, own)
         domains.append(
-            domain(call.function, name, kind, numeric[name], ends, words, nulls, tree)
+            domain(call.function, name, kind, numeric[name], ends, words.get(name), nulls, tree)
         )
     return rows, domains
 
 
-def _sizes(call: _Call) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
-    """Return sizes of classes, how many classes have each, and whether these are suppressed."""
+def _words(call: _Call, names: Sequence[str]) -> dict[str, pa.Array]:
+    """Return the distinct values of texts by column, from one query."""
+    sql = sql_functions(call.function)
+    if not names:
+        return {}
+    cells = [
+        sql.struct(sql.lit(at).alias("at"), column_of(name).cast("string").alias("word"))
+        for at, name in enumerate(names)
+    ]
+    found = call.raw.select(sql.inline(sql.array(*cells))).distinct().toArrow()
+    return {
+        name: found.filter(pc.equal(found.column("at"), at)).column("word").combine_chunks()
+        for at, name in enumerate(names)
+    }
+
+
+def _classes(call: _Call) -> Any:
+    """Return the labels of every class, its rows and whether it is suppressed."""
     sql = sql_functions(call.function)
     labels = [column_of(name) for name in call.shown.values()]
-    stars = [
-        column_of(name).eqNullSafe(STAR) if is_label(call.types[name]) else column_of(name).isNull()
-        for name in call.shown.values()
-    ]
-    star = stars[0]
-    for each in stars[1:]:
-        star = star & each
-    classes = call.released.groupBy(*labels).agg(sql.count(sql.lit(1)).alias("__anon_rows"))
-    counted = classes.groupBy(column_of("__anon_rows"), star.alias("__anon_star")).count()
-    found = counted.toArrow()
-    rows, starred, times = (found.column(at).combine_chunks() for at in range(3))
-    return (
-        integers(rows).astype(np.int64),
-        integers(times).astype(np.int64),
-        integers(starred).astype(np.bool_),
-    )
+    star = sql.lit(True)
+    for name, label in zip(call.shown.values(), labels, strict=True):
+        label_star = label.eqNullSafe(STAR) if is_label(call.types[name]) else label.isNull()
+        star = star & label_star
+    rows = sql.count(sql.lit(1)).alias(ROWS)
+    return call.released.groupBy(*labels).agg(rows).withColumn(STARRED, star)
 
 
-def _of_column(call: _Call, rows: int, column: Domain) -> Pair:
+def _sizes(call: _Call, classes: Any) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
+    """Return sizes of classes, how many classes have each, and whether these are suppressed."""
+    found = classes.groupBy(column_of(ROWS), column_of(STARRED)).count().toArrow()
+    rows, starred, times = (integers(found.column(at).combine_chunks()) for at in range(3))
+    return rows.astype(np.int64), times.astype(np.int64), starred.astype(np.bool_)
+
+
+def _of_column(call: _Call, classes: Any, rows: int, column: Domain) -> Pair:
     """Return raw table and release as one quasi-identifier shows them, a class for each label."""
     sql = sql_functions(call.function)
     label = column_of(call.shown[column.name]).alias("label")
-    found = call.released.groupBy(label).agg(sql.count(sql.lit(1)).alias("rows")).toArrow()
+    found = classes.groupBy(label).agg(sql.sum(column_of(ROWS)).alias("rows")).toArrow()
     return Pair(
         call.function,
         call.roles,

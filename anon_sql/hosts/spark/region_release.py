@@ -1,6 +1,6 @@
 """Release a DataFrame region by region: plan on the driver, release in the tasks of Spark."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,6 @@ from anon_sql import methods
 from anon_sql.core.columns import is_number
 from anon_sql.core.hierarchy.rows import rows_of
 from anon_sql.core.options import Whole
-from anon_sql.errors import AnonError
 from anon_sql.hosts.spark.frame import Frame, column_of, described
 from anon_sql.hosts.spark.pyspark_parts import sql_functions, sql_types_of_spark
 from anon_sql.hosts.spark.region_task import RegionTask
@@ -47,15 +46,14 @@ def released(
     asked = replace(request, kept=_hashable(source, request.kept))
     rows = Rows(source, asked, paths)
     domain = rows.domain()
-    schema, arrow = _schemas(source, frame, request)
+    schema, arrow = released_types(source.schema.fields, frame, request)
     if domain.rows == 0:
         return df.sparkSession.createDataFrame([], schema)
     regions = rows.regions(domain, wanted)
     routed = rows.routed(regions)
     task = request
     if request.entity is not None:  # its values come back beside the labels, for the last check
-        sql = sql_functions(function)
-        routed = routed.withColumn(PERSON, sql.col(f"`{_quoted(request.entity)}`"))
+        routed = routed.withColumn(PERSON, column_of(request.entity))
         task = replace(request, kept=(*request.kept, PERSON))
         types = sql_types_of_spark(function)
         kind = source.schema[request.entity].dataType
@@ -66,10 +64,6 @@ def released(
     )
     named = rows_of(paths, dict.fromkeys(request.protected, "VARCHAR"), zone)
     return checked(done, request, domain, named)
-
-
-def _quoted(name: str) -> str:
-    return name.replace("`", "``")
 
 
 def _source(df: Any, frame: Frame, request: Request) -> Any:
@@ -94,11 +88,11 @@ def _hashable(source: Any, kept: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
-def _schemas(source: Any, frame: Frame, request: Request) -> tuple[Any, pa.Schema]:
-    """Return the types of the released columns, in Spark and in Arrow."""
+def released_types(source: Sequence[Any], frame: Frame, request: Request) -> tuple[Any, pa.Schema]:
+    """Return the types of the released columns, in Spark and in Arrow; source: the fields read."""
     types = sql_types_of_spark(request.function)
     fields, arrow = [], []
-    for field in source.schema.fields:
+    for field in source:
         name, kind, held = field.name, field.dataType, frame.arrow.field(field.name).type
         if name in request.quasi:
             if not request.typed:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from anon_sql import methods
 from anon_sql.core.roles import assign, fold
@@ -32,7 +33,10 @@ def requested(function: str, frame: Frame, given: Mapping[str, Any], time_zone: 
     for name in given:
         if name not in known:
             raise AnonError(
-                function, "a parameter must be one of the function's", name, did_you_mean(name, known)
+                function,
+                "a parameter must be one of the function's",
+                name,
+                did_you_mean(name, known),
             )
     asked = {name: _listed(value) for name, value in {**known, **given}.items()}
     entity = entity_of(function, asked.pop("entity"), frame.names)
@@ -78,7 +82,7 @@ def hierarchy_rows(function: str, hierarchy: Any) -> pa.StructArray | None:
         for name, kind in zip(_LISTS, kinds, strict=True)
     ]
     rows = pa.StructArray.from_arrays(parts, names=list(_LISTS))
-    return rows.filter(pa.compute.and_(parts[1].is_valid(), parts[3].is_valid()))
+    return rows.filter(pc.and_(parts[1].is_valid(), parts[3].is_valid()))
 
 
 def _listed(value: Any) -> Any:

@@ -64,9 +64,7 @@ class Rows:
     def _counted(self, domain: Domain, regions: Regions) -> Sequence[Tally]:
         cuts = {CUTS: self._cuts(regions)}
         rows, *held = (
-            self._found(
-                count_select(self.request, regions, DIALECT, SOURCE, CUTS, name), **cuts
-            )
+            self._found(count_select(self.request, regions, DIALECT, SOURCE, CUTS, name), **cuts)
             for name in (None, *self.request.protected)
         )
         by_name = dict(zip(self.request.protected, held, strict=True))
