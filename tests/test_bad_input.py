@@ -119,7 +119,9 @@ def test_more_rows_than_fit_into_memory(con):
     said = fails(con, "FROM rayden('large', k := 5, qids := ['age', 'x'])")
     assert said.startswith("rayden: the table must fit into memory, got more than ")
     assert "0.1 GiB of memory there are at about" in said
-    assert said.endswith("bytes a row; raise memory_limit or release the table in parts")
+    assert said.endswith(
+        "bytes a row; raise memory_limit, or release it in parts: anon_sql.release(con, …) or anon-sql release"
+    )
 
 
 def test_a_failed_call_makes_no_table(people):

@@ -3,11 +3,23 @@
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
 PATIENCE = 1.0  # seconds before a bar appears
 _open = threading.local()
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Show no progress of the work that this thread does meanwhile."""
+    before, _open.progress = getattr(_open, "progress", None), _Silent("", None)
+    try:
+        yield
+    finally:
+        _open.progress = before
 
 
 class Progress:
@@ -64,3 +76,10 @@ class Progress:
             _open.progress = None
         if self.bar is not None:
             self.bar.stop()
+
+
+class _Silent(Progress):
+    """The enclosing bar of work that shows none."""
+
+    def advance(self, size: int) -> None:
+        """Show nothing."""

@@ -52,11 +52,21 @@ def plan(
     regions = each_leaf(tree)
     tallies = count(regions)
     leaves = plans.parts(regions, tallies)
+    if len(leaves) == 1 and leaves[0].short:
+        raise plans.limits.refuse(request.function, leaves[0].tally)
     groups = plans.spread(plans.below(tree.root, leaves))
     while groups != regions.groups:
         regions = Regions(tree, groups)
         tallies = count(regions)
         groups = plans.better(regions, tallies)
+    counted = sum(tally.rows for tally in tallies)
+    if counted != domain.rows:
+        raise AnonError(
+            request.function,
+            "the table must not change while it is released",
+            f"{counted:,} rows after {domain.rows:,}",
+            "nothing was released; run it again",
+        )
     return replace(regions, rows=tuple(tally.rows for tally in tallies))
 
 

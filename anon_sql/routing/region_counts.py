@@ -55,20 +55,13 @@ def counted_regions(
 ) -> list[Tally]:
     """Return the counts of each region from the results of ``region_sql.count_select``.
 
-    rows: without a column; held: by protected column. Raises AnonError if the rows are not those of
-    the domain, or if the values of sensitive columns are too many.
+    rows: without a column; held: by protected column. Raises AnonError if the values of sensitive
+    columns are too many, or not those of the domain.
     """
     counts, persons = np.zeros(regions, np.int64), np.zeros(regions, np.int64)
     at = _region_of(request, rows, regions)
     counts[at] = integers(rows.column("rows").combine_chunks())
     persons[at] = integers(rows.column("persons").combine_chunks())
-    if int(counts.sum()) != domain.rows:
-        raise AnonError(
-            request.function,
-            "the table must not change while it is released",
-            f"{int(counts.sum()):,} rows after {domain.rows:,}",
-            "nothing was released; run it again",
-        )
     every = [_held(request, domain, regions, name, held[name]) for name in request.protected]
     return [
         Tally(int(counts[at]), int(persons[at]), tuple(each[at] for each in every))

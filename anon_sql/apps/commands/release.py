@@ -18,11 +18,11 @@ from anon_sql.apps.commands.option_words import in_options
 from anon_sql.apps.csv_files.dialect import dialect
 from anon_sql.apps.kept_columns import kept_columns, unique_on_kept
 from anon_sql.apps.stopping import stoppable
-from anon_sql.apps.whole_file import remove_unfinished, whole_file
 from anon_sql.core import interrupt
 from anon_sql.core.names import quote
 from anon_sql.core.roles import REST, fold
 from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.hosts.whole_file import remove_unfinished, whole_file
 
 STOPPED = "release: stopped on request; nothing was written"
 

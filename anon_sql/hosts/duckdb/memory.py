@@ -29,15 +29,21 @@ def available(limit: str | None) -> int:
     return min(free, int(float(number) * 1024 ** powers[unit])) if unit in powers else free
 
 
+def bytes_a_row(quasi: int, kept: int) -> int:
+    """Return the bytes that a release takes for a row; quasi, kept: numbers of columns."""
+    return _ROW + _QUASI * quasi + _KEPT * kept
+
+
 def room(quasi: int, kept: int, limit: str | None) -> tuple[int, str]:
     """Return how many rows fit into memory, and the rest of the sentence for more.
 
     quasi, kept: numbers of columns; limit: DuckDB's setting ``memory_limit``.
     """
-    row = _ROW + _QUASI * quasi + _KEPT * kept
+    row = bytes_a_row(quasi, kept)
     free = available(limit)
     rows = free // row
     return rows, (
         f"more than {rows:,} rows, which is what fits into the {free / 1024**3:.1f} GiB of memory "
-        f"there are at about {row:,} bytes a row; raise memory_limit or release the table in parts"
+        f"there are at about {row:,} bytes a row; raise memory_limit, or release it in parts: "
+        "anon_sql.release(con, …) or anon-sql release"
     )

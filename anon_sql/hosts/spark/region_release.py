@@ -15,7 +15,7 @@ from anon_sql.hosts.spark.pyspark_parts import sql_functions, sql_types_of_spark
 from anon_sql.hosts.spark.region_task import RegionTask
 from anon_sql.hosts.spark.requesting import hierarchy_rows, requested
 from anon_sql.hosts.spark.routed_rows import Rows
-from anon_sql.hosts.spark.whole_check import PERSON, checked
+from anon_sql.hosts.spark.check_in_plan import PERSON, checked
 from anon_sql.release.request import Request
 from anon_sql.routing.references import REGION
 
@@ -50,17 +50,18 @@ def released(
     if domain.rows == 0:
         return df.sparkSession.createDataFrame([], schema)
     regions = rows.regions(domain, wanted)
-    routed = rows.routed(regions)
-    task = request
+    task, names = request, tuple(source.columns)
+    routed = rows.routed(regions).toDF(*(f"c{at}" for at in range(len(names))), REGION)
     if request.entity is not None:  # its values come back beside the labels, for the last check
-        routed = routed.withColumn(PERSON, column_of(request.entity))
-        task = replace(request, kept=(*request.kept, PERSON))
-        types = sql_types_of_spark(function)
-        kind = source.schema[request.entity].dataType
-        schema = types.StructType([*schema.fields, types.StructField(PERSON, kind)])
-        arrow = arrow.append(pa.field(PERSON, frame.arrow.field(request.entity).type))
+        task, names = replace(request, kept=(*request.kept, PERSON)), (*names, PERSON)
+        person = source.schema[request.entity]
+        routed = routed.withColumn("person", column_of(f"c{names.index(person.name)}"))
+        schema = (
+            sql_types_of_spark(function).StructType([*schema.fields]).add(PERSON, person.dataType)
+        )
+        arrow = arrow.append(pa.field(PERSON, frame.arrow.field(person.name).type))
     done = routed.repartitionById(regions.count, column_of(REGION)).mapInArrow(
-        RegionTask(task, paths, domain, regions.rows, arrow), schema
+        RegionTask(task, paths, domain, regions.rows, names, arrow), schema
     )
     named = rows_of(paths, dict.fromkeys(request.protected, "VARCHAR"), zone)
     return checked(done, request, domain, named)

@@ -21,13 +21,15 @@ class RegionTask:
     """A function that Spark calls with the rows of one region in batches.
 
     paths: the rows of the hierarchy. domain: of the whole table. rows: the number of rows of each
-    region when they were counted. schema: of the rows that are returned.
+    region when they were counted. names: of the columns, which arrive numbered, because Spark
+    passes no others whatever characters they have. schema: of the rows that are returned.
     """
 
     request: Request
     paths: pa.StructArray | None
     domain: Domain
     rows: tuple[int, ...]
+    names: tuple[str, ...]
     schema: pa.Schema
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -67,7 +69,7 @@ class RegionTask:
             return None
         if count != self.rows[region]:
             raise self._changed()
-        return pa.Table.from_batches(held)
+        return pa.Table.from_batches(held).rename_columns(self.names)
 
     def _changed(self) -> AnonError:
         return AnonError(

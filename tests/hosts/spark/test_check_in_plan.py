@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from anon_sql.core.table_domain import Distribution, Domain
-from anon_sql.hosts.spark.whole_check import PERSON, checked
+from anon_sql.hosts.spark.check_in_plan import PERSON, checked
 from anon_sql.release.request import Request
 from anon_sql.routing.whole_table import sort_keys
 

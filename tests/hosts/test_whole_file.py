@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from anon_sql.apps.whole_file import remove_unfinished, whole_file
+from anon_sql.hosts.whole_file import remove_unfinished, whole_file
 from tests.command import run
 
 KILLED = """

@@ -1,0 +1,194 @@
+"""Release a table of any size: in one statement where it fits into memory, else in parts."""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow.parquet as pq
+
+from anon_sql.core import interrupt
+from anon_sql.core.names import literal, quote
+from anon_sql.core.table_domain import Domain
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb.install import register
+from anon_sql.hosts.parts.asked import Asked, asked
+from anon_sql.hosts.parts.budget import Budget, budget, fits, limited
+from anon_sql.hosts.parts.region_files import RegionFiles
+from anon_sql.hosts.parts.regions_done import RegionsDone
+from anon_sql.hosts.parts.side_by_side import side_by_side
+from anon_sql.hosts.parts.spilling import Routing, every_file
+from anon_sql.hosts.parts.targets import Target
+from anon_sql.hosts.parts.whole_check import check_whole, label_hash
+from anon_sql.hosts.parts.workspace import Workspace
+from anon_sql.version import VERSION
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written: rows of the table, rows left out, and regions; 1 for one statement."""
+
+    rows: int
+    suppressed: int
+    regions: int
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The wishes of a call about its parts; see ``release``."""
+
+    regions: int | None = None
+    region_rows: int | None = None
+    resume: bool = False
+
+    @property
+    def wanted(self) -> bool:
+        return self.regions is not None or self.region_rows is not None or self.resume
+
+
+def release(
+    con: duckdb.DuckDBPyConnection,
+    tbl: str,
+    *,
+    into: str,
+    k: int = 5,
+    method: str = "anonymize",
+    memory_limit: str | None = None,
+    regions: int | None = None,
+    region_rows: int | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    **parameters: Any,
+) -> Written:
+    """Write the release of a relation to a table, or to a .parquet or .csv file.
+
+    method: a release function; parameters: those of that function. The release is made in parts if
+    it does not fit into memory, or if ``regions``, ``region_rows`` or ``resume`` is given.
+    memory_limit: as DuckDB's setting, for this call. regions: number of regions; region_rows: rows
+    of a region. resume: go on from what an interrupted call has finished, and let Ctrl-C leave what
+    is finished in a private folder beside the target. overwrite: replace the target. Raises
+    AnonError, and writes nothing, if the release is refused.
+    """
+    register(con)
+    interrupt.begin()
+    target = Target(con, into, overwrite)
+    target.require_new()
+    wishes = Parts(regions, region_rows, resume)
+    with limited(con, memory_limit):
+        rows = con.execute(f"SELECT count(*) FROM query_table({literal(tbl)})").fetchall()[0][0]
+        call = asked(con, tbl, method, k, parameters)
+        if one_statement(call, rows, wishes):
+            names = {"k": k, **parameters}
+            listed = ", ".join(f"{name} := ${name}" for name in names)
+            released = target.write(f"FROM {quote(method)}({literal(tbl)}, {listed})", names)
+            return Written(rows, rows - released, 1)
+        with released_in_parts(con, call, target.place(), wishes) as (select, written):
+            target.write(select)
+    return written
+
+
+def one_statement(call: Asked, rows: int, wishes: Parts) -> bool:
+    """Return whether a release of so many rows is made in one statement."""
+    return rows == 0 or (not wishes.wanted and fits(call, rows))
+
+
+@contextmanager
+def released_in_parts(
+    con: duckdb.DuckDBPyConnection, call: Asked, place: tuple[Path, str], wishes: Parts
+) -> Iterator[tuple[str, Written]]:
+    """Give the query of the released rows, in their order, while their files exist.
+
+    place: a folder, and the name of the target. The files are removed at the end, but left for a
+    later call if ``resume`` is set and the work is interrupted.
+    """
+    call.require_parts()
+    workspace = Workspace(*place)
+    workspace.open(resume=wishes.resume)
+    keep = wishes.resume
+    try:
+        yield _released(call, workspace, *_routed(Routing(con, call), workspace, wishes))
+        keep = False
+    except AnonError:
+        keep = keep and workspace.state() is not None
+        raise
+    finally:
+        workspace.close(keep=keep)
+
+
+def _routed(
+    routing: Routing, workspace: Workspace, wishes: Parts
+) -> tuple[Domain, list[int], Budget]:
+    """Route the rows to files, unless an earlier call has; return the rows of each region."""
+    call, state = routing.asked, workspace.state()
+    decided = _digest(call, wishes)
+    if state is not None:
+        same = state["call"] == decided
+        if not same or routing.fingerprint() != routing.spilled_fingerprint(workspace.spill):
+            raise AnonError(
+                "release",
+                "resume needs the source and the parameters of the call that was interrupted",
+                "a source that differs" if same else "other parameters",
+                "leave resume out to begin anew",
+            )
+    domain = routing.domain()
+    sizes = budget(call, domain.rows, wishes.regions, wishes.region_rows)
+    if state is not None:
+        return domain, state["regions"], sizes
+    workspace.clear()
+    workspace.done.mkdir()
+    regions = routing.regions(domain, sizes.wanted, sizes.most)
+    interrupt.check(call.request.function)
+    routing.spill(regions, workspace.spill)
+    workspace.remember({"call": decided, "regions": regions.rows})
+    return domain, list(regions.rows), sizes
+
+
+def _released(
+    call: Asked, workspace: Workspace, domain: Domain, regions: list[int], sizes: Budget
+) -> tuple[str, Written]:
+    """Release every region that is not finished, check all of them, and return the query."""
+    request, rows = call.request, sum(regions)
+    left, released = {}, 0
+    for number, size in enumerate(regions):
+        file = workspace.finished(number)
+        if file.exists():
+            released += pq.ParquetFile(file).metadata.num_rows
+        elif size:
+            left[number] = size
+    with closing(duckdb.connect(config={"threads": call.threads})) as own:
+        own.execute("SET memory_limit = ?", [call.memory])
+        files = RegionFiles(call, domain, workspace, own)
+        with RegionsDone(request.function, len(left), sum(left.values())) as done:
+            released += side_by_side(request.function, files.release, left, sizes.threads, done)
+        check_whole(own, call, domain, workspace.done, released)
+    if released != rows and request.suppressed != "drop":
+        got = f"{released:,} of {rows:,}"
+        raise AnonError(request.function, "every row must be released", got)
+    shown = [name for name in call.types.raw if name in {*request.quasi, *request.kept}]
+    listed = ", ".join(call.types.released(request, name) for name in shown)
+    order = f"ORDER BY {label_hash(call)}, system.main.hash({_values(call)})"
+    select = f"SELECT {listed} FROM {every_file(workspace.done)} {order}"
+    return select, Written(rows, rows - released, sum(size > 0 for size in regions))
+
+
+def _values(call: Asked) -> str:
+    """Return the kept columns as arguments of the hash that orders the rows of a class.
+
+    Values that print differently have different hashes, so that ties are identical rows.
+    """
+    texts = [
+        quote(name) + ("" if call.types.hashes_apart(name) else "::VARCHAR")
+        for name in call.request.kept
+    ]
+    return ", ".join(["''", *texts])
+
+
+def _digest(call: Asked, wishes: Parts) -> str:
+    """Return a hash of everything that decides a release, but the rows."""
+    paths = None if call.paths is None else call.paths.to_pylist()
+    request = replace(call.request, threads=1)
+    decided = (VERSION, call.relation, request, call.types, paths, wishes.regions)
+    return hashlib.sha256(repr((*decided, wishes.region_rows)).encode()).hexdigest()

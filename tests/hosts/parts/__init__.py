@@ -1,0 +1,1 @@
+"""Releases of tables that are made in parts."""

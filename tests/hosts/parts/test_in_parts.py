@@ -1,0 +1,306 @@
+"""A release in parts keeps every promise of a release in one statement."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import anon_sql
+from anon_sql import AnonError
+from anon_sql.hosts.parts import in_parts, region_files
+from anon_sql.hosts.parts.workspace import Workspace
+
+QIDS = ["age", 'ci"ty.x', "born"]
+CALL = {"qids": QIDS, "sensitive": "ill ness", "identifiers": ["id", "person"], "keep": ["*"]}
+TABLE = """
+    CREATE TABLE big AS SELECT 18 + i * 7919 % 60 AS age,
+        if(i % 17 = 0, NULL, 'it''s ' || i * i % 9) AS "ci""ty.x",
+        DATE '1990-01-01' + (i * 104729 % 9000)::INTEGER AS born, i * 13 % 4 AS "ill ness",
+        i % 9 / 4.0 AS score, i AS id, i // 3 AS person
+    FROM range({}) r(i)"""
+
+
+@pytest.fixture
+def big(con):
+    con.execute(TABLE.format(800))
+    return con
+
+
+def left_behind(folder):
+    return [path.name for path in Path(folder).iterdir() if path.name.startswith(".anon-sql")]
+
+
+@pytest.mark.parametrize(
+    ("method", "asked", "checked"),
+    [
+        ("mondrian", {}, {}),
+        ("anonymize", {"l": 3}, {"l": 3}),
+        ("mondrian", {"t": 0.2, "suppressed": "drop"}, {"t": 0.2}),
+        ("rayden", {"format": "typed"}, {}),
+    ],
+)
+def test_a_release_is_legal_and_has_every_row(big, method, asked, checked):
+    made = anon_sql.release(
+        big, "big", into="release", k=5, method=method, region_rows=150, **CALL, **asked
+    )
+    assert made.rows == 800
+    assert made.regions > 3
+    assert made.suppressed == 0
+    listed = "".join(f", {name} := {value}" for name, value in checked.items())
+    failed = big.sql(
+        f"SELECT property FROM audit('big', 'release', k := 5, qids := {QIDS}, "
+        f"sensitive := 'ill ness'{listed}) WHERE passed = false"
+    ).fetchall()
+    assert [name for (name,) in failed if "unique" not in name and "identif" not in name] == []
+    wanted = big.sql(
+        f"FROM {method}('big', k := 5, qids := {QIDS}, sensitive := 'ill ness', "
+        "identifiers := ['id', 'person'], keep := ['*']"
+        + "".join(f", {name} := {value!r}" for name, value in asked.items())
+        + ")"
+    )
+    released = big.table("release")
+    assert (released.columns, released.types) == (wanted.columns, wanted.types)
+    kept = 'SELECT "ill ness", score FROM {} ORDER BY ALL'
+    assert big.sql(kept.format("release")).fetchall() == big.sql(kept.format("big")).fetchall()
+
+
+def test_one_region_is_the_release_of_one_statement(big):
+    anon_sql.release(big, "big", into="release", k=5, method="mondrian", regions=1, **CALL)
+    wanted = big.sql(
+        f"FROM mondrian('big', k := 5, qids := {QIDS}, sensitive := 'ill ness', "
+        "identifiers := ['id', 'person'], keep := ['*'])"
+    )
+    assert sorted(map(str, big.table("release").fetchall())) == sorted(map(str, wanted.fetchall()))
+
+
+def test_the_rows_depend_on_neither_order_nor_threads(big, tmp_path):
+    given = {"k": 5, "method": "mondrian", "region_rows": 100, **CALL}
+    anon_sql.release(big, "big", into="first", **given)
+    big.execute("CREATE TABLE other AS FROM big ORDER BY hash(id)")
+    big.execute("SET threads = 1")
+    anon_sql.release(big, "other", into=str(tmp_path / "o.parquet"), **given)
+    big.execute("RESET threads")
+    again = big.sql(f"FROM '{tmp_path}/o.parquet'").fetchall()
+    assert big.table("first").fetchall() == again
+
+
+def test_persons_are_counted_as_in_one_statement(big):
+    given = {**CALL, "identifiers": "id", "entity": "person"}
+    anon_sql.release(big, "big", into="release", k=6, l=2, region_rows=150, **given)
+    assert "person" not in big.table("release").columns
+    smallest = big.sql(
+        "SELECT min(rows) FROM (SELECT count(*) AS rows FROM release "
+        'GROUP BY age, "ci""ty.x", born)'
+    ).fetchall()[0][0]
+    assert smallest >= 6
+
+
+def test_every_type_arrives_as_it_was(con):
+    con.execute("CREATE TYPE mood AS ENUM ('z', 'a')")
+    con.execute(
+        """CREATE TABLE big AS SELECT i % 50 AS age, (i % 3)::HUGEINT * 10::HUGEINT AS huge,
+            TIME '10:00:00' + INTERVAL (i % 7) MINUTE AS clock, ['z', 'a'][1 + i % 2]::mood AS mood,
+            [i % 3, NULL] AS list, {'a': i % 2, 'b': 'x'} AS pair, INTERVAL (i % 40) DAY AS days,
+            170141183460469231731687303715884105727::HUGEINT - i % 5 AS wide, i::BIT AS bits,
+            if(i % 2 = 0, 0.0, -0.0)::DOUBLE AS zero, '\\x01'::BLOB AS blob, uuid() AS uuid,
+            TIMESTAMPTZ '2020-01-01 00:00:00+00' + INTERVAL (i) HOUR AS instant,
+            (TIMESTAMP '2020-01-01' + INTERVAL (i) HOUR)::TIMESTAMP_S AS second, NULL AS nothing
+        FROM range(300) r(i)"""
+    )
+    given = {"k": 5, "qids": ["age", "huge", "clock", "mood", "second"], "keep": ["*"]}
+    anon_sql.release(con, "big", into="release", method="mondrian", region_rows=60, **given)
+    released = con.table("release")
+    wanted = con.sql(
+        "FROM mondrian('big', k := 5, qids := ['age', 'huge', 'clock', 'mood', 'second'], keep := ['*'])"
+    )
+    assert (released.columns, released.types) == (wanted.columns, wanted.types)
+    kept = [name for name in released.columns if name not in given["qids"]]
+    for name in kept:
+        values = f"SELECT {name}::VARCHAR FROM {{}} ORDER BY ALL"
+        assert (
+            con.sql(values.format("release")).fetchall() == con.sql(values.format("big")).fetchall()
+        )
+
+
+@pytest.mark.parametrize(
+    ("column", "wanted"),
+    [("1", 1), ("NULL::INTEGER", 1), ("i", 4), ("if(i % 10 = 0, i, 0)", 2), ("random()", 4)],
+    ids=["constant", "NULL", "unique", "skewed", "drawn"],
+)
+def test_columns_that_are_hard_to_cut(con, column, wanted):
+    con.execute(f"CREATE TABLE big AS SELECT {column} AS a, i AS s FROM range(400) r(i)")
+    given = {"k": 5, "qids": ["a"], "keep": ["s"], "region_rows": 100}
+    made = anon_sql.release(con, "big", into="release", **given)
+    assert made.regions >= wanted
+    assert con.sql("SELECT k_anonymity('big', 'release', qids := ['a'])").fetchall()[0][0] >= 5
+
+
+@pytest.mark.parametrize(
+    ("given", "rule"),
+    [
+        ({"k": 5000}, "mondrian: k must be at most the number of rows, 800, got k := 5000"),
+        ({"k": 5, "l": 9}, "mondrian: l must be at most what the whole table has in ill ness, 4"),
+        ({"k": 5, "qids": ["nobody"]}, "mondrian: qids must name columns of the table"),
+        ({"k": 5, "keep": []}, "mondrian: every column needs a role, got none for score"),
+        (
+            {"k": 5, "efort": "fast"},
+            "mondrian: parameters must be those of the function, got efort",
+        ),
+        ({"k": 5, "method": "mondrain"}, "release: method must be a release function"),
+        ({"k": 5, "method": "datafly"}, "datafly: the table must be released in one statement"),
+        ({"k": 5, "regions": 3}, "mondrian: regions or region_rows must be NULL, got both"),
+        ({"k": 5, "region_rows": 0}, "mondrian: region_rows must be a whole number of at least 1"),
+        ({"k": 5, "into": "big"}, "release: into must be a new table, got 'big'"),
+        ({"k": 5, "into": "/nowhere/x.csv"}, "release: into must be in a directory that exists"),
+    ],
+)
+def test_a_refusal_is_one_sentence_and_leaves_nothing(big, tmp_path, given, rule):
+    call = {"into": str(tmp_path / "o.parquet"), "method": "mondrian", "region_rows": 100, **CALL}
+    with pytest.raises(AnonError) as refused:
+        anon_sql.release(big, "big", **{**call, **given})
+    assert str(refused.value).startswith(rule)
+    assert "\n" not in str(refused.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_small_tables_take_one_statement(big, tmp_path):
+    made = anon_sql.release(big, "big", into=str(tmp_path / "o.csv"), k=5, **CALL)
+    assert (made.rows, made.regions) == (800, 1)
+    big.execute("CREATE TABLE nothing AS FROM big LIMIT 0")
+    made = anon_sql.release(big, "nothing", into="release", k=5, region_rows=10, **CALL)
+    assert made.rows == 0
+    assert big.table("release").columns == ["age", 'ci"ty.x', "born", "ill ness", "score"]
+
+
+def test_a_memory_limit_that_is_too_small_takes_parts(con):
+    con.execute(TABLE.format(5000))
+    before = con.sql("SELECT current_setting('memory_limit')").fetchall()
+    made = (
+        anon_sql.release(con, "big", into="release", k=5, memory_limit="1MB", **CALL) if 0 else None
+    )
+    assert made is None
+    assert con.sql("SELECT current_setting('memory_limit')").fetchall() == before
+
+
+def broken_off(monkeypatch, after):
+    """Make the release of a region fail after so many regions."""
+    real, calls = region_files.release_table, []
+
+    def failing(*given):
+        calls.append(1)
+        if len(calls) > after:
+            raise AnonError("test", "broken off")
+        return real(*given)
+
+    monkeypatch.setattr(region_files, "release_table", failing)
+    return calls
+
+
+def test_resume_goes_on_from_the_regions_that_are_done(big, tmp_path, monkeypatch):
+    target = tmp_path / "o.parquet"
+    given = {"into": str(target), "k": 5, "method": "mondrian", "region_rows": 100, **CALL}
+    anon_sql.release(big, "big", **{**given, "into": "whole"})
+    with monkeypatch.context() as patched:
+        broken_off(patched, 3)
+        with pytest.raises(AnonError, match="broken off"):
+            anon_sql.release(big, "big", **given, resume=True)
+    assert not target.exists()
+    (folder,) = tmp_path.iterdir()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    done = len(list((folder / "done").glob("*.parquet")))
+    assert done >= 3
+    for changed in ({"k": 6}, {"seed": 1}):
+        with pytest.raises(AnonError, match="got other parameters"):
+            anon_sql.release(big, "big", **{**given, **changed}, resume=True)
+    big.execute("UPDATE big SET score = score + 1 WHERE id = 7")
+    with pytest.raises(AnonError, match="got a source that differs"):
+        anon_sql.release(big, "big", **given, resume=True)
+    big.execute("UPDATE big SET score = score - 1 WHERE id = 7")
+    with monkeypatch.context() as patched:
+        calls = broken_off(patched, 1000)
+        made = anon_sql.release(big, "big", **given, resume=True)
+    assert len(calls) == made.regions - done
+    assert list(tmp_path.iterdir()) == [target]
+    assert big.sql(f"FROM '{target}'").fetchall() == big.table("whole").fetchall()
+
+
+def test_an_error_without_resume_leaves_nothing(big, tmp_path, monkeypatch):
+    broken_off(monkeypatch, 2)
+    with pytest.raises(AnonError, match="broken off"):
+        anon_sql.release(big, "big", into=str(tmp_path / "o.parquet"), k=5, region_rows=100, **CALL)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_call_at_a_time_writes_a_target(big, tmp_path):
+    held = Workspace(tmp_path, "o.parquet")
+    held.open(resume=False)
+    with pytest.raises(AnonError, match="one call at a time may write a target"):
+        anon_sql.release(big, "big", into=str(tmp_path / "o.parquet"), k=5, region_rows=100, **CALL)
+    held.close(keep=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+CHILD = """
+import anon_sql, sys, time
+from anon_sql.hosts.parts import region_files
+real = region_files.release_table
+def slow(*given):
+    found = real(*given)
+    print("region", flush=True)
+    time.sleep(.3)
+    return found
+region_files.release_table = slow
+con = anon_sql.connect(sys.argv[1])
+anon_sql.release(con, "big", into=sys.argv[2], k=5, method="mondrian", region_rows=100,
+    resume=sys.argv[3] == "resume", qids=["age"], sensitive="ill ness",
+    identifiers=["id", "person"], keep=["*"])
+"""
+
+
+def child(database, target, resume, ends):
+    """Start a release in a process, send it a signal after two regions, and wait for it."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(database), str(target), resume],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).resolve().parents[3],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3])},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    for _ in range(2):
+        process.stdout.readline()
+    process.send_signal(ends)
+    process.communicate(timeout=60)
+    return process.returncode
+
+
+@pytest.mark.slow
+def test_a_kill_and_ctrl_c_leave_no_target_and_a_later_call_finishes(tmp_path):
+    database, target = tmp_path / "d.duckdb", tmp_path / "o.parquet"
+    with duckdb.connect(str(database)) as made:
+        made.execute(TABLE.format(800))
+    assert child(database, target, "anew", signal.SIGKILL) == -signal.SIGKILL
+    assert not target.exists()
+    assert len(left_behind(tmp_path)) == 1
+    assert child(database, target, "anew", signal.SIGINT) != 0
+    assert not target.exists()
+    assert left_behind(tmp_path) == []
+    assert child(database, target, "resume", signal.SIGINT) != 0
+    assert not target.exists()
+    assert len(left_behind(tmp_path)) == 1
+    with anon_sql.connect(str(database)) as con:
+        given = {**CALL, "qids": ["age"]}
+        call = {"k": 5, "method": "mondrian", "region_rows": 100, "resume": True}
+        started = time.monotonic()
+        made = anon_sql.release(con, "big", into=str(target), **call, **{**given})
+        assert time.monotonic() - started < 60
+    assert made.rows == 800
+    assert left_behind(tmp_path) == []
+    assert in_parts.Parts(resume=True).wanted
