@@ -1,5 +1,6 @@
 """k-anonymous tables and what they cost, as SQL functions in DuckDB."""
 
+from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,9 @@ __all__ = ["AnonError", "__version__", "connect", "declare", "register", "releas
 
 
 def __getattr__(name: str) -> Any:
-    """Import DuckDB and its host with the first function that is asked for."""
+    """Import DuckDB and its host with the first function that is asked for, or ``spark``."""
+    if name == "spark":
+        return import_module("anon_sql.spark")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from anon_sql.hosts.duckdb import declare, install

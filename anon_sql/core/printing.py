@@ -206,3 +206,8 @@ def _open() -> Any:
     con.execute("SET GLOBAL TimeZone = 'UTC'")
     atexit.register(con.close)
     return con
+
+
+def use_threads(count: int) -> None:
+    """Set the number of threads of the private database, for processes that share a machine."""
+    _database().execute(f"SET threads = {int(count)}")

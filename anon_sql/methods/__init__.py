@@ -61,7 +61,7 @@ class Facts:
 
     cost: growth of time with n rows. needs: what a table must have, in words; takes: the column
     types that meet it, empty for all. perturbative: whether the release has rows that the table
-    lacks.
+    lacks. global_levels: whether all rows of a column are generalized to the same level.
     """
 
     what: str
@@ -70,6 +70,16 @@ class Facts:
     needs: str | None = None
     takes: tuple[type, ...] = ()
     perturbative: bool = False
+    global_levels: bool = False
+
+    @property
+    def in_regions(self) -> bool:
+        """Return whether the method may release the regions of a large table one by one.
+
+        It must not decide for all rows together, nor take quadratic time.
+        """
+        quadratic = "^2" in self.cost or "²" in self.cost
+        return not (quadratic or self.perturbative or self.global_levels)
 
     def fits(self, table: "QuasiTable") -> bool:
         """Return whether every quasi-identifier is of a type that the method takes."""

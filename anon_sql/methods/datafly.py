@@ -27,6 +27,7 @@ Nodes = npt.NDArray[np.int32]
         paper="Sweeney 1998 and 2002",
         cost="n log n",
         needs="hierarchy for each quasi-identifier",
+        global_levels=True,
         takes=(Hierarchical,),
     ),
     suppression_limit=OrNull(Number(0, 1)),

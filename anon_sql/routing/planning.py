@@ -55,6 +55,8 @@ def plan(
     regions = each_leaf(tree)
     tallies = count(regions)
     leaves = plans.parts(regions, tallies)
+    if len(leaves) == 1 and leaves[0].short:
+        raise plans.limits.refuse(request.function, leaves[0].tally)
     groups = plans.spread(plans.below(tree.root, leaves))
     while groups != regions.groups:
         regions = Regions(tree, groups)

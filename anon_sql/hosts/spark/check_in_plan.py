@@ -1,0 +1,120 @@
+"""Check a release as a whole within its plan: Spark groups and counts the printed labels.
+
+Rows of a release reach nobody before all of it has passed: they are joined with the one row of the
+check, which Spark computes first. Both read the same shuffle of the released rows.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from anon_sql.core.arrow import integers
+from anon_sql.core.table_domain import Domain
+from anon_sql.hosts.spark.frame import HELPER, column_of
+from anon_sql.hosts.spark.pyspark_parts import sql_functions
+from anon_sql.measures.closeness import Ground, closeness
+from anon_sql.measures.diversity import diversity
+from anon_sql.measures.spread import Held, spread
+from anon_sql.release.request import Request
+from anon_sql.routing.whole_table import sort_keys
+
+PERSON = HELPER + "person"
+ROUNDING = 1e-9  # t and entropies are sums of shares
+
+
+def checked(released: Any, request: Request, domain: Domain, named: Mapping[str, Any]) -> Any:
+    """Return the released rows, which fail in Spark as an AnonError would unless all are legal.
+
+    released: labels, kept columns and, with an entity, ``PERSON``. named: columns with a hierarchy.
+    """
+    sql = sql_functions(request.function)
+    labels = [column_of(name) for name in request.quasi]
+    rows = released.repartition(*labels)
+    used = sql.lit(False)  # reads every column, so that Spark shares the shuffle
+    for name in rows.columns:
+        used = used | column_of(name).isNull()
+    size = sql.count(sql.lit(1))
+    persons = size if request.entity is None else sql.count_distinct(column_of(PERSON))
+    classes = rows.groupBy(*labels).agg(
+        size.alias("rows"), persons.alias("size"), sql.count_if(used).alias("used")
+    )
+    found = classes.agg(
+        sql.count_if(sql.col("size") < request.k).alias("illegal"),
+        sql.coalesce(sql.sum("rows"), sql.lit(0)).alias("rows"),
+        sql.coalesce(sql.sum("used"), sql.lit(0)).alias("used"),
+    )
+    whole = sql.col("rows") == domain.rows
+    if request.suppressed == "drop":
+        whole = sql.col("rows") <= domain.rows
+    passed = found.where(
+        _required(request, whole & (sql.col("used") >= 0), "have the rows of the table")
+    ).where(_required(request, sql.col("illegal") == 0, "have k rows in every class"))
+    checks = [passed.select()]
+    for name, ordered in request.protected.items():
+        held = _held_by_class(rows, labels, name, request)
+        test = _Legal(request, name, ordered and name not in named, domain)
+        wrong = held.mapInArrow(test, "illegal long").agg(
+            sql.coalesce(sql.sum("illegal"), sql.lit(0)).alias("illegal")
+        )
+        legal = _required(request, sql.col("illegal") == 0, "satisfy l and t in every class")
+        checks.append(wrong.where(legal).select())
+    shown = [column_of(name) for name in released.columns if name != PERSON]
+    for check in checks:
+        rows = rows.crossJoin(sql.broadcast(check))
+    return rows.select(*shown)
+
+
+def _required(request: Request, condition: Any, rule: str) -> Any:
+    """Return a condition that is true or fails."""
+    sql = sql_functions(request.function)
+    text = f"{request.function}: the release must {rule}; nothing was released"
+    return sql.when(condition, sql.lit(True)).otherwise(
+        sql.raise_error(sql.lit(text)).cast("boolean")
+    )
+
+
+def _held_by_class(rows: Any, labels: Sequence[Any], name: str, request: Request) -> Any:
+    """Return the values of a sensitive column in every class, a row of one list each."""
+    sql = sql_functions(request.function)
+    counted = sql.count(sql.lit(1))
+    if request.entity is not None:
+        counted = sql.count_distinct(column_of(PERSON))
+    value = column_of(name).alias("value")
+    cells = rows.groupBy(*labels, value).agg(counted.alias("count"))
+    held = sql.collect_list(sql.struct(sql.col("value"), sql.col("count"))).alias("held")
+    return cells.groupBy(*labels).agg(held).select("held")
+
+
+@dataclass(frozen=True)
+class _Legal:
+    """A function that Spark calls with classes, and that counts those without l or t."""
+
+    request: Request
+    name: str
+    ordered: bool
+    domain: Domain
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the number of illegal classes of each batch."""
+        for batch in batches:
+            yield pa.record_batch({"illegal": pa.array([self._illegal(batch)], pa.int64())})
+
+    def _illegal(self, batch: pa.RecordBatch) -> int:
+        classes = batch.column("held")
+        if len(classes) == 0:
+            return 0
+        class_of = np.repeat(np.arange(len(classes)), np.diff(integers(classes.offsets)))
+        cells = classes.flatten()
+        counts = integers(cells.field("count")).astype(np.int64)
+        values = spread(class_of, sort_keys(cells.field("value")), counts)
+        asked, known = self.request, self.domain.sensitive[self.name]
+        wrong = np.zeros(len(classes), np.bool_)
+        if asked.l > 1:
+            wrong |= diversity(values, asked.l_kind, asked.c) < asked.l - ROUNDING
+        if asked.t < 1:
+            by = Ground(self.ordered and not known.nulls)
+            wrong |= closeness(values, Held(known.keys, known.counts), by) > asked.t + ROUNDING
+        return int(wrong.sum())

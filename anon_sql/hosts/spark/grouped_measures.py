@@ -1,0 +1,200 @@
+"""Measure a release that Spark holds: Spark groups the rows, the core reads the labels.
+
+What reaches the driver are the domain of each quasi-identifier in the raw table, its distinct
+labels with their rows, and how many classes there are of each size; never a row.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.core.arrow import integers
+from anon_sql.core.columns import is_number
+from anon_sql.core.hierarchy.hierarchical import tree_of
+from anon_sql.core.hierarchy.rows import rows_of
+from anon_sql.core.labels.grammar import STAR
+from anon_sql.core.options import Whole
+from anon_sql.core.roles import Roles, assign, fold
+from anon_sql.hosts.spark.frame import HELPER, Frame, column_of, described
+from anon_sql.hosts.spark.pyspark_parts import sql_functions
+from anon_sql.hosts.spark.requesting import hierarchy_rows
+from anon_sql.measures.domain import Domain, domain
+from anon_sql.measures.pair import Pair, is_label, require_types
+from anon_sql.measures.utility import of_classes, of_heights, of_losses
+
+COLUMNS = (
+    "rows long, released_rows long, suppressed long, classes long, smallest_class long, dm long, "
+    "dm_star long, cavg double, gcp double, iloss double, suppression_rate double"
+)
+ROWS, STARRED = HELPER + "rows", HELPER + "starred"
+Ints = npt.NDArray[np.int64]
+
+
+def gcp(raw: Any, released: Any, *, qids: Any = None, hierarchy: Any = None) -> float | None:
+    """Return the global certainty penalty of a release, 0 to 1, as the SQL function ``gcp``.
+
+    raw, released: DataFrames. qids: the quasi-identifiers; None for those that comments on the
+    columns of ``raw`` declare. hierarchy: as in a release. Raises AnonError as in SQL.
+    """
+    found = _measured("gcp", raw, released, 5, qids, hierarchy)["gcp"]
+    return None if found is None else float(found)
+
+
+def k_anonymity(raw: Any, released: Any, *, qids: Any = None, hierarchy: Any = None) -> int | None:
+    """Return the rows of the smallest class of a release, as the SQL function ``k_anonymity``.
+
+    Suppressed rows are one class; None for an empty release. Parameters: as in ``gcp``.
+    """
+    found = _measured("k_anonymity", raw, released, 5, qids, hierarchy)["smallest_class"]
+    return None if found is None else int(found)
+
+
+def utility(raw: Any, released: Any, k: int = 5, *, qids: Any = None, hierarchy: Any = None) -> Any:
+    """Return a DataFrame of one row, the measures of the SQL function ``utility``.
+
+    k: of cavg. Other parameters: as in ``gcp``.
+    """
+    found = _measured("utility", raw, released, k, qids, hierarchy)
+    names = [part.split()[0] for part in COLUMNS.split(", ")]
+    return raw.sparkSession.createDataFrame([tuple(found[name] for name in names)], COLUMNS)
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A checked call. shown: the released column of each quasi-identifier, by its name."""
+
+    function: str
+    raw: Any
+    released: Any
+    frame: Frame
+    roles: Roles
+    shown: Mapping[str, str]
+    types: Mapping[str, str]
+
+
+def _measured(
+    function: str, raw: Any, released: Any, k: int, qids: Any, hierarchy: Any
+) -> dict[str, Any]:
+    """Return the measures by name, as ``utility`` of the core does."""
+    sql_functions(function)
+    size = Whole(1).read(function, "k", k)
+    frame, other = described(function, raw), described(function, released)
+    given = {"qids": list(qids) if isinstance(qids, tuple) else qids}
+    roles = assign(function, frame.names, frame.comments if qids is None else {}, given)
+    by_fold = {fold(name): name for name in other.names}
+    require_types(
+        function, roles.quasi, frame.types, {fold(n): kind for n, kind in other.types.items()}
+    )
+    shown = {name: by_fold[fold(name)] for name in roles.quasi}
+    call = _Call(function, raw, released, frame, roles, shown, other.types)
+    rows, domains = _domains(call, hierarchy_rows(function, hierarchy))
+    classes = _classes(call).persist()
+    try:
+        counts, times, starred = _sizes(call, classes)
+        pairs = [_of_column(call, classes, rows, each) for each in domains]
+    finally:
+        classes.unpersist()
+    seen = int((counts * times).sum())
+    left_out = rows - seen
+    lost, heights = [], []
+    for each, pair in zip(domains, pairs, strict=True):
+        pair.require_no_more_rows()
+        found = pair.penalties("share")[each.name]
+        lost.append(of_losses(rows, pair.sizes, [found.loss], left_out)["ncp"][0])
+        heights.append(of_heights(pair.sizes, [found.height], left_out))
+    suppressed = int((counts * times)[starred].sum()) + left_out
+    sizes = np.repeat(counts[~starred], times[~starred])
+    measured = dict(of_classes(rows, sizes, suppressed, size))
+    if not seen:
+        measured["smallest_class"] = None
+    whole = None if not rows else fsum(lost) / len(lost)
+    return {**measured, "released_rows": seen, "gcp": whole, "iloss": fsum(heights)}
+
+
+def _domains(call: _Call, paths: pa.StructArray | None) -> tuple[int, Sequence[Domain]]:
+    """Return the number of raw rows and the domain of each quasi-identifier, from two queries."""
+    sql = sql_functions(call.function)
+    types = {name: call.frame.types[name] for name in call.roles.quasi}
+    numeric = {name: is_number(call.function, name, kind) for name, kind in types.items()}
+    asked = [sql.count(sql.lit(1)).alias("rows")]
+    for at, name in enumerate(types):
+        asked.append(sql.count(column_of(name)).alias(f"known{at}"))
+        if numeric[name]:
+            asked.append(sql.min(column_of(name)).alias(f"low{at}"))
+            asked.append(sql.max(column_of(name)).alias(f"high{at}"))
+    found = call.raw.agg(*asked).toArrow()
+    rows = found.column("rows")[0].as_py()
+    zone = call.raw.sparkSession.conf.get("spark.sql.session.timeZone")
+    named, domains = rows_of(paths, types, zone), []
+    words = _words(call, [name for name in types if not numeric[name]])
+    for at, (name, kind) in enumerate(types.items()):
+        own = named.get(name)
+        ends = pa.array([], pa.null())
+        if numeric[name]:
+            ends = pa.concat_arrays(
+                [found.column(f"{end}{at}").combine_chunks() for end in ("low", "high")]
+            )
+        nulls = rows - found.column(f"known{at}")[0].as_py()
+        tree = None if own is None else tree_of(call.function, name, kind, own)
+        domains.append(
+            domain(call.function, name, kind, numeric[name], ends, words.get(name), nulls, tree)
+        )
+    return rows, domains
+
+
+def _words(call: _Call, names: Sequence[str]) -> dict[str, pa.Array]:
+    """Return the distinct values of texts by column, from one query."""
+    sql = sql_functions(call.function)
+    if not names:
+        return {}
+    cells = [
+        sql.struct(sql.lit(at).alias("at"), column_of(name).cast("string").alias("word"))
+        for at, name in enumerate(names)
+    ]
+    found = call.raw.select(sql.inline(sql.array(*cells))).distinct().toArrow()
+    return {
+        name: found.filter(pc.equal(found.column("at"), at)).column("word").combine_chunks()
+        for at, name in enumerate(names)
+    }
+
+
+def _classes(call: _Call) -> Any:
+    """Return the labels of every class, its rows and whether it is suppressed."""
+    sql = sql_functions(call.function)
+    labels = [column_of(name) for name in call.shown.values()]
+    star = sql.lit(True)
+    for name, label in zip(call.shown.values(), labels, strict=True):
+        label_star = label.eqNullSafe(STAR) if is_label(call.types[name]) else label.isNull()
+        star = star & label_star
+    rows = sql.count(sql.lit(1)).alias(ROWS)
+    return call.released.groupBy(*labels).agg(rows).withColumn(STARRED, star)
+
+
+def _sizes(call: _Call, classes: Any) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
+    """Return sizes of classes, how many classes have each, and whether these are suppressed."""
+    found = classes.groupBy(column_of(ROWS), column_of(STARRED)).count().toArrow()
+    rows, starred, times = (integers(found.column(at).combine_chunks()) for at in range(3))
+    return rows.astype(np.int64), times.astype(np.int64), starred.astype(np.bool_)
+
+
+def _of_column(call: _Call, classes: Any, rows: int, column: Domain) -> Pair:
+    """Return raw table and release as one quasi-identifier shows them, a class for each label."""
+    sql = sql_functions(call.function)
+    label = column_of(call.shown[column.name]).alias("label")
+    found = classes.groupBy(label).agg(sql.sum(column_of(ROWS)).alias("rows")).toArrow()
+    return Pair(
+        call.function,
+        call.roles,
+        rows,
+        call.frame.types,
+        call.types,
+        [column],
+        {column.name: found.column("label").combine_chunks()},
+        integers(found.column("rows").combine_chunks()).astype(np.int64),
+    )

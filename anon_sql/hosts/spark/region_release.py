@@ -1,0 +1,110 @@
+"""Release a DataFrame region by region: plan on the driver, release in the tasks of Spark."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from anon_sql import methods
+from anon_sql.core.columns import is_number
+from anon_sql.core.hierarchy.rows import rows_of
+from anon_sql.core.options import Whole
+from anon_sql.hosts.spark.frame import Frame, column_of, described
+from anon_sql.hosts.spark.pyspark_parts import sql_functions, sql_types_of_spark
+from anon_sql.hosts.spark.region_task import RegionTask
+from anon_sql.hosts.spark.requesting import hierarchy_rows, requested
+from anon_sql.hosts.spark.routed_rows import Rows
+from anon_sql.hosts.spark.check_in_plan import PERSON, checked
+from anon_sql.release.request import Request
+from anon_sql.routing.references import REGION
+
+REGION_ROWS = 500_000  # rows of a region: a worker needs about 1 kB for each
+
+
+def in_regions() -> list[str]:
+    """Return the names of the methods that release a DataFrame."""
+    return [name for name, method in methods.releases().items() if method.facts.in_regions]  # type: ignore[union-attr]
+
+
+def released(
+    function: str, df: Any, k: int, region_rows: int, hierarchy: Any, given: Mapping[str, Any]
+) -> Any:
+    """Return the release of a DataFrame, which Spark computes when it is read.
+
+    Jobs run at once: those that count rows, the domain of each quasi-identifier and the values of
+    protected columns, that draw the sample, and that count the rows of each region. region_rows:
+    rows of a region. given: the parameters of the SQL function by name.
+    """
+    sql_functions(function)
+    wanted = Whole(1).read(function, "region_rows", region_rows)
+    frame = described(function, df)
+    zone = df.sparkSession.conf.get("spark.sql.session.timeZone")
+    request = requested(function, frame, {**given, "k": k}, zone)
+    paths = hierarchy_rows(function, hierarchy)
+    source = _source(df, frame, request)
+    asked = replace(request, kept=_hashable(source, request.kept))
+    rows = Rows(source, asked, paths)
+    domain = rows.domain()
+    schema, arrow = released_types(source.schema.fields, frame, request)
+    if domain.rows == 0:
+        return df.sparkSession.createDataFrame([], schema)
+    regions = rows.regions(domain, wanted)
+    task, names = request, tuple(source.columns)
+    routed = rows.routed(regions).toDF(*(f"c{at}" for at in range(len(names))), REGION)
+    if request.entity is not None:  # its values come back beside the labels, for the last check
+        task, names = replace(request, kept=(*request.kept, PERSON)), (*names, PERSON)
+        person = source.schema[request.entity]
+        routed = routed.withColumn("person", column_of(f"c{names.index(person.name)}"))
+        schema = (
+            sql_types_of_spark(function).StructType([*schema.fields]).add(PERSON, person.dataType)
+        )
+        arrow = arrow.append(pa.field(PERSON, frame.arrow.field(person.name).type))
+    done = routed.repartitionById(regions.count, column_of(REGION)).mapInArrow(
+        RegionTask(task, paths, domain, regions.rows, names, arrow), schema
+    )
+    named = rows_of(paths, dict.fromkeys(request.protected, "VARCHAR"), zone)
+    return checked(done, request, domain, named)
+
+
+def _source(df: Any, frame: Frame, request: Request) -> Any:
+    """Return the columns that are read; text in a collation of its own as plain text."""
+    read = {*request.quasi, *request.kept, *filter(None, [request.entity])}
+    return df.select(
+        *(
+            column_of(field.name).cast("string").alias(field.name)
+            if field.dataType.simpleString().startswith("string collate")
+            else column_of(field.name)
+            for field in df.schema.fields
+            if field.name in read
+        )
+    )
+
+
+def _hashable(source: Any, kept: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the columns that Spark can hash: none with maps or variants."""
+    kinds = {field.name: field.dataType.simpleString() for field in source.schema.fields}
+    return tuple(
+        name for name in kept if not any(part in kinds[name] for part in ("map<", "variant"))
+    )
+
+
+def released_types(source: Sequence[Any], frame: Frame, request: Request) -> tuple[Any, pa.Schema]:
+    """Return the types of the released columns, in Spark and in Arrow; source: the fields read."""
+    types = sql_types_of_spark(request.function)
+    fields, arrow = [], []
+    for field in source:
+        name, kind, held = field.name, field.dataType, frame.arrow.field(field.name).type
+        if name in request.quasi:
+            if not request.typed:
+                kind, held = types.StringType(), pa.string()
+            elif is_number(request.function, name, request.quasi[name]):
+                held = pa.struct([("min", held), ("max", held)])
+                kind = types.StructType().add("min", kind).add("max", kind)
+            else:
+                kind, held = types.ArrayType(types.StringType()), pa.list_(pa.string())
+        elif name not in request.kept:
+            continue
+        fields.append(types.StructField(name, kind, True))
+        arrow.append(pa.field(name, held))
+    return types.StructType(fields), pa.schema(arrow)

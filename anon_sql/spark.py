@@ -1,0 +1,51 @@
+"""Release and measure Spark DataFrames (extra ``spark``).
+
+``anonymize``, and every other release method that does not take quadratic time, is a function from
+a DataFrame to a DataFrame; ``gcp``, ``k_anonymity`` and ``utility`` measure; ``register`` makes the
+methods table functions of a session.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from anon_sql.hosts.spark.grouped_measures import gcp, k_anonymity, utility
+from anon_sql.hosts.spark.region_release import REGION_ROWS, in_regions
+from anon_sql.hosts.spark.region_release import released as _released
+from anon_sql.hosts.spark.table_functions import register
+
+if TYPE_CHECKING:
+    anonymize: Callable[..., Any]
+
+__all__ = ["gcp", "k_anonymity", "register", "utility"]
+
+
+def _method(
+    function: str,
+    df: Any,
+    k: int = 5,
+    *,
+    region_rows: int = REGION_ROWS,
+    hierarchy: Any = None,
+    **given: Any,
+) -> Any:
+    """Return a release of a DataFrame, a DataFrame that Spark computes when it is read.
+
+    k and all other parameters are those of the SQL function of the same name. hierarchy: a
+    DataFrame of Spark or pandas or an Arrow table. region_rows: rows that one task releases; it
+    needs about 1 kB of memory for each. Raises AnonError as in SQL.
+    """
+    return _released(function, df, k, region_rows, hierarchy, given)
+
+
+def __getattr__(name: str) -> Any:
+    """Return the function of a release method."""
+    if name not in in_regions():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = partial(_method, name)
+    found.__doc__ = _method.__doc__
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *in_regions()]

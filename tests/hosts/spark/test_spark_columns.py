@@ -1,0 +1,100 @@
+"""Names, types and comments of columns of a DataFrame."""
+
+import pytest
+
+import anon_sql.spark
+from anon_sql.errors import AnonError
+
+TYPES = {
+    "tinyint": "cast(id % 90 AS tinyint)",
+    "smallint": "cast(id AS smallint)",
+    "int": "cast(id AS int)",
+    "bigint": "id * 1000000007",
+    "float": "cast(id / 4 AS float)",
+    "double": "id / 4D",
+    "decimal": "cast(id AS decimal(20, 3))",
+    "date": "date_add(date'2000-01-01', cast(id AS int))",
+    "timestamp": "timestamp_micros(id * 1000000007)",
+    "timestamp_ntz": "cast(timestamp_micros(id * 1000000007) AS timestamp_ntz)",
+    "string": "cast(id % 7 AS string)",
+    "boolean": "id % 2 = 0",
+    "collated": "cast(id % 7 AS string) COLLATE UNICODE_CI",
+}
+KEPT = {
+    "binary": "cast(cast(id AS string) AS binary)",
+    "array": "array(id, NULL)",
+    "struct": "named_struct('a', id, 'b', cast(NULL AS string))",
+    "map": "map('a', id)",
+    "variant": "parse_json(concat('{\"a\": ', id, '}'))",
+    "interval": "make_dt_interval(cast(id AS int))",
+}
+HOSTILE = ['a"b', "dot.ted", "tick`s", "{brace}", "größe ✓", "select", "it's", "per%cent"]
+
+
+def test_every_type_as_a_quasi_identifier(spark):
+    df = spark.range(60).selectExpr(*(f"{sql} AS `{name}`" for name, sql in TYPES.items()))
+    released = anon_sql.spark.mondrian(df, k=5, region_rows=20, qids=list(TYPES))
+    found = released.toArrow()
+    assert found.num_rows == 60
+    assert {str(kind) for kind in found.schema.types} == {"string"}
+    assert anon_sql.spark.k_anonymity(df, released, qids=list(TYPES)) >= 5
+
+
+def test_typed_and_kept_values_of_every_type(spark):
+    columns = {**TYPES, **KEPT}
+    df = spark.range(60).selectExpr("id % 6 AS q", *(f"{s} AS `{n}`" for n, s in columns.items()))
+    released = anon_sql.spark.mondrian(
+        df, k=5, region_rows=20, qids=["q", "timestamp"], keep=["*"], format="typed"
+    )
+    assert dict(released.dtypes)["timestamp"] == "struct<min:timestamp,max:timestamp>"
+    wanted = sorted(map(repr, df.drop("q", "timestamp").collect()))
+    assert sorted(map(repr, released.drop("q", "timestamp").collect())) == wanted
+
+
+@pytest.mark.parametrize(
+    ("sql", "rule"),
+    [
+        ("map('a', id)", "a quasi-identifier must be a number, a date, a time or text"),
+        ("cast('NaN' AS double)", "q must hold finite values"),
+        ("INTERVAL '1' YEAR", "every column must have a type that Arrow has"),
+    ],
+)
+def test_other_types_and_values_are_one_error(spark, sql, rule):
+    df = spark.range(20).selectExpr(f"{sql} AS q")
+    with pytest.raises(AnonError, match=rule):
+        anon_sql.spark.mondrian(df, k=5, qids=["q"])
+
+
+def test_hostile_names(spark):
+    df = spark.range(200).selectExpr(
+        *(f"cast((id * 7919) % {at + 9} AS int) AS `{name.replace('`', '``')}`"
+          for at, name in enumerate(HOSTILE))
+    )  # fmt: skip
+    released = anon_sql.spark.mondrian(df, k=5, region_rows=50, qids=HOSTILE[:6], keep=["*"])
+    found = released.toArrow()
+    assert (found.column_names, found.num_rows) == (HOSTILE, 200)
+    assert anon_sql.spark.k_anonymity(df, released, qids=HOSTILE[:6]) >= 5
+
+
+def test_roles_from_comments(spark):
+    spark.sql(
+        "CREATE TABLE commented (age int COMMENT 'anon:quasi', ssn string COMMENT "
+        "'anon:identifier', pay int COMMENT 'Monthly. anon:keep', note string) USING parquet"
+    )
+    spark.sql("INSERT INTO commented SELECT id, cast(id AS string), id, 'x' FROM range(20)")
+    table = spark.table("commented")
+    with pytest.raises(AnonError, match="every column needs a role, got none for note"):
+        anon_sql.spark.mondrian(table, k=5)
+    released = anon_sql.spark.mondrian(table.where("age >= 0").drop("note"), k=5)
+    assert released.columns == ["age", "pay"]
+    with pytest.raises(AnonError, match="a parameter must be one of the function's, got kk"):
+        anon_sql.spark.mondrian(table, kk=5)
+
+
+def test_no_value_in_plans(spark):
+    df = spark.range(400).selectExpr("id * 7919 AS q", "concat('word', id % 40) AS w")
+    released = anon_sql.spark.mondrian(df, k=5, region_rows=50, qids=["q", "w"])
+    released.collect()
+    plan = released._jdf.queryExecution().toString()
+    assert "CASE WHEN" in plan
+    assert not any(f"word{at}" in plan or f" {at * 7919}" in plan for at in range(10, 400))

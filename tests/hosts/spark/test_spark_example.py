@@ -1,0 +1,14 @@
+"""The example runs, in the session of the tests."""
+
+import runpy
+from pathlib import Path
+
+SCRIPT = Path(__file__).resolve().parents[3] / "examples" / "spark_release.py"
+
+
+def test_the_example(spark, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(SCRIPT))
+    shown = capsys.readouterr().out
+    assert "smallest class: " in shown
+    assert shown.count("illness") >= 2

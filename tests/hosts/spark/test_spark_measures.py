@@ -1,0 +1,44 @@
+"""Measures of DataFrames are those of the SQL functions, and methods are table functions."""
+
+import pytest
+
+import anon_sql.spark
+from anon_sql.errors import AnonError
+from tests.hosts.spark.conftest import ROLES
+
+QIDS = ROLES["qids"]
+
+
+@pytest.mark.parametrize("options", [{"suppressed": "drop"}, {"format": "typed"}])
+def test_measures_are_those_of_sql(con, people, options):
+    con.register("raw_rows", people.toArrow())
+    made = "".join(f", {name} := '{value}'" for name, value in options.items())
+    con.execute(
+        "CREATE TABLE released AS FROM rayden('raw_rows', k := 7, sensitive := 'illness', "
+        f"qids := {QIDS}, identifiers := 'person_id', keep := 'score'{made})"
+    )
+    released = people.sparkSession.createDataFrame(con.sql("FROM released").to_arrow_table())
+    call = f"'raw_rows', 'released', qids := {QIDS}"
+    wanted = con.sql(f"FROM utility({call}, k := 7)").fetchall()[0]
+    found = anon_sql.spark.utility(people, released, k=7, qids=QIDS)
+    assert tuple(found.collect()[0]) == pytest.approx(wanted, rel=1e-12)
+    assert found.columns == con.sql(f"FROM utility({call}, k := 7)").columns
+    with pytest.raises(AnonError, match="the raw table must come first"):
+        anon_sql.spark.gcp(released, people, qids=QIDS)
+
+
+def test_methods_are_table_functions(con, spark, people):
+    anon_sql.spark.register(spark)
+    people.createOrReplaceTempView("people")
+    call = (
+        "SELECT * FROM mondrian(TABLE(people), k => 5, qids => array('age', 'city', 'born'), "
+        "sensitive => 'illness', identifiers => 'person_id', keep => array('*'))"
+    )
+    con.register("raw_rows", people.toArrow())
+    wanted = con.sql(
+        f"FROM mondrian('raw_rows', k := 5, sensitive := 'illness', qids := {QIDS}, "
+        "identifiers := 'person_id', keep := 'score')"
+    ).fetchall()
+    assert sorted(map(repr, map(tuple, spark.sql(call).collect()))) == sorted(map(repr, wanted))
+    with pytest.raises(Exception, match="qids must name columns of the table"):
+        spark.sql(call.replace("'age'", "'agee'")).collect()

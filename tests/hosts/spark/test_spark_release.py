@@ -1,0 +1,109 @@
+"""A release of a DataFrame is legal, true, and the same however Spark divides the rows."""
+
+import pytest
+
+import anon_sql.spark
+from anon_sql.errors import AnonError
+from anon_sql.hosts.spark import routed_rows
+from tests.hosts.spark.conftest import ROLES
+
+
+def rows(df):
+    """Return the rows of a DataFrame as a sorted list."""
+    return sorted(map(repr, df.collect()))
+
+
+def audited(con, raw, released, k, **options):
+    """Require that the audit in DuckDB passes every property."""
+    con.register("raw_rows", raw.toArrow())
+    con.register("released_rows", released.toArrow())
+    given = "".join(f", {name} := {value!r}" for name, value in options.items())
+    found = con.sql(
+        f"SELECT property, passed FROM audit('raw_rows', 'released_rows', {k}, "
+        f"qids := {ROLES['qids']}, sensitive := 'illness', identifiers := 'person_id'{given})"
+    ).fetchall()
+    assert found
+    assert [name for name, passed in found if passed is False] == []
+
+
+def test_the_same_for_any_partitions_and_order(con, people):
+    released = anon_sql.spark.anonymize(people, k=5, region_rows=150, **ROLES)
+    assert released.columns == ["age", "city", "born", "illness", "score"]
+    audited(con, people, released, 5)
+    wanted = rows(released)
+    for given in (people.repartition(7, "score"), people.orderBy("illness").repartition(200)):
+        again = anon_sql.spark.anonymize(given, k=5, region_rows=150, **ROLES)
+        assert rows(again) == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("mondrian", {"l": 2}),
+        ("anonymize", {"t": 0.3, "effort": "fast", "format": "typed"}),
+        ("rayden", {"suppressed": "drop"}),
+    ],
+)
+def test_methods_and_constraints(con, people, name, options):
+    released = getattr(anon_sql.spark, name)(people, k=5, region_rows=150, **ROLES, **options)
+    asked = {key: options[key] for key in ("l", "t") if key in options}
+    audited(con, people, released, 5, **asked)
+
+
+def test_persons_with_rows_in_several_regions(con, people):
+    visits = people.withColumn("person_id", people.person_id % 200)
+    roles = {**ROLES, "identifiers": None, "entity": "person_id", "l": 2}
+    released = anon_sql.spark.mondrian(visits, k=4, region_rows=150, **roles)
+    assert "person_id" not in released.columns
+    audited(con, visits, released, 4, entity="person_id", l=2)
+
+
+def test_values_that_the_sample_missed(con, people, monkeypatch):
+    monkeypatch.setattr(routed_rows, "one_in", lambda rows: 40)
+    released = anon_sql.spark.mondrian(people, k=5, region_rows=60, **ROLES)
+    audited(con, people, released, 5)
+
+
+def test_few_rows_or_none(people):
+    none = anon_sql.spark.mondrian(people.limit(0), k=5, format="typed", **ROLES)
+    assert none.collect() == []
+    assert dict(none.dtypes)["age"] == "struct<min:int,max:int>"
+    with pytest.raises(AnonError, match="k must be at most the number of rows, 3"):
+        anon_sql.spark.mondrian(people.limit(3), k=5, **ROLES)
+
+
+def test_nulls_alone(spark):
+    df = spark.sql("SELECT cast(NULL AS int) AS age, cast(NULL AS string) AS city FROM range(50)")
+    released = anon_sql.spark.mondrian(df, k=5, region_rows=30, qids=["age", "city"])
+    assert rows(released) == ["Row(age=None, city=None)"] * 50
+
+
+def test_a_failed_task_is_tried_again(people, tmp_path):
+    wanted = rows(anon_sql.spark.mondrian(people, k=5, region_rows=150, **ROLES))
+    armed, failed = tmp_path / "armed", tmp_path / "failed"
+
+    def fails_once(batches):
+        if armed.exists() and not failed.exists():
+            failed.touch()
+            raise OSError("the first attempt")
+        yield from batches
+
+    source = people.mapInArrow(fails_once, people.schema)
+    released = anon_sql.spark.mondrian(source, k=5, region_rows=150, **ROLES)
+    armed.touch()
+    assert rows(released) == wanted
+    assert failed.exists()
+
+
+def test_a_source_that_changes_is_refused(people, tmp_path):
+    changed = tmp_path / "changed"
+
+    def differs(batches):
+        for batch in batches:
+            yield batch.slice(1) if changed.exists() else batch
+
+    source = people.coalesce(1).mapInArrow(differs, people.schema)
+    released = anon_sql.spark.mondrian(source, k=5, region_rows=150, **ROLES)
+    changed.touch()
+    with pytest.raises(Exception, match="must have the same rows each time"):
+        released.collect()
