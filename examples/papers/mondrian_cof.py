@@ -9,13 +9,17 @@ import asked
 import duckdb
 import measured
 import tables
-from measured import Method
+from imitated import COF_UNGUARDED, PLAIN
+from measured import Columns, Method
 from page import Claim, Page, verdict
 
 PROPOSED = "M-COF"
 METHODS = [
     Method(PROPOSED, "mondrian_cof", distance="codes", unrecovered="suppress"),
     Method("M-COF, ours", "mondrian_cof"),
+    Method("M-COF, α = 0", "mondrian_cof", distance="codes", unrecovered="suppress", alpha=0),
+    COF_UNGUARDED,
+    PLAIN,
     Method("Mondrian", "mondrian"),
     Method("Basic Mondrian", "basic_mondrian"),
     Method("Top-down", "top_down", drawn=True),
@@ -46,33 +50,39 @@ TABLE_2 = {  # per cent, of each of these
 Found = dict[str, dict[str, dict[int, float]]]
 
 
-def arguments(method: Method) -> str:
-    """Return the arguments of a call; age has ranges, except that Datafly needs a hierarchy."""
-    return measured.columns(tables.MIXED, "all_trees" if method.function == "datafly" else "trees")
+def columns(method: Method) -> Columns:
+    """Return the columns of a call; age has ranges, except that Datafly needs a hierarchy."""
+    return Columns(tables.MIXED, "all_trees" if method.function == "datafly" else "trees")
 
 
 def run(con: duckdb.DuckDBPyConnection, given) -> None:
     """Measure each release into ``measured`` and ``answered``."""
+    prepare(con, given)
     con.execute(
         "CREATE TABLE answered (name VARCHAR, seed INTEGER, k INTEGER, mode VARCHAR, "
         "query VARCHAR, error DOUBLE)"
     )
     for method in METHODS:
-        shared = arguments(method)
+        shared = columns(method)
         for k in given.ks:
             for seed in range(1, given.seeds + 1) if method.drawn else [1]:
-                call = method.call("adult_mixed", k, seed, f"sensitive := 'income', {shared}")
-                con.execute(f"CREATE OR REPLACE TABLE released AS FROM {call}")
+                method.release(con, "adult_mixed", k, seed, shared, ", sensitive := 'income'")
                 con.execute(
                     "INSERT INTO measured SELECT 'Adult', ?, ?, ?, NULL, rows, classes, dm, cavg, "
-                    f"gcp, suppressed FROM utility('adult_mixed', 'released', k := {k}, "
+                    f"gcp, suppressed, ? FROM utility('adult_mixed', 'released', k := {k}, "
                     f"{shared})",
-                    [method.name, seed, k],
+                    [method.name, seed, k, measured.below(con, k, shared)],
                 )
                 ask(con, method.name, seed, k, shared)
 
 
-def ask(con, name: str, seed: int, k: int, shared: str) -> None:
+def prepare(con, given) -> None:
+    tables.adult(con, given.data, given.rows)
+    tables.hierarchies(con, given.data)
+    tables.selected(con, "adult_mixed", "adult", [*tables.MIXED, "income"], "")
+
+
+def ask(con, name: str, seed: int, k: int, shared: Columns) -> None:
     """Run the paper's four queries, literally as in the paper and as estimates."""
     for mode in ("literal", "estimate"):
         con.execute(

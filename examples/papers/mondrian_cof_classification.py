@@ -3,16 +3,17 @@
 python examples/papers/mondrian_cof_classification.py DATA, as mondrian_cof.py.
 """
 
+import itertools
 import time
 
 import asked
 import duckdb
 import measured
 import tables
-from mondrian_cof import METHODS, PROPOSED, arguments
+from mondrian_cof import METHODS, PROPOSED, columns, prepare
 from page import Claim, Page, verdict
 
-TAUGHT = [method for method in METHODS if method.name not in ("M-COF, ours", "OKA")]
+TAUGHT = [method for method in METHODS if method.name not in ("M-COF, ours", "M-COF, α = 0", "OKA")]
 NAMES = ["raw table", *(method.name for method in TAUGHT)]
 MODELS = ["knn", "svm", "random_forest", "naive_bayes"]
 FIGURES = {(10, "accuracy"): 8, (50, "accuracy"): 9, (10, "f_measure"): 10, (50, "f_measure"): 11}
@@ -26,32 +27,31 @@ TABLE_2 = {  # per cent, of F-measure and accuracy
 Found = dict[str, dict[tuple[int, str], float]]
 
 
-def learn(con: duckdb.DuckDBPyConnection, ks: list[int], seeds: int) -> None:
+def learn(con: duckdb.DuckDBPyConnection, given) -> None:
     """Measure each release into ``learned``; a seed sets the split, and a release with randomness.
 
     The raw table, which has no k, is measured once and stored under each k.
     """
+    prepare(con, given)
     con.execute(
         "CREATE TABLE learned (name VARCHAR, k INTEGER, model VARCHAR, seed INTEGER, "
         "accuracy DOUBLE, f_measure DOUBLE)"
     )
-    for k in ks:
-        for method in TAUGHT:
-            shared = arguments(method)
-            baseline = "raw" if (method, k) == (TAUGHT[0], ks[0]) else "none"
-            for seed in range(1, seeds + 1):
-                if seed == 1 or method.drawn:
-                    call = method.call("adult_mixed", k, seed, f"sensitive := 'income', {shared}")
-                    con.execute(f"CREATE OR REPLACE TABLE released AS FROM {call}")
-                for model in MODELS:
-                    con.execute(
-                        f"INSERT INTO learned SELECT if(data = 'raw', 'raw table', ?), "
-                        f"unnest(if(data = 'raw', {ks}, [{k}])), '{model}', {seed}, accuracy, "
-                        "f_measure FROM classification('adult_mixed', 'released', "
-                        f"target := 'income', model := '{model}', seed := {seed}, "
-                        f"baseline := '{baseline}', {shared})",
-                        [method.name],
-                    )
+    for k, method in itertools.product(given.ks, TAUGHT):
+        shared = columns(method)
+        baseline = "raw" if (method, k) == (TAUGHT[0], given.ks[0]) else "none"
+        for seed in range(1, given.seeds + 1):
+            if seed == 1 or method.drawn:
+                method.release(con, "adult_mixed", k, seed, shared, ", sensitive := 'income'")
+            for model in MODELS:
+                con.execute(
+                    f"INSERT INTO learned SELECT if(data = 'raw', 'raw table', ?), "
+                    f"unnest(if(data = 'raw', {given.ks}, [{k}])), '{model}', {seed}, accuracy, "
+                    "f_measure FROM classification('adult_mixed', 'released', "
+                    f"target := 'income', model := '{model}', seed := {seed}, "
+                    f"baseline := '{baseline}', {shared})",
+                    [method.name],
+                )
 
 
 def gather(con, measure: str) -> Found:

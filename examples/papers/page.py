@@ -6,22 +6,21 @@ from typing import NamedTuple
 
 import chart
 import duckdb
+from verdicts import Verdict
 
 
 class Claim(NamedTuple):
-    """A claim of a paper, its printed and measured figures, and whether they agree."""
+    """A claim of a paper with its own quantifier, the printed figure, and two verdicts.
+
+    The first verdict is against the kind of baseline that the paper had, the second against a
+    competent one. The summary of all pages shows the claims that are marked as headlines.
+    """
 
     said: str
     printed: str
-    measured: str
-    verdict: str
-
-
-def verdict(held: int, of: int) -> str:
-    """Return the verdict on a claim that was tested in several cases."""
-    if not of:
-        return "nothing to compare"
-    return "holds" if held == of else "does not hold" if held == 0 else f"in {held} of {of} cases"
+    kind: Verdict
+    competent: Verdict
+    headline: bool = False
 
 
 class Page:
@@ -54,7 +53,14 @@ class Page:
     def claims(self, claims: Sequence[Claim]) -> None:
         """Add the claims, from which the summary of all pages is made."""
         self.heading("Claims")
-        self.rows(["the paper says", "printed", "measured", "verdict"], claims)
+        two = ["direction", "size"]
+        self.rows(
+            ["the paper says", "printed", "the paper's kind", *two, "a competent one", *two],
+            [
+                [f"**{c.said}**" if c.headline else c.said, c.printed, *c.kind, *c.competent]
+                for c in claims
+            ],
+        )
 
     def chart(
         self, name: str, title: str, x: str, y: str, series: Mapping[str, Sequence[chart.Point]]
