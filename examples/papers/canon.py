@@ -9,7 +9,7 @@ import tables
 from imitated import PLAIN, PLAIN_RELAXED
 from measured import Columns, Means, Method
 from page import Claim, Page
-from verdicts import every, lower, near, some
+from verdicts import every, lower, near, some, span
 
 CANON, STRICT, RELAXED = "CANON", "Mondrian strict", "Mondrian relaxed"
 METHODS = [
@@ -113,7 +113,16 @@ def write(con, given, seconds: float) -> None:
     }
     page.claims([claim for data, found in body.items() for claim in claims(data, found)])
     page.heading("Findings")
-    page.template("findings")
+    page.template(
+        "findings",
+        **{
+            f"{rival.split()[1]}_{data.lower()}": span(
+                found["gcp"][CANON], found["gcp"][KINDS[rival]]
+            )
+            for data, found in body.items()
+            for rival in KINDS
+        },
+    )
     page.heading("How the plain Mondrian was recognised")
     page.text("GCP on Adult of the program that it imitates → of the imitation.")
     known = measured.means(con, "known", "gcp")

@@ -216,7 +216,10 @@ def write(con, given, seconds: float) -> None:
     page.template("setting")
     page.claims(claims(con, given.ks))
     page.heading("Findings")
-    page.template("findings")
+    gaps = {data.name: gap(data, losses(con, data)[ONE]) for data in TABLE_2}
+    page.template(
+        "findings", heart_gap=gaps["Heart"], bank_gap=gaps["Bank"], full_gap=gaps["Bank, full"]
+    )
     write_table(con, page, given.ks)
     for figure, data in zip((3, 3, 4, 5), TABLE_2, strict=True):
         drawn = {

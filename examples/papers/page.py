@@ -43,12 +43,11 @@ class Page:
         self.text(file.read_text(encoding="utf-8").strip().format(**values))
 
     def table(self, relation: duckdb.DuckDBPyRelation) -> None:
-        """Add all rows as a table; a float has three digits after the point."""
+        """Add all rows as a table."""
         self.rows(relation.columns, relation.fetchall())
 
     def rows(self, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-        lines = [columns, ["---"] * len(columns), *([_cell(v) for v in row] for row in rows)]
-        self.parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
+        self.parts.append(markdown(columns, rows))
 
     def claims(self, claims: Sequence[Claim]) -> None:
         """Add the claims, from which the summary of all pages is made."""
@@ -72,6 +71,12 @@ class Page:
     def write(self) -> None:
         text = "\n\n".join(self.parts) + "\n"
         (self.folder / f"{self.name}.md").write_text(text, encoding="utf-8")
+
+
+def markdown(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return a table; a float has three digits after the point."""
+    lines = [columns, ["---"] * len(columns), *([_cell(v) for v in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _cell(value: object) -> str:

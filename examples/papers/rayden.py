@@ -10,7 +10,7 @@ import tables
 from imitated import COF_UNGUARDED, PLAIN, RAYDEN_UNGUARDED
 from measured import Columns, Means, Method
 from page import Claim, Page
-from verdicts import NOTHING, Verdict, changes, every, lower, lowest
+from verdicts import NOTHING, Verdict, changes, every, exposed, lower, lowest, span
 
 LITERAL = {"cut": "median", "tries": 1, "unrecovered": "suppress"}
 RAYDEN, OURS, QUIET = "RAYDEN", "RAYDEN, ours", "RAYDEN, no outliers"
@@ -107,12 +107,13 @@ def claims(con) -> list[Claim]:
         )
         for measure, said in SAID.items()
     ]
-    rivals = [PLAIN.name, COF_UNGUARDED.name]
+    name, rivals = RAYDEN_UNGUARDED.name, [PLAIN.name, COF_UNGUARDED.name]
+    shares = found(con, "flat", "below")[name]
     made += [
         Claim(
             f"the same with algorithm 1 to the letter and no guard ({measure.upper()})",
             "–",
-            lowest(found(con, "flat", measure), RAYDEN_UNGUARDED.name, rivals),
+            exposed(lowest(found(con, "flat", measure), name, rivals), shares),
             NOTHING,
         )
         for measure in SAID
@@ -178,7 +179,13 @@ def write(con, given, seconds: float) -> None:
     page.template("setting", people=people, mixed=", ".join(tables.MIXED), seeds=given.seeds)
     page.claims(claims(con))
     page.heading("Findings")
-    page.template("findings")
+    flat, shares = found(con, "flat", "gcp"), found(con, "flat", "100 * below")
+    unsafe = shares[RAYDEN_UNGUARDED.name].values()
+    page.template(
+        "findings",
+        gcp=span(flat[RAYDEN], flat[PLAIN.name]),
+        exposed=f"{min(unsafe):.0f} to {max(unsafe):.0f} %",
+    )
     write_below(con, page)
     for experiment, title in EXPERIMENTS:
         page.heading(f"Experiments 1 and 2: {title.format(n=n)}")

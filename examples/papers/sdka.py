@@ -1,35 +1,53 @@
 """The experiments of SDkA (synthetic records and k-means), with the printed figures.
 
-python examples/papers/sdka.py DATA, the folder of adult and diabetes; needs anon-sql[ml], and
-anon-sql[ctgan] for --generator ctgan.
+python examples/papers/sdka.py DATA, the folder of adult and diabetes; needs anon-sql[ml]. With
+anon-sql[ctgan], CTGAN makes the synthetic records in a few releases; `bootstrap` does in all others.
 """
 
-import time
+import importlib.util
 from typing import NamedTuple
 
 import asked
-import attacked
-import learned
+import assessed
 import measured
-from attacked import PLAIN, SDKA, Printed
-from measured import Method
-from page import Page
+from assessed import MAJORITY, MEASURES, PRINTED_ATTACKS
+from measured import Columns, Method
+from page import Claim, Page
+from verdicts import NOTHING, Verdict, lower, most
 
 from anon_sql.hosts.duckdb.install import literal
 
+SDKA, PLAIN, OURS, CTGAN = "SDkA", "k-anonymity", "anonymize, l = 2", "SDkA, CTGAN"
+METHODS = [
+    Method(SDKA, "sdka", drawn=True, generator="bootstrap"),
+    Method(PLAIN, "sdka", drawn=True, generator="bootstrap", target_ratio=1e9, l=1),
+    Method(OURS, "anonymize", l=2),
+]
+NAMES = [method.name for method in METHODS]
+
+
+class Printed(NamedTuple):
+    """Per cent below k-anonymity in each attack, deviations of SDkA and k-anonymity, accuracy."""
+
+    attacks: tuple[float, ...]
+    table_1: tuple[float, float]
+    accuracy: float  # per cent above ImSKA
+    deviation: tuple[float, float]  # of the accuracy
+
 
 class Data(NamedTuple):
-    """A table, its number of seeds (k-means is quadratic in the rows), and printed figures."""
+    """A table, the number of its seeds, the step of k (k-means is quadratic), printed figures."""
 
     name: str
     columns: list[str]
     sensitive: str
     seeds: int
+    step: int
+    ctgan: list[int]
     printed: Printed
-    accuracy: str
-    deviations: tuple[float, float]  # of the forest's accuracy, SDkA and k-anonymity
 
 
+ADULT = Printed((8.8, 11.98, 17.70, 21.86), (164.17, 327.83), 9.67, (1.21, 3.41))
 DATA = [
     Data(
         "Adult",
@@ -38,106 +56,196 @@ DATA = [
             *("occupation", "race", "sex", "native_country"),
         ],
         "income",
-        5,
-        Printed((8.8, 11.98, 17.70, 21.86), (164.17, 327.83)),
-        "+9.67 % (than ImSKA)",
-        (1.21, 3.41),
+        2,
+        1,
+        [20, 50, 100],
+        ADULT,
     ),
+    Data("Adult, four", ["age", "workclass", "education", "sex"], "income", 1, 3, [], ADULT),
     Data(
         "Diabetes",
         ["race", "gender", "age", "admission_type_id", "time_in_hospital", "num_medications"],
         "readmitted",
+        1,
         3,
-        Printed((9.21, 38.68, 7.05, 11.82), (1377.77, 1990.17)),
-        "+11.80 % (than ImSKA)",
-        (2.17, 2.47),
+        [90],
+        Printed((9.21, 38.68, 7.05, 11.82), (1377.77, 1990.17), 11.80, (2.17, 2.47)),
     ),
 ]
 
 
-def methods(generator: str, epochs: int) -> list[Method]:
-    made = {"generator": generator, "epochs": epochs}
-    return [
-        Method(SDKA, "sdka", drawn=True, **made),
-        Method(PLAIN, "sdka", drawn=True, target_ratio=1e9, l=1),
-        Method("anonymize, l = 2", "anonymize", l=2),
-    ]
+def file_of(data: Data) -> str:
+    return data.name.split(",")[0].lower()
 
 
 def load(con, data: Data, folder, rows: int | None) -> str:
-    """Create the table of a paper under its name in lower case; return the name."""
-    table = data.name.lower()
+    """Create the table of a paper, with the complete train rows of Adult; return its name."""
+    file, table = file_of(data), data.name.lower().replace(", ", "_")
     complete = " AND ".join(f"{name} IS NOT NULL" for name in data.columns)
-    train = "split = 'train' AND " + complete if table == "adult" else "true"
+    train = "split = 'train' AND " + complete if file == "adult" else "true"
     con.execute(
         f"CREATE TABLE {table} AS SELECT {', '.join(data.columns)}, {data.sensitive} "
-        f"FROM {literal(f'{folder}/{table}.parquet')} WHERE {train} "
+        f"FROM {literal(f'{folder}/{file}.parquet')} WHERE {train} "
         f"LIMIT {'NULL' if rows is None else rows}"
     )
     return table
 
 
-def run(con, data: Data, table: str, given, seed: int) -> None:
-    """Run the attacks on every release of a seed; for the first seed, measure loss and accuracy."""
-    roles = f"{measured.columns(data.columns)}, sensitive := {literal(data.sensitive)}"
-    taught = given.ks[::2]
-    lossy = {taught[len(taught) // 2], taught[-1]}  # a few: the loss takes a release more
-    for method in methods(given.generator, int(given.epochs)):
-        if seed > 1 and not method.drawn:
-            continue
-        for k in given.ks:
-            call = method.call(table, k, seed, roles)
-            con.execute(f"CREATE OR REPLACE TABLE released AS FROM {call}")
-            attacked.attack(con, data.name, method.name, seed, k, table, roles)
-            if seed == 1 and k in taught:
-                learned.learn(con, data, method, table, k, k == taught[0])
-            if seed == 1 and k in lossy:
-                learned.lose(con, data, method, table, k, roles)
-
-
-def main() -> None:
-    given = asked.read(
-        "The experiments of SDkA.", [*range(10, 101, 10)], generator="bootstrap", epochs="10"
-    )
-    began, con = time.monotonic(), measured.connect()
-    prepare(con)
+def run(con, given) -> None:
+    assessed.prepare(con)
     for data in DATA:
         table = load(con, data, given.data, given.rows)
-        for seed in range(1, min(given.seeds, data.seeds) + 1):
-            run(con, data, table, given, seed)
-    write(con, given, time.monotonic() - began)
+        columns = Columns(data.columns)
+        ks = given.ks[data.step - 1 :: data.step] or given.ks
+        for method in METHODS:
+            seeds = min(given.seeds, data.seeds) if method.drawn else 1
+            for seed in range(1, seeds + 1):
+                assess(con, data, table, method, seed, ks)
+        assessed.learn_raw(con, data.name, table, columns, data.sensitive)
+        if importlib.util.find_spec("ctgan"):
+            learned = Method(CTGAN, "sdka", generator="ctgan", epochs=int(given.epochs))
+            assess(con, data, table, learned, 1, [k for k in data.ctgan if k in ks])
 
 
-def prepare(con) -> None:
-    attacked.prepare(con)
-    learned.prepare(con)
+def assess(con, data: Data, table: str, method: Method, seed: int, ks: list[int]) -> None:
+    columns = Columns(data.columns)
+    more = f", sensitive := {literal(data.sensitive)}"
+    for k in ks:
+        method.release(con, table, k, seed, columns, more)
+        assessed.assess(con, (data.name, method.name, seed, k), table, columns, data.sensitive)
+
+
+def means(con, data: Data, measure: str) -> measured.Means:
+    """Return name → k → mean, without the raw table."""
+    found = measured.grouped(assessed.spreads(con, data.name, measure))
+    return {name: of for name, of in found.items() if name in NAMES}
+
+
+def claims(con, data: Data) -> list[Claim]:
+    whole = data.name != "Adult, four"
+    made = []
+    for attack, printed in zip(PRINTED_ATTACKS, data.printed.attacks, strict=True):
+        for measure in (attack, MAJORITY) if attack == "background knowledge" else (attack,):
+            of = means(con, data, measure)
+            made.append(
+                Claim(
+                    f"{data.name}: “better privacy for most k values”, {measure}",
+                    f"{-printed} %",
+                    lower(of[SDKA], of[PLAIN], -printed, most),
+                    lower(of[SDKA], of[OURS], -printed, most),
+                    headline=whole and measure != "background knowledge",
+                )
+            )
+    of, printed = means(con, data, "accuracy"), data.printed.accuracy
+    made.append(
+        Claim(
+            f"{data.name}: forest “accuracy … higher than most of the baseline methods”",
+            f"+{printed} % (ImSKA)",
+            lower(of[SDKA], of[PLAIN], -printed, most, sign=-1),
+            lower(of[SDKA], of[OURS], -printed, most, sign=-1),
+            headline=whole,
+        )
+    )
+    for measure in ("ILoss", "ILoss per row"):
+        of = means(con, data, measure)
+        made.append(
+            Claim(
+                f"{data.name}: “lower ILoss”" + (" per row" if "per" in measure else ""),
+                "–",
+                lower(of[SDKA], of[PLAIN]),
+                lower(of[SDKA], of[OURS]),
+                headline=whole and measure == "ILoss",
+            )
+        )
+    for said, measures, printed, scale in (
+        ("attacks vary less over the releases", PRINTED_ATTACKS, data.printed.table_1, 1),
+        ("accuracy varies less over the releases", ["accuracy"], data.printed.deviation, 100),
+    ):
+        found = assessed.deviations(con, data.name, measures)
+        of = {name: {0: scale * found[name]} for name in NAMES}
+        fall = 100 * (printed[0] / printed[1] - 1)
+        made.append(
+            Claim(
+                f"{data.name}: {said}",
+                "{} against {}".format(*printed),
+                *(varied(of, rival, fall) for rival in (PLAIN, OURS)),
+            )
+        )
+    return made
+
+
+def varied(of: measured.Means, rival: str, printed: float) -> Verdict:
+    """Judge that a standard deviation is below another."""
+    told = lower(of[SDKA], of[rival], printed)
+    text = f"{of[SDKA][0]:.2f} against {of[rival][0]:.2f}"
+    return told._replace(measured=text) if told is not NOTHING else told
 
 
 def write(con, given, seconds: float) -> None:
     page = Page(given.into, "sdka", "SDkA: synthetic records, then k-means")
     counts = {
-        data.name.lower(): con.execute(f"SELECT count(*) FROM {data.name}").fetchall()[0][0]
+        file_of(data): con.execute(f"SELECT count(*) FROM {file_of(data)}").fetchall()[0][0]
         for data in DATA
     }
-    seeds = {f"{data.name.lower()}_seeds": min(given.seeds, data.seeds) for data in DATA}
-    page.template("setting", generator=given.generator, **counts, **seeds)
-    claims = []
-    for data in DATA:
-        claims += attacked.claims(con, data.name, data.printed) + learned.claims(con, data)
-    page.claims(claims)
+    page.template("setting", **counts, seeds=min(given.seeds, DATA[0].seeds), epochs=given.epochs)
+    page.claims([claim for data in DATA for claim in claims(con, data)])
     page.heading("Findings")
     page.template("findings")
-    names = [method.name for method in methods(given.generator, int(given.epochs))]
+    page.heading("ImSKA and KACPC")
+    page.template("imska")
+    write_ctgan(con, page)
     for data in DATA:
-        attacked.write(con, page, data.name, names)
-        learned.write(con, page, data, names)
-    rows = "" if given.rows is None else f" --rows {given.rows}"
+        write_data(con, page, data)
     page.text(
-        f"Made by `examples/papers/sdka.py --generator {given.generator} --epochs {given.epochs}"
-        f"{rows}` in {seconds:.0f} s, on two cores that other programs used too."
+        f"Made by `examples/papers/sdka.py` in {seconds:.0f} s, on two cores that other programs "
+        "used too."
     )
     page.write()
 
 
+def write_ctgan(con, page: Page) -> None:
+    page.heading("CTGAN as the generator")
+    found = con.execute(
+        "SELECT data, measure, k, any_value(figure) FILTER (name = ?), "
+        "any_value(figure) FILTER (name = ? AND seed = 1), "
+        "any_value(figure) FILTER (name = ? AND seed = 1) FROM figures "
+        "GROUP BY ALL HAVING count(*) FILTER (name = ?) > 0 ORDER BY data, min(rowid), k",
+        [CTGAN, SDKA, PLAIN, CTGAN],
+    ).fetchall()
+    if not found:
+        page.text("CTGAN was not installed when this page was made.")
+        return
+    page.template("ctgan")
+    rows = [
+        [data, MEASURES[measure][0], str(k), *(f"{at:,.{MEASURES[measure][1]}f}" for at in figures)]
+        for data, measure, k, *figures in found
+    ]
+    page.rows(["data", "figure", "k", CTGAN, f"{SDKA}, bootstrap", PLAIN], rows)
+
+
+def write_data(con, page: Page, data: Data) -> None:
+    """Write a table per measure, a chart per attack of the paper and of the accuracy, and table 1."""
+    for measure, (title, digits) in MEASURES.items():
+        page.heading(f"{data.name}: {title}")
+        cells = (
+            f"SELECT k, name, spread(figure, {digits}) AS cell FROM figures WHERE k > 0 AND "
+            f"data = {literal(data.name)} AND measure = {literal(measure)} GROUP BY ALL"
+        )
+        page.table(measured.pivoted(con, cells, "k", NAMES))
+        raw = [at for name, _, at in assessed.spreads(con, data.name, measure) if name == "raw table"]
+        if raw:
+            page.text(f"From the raw table it is {raw[0]:.3f}.")
+        if data.step == 1 and measure in (*PRINTED_ATTACKS, MAJORITY, "accuracy", "ILoss"):
+            file = measure.replace(",", "").replace(" ", "_").lower()
+            series = measured.series(means(con, data, measure))
+            page.chart(f"{file_of(data)}_{file}", f"{data.name}: {title}", "k", measure, series)
+    page.heading(f"{data.name}: standard deviations over the releases (table 1)")
+    page.text("Of each count over k, mean over the seeds; the total of the four attacks.")
+    found = assessed.deviations(con, data.name, PRINTED_ATTACKS)
+    page.rows(["method", "total"], [(name, found[name]) for name in NAMES])
+
+
 if __name__ == "__main__":
-    main()
+    given = asked.read("The experiments of SDkA.", [*range(10, 101, 10)], epochs="10")
+    con, seconds = measured.once(given, run)
+    write(con, given, seconds)

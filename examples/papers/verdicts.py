@@ -74,19 +74,35 @@ def lowest(
 ) -> Verdict:
     """Judge that figures are the lowest (sign -1: the highest) of all compared."""
     choose = min if sign == 1 else max
-    best = {k: choose(rivals, key=lambda name: found[name][k]) for k in found[ours]}
-    told = lower(
-        found[ours], {k: found[name][k] for k, name in best.items()}, None, quantifier, sign
-    )
+    best = {
+        k: choose(rivals, key=lambda name: found[name][k])
+        for k, at in found[ours].items()
+        if any(found[name][k] != at for name in rivals)  # else there is nothing to compare
+    }
+    theirs = {k: found[name][k] for k, name in best.items()}
+    told = lower(found[ours], theirs, None, quantifier, sign)
+    if told is NOTHING:
+        return told
     names = ", ".join(dict.fromkeys(best.values()))
     return told._replace(measured=f"{told.measured}, best rival {names}")
+
+
+def span(ours: Figures, theirs: Figures) -> str:
+    """Return the range over k of the per cent by which figures differ from others."""
+    found = list(changes(ours, theirs).values())
+    return f"{min(found):+.1f} to {max(found):+.1f} %"
 
 
 def near(ours: Figures, theirs: Figures, within: float = 10) -> Verdict:
     """Judge that figures are almost the same: within so many per cent."""
     found = list(changes(ours, theirs).values())
-    text = f"{min(found):+.1f} to {max(found):+.1f} %"
-    return Verdict(text, every([abs(change) - within for change in found]), "–")
+    return Verdict(span(ours, theirs), every([abs(change) - within for change in found]), "–")
+
+
+def exposed(told: Verdict, shares: Figures) -> Verdict:
+    """Return a verdict on releases without a guard, with the share of classes below k beside it."""
+    low, high = 100 * min(shares.values()), 100 * max(shares.values())
+    return told._replace(direction=f"{told.direction}; {low:.0f}–{high:.0f} % of classes below k")
 
 
 def as_printed(found: float, printed: float) -> bool:
