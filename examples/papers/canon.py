@@ -7,8 +7,9 @@ import asked
 import measured
 import tables
 from imitated import PLAIN, PLAIN_RELAXED
-from measured import Columns, Means, Method
+from measured import Means
 from page import Claim, Page
+from released import Columns, Method
 from verdicts import every, lower, near, some, span
 
 CANON, STRICT, RELAXED = "CANON", "Mondrian strict", "Mondrian relaxed"

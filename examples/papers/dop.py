@@ -10,8 +10,9 @@ import asked
 import duckdb
 import measured
 import one_column
-from measured import Columns, Method
+import released
 from page import Claim, Page
+from released import Columns, Method
 from verdicts import lower
 
 from anon_sql.hosts.duckdb.install import literal
@@ -80,7 +81,7 @@ TABLE_2 = [
 
 
 def run(con: duckdb.DuckDBPyConnection, given) -> None:
-    """Measure each method into ``lost``, each one-column rule into ``ruled``, and DOP's clusters."""
+    """Measure each method into ``lost``, each rule into ``ruled``, clusters into ``found``."""
     con.execute(
         "CREATE TABLE lost (data VARCHAR, name VARCHAR, k INTEGER, ncp DOUBLE); "
         "CREATE TABLE ruled (data VARCHAR, width VARCHAR, text VARCHAR, k INTEGER, ncp DOUBLE); "
@@ -113,10 +114,10 @@ def run_methods(con, data: Data, k: int) -> None:
 
 
 def run_rules(con, data: Data, k: int) -> None:
-    *columns, sensitive = measured.arrays(con, data.file, [*data.columns, data.sensitive])
+    *columns, sensitive = released.arrays(con, data.file, [*data.columns, data.sensitive])
     for rule in one_column.RULES:
         classes = one_column.partition(columns, sensitive, k, DIVERSE[k], rule)
-        measured.classed(con, data.file, classes)
+        released.classed(con, data.file, classes)
         con.execute(
             "CREATE OR REPLACE TABLE released AS FROM generalize("
             f"'classed', k := {k}, keep := ['*'], {Columns(list(data.columns))})"

@@ -8,15 +8,14 @@ building blocks in SQL.
 
 from functools import partial
 
-import measured
 import plain_mondrian
-from measured import Columns, Imitated
-
+import released
+from released import Columns, Imitated
 
 
 def plain(con, table: str, k: int, seed: int, columns: Columns, relaxed: bool = False) -> None:
-    values = plain_mondrian.numbered(measured.arrays(con, table, columns.qids))
-    measured.classed(con, table, plain_mondrian.partition(values, k, relaxed))
+    values = plain_mondrian.numbered(released.arrays(con, table, columns.qids))
+    released.classed(con, table, plain_mondrian.partition(values, k, relaxed))
 
 
 def literal_tree(con, table: str, k: int, seed: int, columns: Columns) -> None:
@@ -39,7 +38,7 @@ def without_guard(partition, rule: str, con, table: str, k: int, seed: int, colu
     kept = "* EXCLUDE (cof, outlier)"
     con.execute(f"CREATE OR REPLACE TABLE inliers AS SELECT {kept} FROM scored WHERE NOT outlier")
     con.execute(
-        f"CREATE OR REPLACE TABLE outlying AS SELECT * EXCLUDE (class_id, cof, outlier) "
+        "CREATE OR REPLACE TABLE outlying AS SELECT * EXCLUDE (class_id, cof, outlier) "
         "FROM scored WHERE outlier"
     )
     if con.sql("FROM outlying").count("*").fetchall()[0][0] >= k:
@@ -49,16 +48,14 @@ def without_guard(partition, rule: str, con, table: str, k: int, seed: int, colu
             "CREATE OR REPLACE TABLE classed AS SELECT *, NULL::INTEGER AS class_id FROM outlying"
         )
     con.execute(
-        f"CREATE OR REPLACE TABLE classed AS FROM inliers UNION ALL BY NAME "
+        "CREATE OR REPLACE TABLE classed AS FROM inliers UNION ALL BY NAME "
         "SELECT * REPLACE (-1 - class_id AS class_id) FROM classed"
     )
 
 
 PLAIN = Imitated("Mondrian, plain", plain)
 PLAIN_RELAXED = Imitated("Mondrian relaxed, plain", partial(plain, relaxed=True))
-COF_UNGUARDED = Imitated(
-    "M-COF, no guard", partial(without_guard, plain, "threshold := 1.0")
-)
+COF_UNGUARDED = Imitated("M-COF, no guard", partial(without_guard, plain, "threshold := 1.0"))
 RAYDEN_UNGUARDED = Imitated(
     "RAYDEN, algorithm 1, no guard",
     partial(without_guard, literal_tree, "alpha := 2.0"),

@@ -6,10 +6,11 @@ python examples/papers/mondrian_cof.py DATA, the folder of adult.parquet and hie
 import asked
 import duckdb
 import measured
+import released
 import tables
 from imitated import COF_UNGUARDED, PLAIN
-from measured import Columns, Method
 from page import Claim, Page
+from released import Columns, Method
 from verdicts import changes, every, exposed, lower, lowest, most, span
 
 PROPOSED, MONDRIAN, HALF = "M-COF", "Mondrian", "M-COF, α = 0"
@@ -39,7 +40,13 @@ FIGURES = [
 FIRST = ["dm", "cavg", "gcp"]
 QUERIES = ["Q1", "Q2", "Q3", "Q4"]
 CLUSTER = (  # of both methods that the paper cites for it
-    -6.11, 26.41, -5.33, 89.92, 58.69, 32.82, 32.82
+    -6.11,
+    26.41,
+    -5.33,
+    89.92,
+    58.69,
+    32.82,
+    32.82,
 )
 MEASURES = ["dm", "gcp", "cavg", *QUERIES]
 TABLE_2 = {  # per cent, of each of these
@@ -80,7 +87,7 @@ def run(con: duckdb.DuckDBPyConnection, given) -> None:
                     "INSERT INTO measured SELECT 'Adult', ?, ?, ?, NULL, rows, classes, dm, cavg, "
                     f"gcp, suppressed, ? FROM utility('adult_mixed', 'released', k := {k}, "
                     f"{shared})",
-                    [method.name, seed, k, measured.below(con, k, shared)],
+                    [method.name, seed, k, released.below(con, k, shared)],
                 )
                 ask(con, method.name, seed, k, shared)
 
@@ -204,8 +211,18 @@ def write(con, given, seconds: float) -> None:
     page.template("setting", people=people, mixed=", ".join(tables.MIXED), seeds=given.seeds)
     page.claims(claims(found))
     page.heading("Findings")
-    half = {measure: span(found[measure][HALF], found[measure][MONDRIAN]) for measure in FIRST}
-    page.template("findings", **half)
+    pairs = {
+        "kind": (COF_UNGUARDED.name, PLAIN.name),
+        "own": (PROPOSED, MONDRIAN),
+        "half": (HALF, MONDRIAN),
+    }
+    spans = {
+        f"{name}_{measure}": span(*(found[measure][of] for of in both))
+        for name, both in pairs.items()
+        for measure in FIRST
+    }
+    shares = [100 * share for share in found["below"][COF_UNGUARDED.name].values()]
+    page.template("findings", exposed=f"{min(shares):.0f} to {max(shares):.0f} %", **spans)
     page.heading("Classes of fewer than k rows, % of all classes")
     page.table(measured.by_k(con, "Adult", "100 * below", NAMES[:6], 1))
     write_success(page, found)

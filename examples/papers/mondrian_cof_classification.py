@@ -11,7 +11,7 @@ import measured
 from imitated import COF_UNGUARDED, PLAIN
 from mondrian_cof import METHODS, MONDRIAN, PROPOSED, columns, prepare
 from page import Claim, Page
-from verdicts import NOTHING, Verdict, changes, every, lower, lowest
+from verdicts import NOTHING, Verdict, changes, every, lowest
 
 TAUGHT = [method for method in METHODS if method.name not in ("M-COF, ours", "M-COF, α = 0", "OKA")]
 NAMES = ["raw table", *(method.name for method in TAUGHT)]

@@ -1,9 +1,8 @@
 """Table 3 of RAYDEN: outliers detected, recovered, returned and suppressed."""
 
-import measured
 import tables
-from measured import Method
 from page import Claim, Page
+from released import Columns, Method
 from verdicts import NOTHING, Verdict, every, lower
 
 TABLE_3 = {  # k: detected, recovered, suppressed and recovery in % of M-COF, of RAYDEN
@@ -28,7 +27,7 @@ def run(con, methods: list[Method], seeds: int, people: int) -> None:
         stats = Method(method.name, method.function + "_stats", method.drawn, **method.options)
         for k in TABLE_3:
             for seed in range(1, seeds + 1) if method.drawn else [1]:
-                call = stats.call("ten_thousand", k, seed, measured.Columns(tables.MIXED))
+                call = stats.call("ten_thousand", k, seed, Columns(tables.MIXED))
                 con.execute(
                     f"INSERT INTO outliers SELECT ?, {k}, {seed}, "
                     f"detected, recovered, returned, suppressed, orr FROM {call}",
@@ -39,9 +38,9 @@ def run(con, methods: list[Method], seeds: int, people: int) -> None:
 def claims(con, rayden: str, cof: str) -> list[Claim]:
     lost, rate, found = (means(con, of)[rayden] for of in ("suppressed", "100 * orr", "detected"))
     theirs, many = means(con, "suppressed")[cof], means(con, "detected")[cof]
-    printed = {k: (theirs, ours) for k, (theirs, ours) in TABLE_3.items()}
-    more = [100 * (ours[0] / theirs[0] - 1) for theirs, ours in printed.values()]
-    rows = ", ".join(f"{at:.3g} against {other:.3g}" for at, other in zip(lost, theirs, strict=True))
+    more = [100 * (own[0] / other[0] - 1) for other, own in TABLE_3.values()]
+    pairs = list(zip(lost, theirs, strict=True))
+    rows = ", ".join(f"{own:.3g} against {other:.3g}" for own, other in pairs)
     made = [
         (
             "“a mean recovery rate exceeding 90 % across all k values”",
@@ -53,13 +52,17 @@ def claims(con, rayden: str, cof: str) -> list[Claim]:
         (
             "“suppresses a smaller absolute count” than M-COF (table 3: not at k = 5 and 10)",
             "12, 13, 15, 19, 29 against 4, 13, 25, 33, 44",
-            Verdict(rows, every([a - b for a, b in zip(lost, theirs, strict=True) if a != b]), "–"),
+            Verdict(rows, every([own - other for own, other in pairs if own != other]), "–"),
         ),
         (
             "“detects a higher proportion of outliers” than M-COF",
             ", ".join(f"{change:+.0f}" for change in more) + " %",
-            lower(dict(zip(TABLE_3, found, strict=True)), dict(zip(TABLE_3, many, strict=True)),
-                  [-change for change in more], sign=-1),
+            lower(
+                dict(zip(TABLE_3, found, strict=True)),
+                dict(zip(TABLE_3, many, strict=True)),
+                [-change for change in more],
+                sign=-1,
+            ),
         ),
     ]
     return [Claim(said, figures, NOTHING, own) for said, figures, own in made]

@@ -75,6 +75,7 @@ def _halves(values, rows, low, high, ranges, k, relaxed):
 
 def _sides(column, cut, half):
     """Return the positions on both sides; at most ``half`` are on the left if values are equal."""
-    less, equal, more = (np.flatnonzero(found) for found in (column < cut, column == cut, column > cut))
+    less, equal = np.flatnonzero(column < cut), np.flatnonzero(column == cut)
+    more = np.flatnonzero(column > cut)
     room = max(half - len(less), 0)
     return np.r_[less, equal[::-1][:room]], np.r_[more, equal[::-1][room:][::-1]]

@@ -8,8 +8,9 @@ import measured
 import outliers
 import tables
 from imitated import COF_UNGUARDED, PLAIN, RAYDEN_UNGUARDED
-from measured import Columns, Means, Method
+from measured import Means
 from page import Claim, Page
+from released import Columns, Method
 from verdicts import NOTHING, Verdict, changes, every, exposed, lower, lowest, span
 
 LITERAL = {"cut": "median", "tries": 1, "unrecovered": "suppress"}
@@ -68,12 +69,12 @@ def run_experiments(con, given, n: int) -> None:
     tables.selected(con, "first_rows", "adult", kept, f"LIMIT {n}")
     tables.selected(con, "first_numbers", "adult", tables.NUMBERS, f"LIMIT {n}")
     tables.flat(con, "first_rows", tables.MIXED[1:])
-    for experiment, methods, columns in (
+    for experiment, compared, columns in (
         ("first rows", MIXED, mixed),
         ("flat", FLAT, Columns(tables.MIXED, "flat")),
         ("hierarchies", MIXED, Columns(tables.MIXED, "trees")),
     ):
-        measured.measure(con, experiment, "first_rows", methods, given.ks, seeds, columns)
+        measured.measure(con, experiment, "first_rows", compared, given.ks, seeds, columns)
     numbers = Columns(tables.NUMBERS)
     measured.measure(con, "numbers", "first_numbers", NUMERIC, given.ks, seeds, numbers)
     for seed in seeds:
@@ -129,7 +130,7 @@ def claims(con) -> list[Claim]:
             for measure in SAID
         ]
     made.append(advantage(con))
-    return made + [*times(con), *outliers.claims(con, RAYDEN, COF)]
+    return [*made, *times(con), *outliers.claims(con, RAYDEN, COF)]
 
 
 def advantage(con) -> Claim:
@@ -189,7 +190,9 @@ def write(con, given, seconds: float) -> None:
     write_below(con, page)
     for experiment, title in EXPERIMENTS:
         page.heading(f"Experiments 1 and 2: {title.format(n=n)}")
-        names = [method.name for method in {"numbers": NUMERIC, "flat": FLAT}.get(experiment, MIXED)]
+        names = [
+            method.name for method in {"numbers": NUMERIC, "flat": FLAT}.get(experiment, MIXED)
+        ]
         for measure, label, figure, digits in FIGURES:
             page.text(f"Figure {figure}: {label}.")
             page.table(measured.by_k(con, experiment, measure, names, digits))

@@ -1,7 +1,8 @@
 """The experiments of SDkA (synthetic records and k-means), with the printed figures.
 
 python examples/papers/sdka.py DATA, the folder of adult and diabetes; needs anon-sql[ml]. With
-anon-sql[ctgan], CTGAN makes the synthetic records in a few releases; `bootstrap` does in all others.
+anon-sql[ctgan], CTGAN makes the synthetic records in a few releases, as `bootstrap` does in
+all others.
 """
 
 import importlib.util
@@ -11,9 +12,9 @@ import asked
 import assessed
 import measured
 from assessed import MAJORITY, MEASURES, PRINTED_ATTACKS
-from measured import Columns, Method
 from page import Claim, Page
-from verdicts import NOTHING, Verdict, lower, most
+from released import Columns, Method
+from verdicts import NOTHING, Verdict, lower, most, span
 
 from anon_sql.hosts.duckdb.install import literal
 
@@ -187,13 +188,13 @@ def write(con, given, seconds: float) -> None:
         file_of(data): con.execute(f"SELECT count(*) FROM {file_of(data)}").fetchall()[0][0]
         for data in DATA
     }
-    page.template("setting", **counts, seeds=min(given.seeds, DATA[0].seeds), epochs=given.epochs)
+    page.template("setting", **counts, seeds=min(given.seeds, DATA[0].seeds))
     page.claims([claim for data in DATA for claim in claims(con, data)])
     page.heading("Findings")
-    page.template("findings")
+    page.template("findings", **told(con))
     page.heading("ImSKA and KACPC")
     page.template("imska")
-    write_ctgan(con, page)
+    write_ctgan(con, page, given)
     for data in DATA:
         write_data(con, page, data)
     page.text(
@@ -203,7 +204,22 @@ def write(con, given, seconds: float) -> None:
     page.write()
 
 
-def write_ctgan(con, page: Page) -> None:
+def told(con) -> dict[str, str]:
+    """Return the figures in the text of the findings."""
+    adult, _, diabetes = DATA
+    guessed = means(con, adult, MAJORITY)
+    found = {
+        f"majority_{word}": f"{sum(guessed[name].values()) / len(guessed[name]):.1f}"
+        for word, name in (("plain", PLAIN), ("sdka", SDKA))
+    }
+    for word, measure in (("total", "ILoss"), ("row", "ILoss per row")):
+        for data in (adult, diabetes):
+            of = means(con, data, measure)
+            found[f"{word}_{file_of(data)}"] = span(of[SDKA], of[PLAIN])
+    return found
+
+
+def write_ctgan(con, page: Page, given) -> None:
     page.heading("CTGAN as the generator")
     found = con.execute(
         "SELECT data, measure, k, any_value(figure) FILTER (name = ?), "
@@ -213,9 +229,9 @@ def write_ctgan(con, page: Page) -> None:
         [CTGAN, SDKA, PLAIN, CTGAN],
     ).fetchall()
     if not found:
-        page.text("CTGAN was not installed when this page was made.")
+        page.text("No release of this page was made with CTGAN.")
         return
-    page.template("ctgan")
+    page.template("ctgan", epochs=given.epochs)
     rows = [
         [data, MEASURES[measure][0], str(k), *(f"{at:,.{MEASURES[measure][1]}f}" for at in figures)]
         for data, measure, k, *figures in found
@@ -224,7 +240,7 @@ def write_ctgan(con, page: Page) -> None:
 
 
 def write_data(con, page: Page, data: Data) -> None:
-    """Write a table per measure, a chart per attack of the paper and of the accuracy, and table 1."""
+    """Write a table per measure, a chart per figure of the paper, and table 1."""
     for measure, (title, digits) in MEASURES.items():
         page.heading(f"{data.name}: {title}")
         cells = (
@@ -232,7 +248,9 @@ def write_data(con, page: Page, data: Data) -> None:
             f"data = {literal(data.name)} AND measure = {literal(measure)} GROUP BY ALL"
         )
         page.table(measured.pivoted(con, cells, "k", NAMES))
-        raw = [at for name, _, at in assessed.spreads(con, data.name, measure) if name == "raw table"]
+        raw = [
+            at for name, _, at in assessed.spreads(con, data.name, measure) if name == "raw table"
+        ]
         if raw:
             page.text(f"From the raw table it is {raw[0]:.3f}.")
         if data.step == 1 and measure in (*PRINTED_ATTACKS, MAJORITY, "accuracy", "ILoss"):
