@@ -103,7 +103,7 @@ def test_a_one_column_rule_counts_rows_and_values():
         ([9, 9], -40.0, "holds", "smaller"),
         ([6, 11], -40.0, "1 of 2 k", "as printed at the best k"),
         ([11, 11], -40.0, "fails", "none"),
-        ([6, 6], None, "holds", "–"),
+        ([6, 6], None, "holds", "\N{EN DASH}"),
         ([6, 9], [-40.0, -40.0], "holds", "as printed at 1 of 2 k"),
     ],
 )

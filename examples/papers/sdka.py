@@ -37,13 +37,13 @@ class Printed(NamedTuple):
 
 
 class Data(NamedTuple):
-    """A table, the number of its seeds, the step of k (k-means is quadratic), printed figures."""
+    """A table, the number of its seeds, its k (k-means is quadratic), and printed figures."""
 
     name: str
     columns: list[str]
     sensitive: str
     seeds: int
-    step: int
+    ks: list[int]
     ctgan: list[int]
     printed: Printed
 
@@ -58,18 +58,18 @@ DATA = [
         ],
         "income",
         2,
-        1,
+        [*range(10, 101, 10)],
         [20, 50, 100],
         ADULT,
     ),
-    Data("Adult, four", ["age", "workclass", "education", "sex"], "income", 1, 3, [], ADULT),
+    Data("Adult, four", ["age", "workclass", "education", "sex"], "income", 1, [20, 50, 100], [], ADULT),
     Data(
         "Diabetes",
         ["race", "gender", "age", "admission_type_id", "time_in_hospital", "num_medications"],
         "readmitted",
         1,
-        3,
-        [90],
+        [60, 80, 100],
+        [100],
         Printed((9.21, 38.68, 7.05, 11.82), (1377.77, 1990.17), 11.80, (2.17, 2.47)),
     ),
 ]
@@ -97,7 +97,7 @@ def run(con, given) -> None:
     for data in DATA:
         table = load(con, data, given.data, given.rows)
         columns = Columns(data.columns)
-        ks = given.ks[data.step - 1 :: data.step] or given.ks
+        ks = [k for k in data.ks if k in given.ks] or given.ks
         for method in METHODS:
             seeds = min(given.seeds, data.seeds) if method.drawn else 1
             for seed in range(1, seeds + 1):
@@ -253,7 +253,7 @@ def write_data(con, page: Page, data: Data) -> None:
         ]
         if raw:
             page.text(f"From the raw table it is {raw[0]:.3f}.")
-        if data.step == 1 and measure in (*PRINTED_ATTACKS, MAJORITY, "accuracy", "ILoss"):
+        if len(data.ks) > 3 and measure in (*PRINTED_ATTACKS, MAJORITY, "accuracy", "ILoss"):
             file = measure.replace(",", "").replace(" ", "_").lower()
             series = measured.series(means(con, data, measure))
             page.chart(f"{file_of(data)}_{file}", f"{data.name}: {title}", "k", measure, series)

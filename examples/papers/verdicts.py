@@ -116,7 +116,7 @@ def _size(mean: float, best: float, printed: float | None) -> str:
         return "as printed"
     if as_printed(best, printed):
         return "as printed at the best k"
-    return "none" if mean >= 0 else "smaller" if mean > printed else "larger"
+    return "none" if best >= 0 else "smaller" if mean > printed else "larger"
 
 
 def _sizes(found: Sequence[float], printed: Sequence[float]) -> str:
