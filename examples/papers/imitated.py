@@ -18,10 +18,17 @@ def plain(con, table: str, k: int, seed: int, columns: Columns, relaxed: bool = 
     released.classed(con, table, plain_mondrian.partition(values, k, relaxed))
 
 
+def own(con, table: str, k: int, seed: int, columns: Columns) -> None:
+    con.execute(
+        f"CREATE OR REPLACE TABLE classed AS FROM mondrian_partition('{table}', k := {k}, "
+        f"{columns})"
+    )
+
+
 def literal_tree(con, table: str, k: int, seed: int, columns: Columns) -> None:
     """Create the classes of RAYDEN's algorithm 1, which cuts until a set has fewer than k rows.
 
-    Sides of half of k rows are allowed, so that a set of k rows is cut, but no side is empty.
+    A side may have half of k rows, so that a set of k rows is cut but hardly any smaller one is.
     """
     con.execute(
         f"CREATE OR REPLACE TABLE classed AS FROM vp_partition('{table}', k := {max(k // 2, 1)}, "
@@ -30,7 +37,10 @@ def literal_tree(con, table: str, k: int, seed: int, columns: Columns) -> None:
 
 
 def without_guard(partition, rule: str, con, table: str, k: int, seed: int, columns: Columns):
-    """Partition, take all outliers out, and partition these, if there are k of them."""
+    """Create the classes of a partition and those of its outliers, which are taken out.
+
+    Fewer than k outliers have no class, and are suppressed.
+    """
     partition(con, table, k, seed, columns)
     con.execute(
         f"CREATE OR REPLACE TABLE scored AS FROM cof_score('classed', k := {k}, {rule}, {columns})"
@@ -56,6 +66,9 @@ def without_guard(partition, rule: str, con, table: str, k: int, seed: int, colu
 PLAIN = Imitated("Mondrian, plain", plain)
 PLAIN_RELAXED = Imitated("Mondrian relaxed, plain", partial(plain, relaxed=True))
 COF_UNGUARDED = Imitated("M-COF, no guard", partial(without_guard, plain, "threshold := 1.0"))
+COF_UNGUARDED_OWN = Imitated(
+    "M-COF, no guard, on Mondrian", partial(without_guard, own, "threshold := 1.0")
+)
 RAYDEN_UNGUARDED = Imitated(
     "RAYDEN, algorithm 1, no guard",
     partial(without_guard, literal_tree, "alpha := 2.0"),

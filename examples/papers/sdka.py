@@ -62,7 +62,15 @@ DATA = [
         [20, 50, 100],
         ADULT,
     ),
-    Data("Adult, four", ["age", "workclass", "education", "sex"], "income", 1, [20, 50, 100], [], ADULT),
+    Data(
+        "Adult, four",
+        ["age", "workclass", "education", "sex"],
+        "income",
+        1,
+        [20, 50, 100],
+        [],
+        ADULT,
+    ),
     Data(
         "Diabetes",
         ["race", "gender", "age", "admission_type_id", "time_in_hospital", "num_medications"],
