@@ -212,7 +212,7 @@ def write_rules(con, page: Page, ks: list[int]) -> None:
     page.rows(["data", "rule", *(str((k, DIVERSE[k])) for k in ks), "gap"], rows)
 
 
-def write(con, given, seconds: float) -> None:
+def write(con, given) -> None:
     page = Page(given.into, "dop", "DOP: dense clusters and cuts of least loss")
     page.template("setting")
     page.claims(claims(con, given.ks))
@@ -237,14 +237,9 @@ def write(con, given, seconds: float) -> None:
     write_rules(con, page, given.ks)
     page.heading("Clusters and classes of DOP")
     page.table(con.sql("FROM found"))
-    page.text(
-        f"Made by `examples/papers/dop.py` in {seconds:.0f} s; the methods make no random choice, "
-        "so a cell is one figure."
-    )
     page.write()
 
 
 if __name__ == "__main__":
     given = asked.read("The experiments of DOP.", list(DIVERSE))
-    con, seconds = measured.once(given, run)
-    write(con, given, seconds)
+    write(measured.once(given, run), given)

@@ -1,7 +1,6 @@
 """Measures of many releases in one table, ``measured``: a row per experiment, name, seed and k."""
 
 import json
-import time
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -18,7 +17,7 @@ TABLES = """
         seconds DOUBLE, rows DOUBLE, classes DOUBLE, dm DOUBLE, cavg DOUBLE, gcp DOUBLE,
         suppressed DOUBLE, below DOUBLE
     );
-    CREATE TABLE finished (asked JSON, seconds DOUBLE);
+    CREATE TABLE finished (asked JSON);
     CREATE MACRO spread(found, digits) AS
         CASE WHEN min(found) = max(found) THEN format('{:,.' || digits || 'f}', avg(found))
         ELSE format(
@@ -29,25 +28,23 @@ Means = Mapping[str, Mapping[int, float]]  # name → k → figure
 
 
 def once(given: Namespace, measure: Callable[[duckdb.DuckDBPyConnection, Namespace], None]):
-    """Return a database in which ``measure`` has run, and the seconds that it took.
+    """Return a database in which ``measure`` has run.
 
     With ``given.results``, a file, the database is kept, and a second run only reads it.
     """
     if given.results and given.results.exists():
         con = anon_sql.connect(str(given.results))
-        [(asked, seconds)] = con.execute("SELECT asked, seconds FROM finished").fetchall()
+        [(asked,)] = con.execute("FROM finished").fetchall()
         vars(given).update(json.loads(asked))
-        return con, seconds
+        return con
     con = anon_sql.connect(str(given.results or ":memory:"))
     con.execute(TABLES)
-    began = time.monotonic()
     measure(con, given)
-    seconds = time.monotonic() - began
     kept = {
         name: value for name, value in vars(given).items() if isinstance(value, int | list | str)
     }
-    con.execute("INSERT INTO finished VALUES (?, ?)", [json.dumps(kept), seconds])
-    return con, seconds
+    con.execute("INSERT INTO finished VALUES (?)", [json.dumps(kept)])
+    return con
 
 
 def measure(

@@ -205,7 +205,7 @@ def write_queries(con, page: Page, found: Found) -> None:
     page.table(measured.pivoted(con, cells, "query", NAMES))
 
 
-def write(con, given, seconds: float) -> None:
+def write(con, given) -> None:
     found = gather(con)
     [(people,)] = con.execute("SELECT count(*) FROM adult").fetchall()
     page = Page(given.into, "mondrian_cof", "M-COF: Mondrian with outlier detection")
@@ -234,14 +234,9 @@ def write(con, given, seconds: float) -> None:
         page.table(measured.by_k(con, "Adult", measure, NAMES, digits))
         page.chart(measure, title, "k", measure, measured.series(found[measure]))
     write_queries(con, page, found)
-    page.text(
-        f"Made by `examples/papers/mondrian_cof.py --seeds {given.seeds}` in {seconds:.0f} s, on "
-        "two cores that other programs used too."
-    )
     page.write()
 
 
 if __name__ == "__main__":
     given = asked.read("The experiments of M-COF.", [5, 10, 25, 50, 100])
-    con, seconds = measured.once(given, run)
-    write(con, given, seconds)
+    write(measured.once(given, run), given)

@@ -117,7 +117,7 @@ def claims(measures: dict[str, Found]) -> list[Claim]:
     return made
 
 
-def write(con, given, seconds: float) -> None:
+def write(con, given) -> None:
     measures = {measure: gather(con, measure) for measure in ("accuracy", "f_measure")}
     [(people,)] = con.execute("SELECT count(*) FROM adult").fetchall()
     page = Page(given.into, "mondrian_cof_classification", "M-COF: classification")
@@ -146,10 +146,6 @@ def write(con, given, seconds: float) -> None:
     for (k, measure), figure in FIGURES.items():
         if k in given.ks:
             write_figure(con, page, measures[measure], k, measure, figure)
-    page.text(
-        f"Made by `examples/papers/mondrian_cof_classification.py --seeds {given.seeds}` in "
-        f"{seconds:.0f} s, on two cores that other programs used too."
-    )
     page.write()
 
 
@@ -169,5 +165,4 @@ def write_figure(con, page: Page, found: Found, k: int, measure: str, figure: in
 
 if __name__ == "__main__":
     given = asked.read("What M-COF prints on classification.", [10, 50])
-    con, seconds = measured.once(given, learn)
-    write(con, given, seconds)
+    write(measured.once(given, learn), given)

@@ -1,5 +1,6 @@
 """A Markdown page with tables and charts."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -40,7 +41,8 @@ class Page:
     def template(self, part: str, **values: object) -> None:
         """Add the text of a file in ``templates`` with ``values`` in its braces."""
         file = Path(__file__).with_name("templates") / f"{self.name}_{part}.md"
-        self.text(file.read_text(encoding="utf-8").strip().format(**values))
+        text = file.read_text(encoding="utf-8").strip().format(**values)
+        self.text("\n\n".join(map(_filled, text.split("\n\n"))))
 
     def table(self, relation: duckdb.DuckDBPyRelation) -> None:
         """Add all rows as a table."""
@@ -69,6 +71,7 @@ class Page:
         self.parts.append(f"![{title}]({file})")
 
     def write(self) -> None:
+        self.text(f"Made by `examples/papers/{self.name}.py`.")
         text = "\n\n".join(self.parts) + "\n"
         (self.folder / f"{self.name}.md").write_text(text, encoding="utf-8")
 
@@ -77,6 +80,15 @@ def markdown(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return a table; a float has three digits after the point."""
     lines = [columns, ["---"] * len(columns), *([_cell(v) for v in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _filled(paragraph: str) -> str:
+    """Break the lines of a paragraph again, since values differ in length; not those of a list."""
+    if paragraph.startswith("- "):
+        return paragraph
+    return textwrap.fill(
+        " ".join(paragraph.split()), 100, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _cell(value: object) -> str:

@@ -173,7 +173,7 @@ def times(con) -> list[Claim]:
     ]
 
 
-def write(con, given, seconds: float) -> None:
+def write(con, given) -> None:
     page = Page(given.into, "rayden", "RAYDEN: a VP-tree with outlier detection for mixed columns")
     [(people,)] = con.execute("SELECT count(*) FROM adult").fetchall()
     n = min(2_000, people)
@@ -208,9 +208,8 @@ def write(con, given, seconds: float) -> None:
     page.chart("sizes", "least of the times in seconds, k = 10", "rows", "seconds", lines)
     outliers.write(con, page)
     page.text(
-        f"Made by `examples/papers/rayden.py` in {seconds:.0f} s; times are those of `compare`, "
-        "inside the method, on two cores that other programs used too. The plain methods have no "
-        "time: they are short Python programs."
+        "Times are those of `compare`, inside the method, on two cores that other programs used "
+        "too. The plain methods have no time: they are short Python programs."
     )
     page.write()
 
@@ -223,5 +222,4 @@ def write_below(con, page: Page) -> None:
 
 if __name__ == "__main__":
     given = asked.read("The experiments of RAYDEN.", [5, 10, 20, 50, 100])
-    con, seconds = measured.once(given, run)
-    write(con, given, seconds)
+    write(measured.once(given, run), given)

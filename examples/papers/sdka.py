@@ -190,7 +190,7 @@ def varied(of: measured.Means, rival: str, printed: float) -> Verdict:
     return told._replace(measured=text) if told is not NOTHING else told
 
 
-def write(con, given, seconds: float) -> None:
+def write(con, given) -> None:
     page = Page(given.into, "sdka", "SDkA: synthetic records, then k-means")
     counts = {
         file_of(data): con.execute(f"SELECT count(*) FROM {file_of(data)}").fetchall()[0][0]
@@ -205,10 +205,6 @@ def write(con, given, seconds: float) -> None:
     write_ctgan(con, page, given)
     for data in DATA:
         write_data(con, page, data)
-    page.text(
-        f"Made by `examples/papers/sdka.py` in {seconds:.0f} s, on two cores that other programs "
-        "used too."
-    )
     page.write()
 
 
@@ -273,5 +269,4 @@ def write_data(con, page: Page, data: Data) -> None:
 
 if __name__ == "__main__":
     given = asked.read("The experiments of SDkA.", [*range(10, 101, 10)], epochs="10")
-    con, seconds = measured.once(given, run)
-    write(con, given, seconds)
+    write(measured.once(given, run), given)
