@@ -14,6 +14,9 @@ def read(description: str, ks: list[int], **more: str) -> argparse.Namespace:
     parser.add_argument("--rows", type=int, help="the first so many rows, for a quick look")
     parser.add_argument("--ks", type=int, nargs="+", default=ks, help="smallest classes, in rows")
     parser.add_argument("--seeds", type=int, default=5, help="how many, where there is randomness")
+    parser.add_argument(
+        "--results", type=Path, help="a file that keeps what was measured; it is read if it exists"
+    )
     for name, default in more.items():
         parser.add_argument(f"--{name}", default=default)
     return parser.parse_args()

@@ -1,51 +1,50 @@
 """Measures of many releases in one table, ``measured``: a row per experiment, name, seed and k."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import json
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import chart
 import duckdb
+from released import Columns, Method
 
 import anon_sql
 from anon_sql.hosts.duckdb.install import literal
 
-MEASURES = "seconds", "rows", "classes", "dm", "cavg", "gcp", "suppressed"
 TABLES = """
     CREATE TABLE measured (
         experiment VARCHAR, name VARCHAR, seed INTEGER, k INTEGER,
         seconds DOUBLE, rows DOUBLE, classes DOUBLE, dm DOUBLE, cavg DOUBLE, gcp DOUBLE,
-        suppressed DOUBLE
+        suppressed DOUBLE, below DOUBLE
     );
+    CREATE TABLE finished (asked JSON);
     CREATE MACRO spread(found, digits) AS
         CASE WHEN min(found) = max(found) THEN format('{:,.' || digits || 'f}', avg(found))
         ELSE format(
             '{:,.' || digits || 'f} ({:,.' || digits || 'f}–{:,.' || digits || 'f})',
             avg(found), min(found)::DOUBLE, max(found)::DOUBLE) END
 """
+Means = Mapping[str, Mapping[int, float]]  # name → k → figure
 
 
-class Method:
-    """A release method with options, and its name on the page."""
+def once(given: Namespace, measure: Callable[[duckdb.DuckDBPyConnection, Namespace], None]):
+    """Return a database in which ``measure`` has run.
 
-    def __init__(self, name: str, function: str, drawn: bool = False, **options: Any) -> None:
-        self.name, self.function, self.drawn, self.options = name, function, drawn, options
-
-    def call(self, table: str, k: int, seed: int, arguments: str) -> str:
-        """Return the call of the table function as SQL."""
-        own = "".join(f", {name} := {value!r}" for name, value in self.options.items())
-        return f"{self.function}({literal(table)}, k := {k}, seed := {seed}, {arguments}{own})"
-
-
-def connect() -> duckdb.DuckDBPyConnection:
-    """Open a database in memory with the functions and an empty table ``measured``."""
-    con = anon_sql.connect()
+    With ``given.results``, a file, the database is kept, and a second run only reads it.
+    """
+    if given.results and given.results.exists():
+        con = anon_sql.connect(str(given.results))
+        [(asked,)] = con.execute("FROM finished").fetchall()
+        vars(given).update(json.loads(asked))
+        return con
+    con = anon_sql.connect(str(given.results or ":memory:"))
     con.execute(TABLES)
+    measure(con, given)
+    kept = {
+        name: value for name, value in vars(given).items() if isinstance(value, int | list | str)
+    }
+    con.execute("INSERT INTO finished VALUES (?)", [json.dumps(kept)])
     return con
-
-
-def columns(qids: Sequence[str], hierarchy: str | None = None) -> str:
-    """Return the arguments common to all calls as SQL."""
-    return f"qids := {list(qids)}" + (f", hierarchy := {literal(hierarchy)}" if hierarchy else "")
 
 
 def measure(
@@ -55,20 +54,16 @@ def measure(
     methods: Iterable[Method],
     ks: Sequence[int],
     seeds: Sequence[int],
-    arguments: str,
+    columns: Columns,
 ) -> None:
-    """Add the result of ``compare``; a method without random choices runs with one seed only."""
+    """Add the measures of each method; one without random choices runs with one seed only."""
     for method in methods:
-        options = (
-            f", options := {{{method.function!r}: {method.options}}}" if method.options else ""
-        )
         for seed in seeds if method.drawn else seeds[:1]:
-            con.execute(
-                f"INSERT INTO measured SELECT ?, ?, ?, k, {', '.join(MEASURES)} FROM compare("
-                f"{literal(table)}, methods := [{method.function!r}], ks := {list(ks)}, "
-                f"seed := {seed}, {arguments}{options})",
-                [experiment, method.name, seed],
-            )
+            for k, *found in method.measure(con, table, ks, seed, columns):
+                con.execute(
+                    f"INSERT INTO measured VALUES ({', '.join('?' * 12)})",
+                    [experiment, method.name, seed, k, *found],
+                )
 
 
 def by_k(
@@ -94,16 +89,23 @@ def means(
     con: duckdb.DuckDBPyConnection, experiment: str, measure: str, of: str = "avg"
 ) -> dict[str, dict[int, float]]:
     """Return name → k → mean (or another aggregate) of a measure over the seeds."""
+    return grouped(
+        con.execute(
+            f"SELECT name, k, {of}({measure}) FROM measured WHERE experiment = ? "
+            "GROUP BY ALL ORDER BY k, min(rowid)",
+            [experiment],
+        ).fetchall()
+    )
+
+
+def grouped(rows: Iterable[tuple]) -> dict[str, dict[int, float]]:
+    """Return name → k → figure of rows of these three."""
     found: dict[str, dict[int, float]] = {}
-    for name, k, mean in con.execute(
-        f"SELECT name, k, {of}({measure}) FROM measured WHERE experiment = ? "
-        "GROUP BY ALL ORDER BY k, min(rowid)",
-        [experiment],
-    ).fetchall():
-        found.setdefault(name, {})[k] = mean
+    for name, k, figure in rows:
+        found.setdefault(name, {})[k] = figure
     return found
 
 
-def series(found: Mapping[str, Mapping[int, float]]) -> dict[str, list[chart.Point]]:
+def series(found: Means) -> dict[str, list[chart.Point]]:
     """Return the means as the lines of a chart."""
     return {name: list(points.items()) for name, points in found.items()}

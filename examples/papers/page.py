@@ -1,27 +1,27 @@
 """A Markdown page with tables and charts."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import chart
 import duckdb
+from verdicts import Verdict
 
 
 class Claim(NamedTuple):
-    """A claim of a paper, its printed and measured figures, and whether they agree."""
+    """A claim of a paper with its own quantifier, the printed figure, and two verdicts.
+
+    The first verdict is against the kind of baseline that the paper had, the second against a
+    competent one. The summary of all pages shows the claims that are marked as headlines.
+    """
 
     said: str
     printed: str
-    measured: str
-    verdict: str
-
-
-def verdict(held: int, of: int) -> str:
-    """Return the verdict on a claim that was tested in several cases."""
-    if not of:
-        return "nothing to compare"
-    return "holds" if held == of else "does not hold" if held == 0 else f"in {held} of {of} cases"
+    kind: Verdict
+    competent: Verdict
+    headline: bool = False
 
 
 class Page:
@@ -41,20 +41,27 @@ class Page:
     def template(self, part: str, **values: object) -> None:
         """Add the text of a file in ``templates`` with ``values`` in its braces."""
         file = Path(__file__).with_name("templates") / f"{self.name}_{part}.md"
-        self.text(file.read_text(encoding="utf-8").strip().format(**values))
+        text = file.read_text(encoding="utf-8").strip().format(**values)
+        self.text("\n\n".join(map(_filled, text.split("\n\n"))))
 
     def table(self, relation: duckdb.DuckDBPyRelation) -> None:
-        """Add all rows as a table; a float has three digits after the point."""
+        """Add all rows as a table."""
         self.rows(relation.columns, relation.fetchall())
 
     def rows(self, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-        lines = [columns, ["---"] * len(columns), *([_cell(v) for v in row] for row in rows)]
-        self.parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
+        self.parts.append(markdown(columns, rows))
 
     def claims(self, claims: Sequence[Claim]) -> None:
         """Add the claims, from which the summary of all pages is made."""
         self.heading("Claims")
-        self.rows(["the paper says", "printed", "measured", "verdict"], claims)
+        two = ["direction", "size"]
+        self.rows(
+            ["the paper says", "printed", "the paper's kind", *two, "a competent one", *two],
+            [
+                [f"**{c.said}**" if c.headline else c.said, c.printed, *c.kind, *c.competent]
+                for c in claims
+            ],
+        )
 
     def chart(
         self, name: str, title: str, x: str, y: str, series: Mapping[str, Sequence[chart.Point]]
@@ -64,8 +71,24 @@ class Page:
         self.parts.append(f"![{title}]({file})")
 
     def write(self) -> None:
+        self.text(f"Made by `examples/papers/{self.name}.py`.")
         text = "\n\n".join(self.parts) + "\n"
         (self.folder / f"{self.name}.md").write_text(text, encoding="utf-8")
+
+
+def markdown(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return a table; a float has three digits after the point."""
+    lines = [columns, ["---"] * len(columns), *([_cell(v) for v in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _filled(paragraph: str) -> str:
+    """Break the lines of a paragraph again, since values differ in length; not those of a list."""
+    if paragraph.startswith("- "):
+        return paragraph
+    return textwrap.fill(
+        " ".join(paragraph.split()), 100, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _cell(value: object) -> str:

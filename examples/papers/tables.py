@@ -51,3 +51,13 @@ def hierarchies(con: duckdb.DuckDBPyConnection, data: Path) -> None:
     files = literal(f"{data}/hierarchies/adult/*.csv")
     con.execute(f"CREATE TABLE all_trees AS FROM read_hierarchies({files})")
     con.execute("CREATE TABLE trees AS FROM all_trees WHERE attribute <> 'age'")
+
+
+def flat(con: duckdb.DuckDBPyConnection, table: str, columns: list[str]) -> None:
+    """Create ``flat``, hierarchies of two levels: the values of a column, and *."""
+    parts = [
+        f"SELECT '{name}' AS attribute, value, level, if(level = 0, value, '*') AS label "
+        f"FROM (SELECT DISTINCT {name} AS value FROM {table}), range(2) AS levels(level)"
+        for name in columns
+    ]
+    con.execute(f"CREATE TABLE flat AS {' UNION ALL '.join(parts)}")
