@@ -15,7 +15,9 @@ from anon_sql.core.arrow import integers
 from anon_sql.core.table_domain import Domain
 from anon_sql.hosts.spark.frame import HELPER, column_of
 from anon_sql.hosts.spark.pyspark_parts import sql_functions
+from anon_sql.measures.beta_likeness import likeness
 from anon_sql.measures.closeness import Ground, closeness
+from anon_sql.measures.delta_disclosure import disclosure
 from anon_sql.measures.diversity import diversity
 from anon_sql.measures.spread import Held, spread
 from anon_sql.release.request import Request
@@ -59,7 +61,8 @@ def checked(released: Any, request: Request, domain: Domain, named: Mapping[str,
         wrong = held.mapInArrow(test, "illegal long").agg(
             sql.coalesce(sql.sum("illegal"), sql.lit(0)).alias("illegal")
         )
-        legal = _required(request, sql.col("illegal") == 0, "satisfy l and t in every class")
+        rule = "satisfy l, t, beta and delta in every class"
+        legal = _required(request, sql.col("illegal") == 0, rule)
         checks.append(wrong.where(legal).select())
     shown = [column_of(name) for name in released.columns if name != PERSON]
     for check in checks:
@@ -90,7 +93,7 @@ def _held_by_class(rows: Any, labels: Sequence[Any], name: str, request: Request
 
 @dataclass(frozen=True)
 class _Legal:
-    """A function that Spark calls with classes, and that counts those without l or t."""
+    """A function that Spark calls with classes, and that counts those that are illegal."""
 
     request: Request
     name: str
@@ -114,7 +117,12 @@ class _Legal:
         wrong = np.zeros(len(classes), np.bool_)
         if asked.l > 1:
             wrong |= diversity(values, asked.l_kind, asked.c) < asked.l - ROUNDING
+        table = Held(known.keys, known.counts)
         if asked.t < 1:
             by = Ground(self.ordered and not known.nulls)
-            wrong |= closeness(values, Held(known.keys, known.counts), by) > asked.t + ROUNDING
+            wrong |= closeness(values, table, by) > asked.t + ROUNDING
+        if asked.beta is not None:
+            wrong |= likeness(values, table) > asked.beta + ROUNDING
+        if asked.delta is not None:
+            wrong |= disclosure(values, table) > asked.delta + ROUNDING
         return int(wrong.sum())
