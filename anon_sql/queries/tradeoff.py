@@ -91,6 +91,7 @@ class _Table:
         self.prepared = prepare(source, request, paths)
         name = request.options["method"]
         options = request.options["options"][name]
+        self.protected = request.protected  # by t, beta or delta
         self.request = replace(request, function=name, options=options, protected={})
         columns = {
             column: values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
@@ -120,7 +121,9 @@ class _Table:
         """Return the request of one release. Raises AnonError for an l without a column."""
         if level > 1:
             require_any(self.request.function, self.request.sensitive)
-        protected = dict.fromkeys(self.request.sensitive if level > 1 else (), False)
+        protected = self.protected
+        if level > 1 and not protected:
+            protected = dict.fromkeys(self.request.sensitive, False)
         return replace(self.request, k=min(k, MOST), l=float(level), protected=protected)
 
     def call(self, request: Request) -> methods.Call:

@@ -7,6 +7,7 @@
 --   column. method: name of the release method.
 -- qids, sensitive, identifiers, keep: column names; NULL means as declared in comments.
 -- hierarchy: name of a relation with attribute, value, level and label; NULL for none.
+-- t, beta, delta: further constraints of every release, as in the release functions.
 -- seed: seed of all random choices, of the method and of the queries.
 -- entity: column that identifies persons; k and l then count persons.
 -- queries: number of random queries, drawn as by query_workload: ranges and sets of two
@@ -27,7 +28,7 @@
 CREATE OR REPLACE MACRO tradeoff(
     tbl, ks := [2, 5, 10, 20, 50], ls := [1, 2], method := 'anonymize', qids := NULL,
     sensitive := NULL, identifiers := NULL, keep := NULL, hierarchy := NULL, seed := 42,
-    entity := NULL, queries := 50, options := NULL
+    entity := NULL, queries := 50, options := NULL, t := 1.0, beta := NULL, delta := NULL
 ) AS TABLE
 SELECT unnest(__anon_one)
 FROM (
@@ -39,5 +40,5 @@ FROM (
             tbl, qids, sensitive, identifiers, keep, __anon_entity := entity, __anon_l := 2),
         system.main.struct_pack(
             seed := seed, method := method, ks := ks, ls := ls, queries := queries,
-            options := options),
+            options := options, t := t, beta := beta, delta := delta),
         hierarchy, 'none'));

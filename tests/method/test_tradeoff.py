@@ -118,6 +118,13 @@ def test_persons_seed_and_several_sensitive_columns(people):
     agree(people, found, "twice", "anonymize", quasi, sensitive, roles, seed=7)
 
 
+def test_further_constraints(people):
+    for more in (", t := 0.4", ", beta := 0.8, delta := 3"):
+        found = traded(people, "people", f", ks := [5], ls := [1, 2]{more}")
+        assert len(found) == 2
+        agree(people, found, "people", "anonymize", QUASI, SENSITIVE, more)
+
+
 def test_options_of_the_method(people):
     more = ", method := 'rayden', ks := [5], ls := [1]"
     chosen = "unrecovered := 'suppress', alpha := 0.3, cut := 'aligned'"

@@ -155,6 +155,45 @@ def curves(
         return _address(figure)
 
 
+def risk_and_loss(
+    series: Sequence[tuple[str, Sequence[int], Sequence[float], Sequence[float]]], risk: str
+) -> str:
+    """Draw a point for each method and k: loss to the right, risk upwards.
+
+    series: a method, its ks, and the loss and the risk of each. The points of a method are joined
+    in the order of k, and the least and the largest k are written beside them.
+    """
+    with mpl.rc_context(_STYLE):
+        figure, axes = _figure(3.6)
+        for at, (name, ks, losses, risks_) in enumerate(series):
+            (line,) = axes.plot(
+                losses,
+                risks_,
+                label=_cut(name),
+                color=LINES[at % len(LINES)],
+                linestyle=DASHES[at % len(DASHES)],
+                linewidth=0.8,
+                marker=MARKS[at % len(MARKS)],
+                markersize=5,
+            )
+            for end in {0, len(ks) - 1}:
+                axes.annotate(
+                    f"k={ks[end]}",
+                    (losses[end], risks_[end]),
+                    xytext=(4, 4),
+                    textcoords="offset points",
+                    fontsize=8,
+                    color=line.get_color(),
+                )
+        axes.set_xlim(left=0)
+        axes.set_ylim(bottom=0)
+        axes.margins(0.1)
+        axes.set_xlabel("loss (gcp)")
+        axes.set_ylabel(risk)
+        figure.legend(loc="outside upper left", ncols=3, fontsize=9)
+        return _address(figure)
+
+
 def _figure(height: float) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
     return figure, figure.subplots()

@@ -108,13 +108,6 @@ def _finite(value: Any) -> Any:
     return [_finite(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
-def sweep(con: duckdb.DuckDBPyConnection, asked: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Compare all methods on table ``raw``. asked: arguments of compare."""
-    given = {name: value for name, value in asked.items() if value is not None}
-    listed = ", ".join(f"{name} := ${name}" for name in given)
-    return rows_of(con, f"FROM compare('raw', {listed})", given)
-
-
 def _at_risk(
     con: duckdb.DuckDBPyConnection, one_in: int, roles: Mapping[str, Any]
 ) -> dict[str, Any]:

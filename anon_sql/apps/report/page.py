@@ -11,11 +11,17 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from anon_sql.apps.console import MEANING, visible
 from anon_sql.apps.report import charts
 from anon_sql.apps.report.size_steps import size_steps
+from anon_sql.apps.report.sweeping import LEARNED
 from anon_sql.apps.report.verdict import per_thousand, percent
 from anon_sql.version import VERSION
 
 _TEMPLATES = files("anon_sql") / "apps" / "report" / "templates"
 _STATES = ("failed", "undecided", "passed", "not required")
+RISKS = {
+    "risk": "highest re-identification risk, 1 / rows of the smallest group",
+    "disclosed": "share of persons whose sensitive value is disclosed (attack_linking)",
+}
+AXES = {"risk": "highest risk", "disclosed": "share disclosed"}
 MOST_PAIRS = 10  # pairs of columns whose correlations are listed
 RISK_NAMES = {
     2: "as in groups of one",
@@ -87,13 +93,35 @@ def _matrices(found: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def of_sweep(rows: Sequence[Mapping[str, Any]], asked: Mapping[str, Any], name: str) -> str:
-    """Return the page of a comparison. rows: as compare returns them."""
+    """Return the page of a comparison. rows: as ``sweeping.sweep`` returns them."""
     made = [row for row in rows if row["note"] is None]
     drawn = [
         (measure, MEANING.get(measure, "time that the method takes"), _curves(made, measure, log))
         for measure, log in CURVES
     ]
-    return _render("sweep.html", name=name, asked=asked, rows=rows, made=made, charts=drawn)
+    points = [(meaning, _points(made, measure)) for measure, meaning in RISKS.items()]
+    attacks = any(row["linked"] is not None for row in made)
+    columns = ("k", "seconds", "gcp", "cavg", "classes", "smallest_class", "suppressed", "risk")
+    return _render(
+        "sweep.html",
+        name=name,
+        asked=asked,
+        rows=rows,
+        made=made,
+        points=points,
+        charts=drawn,
+        columns=columns + (LEARNED if attacks else ()),
+    )
+
+
+def _points(rows: Sequence[Mapping[str, Any]], risk: str) -> str | None:
+    """Return a chart of loss and risk, or None if a measure is unknown."""
+    known = [row for row in rows if row["gcp"] is not None and row[risk] is not None]
+    series = []
+    for method in dict.fromkeys(row["method"] for row in known):
+        own = sorted((row for row in known if row["method"] == method), key=lambda row: row["k"])
+        series.append((method, *([row[name] for row in own] for name in ("k", "gcp", risk))))
+    return charts.risk_and_loss(series, AXES[risk]) if series else None
 
 
 def _curves(rows: Sequence[Mapping[str, Any]], measure: str, log: bool) -> str | None:

@@ -125,19 +125,3 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)  # such as cannot be imported
     with pytest.raises(AnonError, match=r"pip install 'anon-sql\[report\]'"):
         drawing("report")
-
-
-def test_sweep(folder):
-    call = ["sweep", folder / "people.parquet", *ROLES, "-o", folder / "sweep.html"]
-    result = run(*call, "--methods", "mondrian,oka,datafly", "--ks", "5,20,900")
-    assert result.exit_code == 0, result.output
-    text = page(folder, "sweep.html")
-    for method in ("mondrian", "oka", "datafly"):
-        assert text.count(f'<th scope="row">{method}</th>') == 3
-    assert len(drawn(text)) == 3
-    assert not [svg for svg in drawn(text) if "datafly" in svg]
-    assert not re.search(r"secret\d|illness\d|<b>", text)
-    assert refused(*call, "--overwrite", "--ks", "5,x") == (
-        "sweep: --ks must be whole numbers, got '5,x'; write --ks 5,10,25"
-    )
-    assert "mondrian" in refused(*call, "--overwrite", "--methods", "mondrain")
