@@ -10,12 +10,12 @@ from anon_sql import methods
 from anon_sql.core.columns import is_number
 from anon_sql.core.hierarchy.rows import rows_of
 from anon_sql.core.options import Whole
+from anon_sql.hosts.spark.check_in_plan import PERSON, checked
 from anon_sql.hosts.spark.frame import Frame, column_of, described
 from anon_sql.hosts.spark.pyspark_parts import sql_functions, sql_types_of_spark
 from anon_sql.hosts.spark.region_task import RegionTask
 from anon_sql.hosts.spark.requesting import hierarchy_rows, requested
 from anon_sql.hosts.spark.routed_rows import Rows
-from anon_sql.hosts.spark.check_in_plan import PERSON, checked
 from anon_sql.release.request import Request
 from anon_sql.routing.references import REGION
 
