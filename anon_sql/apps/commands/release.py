@@ -15,13 +15,14 @@ from anon_sql.apps import console, files, manifest
 from anon_sql.apps.commands import arguments
 from anon_sql.apps.commands.arguments import Columns
 from anon_sql.apps.commands.option_words import in_options
+from anon_sql.apps.commands.release_table_or_parts import in_table, read_source
 from anon_sql.apps.csv_files.dialect import dialect
 from anon_sql.apps.kept_columns import kept_columns, unique_on_kept
 from anon_sql.apps.stopping import stoppable
 from anon_sql.core import interrupt
-from anon_sql.core.names import quote
 from anon_sql.core.roles import REST, fold
 from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.hosts.parts.in_parts import Parts
 from anon_sql.hosts.whole_file import remove_unfinished, whole_file
 
 STOPPED = "release: stopped on request; nothing was written"
@@ -62,6 +63,16 @@ def release(
     suppressed: Annotated[Suppressed, typer.Option(help="Suppressed rows.")] = Suppressed.KEEP,
     seed: Annotated[int, typer.Option(help="All randomness.")] = 42,
     unique_share: arguments.UniqueShare = 0,
+    regions: Annotated[
+        int | None, typer.Option(help="Release in about so many parts, one after another.")
+    ] = None,
+    region_rows: Annotated[int | None, typer.Option(help="Rows of a part.")] = None,
+    memory_limit: Annotated[
+        str | None, typer.Option(help="Memory that may be used, such as 4GB.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the parts that an earlier run finished.")
+    ] = False,
     with_manifest: Annotated[
         bool, typer.Option("--manifest", help=f"Write OUT{manifest.ENDING}, which verify checks.")
     ] = False,
@@ -82,8 +93,8 @@ def release(
     with console.one_sentence(STOPPED, words=in_options):
         written_as = dialect("release", delimiter, quotes, header, null)
         if format_ is Format.TYPED and files.kind(target)[0] == "csv":
-            hint = "name it .parquet"
-            raise AnonError("release", "OUT must be Parquet for --format typed", "CSV", hint)
+            rule = "OUT must be Parquet for --format typed"
+            raise AnonError("release", rule, "CSV", "name it .parquet")
         files.kind(target)
         files.check_pair(source, target, overwrite)
         _check_manifest(target, with_manifest, overwrite)
@@ -91,19 +102,19 @@ def release(
         roles = dict(zip(manifest.ROLES, given, strict=True))
         options = {"format": format_.value}
         asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t}
-        asked = {**asked, "entity": entity, "suppressed": suppressed.value, "seed": seed}
+        asked |= {"entity": entity, "suppressed": suppressed.value, "seed": seed}
         promised = {name: value for name, value in asked.items() if value is not None}
-        remove_unfinished(target)
-        remove_unfinished(manifest.beside(target))
+        wishes = Parts(regions, region_rows, resume)
+        for path in (target, manifest.beside(target)):
+            remove_unfinished(path)
 
-        def make(con: duckdb.DuckDBPyConnection) -> None:
+        def make(con: duckdb.DuckDBPyConnection, held: ExitStack) -> None:
             name = _release_method(con, method)
-            noticed = files.read(con, source, "raw", dialect=written_as)
+            noticed = read_source(con, source, "raw", written_as, memory_limit)
             trees = arguments.read_hierarchy(con, "release", hierarchy, "hierarchy")
             call: dict[str, Any] = {**promised, **roles, **options, "hierarchy": trees}
-            listed = ", ".join(f"{parameter} := ${parameter}" for parameter in call)
-            con.execute(f"CREATE TABLE released AS FROM {quote(name)}('raw', {listed})", call)
-            measured = arguments.measured(
+            released = held.enter_context(in_table(con, name, call, target, wishes))
+            measured = released.measures or arguments.measured(
                 con,
                 "FROM utility('raw', 'released', k := ?, qids := ?, hierarchy := ?)",
                 [k, roles["qids"], trees],
@@ -112,11 +123,13 @@ def release(
             kept = kept_columns(con, "released", labelled)
             if REST in roles["keep"]:
                 roles["keep"] = kept
-            singled_out = unique_on_kept(con, "released", kept, unique_share)
+            singled_out = (
+                None if released.measures else unique_on_kept(con, "released", kept, unique_share)
+            )
             made: dict[str, Any] | None = None
             with ExitStack() as written:
                 unfinished = written.enter_context(whole_file(target))
-                files.write(con, "released", unfinished, target)
+                files.write(con, released.ordered, unfinished, target)
                 if with_manifest:
                     files.read(con, unfinished, "written", labels=True, named=target)
                     parameters = {**promised, manifest.UNIQUE: unique_share, "options": options}
@@ -133,8 +146,8 @@ def release(
             if made is not None:
                 _say_manifest(manifest.beside(target), made)
 
-        with anon_sql.connect() as con:
-            stoppable(con, partial(make, con))
+        with anon_sql.connect() as con, ExitStack() as held:
+            stoppable(con, partial(make, con, held))
 
 
 def _check_manifest(target: Path, asked: bool, overwrite: bool) -> None:

@@ -3,7 +3,7 @@
 ``in_parts.release`` is ``anon_sql.release``; ``in_parts.released_in_parts`` is the same without
 the writing. The steps are those of ``anon_sql.routing``:
 
-- ``asked``: the roles and parameters of a call, as the SQL functions check them.
+- ``checked_call``: the roles and parameters of a call, as the SQL functions check them.
 - ``spilling``: the domain, the tree and the plan; rows go to Parquet files, one folder a region.
 - ``workspace``: the private folder of these files, which a later call can resume.
 - ``region_files``: the release of one region, from file to file.

@@ -10,7 +10,7 @@ import duckdb
 from anon_sql.core.options import Whole
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.memory import available, bytes_a_row
-from anon_sql.hosts.parts.asked import Asked
+from anon_sql.hosts.parts.checked_call import Asked
 
 ROWS = 500_000  # of a region: as many lose no quality
 _LEAST = 100_000  # rows of a region that are worth fewer regions at a time
@@ -39,7 +39,7 @@ def budget(asked: Asked, rows: int, regions: int | None, region_rows: int | None
     """
     function = asked.request.function
     if regions is not None and region_rows is not None:
-        raise AnonError(function, "regions or region_rows must be NULL", "both")
+        raise AnonError(function, "the number of regions or their rows may be given", "both")
     free = max(int(_SHARE * available(asked.memory)) - _PROCESS, 0)
     room = free // _row(asked)  # rows of all regions that are released at a time
     threads = max(1, min(asked.threads, room // _LEAST))

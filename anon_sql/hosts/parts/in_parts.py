@@ -15,8 +15,8 @@ from anon_sql.core.names import literal, quote
 from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.install import register
-from anon_sql.hosts.parts.asked import Asked, asked
 from anon_sql.hosts.parts.budget import Budget, budget, fits, limited
+from anon_sql.hosts.parts.checked_call import Asked, asked
 from anon_sql.hosts.parts.region_files import RegionFiles
 from anon_sql.hosts.parts.regions_done import RegionsDone
 from anon_sql.hosts.parts.side_by_side import side_by_side
@@ -34,6 +34,20 @@ class Written:
     rows: int
     suppressed: int
     regions: int
+
+
+@dataclass(frozen=True)
+class Released:
+    """A release whose rows lie in files. select: the query of its rows; order: their order."""
+
+    select: str
+    order: str
+    written: Written
+
+    @property
+    def ordered(self) -> str:
+        """Return the query of the rows in the order in which they are written."""
+        return f"{self.select} {self.order}"
 
 
 @dataclass(frozen=True)
@@ -83,11 +97,11 @@ def release(
         if one_statement(call, rows, wishes):
             names = {"k": k, **parameters}
             listed = ", ".join(f"{name} := ${name}" for name in names)
-            released = target.write(f"FROM {quote(method)}({literal(tbl)}, {listed})", names)
-            return Written(rows, rows - released, 1)
-        with released_in_parts(con, call, target.place(), wishes) as (select, written):
-            target.write(select)
-    return written
+            shown = target.write(f"FROM {quote(method)}({literal(tbl)}, {listed})", names)
+            return Written(rows, rows - shown, 1)
+        with released_in_parts(con, call, target.place(), wishes) as released:
+            target.write(released.ordered)
+    return released.written
 
 
 def one_statement(call: Asked, rows: int, wishes: Parts) -> bool:
@@ -98,8 +112,8 @@ def one_statement(call: Asked, rows: int, wishes: Parts) -> bool:
 @contextmanager
 def released_in_parts(
     con: duckdb.DuckDBPyConnection, call: Asked, place: tuple[Path, str], wishes: Parts
-) -> Iterator[tuple[str, Written]]:
-    """Give the query of the released rows, in their order, while their files exist.
+) -> Iterator[Released]:
+    """Give the release of a table while the files of its rows exist.
 
     place: a folder, and the name of the target. The files are removed at the end, but left for a
     later call if ``resume`` is set and the work is interrupted.
@@ -148,8 +162,8 @@ def _routed(
 
 def _released(
     call: Asked, workspace: Workspace, domain: Domain, regions: list[int], sizes: Budget
-) -> tuple[str, Written]:
-    """Release every region that is not finished, check all of them, and return the query."""
+) -> Released:
+    """Release every region that is not finished, and check all of them together."""
     request, rows = call.request, sum(regions)
     left, released = {}, 0
     for number, size in enumerate(regions):
@@ -160,6 +174,7 @@ def _released(
             left[number] = size
     with closing(duckdb.connect(config={"threads": call.threads})) as own:
         own.execute("SET memory_limit = ?", [call.memory])
+        own.execute("SET temp_directory = ?", [str(workspace.temporary)])
         files = RegionFiles(call, domain, workspace, own)
         with RegionsDone(request.function, len(left), sum(left.values())) as done:
             released += side_by_side(request.function, files.release, left, sizes.threads, done)
@@ -170,8 +185,9 @@ def _released(
     shown = [name for name in call.types.raw if name in {*request.quasi, *request.kept}]
     listed = ", ".join(call.types.released(request, name) for name in shown)
     order = f"ORDER BY {label_hash(call)}, system.main.hash({_values(call)})"
-    select = f"SELECT {listed} FROM {every_file(workspace.done)} {order}"
-    return select, Written(rows, rows - released, sum(size > 0 for size in regions))
+    select = f"SELECT {listed} FROM {every_file(workspace.done)}"
+    written = Written(rows, rows - released, sum(size > 0 for size in regions))
+    return Released(select, order, written)
 
 
 def _values(call: Asked) -> str:

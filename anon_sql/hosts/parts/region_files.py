@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
-from anon_sql.hosts.parts.asked import Asked
+from anon_sql.hosts.parts.checked_call import Asked
 from anon_sql.hosts.parts.spilling import every_file
 from anon_sql.hosts.parts.workspace import Workspace
 from anon_sql.release.release_table import release_table

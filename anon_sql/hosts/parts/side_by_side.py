@@ -41,7 +41,8 @@ def side_by_side(
                 interrupt.check(function)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            while wait(waiting, timeout=POLL).not_done:
+            left = [future for future in waiting if not future.cancelled()]
+            while wait(left, timeout=POLL).not_done:
                 interrupt.ask()  # a region that begins forgets an earlier request
             interrupt.begin()
             raise

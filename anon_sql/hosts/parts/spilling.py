@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from anon_sql.core.names import literal, quote
 from anon_sql.core.table_domain import Domain
-from anon_sql.hosts.parts.asked import Asked
+from anon_sql.hosts.parts.checked_call import Asked
 from anon_sql.routing import cutting, planning, sampling
 from anon_sql.routing.references import REGION
 from anon_sql.routing.region_counts import Tally, counted_regions

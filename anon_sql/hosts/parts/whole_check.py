@@ -13,7 +13,7 @@ import pyarrow as pa
 from anon_sql.core.names import quote
 from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
-from anon_sql.hosts.parts.asked import Asked
+from anon_sql.hosts.parts.checked_call import Asked
 from anon_sql.hosts.parts.spilling import every_file
 from anon_sql.routing.region_counts import CELLS, Limits, counted_regions
 

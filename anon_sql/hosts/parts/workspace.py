@@ -28,6 +28,9 @@ class Workspace:
     def open(self, *, resume: bool) -> None:
         """Make the folder; empty it unless ``resume``. Raises AnonError if another uses it."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
+        if self.folder.is_symlink() or self.folder.stat().st_uid != os.getuid():
+            rule = "the folder of unfinished parts must be the caller's own"
+            raise AnonError("release", rule, f"'{self.folder}' of another", "remove it")
         self.folder.chmod(0o700)
         self._lock = (self.folder / _LOCK).open("w")
         try:
@@ -55,6 +58,11 @@ class Workspace:
             shutil.rmtree(self.folder, ignore_errors=True)
         self._lock.close()
         self._lock = None
+
+    @property
+    def temporary(self) -> Path:
+        """Return the folder for DuckDB's temporary files."""
+        return self.folder / "temporary"
 
     @property
     def spill(self) -> Path:

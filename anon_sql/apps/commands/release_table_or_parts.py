@@ -1,0 +1,82 @@
+"""Make the release of ``anon-sql release``: a table, or in parts if it does not fit into memory."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from anon_sql.apps import files
+from anon_sql.apps.csv_files.dialect import Dialect
+from anon_sql.core.names import quote
+from anon_sql.hosts.parts.checked_call import asked
+from anon_sql.hosts.parts.in_parts import Parts, one_statement, released_in_parts
+from anon_sql.hosts.parts.spilling import exactly
+
+MEASURED = 5_000_000  # rows of a release in parts whose measures are computed
+
+
+@dataclass(frozen=True)
+class Made:
+    """A release, the relation ``released``. ordered: the relation of its rows in their order.
+
+    measures: what is known without measuring; empty if the relation can be measured.
+    """
+
+    ordered: str
+    measures: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_source(
+    con: duckdb.DuckDBPyConnection,
+    source: Path,
+    table: str,
+    written_as: Dialect,
+    memory_limit: str | None,
+) -> dict[str, str]:
+    """Make ``table`` from a file: a view of a Parquet file, a table of any other.
+
+    memory_limit: the setting of the connection, None for DuckDB's own. Returns what ``files.read``
+    returns.
+    """
+    if memory_limit is not None:
+        con.execute("SET memory_limit = ?", [memory_limit])
+    if files.kind(source)[0] != "parquet":
+        return files.read(con, source, table, dialect=written_as)
+    con.read_parquet(exactly(source), hive_partitioning=False).create_view(table)
+    return {}
+
+
+@contextmanager
+def in_table(
+    con: duckdb.DuckDBPyConnection,
+    method: str,
+    call: Mapping[str, Any],
+    target: Path,
+    wishes: Parts,
+) -> Iterator[Made]:
+    """Make the relation ``released`` from the relation ``raw``.
+
+    call: the parameters of the method by name. The files of a release in parts exist until the end.
+    """
+    (rows,) = con.execute("SELECT count(*) FROM raw").fetchall()[0]
+    given = {name: value for name, value in call.items() if name != "k"}
+    checked = asked(con, "raw", method, call["k"], given)
+    if one_statement(checked, rows, wishes):
+        listed = ", ".join(f"{parameter} := ${parameter}" for parameter in call)
+        con.execute(f"CREATE TABLE released AS FROM {quote(method)}('raw', {listed})", dict(call))
+        yield Made("released")
+        return
+    final = target.resolve()
+    with released_in_parts(con, checked, (final.parent, final.name), wishes) as released:
+        con.execute(f"CREATE VIEW released AS {released.select}")
+        con.execute(f"CREATE VIEW ordered AS {released.ordered}")
+        written = released.written
+        known = {
+            "rows": written.rows,
+            "released_rows": written.rows - written.suppressed,
+            "regions": written.regions,
+        }
+        yield Made("ordered", known if written.rows > MEASURED else {})

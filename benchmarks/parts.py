@@ -1,0 +1,141 @@
+"""What a release in parts costs beside one statement and beside DuckDB's external ORDER BY.
+
+    python benchmarks/parts.py [--memory 4GB] [--region-rows 500000] [--k 10] [--no-gcp] [rows …]
+
+For each number of rows an Adult-like Parquet file is made: eight quasi-identifiers, one sensitive
+column. Each of the following runs in a process of its own under the same ``memory_limit``:
+
+    COPY (FROM file ORDER BY <quasi-identifiers>) TO sorted.parquet
+    anon_sql.release(con, file, into='whole.parquet')                   one statement
+    anon_sql.release(con, file, into='parts.parquet', region_rows=…)    in parts
+
+and prints seconds, CPU seconds, the ratio of the seconds to those of ORDER BY, peak memory of the
+process (a release in parts starts no others), and the GCP and its ratio to one statement's. One
+statement that does not fit into memory is shown as refused. Absolute times are of one machine on
+one day; the ratios are what is claimed.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+ROWS = [100_000]
+STEP = 5_000_000  # rows that are made at a time
+QUASI = [
+    *("age", "workclass", "education_num", "marital_status"),
+    *("occupation", "race", "sex", "native_country"),
+]
+
+
+def make(folder: str, rows: int) -> None:
+    """Write the file of an Adult-like table."""
+    import anon_sql
+    from anon_sql.apps.demo import make_adult_like
+
+    con = anon_sql.connect()
+    for number, first in enumerate(range(0, rows, STEP)):
+        make_adult_like(con, "adult_like", min(STEP, rows - first), seed=number)
+        con.execute(f"COPY adult_like TO '{folder}/source_{number}.parquet'")
+        con.execute("DROP TABLE adult_like")
+
+
+def measure(kind: str, folder: str, memory: str, region_rows: int, k: int) -> dict[str, Any]:
+    """Return seconds, CPU seconds and peak memory of one way, in this process."""
+    import anon_sql
+
+    con = anon_sql.connect()
+    con.execute(f"SET memory_limit = '{memory}'; SET temp_directory = '{folder}/spilled'")
+    source = f"read_parquet('{folder}/source_*.parquet')"
+    con.execute(f"CREATE VIEW adult_like AS FROM {source}")
+    given = {"k": k, "qids": QUASI, "keep": ["income"], "overwrite": True}
+    con.execute("CREATE TABLE few AS FROM adult_like LIMIT 2000")
+    anon_sql.release(con, "few", into=f"{folder}/few.parquet", region_rows=500, **given)  # kernels
+    started, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
+    found: dict[str, Any] = {}
+    try:
+        if kind == "sort":
+            con.execute(
+                f"COPY (FROM adult_like ORDER BY {', '.join(QUASI)}) TO '{folder}/sort.parquet'"
+            )
+        else:
+            size = {"region_rows": region_rows} if kind == "parts" else {}
+            made = anon_sql.release(
+                con, "adult_like", into=f"{folder}/{kind}.parquet", **given, **size
+            )
+            found["regions"] = made.regions
+    except anon_sql.AnonError as error:
+        return {"refused": str(error)}
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    cpu = after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
+    found |= {"seconds": time.perf_counter() - started, "cpu": cpu}
+    return {**found, "peak": after.ru_maxrss / 1024, "before": used.ru_maxrss / 1024}
+
+
+def gcp(folder: str, kind: str) -> float:
+    """Return the GCP of a release."""
+    import anon_sql
+
+    con = anon_sql.connect()
+    con.execute(f"CREATE VIEW adult_like AS FROM '{folder}/source_*.parquet'")
+    con.execute(f"CREATE VIEW released AS FROM '{folder}/{kind}.parquet'")
+    found = con.execute(f"SELECT gcp('adult_like', 'released', qids := {QUASI})").fetchall()
+    return float(found[0][0])
+
+
+def in_process(*arguments: object) -> Any:
+    """Return what a function of this file returns in a process of its own."""
+    command = [sys.executable, __file__, "--one", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def compare(rows: int, memory: str, region_rows: int, k: int, with_gcp: bool) -> None:
+    """Print a line for each way."""
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
+        in_process("make", folder, rows)
+        lost: dict[str, float] = {}
+        yardstick = 0.0
+        for kind in ("sort", "whole", "parts"):
+            row = in_process("measure", kind, folder, memory, region_rows, k)
+            if "refused" in row or (kind == "whole" and row["regions"] > 1):
+                print(f"{rows:12,}  {kind:6} does not fit into memory")
+                continue
+            yardstick = yardstick or row["seconds"]
+            line = f"{rows:12,}  {kind:6}{row['seconds']:9.1f}{row['cpu']:9.1f}"
+            line += f"{row['seconds'] / yardstick:8.2f}{row['peak']:10,.0f}{row['before']:10,.0f}"
+            if kind != "sort" and with_gcp:
+                lost[kind] = in_process("gcp", folder, kind)
+                line += f"{lost[kind]:10.5f}{lost[kind] / lost.get('whole', lost[kind]):8.3f}"
+            print(line, f"{row.get('regions', ''):>6}", flush=True)
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--one"]:
+        function, *given = sys.argv[2:]
+        call = {"make": make, "measure": measure, "gcp": gcp}[function]
+        print(json.dumps(call(*(int(each) if each.isdigit() else each for each in given))))
+        return
+    reader = argparse.ArgumentParser()
+    reader.add_argument("rows", nargs="*", type=int)
+    reader.add_argument("--memory", default="4GB")
+    reader.add_argument("--region-rows", type=int, default=500_000)
+    reader.add_argument("--k", type=int, default=10)
+    reader.add_argument("--no-gcp", action="store_true")
+    asked = reader.parse_args()
+    print(
+        "        rows  way     seconds      CPU   ratio  peak MiB  of that before     GCP   ratio regions"
+    )
+    for rows in asked.rows or ROWS:
+        compare(rows, asked.memory, asked.region_rows, asked.k, not asked.no_gcp)
+
+
+if __name__ == "__main__":
+    main()
