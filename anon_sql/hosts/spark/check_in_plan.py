@@ -35,13 +35,11 @@ def checked(released: Any, request: Request, domain: Domain, named: Mapping[str,
     sql = sql_functions(request.function)
     labels = [column_of(name) for name in request.quasi]
     rows = released.repartition(*labels)
-    used = sql.lit(False)  # reads every column, so that Spark shares the shuffle
-    for name in rows.columns:
-        used = used | column_of(name).isNull()
+    used = _used(rows, request)
     size = sql.count(sql.lit(1))
     persons = size if request.entity is None else sql.count_distinct(column_of(PERSON))
     classes = rows.groupBy(*labels).agg(
-        size.alias("rows"), persons.alias("size"), sql.count_if(used).alias("used")
+        size.alias("rows"), persons.alias("size"), used.alias("used")
     )
     found = classes.agg(
         sql.count_if(sql.col("size") < request.k).alias("illegal"),
@@ -79,6 +77,19 @@ def _required(request: Request, condition: Any, rule: str) -> Any:
     )
 
 
+def _used(rows: Any, request: Request) -> Any:
+    """Return an aggregate that reads every column, so that all checks share one shuffle.
+
+    Spark would otherwise shuffle the columns of each check by themselves, and release all regions
+    once for each of these shuffles.
+    """
+    sql = sql_functions(request.function)
+    missing = sql.lit(False)
+    for name in rows.columns:
+        missing = missing | column_of(name).isNull()
+    return sql.count_if(missing)
+
+
 def _held_by_class(rows: Any, labels: Sequence[Any], name: str, request: Request) -> Any:
     """Return the values of a sensitive column in every class, a row of one list each."""
     sql = sql_functions(request.function)
@@ -86,9 +97,12 @@ def _held_by_class(rows: Any, labels: Sequence[Any], name: str, request: Request
     if request.entity is not None:
         counted = sql.count_distinct(column_of(PERSON))
     value = column_of(name).alias("value")
-    cells = rows.groupBy(*labels, value).agg(counted.alias("count"))
+    cells = rows.groupBy(*labels, value).agg(
+        counted.alias("count"), _used(rows, request).alias("used")
+    )
     held = sql.collect_list(sql.struct(sql.col("value"), sql.col("count"))).alias("held")
-    return cells.groupBy(*labels).agg(held).select("held")
+    classes = cells.groupBy(*labels).agg(held, sql.sum("used").alias("used"))
+    return classes.select("held", "used")
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Start Spark in this process, as small as it can be."""
 
 
-def session(warehouse, master="local[2,4]"):
-    """Return a session; tasks may fail three times."""
+def session(warehouse, *, remote=False):
+    """Return a session, in which tasks may fail three times; remote: a client of Spark Connect."""
     from pyspark.sql import SparkSession
 
     settings = {
@@ -13,7 +13,8 @@ def session(warehouse, master="local[2,4]"):
         "spark.sql.warehouse.dir": warehouse,
         "spark.log.level": "OFF",
     }
-    made = SparkSession.builder.master(master)
+    made = SparkSession.builder
+    made = made.remote("local[2]") if remote else made.master("local[2,4]")
     for name, value in settings.items():
         made = made.config(name, value)
     return made.getOrCreate()

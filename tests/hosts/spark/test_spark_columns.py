@@ -91,10 +91,16 @@ def test_roles_from_comments(spark):
         anon_sql.spark.mondrian(table, kk=5)
 
 
-def test_no_value_in_plans(spark):
-    df = spark.range(400).selectExpr("id * 7919 AS q", "concat('word', id % 40) AS w")
-    released = anon_sql.spark.mondrian(df, k=5, region_rows=50, qids=["q", "w"])
+def test_plans_have_no_values_and_release_once(spark):
+    df = spark.range(400).selectExpr(
+        "id * 7919 AS q", "concat('word', id % 40) AS w", "id % 3 AS s"
+    )
+    released = anon_sql.spark.mondrian(
+        df, k=5, l=2, t=0.5, region_rows=50, qids=["q", "w"], sensitive="s"
+    )
     released.collect()
     plan = released._jdf.queryExecution().toString()
     assert "CASE WHEN" in plan
     assert not any(f"word{at}" in plan or f" {at * 7919}" in plan for at in range(10, 400))
+    final = released._jdf.queryExecution().executedPlan().toString().split("Initial Plan")[0]
+    assert final.count("MapInArrow RegionTask") == 1
