@@ -121,7 +121,9 @@ def write(con, given) -> None:
     measures = {measure: gather(con, measure) for measure in ("accuracy", "f_measure")}
     [(people,)] = con.execute("SELECT count(*) FROM adult").fetchall()
     page = Page(given.into, "mondrian_cof_classification", "M-COF: classification")
-    page.template("setting", people=people, seeds=given.seeds)
+    count = "SELECT count(DISTINCT seed) FROM learned WHERE name = ?"
+    [(few,)] = con.execute(count, [PLAIN.name]).fetchall()
+    page.template("setting", people=people, seeds=given.seeds, few=few)
     page.claims(claims(measures))
     page.heading("Findings")
     unguarded = {
