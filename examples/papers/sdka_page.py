@@ -27,7 +27,7 @@ def claims(con, data: Data) -> list[Claim]:
                     f"{-printed} %",
                     lower(of[SDKA], of[PLAIN], -printed, most),
                     lower(of[SDKA], of[OURS], -printed, most),
-                    headline=measure != "background knowledge",
+                    headline=measure != "background knowledge" and any(of[PLAIN].values()),
                 )
             )
     of, printed = means(con, data, "accuracy"), data.printed.accuracy
