@@ -33,8 +33,8 @@ def literal_tree(con, table: str, k: int, seed: int, columns: Columns) -> None:
     A side may have half of k rows, so that a set of k rows is cut but hardly any smaller one is.
     """
     con.execute(
-        f"CREATE OR REPLACE TABLE classed AS FROM vp_partition({literal(table)}, k := {max(k // 2, 1)}, "
-        f"cut := 'median', tries := 1, seed := {seed}, {columns})"
+        f"CREATE OR REPLACE TABLE classed AS FROM vp_partition({literal(table)}, "
+        f"k := {max(k // 2, 1)}, cut := 'median', tries := 1, seed := {seed}, {columns})"
     )
 
 
