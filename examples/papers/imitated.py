@@ -12,6 +12,8 @@ import plain_mondrian
 import released
 from released import Columns, Imitated
 
+from anon_sql.hosts.duckdb.install import literal
+
 
 def plain(con, table: str, k: int, seed: int, columns: Columns, relaxed: bool = False) -> None:
     values = plain_mondrian.numbered(released.arrays(con, table, columns.qids))
@@ -20,7 +22,7 @@ def plain(con, table: str, k: int, seed: int, columns: Columns, relaxed: bool = 
 
 def own(con, table: str, k: int, seed: int, columns: Columns) -> None:
     con.execute(
-        f"CREATE OR REPLACE TABLE classed AS FROM mondrian_partition('{table}', k := {k}, "
+        f"CREATE OR REPLACE TABLE classed AS FROM mondrian_partition({literal(table)}, k := {k}, "
         f"{columns})"
     )
 
@@ -31,8 +33,8 @@ def literal_tree(con, table: str, k: int, seed: int, columns: Columns) -> None:
     A side may have half of k rows, so that a set of k rows is cut but hardly any smaller one is.
     """
     con.execute(
-        f"CREATE OR REPLACE TABLE classed AS FROM vp_partition('{table}', k := {max(k // 2, 1)}, "
-        f"cut := 'median', tries := 1, seed := {seed}, {columns})"
+        f"CREATE OR REPLACE TABLE classed AS FROM vp_partition({literal(table)}, "
+        f"k := {max(k // 2, 1)}, cut := 'median', tries := 1, seed := {seed}, {columns})"
     )
 
 

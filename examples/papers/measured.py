@@ -27,22 +27,32 @@ TABLES = """
 Means = Mapping[str, Mapping[int, float]]  # name → k → figure
 
 
-def once(given: Namespace, measure: Callable[[duckdb.DuckDBPyConnection, Namespace], None]):
+Measure = Callable[[duckdb.DuckDBPyConnection, Namespace], None]
+
+
+def once(given: Namespace, measure: Measure) -> duckdb.DuckDBPyConnection:
     """Return a database in which ``measure`` has run.
 
     With ``given.results``, a file, the database is kept, and a second run only reads it.
     """
-    if given.results and given.results.exists():
-        con = anon_sql.connect(str(given.results))
-        [(asked,)] = con.execute("FROM finished").fetchall()
-        vars(given).update(json.loads(asked))
-        return con
-    con = anon_sql.connect(str(given.results or ":memory:"))
+    if given.results is None:
+        return _run(":memory:", given, measure)
+    if not given.results.exists():
+        part = given.results.with_name(given.results.name + ".part")
+        part.unlink(missing_ok=True)
+        _run(str(part), given, measure).close()
+        part.rename(given.results)
+    con = anon_sql.connect(str(given.results))
+    [(asked,)] = con.execute("FROM finished").fetchall()
+    vars(given).update(json.loads(asked))
+    return con
+
+
+def _run(file: str, given: Namespace, measure: Measure) -> duckdb.DuckDBPyConnection:
+    con = anon_sql.connect(file)
     con.execute(TABLES)
     measure(con, given)
-    kept = {
-        name: value for name, value in vars(given).items() if isinstance(value, int | list | str)
-    }
+    kept = {name: at for name, at in vars(given).items() if isinstance(at, int | list | str)}
     con.execute("INSERT INTO finished VALUES (?)", [json.dumps(kept)])
     return con
 

@@ -12,7 +12,7 @@ import assessed
 import measured
 import sdka_page
 from released import Columns, Method
-from sdka_data import CTGAN, DATA, METHODS, Data, file_of
+from sdka_data import CTGAN, DATA, LEARNED, METHODS, Data, file_of
 
 from anon_sql.hosts.duckdb.install import literal
 
@@ -25,25 +25,24 @@ def load(con, data: Data, folder, rows: int | None) -> str:
     con.execute(
         f"CREATE TABLE {table} AS SELECT {', '.join(data.columns)}, {data.sensitive} "
         f"FROM {literal(f'{folder}/{file}.parquet')} WHERE {train} "
-        f"LIMIT {'NULL' if rows is None else rows}"
+        f"LIMIT {rows or data.rows or 'NULL'}"
     )
     return table
 
 
 def run(con, given) -> None:
     assessed.prepare(con)
-    for data in DATA:
-        table = load(con, data, given.data, given.rows)
-        columns = Columns(data.columns)
+    for data in [*DATA, *LEARNED]:
+        table, columns = load(con, data, given.data, given.rows), Columns(data.columns)
         ks = [k for k in data.ks if k in given.ks] or given.ks
         for method in METHODS:
-            seeds = min(given.seeds, data.seeds) if method.drawn else 1
-            for seed in range(1, seeds + 1):
+            for seed in range(1, min(given.seeds, data.seeds if method.drawn else 1) + 1):
                 assess(con, data, table, method, seed, ks)
-        assessed.learn_raw(con, data.name, table, columns, data.sensitive)
+        if data in DATA:
+            assessed.learn_raw(con, data.name, table, columns, data.sensitive)
         if importlib.util.find_spec("ctgan"):
             learned = Method(CTGAN, "sdka", generator="ctgan", epochs=int(given.epochs))
-            assess(con, data, table, learned, 1, [k for k in data.ctgan if k in ks])
+            assess(con, data, table, learned, 1, [k for k in data.learned if k in ks])
 
 
 def assess(con, data: Data, table: str, method: Method, seed: int, ks: list[int]) -> None:
