@@ -62,7 +62,8 @@ def _climbed(model: "_Likelihood", at: Floats) -> tuple[float, float] | None:
         if float(np.abs(slope * (1 + np.abs(at))).max()) < _SMALL * model.rows:
             return float(at[0]), float(at[1])
         step, length = _ascent(slope, curve), 1.0
-        while not (model.allows(at + length * step) and model.value(at + length * step) >= value):
+        least = value - _SMALL * abs(value)  # rounding
+        while not (model.allows(at + length * step) and model.value(at + length * step) >= least):
             length /= 2
             if length < _SMALL:
                 return None
@@ -109,11 +110,13 @@ class _Likelihood:
 
     def value(self, at: Floats) -> float:
         theta, alpha = at
-        return float(
-            np.log(theta + alpha * self.before_classes).sum()
-            - np.log(theta + self.before_rows).sum()
-            + self._over_classes(np.log(self.within - alpha))
-        )
+        n, u = self.rows, self.classes
+        of_classes = (u - 1) * log(theta)
+        if alpha > 0:
+            each = theta / alpha
+            of_classes = (u - 1) * log(alpha) + lgamma(each + u) - lgamma(each + 1)
+        of_rows = lgamma(theta + n) - lgamma(theta + 1)
+        return of_classes - of_rows + self._over_classes(np.log(self.within - alpha))
 
     def derivatives(self, at: Floats) -> tuple[Floats, Floats]:
         """Return the first derivatives, float64[2], and the second ones, float64[2, 2]."""

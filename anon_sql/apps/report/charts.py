@@ -15,6 +15,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator
 
 from anon_sql.apps.report.verdict import percent
 
@@ -146,7 +147,9 @@ def curves(
         axes.minorticks_off()
         if log:
             axes.set_yscale("log")
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axes.yaxis.set_major_formatter("{x:g}")
+            axes.yaxis.set_minor_locator(NullLocator())
         else:
             axes.set_ylim(bottom=0)
         axes.set_xlabel("k")
@@ -161,12 +164,12 @@ def risk_and_loss(
     """Draw a point for each method and k: loss to the right, risk upwards.
 
     series: a method, its ks, and the loss and the risk of each. The points of a method are joined
-    in the order of k, and the least and the largest k are written beside them.
+    in the order of k; k stands beside those of the method of least loss.
     """
     with mpl.rc_context(_STYLE):
         figure, axes = _figure(3.6)
-        for at, (name, ks, losses, risks_) in enumerate(series):
-            (line,) = axes.plot(
+        for at, (name, _, losses, risks_) in enumerate(series):
+            axes.plot(
                 losses,
                 risks_,
                 label=_cut(name),
@@ -176,18 +179,13 @@ def risk_and_loss(
                 marker=MARKS[at % len(MARKS)],
                 markersize=5,
             )
-            for end in {0, len(ks) - 1}:
-                axes.annotate(
-                    f"k={ks[end]}",
-                    (losses[end], risks_[end]),
-                    xytext=(4, 4),
-                    textcoords="offset points",
-                    fontsize=8,
-                    color=line.get_color(),
-                )
+        _, ks, losses, risks_ = min(series, key=lambda each: sum(each[2]) / len(each[2]))
+        for k, place in zip(ks, zip(losses, risks_, strict=True), strict=True):
+            axes.annotate(
+                f"k={k}", place, xytext=(-6, -3), textcoords="offset points", ha="right", fontsize=8
+            )
         axes.set_xlim(left=0)
         axes.set_ylim(bottom=0)
-        axes.margins(0.1)
         axes.set_xlabel("loss (gcp)")
         axes.set_ylabel(risk)
         figure.legend(loc="outside upper left", ncols=3, fontsize=9)

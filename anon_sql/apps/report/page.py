@@ -115,13 +115,14 @@ def of_sweep(rows: Sequence[Mapping[str, Any]], asked: Mapping[str, Any], name: 
 
 
 def _points(rows: Sequence[Mapping[str, Any]], risk: str) -> str | None:
-    """Return a chart of loss and risk, or None if a measure is unknown."""
+    """Return a chart of loss and risk, or None if a measure is unknown or nobody is at risk."""
     known = [row for row in rows if row["gcp"] is not None and row[risk] is not None]
     series = []
     for method in dict.fromkeys(row["method"] for row in known):
         own = sorted((row for row in known if row["method"] == method), key=lambda row: row["k"])
         series.append((method, *([row[name] for row in own] for name in ("k", "gcp", risk))))
-    return charts.risk_and_loss(series, AXES[risk]) if series else None
+    at_risk = any(row[risk] for row in known)
+    return charts.risk_and_loss(series, AXES[risk]) if at_risk else None
 
 
 def _curves(rows: Sequence[Mapping[str, Any]], measure: str, log: bool) -> str | None:
