@@ -123,7 +123,8 @@ def measure(spark: Any, folder: Path, rows: int, region_rows: int) -> None:
         return made
 
     write(lambda: df.orderBy(*adult.QUASI))
-    write(lambda: anon_sql.spark.anonymize(df.limit(50_000), k=10, **roles))
+    few = df.limit(50_000)
+    write(lambda: anon_sql.spark.anonymize(few, k=10, region_rows=20_000, **roles))
     sort = write(lambda: df.orderBy(*adult.QUASI))
     made = write(release)
     loss = anon_sql.spark.gcp(df, spark.read.parquet(out), qids=adult.QUASI)

@@ -37,9 +37,8 @@ def checked(released: Any, request: Request, domain: Domain, named: Mapping[str,
     rows = released.repartition(*labels)
     used = _used(rows, request)
     size = sql.count(sql.lit(1))
-    persons = size if request.entity is None else sql.count_distinct(column_of(PERSON))
     classes = rows.groupBy(*labels).agg(
-        size.alias("rows"), persons.alias("size"), used.alias("used")
+        size.alias("rows"), _counted(request).alias("size"), used.alias("used")
     )
     found = classes.agg(
         sql.count_if(sql.col("size") < request.k).alias("illegal"),
@@ -77,6 +76,15 @@ def _required(request: Request, condition: Any, rule: str) -> Any:
     )
 
 
+def _counted(request: Request) -> Any:
+    """Return the aggregate that counts rows, or persons, of whom NULL is one."""
+    sql = sql_functions(request.function)
+    if request.entity is None:
+        return sql.count(sql.lit(1))
+    nobody = sql.max(column_of(PERSON).isNull().cast("long"))
+    return sql.count_distinct(column_of(PERSON)) + nobody
+
+
 def _used(rows: Any, request: Request) -> Any:
     """Return an aggregate that reads every column, so that all checks share one shuffle.
 
@@ -93,12 +101,9 @@ def _used(rows: Any, request: Request) -> Any:
 def _held_by_class(rows: Any, labels: Sequence[Any], name: str, request: Request) -> Any:
     """Return the values of a sensitive column in every class, a row of one list each."""
     sql = sql_functions(request.function)
-    counted = sql.count(sql.lit(1))
-    if request.entity is not None:
-        counted = sql.count_distinct(column_of(PERSON))
     value = column_of(name).alias("value")
     cells = rows.groupBy(*labels, value).agg(
-        counted.alias("count"), _used(rows, request).alias("used")
+        _counted(request).alias("count"), _used(rows, request).alias("used")
     )
     held = sql.collect_list(sql.struct(sql.col("value"), sql.col("count"))).alias("held")
     classes = cells.groupBy(*labels).agg(held, sql.sum("used").alias("used"))
