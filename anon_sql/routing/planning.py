@@ -53,10 +53,13 @@ def plan(
     tallies = count(regions)
     leaves = plans.parts(regions, tallies)
     groups = plans.spread(plans.below(tree.root, leaves))
-    while groups != regions.groups:
-        regions = Regions(tree, groups)
-        tallies = count(regions)
+    while True:
+        if groups != regions.groups:
+            regions = Regions(tree, groups)
+            tallies = count(regions)
         groups = plans.better(regions, tallies)
+        if groups == regions.groups:
+            break
     counted = sum(tally.rows for tally in tallies)
     if counted != domain.rows:
         raise AnonError(
