@@ -90,16 +90,15 @@ class Constraint:
                 "one that does not",
                 "nothing was released; please report this",
             )
-        raise self.refusal(function, int((rules.held[-1] > 0).sum()) if rules.persons else None)
+        raise self.refusal(function, int((rules.held[-1] > 0).sum()) if rules.persons else rows)
 
-    def refusal(self, function: str, entities: int | None = None) -> AnonError:
+    def refusal(self, function: str, entities: int) -> AnonError:
         """Return the error for a whole table that is not legal, although it has k rows.
 
-        entities: number of persons, None if rows are counted.
+        entities: number of persons, or of rows if rows are counted.
         """
         rules = self.rules
-        assert rules is not None
-        if entities is not None and entities < self.k:
+        if rules is None or entities < self.k:
             return AnonError(
                 function,
                 f"k must be at most the number of entities, {entities}",

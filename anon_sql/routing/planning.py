@@ -58,10 +58,13 @@ def plan(
     if len(leaves) == 1 and leaves[0].short:
         raise plans.limits.refuse(request.function, leaves[0].tally)
     groups = plans.spread(plans.below(tree.root, leaves))
-    while groups != regions.groups:
-        regions = Regions(tree, groups)
-        tallies = count(regions)
+    while True:
+        if groups != regions.groups:
+            regions = Regions(tree, groups)
+            tallies = count(regions)
         groups = plans.better(regions, tallies)
+        if groups == regions.groups:
+            break
     counted = sum(tally.rows for tally in tallies)
     if counted != domain.rows:
         raise AnonError(

@@ -104,7 +104,6 @@ class Limits:
             in_table(name, none, domain, ordered and name not in named)
             for name, ordered in request.protected.items()
         ]
-        self.persons = request.entity is not None
         self.constraint: Constraint = constraint(request.k, protected, None, **request.limits)
 
     def shortfall(self, tally: Tally) -> float:
@@ -127,4 +126,4 @@ class Limits:
         if whole.rows < self.constraint.k:
             rule = f"k must be at most the number of rows, {whole.rows}"
             return AnonError(function, rule, f"k := {self.constraint.k}")
-        return self.constraint.refusal(function, whole.persons if self.persons else None)
+        return self.constraint.refusal(function, whole.persons)

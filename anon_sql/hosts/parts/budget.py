@@ -62,7 +62,9 @@ def limited(con: duckdb.DuckDBPyConnection, limit: str | None) -> Iterator[None]
     if limit is None:
         yield
         return
-    before = con.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
+    shown = con.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
+    number, _, unit = shown.partition(" ")  # cut off after one decimal
+    before = f"{float(number) + 0.05:.2f} {unit}"
     con.execute("SET memory_limit = ?", [limit])
     try:
         yield

@@ -170,7 +170,7 @@ def test_small_tables_take_one_statement(big, tmp_path):
 def test_a_table_that_does_not_fit_into_memory_takes_parts(big, monkeypatch):
     setting = "SELECT current_setting('memory_limit')"
     before = big.sql(setting).fetchall()
-    monkeypatch.setattr(memory, "_ROW", 10**6)
+    monkeypatch.setattr(memory, "_ROW", 2 * 10**6)
     given = {"k": 5, "method": "mondrian", "memory_limit": "1GB", **CALL}
     made = anon_sql.release(big, "big", into="release", **given)
     assert made.regions > 3
