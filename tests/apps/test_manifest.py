@@ -64,10 +64,10 @@ def test_constraints_effort_and_statements_are_written_and_verified(people):
     out = people.with_name("bounded.parquet")
     call = ["release", people, out, *ROLES, "--beta", 0.8, "--delta", 2, "--manifest"]
     stated = ["--purpose", "A study", "--assumption", "it's one"]
-    result = run(*call, "--effort", "fast", "--strata", "sex", *stated)
+    result = run(*call, "--effort", "fast", *stated)
     assert result.exit_code == 0, result.output
     written = json.loads(manifest.beside(out).read_text("utf-8"))
-    options = {"format": "label", "strata": ["sex"], "effort": "fast"}
+    options = {"format": "label", "effort": "fast"}
     assert [written["parameters"][n] for n in ("beta", "delta", "options")] == [0.8, 2, options]
     assert written["achieved"]["beta"] <= 0.8
     assert [*written["statement"].values()] == ["A study", None, ["it's one"]]

@@ -1,5 +1,6 @@
 """Quasi-identifiers that are not generalized: no class crosses them, and every promise holds."""
 
+import json
 from collections import Counter
 
 import duckdb
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.command import refused, run
 from tests.drawing import examples
 from tests.sentence import fails
 
@@ -119,3 +121,15 @@ def test_one_stratum_is_the_release_without(con):
     for method in ("anonymize", "rayden"):
         call = f"FROM {method}('t', k := 5, {CALL}, keep := ['*']"
         assert con.sql(call + ", strata := 'city')").fetchall() == con.sql(call + ")").fetchall()
+
+
+def test_strata_on_the_command_line(con, tmp_path):
+    con.execute(TABLE.format(rows=200) + f"; COPY t TO '{tmp_path}/t.parquet'")
+    call = ["release", tmp_path / "t.parquet", tmp_path / "r.parquet", "--quasi", "age,city,sex"]
+    call += ["--identifier", "id", "--sensitive", "ill", "--keep", "*", "--strata", "city"]
+    result = run(*call, "--manifest")
+    assert result.exit_code == 0, result.output
+    assert con.sql(f"SELECT count(DISTINCT city) FROM '{tmp_path}/r.parquet'").fetchall() == [(2,)]
+    written = json.loads((tmp_path / "r.parquet.anon.json").read_text("utf-8"))
+    assert written["parameters"]["options"] == {"format": "label", "strata": ["city"]}
+    assert "--strata must name quasi-identifiers" in refused(*call, "--strata", "x", "--overwrite")
