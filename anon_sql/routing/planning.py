@@ -14,7 +14,7 @@ from anon_sql.routing.regions import Group, Regions, each_leaf, together
 from anon_sql.routing.route_tree import Cut, Leaf, Tree
 
 FINER = 4  # leaves for each region: their sizes are estimates, and merging evens them out
-NEAR = 16  # regions on either side that an illegal region may merge with
+NEAR = 100  # regions on either side that an illegal region may merge with
 Count = Callable[[Regions], Sequence[Tally]]
 
 
@@ -55,9 +55,9 @@ def plan(
     regions = each_leaf(tree)
     tallies = count(regions)
     leaves = plans.parts(regions, tallies)
-    if len(leaves) == 1 and leaves[0].short:
-        raise plans.limits.refuse(request.function, leaves[0].tally)
-    groups = plans.spread(plans.below(tree.root, leaves))
+    # Leaves that are far apart may have to be one region.
+    mixed = request.t < 1 or request.beta is not None or request.delta is not None
+    groups = plans.spread(plans.packed(leaves) if mixed else plans.below(tree.root, leaves))
     while True:
         if groups != regions.groups:
             regions = Regions(tree, groups)
@@ -103,6 +103,20 @@ class _Planning:
         if sum(part.tally.rows for part in pool) <= self.wanted:
             return [self.union(pool)]
         return self.merged(pool)
+
+    def packed(self, leaves: Sequence[_Part]) -> list[_Part]:
+        """Return the leaves as legal groups, or as one group; neighbours are put together.
+
+        Leaves on opposite sides of the tree together often have the distribution of the table,
+        where those below one node have not.
+        """
+        found: list[_Part] = []
+        for part in self.merged(leaves):
+            if found and found[-1].tally.rows + part.tally.rows <= self.wanted:
+                found[-1] = self.union([found[-1], part])
+            else:
+                found.append(part)
+        return found
 
     def union(self, pool: Sequence[_Part]) -> _Part:
         tally = joined([part.tally for part in pool])

@@ -54,7 +54,7 @@ COLUMNS = st.sampled_from(
     ill=st.sampled_from(["i * 13 % 4", "i // 50", "age_of", "i", "if(i % 30 = 0, NULL, 1)"]),
     wanted=st.sampled_from([20, 50]),
 )
-@examples(60)
+@examples(30)
 def test_regions_give_a_legal_release_or_one_sentence(
     rows,
     k,
