@@ -60,30 +60,6 @@ def changed(path, change):
     beside.write_text(json.dumps(written))
 
 
-def test_constraints_effort_and_statements_are_written_and_verified(people):
-    out = people.with_name("bounded.parquet")
-    call = ["release", people, out, *ROLES, "--beta", 0.8, "--delta", 2, "--manifest"]
-    result = run(*call, "--effort", "fast", "--purpose", "A study", "--assumption", "it's one")
-    assert result.exit_code == 0, result.output
-    written = json.loads(manifest.beside(out).read_text("utf-8"))
-    assert (written["parameters"]["beta"], written["parameters"]["delta"]) == (0.8, 2)
-    assert written["parameters"]["options"] == {"format": "label", "effort": "fast"}
-    assert written["achieved"]["beta"] <= 0.8
-    assert written["statement"] == {
-        "purpose": "A study",
-        "recipient": None,
-        "assumptions": ["it's one"],
-    }
-    lines = run("verify", out, "--raw", people).stdout.splitlines()
-    assert {"holds    audit: beta", "holds    audit: delta"} <= set(lines)
-    assert refused(*call, "--overwrite", "--method", "mondrian", "--effort", "best") == (
-        "release: --effort must come with --method anonymize, got --method mondrian"
-    )
-    assert refused(*call, "--overwrite", "--beta", 0) == (
-        "anonymize: --beta must be a number above 0, got 0.0"
-    )
-
-
 def again(path, sql):
     """Write a file anew, and the hash in its manifest, so that nothing else tells."""
     con = duckdb.connect()
