@@ -6,7 +6,6 @@
 -- population, pass it as population. Rows shown as * are one class together with the rows left out
 -- of the release, and match every person; rows left out are not published and are not counted as at
 -- risk.
---
 -- If the raw table is a random sample and the population is unknown, pass sampling_fraction or
 -- population_size, or the weights of the rows: 1 / F is then replaced by its expectation E(1 / F | f)
 -- (Benedetti and Franconi 1998), and the share of the population that is unique on the labels is

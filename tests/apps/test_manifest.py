@@ -60,26 +60,6 @@ def changed(path, change):
     beside.write_text(json.dumps(written))
 
 
-def test_constraints_effort_and_statements_are_written_and_verified(people):
-    out = people.with_name("bounded.parquet")
-    call = ["release", people, out, *ROLES, "--beta", 0.8, "--delta", 2, "--manifest"]
-    stated = ["--purpose", "A study", "--assumption", "it's one"]
-    result = run(*call, "--effort", "fast", *stated)
-    assert result.exit_code == 0, result.output
-    written = json.loads(manifest.beside(out).read_text("utf-8"))
-    options = {"format": "label", "effort": "fast"}
-    assert [written["parameters"][n] for n in ("beta", "delta", "options")] == [0.8, 2, options]
-    assert written["achieved"]["beta"] <= 0.8
-    assert [*written["statement"].values()] == ["A study", None, ["it's one"]]
-    lines = run("verify", out, "--raw", people).stdout.splitlines()
-    assert {"holds    audit: beta", "holds    audit: delta"} <= set(lines)
-    said = "release: --effort must come with --method anonymize, got --method mondrian"
-    assert refused(*call, "--overwrite", "--method", "mondrian", "--effort", "best") == said
-    assert refused(*call, "--overwrite", "--beta", 0) == (
-        "anonymize: --beta must be a number above 0, got 0.0"
-    )
-
-
 def again(path, sql):
     """Write a file anew, and the hash in its manifest, so that nothing else tells."""
     con = duckdb.connect()
