@@ -59,7 +59,7 @@ def timed(phase: str, call: Callable[..., Any]) -> Callable[..., Any]:
 @contextmanager
 def phases() -> Any:
     """Books the parts of a release that run in Python; the rest is DuckDB's."""
-    from anon_sql.release import partition, release
+    from anon_sql.pipeline import partition, release
 
     steps = [(partition, "read", "arrays"), (release, "make_labels", "labels")]
     steps += [(release, "require_true", "check"), (release, "_ordered", "check")]

@@ -9,7 +9,7 @@ from anon_sql.core.roles import Roles, fold
 from anon_sql.errors import AnonError
 from anon_sql.measures.diversity import KIND, C
 from anon_sql.measures.pair import require_released, require_types
-from anon_sql.release.request import entity_of
+from anon_sql.pipeline.request import entity_of
 
 NAME = "audit"
 _OPTIONS: dict[str, Option] = {

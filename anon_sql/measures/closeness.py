@@ -17,7 +17,7 @@ from anon_sql.core.hierarchy.hierarchical import hierarchical
 from anon_sql.core.hierarchy.tree import Tree
 from anon_sql.errors import AnonError
 from anon_sql.measures.spread import Held, Spread
-from anon_sql.release.request import ranked
+from anon_sql.pipeline.request import ranked
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -18,9 +18,9 @@ from anon_sql.measures.class_measures import Measured
 from anon_sql.measures.comparable import size
 from anon_sql.methods import Call
 from anon_sql.methods.parts.protecting import protect
-from anon_sql.release.partition import prepare, run
-from anon_sql.release.request import MOST, Request
-from anon_sql.release.source import Source
+from anon_sql.pipeline.partition import prepare, run
+from anon_sql.pipeline.request import MOST, Request
+from anon_sql.pipeline.source import Source
 
 _COUNTS = ("rows", "suppressed", "classes", "smallest_class", "dm", "dm_star")
 ROW = pa.struct(

@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 from anon_sql.core.printing import printed
 from anon_sql.core.table import read
 from anon_sql.measures.class_measures import Measured
-from anon_sql.release.partition import as_came, prepare
-from anon_sql.release.request import Request
-from anon_sql.release.source import Source
+from anon_sql.pipeline.partition import as_came, prepare
+from anon_sql.pipeline.request import Request
+from anon_sql.pipeline.source import Source
 
 
 def sdka_stats(source: Source, request: Request, paths: pa.StructArray | None) -> dict[str, Any]:

@@ -4,8 +4,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anon_sql.pipeline.release import Release
 from anon_sql.queries.distinct import distinct
-from anon_sql.release.release import Release
 
 
 def shown_classes(made: Release) -> tuple[dict[str, pa.Array], npt.NDArray[np.int64]]:

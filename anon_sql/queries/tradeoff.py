@@ -22,12 +22,12 @@ from anon_sql.measures.dominance import dominance
 from anon_sql.measures.pair import Pair, require_any
 from anon_sql.measures.spread import spread
 from anon_sql.measures.utility import utility
+from anon_sql.pipeline.partition import Prepared, constraint_of, prepare, run
+from anon_sql.pipeline.release import labelled
+from anon_sql.pipeline.request import MOST, Request
+from anon_sql.pipeline.source import Source
 from anon_sql.queries.drawn import DrawnQueries, ends_of
 from anon_sql.queries.shown_classes import shown_classes
-from anon_sql.release.partition import Prepared, constraint_of, prepare, run
-from anon_sql.release.release import labelled
-from anon_sql.release.request import MOST, Request
-from anon_sql.release.source import Source
 
 NAME = "tradeoff"
 ROW = pa.struct(

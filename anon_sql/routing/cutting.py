@@ -12,7 +12,7 @@ from anon_sql.core.printing import printed
 from anon_sql.core.table import read
 from anon_sql.core.table_domain import Domain
 from anon_sql.core.workers import Workers
-from anon_sql.release.request import Request
+from anon_sql.pipeline.request import Request
 from anon_sql.routing.cut_choice import Axis, Chosen, axis, best
 from anon_sql.routing.route_tree import Cut, Leaf, Point, Test, Tree
 from anon_sql.routing.sampling import WEIGHT

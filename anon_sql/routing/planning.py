@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
-from anon_sql.release.request import Request
+from anon_sql.pipeline.request import Request
 from anon_sql.routing.region_counts import Limits, Tally, joined
 from anon_sql.routing.regions import Group, Regions, each_leaf, together
 from anon_sql.routing.route_tree import Cut, Leaf, Tree

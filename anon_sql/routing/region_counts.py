@@ -12,8 +12,8 @@ from anon_sql.core.constraints import Constraint, constraint
 from anon_sql.core.hierarchy.rows import rows_of
 from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
-from anon_sql.release.partition import in_table
-from anon_sql.release.request import Request
+from anon_sql.pipeline.partition import in_table
+from anon_sql.pipeline.request import Request
 from anon_sql.routing.whole_table import sort_keys
 
 CELLS = 100_000_000  # most counts of a sensitive value in a region that are held in memory

@@ -3,7 +3,7 @@
 from sqlglot import exp
 
 from anon_sql.core.columns import is_number
-from anon_sql.release.request import Request
+from anon_sql.pipeline.request import Request
 from anon_sql.routing.references import (
     CUTS,
     REGION,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from anon_sql.core.columns import is_number
-from anon_sql.release.request import Request
+from anon_sql.pipeline.request import Request
 from anon_sql.routing.references import column, modulo, relation, row_hash
 
 ROWS = 200_000  # rows of a sample

@@ -14,8 +14,8 @@ from anon_sql.core.names import quote
 from anon_sql.core.printing import evaluated, sql_types
 from anon_sql.core.table_domain import Distribution, Domain
 from anon_sql.errors import AnonError
-from anon_sql.release.release_table import SORT_KEY
-from anon_sql.release.request import Request
+from anon_sql.pipeline.release_table import SORT_KEY
+from anon_sql.pipeline.request import Request
 from anon_sql.routing.references import column, relation
 
 

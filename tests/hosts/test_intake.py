@@ -11,7 +11,7 @@ from anon_sql.core.workers import Workers
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb import intake
 from anon_sql.hosts.duckdb.intake import Statement
-from anon_sql.release.request import Request
+from anon_sql.pipeline.request import Request
 from tests.sentence import fails
 
 HERE = Statement("db", 7, 1)

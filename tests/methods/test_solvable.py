@@ -13,7 +13,7 @@ from anon_sql.core.constraints import KINDS, Constraint, Sensitive, constraint
 from anon_sql.core.workers import Workers
 from anon_sql.errors import AnonError
 from anon_sql.methods import Call
-from anon_sql.release.partition import settled
+from anon_sql.pipeline.partition import settled
 from tests.drawing import examples
 from tests.methods.test_improving import made
 

@@ -8,8 +8,8 @@ import pytest
 from anon_sql import methods
 from anon_sql.core.labels import grammar, make
 from anon_sql.hosts.duckdb.calls import releasing
-from anon_sql.release import partition
-from anon_sql.release import release as pipeline
+from anon_sql.pipeline import partition
+from anon_sql.pipeline import release as pipeline
 from tests.sentence import fails
 
 TABLE = "CREATE TABLE t AS SELECT i % 12 AS n, ['u', 'v', 'w'][1 + i % 3] AS c, i AS rid FROM range(60) r(i)"

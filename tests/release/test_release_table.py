@@ -6,8 +6,8 @@ import pytest
 from anon_sql import methods
 from anon_sql.core.printing import sql_types
 from anon_sql.core.roles import assign
-from anon_sql.release.release_table import release_table
-from anon_sql.release.request import request
+from anon_sql.pipeline.release_table import release_table
+from anon_sql.pipeline.request import request
 
 TABLE = """
     SELECT 18 + i * 7919 % 60 AS age, if(i % 17 = 0, NULL, 'city ' || i * i % 5) AS city,

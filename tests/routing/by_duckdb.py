@@ -3,8 +3,8 @@
 from anon_sql import methods
 from anon_sql.core.roles import assign
 from anon_sql.hosts.duckdb.macros import sql_files
-from anon_sql.release.release_table import release_table
-from anon_sql.release.request import COMMON, entity_of, request
+from anon_sql.pipeline.release_table import release_table
+from anon_sql.pipeline.request import COMMON, entity_of, request
 from anon_sql.routing import cutting, planning, region_sql, sampling, whole_table
 from anon_sql.routing.references import REGION
 from anon_sql.routing.region_counts import counted_regions

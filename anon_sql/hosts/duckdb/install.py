@@ -28,7 +28,7 @@ from anon_sql.hosts.duckdb.calls.binding import forget_tables
 from anon_sql.hosts.duckdb.macros import CREATE, sql_files
 from anon_sql.version import VERSION
 
-_ROOMS = ("audit", "attacks", "hosts.duckdb.calls", "measures", "queries", "release", "risk")
+_ROOMS = ("audit", "attacks", "hosts.duckdb.calls", "measures", "queries", "pipeline", "risk")
 for _room in _ROOMS:  # importing a module registers its functions
     _package = import_module(f"anon_sql.{_room}")
     for _file in iter_modules(_package.__path__):

@@ -17,7 +17,7 @@ import pyarrow as pa
 from anon_sql.core.arrow import plain
 from anon_sql.core.workers import Workers
 from anon_sql.errors import AnonError
-from anon_sql.release.request import Request
+from anon_sql.pipeline.request import Request
 
 HOUR = 3600.0
 _TEXTS = (

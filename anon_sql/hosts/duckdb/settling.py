@@ -8,7 +8,7 @@ from anon_sql.core.tags import has_tag
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.calls.binding import HELPER, UNSAID, bound_role, committed, scope_of
 from anon_sql.hosts.duckdb.relation import Table, find, namesakes
-from anon_sql.release.request import entity_of
+from anon_sql.pipeline.request import entity_of
 
 
 def settle(

@@ -15,7 +15,7 @@ from anon_sql.hosts.duckdb.calls.taking import given_paths
 from anon_sql.hosts.duckdb.macros import sql_files
 from anon_sql.hosts.duckdb.settling import settle
 from anon_sql.hosts.parts.spilled_types import Types, types_in_parts
-from anon_sql.release.request import Request, entity_of, request, require_size
+from anon_sql.pipeline.request import Request, entity_of, request, require_size
 
 ROLES = ("qids", "sensitive", "identifiers", "keep")
 _WHOLE = {

@@ -13,7 +13,7 @@ from anon_sql.errors import AnonError
 from anon_sql.hosts.parts.checked_call import Asked
 from anon_sql.hosts.parts.spilling import every_file
 from anon_sql.hosts.parts.workspace import Workspace
-from anon_sql.release.release_table import release_table
+from anon_sql.pipeline.release_table import release_table
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from anon_sql.core.columns import is_number, shown_type
 from anon_sql.core.names import quote
 from anon_sql.errors import AnonError
-from anon_sql.release.request import Request
+from anon_sql.pipeline.request import Request
 
 _PLAIN = (  # Parquet files hold these as they are
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT"),

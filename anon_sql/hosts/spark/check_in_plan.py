@@ -20,7 +20,7 @@ from anon_sql.measures.closeness import Ground, closeness
 from anon_sql.measures.delta_disclosure import disclosure
 from anon_sql.measures.diversity import diversity
 from anon_sql.measures.spread import Held, spread
-from anon_sql.release.request import Request
+from anon_sql.pipeline.request import Request
 from anon_sql.routing.whole_table import sort_keys
 
 PERSON = HELPER + "person"

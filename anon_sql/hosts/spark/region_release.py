@@ -16,7 +16,7 @@ from anon_sql.hosts.spark.pyspark_parts import sql_functions, sql_types_of_spark
 from anon_sql.hosts.spark.region_task import RegionTask
 from anon_sql.hosts.spark.requesting import hierarchy_rows, requested
 from anon_sql.hosts.spark.routed_rows import Rows
-from anon_sql.release.request import Request
+from anon_sql.pipeline.request import Request
 from anon_sql.routing.references import REGION
 
 REGION_ROWS = 500_000  # rows of a region: a worker needs about 1 kB for each

@@ -9,8 +9,8 @@ from anon_sql.core.printing import use_threads
 from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
 from anon_sql.hosts.spark.compiled_once import compiled_once
-from anon_sql.release.release_table import release_table
-from anon_sql.release.request import Request
+from anon_sql.pipeline.release_table import release_table
+from anon_sql.pipeline.request import Request
 from anon_sql.routing.references import REGION
 
 BATCH = 50_000  # rows that go back to Spark at a time

@@ -11,7 +11,7 @@ from anon_sql.core.roles import assign, fold
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.duckdb.macros import sql_files
 from anon_sql.hosts.spark.frame import Frame
-from anon_sql.release.request import Request, entity_of, request, require_size
+from anon_sql.pipeline.request import Request, entity_of, request, require_size
 
 ROLES = ("qids", "sensitive", "identifiers", "keep")
 _LISTS = ("attribute", "value", "level", "label")

@@ -9,7 +9,7 @@ import pyarrow as pa
 from anon_sql.core.columns import is_number
 from anon_sql.core.printing import cast
 from anon_sql.core.table_domain import Domain
-from anon_sql.release.request import Request
+from anon_sql.pipeline.request import Request
 from anon_sql.routing.cutting import grow
 from anon_sql.routing.planning import leaf_rows, plan
 from anon_sql.routing.region_counts import Tally, counted_regions

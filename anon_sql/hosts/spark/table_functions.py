@@ -12,8 +12,8 @@ from anon_sql.hosts.spark.frame import Frame, frame_of
 from anon_sql.hosts.spark.pyspark_parts import sql_functions
 from anon_sql.hosts.spark.region_release import in_regions, released_types
 from anon_sql.hosts.spark.requesting import requested
-from anon_sql.release.release_table import release_table
-from anon_sql.release.request import Request
+from anon_sql.pipeline.release_table import release_table
+from anon_sql.pipeline.request import Request
 
 CHUNK = 50_000  # rows of a task that wait as Python objects
 

@@ -6,7 +6,7 @@ import pytest
 
 from anon_sql.core.table_domain import Distribution, Domain
 from anon_sql.hosts.spark.check_in_plan import PERSON, checked
-from anon_sql.release.request import Request
+from anon_sql.pipeline.request import Request
 from anon_sql.routing.whole_table import sort_keys
 
 VALUES = "('[1, 3]', 'a', 1), ('[1, 3]', 'b', 2), ('[4, 6]', 'a', 3), ('[4, 6]', 'a', 3)"

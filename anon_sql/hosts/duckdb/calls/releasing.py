@@ -11,7 +11,7 @@ from anon_sql.hosts.duckdb.calls.binding import HELPER
 from anon_sql.hosts.duckdb.calls.taking import given_paths, taken_rows
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.settling import shadowed
-from anon_sql.release.release import Release, release
+from anon_sql.pipeline.release import Release, release
 
 _KEPT = HELPER + "kept_"
 _TEXT, _SETS = pa.list_(pa.string()), pa.list_(pa.list_(pa.string()))

@@ -7,7 +7,7 @@ import pyarrow as pa
 from anon_sql.core.arrow import one_list, one_struct
 from anon_sql.hosts.duckdb.calls.taking import given_paths, taken_rows
 from anon_sql.hosts.duckdb.registry import sql_type, udf
-from anon_sql.release import steps
+from anon_sql.pipeline import steps
 
 _RANGES = pa.map_(pa.string(), pa.float64())
 _COF = pa.struct([("cof", pa.list_(pa.float64())), ("outlier", pa.list_(pa.bool_()))])

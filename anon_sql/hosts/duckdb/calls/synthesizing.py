@@ -11,7 +11,7 @@ from anon_sql.hosts.duckdb.calls.binding import HELPER
 from anon_sql.hosts.duckdb.calls.taking import given_paths, named, taken_rows
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.measures import sdka_stats as stats
-from anon_sql.release.synthesize import require_sensitive, synthesize
+from anon_sql.pipeline.synthesize import require_sensitive, synthesize
 
 _POSITIONS = pa.map_(pa.string(), pa.list_(pa.int32()))
 _ADDED = pa.struct([("attribute", pa.string()), ("value", pa.string()), ("rows", pa.int64())])

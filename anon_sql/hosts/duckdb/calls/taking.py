@@ -17,8 +17,8 @@ from anon_sql.hosts.duckdb.calls.binding import HELPER, types_of
 from anon_sql.hosts.duckdb.memory import room
 from anon_sql.hosts.duckdb.registry import udf
 from anon_sql.hosts.duckdb.settling import settle
-from anon_sql.release.request import Request, entity_of, request, require_size
-from anon_sql.release.source import Source
+from anon_sql.pipeline.request import Request, entity_of, request, require_size
+from anon_sql.pipeline.source import Source
 
 _HASH, _MADE = HELPER + "hash", HELPER + "made"
 _FROM, _KEY = HELPER + "from_", HELPER + "key_"

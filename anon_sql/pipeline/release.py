@@ -10,10 +10,10 @@ from anon_sql.core.labels.check import printed_alike, require_true
 from anon_sql.core.labels.make import Classes, Labels, make_labels
 from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
-from anon_sql.release.alike import merge_alike
-from anon_sql.release.partition import Prepared, as_came, constraint_of, partition, prepare
-from anon_sql.release.request import Request
-from anon_sql.release.source import Source
+from anon_sql.pipeline.alike import merge_alike
+from anon_sql.pipeline.partition import Prepared, as_came, constraint_of, partition, prepare
+from anon_sql.pipeline.request import Request
+from anon_sql.pipeline.source import Source
 
 Codes = npt.NDArray[np.int32]
 

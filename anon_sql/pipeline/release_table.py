@@ -8,9 +8,9 @@ from anon_sql.core.columns import is_number
 from anon_sql.core.names import quote
 from anon_sql.core.printing import cast, evaluated, sql_types
 from anon_sql.core.table_domain import Domain
-from anon_sql.release.release import release
-from anon_sql.release.request import Request
-from anon_sql.release.source import Source
+from anon_sql.pipeline.release import release
+from anon_sql.pipeline.request import Request
+from anon_sql.pipeline.source import Source
 
 SORT_KEY = "CASE WHEN {0} IS NULL THEN ''::BLOB ELSE create_sort_key([{0}], 'ASC NULLS FIRST') END"
 _SIGN = "CASE WHEN signbit({0}) AND ({0} = 0 OR isnan({0})) THEN {0}::VARCHAR END"

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.release.partition import as_came, partition, prepare, settled
-from anon_sql.release.request import Request
-from anon_sql.release.source import Source
+from anon_sql.pipeline.partition import as_came, partition, prepare, settled
+from anon_sql.pipeline.request import Request
+from anon_sql.pipeline.source import Source
 
 STATS = ("partitions", "detected", "recovered", "returned", "suppressed")
 

@@ -13,7 +13,7 @@ from anon_sql.errors import AnonError
 from anon_sql.methods.generators.attributes import Attribute, RealRows
 from anon_sql.methods.generators.generate import generate
 from anon_sql.methods.parts.k_means import scikit_learn
-from anon_sql.release.request import Request
+from anon_sql.pipeline.request import Request
 
 _ROUNDING = 1e-9
 

@@ -7,8 +7,8 @@ from anon_sql.core.hierarchy.hierarchical import Hierarchical
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods import Call
 from anon_sql.methods.parts.merging import merge_until_legal
-from anon_sql.release.partition import Prepared, as_came
-from anon_sql.release.strata import each_stratum
+from anon_sql.pipeline.partition import Prepared, as_came
+from anon_sql.pipeline.strata import each_stratum
 
 Ids = npt.NDArray[np.int32]
 

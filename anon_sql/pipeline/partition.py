@@ -19,9 +19,9 @@ from anon_sql.core.table_domain import Domain
 from anon_sql.core.workers import Workers
 from anon_sql.methods.parts.joining import accompany_suppressed, dense, place_suppressed
 from anon_sql.methods.parts.protecting import protect
-from anon_sql.release.request import Request
-from anon_sql.release.source import Source
-from anon_sql.release.strata import by_stratum, require_strata, strata_of
+from anon_sql.pipeline.request import Request
+from anon_sql.pipeline.source import Source
+from anon_sql.pipeline.strata import by_stratum, require_strata, strata_of
 
 Classes = npt.NDArray[np.int32]
 
