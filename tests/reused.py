@@ -70,10 +70,12 @@ class Database:
             for (name,) in con.execute(VARIABLES).fetchall():
                 con.execute(f"RESET VARIABLE {quote(name)}")
             con.commit()
-            for setting in {name for name, _ in set(_settings(con)) - self._settings}:
+            changed = {name for name, _ in set(_settings(con)) - self._settings}
+            for setting in changed:
                 con.execute(f"RESET {setting}")
-            kept = functions >= self._functions and set(_settings(con)) == self._settings
-            return kept and con.execute(STATE).fetchall() == self._state
+            if changed and set(_settings(con)) != self._settings:
+                return False
+            return functions >= self._functions and con.execute(STATE).fetchall() == self._state
         except duckdb.Error:
             return False
 

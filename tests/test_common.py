@@ -12,6 +12,7 @@ import pytest
 
 import anon_sql
 from anon_sql.hosts.duckdb.macros import sql_files
+from tests.inserting import insert
 from tests.oracles import adds_rows, quoted
 
 NEED_HIERARCHIES = {"datafly"}  # the same is asked of them in test_hierarchical.py
@@ -40,7 +41,7 @@ def made(rows, seed=0):
 def fill(con, rows, name="t"):
     con.execute(f"CREATE OR REPLACE TABLE {name} ({COLUMNS})")
     if rows:
-        con.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?, ?)", rows)
+        insert(con, name, rows)
 
 
 def release(con, method, table="t", k=4, **more):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import anon_sql
 from anon_sql.hosts.duckdb.macros import sql_files
 from tests.drawing import examples
+from tests.inserting import insert
 from tests.oracles import adds_rows
 from tests.sentence import fails
 
@@ -63,8 +64,9 @@ def hierarchy(con, paths=PATHS, name="h"):
         f"CREATE OR REPLACE TABLE {name} "
         "(attribute VARCHAR, value VARCHAR, level INTEGER, label VARCHAR)"
     )
-    con.executemany(
-        f"INSERT INTO {name} VALUES (?, ?, ?, ?)",
+    insert(
+        con,
+        name,
         [
             (attribute, value, level, label)
             for attribute, path_of in paths.items()
@@ -76,9 +78,7 @@ def hierarchy(con, paths=PATHS, name="h"):
 
 def fill(con, rows):
     con.execute("CREATE OR REPLACE TABLE t (s VARCHAR, n INTEGER, d DATE, rid INTEGER)")
-    con.executemany(
-        "INSERT INTO t VALUES (?, ?, ?, ?)", [(*row, at) for at, row in enumerate(rows)]
-    )
+    insert(con, "t", [(*row, at) for at, row in enumerate(rows)])
 
 
 def way(name, value):
@@ -166,7 +166,7 @@ def test_both_formats_say_the_same_and_lose_what_a_plain_sum_says(shared, method
                 assert set(ends) <= set(below) | {"1999-12-31"}
                 assert own in below
     shared.execute("CREATE OR REPLACE TABLE r (s VARCHAR, n VARCHAR, d VARCHAR, rid INTEGER)")
-    shared.executemany("INSERT INTO r VALUES (?, ?, ?, ?)", shown)
+    insert(shared, "r", shown)
     for table in "rv":
         found = shared.sql(f"SELECT gcp('t', '{table}', {call})").fetchall()[0][0]
         assert found == pytest.approx(total / (3 * len(rows)))

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 import pytest
 
 from anon_sql.hosts.duckdb.macros import sql_files
+from tests.inserting import insert
 from tests.kernels.legal import legal
 from tests.oracles import adds_rows
 
@@ -47,7 +48,7 @@ def fill(con, rows=150, seed=0, nulls=True):
     con.execute(
         "CREATE OR REPLACE TABLE t (n INTEGER, x DOUBLE, s INTEGER, w VARCHAR, p INTEGER, rid INTEGER)"
     )
-    con.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)", table)
+    insert(con, "t", table)
     return table
 
 
@@ -143,7 +144,7 @@ def test_the_same_release_for_the_same_rows(con):
     wanted = Counter(con.sql(call("anonymize", ASKED["both"])).fetchall())
     random.Random(1).shuffle(table)
     con.execute("DELETE FROM t")
-    con.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)", table)
+    insert(con, "t", table)
     for threads in (1, 3):
         con.execute(f"SET threads = {threads}")
         assert Counter(con.sql(call("anonymize", ASKED["both"])).fetchall()) == wanted

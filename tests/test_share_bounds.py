@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from tests.inserting import insert
 from tests.share_oracle import beta_and_delta
 from tests.test_protection import METHODS
 
@@ -16,8 +17,9 @@ def fill(con, seed, rows=120):
     pick = random.Random(seed)
     weights = [pick.randint(1, 9) for _ in VALUES]
     con.execute('CREATE TABLE t ("n""; --" INTEGER, "a.b" DOUBLE, "from" VARCHAR, "größe" INTEGER)')
-    con.executemany(
-        "INSERT INTO t VALUES (?, ?, ?, ?)",
+    insert(
+        con,
+        "t",
         [
             [
                 pick.choice([None, *range(8)]),

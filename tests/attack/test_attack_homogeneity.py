@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.drawing import examples
+from tests.inserting import insert
 from tests.sentence import fails
 
 
@@ -57,7 +58,7 @@ def test_none_where_l_is_two(con, attacked):
     @given(st.lists(rows, min_size=1, max_size=12))
     def holds(made):
         con.execute("DELETE FROM raw; DELETE FROM label")
-        con.executemany("INSERT INTO raw VALUES (?, ?)", made)
+        insert(con, "raw", made)
         con.execute("INSERT INTO label SELECT a::VARCHAR, s FROM raw")
         (found,) = attacked("attack_homogeneity", qids=["a"], sensitive="'s'")
         classes = {}

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from tests.attack import twin
 from tests.drawing import examples
+from tests.inserting import insert
 from tests.sentence import fails
 
 
@@ -48,7 +49,7 @@ def test_added_rows(clinic, attacked):
 def table(con, rows, classes, left_out):
     """Tables raw and label, and the latter as the twin takes it; class 0 is suppressed."""
     con.execute("DELETE FROM raw; DELETE FROM label")
-    con.executemany("INSERT INTO raw VALUES (?, ?, ?, ?)", rows)
+    insert(con, "raw", rows)
     people = [dict(zip("acsn", row, strict=True)) for row in rows]
     released = []
     for number in sorted(set(classes)):

@@ -10,6 +10,7 @@ from anon_sql.attacks import composed as composed_boxes
 from tests.attack import plain_composition, twin
 from tests.attack.plain_composition import composed
 from tests.drawing import examples
+from tests.inserting import insert
 
 QIDS = "qids := ['a', 'c']"
 
@@ -99,7 +100,7 @@ def test_against_the_plain_loop(con):
         con.execute(
             "CREATE OR REPLACE TABLE raw (p INTEGER, a INTEGER, c VARCHAR, s VARCHAR, n INTEGER)"
         )
-        con.executemany("INSERT INTO raw VALUES (?, ?, ?, ?, ?)", rows)
+        insert(con, "raw", rows)
         releases = [
             fill(con, f"r{at}", rows, [member[1 + at] for member in members], quasi[at])
             for at in range(3)
@@ -125,9 +126,7 @@ def test_planted_intersections_are_all_found(con, seed):
     months = [f"m{at}" for at in range(draw.randint(2, 5))]
     con.execute("CREATE TABLE raw (person INTEGER, a INTEGER, c VARCHAR)")
     people = list(range(planted + others))
-    con.executemany(
-        "INSERT INTO raw VALUES (?, ?, ?)", [(p, 10 * p, draw.choice("xyz")) for p in people]
-    )
+    insert(con, "raw", [(p, 10 * p, draw.choice("xyz")) for p in people])
     for at, month in enumerate(months):
         con.execute(f"CREATE TABLE {month} (a VARCHAR, c VARCHAR, s VARCHAR)")
         rows = []
@@ -136,7 +135,7 @@ def test_planted_intersections_are_all_found(con, seed):
             values = ["own", *["both"][p < planted :], f"other {at}"]
             rows += [(*labels, value) for value in values]
         draw.shuffle(rows)
-        con.executemany(f"INSERT INTO {month} VALUES (?, ?, ?)", rows)
+        insert(con, month, rows)
     con.execute("ALTER TABLE raw ADD COLUMN s VARCHAR")
     *alone, together = composed(con, months, f"{QIDS}, sensitive := 's', id := 'person'")
     assert [row["one_value"] for row in alone] == [0] * len(months)

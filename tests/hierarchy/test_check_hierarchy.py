@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.inserting import insert
+
 COLUMNS = "(attribute VARCHAR, value VARCHAR, level INTEGER, label VARCHAR)"
 
 
@@ -11,7 +13,7 @@ def check(con):
 
     def faults(*rows, table="t"):
         con.execute("DELETE FROM h")
-        con.executemany("INSERT INTO h VALUES (?, ?, ?, ?)", rows)
+        insert(con, "h", rows)
         return con.sql(f"FROM check_hierarchy('{table}', 'h')").fetchall()
 
     return faults

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.drawing import examples
+from tests.inserting import insert
 from tests.measure import twin
 from tests.oracles import quoted
 from tests.sentence import fails
@@ -72,7 +73,7 @@ def test_heights_of_nodes(con):
     """Every node of a ragged hierarchy: the longest way down to a leaf, not its leaves."""
     hierarchy(con)
     con.execute("CREATE TABLE t (s VARCHAR)")
-    con.executemany("INSERT INTO t VALUES (?)", [[leaf] for leaf in PATHS["s"]])
+    insert(con, "t", [[leaf] for leaf in PATHS["s"]])
     heights = {}
     for above in PATHS["s"].values():
         for at, name in enumerate(above, 1):
@@ -126,9 +127,9 @@ def test_any_classes_of_text(con):
             else:
                 words = sorted(values)
                 label = words[0] if len(words) == 1 else "{" + ", ".join(words) + "}"
-            con.executemany("INSERT INTO r VALUES (?)", size * [[label]])
+            insert(con, "r", size * [[label]])
         if rows:
-            con.executemany("INSERT INTO t VALUES (?)", [[s] for _, s in rows])
+            insert(con, "t", [[s] for _, s in rows])
         assert con.sql("SELECT iloss('t', 'r', qids := ['s'])").fetchall() == [(lost,)]
 
     holds()

@@ -3,6 +3,7 @@
 import pytest
 
 import anon_sql
+from tests.inserting import insert
 from tests.sentence import fails
 
 ALL = [
@@ -134,9 +135,9 @@ def test_swapped_text(hand):
 
 def test_text_that_looks_like_labels(con):
     con.execute("CREATE TABLE t (v VARCHAR); CREATE TABLE r (v VARCHAR)")
-    con.executemany("INSERT INTO t VALUES (?)", [["*"], ["{a, b}"], ["'x'"], ["[1, 2]"]])
+    insert(con, "t", [["*"], ["{a, b}"], ["'x'"], ["[1, 2]"]])
     pair = "{'*', '{a, b}'}"
-    con.executemany("INSERT INTO r VALUES (?)", [[pair], [pair], [r"'\'x\''"], ["'[1, 2]'"]])
+    insert(con, "r", [[pair], [pair], [r"'\'x\''"], ["'[1, 2]'"]])
     assert con.sql("SELECT gcp('t', 'r', qids := ['v'])").fetchall() == [(0.25,)]
 
 

@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.drawing import examples
+from tests.inserting import insert
 from tests.sentence import fails
 
 
 def classed(con, values, classes):
     con.execute("CREATE OR REPLACE TABLE t (x DOUBLE, class_id VARCHAR)")
-    con.executemany("INSERT INTO t VALUES (?, ?)", list(zip(values, classes, strict=True)))
+    insert(con, "t", list(zip(values, classes, strict=True)))
 
 
 def test_a_row_far_from_its_class_is_the_outlier(con):

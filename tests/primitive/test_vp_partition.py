@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from tests.inserting import insert
 from tests.sentence import fails
 
 
@@ -37,7 +38,7 @@ def test_equal_rows_may_part_only_among_themselves(con):
     found = []
     for order in (rows, rows[::-1], pick.sample(rows, len(rows))):
         con.execute("CREATE OR REPLACE TABLE t (n INTEGER, c VARCHAR, s INTEGER)")
-        con.executemany("INSERT INTO t VALUES (?, ?, ?)", order)
+        insert(con, "t", order)
         classes: dict[int, list] = {}
         for n, c, s, class_id in con.sql(
             "FROM vp_partition('t', k := 6, qids := ['n', 'c'])"

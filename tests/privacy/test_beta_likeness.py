@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.drawing import examples
+from tests.inserting import insert
 from tests.sentence import fails
 from tests.share_oracle import beta_and_delta
 
@@ -48,7 +49,7 @@ def test_both_measures_against_plain_sql(con):
     @given(st.lists(st.tuples(st.integers(0, 3), values), min_size=1, max_size=16))
     def holds(rows):
         con.execute("DELETE FROM raw; DELETE FROM label")
-        con.executemany("INSERT INTO raw VALUES (?, ?)", rows)
+        insert(con, "raw", rows)
         con.execute("INSERT INTO label SELECT if(a = 2, '*', a::VARCHAR), s FROM raw WHERE a < 3")
         beta, delta = beta_and_delta(con, "raw", "label", ["a"], "s")
         assert measured(con, "beta_likeness") == (None if beta is None else pytest.approx(beta))

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.drawing import examples
+from tests.inserting import insert
 from tests.sentence import fails
 
 
@@ -110,7 +111,7 @@ def test_against_the_twin(con):
     @given(st.lists(row, min_size=1, max_size=14), kinds, cs)
     def holds(rows, kind, c):
         con.execute("DELETE FROM raw; DELETE FROM label")
-        con.executemany("INSERT INTO raw VALUES (?, ?, ?)", rows)
+        insert(con, "raw", rows)
         con.execute(
             "INSERT INTO label SELECT CASE a WHEN 3 THEN '*' ELSE a::VARCHAR END, s, n FROM raw"
         )

@@ -15,6 +15,7 @@ from anon_sql.risk.population_unique import population_unique
 from anon_sql.risk.slide_negative_binomial import _expected, shlosser
 from anon_sql.risk.zayatz import zayatz
 from tests.conftest import QUASI
+from tests.inserting import insert
 from tests.sentence import fails
 
 
@@ -30,7 +31,7 @@ def test_the_published_example_of_individual_risk(con):
     keys = ["1251", "1211", "1211", "3315", "4314", "4311", "6215", "1251"]
     wanted = [0.017, 0.022, 0.022, 0.177, 0.012, 0.297, 0.402, 0.017]
     con.execute("CREATE TABLE t (key VARCHAR, w DOUBLE)")
-    con.executemany("INSERT INTO t VALUES (?, ?)", list(zip(keys, weights, strict=True)))
+    insert(con, "t", list(zip(keys, weights, strict=True)))
     found = risk(con, "'t', 't', qids := ['key'], weights := 'W', threshold := 0.1")
     assert round(found["journalist"], 3) == max(wanted)
     assert found["journalist_at_risk"] == 3
@@ -142,7 +143,7 @@ def test_marketer_and_journalist_of_samples_of_a_known_table(con):
     for _ in range(10):
         sample = pick.sample(table, 400)
         con.execute("DELETE FROM t")
-        con.executemany("INSERT INTO t VALUES (?)", [[value] for value in sample])
+        insert(con, "t", [[value] for value in sample])
         con.execute("CREATE OR REPLACE TABLE r AS FROM rayden('t', k := 1, qids := ['a'])")
         by_size = risk(con, "'t', 'r', qids := ['a'], population_size := 4000")
         assert by_size == risk(con, "'t', 'r', qids := ['a'], sampling_fraction := 0.1")

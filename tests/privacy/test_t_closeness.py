@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.drawing import examples
+from tests.inserting import insert
 from tests.sentence import fails
 
 
@@ -54,7 +55,7 @@ def test_the_example_of_the_paper(con):
     """Li et al. 2007, section 5: salaries 3 … 11k, classes {3, 4, 5} and {6, 8, 11}."""
     salaries = [3, 4, 5, 6, 11, 8, 7, 9, 10]
     con.execute("CREATE TABLE raw (a INTEGER, s INTEGER)")
-    con.executemany("INSERT INTO raw VALUES (?, ?)", list(enumerate(salaries)))
+    insert(con, "raw", list(enumerate(salaries)))
     con.execute(
         "CREATE TABLE label AS SELECT '[' || a // 3 * 3 || ', ' || a // 3 * 3 + 2 || ']' AS a, s FROM raw"
     )
@@ -138,7 +139,7 @@ def test_against_the_twin(con):
     @given(st.lists(st.tuples(st.integers(0, 4), VALUE["s"], VALUE["n"]), min_size=1, max_size=16))
     def holds(rows):
         con.execute("DELETE FROM raw; DELETE FROM label")
-        con.executemany("INSERT INTO raw VALUES (?, ?, ?)", rows)
+        insert(con, "raw", rows)
         con.execute(
             "INSERT INTO label SELECT CASE a WHEN 3 THEN '*' ELSE a::VARCHAR END, s, n FROM raw WHERE a < 4"
         )

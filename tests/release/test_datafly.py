@@ -5,6 +5,7 @@ from collections import Counter
 import duckdb
 import pytest
 
+from tests.inserting import insert
 from tests.oracles import quoted
 from tests.release.test_basic_mondrian import KEPT, QUASI
 from tests.sentence import fails
@@ -24,7 +25,7 @@ NAMES = ["race", "birth", "sex", "zip"]
 def patients(con):
     rows = [row.split() for line in PATIENTS.strip().splitlines() for row in line.split(";")]
     con.execute("CREATE TABLE patients (race VARCHAR, birth DATE, sex VARCHAR, zip VARCHAR)")
-    con.executemany("INSERT INTO patients VALUES (?, ?, ?, ?)", rows)
+    insert(con, "patients", rows)
     con.execute(
         "CREATE TABLE h AS FROM date_hierarchy('patients', 'birth', ['year']) "
         "UNION ALL FROM prefix_hierarchy('patients', 'zip', [4]) "

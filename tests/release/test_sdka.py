@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
+from tests.inserting import insert
 from tests.sentence import fails
 
 pytest.importorskip("sklearn", reason="needs the extra ml")
@@ -36,7 +37,7 @@ def fill(con, rows, name="t"):
         "(age INTEGER, city VARCHAR, born DATE, ill VARCHAR, rid INTEGER, score INTEGER[])"
     )
     if rows:
-        con.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?, ?, ?)", rows)
+        insert(con, name, rows)
 
 
 def release(con, k=5, more="", call=CALL):

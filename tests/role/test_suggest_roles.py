@@ -8,6 +8,7 @@ from hypothesis import given
 
 import anon_sql
 from anon_sql.core.names import quote
+from tests.inserting import insert
 from tests.role import planted
 from tests.role.expected_roles import EXPECTED, PLANTED
 from tests.sentence import fails
@@ -152,7 +153,7 @@ def test_counts_equal_plain_counting(con):
     @given(ROWS)
     def holds(rows):
         con.execute("DELETE FROM t")
-        con.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", rows)
+        insert(con, "t", rows)
         found = suggested(con)
         quasi = [0, 1, 2]
         roles = [row["role"] for row in found.values()]

@@ -9,6 +9,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+from tests.inserting import insert
 from tests.sentence import fails
 
 NAMES = "abcde"
@@ -46,7 +47,7 @@ def test_equal_to_a_plain_enumeration(con, most):
     @given(ROWS)
     def holds(rows):
         con.execute("DELETE FROM t")
-        con.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?)", rows)
+        insert(con, "t", rows)
         expected = enumerated(rows, min(most, 5))
         found = combined(con, f"'t', max_columns := {most}")
         assert {tuple(NAMES.index(c) for c in row[0]): row[2] for row in found} == expected
