@@ -36,8 +36,8 @@ def test_what_is_legal_passes(rows, asked):
         ({"k": 3}, "have k rows in every class"),
         ({"counted": 5}, "have the rows of the table"),
         ({"entity": PERSON}, "have k rows in every class"),
-        ({"l": 2, "protected": {"s": False}}, "satisfy l and t in every class"),
-        ({"t": 0.2, "protected": {"s": False}}, "satisfy l and t in every class"),
+        ({"l": 2, "protected": {"s": False}}, "satisfy l, t, beta and delta in every class"),
+        ({"t": 0.2, "protected": {"s": False}}, "satisfy l, t, beta and delta in every class"),
     ],
 )
 def test_what_is_not_legal_fails(rows, asked, rule):
