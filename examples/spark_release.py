@@ -4,6 +4,8 @@ Needs pip install 'anon-sql[spark]' and Java. On a cluster, anon_sql must be ins
 tasks run.
 """
 
+from pathlib import Path
+
 from pyspark.sql import SparkSession
 
 import anon_sql.spark
@@ -39,9 +41,10 @@ patients = spark.table("patients")
 
 # The regions are planned now; their rows are released when the result is written.
 release = anon_sql.spark.anonymize(patients, k=5, l=2, region_rows=200)
-release.write.mode("overwrite").parquet("patients_release")
+folder = str(Path("patients_release").absolute())
+release.write.mode("overwrite").parquet(folder)
 
-stored = spark.read.parquet("patients_release")
+stored = spark.read.parquet(folder)
 stored.show(5, truncate=False)
 anon_sql.spark.utility(patients, stored, k=5).show(vertical=True)
 print("smallest class:", anon_sql.spark.k_anonymity(patients, stored))

@@ -12,3 +12,4 @@ def test_the_example(spark, capsys, tmp_path, monkeypatch):
     shown = capsys.readouterr().out
     assert "smallest class: " in shown
     assert shown.count("illness") >= 2
+    assert (tmp_path / "patients_release" / "_SUCCESS").is_file()
