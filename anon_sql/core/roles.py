@@ -162,6 +162,17 @@ def assign(
     )
 
 
+def including(names: object, column: str) -> object:
+    """Return the names that a parameter gives with one column more, if it is not among them.
+
+    What is neither a name nor a list of names is returned as it is.
+    """
+    listed = [names] if isinstance(names, str) else names or []
+    if not isinstance(listed, list) or fold(column) in {fold(str(name)) for name in listed}:
+        return names
+    return [*listed, column]
+
+
 def _without_rest(
     function: str, given: Mapping[str, object], columns: Mapping[str, str]
 ) -> tuple[Mapping[str, object], bool]:

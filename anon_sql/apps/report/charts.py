@@ -125,6 +125,17 @@ def pair(
         return _address(figure)
 
 
+def _method(at: int, name: str) -> dict[str, Any]:
+    """Return the style of the line of a method, the same in every chart of a page."""
+    return {
+        "label": _cut(name),
+        "color": LINES[at % len(LINES)],
+        "linestyle": DASHES[at % len(DASHES)],
+        "marker": MARKS[at % len(MARKS)],
+        "markersize": 5,
+    }
+
+
 def curves(
     series: Sequence[tuple[str, Sequence[int], Sequence[float]]], measure: str, *, log: bool
 ) -> str:
@@ -135,11 +146,7 @@ def curves(
             axes.plot(
                 ks,
                 values,
-                label=_cut(name),
-                color=LINES[at % len(LINES)],
-                linestyle=DASHES[at % len(DASHES)],
-                marker=MARKS[at % len(MARKS)],
-                markersize=5,
+                **_method(at, name),
             )
         known = sorted({k for _, ks, _ in series for k in ks})
         axes.set_xscale("log")
@@ -172,12 +179,8 @@ def risk_and_loss(
             axes.plot(
                 losses,
                 risks_,
-                label=_cut(name),
-                color=LINES[at % len(LINES)],
-                linestyle=DASHES[at % len(DASHES)],
                 linewidth=0.8,
-                marker=MARKS[at % len(MARKS)],
-                markersize=5,
+                **_method(at, name),
             )
         _, ks, losses, risks_ = min(series, key=lambda each: sum(each[2]) / len(each[2]))
         for k, place in zip(ks, zip(losses, risks_, strict=True), strict=True):

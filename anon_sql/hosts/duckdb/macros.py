@@ -52,6 +52,11 @@ class SqlFile:
         return {n: None if w == "NULL" else ast.literal_eval(w) for n, w in words.items()}
 
 
+def defaults(function: str) -> dict[str, Any]:
+    """Return the defaults of the parameters of a function, those of ``SqlFile.defaults``."""
+    return next(file.defaults() for file in sql_files() if file.name == function)
+
+
 def folder() -> Path:
     """Return the directory sql/ of the installed package or, if it is editable, of the checkout."""
     package = Path(str(files("anon_sql")))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from anon_sql.core.roles import Roles, assign, fold
+from anon_sql.core.roles import Roles, assign, fold, including
 from anon_sql.core.tags import has_tag
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.calls.binding import HELPER, UNSAID, bound_role, committed, scope_of
@@ -101,9 +101,4 @@ def shadowed(function: str) -> AnonError:
 def _with_entity(function: str, identifiers: Any, entity: object, names: Sequence[str]) -> Any:
     """Return the identifiers of a call, including the column that identifies persons."""
     column = entity_of(function, entity, names)
-    if column is None:
-        return identifiers
-    listed = [identifiers] if isinstance(identifiers, str) else identifiers or []
-    if not isinstance(listed, list) or fold(column) in {fold(str(name)) for name in listed}:
-        return identifiers
-    return [*listed, column]
+    return identifiers if column is None else including(identifiers, column)

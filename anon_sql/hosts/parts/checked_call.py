@@ -12,7 +12,7 @@ from anon_sql import methods
 from anon_sql.core.names import literal
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.duckdb.calls.taking import given_paths
-from anon_sql.hosts.duckdb.macros import sql_files
+from anon_sql.hosts.duckdb.macros import defaults
 from anon_sql.hosts.duckdb.settling import settle
 from anon_sql.hosts.parts.spilled_types import Types, types_in_parts
 from anon_sql.pipeline.request import Request, entity_of, request, require_size
@@ -110,17 +110,16 @@ def asked(
 
 def _given(function: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a function, defaults included; raise AnonError for others."""
-    macro = next(file for file in sql_files() if file.name == function)
-    defaults = macro.defaults()
-    unknown = [name for name in parameters if name not in defaults]
+    known = defaults(function)
+    unknown = [name for name in parameters if name not in known]
     if unknown:
         raise AnonError(
             function,
             "parameters must be those of the function",
             unknown[0],
-            did_you_mean(unknown[0], defaults),
+            did_you_mean(unknown[0], known),
         )
-    return {**defaults, **parameters}
+    return {**known, **parameters}
 
 
 def _paths(con: duckdb.DuckDBPyConnection, hierarchy: str | None) -> pa.StructArray | None:

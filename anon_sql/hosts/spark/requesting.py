@@ -1,26 +1,20 @@
 """Make the request of a call from its parameters, as the macro of the same name would."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_sql import methods
-from anon_sql.core.roles import assign, fold
+from anon_sql.core.roles import assign, including
 from anon_sql.errors import AnonError, did_you_mean
-from anon_sql.hosts.duckdb.macros import sql_files
+from anon_sql.hosts.duckdb.macros import defaults
 from anon_sql.hosts.spark.frame import Frame
 from anon_sql.pipeline.request import Request, entity_of, request, require_size
 
 ROLES = ("qids", "sensitive", "identifiers", "keep")
 _LISTS = ("attribute", "value", "level", "label")
-
-
-def defaults(function: str) -> dict[str, Any]:
-    """Return the parameters of a release and their defaults; those of the roles are None."""
-    own = next(file.defaults() for file in sql_files() if file.name == function)
-    return {**dict.fromkeys(ROLES), **own}
 
 
 def requested(function: str, frame: Frame, given: Mapping[str, Any], time_zone: str) -> Request:
@@ -42,7 +36,7 @@ def requested(function: str, frame: Frame, given: Mapping[str, Any], time_zone: 
     entity = entity_of(function, asked.pop("entity"), frame.names)
     roles = {name: asked.pop(name) for name in ROLES}
     if entity is not None:
-        roles["identifiers"] = _with(roles["identifiers"], entity)
+        roles["identifiers"] = including(roles["identifiers"], entity)
     asked.pop("hierarchy")
     size = require_size(function, asked.pop("k"))
     return request(
@@ -88,11 +82,3 @@ def hierarchy_rows(function: str, hierarchy: Any) -> pa.StructArray | None:
 def _listed(value: Any) -> Any:
     """Return a tuple as a list, in which the core takes names."""
     return list(value) if isinstance(value, tuple) else value
-
-
-def _with(names: Any, entity: str) -> Any:
-    """Return the identifiers of a call with the column of persons among them."""
-    listed: Sequence[Any] = [names] if isinstance(names, str) else names or []
-    if not isinstance(listed, list) or fold(entity) in {fold(str(name)) for name in listed}:
-        return names
-    return [*listed, entity]

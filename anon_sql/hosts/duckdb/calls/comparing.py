@@ -6,16 +6,11 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import first
 from anon_sql.hosts.duckdb.calls.taking import given_paths, taken_rows
-from anon_sql.hosts.duckdb.macros import sql_files
+from anon_sql.hosts.duckdb.macros import defaults
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.measures import compare as comparison
 from anon_sql.measures.comparable import Methods, Settings, Sizes
 from anon_sql.methods import method
-
-
-def defaults(name: str) -> dict[str, Any]:
-    """Return the defaults of the parameters of a method's macro."""
-    return next(file.defaults() for file in sql_files() if file.name == name)
 
 
 @method("compare", methods=Methods(), ks=Sizes(), options=Settings(defaults))

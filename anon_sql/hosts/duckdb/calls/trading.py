@@ -6,8 +6,8 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import first
 from anon_sql.core.options import Whole
-from anon_sql.hosts.duckdb.calls.comparing import defaults
 from anon_sql.hosts.duckdb.calls.taking import given_paths, taken_rows
+from anon_sql.hosts.duckdb.macros import defaults
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.measures.comparable import OneMethod, Settings, Sizes
 from anon_sql.methods import method
