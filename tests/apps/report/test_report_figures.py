@@ -8,7 +8,7 @@ import pytest
 import anon_sql
 from anon_sql.apps.report.check_words import CONSEQUENCE, MEANING
 from anon_sql.apps.report.size_steps import size_steps
-from anon_sql.apps.report.verdict import per_thousand, percent
+from anon_sql.apps.report.verdict import per_thousand, percent, verdict
 from tests.apps.report.pages import drawn, first_screen, page
 from tests.privacy.test_audit import PROPERTIES
 
@@ -43,6 +43,20 @@ def test_the_first_screen_says_what_a_reader_signs(made):
         "Any question of law. The figures are facts on two files, not a certificate.",
     ):
         assert text in said
+
+
+@pytest.mark.parametrize("name", ["k", "l", "t", "beta", "delta"])
+def test_a_constraint_that_cannot_be_decided_does_not_hold(name):
+    check = {"property": name, "required": 2.0, "found": None, "passed": None, "example": "why"}
+    facts = {
+        "checks": [{**check, "property": "identifying combinations", "passed": True}, check],
+        "kept": {"unique_share": 0.0, "without_role": []},
+        "columns": {"unchanged": [], "generalized": ["age"]},
+        "attacks": [],
+    }
+    found = verdict(facts, {"k": 5, "sensitive": ["illness"]})
+    assert found["state"] == "open"
+    assert found["reasons"] == [f"Whether {name} holds cannot be decided: why."]
 
 
 @pytest.fixture(scope="module")
