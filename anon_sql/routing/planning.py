@@ -55,13 +55,15 @@ def plan(
     regions = each_leaf(tree)
     tallies = count(regions)
     leaves = plans.parts(regions, tallies)
+    whole = request.entity is None  # with persons, counts of leaves are no counts of regions
     # Leaves that are far apart may have to be one region.
     mixed = request.t < 1 or request.beta is not None or request.delta is not None
     groups = plans.spread(plans.packed(leaves) if mixed else plans.below(tree.root, leaves))
     while True:
         if groups != regions.groups:
             regions = Regions(tree, groups)
-            tallies = count(regions)
+            known = whole and all(group.parts == 1 for group in groups)
+            tallies = [_sum(leaves, group) for group in groups] if known else count(regions)
         groups = plans.better(regions, tallies)
         if groups == regions.groups:
             break
@@ -74,6 +76,12 @@ def plan(
             "nothing was released; run it again",
         )
     return replace(regions, rows=tuple(tally.rows for tally in tallies))
+
+
+def _sum(leaves: Sequence[_Part], group: Group) -> Tally:
+    """Return the counts of leaves together, where persons are rows."""
+    tally = joined([leaves[number].tally for number in group.leaves])
+    return replace(tally, persons=tally.rows)
 
 
 @dataclass(frozen=True)

@@ -93,22 +93,32 @@ def _region(request: Request, regions: Regions, node: Cut | Leaf, dialect: str) 
         part = exp.cast(modulo(hashed, parts), exp.DataType.Type.INT)
         return exp.Add(this=number, expression=part)
     yes, no = (_region(request, regions, side, dialect) for side in (node.yes, node.no))
-    chosen = exp.If(this=_test(request, node), true=yes)
-    return exp.Case(ifs=[chosen], default=no)  # its methods would copy the branches at each level
+    if isinstance(yes, exp.Literal) and yes == no:
+        return yes
+    if node.null:
+        chosen, other = exp.If(this=_fails(request, node), true=no), yes
+    else:
+        chosen, other = exp.If(this=_passes(request, node), true=yes), no
+    return exp.Case(ifs=[chosen], default=other)  # its methods would copy the branches
 
 
-def _test(request: Request, node: Cut) -> exp.Expression:
-    """Return a test that is true or false for every value, NULL and NaN included."""
+def _passes(request: Request, node: Cut) -> exp.Expression:
+    """Return a test that is true for the values that pass; NULL gives NULL, or passes."""
     held = value(node.column, request.quasi[node.column], request.function)
     if node.test is Test.MISSING:
         return exp.Is(this=held, expression=exp.null())
     points = [point(at) for at in node.points]
-    found: exp.Expression = (
-        exp.LTE(this=held, expression=points[0])
-        if node.test is Test.AT_MOST
-        else exp.In(this=held, expressions=points)
-    )
-    return exp.Coalesce(this=found, expressions=[exp.true() if node.null else exp.false()])
+    if node.test is Test.AT_MOST:
+        return exp.LTE(this=held, expression=points[0])
+    return exp.In(this=held, expressions=points)
+
+
+def _fails(request: Request, node: Cut) -> exp.Expression:
+    """Return a test that is true for the values that do not pass; NULL gives NULL, or passes."""
+    passes = _passes(request, node)
+    if isinstance(passes, exp.LTE):
+        return exp.GT(this=passes.this, expression=passes.expression)
+    return exp.Not(this=passes)
 
 
 def _together(request: Request) -> list[str]:
