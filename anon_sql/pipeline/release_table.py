@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_sql.core.arrow import valid
 from anon_sql.core.columns import is_number
 from anon_sql.core.names import quote
 from anon_sql.core.printing import cast, evaluated, sql_types
@@ -22,6 +23,8 @@ def release_table(
     request: Request,
     paths: pa.StructArray | None = None,
     domain: Domain | None = None,
+    *,
+    coded: bool = False,
 ) -> pa.Table:
     """Return a release of the rows of a table, an Arrow table of the columns that are released.
 
@@ -60,7 +63,14 @@ def release_table(
             ends = cast([text.field("min"), text.field("max")], [request.quasi[name]] * 2)
             missing = pc.invert(text.is_valid())
             text = pa.StructArray.from_arrays(ends, names=["min", "max"], mask=missing)
-        released[name] = text.take(pa.array(labels.label_of[found.class_of].astype(np.int64)))
+        label = labels.label_of[found.class_of]
+        if coded and pa.types.is_string(text.type):
+            missing = ~valid(text)[label]
+            released[name] = pa.DictionaryArray.from_arrays(
+                pa.array(label, mask=missing), text.fill_null("")
+            )
+        else:
+            released[name] = text.take(pa.array(label.astype(np.int64)))
     return pa.table({name: released[name] for name in shown})
 
 

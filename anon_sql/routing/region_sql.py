@@ -2,7 +2,6 @@
 
 from sqlglot import exp
 
-from anon_sql.core.columns import is_number
 from anon_sql.pipeline.request import Request
 from anon_sql.routing.references import (
     CUTS,
@@ -17,23 +16,7 @@ from anon_sql.routing.references import (
 from anon_sql.routing.regions import Regions
 from anon_sql.routing.route_tree import Cut, Leaf, Test
 from anon_sql.routing.sampling import spread_by, value
-
-
-def cuts_select(request: Request, regions: Regions, dialect: str, source: str | None = None) -> str:
-    """Return the statement that makes the relation of cut points, one row of typed columns.
-
-    Its parameters are ``Tree.texts`` in order, as ``?``; with a source, they are the columns
-    ``cut_0``, ``cut_1``, … of that relation instead.
-    """
-    found = []
-    for at, each in enumerate(regions.tree.points):
-        text = exp.Placeholder() if source is None else exp.column(f"cut_{at}", quoted=True)
-        kind = request.quasi[each.column]
-        number = is_number(request.function, each.column, kind)
-        typed = exp.DataType.build(kind if number else "VARCHAR", dialect="duckdb")
-        found.append(exp.alias_(exp.Cast(this=text, to=typed), f"cut_{at}", quoted=True))
-    query = exp.select(*found, exp.alias_(exp.Literal.number(0), "cut_none"))
-    return (query if source is None else query.from_(relation(source, CUTS))).sql(dialect)
+from anon_sql.routing.whole_table import counted
 
 
 def routed_select(
@@ -41,24 +24,25 @@ def routed_select(
 ) -> str:
     """Return the statement of every row of a relation with the number of its region.
 
-    The number is the column ``REGION``, from 0. cuts: the relation that ``cuts_select`` makes.
-    rows: whether the columns of the relation are in the result.
+    The number is the column ``REGION``, from 0. cuts: the relation of ``cut_points``. rows: whether
+    the columns of the relation are in the result.
     """
-    return _routed(request, regions, dialect, source, cuts, rows=rows).sql(dialect, copy=False)
+    region = _region(request, regions, regions.tree.root, dialect)
+    number = exp.alias_(region, REGION, quoted=True, copy=False)
+    every = [exp.Column(this=exp.Star(), table=exp.to_identifier(ROWS, quoted=True))]
+    query = exp.select(*(every if rows else []), number, copy=False)
+    query = query.from_(relation(source), copy=False)
+    query = query.join(relation(cuts, CUTS), join_type="cross", copy=False)
+    return query.sql(dialect, copy=False)
 
 
-def count_select(
-    request: Request, regions: Regions, dialect: str, source: str, cuts: str, name: str | None
-) -> str:
-    """Return the statement that counts the rows of each region.
+def count_select(request: Request, dialect: str, source: str, name: str | None) -> str:
+    """Return the statement that counts the rows of each region in a relation of routed rows.
 
     Its columns are ``region``, ``rows`` and ``persons``; with the name of a protected column,
     ``region``, ``value`` and ``count``, as in ``whole_table.held_select``.
     """
-    from anon_sql.routing.whole_table import counted
-
-    routed = _routed(request, regions, dialect, source, cuts, rows=True)
-    region = exp.column(REGION, table=ROWS, quoted=True)
+    region = column(REGION)
     found = [exp.alias_(region, "region")]
     groups: list[exp.Expression] = [region]
     if name is None:
@@ -67,19 +51,7 @@ def count_select(
     else:
         found += [exp.alias_(column(name), "value"), exp.alias_(counted(request), "count")]
         groups.append(column(name))
-    query = exp.select(*found).from_(routed.subquery(ROWS, copy=False), copy=False)
-    return query.group_by(*groups, copy=False).sql(dialect, copy=False)
-
-
-def _routed(
-    request: Request, regions: Regions, dialect: str, source: str, cuts: str, *, rows: bool
-) -> exp.Select:
-    region = _region(request, regions, regions.tree.root, dialect)
-    number = exp.alias_(region, REGION, quoted=True, copy=False)
-    every = [exp.Column(this=exp.Star(), table=exp.to_identifier(ROWS, quoted=True))]
-    query = exp.select(*(every if rows else []), number, copy=False)
-    query = query.from_(relation(source), copy=False)
-    return query.join(relation(cuts, CUTS), join_type="cross", copy=False)
+    return exp.select(*found).from_(relation(source)).group_by(*groups).sql(dialect)
 
 
 def _region(request: Request, regions: Regions, node: Cut | Leaf, dialect: str) -> exp.Expression:
@@ -89,7 +61,7 @@ def _region(request: Request, regions: Regions, node: Cut | Leaf, dialect: str) 
         number = exp.Literal.number(first)
         if parts == 1:
             return number
-        hashed = row_hash(_together(request), request.seed + 1, dialect)
+        hashed = row_hash(together(request), request.seed + 1, dialect)
         part = exp.cast(modulo(hashed, parts), exp.DataType.Type.INT)
         return exp.Add(this=number, expression=part)
     yes, no = (_region(request, regions, side, dialect) for side in (node.yes, node.no))
@@ -121,6 +93,6 @@ def _fails(request: Request, node: Cut) -> exp.Expression:
     return exp.Not(this=passes)
 
 
-def _together(request: Request) -> list[str]:
+def together(request: Request) -> list[str]:
     """Return the columns whose hash spreads rows over parts: persons stay whole."""
     return spread_by(request) if request.entity is None else [request.entity]

@@ -52,8 +52,3 @@ class Tree:
     root: Cut | Leaf
     points: tuple[Point, ...]
     leaves: int
-
-    @property
-    def texts(self) -> list[str]:
-        """Return the cut points as texts, the parameters of ``region_sql.cuts_select``."""
-        return [point.text for point in self.points]

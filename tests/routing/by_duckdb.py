@@ -1,13 +1,17 @@
 """Plan the regions of a DuckDB table, as a host does."""
 
 from anon_sql import methods
+from anon_sql.core.columns import is_number
+from anon_sql.core.names import quote
 from anon_sql.core.roles import assign
 from anon_sql.hosts.duckdb.macros import sql_files
 from anon_sql.pipeline.release_table import release_table
 from anon_sql.pipeline.request import COMMON, entity_of, request
 from anon_sql.routing import cutting, planning, region_sql, sampling, whole_table
+from anon_sql.routing.leaf_rows import LeafRows
 from anon_sql.routing.references import REGION
 from anon_sql.routing.region_counts import counted_regions
+from anon_sql.routing.regions import each_leaf
 
 
 def asked(con, table, method="mondrian", k=5, *, entity=None, **given):
@@ -41,16 +45,26 @@ class Routed:
             call, self.domain, self.tree, self._count, wanted=wanted, most=most
         )
 
-    def _cuts(self, regions):
-        made = region_sql.cuts_select(self.call, regions, "duckdb")
-        self.con.execute(f"CREATE OR REPLACE TEMP TABLE cuts AS {made}", regions.tree.texts)
+    def _route(self, regions):
+        points, quasi = regions.tree.points, self.call.quasi
+        kinds = [
+            quasi[each.column] if is_number("", each.column, quasi[each.column]) else "VARCHAR"
+            for each in points
+        ]
+        typed = "".join(f"CAST(? AS {kind}) AS cut_{at}, " for at, kind in enumerate(kinds))
+        self.con.execute(
+            f"CREATE OR REPLACE TEMP TABLE cuts AS SELECT {typed} 0 AS cut_none",
+            [each.text for each in points],
+        )
+        sql = region_sql.routed_select(self.call, regions, "duckdb", self.table, "cuts")
+        self.con.execute(f"CREATE OR REPLACE TEMP TABLE routed AS {sql}")
 
     def _count(self, regions):
-        self._cuts(regions)
+        self._route(regions)
         self.counts += 1
 
         def run(name):
-            sql = region_sql.count_select(self.call, regions, "duckdb", self.table, "cuts", name)
+            sql = region_sql.count_select(self.call, "duckdb", "routed", name)
             return self.con.sql(sql).to_arrow_table()
 
         held = {name: run(name) for name in self.call.protected}
@@ -58,9 +72,7 @@ class Routed:
 
     def parts(self):
         """Return the rows of each region, Arrow tables by number."""
-        self._cuts(self.regions)
-        sql = region_sql.routed_select(self.call, self.regions, "duckdb", self.table, "cuts")
-        self.con.execute(f"CREATE OR REPLACE TEMP TABLE routed AS {sql}")
+        self._route(self.regions)
         return {
             number: self.con.sql(
                 f"SELECT * EXCLUDE ({REGION}) FROM routed WHERE {REGION} = {number}"
@@ -69,6 +81,20 @@ class Routed:
                 f"SELECT DISTINCT {REGION} FROM routed ORDER BY ALL"
             ).fetchall()
         }
+
+    def leaves(self):
+        """Return the leaf of each row by the statement, and as ``LeafRows`` finds it."""
+        self._route(each_leaf(self.tree))
+        quasi = [
+            quote(name)
+            if kind == "BOOLEAN" or is_number("", name, kind)
+            else f"{quote(name)}::VARCHAR"
+            for name, kind in self.call.quasi.items()
+        ]
+        read = self.con.sql(f"SELECT {', '.join(quasi)}, {REGION} FROM routed").to_arrow_table()
+        *columns, leaves = [column.combine_chunks() for column in read.columns]
+        rows = dict(zip(self.call.quasi, columns, strict=True))
+        return leaves.to_pylist(), LeafRows(self.call, self.tree).of(rows).tolist()
 
     def releases(self):
         """Return the release of each region."""

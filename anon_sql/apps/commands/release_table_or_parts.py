@@ -12,8 +12,8 @@ from anon_sql.apps import files
 from anon_sql.apps.csv_files.dialect import Dialect
 from anon_sql.core.names import quote
 from anon_sql.hosts.parts.checked_call import asked
+from anon_sql.hosts.parts.finished_regions import exactly
 from anon_sql.hosts.parts.in_parts import Parts, one_statement, released_in_parts
-from anon_sql.hosts.parts.spilling import exactly
 
 MEASURED = 5_000_000  # rows of a release in parts whose measures are computed
 
@@ -72,7 +72,7 @@ def in_table(
     final = target.resolve()
     with released_in_parts(con, checked, (final.parent, final.name), wishes) as released:
         con.execute(f"CREATE VIEW released AS {released.select}")
-        con.execute(f"CREATE VIEW ordered AS {released.ordered}")
+        con.execute(f"CREATE TEMP VIEW ordered AS {released.ordered}")
         written = released.written
         known = {
             "rows": written.rows,

@@ -4,9 +4,11 @@
 the writing. The steps are those of ``anon_sql.routing``:
 
 - ``checked_call``: the roles and parameters of a call, as the SQL functions check them.
-- ``spilling``: the domain, the tree and the plan; rows go to Parquet files, one folder a region.
-- ``workspace``: the private folder of these files, which a later call can resume.
-- ``region_files``: the release of one region, from file to file.
+- ``spilling``: the domain, the routing tree, and one pass over all rows that finds their leaves.
+- ``spilled_rows``: the files of these rows; ``workspace``: their private folder, which a later call
+  can resume.
+- ``region_rows``: the counts of regions for the plan, and the rows of one.
+- ``region_files``: the release of one region, from its rows to its file.
 - ``side_by_side``: all regions, on threads: kernels run without the GIL, and processes would load
   Python and the kernels once each.
 - ``whole_check``: the released labels of all regions, checked together.

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow.parquet as pq
 
 from anon_sql.core import interrupt
 from anon_sql.core.names import literal, quote
@@ -17,14 +16,22 @@ from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.install import register
 from anon_sql.hosts.parts.budget import Budget, budget, fits, limited
 from anon_sql.hosts.parts.checked_call import Asked, asked
+from anon_sql.hosts.parts.finished_regions import FinishedRegions, Ordered, every_file
 from anon_sql.hosts.parts.region_files import RegionFiles
+from anon_sql.hosts.parts.region_rows import RegionRows
 from anon_sql.hosts.parts.regions_done import RegionsDone
 from anon_sql.hosts.parts.side_by_side import side_by_side
-from anon_sql.hosts.parts.spilling import Routing, every_file
+from anon_sql.hosts.parts.spilled_rows import SpilledRows
+from anon_sql.hosts.parts.spilling import Routing
 from anon_sql.hosts.parts.targets import Target
-from anon_sql.hosts.parts.whole_check import check_whole, label_hash
+from anon_sql.hosts.parts.whole_check import check_whole
 from anon_sql.hosts.parts.workspace import Workspace
+from anon_sql.routing import planning
+from anon_sql.routing.region_counts import Tally
+from anon_sql.routing.regions import Regions
 from anon_sql.version import VERSION
+
+_ORDERED = "__anon_ordered"
 
 
 @dataclass(frozen=True)
@@ -38,16 +45,14 @@ class Written:
 
 @dataclass(frozen=True)
 class Released:
-    """A release whose rows lie in files. select: the query of its rows; order: their order."""
+    """A release whose rows lie in files.
+
+    select: the query of its rows in no order; ordered: in the order in which they are written.
+    """
 
     select: str
-    order: str
+    ordered: str
     written: Written
-
-    @property
-    def ordered(self) -> str:
-        """Return the query of the rows in the order in which they are written."""
-        return f"{self.select} {self.order}"
 
 
 @dataclass(frozen=True)
@@ -123,7 +128,16 @@ def released_in_parts(
     workspace.open(resume=wishes.resume)
     keep = wishes.resume
     try:
-        yield _released(call, workspace, *_routed(Routing(con, call), workspace, wishes))
+        with closing(duckdb.connect(config={"threads": call.threads})) as own:
+            own.execute("SET memory_limit = ?", [call.memory])
+            own.execute("SET temp_directory = ?", [str(workspace.temporary)])
+            routed = _routed(Routing(con, call), workspace, own, wishes)
+            released, ordered = _released(call, workspace, own, *routed)
+            con.register(_ORDERED, ordered)
+            try:
+                yield released
+            finally:
+                con.unregister(_ORDERED)
         keep = False
     except AnonError:
         keep = keep and workspace.state() is not None
@@ -133,14 +147,17 @@ def released_in_parts(
 
 
 def _routed(
-    routing: Routing, workspace: Workspace, wishes: Parts
-) -> tuple[Domain, list[int], Budget]:
-    """Route the rows to files, unless an earlier call has; return the rows of each region."""
+    routing: Routing, workspace: Workspace, own: duckdb.DuckDBPyConnection, wishes: Parts
+) -> tuple[Domain, Regions, Budget]:
+    """Route the rows to files, unless an earlier call has, and plan the regions.
+
+    own: a connection of this call's own.
+    """
     call, state = routing.asked, workspace.state()
     decided = _digest(call, wishes)
     if state is not None:
         same = state["call"] == decided
-        if not same or routing.fingerprint() != routing.spilled_fingerprint(workspace.spill):
+        if not same or routing.source_fingerprint() != state["rows"]:
             raise AnonError(
                 "release",
                 "resume needs the source and the parameters of the call that was interrupted",
@@ -150,56 +167,64 @@ def _routed(
     domain = routing.domain()
     sizes = budget(call, domain.rows, wishes.regions, wishes.region_rows)
     if state is not None:
-        return domain, state["regions"], sizes
-    workspace.clear()
-    workspace.done.mkdir()
-    regions = routing.regions(domain, sizes.wanted, sizes.most)
+        sizes = replace(sizes, wanted=state["wanted"], most=state["most"])
+    tree = routing.tree(domain, sizes.wanted)
     interrupt.check(call.request.function)
-    routing.spill(regions, workspace.spill)
-    workspace.remember({"call": decided, "regions": regions.rows})
-    return domain, list(regions.rows), sizes
+    spilled = SpilledRows(workspace.spill, tree.leaves)
+    if state is None:
+        workspace.clear()
+        workspace.done.mkdir()
+        routing.spill(tree, spilled)
+
+    def count(regions: Regions) -> list[Tally]:
+        return RegionRows(call.request, spilled).tallies(own, domain, regions)
+
+    regions = planning.plan(
+        call.request,
+        domain,
+        tree,
+        count,
+        wanted=sizes.wanted,
+        most=sizes.most,
+        paths=call.paths,
+    )
+    if state is None:
+        found = {"rows": routing.fingerprint.found, "wanted": sizes.wanted, "most": sizes.most}
+        workspace.remember({"call": decided, **found})
+    return domain, regions, sizes
 
 
 def _released(
-    call: Asked, workspace: Workspace, domain: Domain, regions: list[int], sizes: Budget
-) -> Released:
+    call: Asked,
+    workspace: Workspace,
+    own: duckdb.DuckDBPyConnection,
+    domain: Domain,
+    regions: Regions,
+    sizes: Budget,
+) -> tuple[Released, Ordered]:
     """Release every region that is not finished, and check all of them together."""
-    request, rows = call.request, sum(regions)
+    request, rows = call.request, sum(regions.rows)
+    finished = FinishedRegions(call, workspace.done, FinishedRegions.slices_of(rows, sizes.wanted))
     left, released = {}, 0
-    for number, size in enumerate(regions):
-        file = workspace.finished(number)
-        if file.exists():
-            released += pq.ParquetFile(file).metadata.num_rows
-        elif size:
+    for number, size in enumerate(regions.rows):
+        there = finished.rows(number)
+        released += there or 0
+        if there is None and size:
             left[number] = size
-    with closing(duckdb.connect(config={"threads": call.threads})) as own:
-        own.execute("SET memory_limit = ?", [call.memory])
-        own.execute("SET temp_directory = ?", [str(workspace.temporary)])
-        files = RegionFiles(call, domain, workspace, own)
-        with RegionsDone(request.function, len(left), sum(left.values())) as done:
-            released += side_by_side(request.function, files.release, left, sizes.threads, done)
-        check_whole(own, call, domain, workspace.done, released)
+    spilled = RegionRows(request, SpilledRows(workspace.spill, regions.tree.leaves))
+    places = [(group, part) for group in regions.groups for part in range(group.parts)]
+    files = RegionFiles(call, domain, spilled, finished, places)
+    with RegionsDone(request.function, len(left), sum(left.values())) as done:
+        released += side_by_side(request.function, files.release, left, sizes.threads, done)
+    check_whole(own, call, domain, workspace.done, released)
     if released != rows and request.suppressed != "drop":
         got = f"{released:,} of {rows:,}"
         raise AnonError(request.function, "every row must be released", got)
     shown = [name for name in call.types.raw if name in {*request.quasi, *request.kept}]
     listed = ", ".join(call.types.released(request, name) for name in shown)
-    order = f"ORDER BY {label_hash(call)}, system.main.hash({_values(call)})"
     select = f"SELECT {listed} FROM {every_file(workspace.done)}"
-    written = Written(rows, rows - released, sum(size > 0 for size in regions))
-    return Released(select, order, written)
-
-
-def _values(call: Asked) -> str:
-    """Return the kept columns as arguments of the hash that orders the rows of a class.
-
-    Values that print differently have different hashes, so that ties are identical rows.
-    """
-    texts = [
-        quote(name) + ("" if call.types.hashes_apart(name) else "::VARCHAR")
-        for name in call.request.kept
-    ]
-    return ", ".join(["''", *texts])
+    written = Written(rows, rows - released, sum(size > 0 for size in regions.rows))
+    return Released(select, f"SELECT {listed} FROM {_ORDERED}", written), finished.ordered()
 
 
 def _digest(call: Asked, wishes: Parts) -> str:

@@ -1,38 +1,38 @@
-"""Release one region, from the files of its rows to the file of its release."""
+"""Release one region, from its rows to the file of its release."""
 
-import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-
-import duckdb
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
 from anon_sql.hosts.parts.checked_call import Asked
-from anon_sql.hosts.parts.spilling import every_file
-from anon_sql.hosts.parts.workspace import Workspace
+from anon_sql.hosts.parts.finished_regions import FinishedRegions
+from anon_sql.hosts.parts.region_rows import RegionRows
 from anon_sql.pipeline.release_table import release_table
+from anon_sql.routing.regions import Group
 
 
 @dataclass(frozen=True)
 class RegionFiles:
-    """What the release of a region needs: the call, the table's domain, and the files."""
+    """What the release of a region needs: the call, the table's domain, the rows of regions.
+
+    regions: the group and the part of each region by number.
+    """
 
     asked: Asked
     domain: Domain
-    workspace: Workspace
-    con: duckdb.DuckDBPyConnection
+    rows: RegionRows
+    finished: FinishedRegions
+    regions: Sequence[tuple[Group, int]]
 
     def release(self, number: int, rows: int) -> int:
         """Write the release of a region of so many rows and return its number of rows.
 
-        The file is written aside and renamed, so that it is whole or not there. The entity is
-        among its columns, for ``whole_check``. Raises AnonError if the release is not legal.
+        The entity is among its columns, for ``whole_check``. Raises AnonError if the release is not
+        legal.
         """
         request = self.asked.request
-        table = self._read(self.workspace.region(number))
+        table = self.rows.read(*self.regions[number])
         if table.num_rows != rows:
             raise AnonError(
                 request.function,
@@ -42,7 +42,8 @@ class RegionFiles:
             )
         if request.entity is not None:
             request = replace(request, kept=(*request.kept, request.entity))
-        found = release_table(table, replace(request, threads=1), self.asked.paths, self.domain)
+        request = replace(request, threads=1)
+        found = release_table(table, request, self.asked.paths, self.domain, coded=True)
         if found.num_rows != rows and request.suppressed != "drop":
             raise AnonError(
                 request.function,
@@ -50,13 +51,5 @@ class RegionFiles:
                 f"{found.num_rows:,} of {rows:,}",
                 "nothing was released; please report this",
             )
-        final = self.workspace.finished(number)
-        aside = final.with_suffix(".tmp")
-        pq.write_table(found, aside, compression="zstd", compression_level=1)
-        os.replace(aside, final)
+        self.finished.write(number, found)
         return int(found.num_rows)
-
-    def _read(self, folder: Path) -> pa.Table:
-        columns = self.asked.types.read()
-        with self.con.cursor() as cursor:
-            return cursor.sql(f"SELECT {columns} FROM {every_file(folder)}").to_arrow_table()

@@ -1,32 +1,65 @@
-"""Route the rows of a table into regions and write them to files, one folder a region."""
+"""Read the table: its domain, a sample for the routing tree, and all rows, by leaf to files."""
 
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import duckdb
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.core.names import literal, quote
+from anon_sql.core.names import literal
 from anon_sql.core.table_domain import Domain
 from anon_sql.hosts.parts.checked_call import Asked
+from anon_sql.hosts.parts.spilled_rows import SpilledRows
+from anon_sql.pipeline.request import Request
 from anon_sql.routing import cutting, planning, sampling
-from anon_sql.routing.references import REGION
-from anon_sql.routing.region_counts import Tally, counted_regions
-from anon_sql.routing.region_sql import count_select, cuts_select, routed_select
-from anon_sql.routing.regions import Regions
+from anon_sql.routing.leaf_rows import LeafRows
+from anon_sql.routing.route_tree import Tree
 from anon_sql.routing.whole_table import held_select, summary_select, table_domain
 
-_SOURCE, _CUTS = "__anon_source", "__anon_cuts"
+_SOURCE, _HASH = "__anon_source", "__anon_hash"
+_BATCH = 100_000  # rows that are read at a time
+_MOD = 1_000_000_007
 
 
+@dataclass
+class Fingerprint:
+    """The number of rows of a table and two sums over their hashes, whatever their order."""
+
+    rows: int = 0
+    xor: int = 0
+    total: int = 0
+
+    def add(self, hashes: npt.NDArray[np.uint64]) -> None:
+        self.rows += len(hashes)
+        self.xor ^= int(np.bitwise_xor.reduce(hashes))
+        self.total += int((hashes % np.uint64(_MOD)).sum())
+
+    @property
+    def found(self) -> list[int]:
+        return [self.rows, self.xor, self.total]
+
+
+@dataclass
 class Routing:
-    """The statements of one call on the connection of the user."""
+    """The statements of one call on the connection of the user.
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, asked: Asked):
-        self.con, self.asked, self.request = con, asked, asked.request
-        self._with = (
-            f"WITH {_SOURCE} AS NOT MATERIALIZED "
-            f"(SELECT {asked.types.source()} FROM query_table({literal(asked.relation)}))"
-        )
+    fingerprint: of the rows that ``spill`` has read.
+    """
+
+    con: duckdb.DuckDBPyConnection
+    asked: Asked
+    fingerprint: Fingerprint = field(default_factory=Fingerprint)
+
+    @property
+    def request(self) -> Request:
+        return self.asked.request
+
+    @property
+    def _with(self) -> str:
+        columns, named = self.asked.types.source(), literal(self.asked.relation)
+        return f"WITH {_SOURCE} AS NOT MATERIALIZED (SELECT {columns} FROM query_table({named}))"
 
     def _table(self, select: str) -> pa.Table:
         return self.con.sql(f"{self._with} {select}").to_arrow_table()
@@ -40,19 +73,10 @@ class Routing:
         }
         return table_domain(self.request, summary, held)
 
-    def regions(self, domain: Domain, wanted: int, most: int) -> Regions:
-        """Return the regions of the table."""
-        paths = self.asked.paths
-        tree = cutting.grow(
-            self.request, domain, self._sample(domain.rows), planning.leaf_rows(wanted), paths
-        )
-
-        def count(regions: Regions) -> list[Tally]:
-            return self._counted(domain, regions)
-
-        return planning.plan(
-            self.request, domain, tree, count, wanted=wanted, most=most, paths=paths
-        )
+    def tree(self, domain: Domain, wanted: int) -> Tree:
+        """Return the routing tree for regions of ``wanted`` rows."""
+        sample, leaf = self._sample(domain.rows), planning.leaf_rows(wanted)
+        return cutting.grow(self.request, domain, sample, leaf, self.asked.paths)
 
     def _sample(self, rows: int) -> pa.Table:
         """Return a sample; a smaller share of rows where many are equal may hold none."""
@@ -63,58 +87,20 @@ class Routing:
                 return found
             m = max(1, m // 8)
 
-    def _counted(self, domain: Domain, regions: Regions) -> list[Tally]:
-        def run(name: str | None) -> pa.Table:
-            select = count_select(self.request, regions, "duckdb", _SOURCE, _CUTS, name)
-            query = f"{self._cut(regions)} {select}"
-            return self.con.sql(query, params=regions.tree.texts).to_arrow_table()
+    def spill(self, tree: Tree, rows: SpilledRows) -> None:
+        """Write the rows of the table, by leaf."""
+        rows.write(self.request.function, self._batches(), LeafRows(self.request, tree).of)
 
-        held = {name: run(name) for name in self.request.protected}
-        return counted_regions(self.request, domain, regions.count, run(None), held)
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        select = f"SELECT *, system.main.hash(*COLUMNS(*)) AS {_HASH} FROM {_SOURCE}"
+        for batch in self.con.sql(f"{self._with} {select}").to_arrow_reader(_BATCH):
+            self.fingerprint.add(batch.column(_HASH).to_numpy())
+            yield batch.drop_columns([_HASH])
 
-    def spill(self, regions: Regions, folder: Path) -> None:
-        """Write the rows of each region to a folder of its own."""
-        routed = routed_select(self.request, regions, "duckdb", _SOURCE, _CUTS)
-        columns = f"{self.asked.types.spill('r.')}, r.{quote(REGION)}"
-        select = f"{self._cut(regions)} SELECT {columns} FROM ({routed}) AS r"
-        self.con.execute(
-            f"COPY ({select}) TO {literal(str(folder))} "
-            f"(FORMAT parquet, PARTITION_BY ({quote(REGION)}))",
-            regions.tree.texts,
-        )
-
-    def _cut(self, regions: Regions) -> str:
-        """Return the relations that routing statements read; cut points are parameters."""
-        cuts = cuts_select(self.request, regions, "duckdb")
-        return f"WITH {_CUTS} AS MATERIALIZED ({cuts}), {self._with.removeprefix('WITH ')}"
-
-    def fingerprint(self) -> tuple[int, int, int]:
-        """Return the number of rows and two sums over their hashes, whatever their order."""
-        return self._summed(f"{self._with} SELECT {self.asked.types.spill()} FROM {_SOURCE}")
-
-    def spilled_fingerprint(self, folder: Path) -> tuple[int, int, int]:
-        """Return the same of the routed rows."""
-        columns = ", ".join(map(quote, self.asked.types.raw))
-        return self._summed(f"SELECT {columns} FROM {every_file(folder)}")
-
-    def _summed(self, select: str) -> tuple[int, int, int]:
+    def source_fingerprint(self) -> list[int]:
+        """Return the fingerprint of the table as it is now."""
         found = self.con.execute(
-            "SELECT count(*), coalesce(bit_xor(h), 0), coalesce(sum(h % 1000000007), 0) "
-            f"FROM (SELECT system.main.hash(*COLUMNS(*)) AS h FROM ({select}))"
+            f"{self._with} SELECT count(*), coalesce(bit_xor(h), 0), coalesce(sum(h % {_MOD}), 0) "
+            f"FROM (SELECT system.main.hash(*COLUMNS(*)) AS h FROM {_SOURCE})"
         ).fetchall()
-        return (int(found[0][0]), int(found[0][1]), int(found[0][2]))
-
-
-def every_file(folder: Path, name: str | None = None) -> str:
-    """Return the SQL that reads every Parquet file in and below a folder.
-
-    name: of an additional column with the path of the file.
-    """
-    files = literal(f"{exactly(folder)}/**/*.parquet")
-    named = "" if name is None else f", filename = {literal(name)}"
-    return f"read_parquet({files}, hive_partitioning = false{named})"
-
-
-def exactly(path: Path) -> str:
-    """Return DuckDB's pattern that matches a path as it is."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in str(path.absolute()))
+        return [int(value) for value in found[0]]

@@ -8,22 +8,16 @@ so classes that lie in several regions are counted again.
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 
-from anon_sql.core.names import quote
 from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
 from anon_sql.hosts.parts.checked_call import Asked
-from anon_sql.hosts.parts.spilling import every_file
+from anon_sql.hosts.parts.finished_regions import every_file, label_hash
+from anon_sql.routing.references import REGION
 from anon_sql.routing.region_counts import CELLS, Limits, counted_regions
+from anon_sql.routing.region_sql import count_select
 
-_CLASS, _FILE = "__anon_class", "__anon_file"
-
-
-def label_hash(asked: Asked) -> str:
-    """Return the hash of the labels of a row, as SQL."""
-    cast = "::VARCHAR" if asked.request.typed else ""
-    return f"system.main.hash({', '.join(quote(n) + cast for n in asked.request.quasi)})"
+_CLASS, _FILE, _ROUTED = "__anon_class", "__anon_file", "__anon_routed"
 
 
 def check_whole(
@@ -62,36 +56,21 @@ def _check_spanning(
     step = max(1, CELLS // widest)
     for first in range(0, many, step):
         end = min(first + step, many)
-        joined = (
-            f"(SELECT region - {first} AS region, r.* FROM spanning JOIN "
-            f"(SELECT {label_hash(asked)} AS {_CLASS}, * FROM {files}) AS r USING ({_CLASS}) "
-            f"WHERE region BETWEEN {first} AND {end - 1})"
+        con.execute(
+            f"CREATE OR REPLACE VIEW {_ROUTED} AS SELECT region - {first} AS {REGION}, r.* "
+            f"FROM spanning JOIN (SELECT {label_hash(asked)} AS {_CLASS}, * FROM {files}) AS r "
+            f"USING ({_CLASS}) WHERE region BETWEEN {first} AND {end - 1}"
         )
-        rows = _counts(con, asked, joined, None)
-        held = {name: _counts(con, asked, joined, name) for name in request.protected}
-        tallies = counted_regions(request, domain, end - first, rows, held)
+        rows, *held = (
+            con.sql(count_select(request, "duckdb", _ROUTED, name)).to_arrow_table()
+            for name in (None, *request.protected)
+        )
+        by_name = dict(zip(request.protected, held, strict=True))
+        tallies = counted_regions(request, domain, end - first, rows, by_name)
         illegal = sum(limits.shortfall(tally) > 0 for tally in tallies)
         if illegal:
             rule = f"{limits.constraint.promise} in every class"
             raise _failed(asked, rule, f"{illegal} that {'does' if illegal == 1 else 'do'} not")
-
-
-def _counts(
-    con: duckdb.DuckDBPyConnection, asked: Asked, joined: str, name: str | None
-) -> pa.Table:
-    """Return the counts of classes, in the form of ``region_sql.count_select``."""
-    entity, counted = asked.request.entity, "count(*)"
-    if entity is not None:
-        person = quote(entity)
-        counted = f"count(DISTINCT {person}) + max(({person} IS NULL)::INTEGER)"
-    if name is None:
-        select = f"region, count(*) AS rows, {counted} AS persons FROM {joined} GROUP BY region"
-    else:
-        value = quote(name)
-        select = (
-            f"region, {value} AS value, {counted} AS count FROM {joined} GROUP BY region, {value}"
-        )
-    return con.sql(f"SELECT {select}").to_arrow_table()
 
 
 def _failed(asked: Asked, rule: str, got: str) -> AnonError:

@@ -69,18 +69,10 @@ class Workspace:
         """Return the folder of the routed rows."""
         return self.folder / "rows"
 
-    def region(self, number: int) -> Path:
-        """Return the folder of the routed rows of a region."""
-        return self.spill / f"__anon_region={number}"
-
     @property
     def done(self) -> Path:
         """Return the folder of finished regions."""
         return self.folder / "done"
-
-    def finished(self, number: int) -> Path:
-        """Return the file of a finished region."""
-        return self.done / f"{number}.parquet"
 
     def state(self) -> dict[str, Any] | None:
         """Return what ``remember`` has stored; None if there is nothing."""

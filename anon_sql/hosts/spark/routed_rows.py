@@ -6,10 +6,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from anon_sql.core.columns import is_number
-from anon_sql.core.printing import cast
 from anon_sql.core.table_domain import Domain
 from anon_sql.pipeline.request import Request
+from anon_sql.routing.cut_points import cut_points
 from anon_sql.routing.cutting import grow
 from anon_sql.routing.planning import leaf_rows, plan
 from anon_sql.routing.region_counts import Tally, counted_regions
@@ -18,7 +17,11 @@ from anon_sql.routing.regions import Regions
 from anon_sql.routing.sampling import one_in, sample_select
 from anon_sql.routing.whole_table import held_select, summary_select, table_domain
 
-SOURCE, CUTS = "__anon_source", "__anon_cuts"  # names of relations in statements
+SOURCE, CUTS, ROUTED = (
+    "__anon_source",
+    "__anon_cuts",
+    "__anon_routed",
+)  # names of relations in statements
 DIALECT = "spark"
 
 
@@ -62,9 +65,9 @@ class Rows:
         return self._query(text, **{CUTS: self._cuts(regions)})
 
     def _counted(self, domain: Domain, regions: Regions) -> Sequence[Tally]:
-        cuts = {CUTS: self._cuts(regions)}
+        routed = {ROUTED: self.routed(regions)}
         rows, *held = (
-            self._found(count_select(self.request, regions, DIALECT, SOURCE, CUTS, name), **cuts)
+            self._found(count_select(self.request, DIALECT, ROUTED, name), **routed)
             for name in (None, *self.request.protected)
         )
         by_name = dict(zip(self.request.protected, held, strict=True))
@@ -74,19 +77,8 @@ class Rows:
         return self._found(sample_select(self.request, DIALECT, SOURCE, many))
 
     def _cuts(self, regions: Regions) -> Any:
-        """Return the relation of cut points, one row, so that plans show none of its values."""
-        points = regions.tree.points
-        quasi = self.request.quasi
-        kinds = [
-            quasi[each.column]
-            if is_number(self.request.function, each.column, quasi[each.column])
-            else "VARCHAR"
-            for each in points
-        ]
-        values = cast([pa.array([each.text], pa.string()) for each in points], kinds)
-        columns = {f"cut_{at}": value for at, value in enumerate(values)}
-        table = pa.table({**columns, "cut_none": pa.array([0], pa.int32())})
-        return self.df.sparkSession.createDataFrame(table)
+        points = cut_points(self.request, regions.tree)
+        return self.df.sparkSession.createDataFrame(points)
 
     def _found(self, text: str, **relations: Any) -> pa.Table:
         return self._query(text, **relations).toArrow()

@@ -31,11 +31,11 @@ def broken_off(monkeypatch, after):
     """Make the release of a region fail after so many regions."""
     real, calls = region_files.release_table, []
 
-    def failing(*given):
+    def failing(*given, **more):
         calls.append(1)
         if len(calls) > after:
             raise AnonError("test", "broken off")
-        return real(*given)
+        return real(*given, **more)
 
     monkeypatch.setattr(region_files, "release_table", failing)
     return calls
@@ -90,8 +90,8 @@ import anon_sql, signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from anon_sql.hosts.parts import region_files
 real = region_files.release_table
-def slow(*given):
-    found = real(*given)
+def slow(*given, **more):
+    found = real(*given, **more)
     print("region", flush=True)
     time.sleep(.3)
     return found

@@ -1,0 +1,107 @@
+"""Find the regions of spilled rows: count them for the plan, and read one."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core.arrow import integers
+from anon_sql.core.names import quote
+from anon_sql.core.printing import evaluated, sql_types
+from anon_sql.core.table_domain import Domain
+from anon_sql.hosts.parts.spilled_rows import SpilledRows
+from anon_sql.pipeline.request import Request
+from anon_sql.routing.references import REGION
+from anon_sql.routing.region_counts import Tally, counted_regions
+from anon_sql.routing.region_sql import count_select, together
+from anon_sql.routing.regions import Group, Regions
+
+_ROUTED = "__anon_routed"
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class RegionRows:
+    """The rows of a request, as they are spilled."""
+
+    request: Request
+    rows: SpilledRows
+
+    def read(self, group: Group, part: int) -> pa.Table:
+        """Return the rows of a region: of a group, or of one of its parts.
+
+        Quasi-identifiers may have a dictionary.
+        """
+        found = self.rows.rows(group.leaves)
+        if group.parts > 1:
+            found = found.filter(pa.array(self._hashes(found) % np.uint64(group.parts) == part))
+        names, quasi = found.column_names, self.request.quasi
+        held = {n: found.column(n) if n in quasi else _plain(found.column(n)) for n in names}
+        return pa.table(held).combine_chunks()
+
+    def tallies(
+        self, con: duckdb.DuckDBPyConnection, domain: Domain, regions: Regions
+    ) -> list[Tally]:
+        """Return the counts of each region; con: a connection of this call's own."""
+        names = [None, *self.request.protected]
+        rows, *held = (self._counted(con, regions, name) for name in names)
+        by_name = dict(zip(self.request.protected, held, strict=True))
+        return counted_regions(self.request, domain, regions.count, rows, by_name)
+
+    def _counted(
+        self, con: duckdb.DuckDBPyConnection, regions: Regions, name: str | None
+    ) -> pa.Table:
+        entity = self.request.entity
+        if name is None and entity is None and all(group.parts == 1 for group in regions.groups):
+            return self._of_leaves(regions)
+        read = [each for each in (name, entity) if each is not None]
+        batches = self._numbered(regions, list(dict.fromkeys(read)))
+        first = next(batches)
+        every = (batch for table in _chained(first, batches) for batch in table.to_batches())
+        con.register(_ROUTED, pa.RecordBatchReader.from_batches(first.schema, every))
+        try:
+            return con.sql(count_select(self.request, "duckdb", _ROUTED, name)).to_arrow_table()
+        finally:
+            con.unregister(_ROUTED)
+
+    def _of_leaves(self, regions: Regions) -> pa.Table:
+        """Return the counts of regions that are whole leaves, as a statement would."""
+        counts = self.rows.counts()
+        found = np.array([counts[list(group.leaves)].sum() for group in regions.groups])
+        return pa.table({"region": np.arange(regions.count), "rows": found, "persons": found})
+
+    def _numbered(self, regions: Regions, names: list[str]) -> Iterator[pa.Table]:
+        """Give columns of each run with the number of the region of each row."""
+        first, parts = (np.zeros(self.rows.leaves, np.int64) for _ in range(2))
+        for leaf, place in regions.of_leaf.items():
+            first[leaf], parts[leaf] = place
+        for table, leaves in self.rows.each_run():
+            region = first[leaves]
+            if parts.max() > 1:
+                region += (self._hashes(table) % parts[leaves].astype(np.uint64)).astype(np.int64)
+            yield pa.table({**{name: _plain(table.column(name)) for name in names}, REGION: region})
+
+    def _hashes(self, table: pa.Table) -> npt.NDArray[np.uint64]:
+        """Return uint64[n], the hash that spreads rows over the parts of a group."""
+        names = together(self.request)
+        columns = {name: _plain(table.column(name)).combine_chunks() for name in names}
+        listed = ", ".join([str((self.request.seed + 1) % 2**31), *map(quote, names)])
+        (found,) = evaluated(
+            columns, sql_types(list(columns.values())), [f"system.main.hash({listed})"]
+        )
+        hashes: npt.NDArray[np.uint64] = integers(found).astype(np.uint64)
+        return hashes
+
+
+def _plain(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return values without a dictionary, so that equal ones of two runs are equal to DuckDB."""
+    kind = values.type
+    return values.cast(kind.value_type) if pa.types.is_dictionary(kind) else values
+
+
+def _chained(first: pa.Table, rest: Iterator[pa.Table]) -> Iterator[pa.Table]:
+    yield first
+    yield from rest

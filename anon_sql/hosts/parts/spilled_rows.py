@@ -1,0 +1,116 @@
+"""Keep the rows of a table in files, sorted by leaf in runs: a file a run, a record batch a leaf.
+
+Text with few distinct values is stored as a dictionary.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core import interrupt
+
+RUN_ROWS, RUN_BYTES = 2_000_000, 256 << 20  # of a run, at most
+_FEW = 0.1  # distinct values of a column, as a share of the rows, that a dictionary may have
+_STARTS = b"starts"
+_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
+LeafOf = Callable[[Mapping[str, pa.Array]], npt.NDArray[np.int32]]
+
+
+class SpilledRows:
+    """The rows in a folder. leaves: number of leaves of the routing tree."""
+
+    def __init__(self, folder: Path, leaves: int):
+        self.folder, self.leaves = folder, leaves
+
+    def write(self, function: str, batches: Iterable[pa.RecordBatch], leaf_of: LeafOf) -> None:
+        """Write rows, one run while the next is read; leaf_of: returns the leaf of each row."""
+        self.folder.mkdir()
+        before: Future[None] | None = None
+        text: set[str] = set()
+        with ThreadPoolExecutor(1) as pool:
+            for number, run in enumerate(_runs(batches)):
+                interrupt.check(function)
+                if number == 0:
+                    text = _repeated(run)
+                if before is not None:
+                    before.result()
+                before = pool.submit(self._write, self.folder / f"{number:06}", run, text, leaf_of)
+            if before is not None:
+                before.result()
+
+    def _write(self, file: Path, run: pa.Table, text: set[str], leaf_of: LeafOf) -> None:
+        from anon_sql.kernels.hash.grouping import group
+
+        columns = {name: run.column(name).combine_chunks() for name in run.column_names}
+        columns |= {name: columns[name].dictionary_encode() for name in text}
+        order, starts = group(leaf_of(columns), self.leaves)
+        rows = pa.array(order)
+        batch = pa.RecordBatch.from_pydict({n: held.take(rows) for n, held in columns.items()})
+        schema = batch.schema.with_metadata({_STARTS: starts.tobytes()})
+        with (
+            pa.OSFile(str(file), "wb") as out,
+            pa.ipc.new_file(out, schema, options=_OPTIONS) as writer,
+        ):
+            for start, end in pairwise(starts):
+                writer.write_batch(batch.slice(start, end - start))
+
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Return int64[leaves], the rows of each leaf."""
+        found = np.zeros(self.leaves, np.int64)
+        for reader in self._each():
+            found += np.diff(_starts(reader))
+        return found
+
+    def rows(self, leaves: Sequence[int]) -> pa.Table:
+        """Return the rows of some leaves; a dictionary has the values of all of them."""
+        found = [
+            pa.Table.from_batches([reader.get_batch(leaf) for leaf in leaves], reader.schema)
+            for reader in self._each()
+        ]
+        plain = [table.replace_schema_metadata() for table in found]
+        return pa.concat_tables(plain).unify_dictionaries().combine_chunks()
+
+    def each_run(self) -> Iterator[tuple[pa.Table, npt.NDArray[np.int32]]]:
+        """Give the rows of each run, and the leaf of each row."""
+        for reader in self._each():
+            leaf = np.repeat(np.arange(self.leaves, dtype=np.int32), np.diff(_starts(reader)))
+            yield reader.read_all().replace_schema_metadata(), leaf
+
+    def _each(self) -> Iterator[pa.RecordBatchFileReader]:
+        for run in sorted(self.folder.iterdir()):
+            with pa.memory_map(str(run)) as held, pa.ipc.open_file(held) as reader:
+                yield reader
+
+
+def _starts(reader: pa.RecordBatchFileReader) -> npt.NDArray[np.int64]:
+    """Return int64[leaves + 1], where each leaf begins in a run."""
+    return np.frombuffer(reader.schema.metadata[_STARTS], np.int64)
+
+
+def _runs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Put batches together to runs."""
+    held: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        held.append(batch)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        if rows >= RUN_ROWS or size >= RUN_BYTES:
+            yield pa.Table.from_batches(held)
+            held, rows, size = [], 0, 0
+    if rows:
+        yield pa.Table.from_batches(held)
+
+
+def _repeated(run: pa.Table) -> set[str]:
+    """Return the columns of text whose values repeat."""
+    return {
+        field.name
+        for field in run.schema
+        if pa.types.is_string(field.type)
+        and len(run.column(field.name).unique()) <= _FEW * run.num_rows
+    }

@@ -1,0 +1,94 @@
+"""Assign the rows of an Arrow table to the leaves of a routing tree, as the SQL statement does."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.core.arrow import valid
+from anon_sql.core.columns import categories, is_number
+from anon_sql.core.exact import comparable
+from anon_sql.kernels.tree.routed_leaf import Nodes, routed_leaf
+from anon_sql.pipeline.request import Request
+from anon_sql.routing.cut_points import cut_points
+from anon_sql.routing.route_tree import Cut, Leaf, Test, Tree
+
+
+class LeafRows:
+    """A routing tree prepared for rows in memory."""
+
+    def __init__(self, request: Request, tree: Tree):
+        self.request = request
+        self.columns = list(request.quasi)
+        self.own = {
+            name: [at for at, point in enumerate(tree.points) if point.column == name]
+            for name in self.columns
+        }
+        points = cut_points(request, tree)
+        self.points = [points.column(at).combine_chunks() for at in range(len(tree.points))]
+        self.nodes = self._nodes(tree)
+
+    def of(self, rows: Mapping[str, pa.Array]) -> npt.NDArray[np.int32]:
+        """Return int32[n], the leaf of each row; rows: the quasi-identifiers by name."""
+        many = len(rows[self.columns[0]])
+        keys = np.empty((len(self.columns), many), np.int64)
+        present = np.empty((len(self.columns), many), np.bool_)
+        points = np.zeros(len(self.points), np.int64)
+        for at, name in enumerate(self.columns):
+            values, own = rows[name], self.own[name]
+            present[at] = valid(values)
+            keys[at], points[own] = self._keys(name, values, [self.points[at] for at in own])
+        found: npt.NDArray[np.int32] = routed_leaf(self.nodes, keys, present, points)
+        return found
+
+    def _keys(
+        self, name: str, values: pa.Array, points: list[pa.Array]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return keys of values and of cut points that compare as they do."""
+        kind = self.request.quasi[name]
+        if not points:
+            return np.zeros(len(values), np.int64), np.zeros(0, np.int64)
+        if is_number(self.request.function, name, kind):
+            both = [values, pa.concat_arrays(points)]
+            if pa.types.is_floating(values.type):  # -0.0 equals 0.0
+                both = [pc.add(side, pa.scalar(0.0, side.type)) for side in both]
+            held, cut = comparable(kind, both)
+            return held, cut
+        if pa.types.is_dictionary(values.type):
+            words, codes = values.dictionary, values.indices
+        else:
+            text = pc.if_else(values, "true", "false") if values.type == pa.bool_() else values
+            encoded = text.dictionary_encode()
+            words, codes = encoded.dictionary, encoded.indices
+        both = [words.cast(pa.large_string()), *(point.cast(pa.large_string()) for point in points)]
+        ranks = categories(name, pa.concat_arrays(both)).codes.astype(np.int64)
+        at = pc.fill_null(codes.cast(pa.int32()), 0).to_numpy()
+        held = ranks[at] if len(words) else np.zeros(len(values), np.int64)
+        return held, ranks[len(words) :]
+
+    def _nodes(self, tree: Tree) -> Nodes:
+        """Return the tree as arrays; the points of a test are consecutive."""
+        rows: list[tuple[int, ...]] = []
+        order: list[int] = []
+
+        def add(node: Cut | Leaf) -> int:
+            at = len(rows)
+            if isinstance(node, Leaf):
+                rows.append((-1, node.number, 0, False, False, 0, 0))
+                return at
+            rows.append((0, 0, 0, False, False, 0, 0))
+            first = len(order)
+            order.extend(node.points)
+            listed = (first, len(order))
+            yes, no = add(node.yes), add(node.no)
+            column = self.columns.index(node.column)
+            rows[at] = (column, yes, no, node.null, node.test is Test.AT_MOST, *listed)
+            return at
+
+        add(tree.root)
+        assert order == sorted(order), "cut points are numbered from the root"
+        held = np.array(rows, np.int32).T
+        column, yes, no, null, at_most, first, last = map(np.ascontiguousarray, held)
+        return Nodes(column, yes, no, null.astype(np.bool_), at_most.astype(np.bool_), first, last)
