@@ -28,6 +28,7 @@ def model_of(kinds, points):
         last=np.array(LAST * trees, dtype=np.int64),
         parent=np.array(PARENT * trees, dtype=np.int64),
         share=np.array(SHARE * trees),
+        weight=np.ones(len(kinds)),
     )
 
 

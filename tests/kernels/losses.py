@@ -35,7 +35,7 @@ def table(n, kinds, seed, nulls=0.1, categories=5):
     values = [len(set(points[:, c])) if kind == SET else 0 for c, kind in enumerate(kinds)]
     last, parent, share = tree()
     kinds, values = np.array(kinds, dtype=np.int64), np.array(values, dtype=np.int64)
-    model = LossModel(kinds, values, null, np.zeros(d, np.int64), last, parent, share)
+    model = LossModel(kinds, values, null, np.zeros(d, np.int64), last, parent, share, np.ones(d))
     return points, model
 
 

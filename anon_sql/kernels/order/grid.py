@@ -105,7 +105,8 @@ def grid_of(
             at[-1] = sum(len(part) for part in place)
             place.append(np.empty(len(known)))
             place[-1][np.argsort(-known[:-1], kind="stable")] = np.arange(len(known) - 1)
-        scale[g] = max(size - holes, 1) / width
+        weight = 1.0 if model.kind[column] == NUMBER else float(model.weight[column])
+        scale[g] = weight * max(size - holes, 1) / width
         top[g] = max(size - holes, 1) - 1
     starts = np.array(at, np.int64)
     return Grid(
