@@ -96,7 +96,8 @@ def grid_of(
             top[g] = ranked[g] - 1
             continue
         if model.kind[column] == NUMBER:
-            holes, width = bool((points[:, column] == null[g]).any()), 1.0
+            holes = bool((points[:, column] == null[g]).any())
+            width = float(model.weight[column]) or 1.0
         else:
             holes, width = True, max(float(model.null[column]), 1.0)
         if model.kind[column] == SET:
@@ -105,8 +106,7 @@ def grid_of(
             at[-1] = sum(len(part) for part in place)
             place.append(np.empty(len(known)))
             place[-1][np.argsort(-known[:-1], kind="stable")] = np.arange(len(known) - 1)
-        weight = 1.0 if model.kind[column] == NUMBER else float(model.weight[column])
-        scale[g] = weight * max(size - holes, 1) / width
+        scale[g] = max(size - holes, 1) / width
         top[g] = max(size - holes, 1) - 1
     starts = np.array(at, np.int64)
     return Grid(

@@ -51,7 +51,8 @@ def curve_order(table: QuasiTable, workers: Workers) -> Order:
     Columns of at most LEADING values come first, in reflected Gray order, the one of fewest values
     slowest, since a class that mixes two of its values loses most; a column of less weight counts
     as one of more values. The other columns follow on a Hilbert curve, which is reversed wherever
-    the Gray key is odd. A column for which no bit is left does not count.
+    the Gray key is odd; a column of less weight has fewer cells there. A column for which no bit is
+    left does not count.
     """
     from anon_sql.kernels.loss.ncp import SET
     from anon_sql.kernels.order.grid import counts_of, few_values, grid_of
@@ -80,7 +81,8 @@ def curve_order(table: QuasiTable, workers: Workers) -> Order:
     bits = min(room // max(len(rest), 1), 31)
     sizes = np.array([radix[c] for c in leading], np.int64)
     slow = grid_of(points, model, leading, sizes.tolist(), counts, few)
-    fast = grid_of(points, model, rest, [1 << bits] * len(rest), counts, {})
+    cells = [max(int((1 << bits) * model.weight[c]), 1) for c in rest]
+    fast = grid_of(points, model, rest, cells, counts, {})
     parts = pieces(n, JOB)
     jobs = [(points, a, b, slow, sizes, fast, bits) for a, b in parts]
     keys = np.concatenate(workers.map(_keys, jobs, [b - a for a, b in parts]))
