@@ -1,10 +1,12 @@
 """Weights of quasi-identifiers: 1 each changes nothing, more detail where a column weighs more."""
 
+import json
 from decimal import Decimal
 
 import pytest
 
 import anon_sql
+from tests.command import refused, run
 from tests.conftest import QUASI
 from tests.sentence import fails
 
@@ -136,6 +138,22 @@ def test_methods_without_weights(people):
         assert "does not support the supplied arguments" in fails(
             people, f"FROM {call}{CALL}, weights := MAP {{'age': 2}})"
         )
+
+
+def test_on_the_command_line(people, tmp_path):
+    people.execute(f"COPY people TO '{tmp_path}/people.csv'")
+    call = ["release", f"{tmp_path}/people.csv", f"{tmp_path}/r.csv", "--quasi", "age,city"]
+    call += ["--keep", "*", "--weights", "age=3,City=0.5"]
+    run(*call, "--manifest")
+    written = json.loads((tmp_path / "r.csv.anon.json").read_text("utf-8"))
+    matter = {"age": 3, "City": 0.5}
+    assert written["parameters"]["options"] == {"format": "label", "weights": matter}
+    again = [*call[:-1], "age", "--overwrite"]
+    assert "--weights must be a column, = and a number, each column once, got 'age'" in (
+        refused(*again)
+    )
+    again[-2] = "ages=3"
+    assert "--weights must name quasi-identifiers, got 'ages'; did you mean age?" in refused(*again)
 
 
 def test_in_parts(people):
