@@ -77,7 +77,15 @@ def prepare(
     given = _given_classes(source, table)
     strata = strata_of(table, request.strata)
     call = methods.Call(
-        function, limits, request.seed, workers, request.options, given, real, strata
+        function,
+        limits,
+        request.seed,
+        workers,
+        request.options,
+        given,
+        real,
+        strata,
+        shown=request.suppressed == "keep",
     )
     require_strata(call, table.rows)
     return Prepared(table, call, method, trees, domain)
