@@ -14,7 +14,7 @@ KINDS = {"number": NUMBER, "set": SET, "tree": TREE}
 
 
 def model_of(kinds, points):
-    """The model of columns of the kinds 'number', 'set' and 'tree'."""
+    """The model of columns of the kinds 'number', 'set' and 'tree', the latter of several weights."""
     base, size = [], 0
     for kind in kinds:
         base.append(size)
@@ -28,6 +28,9 @@ def model_of(kinds, points):
         last=np.array(LAST * trees, dtype=np.int64),
         parent=np.array(PARENT * trees, dtype=np.int64),
         share=np.array(SHARE * trees),
+        weight=np.array(
+            [1.0 if kind == "number" else 0.5 ** (c % 3) for c, kind in enumerate(kinds)]
+        ),
     )
 
 
@@ -35,16 +38,16 @@ def loss(kind, model, column, values):
     """NCP of the values of a class in one column."""
     present = set(values) - {NULL[kind]}
     if len(present) < len(set(values)):
-        return 1.0 if present else 0.0
+        return model.weight[column] if present else 0.0
     if len(present) < 2:
         return 0.0
     if kind == "number":
         return max(present) - min(present)
     if kind == "set":
-        return len(present) / int(model.values[column])
+        return model.weight[column] * len(present) / int(model.values[column])
     for ancestor, leaves in ((5, {0, 1}), (6, {2, 3, 4}), (7, set(range(5)))):
         if present <= leaves:
-            return SHARE[ancestor]
+            return model.weight[column] * SHARE[ancestor]
     raise AssertionError(present)
 
 

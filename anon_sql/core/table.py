@@ -38,11 +38,13 @@ class QuasiTable:
     """n rows of d quasi-identifiers.
 
     columns: d columns with rows in source order. order: int32[n], the source row at each position
-    of the canonical order. Every other array passed to a method is in canonical order.
+    of the canonical order. Every other array passed to a method is in canonical order. weights:
+    float64[d], the loss of each whole column, 0…1; None for 1 each.
     """
 
     columns: tuple[Column, ...]
     order: npt.NDArray[np.int32]
+    weights: npt.NDArray[np.float64] | None = None
 
     @property
     def rows(self) -> int:
@@ -50,21 +52,30 @@ class QuasiTable:
 
     @cached_property
     def points(self) -> npt.NDArray[np.float64]:
-        """Return float64[n, d]: numbers scaled to [0, 1], other values as codes.
+        """Return float64[n, d]: numbers scaled to [0, weight], other values as codes.
 
-        min(|a - b|, 1) is the distance of two values of either kind.
+        min(|a - b|, weight) is the distance of two values of either kind.
         """
         came = np.empty((len(self.order), len(self.columns)))
-        given = [c.points if isinstance(c, Numbers) else c.codes for c in self.columns]
+        given = [self._points(at) for at in range(len(self.columns))]
         for first in range(0, len(came), BLOCK):  # a block that fits into the CPU cache
             rows = slice(first, first + BLOCK)
             for at, values in enumerate(given):
                 came[rows, at] = values[rows]
         return came.take(self.order, axis=0)
 
+    def _points(self, at: int) -> npt.NDArray[Any]:
+        """Return the points of one column in source order."""
+        column = self.columns[at]
+        if not isinstance(column, Numbers):
+            return column.codes
+        if self.weights is None or self.weights[at] == 1:
+            return column.points
+        return np.where(column.present, column.points * self.weights[at], NULL_POINT)
+
     def only(self, kept: npt.NDArray[Any]) -> "QuasiTable":
         """Return the rows at some canonical positions, marked bool[n] or listed int64[m]."""
-        part = QuasiTable(self.columns, self.order[kept])
+        part = QuasiTable(self.columns, self.order[kept], self.weights)
         part.__dict__.update(points=self.points[kept], model=self.model)
         return part
 
@@ -88,6 +99,7 @@ class QuasiTable:
             last=np.concatenate([none, *(tree.last for tree in nodes)]),
             parent=np.concatenate([none, *(tree.parent for tree in nodes)]),
             share=np.concatenate([np.zeros(0), *(tree.share for tree in nodes)]),
+            weight=np.ones(len(self.columns)) if self.weights is None else self.weights,
         )
 
 
@@ -99,13 +111,14 @@ def read(
     workers: Workers,
     trees: Mapping[str, pa.StructArray | None] = MappingProxyType({}),
     domain: Domain | None = None,
+    weights: npt.NDArray[np.float64] | None = None,
 ) -> QuasiTable:
     """Return the quasi-identifiers named in ``types``, SQL types by name in the order of the call.
 
     lists: Arrow values by name. hashes: uint64[n], of the columns that are released unchanged.
     trees: rows of the hierarchy by name (see ``rows_of``), for columns that have one. domain: of
-    the whole table, if these are not all of its rows. Raises AnonError for a type or value that
-    labels cannot represent.
+    the whole table, if these are not all of its rows. weights: see ``QuasiTable``. Raises AnonError
+    for a type or value that labels cannot represent.
     """
     from anon_sql.kernels.hash.hashing import mix, mix_in
     from anon_sql.kernels.order.hash_order import by_hash
@@ -122,7 +135,7 @@ def read(
             row_hash = mix(row_hash, column.codes)
     if domain is not None:
         columns = [domain.placed(column) for column in columns]
-    return QuasiTable(tuple(columns), by_hash(row_hash))
+    return QuasiTable(tuple(columns), by_hash(row_hash), weights)
 
 
 def _column(

@@ -86,7 +86,7 @@ class Measured:
         measured = of_classes(rows, shown[shown > 0], int(sizes[stars].sum()), k)
         return {
             **measured,
-            "gcp": of_losses(rows, sizes, lost)["gcp"],
+            "gcp": of_losses(rows, sizes, lost, 0, self.table.model.weight)["gcp"],
             "iloss": of_heights(sizes, heights),
         }
 

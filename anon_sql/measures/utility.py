@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import fsum
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core.options import Choice
+from anon_sql.core.weights import of_columns
 from anon_sql.measures.pair import Pair
 
 Ints = npt.NDArray[np.int64]
@@ -26,12 +28,19 @@ UTILITY = pa.struct(
 FORM = Choice(("share", "dop"))
 
 
-def utility(pair: Pair, k: int, form: str = "share", *, adds: bool = False) -> dict[str, Any]:
+def utility(
+    pair: Pair,
+    k: int,
+    form: str = "share",
+    weights: Mapping[str, float] = MappingProxyType({}),
+    *,
+    adds: bool = False,
+) -> dict[str, Any]:
     """Return the fields of ``UTILITY``.
 
-    k: of cavg. form: of the NCP of texts, see ``set_loss``. adds: whether the release may have more
-    rows than the raw table, and then no gcp or iloss. Raises AnonError where raw and release do not
-    belong together.
+    k: of cavg. form: of the NCP of texts, see ``set_loss``. weights: of gcp, by column. adds:
+    whether the release may have more rows than the raw table, and then no gcp or iloss. Raises
+    AnonError where raw and release do not belong together.
     """
     if not adds:
         pair.require_no_more_rows()
@@ -39,9 +48,9 @@ def utility(pair: Pair, k: int, form: str = "share", *, adds: bool = False) -> d
     starred, released = pair.suppressed(found), pair.released_rows
     left_out = pair.rows - released
     suppressed = int(pair.sizes[starred].sum()) + left_out
-    lost = of_losses(
-        pair.rows, pair.sizes, [found[column.name].loss for column in pair.domains], left_out
-    )
+    names = [column.name for column in pair.domains]
+    losses = [found[name].loss for name in names]
+    lost = of_losses(pair.rows, pair.sizes, losses, left_out, of_columns(weights, names))
     heights = [found[column.name].height for column in pair.domains]
     measured = of_classes(pair.rows, pair.sizes[~starred], suppressed, k)
     return {
@@ -50,7 +59,7 @@ def utility(pair: Pair, k: int, form: str = "share", *, adds: bool = False) -> d
         "smallest_class": measured["smallest_class"] if released else None,
         "gcp": lost["gcp"] if left_out >= 0 else None,
         "iloss": of_heights(pair.sizes, heights, left_out) if left_out >= 0 else None,
-        "attributes": [column.name for column in pair.domains],
+        "attributes": names,
         "ncp": lost["ncp"],
     }
 
@@ -77,17 +86,27 @@ def of_classes(rows: int, sizes: Ints, suppressed: int, k: int) -> Mapping[str, 
 
 
 def of_losses(
-    rows: int, sizes: Ints, losses: Sequence[npt.NDArray[np.float64]], left_out: int = 0
+    rows: int,
+    sizes: Ints,
+    losses: Sequence[npt.NDArray[np.float64]],
+    left_out: int,
+    weights: npt.NDArray[np.float64],
 ) -> Mapping[str, Any]:
     """Return ``gcp`` and the mean ``ncp`` of each column; NULL for a table without rows.
 
     losses: of each column what every class loses, float64[m], a suppressed one 1. left_out: rows
-    that the release lacks, which lose 1 each.
+    that the release lacks, which lose 1 each. weights: float64[d], of the columns in gcp.
     """
     if not rows:
         return {"gcp": None, "ncp": [None] * len(losses)}
     ncp = [(fsum(sizes * loss) + left_out) / rows for loss in losses]
-    return {"gcp": fsum(ncp) / len(ncp), "ncp": ncp}
+    return {"gcp": weighted_mean(ncp, weights), "ncp": ncp}
+
+
+def weighted_mean(values: Sequence[float], weights: npt.NDArray[np.float64]) -> float:
+    """Return the mean of one value a column by the weights of the columns, float64[d]."""
+    share = weights / weights.max()  # the sum of very large weights is not finite
+    return fsum(share * values) / fsum(share)
 
 
 def of_heights(sizes: Ints, heights: Sequence[npt.NDArray[np.float64]], left_out: int = 0) -> float:

@@ -3,15 +3,16 @@
 It combines prior work: an order of rows that keeps near ones together and the optimal cut of that
 order (Ghinita et al. 2007), greedy orders (after k-member, Byun et al. 2007, and, for columns with
 hierarchies, top-down splitting, Xu et al. 2006), and simulated annealing (Kirkpatrick et al. 1983).
-Every class has k to 2k - 1 rows; no row is suppressed. l, t and persons are satisfied by merging
-classes and splitting them again within strata of like sensitive values (after Cao et al. 2011,
-SABRE); then a class may have more rows.
+Every class has k to 2k - 1 rows. l, t and persons are satisfied by merging classes and splitting
+them again within strata of like sensitive values (after Cao et al. 2011, SABRE); then a class may
+have more rows. No row is suppressed, unless ``suppression_limit`` allows it and all rows together
+then lose less (``suppressing``).
 """
 
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.core.options import Choice, OrNull, Positive, Whole
+from anon_sql.core.options import Choice, Number, OrNull, Positive, Whole
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.methods.parts.improving import improve, working_time
@@ -19,8 +20,10 @@ from anon_sql.methods.parts.merging import cheapest, merge_until_legal
 from anon_sql.methods.parts.ordering import Order, curve_order, cut_order
 from anon_sql.methods.parts.reordering import better_orders
 from anon_sql.methods.parts.splitting import split_classes
+from anon_sql.methods.parts.suppressing import suppress
 
 Classes = npt.NDArray[np.int32]
+ENOUGH = 1e-9  # tolerance of a share
 LOW, HIGH = 3.0, 10.0  # price of shortfalls, before classes merge and once they are legal
 
 
@@ -34,21 +37,31 @@ LOW, HIGH = 3.0, 10.0  # price of shortfalls, before classes merge and once they
     effort=Choice(("good", "fast", "best")),
     time_limit=Positive(),
     rounds=OrNull(Whole(0)),
+    suppression_limit=OrNull(Number(0, 1)),
 )
 def anonymize(table: QuasiTable, call: Call) -> Partition:
     """Return classes of k to 2k - 1 rows, or larger ones where more than k is required.
 
     effort: 'fast' cuts the order of a curve, 'good' the best of that and greedy orders, 'best'
-    improves the result by simulated annealing.
+    improves the result by simulated annealing. suppression_limit: share of the rows that may be
+    suppressed; then stats: most (rows), costly, refused, before and lost as in ``Suppression``.
     """
+    most = int((call.options["suppression_limit"] or 0) * table.rows + ENOUGH)
+    if most == 0:
+        return Partition(partitioned(table, call))
+    found = suppress(table, call, most, partitioned)
+    stats = {"most": most, "costly": found.costly, "refused": found.refused}
+    return Partition(found.classes, {**stats, "before": found.before, "lost": found.lost})
+
+
+def partitioned(table: QuasiTable, call: Call) -> Classes:
+    """Return legal classes, none suppressed."""
     started = working_time()
     effort, k = call.options["effort"], call.constraint.smallest
     order = curve_order(table, call.workers)
     if call.constraint.rules is None:
         classes = cut(table, order, k, call)
-        return Partition(
-            search(table, classes, call, started, 1.0) if effort == "best" else classes
-        )
+        return search(table, classes, call, started, 1.0) if effort == "best" else classes
     sizes = [k] if effort == "fast" else [size for size in (k, 2 * k) if size <= table.rows]
     found = [cut(table, order, size, call) for size in sizes]
     classes = least(table, [legal(table, classes, call) for classes in found], call)
@@ -57,7 +70,7 @@ def anonymize(table: QuasiTable, call: Call) -> Partition:
         better = least(table, [classes, before], call)
         after = legal(table, search(table, better, call, started, 1.0, HIGH), call)
         classes = least(table, [better, after], call)
-    return Partition(classes)
+    return classes
 
 
 def cut(table: QuasiTable, order: Order, k: int, call: Call) -> Classes:

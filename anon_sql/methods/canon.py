@@ -52,6 +52,7 @@ def canon(table: QuasiTable, call: Call) -> Partition:
         call.constraint.smallest,
         metric="euclid",
         seed=call.seed,
+        weights=table.model.weight,
         workers=call.workers,
         **call.options,
     )

@@ -15,7 +15,7 @@ connectivity-based outlier factor and Mondrian techniques", algorithm 1. Departu
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.core.columns import Numbers
+from anon_sql.core.columns import NULL_POINT, Numbers
 from anon_sql.core.options import Choice
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods import Call, Facts, Partition, method
@@ -61,6 +61,7 @@ def mondrian_cof(table: QuasiTable, call: Call) -> Partition:
         k,
         metric="euclid" if codes else "gower",
         variant="rayden",
+        weights=table.model.weight,
         workers=call.workers,
     )
     classes, stats = recover(
@@ -78,11 +79,12 @@ def mondrian_cof(table: QuasiTable, call: Call) -> Partition:
 
 
 def scaled_codes(table: QuasiTable) -> npt.NDArray[np.float64]:
-    """Return the table's points with codes scaled to [0, 1] too; NULL stays 1 from all else."""
+    """Return the points with codes scaled like numbers; NULL stays farthest from all else."""
     points = table.points.copy()
     for at, column in enumerate(table.columns):
         if not isinstance(column, Numbers):
             null = points[:, at] == table.model.null[at]
             most = points[~null, at].max(initial=0.0)
-            points[:, at] = np.where(null, 3.0, points[:, at] / max(most, 1.0))
+            scaled = points[:, at] / max(most, 1.0) * table.model.weight[at]
+            points[:, at] = np.where(null, NULL_POINT, scaled)
     return points

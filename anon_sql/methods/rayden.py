@@ -47,14 +47,23 @@ def rayden(table: QuasiTable, call: Call) -> Partition:
     from anon_sql.kernels.tree.vp_tree import vp_partition
 
     k, chosen, points = call.constraint.smallest, call.options, table.points
+    weights = table.model.weight
     tree = {name: chosen[name] for name in ("vantage", "cut", "tries")}
 
     def grow(part: npt.NDArray[np.float64], seed: int) -> Leaves:
-        return vp_partition(part, k, metric="gower", seed=seed, workers=call.workers, **tree)
+        return vp_partition(
+            part, k, metric="gower", seed=seed, weights=weights, workers=call.workers, **tree
+        )
 
     leaves = grow(points, call.seed)
     scores = cof_score(
-        points, leaves, k, metric="gower", variant=chosen["variant"], workers=call.workers
+        points,
+        leaves,
+        k,
+        metric="gower",
+        variant=chosen["variant"],
+        weights=weights,
+        workers=call.workers,
     )
     classes, stats = recover(
         table,

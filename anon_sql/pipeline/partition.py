@@ -16,6 +16,7 @@ from anon_sql.core.constraints import Constraint, Sensitive, constraint
 from anon_sql.core.hierarchy.rows import rows_of
 from anon_sql.core.table import QuasiTable, read
 from anon_sql.core.table_domain import Domain
+from anon_sql.core.weights import relative
 from anon_sql.core.workers import Workers
 from anon_sql.methods.parts.joining import accompany_suppressed, dense, place_suppressed
 from anon_sql.methods.parts.protecting import protect
@@ -58,7 +59,16 @@ def prepare(
     compiling.announce()
     trees = rows_of(paths, request.quasi, request.time_zone)
     workers = Workers(function, request.threads)
-    table = read(function, request.quasi, source.quasi, source.hashes, workers, trees, domain)
+    table = read(
+        function,
+        request.quasi,
+        source.quasi,
+        source.hashes,
+        workers,
+        trees,
+        domain,
+        relative(request.weights, list(request.quasi)),
+    )
     real = None if source.real is None else source.real[table.order]
     counted = table.order if real is None else table.order[real]
     limits = constraint_of(source, request, paths, counted, domain)
@@ -67,7 +77,15 @@ def prepare(
     given = _given_classes(source, table)
     strata = strata_of(table, request.strata)
     call = methods.Call(
-        function, limits, request.seed, workers, request.options, given, real, strata
+        function,
+        limits,
+        request.seed,
+        workers,
+        request.options,
+        given,
+        real,
+        strata,
+        shown=request.suppressed == "keep",
     )
     require_strata(call, table.rows)
     return Prepared(table, call, method, trees, domain)

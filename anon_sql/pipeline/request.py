@@ -8,6 +8,7 @@ from anon_sql.core.columns import is_number
 from anon_sql.core.constraints import KINDS
 from anon_sql.core.options import Choice, Number, Option, OrNull, Positive, Whole, read
 from anon_sql.core.roles import Roles, fold, named
+from anon_sql.core.weights import read_weights
 from anon_sql.errors import AnonError, did_you_mean, listed
 from anon_sql.methods import Method
 
@@ -45,7 +46,8 @@ class Request:
     name, with whether t uses the ordered distance. entity: the column that identifies persons.
     classes: the column of given class ids. options: parameters of the method. threads: number of
     threads. time_zone: of timestamps that the hierarchy writes without one. strata: the
-    quasi-identifiers that are not generalized. Others: as in the SQL interface.
+    quasi-identifiers that are not generalized. weights: of quasi-identifiers by name; those that
+    are left out have 1. Others: as in the SQL interface.
     """
 
     function: str
@@ -69,6 +71,7 @@ class Request:
     threads: int = 1
     time_zone: str = "UTC"
     strata: tuple[str, ...] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def typed(self) -> bool:
@@ -150,6 +153,7 @@ def request(
         threads=threads,
         time_zone=time_zone,
         strata=_strata(function, given.get("strata"), roles.quasi),
+        weights=read_weights(function, given.get("weights"), roles.quasi),
     )
 
 

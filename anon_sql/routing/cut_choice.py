@@ -25,7 +25,7 @@ class Axis:
     codes: int32[n], distinct values in ascending order (leaves of a hierarchy from left to right),
     -1 for NULL. order: int32[n], the rows in the order of their codes. first: int32[…], a row of
     each code. place: float64[…], the point of each code of a number. distinct: of the whole table,
-    for text. tree: of a hierarchy.
+    for text. tree: of a hierarchy. matters: the weight of its loss.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Axis:
     place: npt.NDArray[np.float64] | None = None
     distinct: int = 1
     tree: Hierarchy | None = None
+    matters: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,8 @@ def best(axes: Sequence[Axis], orders: Sequence[Codes], weights: Weights) -> Cho
     found: tuple[tuple[bool, float, float], Chosen] | None = None
     for at, (own, rows) in enumerate(zip(axes, orders, strict=True)):
         for saved, share, test, codes, null in _candidates(own, rows, weights):
-            rank = (share >= LEAST, round(saved * 2 * share, 12), round(share, 12))
+            gain = saved * own.matters * 2 * share
+            rank = (share >= LEAST, round(gain, 12), round(share, 12))
             if share > 0 and (found is None or rank > found[0]):
                 found = rank, Chosen(at, test, codes, null)
     return None if found is None else found[1]

@@ -1,7 +1,7 @@
 """Grow the routing tree on a sample: cut where most information loss is saved in even parts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ from anon_sql.core.hierarchy.rows import rows_of
 from anon_sql.core.printing import printed
 from anon_sql.core.table import read
 from anon_sql.core.table_domain import Domain
+from anon_sql.core.weights import of_columns
 from anon_sql.core.workers import Workers
 from anon_sql.pipeline.request import Request
 from anon_sql.routing.cut_choice import Axis, Chosen, axis, best
@@ -48,7 +49,11 @@ def grow(
         rows_of(paths, request.quasi, request.time_zone),
         domain,
     )
-    axes = [axis(column) for column in table.columns]
+    matter = of_columns(request.weights, list(request.quasi))
+    axes = [
+        replace(axis(column), matters=weight)
+        for column, weight in zip(table.columns, matter / matter.max(), strict=True)
+    ]
     grown = _Growing(axes, weights, leaf_rows * int(weights.sum()) / max(domain.rows, 1))
     root = grown.node([each.order for each in axes], 0)
     return Tree(root, _texts(request, values, grown.points), grown.leaves)

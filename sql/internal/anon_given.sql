@@ -59,16 +59,17 @@ FROM
     query_table(__anon_release_groups);
 
 -- Return one row, __anon_found: every measure of information loss. k: for cavg. ncp: the form of NCP
--- for text. adds: whether the release may have more rows than the raw table.
+-- for text. adds: whether the release may have more rows than the raw table. weights: of gcp.
 CREATE OR REPLACE MACRO __anon_measures(
     __anon_function, __anon_raw, __anon_released, __anon_qids, __anon_hierarchy,
-    __anon_k := 5, __anon_ncp := 'share', __anon_adds := false
+    __anon_k := 5, __anon_ncp := 'share', __anon_adds := false, __anon_weights := NULL
 ) AS TABLE
 WITH __anon_classed AS (
     FROM __anon_groups(
         __anon_released, __anon_measure_call(__anon_raw, __anon_qids, NULL), 'quasi')
 )
-SELECT __anon_utility(__anon_function, __anon_given, __anon_k, __anon_ncp, __anon_adds)
+SELECT __anon_utility(
+    __anon_function, __anon_given, __anon_k, __anon_ncp, __anon_adds, __anon_weights)
     AS __anon_found
 FROM __anon_given(
     __anon_raw, __anon_released, __anon_measure_call(__anon_raw, __anon_qids, NULL),

@@ -8,13 +8,19 @@
 -- ncp: 'share', or 'dop' for (values - 1) / (values in the raw table - 1) in text.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- weights: how much each quasi-identifier counts in the mean, such as MAP {'age': 2, 'city': 0.5}; 1
+--   for those that are left out.
 -- Returns: DOUBLE, 0…1; NULL for an empty raw table, and for a release with more rows than its raw
 --   table, in which added rows cannot be distinguished (use sdka_stats).
 -- Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw and
---   release swapped, an unknown ncp.
+--   release swapped, an unknown ncp, weights that are not numbers of
+--   quasi-identifiers.
 -- Example: SELECT gcp('people', 'release', qids := ['age', 'city']);
-CREATE OR REPLACE MACRO gcp(raw, released, ncp := 'share', qids := NULL, hierarchy := NULL) AS (
+CREATE OR REPLACE MACRO gcp(
+    raw, released, ncp := 'share', qids := NULL, hierarchy := NULL, weights := NULL
+) AS (
     SELECT __anon_found.gcp
     FROM __anon_measures(
-        'gcp', raw, released, qids, hierarchy, __anon_ncp := ncp, __anon_adds := true)
+        'gcp', raw, released, qids, hierarchy, __anon_ncp := ncp, __anon_adds := true,
+        __anon_weights := weights)
 );

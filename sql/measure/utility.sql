@@ -4,6 +4,7 @@
 -- k: the k of the release, in rows; cavg is a multiple of it.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- weights: of gcp, as there.
 -- Returns: one row: rows (of the raw table), released_rows, suppressed (rows shown as * or left
 --   out), classes (without the suppressed rows), smallest_class (with the suppressed rows as one
 --   class, as in k_anonymity), dm, dm_star, cavg, gcp, iloss, suppression_rate, each as in the function
@@ -11,9 +12,12 @@
 -- Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw and
 --   release swapped, k below 1.
 -- Example: SELECT * FROM utility('people', 'release', k := 5, qids := ['age', 'city']);
-CREATE OR REPLACE MACRO utility(raw, released, k := 5, qids := NULL, hierarchy := NULL) AS TABLE
+CREATE OR REPLACE MACRO utility(
+    raw, released, k := 5, qids := NULL, hierarchy := NULL, weights := NULL
+) AS TABLE
 SELECT
     __anon_found.rows, __anon_found.released_rows, __anon_found.suppressed, __anon_found.classes,
     __anon_found.smallest_class, __anon_found.dm, __anon_found.dm_star, __anon_found.cavg,
     __anon_found.gcp, __anon_found.iloss, __anon_found.suppression_rate
-FROM __anon_measures('utility', raw, released, qids, hierarchy, __anon_k := k);
+FROM __anon_measures(
+    'utility', raw, released, qids, hierarchy, __anon_k := k, __anon_weights := weights);

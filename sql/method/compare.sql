@@ -16,6 +16,8 @@
 -- seed: seed of all random choices.
 -- options: parameters of single methods, such as {'rayden': {'cut': 'aligned'}}; all others have
 --   their defaults.
+-- weights: how much the loss of each quasi-identifier matters, to the methods that take weights and
+--   in gcp; 1 for those that are left out.
 -- Returns: a row per method and k: method, k, seconds (inside the method alone); rows, suppressed,
 --   classes, smallest_class, dm, dm_star, cavg, gcp, iloss, suppression_rate (as in utility); note
 --   (NULL, or the reason why there is no release and all measures are NULL).
@@ -25,7 +27,8 @@
 CREATE OR REPLACE MACRO compare(
     tbl, methods := NULL, ks := [5, 10, 25, 50, 100], qids := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, hierarchy := NULL, seed := 42, options := NULL,
-    l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, beta := NULL, delta := NULL
+    l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, beta := NULL, delta := NULL,
+    weights := NULL
 ) AS TABLE
 SELECT unnest(__anon_one)
 FROM (
@@ -38,5 +41,5 @@ FROM (
             __anon_beta := beta, __anon_delta := delta),
         system.main.struct_pack(
             seed := seed, l := l, l_kind := l_kind, c := c, t := t, beta := beta, delta := delta,
-            methods := methods, ks := ks, options := options),
+            methods := methods, ks := ks, options := options, weights := weights),
         hierarchy, 'none'));

@@ -1,5 +1,6 @@
 -- A k-anonymous release with the least information loss that the effort allows: classes of k to 2k
--- - 1 rows, chosen by their loss (NCP) and not by a distance. No row is suppressed.
+-- - 1 rows, chosen by their loss (NCP) and not by a distance. No row is suppressed unless
+-- suppression_limit allows it.
 --
 -- tbl: name of the relation. k: smallest size of an equivalence class, in rows. qids, sensitive,
 --   identifiers, keep: column names; NULL means as declared in comments. Every column needs a role;
@@ -22,6 +23,10 @@
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
 --   by nodes and scored by the leaves below them; NULL for none.
 -- strata: quasi-identifiers that are not generalized; no class crosses their values.
+-- weights: how much the loss of each quasi-identifier matters, such as MAP {'age': 2, 'city': 0.5};
+--   1 for those that are left out.
+-- suppression_limit: the share of the rows that may be suppressed, 0…1, where all rows together then
+--   lose less, a suppressed one everything; NULL or 0 for none. anonymize_stats says what it saved.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -32,7 +37,7 @@ CREATE OR REPLACE MACRO anonymize(
     format := 'label', suppressed := 'keep', seed := 42,
     effort := 'good', time_limit := 30, rounds := NULL,
     hierarchy := NULL, beta := NULL, delta := NULL,
-    strata := NULL
+    strata := NULL, weights := NULL, suppression_limit := NULL
 ) AS TABLE
 FROM __anon_release(
     'anonymize', tbl, k, __anon_scope(
@@ -41,7 +46,7 @@ FROM __anon_release(
         __anon_beta := beta, __anon_delta := delta),
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
-        c := c, t := t, beta := beta, delta := delta, strata := strata,
+        c := c, t := t, beta := beta, delta := delta, strata := strata, weights := weights,
         effort := effort, time_limit := time_limit,
-        rounds := rounds),
+        rounds := rounds, suppression_limit := suppression_limit),
     __anon_hierarchy := hierarchy);

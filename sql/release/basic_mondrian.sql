@@ -16,6 +16,8 @@
 -- seed: no effect, because the method makes no random choice.
 -- hierarchy: name of a relation with attribute, value, level and label; NULL for none.
 -- strata: quasi-identifiers that are not generalized; no class crosses their values.
+-- weights: how much the loss of each quasi-identifier matters, such as MAP {'age': 2, 'city': 0.5};
+--   1 for those that are left out.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, a value that
 --   its hierarchy lacks.
@@ -25,7 +27,7 @@ CREATE OR REPLACE MACRO basic_mondrian(
     l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
     format := 'label', suppressed := 'keep', seed := 42, hierarchy := NULL,
     beta := NULL, delta := NULL,
-    strata := NULL
+    strata := NULL, weights := NULL
 ) AS TABLE
 FROM __anon_release(
     'basic_mondrian', tbl, k, __anon_scope(
@@ -34,5 +36,5 @@ FROM __anon_release(
         __anon_beta := beta, __anon_delta := delta),
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
-        c := c, t := t, beta := beta, delta := delta, strata := strata),
+        c := c, t := t, beta := beta, delta := delta, strata := strata, weights := weights),
     __anon_hierarchy := hierarchy);

@@ -20,6 +20,8 @@
 -- hierarchy: name of a relation with attribute, value, level and label; NULL for none. None of its
 --   attributes may be a quasi-identifier, because the distance needs numbers.
 -- strata: quasi-identifiers that are not generalized; no class crosses their values.
+-- weights: how much the loss of each quasi-identifier matters, such as MAP {'age': 2, 'city': 0.5};
+--   1 for those that are left out.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a quasi-identifier that is text or has a hierarchy (use rayden), k above the number of
 --   rows.
@@ -30,7 +32,7 @@ CREATE OR REPLACE MACRO canon(
     format := 'label', suppressed := 'keep', seed := 42,
     vantage := 'random', cut := 'median', tries := 8,
     hierarchy := NULL, beta := NULL, delta := NULL,
-    strata := NULL
+    strata := NULL, weights := NULL
 ) AS TABLE
 FROM __anon_release(
     'canon', tbl, k, __anon_scope(
@@ -39,7 +41,7 @@ FROM __anon_release(
         __anon_beta := beta, __anon_delta := delta),
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
-        c := c, t := t, beta := beta, delta := delta, strata := strata,
+        c := c, t := t, beta := beta, delta := delta, strata := strata, weights := weights,
         vantage := vantage, cut := cut,
         tries := tries),
     __anon_hierarchy := hierarchy);

@@ -23,6 +23,8 @@
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
 --   by nodes; NULL for none.
 -- strata: quasi-identifiers that are not generalized; no class crosses their values.
+-- weights: how much the loss of each quasi-identifier matters, such as MAP {'age': 2, 'city': 0.5};
+--   1 for those that are left out.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options, scikit-learn (extra ml) not installed.
@@ -33,7 +35,7 @@ CREATE OR REPLACE MACRO dop(
     format := 'label', suppressed := 'keep', seed := 42,
     eps := NULL, min_samples := NULL, loss := 'lil', noise := 'class',
     hierarchy := NULL, beta := NULL, delta := NULL,
-    strata := NULL
+    strata := NULL, weights := NULL
 ) AS TABLE
 FROM __anon_release(
     'dop', tbl, k, __anon_scope(
@@ -42,7 +44,7 @@ FROM __anon_release(
         __anon_beta := beta, __anon_delta := delta),
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
-        c := c, t := t, beta := beta, delta := delta, strata := strata,
+        c := c, t := t, beta := beta, delta := delta, strata := strata, weights := weights,
         eps := eps, min_samples := min_samples,
         loss := loss, noise := noise),
     __anon_hierarchy := hierarchy);

@@ -19,6 +19,8 @@
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
 --   by nodes; NULL for none.
 -- strata: quasi-identifiers that are not generalized; no class crosses their values.
+-- weights: how much the loss of each quasi-identifier matters, such as MAP {'age': 2, 'city': 0.5};
+--   1 for those that are left out.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -29,7 +31,7 @@ CREATE OR REPLACE MACRO mondrian(
     format := 'label', suppressed := 'keep', seed := 42,
     partitioning := 'strict', columns := 'any',
     hierarchy := NULL, beta := NULL, delta := NULL,
-    strata := NULL
+    strata := NULL, weights := NULL
 ) AS TABLE
 FROM __anon_release(
     'mondrian', tbl, k, __anon_scope(
@@ -38,7 +40,7 @@ FROM __anon_release(
         __anon_beta := beta, __anon_delta := delta),
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
-        c := c, t := t, beta := beta, delta := delta, strata := strata,
+        c := c, t := t, beta := beta, delta := delta, strata := strata, weights := weights,
         partitioning := partitioning,
         columns := columns),
     __anon_hierarchy := hierarchy);

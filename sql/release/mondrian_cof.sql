@@ -26,6 +26,8 @@
 -- threshold: a row is an outlier if its COF is above this number, and alpha has no effect; NULL
 --   for the rule of alpha.
 -- strata: quasi-identifiers that are not generalized; no class crosses their values.
+-- weights: how much the loss of each quasi-identifier matters, such as MAP {'age': 2, 'city': 0.5};
+--   1 for those that are left out.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -37,7 +39,7 @@ CREATE OR REPLACE MACRO mondrian_cof(
     alpha := 2.0, partitioning := 'strict', repair := 'cap', unrecovered := 'return',
     distance := 'gower',
     hierarchy := NULL, threshold := NULL, beta := NULL, delta := NULL,
-    strata := NULL
+    strata := NULL, weights := NULL
 ) AS TABLE
 FROM __anon_release(
     'mondrian_cof', tbl, k, __anon_scope(
@@ -46,7 +48,7 @@ FROM __anon_release(
         __anon_beta := beta, __anon_delta := delta),
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
-        c := c, t := t, beta := beta, delta := delta, strata := strata,
+        c := c, t := t, beta := beta, delta := delta, strata := strata, weights := weights,
         alpha := alpha, partitioning := partitioning,
         repair := repair, unrecovered := unrecovered, distance := distance, threshold := threshold),
     __anon_hierarchy := hierarchy);

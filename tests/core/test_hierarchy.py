@@ -75,7 +75,8 @@ def test_the_kernel_climbs_to_the_same_share(paths):
     tree = tree_of(paths)
     none = np.zeros(1, dtype=np.int64)
     model = LossModel(
-        np.array([TREE]), none, none.astype(float), none, tree.last, tree.parent, tree.share
+        *(np.array([TREE]), none, none.astype(float), none, tree.last, tree.parent, tree.share),
+        weight=np.ones(1),
     )
     for low in range(tree.leaves):
         for high in range(low, tree.leaves):

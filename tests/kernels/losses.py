@@ -21,7 +21,7 @@ def tree():
 
 
 def table(n, kinds, seed, nulls=0.1, categories=5):
-    """points float64[n, d] and a model, columns of the kinds named."""
+    """points float64[n, d] and a model, columns of the kinds named and of several weights."""
     rng = np.random.default_rng(seed)
     d = len(kinds)
     points, null = np.zeros((n, d)), np.zeros(d)
@@ -32,10 +32,13 @@ def table(n, kinds, seed, nulls=0.1, categories=5):
             null[c] = LEAVES if kind == TREE else categories
             points[:, c] = rng.integers(0, int(null[c]), n)
         points[rng.random(n) < nulls, c] = null[c]
+    weight = np.array([0.5 ** (c % 3) for c in range(d)])
+    numbers = (np.array(kinds) == NUMBER) & (points != null)
+    points = np.where(numbers, points * weight, points)
     values = [len(set(points[:, c])) if kind == SET else 0 for c, kind in enumerate(kinds)]
     last, parent, share = tree()
     kinds, values = np.array(kinds, dtype=np.int64), np.array(values, dtype=np.int64)
-    model = LossModel(kinds, values, null, np.zeros(d, np.int64), last, parent, share)
+    model = LossModel(kinds, values, null, np.zeros(d, np.int64), last, parent, share, weight)
     return points, model
 
 
@@ -55,13 +58,13 @@ def loss(points, model, rows):
         if len(held) == 1:
             continue
         if model.null[c] in held:
-            total += 1.0
+            total += model.weight[c]
         elif kind == NUMBER:
             total += max(held) - min(held)
         elif kind == SET:
-            total += len(held) / model.values[c]
+            total += model.weight[c] * len(held) / model.values[c]
         else:
             paths = [above(int(leaf), model) for leaf in held]
             common = next(node for node in paths[0] if all(node in path for path in paths))
-            total += model.share[common]
+            total += model.weight[c] * model.share[common]
     return len(rows) * total

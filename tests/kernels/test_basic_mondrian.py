@@ -26,6 +26,7 @@ def model_of(kinds, points):
     return LossModel(
         np.array(kinds), np.array(distinct), np.array([NULL[kind] for kind in kinds]),
         np.zeros(len(kinds), dtype=np.int64), GROWN.last, GROWN.parent, GROWN.share,
+        np.ones(len(kinds)),
     )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ def every_kind(n, seed, nulls=0.1):
         last=np.array([0, 1, 2, 3, 4, 1, 4, 4]),
         parent=np.array([5, 5, 6, 6, 6, 7, 7, 7]),
         share=np.array([0, 0, 0, 0, 0, 0.4, 0.6, 1.0]),
+        weight=np.ones(6),
     )
     points = np.column_stack(
         [

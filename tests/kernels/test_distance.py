@@ -7,12 +7,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.kernels.loss.distance import EUCLID, GOWER, draw, draw_below, key, keys_to
+from anon_sql.kernels.loss.distance import (
+    EUCLID,
+    GOWER,
+    METRICS,
+    draw,
+    draw_below,
+    key,
+    keys_to,
+    measure_of,
+)
 from tests.drawing import examples
 
+ALONE = measure_of("gower", 1, None)
 
-def twin_key(a, b, metric):
-    differences = [min(abs(x - y), 1.0) for x, y in zip(a, b, strict=True)]
+
+def twin_key(a, b, metric, weights=None):
+    most = weights or [1.0] * len(a)
+    differences = [min(abs(x - y), w) for x, y, w in zip(a, b, most, strict=True)]
     if metric == EUCLID:
         return round(math.sqrt(sum(x * x for x in differences)) * 1e9)
     return round(sum(differences) / len(differences) * 1e9)
@@ -28,26 +40,28 @@ pairs = st.integers(1, 12).flatmap(
 @given(pairs, st.sampled_from([GOWER, EUCLID]))
 def test_key_is_the_twins(pair, metric):
     points = np.array(pair)
-    assert key(points, 0, 1, metric) == twin_key(*pair, metric) == key(points, 1, 0, metric)
-    assert key(points, 0, 0, metric) == 0
+    for weights in (None, [1.0, *np.linspace(0, 0.9, points.shape[1] - 1)]):
+        how = measure_of(METRICS[metric], points.shape[1], weights and np.array(weights))
+        assert key(points, 0, 1, how) == twin_key(*pair, metric, weights) == key(points, 1, 0, how)
+        assert key(points, 0, 0, how) == 0
 
 
 def test_null_is_near_null_and_far_from_all_else():
     points = np.array([[3.0], [3.0], [0.0], [1.0]])
-    assert [key(points, 0, row, GOWER) for row in range(4)] == [0, 0, 10**9, 10**9]
+    assert [key(points, 0, row, ALONE) for row in range(4)] == [0, 0, 10**9, 10**9]
 
 
 def test_distances_that_differ_by_rounding_alone_are_ties():
     points = np.array([[0.0], [0.1 + 0.2], [0.3]])
     assert points[1, 0] != points[2, 0]
-    assert key(points, 0, 1, GOWER) == key(points, 0, 2, GOWER)
+    assert key(points, 0, 1, ALONE) == key(points, 0, 2, ALONE)
 
 
 @pytest.mark.parametrize("metric", [GOWER, EUCLID])
 def test_keys_to_follows_the_rows_given(metric):
     points = np.random.default_rng(1).random((20, 3))
     rows, out = np.array([7, 3, 19, 3], np.int32), np.empty(4, np.int64)
-    keys_to(points, rows, 5, metric, out)
+    keys_to(points, rows, 5, measure_of(METRICS[metric], 3, None), out)
     assert out.tolist() == [twin_key(points[row], points[5], metric) for row in rows]
 
 

@@ -15,8 +15,9 @@ def twin(points, rows, model, width, few, many):
 
     def value(row, c):
         if points[row, c] == model.null[c]:
-            return np.float32(2)
-        return np.float32(points[row, c] / (model.null[c] if model.kind[c] == TREE else 1.0))
+            return np.float32(2 * model.weight[c])
+        unit = model.weight[c] / model.null[c] if model.kind[c] == TREE else 1.0
+        return np.float32(points[row, c] * unit)
 
     def score(row):
         total, zero = np.float32(0), np.float32(0)
@@ -31,7 +32,9 @@ def twin(points, rows, model, width, few, many):
             for memory in (few, many):
                 box = {points[old, c] for old in gone[-memory:]}
                 if points[row, c] not in box:
-                    part += np.float32((2 if len(box) == 1 else 1) / model.values[c])
+                    part += np.float32(
+                        (2 if len(box) == 1 else 1) * model.weight[c] / model.values[c]
+                    )
             total += part
         return total
 

@@ -39,7 +39,10 @@ def twin(kinds, points, k, seed):
         total = 0
         for c, kind in enumerate(kinds):
             two = [points[row, c], middle[c]]
-            total += float(two[0] != two[1]) if kind == "set" else loss(kind, model, c, two)
+            if kind == "set":
+                total += model.weight[c] * (two[0] != two[1])
+            else:
+                total += loss(kind, model, c, two)
         return round(total * 1e9)
 
     def centres():

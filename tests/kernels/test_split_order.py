@@ -60,7 +60,8 @@ def twin(points, rows, model, tries):
 
 
 def only(model, column):
-    return {name: getattr(model, name)[[column]] for name in ("kind", "values", "null", "base")}
+    names = ("kind", "values", "null", "base", "weight")
+    return {name: getattr(model, name)[[column]] for name in names}
 
 
 @pytest.mark.parametrize("kinds", [[NUMBER], [SET, SET], [TREE, TREE], [NUMBER, SET, TREE, SET]])

@@ -21,6 +21,28 @@ def test_dops_form_by_hand(measured):
     assert measured("gcp(ncp := 'dop')") == pytest.approx((AGE + city) / 22)
 
 
+@pytest.mark.parametrize("weights", [{"age": 3}, {"AGE": 0.5, "city": 4}, {"city": 0}, {"age": 7}])
+def test_weights_of_columns(hand, weights):
+    """The mean NCP of the columns, each by its weight; 1 for those that are left out."""
+    qids = ["age", "city"]
+    loss = "SELECT attribute, ncp FROM attribute_loss('raw', 'label', qids := $qids)"
+    ncp = dict(hand.execute(loss, {"qids": qids}).fetchall())
+    given = {"age": 1, "city": 1} | {name.lower(): weight for name, weight in weights.items()}
+    mean = sum(given[name] * ncp[name] for name in qids) / sum(given.values())
+    query = "SELECT gcp('raw', 'label', qids := $qids, weights := $weights)"
+    ((found,),) = hand.execute(query, {"qids": qids, "weights": weights}).fetchall()
+    assert found == pytest.approx(mean)
+    query = "SELECT gcp FROM utility('raw', 'label', qids := $qids, weights := $weights)"
+    assert hand.execute(query, {"qids": qids, "weights": weights}).fetchall() == [(found,)]
+
+
+def test_weights_that_are_refused(hand):
+    said = "gcp: weights must name quasi-identifiers, got 'agee'; did you mean age? (age)"
+    assert said in fails(
+        hand, "SELECT gcp('raw', 'label', qids := ['age'], weights := MAP {'agee': 2})"
+    )
+
+
 def test_an_unknown_form(hand):
     said = "gcp: ncp must be one of 'share', 'dop', got 'shares'; did you mean share? (share, dop)"
     assert fails(hand, "SELECT gcp('raw', 'label', ncp := 'shares', qids := ['age'])") == said

@@ -90,6 +90,23 @@ def test_numbers_alone_and_another_seed(people):
     agree(people, found, "people", more)
 
 
+def test_weights(people):
+    """In the methods that take them, and in gcp of all."""
+    people.execute(HIERARCHIES)
+    weights = ", weights := MAP {'born': 8, 'city': 0.5}"
+    methods = ["anonymize", "datafly", "mondrian", "oka", "rayden"]
+    more = f", methods := {methods}, ks := [5], hierarchy := 'h'{weights}"
+    found = compared(people, "people", more)
+    assert len(found) == len(methods)
+    for (method, k), row in found.items():
+        own = "" if method == "datafly" else weights
+        people.execute(
+            f"CREATE OR REPLACE TABLE r AS FROM {method}('people', k := {k}, hierarchy := 'h'{own})"
+        )
+        gcp = f"SELECT gcp('people', 'r', hierarchy := 'h'{weights})"
+        assert people.sql(gcp).fetchall() == [(pytest.approx(row[7], rel=1e-12),)], method
+
+
 def test_options_of_a_method(people):
     """The others keep their defaults."""
     chosen = "unrecovered := 'suppress', alpha := 0.3, cut := 'aligned'"

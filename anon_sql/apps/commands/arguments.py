@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from math import isnan, nan
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -78,6 +79,22 @@ def names(given: Sequence[str]) -> list[str]:
     """Return the names in repeated options of comma-separated names; quotes protect a comma."""
     lines = csv.reader(given, skipinitialspace=True)
     return [name.strip() for line in lines for name in line if name.strip()]
+
+
+def weights(function: str, given: Sequence[str]) -> dict[str, float] | None:
+    """Return the numbers in repeated options of pairs such as age=3; None for none."""
+    found: dict[str, float] = {}
+    for pair in names(given):
+        name, _, number = pair.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = nan
+        if not name or isnan(value) or name in found:
+            rule = "--weights must be a column, = and a number, each column once"
+            raise AnonError(function, rule, f"'{pair}'", "write --weights age=3,city=0.5")
+        found[name] = value
+    return found or None
 
 
 def statement(

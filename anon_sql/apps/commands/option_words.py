@@ -8,7 +8,7 @@ _OPTIONS = {
     "l_kind": "--l-kind",
     **{name: f"--{name}" for name in ("sensitive", "keep", "entity", "hierarchy")},
     **{name: f"--{name}" for name in ("k", "l", "c", "t", "beta", "delta", "seed")},
-    **{name: f"--{name}" for name in ("format", "suppressed", "strata")},
+    **{name: f"--{name}" for name in ("format", "suppressed", "strata", "weights")},
     **{name: f"--{name}" for name in ("ks", "methods")},
 }
 _NAMES = "|".join(_OPTIONS)

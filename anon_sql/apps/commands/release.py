@@ -71,6 +71,9 @@ def release(
     keep: arguments.Keep = [],  # noqa: B006
     hierarchy: arguments.Hierarchy = None,
     strata: Annotated[Columns, typer.Option(help="Columns of --quasi that stay as they are.")] = [],  # noqa: B006
+    weights: Annotated[
+        Columns, typer.Option(help="How much the detail of columns matters: age=3,city=0.5")
+    ] = [],  # noqa: B006
     format_: Annotated[
         Format, typer.Option("--format", help="Text labels, or typed ranges and lists.")
     ] = Format.LABEL,
@@ -117,7 +120,8 @@ def release(
         _check_manifest(target, with_manifest, overwrite)
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
         roles = dict(zip(manifest.ROLES, given, strict=True))
-        options = _options(format_, effort, method, arguments.names(strata))
+        matter = arguments.weights("release", weights)
+        options = _options(format_, effort, method, arguments.names(strata), matter)
         asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t, "beta": beta}
         asked |= {"delta": delta, "entity": entity, "suppressed": suppressed.value, "seed": seed}
         stated = arguments.statement(purpose, recipient, assumption)
@@ -135,8 +139,8 @@ def release(
             released = held.enter_context(in_table(con, name, call, target, wishes))
             measured = released.measures or arguments.measured(
                 con,
-                "FROM utility('raw', 'released', k := ?, qids := ?, hierarchy := ?)",
-                [k, roles["qids"], trees],
+                "FROM utility('raw', 'released', k := ?, qids := ?, hierarchy := ?, weights := ?)",
+                [k, roles["qids"], trees, matter],
             )
             labelled = [*roles["qids"], *roles["sensitive"]]
             kept = kept_columns(con, "released", labelled)
@@ -167,13 +171,18 @@ def release(
 
 
 def _options(
-    format_: Format, effort: Effort | None, method: str, strata: list[str]
+    format_: Format,
+    effort: Effort | None,
+    method: str,
+    strata: list[str],
+    weights: dict[str, float] | None,
 ) -> dict[str, Any]:
     """Return the options that the manifest states beside the constraints.
 
     Raises AnonError for an effort of a method that has none.
     """
-    options = {"format": format_.value, **({"strata": strata} if strata else {})}
+    chosen = {"format": format_.value, "strata": strata, "weights": weights}
+    options = {name: value for name, value in chosen.items() if value}
     if effort is None:
         return options
     if fold(method) != "anonymize":

@@ -21,12 +21,13 @@ from anon_sql.core.hierarchy.rows import rows_of
 from anon_sql.core.labels.grammar import STAR
 from anon_sql.core.options import Whole
 from anon_sql.core.roles import Roles, assign, fold
+from anon_sql.core.weights import of_columns, read_weights
 from anon_sql.hosts.spark.frame import HELPER, Frame, column_of, described
 from anon_sql.hosts.spark.pyspark_parts import sql_functions
 from anon_sql.hosts.spark.requesting import hierarchy_rows
 from anon_sql.measures.domain import Domain, domain
 from anon_sql.measures.pair import Pair, is_label, require_types
-from anon_sql.measures.utility import of_classes, of_heights, of_losses
+from anon_sql.measures.utility import of_classes, of_heights, of_losses, weighted_mean
 
 COLUMNS = (
     "rows long, released_rows long, suppressed long, classes long, smallest_class long, dm long, "
@@ -36,13 +37,15 @@ ROWS, STARRED = HELPER + "rows", HELPER + "starred"
 Ints = npt.NDArray[np.int64]
 
 
-def gcp(raw: Any, released: Any, *, qids: Any = None, hierarchy: Any = None) -> float | None:
+def gcp(
+    raw: Any, released: Any, *, qids: Any = None, hierarchy: Any = None, weights: Any = None
+) -> float | None:
     """Return the global certainty penalty of a release, 0 to 1, as the SQL function ``gcp``.
 
     raw, released: DataFrames. qids: the quasi-identifiers; None for those that comments on the
-    columns of ``raw`` declare. hierarchy: as in a release. Raises AnonError as in SQL.
+    columns of ``raw`` declare. hierarchy, weights: as in a release. Raises AnonError as in SQL.
     """
-    found = _measured("gcp", raw, released, 5, qids, hierarchy)["gcp"]
+    found = _measured("gcp", raw, released, 5, qids, hierarchy, weights)["gcp"]
     return None if found is None else float(found)
 
 
@@ -55,12 +58,20 @@ def k_anonymity(raw: Any, released: Any, *, qids: Any = None, hierarchy: Any = N
     return None if found is None else int(found)
 
 
-def utility(raw: Any, released: Any, k: int = 5, *, qids: Any = None, hierarchy: Any = None) -> Any:
+def utility(
+    raw: Any,
+    released: Any,
+    k: int = 5,
+    *,
+    qids: Any = None,
+    hierarchy: Any = None,
+    weights: Any = None,
+) -> Any:
     """Return a DataFrame of one row, the measures of the SQL function ``utility``.
 
     k: of cavg. Other parameters: as in ``gcp``.
     """
-    found = _measured("utility", raw, released, k, qids, hierarchy)
+    found = _measured("utility", raw, released, k, qids, hierarchy, weights)
     names = [part.split()[0] for part in COLUMNS.split(", ")]
     return raw.sparkSession.createDataFrame([tuple(found[name] for name in names)], COLUMNS)
 
@@ -79,7 +90,7 @@ class _Call:
 
 
 def _measured(
-    function: str, raw: Any, released: Any, k: int, qids: Any, hierarchy: Any
+    function: str, raw: Any, released: Any, k: int, qids: Any, hierarchy: Any, weights: Any = None
 ) -> dict[str, Any]:
     """Return the measures by name, as ``utility`` of the core does."""
     sql_functions(function)
@@ -87,6 +98,7 @@ def _measured(
     frame, other = described(function, raw), described(function, released)
     given = {"qids": list(qids) if isinstance(qids, tuple) else qids}
     roles = assign(function, frame.names, frame.comments if qids is None else {}, given)
+    matter = read_weights(function, weights, roles.quasi)
     by_fold = {fold(name): name for name in other.names}
     require_types(
         function, roles.quasi, frame.types, {fold(n): kind for n, kind in other.types.items()}
@@ -106,14 +118,14 @@ def _measured(
     for each, pair in zip(domains, pairs, strict=True):
         pair.require_no_more_rows()
         found = pair.penalties("share")[each.name]
-        lost.append(of_losses(rows, pair.sizes, [found.loss], left_out)["ncp"][0])
+        lost.append(of_losses(rows, pair.sizes, [found.loss], left_out, np.ones(1))["ncp"][0])
         heights.append(of_heights(pair.sizes, [found.height], left_out))
     suppressed = int((counts * times)[starred].sum()) + left_out
     sizes = np.repeat(counts[~starred], times[~starred])
     measured = dict(of_classes(rows, sizes, suppressed, size))
     if not seen:
         measured["smallest_class"] = None
-    whole = None if not rows else fsum(lost) / len(lost)
+    whole = weighted_mean(lost, of_columns(matter, roles.quasi)) if rows else None
     return {**measured, "released_rows": seen, "gcp": whole, "iloss": fsum(heights)}
 
 

@@ -88,7 +88,7 @@ def _ncp_of_others(s, at, out, inn):
         enters = inn >= 0 and s.points[inn, c] != model.null[c]
         nulls += np.int64(inn >= 0 and not enters) - np.int64(out >= 0 and not leaves)
         if nulls > 0:
-            total += 1.0 if nulls < size else 0.0
+            total += model.weight[c] if nulls < size else 0.0
         elif model.kind[c] == SET:
             distinct = s.distinct[at, c]
             same = leaves and enters and s.place[out, c] == s.place[inn, c]
@@ -185,8 +185,8 @@ def class_state(
     rank = np.where(holds | (model.kind == TREE), 2, np.where(model.kind == SET, 0, 1))
     order = np.argsort(rank, kind="stable")
     points = np.ascontiguousarray(points[:, order])
-    of = {name: getattr(model, name)[order] for name in ("kind", "values", "null", "base")}
-    model = model._replace(**of)
+    by_column = ("kind", "values", "null", "base", "weight")
+    model = model._replace(**{name: getattr(model, name)[order] for name in by_column})
     place, used = np.zeros(points.shape, np.int64), 0
     for at in np.flatnonzero(model.kind == SET):
         found, inverse = np.unique(points[:, at], return_inverse=True)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from anon_sql.kernels.loss.coded import NULL, WHOLE, coded, count_loss, span_loss
+from anon_sql.kernels.loss.coded import NULL, coded, count_loss, span_loss, whole_loss
 from anon_sql.kernels.loss.distance import draw_below
 from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE, LossModel
 from anon_sql.kernels.runner import Runner
@@ -48,9 +48,9 @@ def joined(model, column, low, high, nulls, value):
     low, high: ends of the class, none where high is below 0; nulls: its NULLs.
     """
     if value == NULL:
-        return np.int64(WHOLE if high >= 0 else 0)
+        return whole_loss(model, column) if high >= 0 else np.int64(0)
     if nulls:
-        return np.int64(WHOLE)
+        return whole_loss(model, column)
     return span_loss(model, column, min(low, np.int64(value)), max(high, np.int64(value)))
 
 
@@ -91,7 +91,7 @@ def enter_range(growth, model, column, value):
     waiting = growth.state[LENGTH]
     codes, cost = growth.columns[column], growth.cost
     if model.kind[column] == NUMBER and more == 0:
-        null = WHOLE if high < 0 else 0
+        null = whole_loss(model, column) if high < 0 else np.int64(0)
         for at in range(waiting):
             x = np.int64(codes[at])
             wider = max(most, x) - min(least, x) - max(high, x) + min(low, x)

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from anon_sql.kernels.loss.ncp import SET, TREE, LossModel
+from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE, LossModel
 
 NEAR = 12  # rows kept for each row; 40 gain nothing
 SAMPLE = 1 << 12  # most rows compared with each row; fewer in very large groups
@@ -54,7 +54,9 @@ def near_in_group(
     m = len(points)
     columns = np.ascontiguousarray(points.T, dtype=np.float32)
     shared = np.maximum(model.values, 1)
-    weights = np.where(model.kind == SET, 2 / shared, 1).astype(np.float32)
+    weights = (model.weight * np.where(model.kind == SET, 2 / shared, 1)).astype(np.float32)
+    for c in np.flatnonzero((model.kind == NUMBER) & (model.weight > 0)):
+        columns[c] /= model.weight[c]
     for c in np.flatnonzero(model.kind == TREE):
         columns[c] /= max(float(model.null[c]), 1.0)
     most = min(SAMPLE, max(2 * NEAR, PAIRS // m))

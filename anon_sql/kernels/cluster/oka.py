@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from anon_sql.kernels.loss.coded import NULL, WHOLE, coded, span_loss
+from anon_sql.kernels.loss.coded import NULL, coded, span_loss, whole_loss
 from anon_sql.kernels.loss.distance import draw
 from anon_sql.kernels.loss.ncp import NUMBER, SET, LossModel
 from anon_sql.kernels.runner import Runner
@@ -40,12 +40,12 @@ class Centres(NamedTuple):
 def apart(model, column, a, b):
     """Return the distance of two codes in one column, in billionths.
 
-    It is the NCP of the two; in a SET column 0 or 1.
+    It is the NCP of the two; in a SET column 0 or the most.
     """
     if a == b:
         return np.int64(0)
     if model.kind[column] == SET or NULL in (a, b):
-        return np.int64(WHOLE)
+        return whole_loss(model, column)
     return span_loss(model, column, min(a, b), max(a, b))
 
 
@@ -56,14 +56,14 @@ def measure(centres, model, codes):
     for at in range(far.size):
         far[at] = 0
     for c in range(model.kind.size):
-        x, row = codes[c], centres.centre[c]
+        x, row, most = codes[c], centres.centre[c], whole_loss(model, c)
         if model.kind[c] == NUMBER and x != NULL:
             for at in range(far.size):
                 y = row[at]
-                far[at] += WHOLE if y == NULL else abs(np.int64(x) - np.int64(y))
+                far[at] += most if y == NULL else abs(np.int64(x) - np.int64(y))
         elif model.kind[c] == SET:
             for at in range(far.size):
-                far[at] += WHOLE if row[at] != x else 0
+                far[at] += most if row[at] != x else 0
         else:
             for at in range(far.size):
                 far[at] += apart(model, c, x, row[at])

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from anon_sql.kernels.loss.coded import NULL, WHOLE, coded, count_loss, span_loss
+from anon_sql.kernels.loss.coded import NULL, coded, count_loss, span_loss, whole_loss
 from anon_sql.kernels.loss.ncp import SET, LossModel
 from anon_sql.kernels.runner import Runner
 from anon_sql.kernels.tree.vp_cut import nth
@@ -63,12 +63,13 @@ def together(groups, model, a, b, most):
             count = 0
             for at in range(groups.base[c], groups.base[c + 1]):
                 count += ones(groups.words[a, at] | groups.words[b, at])
-            total += (WHOLE if count else 0) if null else groups.losses[c, count]
+            own = whole_loss(model, c) if count else np.int64(0)
+            total += own if null else groups.losses[c, count]
         else:
             low = min(groups.low[a, c], groups.low[b, c])
             high = max(groups.high[a, c], groups.high[b, c])
             if high >= 0:
-                total += WHOLE if null else span_loss(model, c, low, high)
+                total += whole_loss(model, c) if null else span_loss(model, c, low, high)
         if total > most:
             break
     return total

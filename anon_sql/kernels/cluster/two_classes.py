@@ -62,13 +62,13 @@ def loss_with(sides, side, model, row):
             if sides.held[side, sides.first[c] + np.int64(value)] == sides.now[0]:
                 total += own[c]
             elif sides.nulls[side, c] or value == model.null[c]:
-                total += 1.0
+                total += model.weight[c]
             else:
                 total += set_loss(model, c, sides.distinct[side, c] + 1)
         elif value == model.null[c]:
-            total += 1.0 if high[c] >= 0 else 0.0
+            total += model.weight[c] if high[c] >= 0 else 0.0
         elif sides.nulls[side, c]:
-            total += 1.0
+            total += model.weight[c]
         else:
             total += range_loss(model, c, min(low[c], value), max(high[c], value))
     return total
@@ -89,7 +89,8 @@ def enter(sides, side, model, row):
             sides.distinct[side, c] += 1
             sides.nulls[side, c] |= null
             mixed = sides.nulls[side, c] and sides.distinct[side, c] > 1
-            sides.own[side, c] = 1.0 if mixed else set_loss(model, c, sides.distinct[side, c])
+            own = set_loss(model, c, sides.distinct[side, c])
+            sides.own[side, c] = model.weight[c] if mixed else own
             continue
         sides.nulls[side, c] |= null
         if not null:
@@ -98,4 +99,5 @@ def enter(sides, side, model, row):
         low, high = sides.low[side, c], sides.high[side, c]
         if high >= 0:
             mixed = sides.nulls[side, c]
-            sides.own[side, c] = 1.0 if mixed else range_loss(model, c, low, high)
+            own = range_loss(model, c, low, high)
+            sides.own[side, c] = model.weight[c] if mixed else own

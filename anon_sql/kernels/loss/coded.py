@@ -30,6 +30,12 @@ def coded(points: Any, model: Any, codes: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
+def whole_loss(model: Any, column: Any) -> Any:
+    """Return the most that a column can lose, in billionths: that of NULL beside values."""
+    return np.int64(np.rint(model.weight[column] * UNIT))
+
+
+@njit(cache=True, nogil=True)
 def span_loss(model: Any, column: Any, low: Any, high: Any) -> Any:
     """Return the loss of codes from low to high in a NUMBER or TREE column, in billionths.
 
@@ -47,5 +53,5 @@ def count_loss(model: Any, column: Any, distinct: Any, null: Any) -> Any:
     null: whether NULL is among them; it is counted in ``distinct``.
     """
     if null:
-        return np.int64(WHOLE if distinct > 1 else 0)
+        return whole_loss(model, column) if distinct > 1 else np.int64(0)
     return np.int64(np.rint(set_loss(model, column, distinct) * UNIT))

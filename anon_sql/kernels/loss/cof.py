@@ -9,7 +9,7 @@ import numpy.typing as npt
 from numba import njit
 
 from anon_sql.kernels.loss.cof_path import RAYDEN, VARIANTS, factors, nearest, path_cost
-from anon_sql.kernels.loss.distance import METRICS, key
+from anon_sql.kernels.loss.distance import key, measure_of
 from anon_sql.kernels.runner import Runner
 from anon_sql.kernels.tree.leaf_order import Leaves
 
@@ -19,7 +19,7 @@ TOLERANCE = 1e-9  # relative; a score this near the threshold is not above it
 
 
 @njit(cache=True, nogil=True)
-def score_leaves(points, order, starts, chosen, k, metric, variant, scores):
+def score_leaves(points, order, starts, chosen, k, measure, variant, scores):
     """Write the COF of the rows of the chosen leaves, each of at most SQUARE rows, into scores."""
     widest = 1
     for leaf in chosen:
@@ -39,7 +39,7 @@ def score_leaves(points, order, starts, chosen, k, metric, variant, scores):
         for i in range(m):
             between[i, i] = 0
             for j in range(i):
-                between[i, j] = between[j, i] = key(points, rows[i], rows[j], metric)
+                between[i, j] = between[j, i] = key(points, rows[i], rows[j], measure)
         members = paths[: m * (near + 1)].reshape(m, near + 1)
         for r in range(m):
             nearest(between[r], r, near, members[r], reach)
@@ -50,7 +50,7 @@ def score_leaves(points, order, starts, chosen, k, metric, variant, scores):
 
 
 @njit(cache=True, nogil=True)
-def walk(points, rows, low, high, k, metric, variant):
+def walk(points, rows, low, high, k, measure, variant):
     """Return cost float64[r] and path int32[r, 1 + k] of positions low … high - 1 of one leaf.
 
     For leaves whose distances do not fit in memory at once; k < rows.size.
@@ -61,14 +61,14 @@ def walk(points, rows, low, high, k, metric, variant):
     costs, members = np.empty(high - low), np.empty((high - low, k + 1), np.int32)
     for r in range(low, high):
         for at in range(rows.size):
-            keys[at] = key(points, rows[at], rows[r], metric)
+            keys[at] = key(points, rows[at], rows[r], measure)
         path = members[r - low]
         nearest(keys, r, k, path, reach)
         # numbered in order of position, the neighbours keep the tie rule
         local[1:] = np.searchsorted(np.sort(path[1:]), path[1:]) + 1
         for a in range(1, k + 1):
             for b in range(a - 1 if variant == RAYDEN else 0, a):
-                distance = key(points, rows[path[a]], rows[path[b]], metric)
+                distance = key(points, rows[path[a]], rows[path[b]], measure)
                 between[local[a], local[b]] = between[local[b], local[a]] = distance
         costs[r - low] = path_cost(between, local, variant, gap, waiting)
     return costs, members
@@ -81,16 +81,18 @@ def cof_score(
     *,
     metric: str,
     variant: str,
+    weights: npt.NDArray[np.float64] | None = None,
     workers: Runner,
 ) -> npt.NDArray[np.float64]:
     """Return the COF of every row within its leaf, float64[n]; about 1 for an ordinary row.
 
     points: float64[n, d] in canonical order. k: neighbours, or all others in a smaller leaf.
-    variant: 'rayden', 'tang' (the original) or 'pyod'. The score is infinite where a row lies apart
-    from neighbours that all coincide. Time grows with the square of a leaf's rows.
+    variant: 'rayden', 'tang' (the original) or 'pyod'. weights: float64[d], of the columns;
+    None for 1 each. The score is infinite where a row lies apart from neighbours that all coincide.
+    Time grows with the square of a leaf's rows.
     """
     points = np.ascontiguousarray(points, dtype=np.float64)
-    how = METRICS.index(metric), VARIANTS.index(variant)
+    how = measure_of(metric, points.shape[1], weights), VARIANTS.index(variant)
     scores = np.ones(len(points))
     sizes = np.diff(leaves.starts)
     small = np.flatnonzero(sizes <= SQUARE)

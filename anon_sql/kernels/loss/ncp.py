@@ -22,7 +22,8 @@ class LossModel(NamedTuple):
     leaves. base: int64[d], the first node of a TREE column; its leaves come first, numbered from
     left to right, and are its points. last: int64[…], the rightmost leaf below a node. parent:
     int64[…], the node above it, counted from the column's base. share: float64[…], leaves below it
-    / all leaves, 0 for a leaf.
+    / all leaves, 0 for a leaf. weight: float64[d], the most that each column can lose, 0…1; points
+    of a NUMBER column are in 0…weight.
     """
 
     kind: npt.NDArray[np.int64]
@@ -32,6 +33,7 @@ class LossModel(NamedTuple):
     last: npt.NDArray[np.int64]
     parent: npt.NDArray[np.int64]
     share: npt.NDArray[np.float64]
+    weight: npt.NDArray[np.float64]
 
 
 @njit(cache=True, nogil=True)
@@ -42,10 +44,10 @@ def range_loss(model: Any, column: int, low: float, high: float) -> float:
     base, node = model.base[column], np.int64(low)
     while model.last[base + node] < high:
         node = model.parent[base + node]
-    return model.share[base + node]  # type: ignore[no-any-return]
+    return model.weight[column] * model.share[base + node]  # type: ignore[no-any-return]
 
 
 @njit(cache=True, nogil=True)
 def set_loss(model: Any, column: int, distinct: int) -> float:
     """Return the NCP of ``distinct`` values in a SET column; NULL only if it is alone."""
-    return distinct / model.values[column] if distinct > 1 else 0.0
+    return model.weight[column] * distinct / model.values[column] if distinct > 1 else 0.0

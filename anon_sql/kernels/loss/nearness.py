@@ -44,7 +44,7 @@ def loss(a, b, model, low, high, nulls, first, end, flat):
         least = min(low[a, column], low[b, column])
         most = max(high[a, column], high[b, column])
         if nulls[a, column] + nulls[b, column] > 0:
-            total += 1.0 if least <= most else 0.0
+            total += model.weight[column] if least <= most else 0.0
         elif model.kind[column] != SET:
             total += range_loss(model, column, least, most)
         else:

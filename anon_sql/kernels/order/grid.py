@@ -96,7 +96,8 @@ def grid_of(
             top[g] = ranked[g] - 1
             continue
         if model.kind[column] == NUMBER:
-            holes, width = bool((points[:, column] == null[g]).any()), 1.0
+            holes = bool((points[:, column] == null[g]).any())
+            width = float(model.weight[column]) or 1.0
         else:
             holes, width = True, max(float(model.null[column]), 1.0)
         if model.kind[column] == SET:

@@ -37,7 +37,7 @@ def outlines(points, rows, model, begins, padding):
     """Return the smallest and largest point of each unit in each column.
 
     Returns low and high, float32[d, units + padding]. points: float64[n, d]; rows: int32[m], in the
-    order that is cut. NULL in a NUMBER column stays 3, which makes any range at least 1; NULL in
+    order that is cut. NULL in a NUMBER column stays 3, which makes any range the widest; NULL in
     other columns is FAR. ``padding`` zeros follow.
     """
     columns, units = points.shape[1], begins.size - 1
@@ -102,7 +102,7 @@ def add_range(low, high, per_k, model, column, out):
 
     low, high: float32[starts + 2 * per_k].
     """
-    starts = out.shape[1]
+    starts, whole = out.shape[1], np.float32(model.weight[column])
     least, most = low[: starts + per_k].copy(), high[: starts + per_k].copy()
     size, length = 1, starts + per_k
     while size < per_k:  # double the windows' size up to per_k
@@ -124,24 +124,26 @@ def add_range(low, high, per_k, model, column, out):
         if model.kind[column] == NUMBER:
             for i in range(starts):
                 width = most[i] - least[i]
-                total[i] += width if width < np.float32(1) else np.float32(1)
+                total[i] += width if width < whole else whole
         else:
             for i in range(starts):
                 if most[i] < FAR:
                     total[i] += np.float32(range_loss(model, column, least[i], most[i]))
                 elif least[i] < FAR:
-                    total[i] += np.float32(1)
+                    total[i] += whole
 
 
 @njit(cache=True, nogil=True)
-def add_set(back, counts, first, high, per_k, values, out):
+def add_set(back, counts, first, high, per_k, model, column, out):
     """Add the loss of a SET column to ``out``, float32[per_k, starts].
 
     back: from ``last_seen``; high: float32[starts + 2 * per_k]. counts: from ``fresh_counts``, read
     from unit ``first`` on, or empty where a unit is a row.
     """
     starts, zero, one = out.shape[1], np.float32(0), np.float32(1)
-    size, most, share = np.zeros(starts, np.float32), high[:starts].copy(), np.float32(1 / values)
+    size, most = np.zeros(starts, np.float32), high[:starts].copy()
+    whole = np.float32(model.weight[column])
+    share = np.float32(model.weight[column] / model.values[column])
     nulls = high.max() == FAR
     for units in range(1, 2 * per_k):
         if counts.shape[0] == 0:
@@ -160,5 +162,5 @@ def add_set(back, counts, first, high, per_k, values, out):
             continue
         total = out[units - per_k]
         for i in range(starts):
-            part = one if nulls and most[i] == FAR else size[i] * share
+            part = whole if nulls and most[i] == FAR else size[i] * share
             total[i] += part if size[i] > one else zero

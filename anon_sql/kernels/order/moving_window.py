@@ -10,7 +10,7 @@ from numba import njit
 
 from anon_sql.kernels.loss.ncp import NUMBER, SET
 
-AWAY = np.float32(2)  # NULL in a NUMBER or TREE column, at least 1 from every value
+AWAY = 2.0  # times the weight: NULL in a NUMBER or TREE column, at least a weight from any value
 
 
 @njit(cache=True, nogil=True)
@@ -74,10 +74,12 @@ def load(points, row, model, ranges, sets, candidates, j, held, first):
     values, codes, miss = candidates
     for c in range(ranges.size):
         column = ranges[c]
-        value, whole = points[row, column], 1.0
-        if model.kind[column] != NUMBER:
-            whole = max(model.null[column], 1.0)
-        values[c, j] = AWAY if value == model.null[column] else np.float32(value / whole)
+        value, weight = points[row, column], model.weight[column]
+        if value == model.null[column]:
+            value = AWAY * weight
+        elif model.kind[column] != NUMBER:
+            value = value * weight / max(model.null[column], 1.0)
+        values[c, j] = np.float32(value)
     for c in range(sets.size):
         code = np.int32(points[row, sets[c]])
         codes[c, j] = code
@@ -131,9 +133,9 @@ def choose(candidates, box, size, sets, model, scores):
             far = below if below > above else above
             scores[j] += (near if near > zero else zero) + (far if far > zero else zero)
     for c in range(miss.shape[0]):
-        missing, values_of = miss[c], model.values[sets[c]]
-        near = np.float32((2 if size[0, c] == 1 else 1) / values_of)
-        far = np.float32((2 if size[1, c] == 1 else 1) / values_of)
+        missing, values_of, weight = miss[c], model.values[sets[c]], model.weight[sets[c]]
+        near = np.float32((2 if size[0, c] == 1 else 1) * weight / values_of)
+        far = np.float32((2 if size[1, c] == 1 else 1) * weight / values_of)
         for j in range(w):
             part = near if missing[j] > zero else zero
             scores[j] += part + far if missing[j] > one else part

@@ -50,7 +50,7 @@ def optimal_groups(points, rows, model, k):
         for c in range(columns):
             x, y = low[c, a : b + 2 * per_k], high[c, a : b + 2 * per_k]
             if model.kind[c] == SET:
-                add_set(x, counts[c], a, y, per_k, model.values[c], losses)
+                add_set(x, counts[c], a, y, per_k, model, c, losses)
             else:
                 add_range(x, y, per_k, model, c, losses)
         longest = units - 2 * per_k + 1

@@ -27,7 +27,7 @@ def farthest(values, rows, model, row):
             if one[c] == other[c]:
                 continue
             if one[c] == model.null[c] or other[c] == model.null[c]:
-                total += 1.0
+                total += model.weight[c]
             elif model.kind[c] == SET:
                 total += set_loss(model, c, 2)
             else:

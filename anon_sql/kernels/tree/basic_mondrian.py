@@ -32,7 +32,7 @@ def _look(points, model, rows, column):
     else:
         width = range_loss(model, column, low, high)
     if 0 < nulls < len(rows):
-        width = 1.0
+        width = model.weight[column]
     return low, high, nulls, width
 
 

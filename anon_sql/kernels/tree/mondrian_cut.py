@@ -7,7 +7,7 @@ hierarchies compare.
 import numpy as np
 from numba import njit
 
-from anon_sql.kernels.loss.coded import NULL, WHOLE, count_loss, span_loss
+from anon_sql.kernels.loss.coded import NULL, count_loss, span_loss, whole_loss
 from anon_sql.kernels.loss.ncp import SET
 from anon_sql.kernels.tree.sides import legal_cut
 from anon_sql.kernels.tree.vp_cut import nth
@@ -35,7 +35,7 @@ def span(values, model, column, seen, mark):
         nulls += null
     if high < 0:
         return np.int64(0)
-    return np.int64(WHOLE) if nulls else span_loss(model, column, low, high)
+    return whole_loss(model, column) if nulls else span_loss(model, column, low, high)
 
 
 @njit(cache=True, nogil=True)

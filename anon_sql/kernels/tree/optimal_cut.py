@@ -8,7 +8,7 @@ more and is followed no further; after the first rows few columns remain.
 import numpy as np
 from numba import njit
 
-from anon_sql.kernels.loss.coded import NULL, WHOLE, count_loss, span_loss
+from anon_sql.kernels.loss.coded import NULL, count_loss, span_loss, whole_loss
 from anon_sql.kernels.loss.ncp import SET
 from anon_sql.kernels.tree.sides import hold, legal_at, rewind
 
@@ -44,12 +44,13 @@ def follow(codes, model, rows, wanted, full, steps, seen, mark, lost):
                     own[column] = count_loss(model, column, distinct[column], nulls[column])
             elif value == NULL:
                 nulls[column] = True
-                own[column] = WHOLE if high[column] >= 0 else 0
+                own[column] = whole_loss(model, column) if high[column] >= 0 else 0
             elif value < low[column] or value > high[column]:
                 low[column], high[column] = min(low[column], value), max(high[column], value)
-                own[column] = (
-                    WHOLE if nulls[column] else span_loss(model, column, low[column], high[column])
-                )
+                if nulls[column]:
+                    own[column] = whole_loss(model, column)
+                else:
+                    own[column] = span_loss(model, column, low[column], high[column])
             total += own[column] - before
             open_[left] = column
             left += own[column] < full[column]

@@ -125,7 +125,7 @@ def ncp_of(points, model, rows, seen, stamp):
             else:
                 low, high = min(low, value), max(high, value)
         if nulls > 0:
-            total += 1.0 if nulls < rows.size else 0.0
+            total += model.weight[column] if nulls < rows.size else 0.0
         elif model.kind[column] == SET:
             total += set_loss(model, column, distinct)
         else:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from anon_sql.kernels.loss.coded import NULL, WHOLE, coded, count_loss, span_loss
+from anon_sql.kernels.loss.coded import NULL, coded, count_loss, span_loss, whole_loss
 from anon_sql.kernels.loss.distance import draw, draw_below
 from anon_sql.kernels.loss.ncp import SET, LossModel
 from anon_sql.kernels.runner import Runner
@@ -80,11 +80,11 @@ def loss_with(sides, side, model, codes):
                 total += sides.inside[side, c]
             else:
                 null = value == np.int64(model.null[c])
-                total += WHOLE if null else sides.outside[side, c]
+                total += whole_loss(model, c) if null else sides.outside[side, c]
         elif value == NULL:
-            total += WHOLE if sides.high[side, c] >= 0 else 0
+            total += whole_loss(model, c) if sides.high[side, c] >= 0 else 0
         elif sides.nulls[side, c] > 0:
-            total += WHOLE
+            total += whole_loss(model, c)
         else:
             low, high = min(sides.low[side, c], value), max(sides.high[side, c], value)
             total += span_loss(model, c, low, high)

@@ -50,7 +50,7 @@ def nth(keys, n):
 
 
 @njit(cache=True, nogil=True)
-def vantage_point(points, rows, metric, vantage, seed, first):
+def vantage_point(points, rows, measure, vantage, seed, first):
     """Return the row to measure from; draws from the node's stream at ``first`` and after.
 
     random: as in the papers. farthest: the row farthest from a random row. max_spread (Yianilos
@@ -61,7 +61,7 @@ def vantage_point(points, rows, metric, vantage, seed, first):
     if vantage == FARTHEST:
         origin, most = chosen, np.int64(-1)
         for at in range(m):
-            distance = key(points, rows[at], origin, metric)
+            distance = key(points, rows[at], origin, measure)
             if distance > most:
                 chosen, most = rows[at], distance
     if vantage == MAX_SPREAD:
@@ -71,7 +71,7 @@ def vantage_point(points, rows, metric, vantage, seed, first):
             total = squares = 0.0
             for s in range(SAMPLE):
                 other = rows[draw_below(seed, first + CANDIDATES + s, m)]
-                distance = float(key(points, candidate, other, metric))
+                distance = float(key(points, candidate, other, measure))
                 total += distance
                 squares += distance * distance
             spread = squares - total * total / SAMPLE
@@ -84,9 +84,9 @@ def vantage_point(points, rows, metric, vantage, seed, first):
 def cut_node(points, rows, k, rule, seed, scratch):
     """Bring the near rows to the front, both sides ascending; return their number.
 
-    Returns 0 where no cut leaves k rows on both sides. rule: (metric, vantage, cut, tries).
+    Returns 0 where no cut leaves k rows on both sides. rule: (measure, vantage, cut, tries).
     """
-    metric, vantage, cut, tries = rule
+    measure, vantage, cut, tries = rule
     keys, work, spare = scratch
     m = rows.size
     if m < 2 * k:
@@ -94,8 +94,8 @@ def cut_node(points, rows, k, rule, seed, scratch):
     keys, work = keys[:m], work[:m]
     rank = k * (m // k // 2) if cut == ALIGNED else (m + 1) // 2
     for attempt in range(tries):
-        v = vantage_point(points, rows, metric, vantage, seed, CHILDREN + attempt * PER_TRY)
-        keys_to(points, rows, v, metric, keys)
+        v = vantage_point(points, rows, measure, vantage, seed, CHILDREN + attempt * PER_TRY)
+        keys_to(points, rows, v, measure, keys)
         work[:] = keys
         edge = nth(work, rank - 1)
         below = tied = 0

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from anon_sql.kernels.loss.distance import METRICS, draw
+from anon_sql.kernels.loss.distance import draw, measure_of
 from anon_sql.kernels.runner import Runner
 from anon_sql.kernels.tree.leaf_order import Leaves
 from anon_sql.kernels.tree.vp_cut import CUTS, VANTAGES, cut_node
@@ -94,6 +94,7 @@ def vp_partition(
     cut: str = "balanced",
     tries: int = 1,
     seed: int = 0,
+    weights: npt.NDArray[np.float64] | None = None,
     workers: Runner,
 ) -> Leaves:
     """Return a partition into leaves of at least k rows (CANON figure 3, RAYDEN algorithm 1).
@@ -101,12 +102,13 @@ def vp_partition(
     points: float64[n, d], rows in canonical order; the lower position wins a tie. cut: 'balanced'
     at the middle rank (leaves of k to 2k - 1 rows), 'aligned' at the rank that gives nearly all
     leaves k rows, 'median' at the median distance with its ties (the papers). With 'median' a node
-    tries up to ``tries`` vantage points before it becomes a leaf. The result depends on the seed,
-    not on the number of threads.
+    tries up to ``tries`` vantage points before it becomes a leaf. weights: float64[d], of the
+    columns; None for 1 each. The result depends on the seed, not on the number of threads.
     """
     n = len(points)
-    rule = (METRICS.index(metric), VANTAGES.index(vantage), CUTS.index(cut), max(1, tries))
     points = np.ascontiguousarray(points, dtype=np.float64)
+    measure = measure_of(metric, points.shape[1], weights)
+    rule = (measure, VANTAGES.index(vantage), CUTS.index(cut), max(1, tries))
     order = np.arange(n, dtype=np.int32)
     nodes: list[Node] = [(0, n, draw(np.uint64(seed % 2**64), np.uint64(0)))]
     whole: set[Node] = set()  # nodes of more than JOB rows that no cut divides

@@ -70,8 +70,8 @@ def improve(
 
     rules = rules or nothing_asked(len(classes))
     until = None if seconds is None else working_time() + seconds
-    n, d = table.points.shape
-    cells = max(n * d, 1)
+    n = table.rows
+    cells = max(n, 1) * table.model.weight.sum()
     total = rounds * n if rounds is not None else None
     with Progress(workers.function, total, seconds) as progress:
         workers = Workers(workers.function, workers.threads, progress)
@@ -130,6 +130,7 @@ def one_round(
         metric="gower",
         vantage="max_spread",
         seed=int(rng.integers(2**62)),
+        weights=table.model.weight,
         workers=workers,
     )
     effort = EFFORT[min(stream[1], len(EFFORT) - 1)]

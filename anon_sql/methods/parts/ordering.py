@@ -49,9 +49,10 @@ def curve_order(table: QuasiTable, workers: Workers) -> Order:
     """Return rows along a curve through the columns, int32[n]; equal keys in canonical order.
 
     Columns of at most LEADING values come first, in reflected Gray order, the one of fewest values
-    slowest, since a class that mixes two of its values loses most. The other columns follow on a
-    Hilbert curve, which is reversed wherever the Gray key is odd. A column for which no bit is left
-    does not count.
+    slowest, since a class that mixes two of its values loses most; a column of less weight counts
+    as one of more values. The other columns follow on a Hilbert curve, which is reversed wherever
+    the Gray key is odd; a column of less weight has fewer cells there. A column for which no bit is
+    left does not count.
     """
     from anon_sql.kernels.loss.ncp import SET
     from anon_sql.kernels.order.grid import counts_of, few_values, grid_of
@@ -68,18 +69,20 @@ def curve_order(table: QuasiTable, workers: Workers) -> Order:
     few = {c: values for c, values in zip(others, found, strict=True) if len(values)}
     # one more for NULL, whether there is one or not
     radix = {c: int(model.values[c]) if c in counts else len(few[c]) + 1 for c in [*sets, *few]}
+    least = {c: radix[c] / w if (w := model.weight[c]) else np.inf for c in radix}
     leading: list[int] = []
     room = BITS
-    for c in sorted(radix, key=lambda c: (radix[c], c)):
+    for c in sorted(radix, key=lambda c: (least[c], c)):
         bits = radix[c].bit_length()
-        if 1 < radix[c] <= LEADING and room - bits >= len(columns) - len(leading) - 1:
+        if radix[c] > 1 and least[c] <= LEADING and room - bits >= len(columns) - len(leading) - 1:
             leading.append(c)
             room -= bits
     rest = [c for c in columns if c not in leading][:room]
     bits = min(room // max(len(rest), 1), 31)
     sizes = np.array([radix[c] for c in leading], np.int64)
     slow = grid_of(points, model, leading, sizes.tolist(), counts, few)
-    fast = grid_of(points, model, rest, [1 << bits] * len(rest), counts, {})
+    cells = [max(int((1 << bits) * model.weight[c]), 1) for c in rest]
+    fast = grid_of(points, model, rest, cells, counts, {})
     parts = pieces(n, JOB)
     jobs = [(points, a, b, slow, sizes, fast, bits) for a, b in parts]
     keys = np.concatenate(workers.map(_keys, jobs, [b - a for a, b in parts]))

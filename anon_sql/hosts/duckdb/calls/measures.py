@@ -8,6 +8,7 @@ import pyarrow as pa
 from anon_sql.core.arrow import first
 from anon_sql.core.options import Whole
 from anon_sql.core.roles import fold
+from anon_sql.core.weights import read_weights
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.calls.binding import HELPER
 from anon_sql.hosts.duckdb.calls.taking import named
@@ -23,12 +24,16 @@ from anon_sql.measures.utility import FORM, UTILITY, utility
 
 
 @udf("__anon_utility", sql_type(UTILITY))
-def all_measures(function: Any, given: Any, k: Any, form: Any, adds: Any) -> pa.Array:
-    """Return every measure of information loss; adds: whether the release may have more rows."""
+def all_measures(function: Any, given: Any, k: Any, form: Any, adds: Any, weights: Any) -> pa.Array:
+    """Return every measure of information loss.
+
+    adds: whether the release may have more rows; weights: of gcp.
+    """
     name = first(function)
     size, ncp = Whole(1).read(name, "k", first(k)), FORM.read(name, "ncp", first(form))
     pair = Given(name, given).pair()
-    return pa.array([utility(pair, size, ncp, adds=first(adds))], UTILITY)
+    matter = read_weights(name, first(weights), pair.roles.quasi)
+    return pa.array([utility(pair, size, ncp, matter, adds=first(adds))], UTILITY)
 
 
 @udf("__anon_class_ncp", "DOUBLE[]")

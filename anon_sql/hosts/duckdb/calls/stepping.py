@@ -7,7 +7,7 @@ import pyarrow as pa
 from anon_sql.core.arrow import one_list, one_struct
 from anon_sql.hosts.duckdb.calls.taking import given_paths, taken_rows
 from anon_sql.hosts.duckdb.registry import sql_type, udf
-from anon_sql.pipeline import steps
+from anon_sql.pipeline import saved, steps
 
 _RANGES = pa.map_(pa.string(), pa.float64())
 _COF = pa.struct([("cof", pa.list_(pa.float64())), ("outlier", pa.list_(pa.bool_()))])
@@ -28,6 +28,17 @@ _DOP = pa.struct(
         ),
         ("suppression_rate", pa.float64()),
         ("classes", pa.int64()),
+    ]
+)
+
+_SAVED = pa.struct(
+    [
+        ("rows", pa.int64()),
+        *((name, pa.int64()) for name in saved.COUNTS[:3]),
+        ("suppression_rate", pa.float64()),
+        *((name, pa.float64()) for name in saved.LOSSES),
+        *((name, pa.int64()) for name in saved.COUNTS[3:]),
+        ("reason", pa.string()),
     ]
 )
 
@@ -65,6 +76,13 @@ def dop_stats(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     request, source = taken_rows(numbers[0].as_py(), taken)
     row = dict.fromkeys(_DOP.names, 0) | steps.dop_stats(source, request, given_paths(paths))
     return pa.array([row], _DOP)
+
+
+@udf("__anon_anonymize_stats", sql_type(_SAVED), volatile=True)
+def anonymize_stats(numbers: Any, taken: Any, paths: Any) -> pa.Array:
+    """Return what the suppression of rows by anonymize saves."""
+    request, source = taken_rows(numbers[0].as_py(), taken)
+    return pa.array([saved.anonymize_stats(source, request, given_paths(paths))], _SAVED)
 
 
 @udf("__anon_gower_ranges", sql_type(_RANGES), volatile=True)

@@ -1,0 +1,36 @@
+-- The rows that anonymize suppresses on a table, why, and what that saves; counts and losses only.
+--
+-- All arguments as in anonymize: the same call reports on the same release, unless a time_limit ends
+--   a search.
+-- Returns: one row: rows, allowed (rows that suppression_limit lets be suppressed), costly (rows that
+--   cost their class more than a suppressed row loses, before any is suppressed), suppressed (rows),
+--   suppression_rate (0…1), gcp_without and gcp (the loss of all rows without and with suppression,
+--   by the weights of the columns, a suppressed row losing 1), saved (their difference), gcp_of_rest
+--   (of the rows that are not suppressed), refused (partitions that lost less, but whose suppressed
+--   rows are no legal class), classes, reason (why these rows, or why none).
+-- Errors: as in anonymize.
+-- Example: SELECT * FROM anonymize_stats('people', k := 2, qids := ['age', 'city'], suppression_limit := 0.1);
+CREATE OR REPLACE MACRO anonymize_stats(
+    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
+    l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
+    suppressed := 'keep', seed := 42,
+    effort := 'good', time_limit := 30, rounds := NULL,
+    hierarchy := NULL, beta := NULL, delta := NULL,
+    strata := NULL, weights := NULL, suppression_limit := NULL
+) AS TABLE
+WITH __anon_found AS MATERIALIZED (
+    SELECT __anon_anonymize_stats(__anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows)
+        AS __anon_stats
+    FROM __anon_table(
+        'anonymize', tbl, k, __anon_scope(
+            tbl, qids, sensitive, identifiers, keep,
+            __anon_entity := entity, __anon_l := l, __anon_t := t,
+            __anon_beta := beta, __anon_delta := delta),
+        system.main.struct_pack(
+            suppressed := suppressed, seed := seed, l := l, l_kind := l_kind, c := c, t := t,
+            beta := beta, delta := delta, strata := strata, weights := weights,
+            effort := effort, time_limit := time_limit, rounds := rounds,
+            suppression_limit := suppression_limit),
+        hierarchy, 'none')
+)
+SELECT unnest(__anon_stats) FROM __anon_found;

@@ -1,0 +1,123 @@
+"""suppression_limit of anonymize: the loss of all rows is lower, or nothing is suppressed."""
+
+from collections import Counter
+
+import pytest
+
+import anon_sql
+from anon_sql.apps import demo
+from tests.conftest import QUASI
+from tests.sentence import fails
+
+ROWS = 3000
+AUDITED = ("l", "t", "beta", "entity")
+CALL = f"qids := {QUASI}, identifiers := ['id'], sensitive := ['income'], keep := ['*']"
+
+
+@pytest.fixture
+def made(con):
+    """Rows like those of Adult, two of each person."""
+    demo.make_adult_like(con, "made", rows=ROWS)
+    con.execute("CREATE TABLE t AS SELECT *, rowid AS id, rowid // 2 AS person FROM made")
+    return con
+
+
+def loss(con, released, more=""):
+    query = f"SELECT gcp, suppressed FROM utility('t', '{released}', qids := {QUASI}{more})"
+    return con.sql(query).fetchall()[0]
+
+
+@pytest.mark.parametrize(
+    ("k", "limit", "more", "some"),
+    [
+        (80, 0.1, "", True),
+        (80, 0.1, ", suppressed := 'drop'", True),
+        (80, 0.1, ", l := 2", True),
+        (80, 0.1, ", t := 0.3, suppressed := 'drop', format := 'typed'", True),
+        (80, 0.1, ", beta := 3", True),
+        (80, 0.1, ", weights := MAP {'age': 3}", True),
+        (40, 0.1, ", entity := 'person'", None),
+        (25, 0.1, ", strata := ['sex']", None),
+        (60, 0.1, ", effort := 'best', rounds := 1", None),
+        (80, 0.02, "", False),  # fewer than k
+        (80, 0, "", False),
+        (ROWS, 1, "", False),
+    ],
+)
+def test_less_is_lost_or_nothing_suppressed(made, k, limit, more, some):
+    more += "" if "effort" in more else ", effort := 'fast'"
+    call = f"FROM anonymize('t', k := {k}, {CALL}{more}"
+    made.execute(f"CREATE OR REPLACE TABLE plain AS {call})")
+    made.execute(f"CREATE OR REPLACE TABLE r AS {call}, suppression_limit := {limit})")
+    weights = ", weights := MAP {'age': 3}" if "weights" in more else ""
+    (before, none), (after, starred) = loss(made, "plain", weights), loss(made, "r", weights)
+    dropped = starred if "drop" in more else 0
+    assert starred <= limit * ROWS or k == ROWS
+    assert made.sql("SELECT count(*) FROM r").fetchall() == [(ROWS - dropped,)]
+    assert some is None or (starred > none) == some
+    if starred == none:
+        assert made.sql("FROM r").fetchall() == made.sql("FROM plain").fetchall()
+    else:
+        assert after < before
+        assert starred >= k
+    required = [part for part in more[2:].split(", ") if part.split(" ")[0] in AUDITED]
+    failed = made.sql(
+        f"FROM audit('t', 'r', k := {k}, qids := {QUASI}, sensitive := ['income'], "
+        f"{', '.join(required) or 'l := 1'}) "
+        "WHERE property IN ('k', 'l', 't', 'beta', 'labels') AND NOT passed"
+    )
+    assert failed.fetchall() == []
+    asked = more.replace(", format := 'typed'", "")
+    stats = made.sql(
+        "SELECT rows, allowed, suppressed, gcp_without, gcp, saved, reason LIKE 'they cost%' FROM "
+        f"anonymize_stats('t', k := {k}, {CALL}{asked}, suppression_limit := {limit})"
+    ).fetchall()[0]
+    assert stats[0] == ROWS
+    assert limit * ROWS - 2 < stats[1] <= limit * ROWS  # strata are rounded down one by one
+    assert stats[2:6] == pytest.approx((starred - none, before, after, before - after), abs=1e-9)
+    assert stats[6] == (starred > none)
+
+
+@pytest.mark.parametrize(("k", "more"), [(50, ""), (50, ", l := 2"), (10, ", l := 2"), (10, "")])
+def test_on_adult(adult, k, more):
+    call = f"anonymize('adult', k := {k}, effort := 'fast'{more}"
+    adult.execute(f"CREATE OR REPLACE TABLE plain AS FROM {call})")
+    adult.execute(f"CREATE OR REPLACE TABLE r AS FROM {call}, suppression_limit := 0.01)")
+    rows = "SELECT gcp, suppressed FROM utility('adult', '{}')"
+    ((before, _),) = adult.sql(rows.format("plain")).fetchall()
+    ((after, starred),) = adult.sql(rows.format("r")).fetchall()
+    assert starred <= 301
+    if starred:
+        assert after < before
+    if k == 50:
+        assert after < 0.995 * before
+    assert starred == 0 or starred >= k
+
+
+def test_any_threads_and_any_order(made):
+    call = f"FROM anonymize('t', k := 80, {CALL}, effort := 'fast', suppression_limit := 0.1)"
+    wanted = Counter(made.sql(call).fetchall())
+    assert max(wanted.values()) < ROWS
+    for threads in (1, 2):
+        made.execute(f"SET threads = {threads}")
+        assert Counter(made.sql(call).fetchall()) == wanted
+    made.execute("CREATE OR REPLACE TABLE t AS FROM t ORDER BY hash(id)")
+    assert Counter(made.sql(call).fetchall()) == wanted
+
+
+def test_in_parts(made):
+    """Each region may suppress its share of its rows."""
+    call = {"qids": QUASI, "identifiers": ["id"], "keep": ["*"], "k": 50, "region_rows": 1500}
+    anon_sql.release(made, "t", into="plain", effort="fast", **call)
+    anon_sql.release(made, "t", into="r", effort="fast", suppression_limit=0.1, **call)
+    (before, _), (after, starred) = loss(made, "plain"), loss(made, "r")
+    assert after <= before
+    assert starred <= 300
+    sizes = made.sql(f"SELECT count(*) FROM r GROUP BY {', '.join(QUASI)}").fetchall()
+    assert min(sizes) >= (50,)
+
+
+@pytest.mark.parametrize("given", ["-0.1", "1.5", "'x'", "true", "'nan'::DOUBLE"])
+def test_what_is_refused(people, given):
+    said = "anonymize: suppression_limit must be a number of at least 0 and at most 1, got"
+    assert said in fails(people, f"FROM anonymize('people', suppression_limit := {given})")
