@@ -25,11 +25,11 @@ def release_table(
 ) -> pa.Table:
     """Return a release of the rows of a table, an Arrow table of the columns that are released.
 
-    The columns are those of the request in the order of the table: kept columns unchanged,
-    quasi-identifiers as labels (``string``) or, in the format 'typed', as structs of the column's
-    type and lists of text, and in the formats 'mean' and 'median' numbers as numbers. paths: the rows of the hierarchy. domain: of the whole table, if these
-    are a part of its rows; information loss and t are then measured against all rows. Raises
-    AnonError as ``release`` does.
+    The columns are those of the request in the order of the table: kept columns unchanged, quasi-
+    identifiers as labels (``string``) or, in the format 'typed', as structs of the column's type
+    and lists of text, and in the formats 'mean' and 'median' numbers as numbers. paths: the rows of
+    the hierarchy. domain: of the whole table, if these are a part of its rows; information loss and
+    t are then measured against all rows. Raises AnonError as ``release`` does.
     """
     shown = [name for name in table.column_names if name in {*request.kept, *request.quasi}]
     if table.num_rows == 0:

@@ -74,7 +74,10 @@ def release(
     hierarchy: arguments.Hierarchy = None,
     strata: Annotated[Columns, typer.Option(help="Columns of --quasi that stay as they are.")] = [],  # noqa: B006
     format_: Annotated[
-        Format, typer.Option("--format", help="Text labels, typed ranges and lists, or one value of a class.")
+        Format,
+        typer.Option(
+            "--format", help="Text labels, typed ranges and lists, or one value of a class."
+        ),
     ] = Format.LABEL,
     suppressed: Annotated[Suppressed, typer.Option(help="Suppressed rows.")] = Suppressed.KEEP,
     seed: Annotated[int, typer.Option(help="All randomness.")] = 42,

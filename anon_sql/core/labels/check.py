@@ -43,8 +43,9 @@ def require_true(
 
     A class is suppressed if its label is ``*`` in every column. values: of each column, in source
     order; classes: int32[n], the class of each row, m = ``count`` or more for a row that is not
-    counted. form: the format; a mean or median is computed again. centred: labels of numbers are single values near the mean and are not checked. Raises
-    AnonError for a class without a label, and for values outside their labels, with their count.
+    counted. form: the format; a mean or median is computed again. centred: labels of numbers are
+    single values near the mean and are not checked. Raises AnonError for a class without a label,
+    and for values outside their labels, with their count.
     """
     for column, made in zip(columns, labels, strict=True):
         chosen = made.label_of
@@ -60,16 +61,22 @@ def require_true(
         for column, kind in zip(columns, types, strict=True)
     ]
     ranged = [
-        at
-        for at, column in enumerate(columns)
-        if isinstance(column, Numbers) and not single[at]
+        at for at, column in enumerate(columns) if isinstance(column, Numbers) and not single[at]
     ]
     ranges = read_columns([types[at] for at in ranged], [labels[at].shown for at in ranged])
     read = dict(zip(ranged, ranges, strict=True))
     jobs = [
-        (column, types[at], values[at], labels[at], classes, read.get(at), centred)
-        + (form if single[at] else None,)
-        for at, column in enumerate(columns)
+        (
+            column,
+            types[at],
+            values[at],
+            labels[at],
+            classes,
+            read.get(at),
+            centred,
+            form if one else None,
+        )
+        for at, (column, one) in enumerate(zip(columns, single, strict=True))
     ]
     starred = np.ones(count, dtype=np.bool_)
     found = workers.map(_wrong, jobs, [len(classes)] * len(jobs))

@@ -47,7 +47,7 @@ def _is_mean(
         limit = sizes / 2 + ROUNDING * np.bincount(classes, np.abs(away), len(sizes))
     else:
         given, mean = approximate(sql_type, values), approximate("DOUBLE", shown)
-        unit = max(float(np.abs(given).max(initial=0.0)), np.finfo(np.float64).tiny)
+        unit = float(np.abs(given).max(initial=0.0)) or 1.0
         away = given / unit - mean / unit
         limit = ROUNDING * np.bincount(classes, np.abs(given / unit), len(sizes))
     total = np.bincount(classes, away, len(sizes))

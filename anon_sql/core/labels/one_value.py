@@ -85,7 +85,8 @@ def _whole_means(keys: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
     share = count.astype(np.uint64)
     low += (high % share) << np.uint64(32)
     whole = ((high // share) << np.uint64(32)) + low // share
-    return least + whole.view(np.int64), (low % share).view(np.int64), count
+    means = np.asarray(least + whole.view(np.int64), np.int64)
+    return means, (low % share).astype(np.int64), count
 
 
 def _means(sql_type: str, rows: pa.Array, starts: Ints) -> Floats:
