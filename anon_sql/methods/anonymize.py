@@ -3,9 +3,10 @@
 It combines prior work: an order of rows that keeps near ones together and the optimal cut of that
 order (Ghinita et al. 2007), greedy orders (after k-member, Byun et al. 2007, and, for columns with
 hierarchies, top-down splitting, Xu et al. 2006), and simulated annealing (Kirkpatrick et al. 1983).
-Every class has k to 2k - 1 rows; no row is suppressed. l, t and persons are satisfied by merging
-classes and splitting them again within strata of like sensitive values (after Cao et al. 2011,
-SABRE); then a class may have more rows.
+Where the release shows means or medians of classes, the loss is the sum of squares in them, see
+``microaggregating``. Every class has k to 2k - 1 rows; no row is suppressed. l, t and persons are
+satisfied by merging classes and splitting them again within strata of like sensitive values (after
+Cao et al. 2011, SABRE); then a class may have more rows.
 """
 
 import numpy as np
@@ -16,9 +17,11 @@ from anon_sql.core.table import QuasiTable
 from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.methods.parts.improving import improve, working_time
 from anon_sql.methods.parts.merging import cheapest, merge_until_legal
+from anon_sql.methods.parts.microaggregating import microaggregate
 from anon_sql.methods.parts.ordering import Order, curve_order, cut_order
 from anon_sql.methods.parts.reordering import better_orders
 from anon_sql.methods.parts.splitting import split_classes
+from anon_sql.methods.parts.squares import Features, features, sum_of_squares
 
 Classes = npt.NDArray[np.int32]
 LOW, HIGH = 3.0, 10.0  # price of shortfalls, before classes merge and once they are legal
@@ -44,6 +47,9 @@ def anonymize(table: QuasiTable, call: Call) -> Partition:
     started = working_time()
     effort, k = call.options["effort"], call.constraint.smallest
     order = curve_order(table, call.workers)
+    x = features(table, k) if call.one_value else None
+    if x is not None:
+        return Partition(of_means(table, x, order, call, started))
     if call.constraint.rules is None:
         classes = cut(table, order, k, call)
         return Partition(
@@ -58,6 +64,17 @@ def anonymize(table: QuasiTable, call: Call) -> Partition:
         after = legal(table, search(table, better, call, started, 1.0, HIGH), call)
         classes = least(table, [better, after], call)
     return Partition(classes)
+
+
+def of_means(table: QuasiTable, x: Features, order: Order, call: Call, started: float) -> Classes:
+    """Return the classes of least SSE of ``x``; with l, t or persons also those of least NCP."""
+    k, rounds, limit = call.constraint.smallest, call.options["rounds"], call.options["time_limit"]
+    until = started + limit if rounds is None else None
+    classes = microaggregate(x, order, k, call, until)
+    if call.constraint.rules is None:
+        return classes
+    found = [legal(table, each, call) for each in (classes, cut(table, order, k, call))]
+    return min(found, key=lambda classes: sum_of_squares(x, classes))
 
 
 def cut(table: QuasiTable, order: Order, k: int, call: Call) -> Classes:

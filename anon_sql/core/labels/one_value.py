@@ -101,6 +101,8 @@ def _means(sql_type: str, rows: pa.Array, starts: Ints) -> Floats:
         means: Floats = np.where(near, total / (count * unit), whole / unit + rest / count / unit)
         return means
     floats, first, count = approximate(sql_type, rows), starts[:-1], np.diff(starts)
+    # sorted, since a sum of DOUBLEs depends on the order
+    floats = floats[np.lexsort((floats, np.repeat(np.arange(len(count)), count)))]
     least, most = (end.reduceat(floats, first) for end in (np.minimum, np.maximum))
     with np.errstate(over="ignore", invalid="ignore"):
         above = np.add.reduceat(floats - np.repeat(least, count), first) / count
