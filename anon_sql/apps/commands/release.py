@@ -18,6 +18,7 @@ from anon_sql.apps.commands.option_words import in_options
 from anon_sql.apps.commands.release_table_or_parts import in_table, read_source
 from anon_sql.apps.csv_files.dialect import dialect
 from anon_sql.apps.kept_columns import kept_columns, unique_on_kept
+from anon_sql.apps.one_value_columns import cast_values
 from anon_sql.apps.stopping import stoppable
 from anon_sql.core import interrupt
 from anon_sql.core.roles import REST, fold
@@ -156,6 +157,7 @@ def release(
                 files.write(con, released.ordered, unfinished, target)
                 if with_manifest:
                     files.read(con, unfinished, "written", labels=True, named=target)
+                    cast_values(con, "release", "written", roles["qids"], format_.value)
                     parameters = {**promised, **stated, "options": options}
                     made = manifest.make(con, ("raw", "written"), name, parameters, roles, trees)
                     beside = written.enter_context(whole_file(manifest.beside(target)))
