@@ -19,8 +19,9 @@ from anon_sql.methods.parts.squares import Features, sum_of_squares
 PIECE = (1 << 10, 1 << 12)  # least and most rows of a piece
 PAIRS = 1 << 27  # rows times those of a piece, aimed at
 MORE = (0, 1, 2)  # rows of every second class above k, in the starts of which the best is taken
-PROPOSALS = (32, 256)  # least and most a row and start
-WORK = 1 << 28  # proposals times features, aimed at
+PROPOSALS = (32, 64, 256)  # a row and start: of 'fast', and least and most of 'good'
+WORK = 1 << 24  # proposals a row, times features of all rows, that 'good' aims at
+SEVERAL = 1 << 18  # features of all rows up to which several starts are tried
 NEAR = 24  # rows near each row
 HOT, AGAIN, COLD = 0.5, 0.1, 0.005  # temperatures, in units of the mean square of a row
 IDLE = 5  # consecutive rounds without gain that end the search
@@ -38,8 +39,9 @@ def microaggregate(
     """
     effort, n = call.options["effort"], len(x)
     size = max(int(np.clip(PAIRS // n, *PIECE)), 8 * k)
-    proposals = int(np.clip(WORK // x.size, *PROPOSALS)) if effort != "fast" else PROPOSALS[0]
-    more = MORE[:1] if effort == "fast" else MORE
+    fast, least, most = PROPOSALS
+    proposals = fast if effort == "fast" else int(np.clip(WORK // x.size, least, most))
+    more = MORE[:1] if effort == "fast" or x.size > SEVERAL else MORE
     parts = pieces(n, size)
     jobs = [
         (x[order[a:b]], k, more, proposals, (call.seed % 2**64, at))
@@ -56,7 +58,7 @@ def microaggregate(
 def _start(
     x: Features, k: int, more: tuple[int, ...], proposals: int, stream: tuple[int, int]
 ) -> Classes:
-    """Return the best classes of a piece's rows, from several starts."""
+    """Return the best classes of a piece's rows, from several starts; never worse than MDAV."""
     from anon_sql.kernels.cluster.mdav import mdav
 
     near = _near(x)
@@ -64,7 +66,7 @@ def _start(
         _annealed(x, mdav(x, k, each), near, k, proposals, HOT, (*stream, at))
         for at, each in enumerate(more)
     ]
-    return min(tried, key=lambda classes: sum_of_squares(x, classes))
+    return min([mdav(x, k), *tried], key=lambda classes: sum_of_squares(x, classes))
 
 
 def _annealed(
@@ -149,6 +151,6 @@ def _again(
     rows = x[np.concatenate(own)]
     classes = np.repeat(np.arange(len(own), dtype=np.int32), [len(each) for each in own])
     hot = HOT * 0.5 ** (stream[1] % 4)
-    found = _annealed(rows, classes, _near(rows), k, 4 * PROPOSALS[1], hot, stream)
+    found = _annealed(rows, classes, _near(rows), k, 4 * PROPOSALS[2], hot, stream)
     saved = sum_of_squares(rows, classes) - sum_of_squares(rows, found)
     return found if saved > 1e-9 else None
