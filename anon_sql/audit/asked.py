@@ -71,7 +71,7 @@ def asked(
     Raises AnonError for a call that means nothing.
     """
     release = {fold(name): kind for name, kind in shown.items()}
-    require_types(NAME, roles.quasi, raw, release)
+    require_types(NAME, roles.quasi, raw, release, values=True)
     require_released(NAME, roles.sensitive, list(shown))
     checked = read(NAME, _OPTIONS, options)
     asks = {"l": (checked["l"] or 1) > 1, "t": checked["t"] is not None and checked["t"] < 1}

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core.columns import is_number
+from anon_sql.core.labels.one_value import FORMS, type_of
 from anon_sql.core.roles import Roles, fold
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.measures.domain import Domain
@@ -62,6 +63,13 @@ class Pair:
             _require_labels(self.function, column, found[column.name], whole)
         return found
 
+    @property
+    def one_value(self) -> list[str]:
+        """Return the quasi-identifiers of which the release shows one value of each class."""
+        kinds = {fold(name): kind for name, kind in self.released.items()}
+        names = [column.name for column in self.domains]
+        return [name for name in names if is_one_value(self.types[name], kinds[fold(name)])]
+
     def suppressed(self, found: Mapping[str, Penalties]) -> npt.NDArray[np.bool_]:
         """Return which classes are suppressed in every quasi-identifier, bool[m]."""
         stars = [found[column.name].star for column in self.domains]
@@ -75,11 +83,17 @@ class Pair:
 
 
 def require_types(
-    function: str, quasi: Sequence[str], types: Mapping[str, str], released: Mapping[str, str]
+    function: str,
+    quasi: Sequence[str],
+    types: Mapping[str, str],
+    released: Mapping[str, str],
+    *,
+    values: bool = False,
 ) -> None:
     """Raise AnonError unless the release has labels of every quasi-identifier.
 
-    types: SQL types of the raw table, by name; released: of the release, by folded name.
+    types: SQL types of the raw table, by name; released: of the release, by folded name. values:
+    whether a column may show one value of each class instead of labels.
     """
     missing = [column for column in quasi if fold(column) not in released]
     if missing:
@@ -90,7 +104,8 @@ def require_types(
             did_you_mean(missing[0], released),
         )
     for column in quasi:
-        _require_type(function, column, types[column], released[fold(column)])
+        if not (values and is_one_value(types[column], released[fold(column)])):
+            _require_type(function, column, types[column], released[fold(column)])
 
 
 def require_any(function: str, sensitive: Sequence[str]) -> None:
@@ -123,6 +138,17 @@ def is_label(sql_type: str) -> bool:
     return sql_type.startswith(_LABEL) and sql_type != _SET
 
 
+def is_one_value(raw: str, released: str) -> bool:
+    """Return whether a released column can show means or medians of a raw column, by their types.
+
+    A raw column of numbers, dates or times that is released unchanged is one of medians.
+    """
+    if is_label(released) or released.startswith("STRUCT") or released.endswith("]"):
+        return False
+    number = not raw.startswith((*_LABEL, "BOOLEAN", "UUID"))
+    return number and released in (raw, *(type_of(raw, form) for form in FORMS))
+
+
 def _require_type(function: str, column: str, raw: str, released: str) -> None:
     if _RANGE.fullmatch(raw) or raw == _SET:
         raise AnonError(function, ORDER, f"{column} of type {raw} in the first", "swap them")
@@ -142,7 +168,9 @@ def _require_type(function: str, column: str, raw: str, released: str) -> None:
         function,
         f"a release must hold labels of {column}, or structs and lists",
         released,
-        "make it with a release function, or read a file of labels as text",
+        "make it with a release function, or read a file of labels as text"
+        if not is_one_value(raw, released)
+        else "value_loss() says what a release with format := 'mean' or 'median' loses",
     )
 
 

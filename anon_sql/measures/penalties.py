@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anon_sql.core.arrow import integers, plain
+from anon_sql.core.arrow import integers, plain, valid
 from anon_sql.core.hierarchy.tree import Tree
 from anon_sql.core.labels.read import Ranges, Said, read_columns, read_nodes, read_sets
 from anon_sql.measures.domain import Domain
@@ -24,6 +24,7 @@ from anon_sql.measures.points import points
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+ROUNDING = 1e-9  # of a mean
 BEYOND = 2.0  # the loss of a label that says more than the raw column holds
 
 
@@ -33,13 +34,14 @@ class Penalties:
 
     loss: 0 to 1, BEYOND, or NaN for a malformed label. height: of ILoss, 0 to 1 where ``loss`` is.
     star: suppressed, which loses 1. quoted: whether some label could stand for text that looks like
-    a label.
+    a label. one_value: whether classes show a mean or a median, which has no NCP; the losses are 0.
     """
 
     loss: Floats
     height: Floats
     star: Bools
     quoted: bool
+    one_value: bool = False
 
 
 def range_loss(low: Floats, high: Floats, least: float, most: float) -> Floats:
@@ -67,7 +69,7 @@ def penalties(
 ) -> dict[str, Penalties]:
     """Return the penalties of every column, by name; shown: what each class shows of it."""
     given = {name: _distinct(labels) for name, labels in shown.items()}
-    ranged = [d for d in domains if d.number and d.tree is None]
+    ranged = [d for d in domains if d.number and d.tree is None and not is_value(given[d.name][0])]
     ends = read_columns([d.sql_type for d in ranged], [given[d.name][0] for d in ranged])
     read = dict(zip((d.name for d in ranged), ends, strict=True))
     found = {}
@@ -91,6 +93,11 @@ def _distinct(shown: pa.Array) -> tuple[pa.Array, Ints]:
     return labels, integers(coded.indices.fill_null(len(words)).cast(pa.int64()))
 
 
+def is_value(shown: pa.Array) -> bool:
+    """Return whether the classes of a column of numbers show one value each, not labels."""
+    return not pa.types.is_nested(shown.type) and not _is_text(shown.type)
+
+
 def _is_text(kind: pa.DataType) -> bool:
     texts = pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary
     return any(is_kind(kind) for is_kind in texts)
@@ -98,6 +105,8 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def _penalties(column: Domain, shown: pa.Array, read: Ranges | None, form: str) -> Penalties:
     said: Said
+    if is_value(shown):
+        return _of_values(column, shown)
     if read is not None:
         said, loss = read, _of_ranges(column, read)
         height = loss
@@ -122,6 +131,15 @@ def _of_ranges(column: Domain, read: Ranges) -> Floats:
     loss = range_loss(low, high, column.least, column.most)
     inside = (column.least <= low) & (high <= column.most)
     return np.where(np.isfinite(high - low), np.where(inside, loss, BEYOND), np.nan)
+
+
+def _of_values(column: Domain, shown: pa.Array) -> Penalties:
+    """Return the penalties of means or medians, which lie within the domain but for rounding."""
+    star, found = ~valid(shown), points(column.sql_type, shown)
+    slack = ROUNDING * max(abs(column.least), abs(column.most))
+    inside = (column.least - slack <= found) & (found <= column.most + slack)
+    loss = np.where(star, 1.0, np.where(inside, 0.0, BEYOND))
+    return Penalties(loss, np.where(star, 1.0, 0.0), star, quoted=True, one_value=True)
 
 
 def _of_sets(column: Domain, shown: pa.Array, form: str) -> tuple[Said, Ints, Floats]:

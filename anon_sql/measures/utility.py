@@ -38,9 +38,10 @@ def utility(
 ) -> dict[str, Any]:
     """Return the fields of ``UTILITY``.
 
-    k: of cavg. form: of the NCP of texts, see ``set_loss``. weights: of gcp, by column. adds:
-    whether the release may have more rows than the raw table, and then no gcp or iloss. Raises
-    AnonError where raw and release do not belong together.
+    Columns that show means or medians have no ncp, and the release then no gcp or iloss. k: of
+    cavg. form: of the NCP of texts, see ``set_loss``. weights: of gcp, by column. adds: whether the
+    release may have more rows than the raw table, and then no gcp or iloss. Raises AnonError where
+    raw and release do not belong together.
     """
     if not adds:
         pair.require_no_more_rows()
@@ -52,15 +53,17 @@ def utility(
     losses = [found[name].loss for name in names]
     lost = of_losses(pair.rows, pair.sizes, losses, left_out, of_columns(weights, names))
     heights = [found[column.name].height for column in pair.domains]
+    single = [found[column.name].one_value for column in pair.domains]
+    lossy = left_out >= 0 and not any(single)
     measured = of_classes(pair.rows, pair.sizes[~starred], suppressed, k)
     return {
         "released_rows": released,
         **measured,
         "smallest_class": measured["smallest_class"] if released else None,
-        "gcp": lost["gcp"] if left_out >= 0 else None,
-        "iloss": of_heights(pair.sizes, heights, left_out) if left_out >= 0 else None,
+        "gcp": lost["gcp"] if lossy else None,
+        "iloss": of_heights(pair.sizes, heights, left_out) if lossy else None,
         "attributes": names,
-        "ncp": lost["ncp"],
+        "ncp": [None if one else ncp for one, ncp in zip(single, lost["ncp"], strict=True)],
     }
 
 

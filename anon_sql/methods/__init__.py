@@ -29,7 +29,8 @@ class Call:
     given. classes: int32[n], given with the table; real: bool[n], False for rows that a method
     added, None where there are none; strata: int32[n], the stratum of each row, None for one. All
     in canonical order. A method is called with the rows of one stratum. shown: whether suppressed
-    rows are released, as a class that must be legal.
+    rows are released, as a class that must be legal. one_value: whether the release shows a mean or
+    median of each class.
     """
 
     function: str
@@ -41,6 +42,7 @@ class Call:
     real: "npt.NDArray[np.bool_] | None" = None  # which rows are; None: all. constraint is of them
     strata: "npt.NDArray[np.int32] | None" = None  # that no class crosses
     shown: bool = True  # suppressed rows, as one class
+    one_value: bool = False
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,11 @@
 It combines prior work: an order of rows that keeps near ones together and the optimal cut of that
 order (Ghinita et al. 2007), greedy orders (after k-member, Byun et al. 2007, and, for columns with
 hierarchies, top-down splitting, Xu et al. 2006), and simulated annealing (Kirkpatrick et al. 1983).
-Every class has k to 2k - 1 rows. l, t and persons are satisfied by merging classes and splitting
-them again within strata of like sensitive values (after Cao et al. 2011, SABRE); then a class may
-have more rows. No row is suppressed, unless ``suppression_limit`` allows it and all rows together
-then lose less (``suppressing``).
+Where the release shows means or medians of classes, the loss is the sum of squares in them, see
+``microaggregating``. Every class has k to 2k - 1 rows. l, t and persons are satisfied by merging
+classes and splitting them again within strata of like sensitive values (after Cao et al. 2011,
+SABRE); then a class may have more rows. No row is suppressed, unless ``suppression_limit`` allows it
+and all rows together then lose less (``suppressing``).
 """
 
 import numpy as np
@@ -14,12 +15,15 @@ import numpy.typing as npt
 
 from anon_sql.core.options import Choice, Number, OrNull, Positive, Whole
 from anon_sql.core.table import QuasiTable
+from anon_sql.errors import AnonError
 from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.methods.parts.improving import improve, working_time
 from anon_sql.methods.parts.merging import cheapest, merge_until_legal
+from anon_sql.methods.parts.microaggregating import microaggregate
 from anon_sql.methods.parts.ordering import Order, curve_order, cut_order
 from anon_sql.methods.parts.reordering import better_orders
 from anon_sql.methods.parts.splitting import split_classes
+from anon_sql.methods.parts.squares import Features, features, sum_of_squares
 from anon_sql.methods.parts.suppressing import suppress
 
 Classes = npt.NDArray[np.int32]
@@ -49,6 +53,13 @@ def anonymize(table: QuasiTable, call: Call) -> Partition:
     most = int((call.options["suppression_limit"] or 0) * table.rows + ENOUGH)
     if most == 0:
         return Partition(partitioned(table, call))
+    if call.one_value:
+        raise AnonError(
+            call.function,
+            "suppression_limit must be 0 where means or medians are shown",
+            f"suppression_limit := {call.options['suppression_limit']}",
+            "leave it out, or show labels",
+        )
     found = suppress(table, call, most, partitioned)
     stats = {"most": most, "costly": found.costly, "refused": found.refused}
     return Partition(found.classes, {**stats, "before": found.before, "lost": found.lost})
@@ -59,6 +70,9 @@ def partitioned(table: QuasiTable, call: Call) -> Classes:
     started = working_time()
     effort, k = call.options["effort"], call.constraint.smallest
     order = curve_order(table, call.workers)
+    x = features(table, k) if call.one_value else None
+    if x is not None:
+        return of_means(table, x, order, call, started)
     if call.constraint.rules is None:
         classes = cut(table, order, k, call)
         return search(table, classes, call, started, 1.0) if effort == "best" else classes
@@ -71,6 +85,17 @@ def partitioned(table: QuasiTable, call: Call) -> Classes:
         after = legal(table, search(table, better, call, started, 1.0, HIGH), call)
         classes = least(table, [better, after], call)
     return classes
+
+
+def of_means(table: QuasiTable, x: Features, order: Order, call: Call, started: float) -> Classes:
+    """Return the classes of least SSE of ``x``; with l, t or persons also those of least NCP."""
+    k, rounds, limit = call.constraint.smallest, call.options["rounds"], call.options["time_limit"]
+    until = started + limit if rounds is None else None
+    classes = microaggregate(x, order, k, call, until)
+    if call.constraint.rules is None:
+        return classes
+    found = [legal(table, each, call) for each in (classes, cut(table, order, k, call))]
+    return min(found, key=lambda classes: sum_of_squares(x, classes))
 
 
 def cut(table: QuasiTable, order: Order, k: int, call: Call) -> Classes:

@@ -14,6 +14,7 @@ from anon_sql.core import compiling, interrupt
 from anon_sql.core.arrow import integers, valid
 from anon_sql.core.constraints import Constraint, Sensitive, constraint
 from anon_sql.core.hierarchy.rows import rows_of
+from anon_sql.core.labels.one_value import FORMS
 from anon_sql.core.table import QuasiTable, read
 from anon_sql.core.table_domain import Domain
 from anon_sql.core.weights import relative
@@ -87,6 +88,7 @@ def prepare(
         strata,
         shown=request.suppressed == "keep",
     )
+    call = replace(call, one_value=request.format in FORMS)
     require_strata(call, table.rows)
     return Prepared(table, call, method, trees, domain)
 

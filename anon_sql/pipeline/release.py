@@ -77,7 +77,7 @@ def labelled(
             classes,
             nodes,
             workers,
-            typed=request.typed,
+            form=request.format,
             centred=request.centred,
         )
         starred = require_true(
@@ -89,6 +89,7 @@ def labelled(
             classes.of_row,
             len(classes.starts) - 1,
             workers,
+            form=request.format,
             centred=request.centred,
         )
         group_of, dropped = _groups(request, printed_alike(labels), starred)

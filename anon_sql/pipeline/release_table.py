@@ -28,11 +28,11 @@ def release_table(
 ) -> pa.Table:
     """Return a release of the rows of a table, an Arrow table of the columns that are released.
 
-    The columns are those of the request in the order of the table: kept columns unchanged,
-    quasi-identifiers as labels (``string``) or, in the format 'typed', as structs of the column's
-    type and lists of text. paths: the rows of the hierarchy. domain: of the whole table, if these
-    are a part of its rows; information loss and t are then measured against all rows. Raises
-    AnonError as ``release`` does.
+    The columns are those of the request in the order of the table: kept columns unchanged, quasi-
+    identifiers as labels (``string``) or, in the format 'typed', as structs of the column's type
+    and lists of text, and in the formats 'mean' and 'median' numbers as numbers. paths: the rows of
+    the hierarchy. domain: of the whole table, if these are a part of its rows; information loss and
+    t are then measured against all rows. Raises AnonError as ``release`` does.
     """
     shown = [name for name in table.column_names if name in {*request.kept, *request.quasi}]
     if table.num_rows == 0:
@@ -58,7 +58,9 @@ def release_table(
     rows = pa.array(found.position)
     released = {name: columns[name].take(rows) for name in request.kept}
     for name, labels in found.labels.items():
-        text = labels.shown
+        text, own = labels.shown, request.value_type(name)
+        if own is not None:
+            text = cast([text], [own])[0]
         if pa.types.is_struct(text.type):
             ends = cast([text.field("min"), text.field("max")], [request.quasi[name]] * 2)
             missing = pc.invert(text.is_valid())
@@ -79,6 +81,8 @@ def _type_of(table: pa.Table, name: str, request: Request) -> pa.DataType:
     kind = table.schema.field(name).type
     if name not in request.quasi:
         return kind
+    if request.value_type(name) is not None:
+        return pa.float64() if request.value_type(name) == "DOUBLE" else kind
     if not request.typed:
         return pa.string()
     if not is_number(request.function, name, request.quasi[name]):

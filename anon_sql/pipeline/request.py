@@ -6,6 +6,7 @@ from typing import Any
 
 from anon_sql.core.columns import is_number
 from anon_sql.core.constraints import KINDS
+from anon_sql.core.labels.one_value import FORMS, is_one_value, type_of
 from anon_sql.core.options import Choice, Number, Option, OrNull, Positive, Whole, read
 from anon_sql.core.roles import Roles, fold, named
 from anon_sql.core.weights import read_weights
@@ -13,7 +14,7 @@ from anon_sql.errors import AnonError, did_you_mean, listed
 from anon_sql.methods import Method
 
 COMMON: dict[str, Option] = {
-    "format": Choice(("label", "typed")),
+    "format": Choice(("label", "typed", *FORMS)),
     "suppressed": Choice(("keep", "drop")),
     "seed": Whole(0),
     "l": Number(1),
@@ -77,6 +78,15 @@ class Request:
     def typed(self) -> bool:
         return self.format == "typed"
 
+    def value_type(self, name: str) -> str | None:
+        """Return the SQL type of the means or medians of a column; None if it is shown by labels.
+
+        name: of a quasi-identifier.
+        """
+        kind = self.quasi[name]
+        one = is_one_value(self.function, name, kind, self.format)
+        return type_of(kind, self.format) if one else None
+
     @property
     def limits(self) -> dict[str, Any]:
         """Return the limits on sensitive columns, by parameter of ``constraint``."""
@@ -117,6 +127,13 @@ def request(
     """
     asked = read(function, COMMON, {**DEFAULTS, **given})
     options = read(function, method.options, given)
+    if asked["format"] in FORMS and method.facts is not None and method.facts.perturbative:
+        raise AnonError(
+            function,
+            "format must be 'label' or 'typed' for a method that adds rows",
+            f"'{asked['format']}'",
+            "numbers := 'centre' shows one value of each class",
+        )
     gone = {fold(name) for name in (classes, *drops) if name is not None}
     for name in (*roles.quasi, *roles.sensitive, *roles.keep):
         if fold(name) in gone:

@@ -24,6 +24,25 @@ CREATE OR REPLACE MACRO __anon_typed_of
     (probe TIMESTAMP, v, n, f) AS __anon_ends_of(v, n, f),
     (probe TIMESTAMPTZ, v, n, f) AS __anon_ends_of(v, n, f);
 
+-- Return the means or medians of one column of numbers, dates or times, a list with an entry per class,
+-- and the labels of any other column. probe, v, n, f: as for __anon_typed_of. d: of the type of the
+-- result for numbers.
+CREATE OR REPLACE MACRO __anon_labels_of(__anon_name, __anon_found) AS
+    system.main.map_extract_value(
+        system.main.struct_extract(__anon_found, 'labels'), __anon_name);
+CREATE OR REPLACE MACRO __anon_values_of(v, n, f) AS
+    system.main.cast_to_type(__anon_labels_of(n, f), system.main.list_value(v));
+CREATE OR REPLACE MACRO __anon_value_of
+    (probe, v, d, n, f) AS __anon_labels_of(n, f),
+    (probe VARCHAR, v, d, n, f) AS __anon_labels_of(n, f),
+    (probe BOOLEAN, v, d, n, f) AS __anon_labels_of(n, f),
+    (probe UUID, v, d, n, f) AS __anon_labels_of(n, f),
+    (probe DOUBLE, v, d, n, f) AS __anon_values_of(d, n, f),
+    (probe TIME, v, d, n, f) AS __anon_values_of(v, n, f),
+    (probe TIME_NS, v, d, n, f) AS __anon_values_of(v, n, f),
+    (probe TIMESTAMP, v, d, n, f) AS __anon_values_of(v, n, f),
+    (probe TIMESTAMPTZ, v, d, n, f) AS __anon_values_of(v, n, f);
+
 CREATE OR REPLACE MACRO __anon_release(
     __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_format, __anon_options,
     __anon_hierarchy := NULL, __anon_from := NULL
@@ -71,9 +90,7 @@ __anon_checked AS MATERIALIZED (
     FROM __anon_given, __anon_bound
 ),
 __anon_labels AS (
-    SELECT system.main.map_extract_value(
-        system.main.struct_extract(__anon_found, 'labels'),
-        system.main.alias(COLUMNS(__anon_probes.*)))
+    SELECT __anon_labels_of(system.main.alias(COLUMNS(__anon_probes.*)), __anon_found)
     FROM __anon_probes, (SELECT __anon_found FROM __anon_checked)
 ),
 __anon_typed AS (
@@ -82,8 +99,22 @@ __anon_typed AS (
         system.main.alias(COLUMNS(__anon_probes.*)), __anon_found)
     FROM __anon_probes, (SELECT __anon_found FROM __anon_checked)
 ),
+__anon_means AS (
+    SELECT __anon_value_of(
+        COLUMNS(__anon_probes.*), COLUMNS(__anon_probes.*), 0::DOUBLE,
+        system.main.alias(COLUMNS(__anon_probes.*)), __anon_found)
+    FROM __anon_probes, (SELECT __anon_found FROM __anon_checked)
+),
+__anon_medians AS (
+    SELECT __anon_value_of(
+        COLUMNS(__anon_probes.*), COLUMNS(__anon_probes.*), COLUMNS(__anon_probes.*),
+        system.main.alias(COLUMNS(__anon_probes.*)), __anon_found)
+    FROM __anon_probes, (SELECT __anon_found FROM __anon_checked)
+),
 __anon_shown AS (
-    FROM query_table(CASE WHEN __anon_format = 'typed' THEN '__anon_typed' ELSE '__anon_labels' END)
+    FROM query_table(CASE __anon_format
+        WHEN 'typed' THEN '__anon_typed' WHEN 'mean' THEN '__anon_means'
+        WHEN 'median' THEN '__anon_medians' ELSE '__anon_labels' END)
 ),
 __anon_places AS (
     SELECT

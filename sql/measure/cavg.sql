@@ -1,7 +1,7 @@
 -- The average size of an equivalence class as a multiple of k; the minimum is 1. Suppressed rows
 -- are not counted.
 --
--- raw: name of the raw table. released: name of its release, in label or typed format.
+-- raw: name of the raw table. released: name of its release, in any format.
 -- k: the k of the release, in rows.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.

@@ -1,7 +1,7 @@
 -- The discernibility metric: the sum of the squared sizes of the equivalence classes. A row counts
 -- the size of its class; suppressed rows, shown as * or left out of the release, are one class.
 --
--- raw: name of the raw table. released: name of its release, in label or typed format.
+-- raw: name of the raw table. released: name of its release, in any format.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- Returns: BIGINT; the number of rows at best, its square at worst.

@@ -2,7 +2,7 @@
 -- of its class; a suppressed row, shown as * or left out of the release, counts the size of the raw
 -- table.
 --
--- raw: name of the raw table. released: name of its release, in label or typed format.
+-- raw: name of the raw table. released: name of its release, in any format.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- Returns: BIGINT; the number of rows at best, its square at worst.

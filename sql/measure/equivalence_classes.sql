@@ -1,13 +1,13 @@
 -- The equivalence classes of a release: labels, size, loss, and number of sensitive values.
 --
--- raw: name of the raw table. released: name of its release, in label or typed format.
+-- raw: name of the raw table. released: name of its release, in any format.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- sensitive: a column name or a list of names, in addition to those declared.
 -- Returns: a row per class: the quasi-identifiers as in the release, size (rows), ncp (mean over
---   the quasi-identifiers, 0…1), distinct_<name> (number of distinct values of each sensitive
---   column, without NULL). Rows shown as * are a class; rows left out of the release have no labels
---   and are not listed.
+--   the quasi-identifiers, 0…1; NULL if one shows means or medians), distinct_<name> (number of
+--   distinct values of each sensitive column, without NULL). Rows shown as * are a class; rows left
+--   out of the release have no labels and are not listed.
 -- Errors: no quasi-identifier, one that the release lacks or that has the name of a column of the
 --   result, a label that cannot be read, raw and release swapped.
 -- Example: SELECT * FROM equivalence_classes('people', 'release', qids := ['age', 'city']);

@@ -4,14 +4,15 @@
 -- number of values in the raw table, where NULL counts as a value. A suppressed value has an NCP of
 -- 1, a label of NULLs only an NCP of 0.
 --
--- raw: name of the raw table. released: name of its release, in label or typed format.
+-- raw: name of the raw table. released: name of its release, in any format.
 -- ncp: 'share', or 'dop' for (values - 1) / (values in the raw table - 1) in text.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- weights: how much each quasi-identifier counts in the mean, such as MAP {'age': 2, 'city': 0.5}; 1
 --   for those that are left out.
--- Returns: DOUBLE, 0…1; NULL for an empty raw table, and for a release with more rows than its raw
---   table, in which added rows cannot be distinguished (use sdka_stats).
+-- Returns: DOUBLE, 0…1; NULL for an empty raw table, for a release with more rows than its raw
+--   table, in which added rows cannot be distinguished (use sdka_stats), and for one of means or
+--   medians, which have no NCP (use value_loss).
 -- Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw and
 --   release swapped, an unknown ncp, weights that are not numbers of
 --   quasi-identifiers.

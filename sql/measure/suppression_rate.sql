@@ -1,7 +1,7 @@
 -- The share of the raw table's rows that are suppressed: shown as * in every quasi-identifier, or
 -- left out of the release.
 --
--- raw: name of the raw table. released: name of its release, in label or typed format.
+-- raw: name of the raw table. released: name of its release, in any format.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- Returns: DOUBLE, 0…1; NULL for an empty raw table.

@@ -1,6 +1,6 @@
 -- The measures of a release in one row: rows, classes and information loss.
 --
--- raw: name of the raw table. released: name of its release, in label or typed format.
+-- raw: name of the raw table. released: name of its release, in any format.
 -- k: the k of the release, in rows; cavg is a multiple of it.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.

@@ -12,7 +12,8 @@
 --   every sensitive value. NULL for none.
 -- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
 -- classes: the column of class ids; rows without a class id are suppressed.
--- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' shows suppressed rows
+-- format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value of each
+--   class in place of a range of numbers, dates or times). suppressed: 'keep' shows suppressed rows
 --   as *, 'drop' leaves them out.
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
 --   by nodes; NULL for none.

@@ -2,7 +2,7 @@
 -- names of columns, parameters and measures, but no value, no minimum or maximum, no path, and of
 -- the raw table only a hash of the names and types of its columns.
 --
--- raw: name of the raw table. released: name of its release, in label or typed format.
+-- raw: name of the raw table. released: name of its release, in any format.
 -- method, seed, options: how the release was made; they are recorded unchanged.
 -- k, l, t, l_kind, c, beta, delta, entity, suppressed, unique_share: the requirements on the release,
 --   as in audit.

@@ -15,6 +15,9 @@
 -- values.
 -- 'spelling': labels that a release would print in another way, or that are impossible, such as a
 -- range that ends at no value of the raw column.
+-- A mean or median says nothing of a single row: as a label it covers every value but NULL, if it lies
+-- between the smallest and the largest raw value, and NULL covers any. value_loss compares it with the
+-- rows.
 -- 'unique range ends': ends of ranges that a single raw row has. Ranges end at real values, so
 -- there may be some: NULL.
 -- 'added columns': columns that the raw table lacks. 'identifiers': declared identifiers; NULL if
@@ -27,7 +30,7 @@
 -- 'pseudonyms': columns whose values are all 64 hexadecimal digits, as of anon_pseudonym. Whoever
 -- has two releases with the same pseudonyms can join them. That may be intended: NULL.
 --
--- raw: name of the raw table. released: name of its release, in label or typed format.
+-- raw: name of the raw table. released: name of its release, in any format.
 -- k, l, t, beta, delta: the requirements on the release; a k of NULL only measures, as an l or t of 1
 --   does; a beta or delta of NULL is not measured.
 -- l_kind: 'distinct', 'entropy' or 'recursive'. c: the constant of 'recursive'.

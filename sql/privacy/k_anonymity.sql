@@ -1,7 +1,7 @@
 -- The k of a release: the number of rows in its smallest equivalence class, where a class is all
 -- rows with the same labels. Suppressed rows, shown as * or left out of the release, are one class.
 --
--- raw: name of the raw table. released: name of its release, in label or typed format.
+-- raw: name of the raw table. released: name of its release, in any format.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- Returns: BIGINT, in rows; NULL for an empty release.

@@ -5,7 +5,7 @@
 -- rows, shown as *, are a class; rows left out of the release publish no sensitive value and are
 -- not a class.
 --
--- raw: name of the raw table. released: name of its release, in label or typed format.
+-- raw: name of the raw table. released: name of its release, in any format.
 -- sensitive: a column name or a list of names, in addition to those declared. Each column is
 --   measured by itself, and the worst is returned. kind: 'distinct', 'entropy' or 'recursive'. c:
 --   the constant of 'recursive'.

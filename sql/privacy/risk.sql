@@ -13,7 +13,8 @@
 -- 1998). population_unique is the one that the rule of Dankar et al. 2012 takes. Without any of these
 -- all but the prosecutor's risks are NULL.
 --
--- raw: name of the raw table. released: name of its release, in label or typed format.
+-- raw: name of the raw table. released: name of its release, in any format; with population in label or
+--   typed format.
 -- population: name of a table of all persons who could be in the raw table, including those in it,
 --   with its quasi-identifiers. Its distinct rows are compared with all classes.
 -- threshold: a row is at risk above this value, 0…1.

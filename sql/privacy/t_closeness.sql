@@ -6,7 +6,7 @@
 -- Suppressed rows, shown as *, are a class; rows left out of the release publish no sensitive value
 -- and are not a class, but count in the raw table.
 --
--- raw: name of the raw table. released: name of its release, in label or typed format.
+-- raw: name of the raw table. released: name of its release, in any format.
 -- sensitive: a column name or a list of names, in addition to those declared. The worst of several
 --   columns is returned.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.

@@ -1,6 +1,7 @@
 -- A k-anonymous release with the least information loss that the effort allows: classes of k to 2k
 -- - 1 rows, chosen by their loss (NCP) and not by a distance. No row is suppressed unless
--- suppression_limit allows it.
+-- suppression_limit allows it. With format := 'mean' or 'median' the loss is the sum of squared
+-- distances from the means of classes, of standardized columns (microaggregation).
 --
 -- tbl: name of the relation. k: smallest size of an equivalence class, in rows. qids, sensitive,
 --   identifiers, keep: column names; NULL means as declared in comments. Every column needs a role;
@@ -12,9 +13,10 @@
 --   limited to -ln of the latter. delta: bound of |ln(share in a class / share in the table)| for
 --   every sensitive value. NULL for none.
 -- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
--- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' shows suppressed rows
+-- format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value of each
+--   class in place of a range of numbers, dates or times). suppressed: 'keep' shows suppressed rows
 --   as *, 'drop' leaves them out.
--- seed: seed of all random choices; only 'best' makes any.
+-- seed: seed of all random choices; only 'best' makes any, and all do with 'mean' and 'median'.
 -- effort: 'fast' (an order of the rows, cut where the loss is least), 'good' (a better order, in
 --   about three times the time) or 'best' (a search that starts from 'good').
 -- time_limit: seconds that 'best' may search, without the time in which kernels are compiled.

@@ -11,7 +11,8 @@
 --   limited to -ln of the latter. delta: bound of |ln(share in a class / share in the table)| for
 --   every sensitive value. NULL for none.
 -- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
--- format: 'label' (text) or 'typed' (structs). suppressed: 'keep' shows suppressed rows as *,
+-- format: 'label' (text), 'typed' (structs), or 'mean' or 'median' (one value of each class in
+--   place of a range of numbers, dates or times). suppressed: 'keep' shows suppressed rows as *,
 --   'drop' leaves them out.
 -- seed: seed of all random choices.
 -- vantage: choice of the vantage point, 'random', 'max_spread' or 'farthest'. cut: place of the

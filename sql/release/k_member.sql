@@ -11,7 +11,8 @@
 --   limited to -ln of the latter. delta: bound of |ln(share in a class / share in the table)| for
 --   every sensitive value. NULL for none.
 -- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
--- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' shows suppressed rows
+-- format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value of each
+--   class in place of a range of numbers, dates or times). suppressed: 'keep' shows suppressed rows
 --   as *, 'drop' leaves them out.
 -- seed: seed of the first row.
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled

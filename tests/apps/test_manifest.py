@@ -278,3 +278,16 @@ def test_promises_of_the_release(people):
     recursive = ["--l", 2, "--l-kind", "recursive", "--c", 2, "--overwrite", "--manifest"]
     assert run("release", people, out, *ROLES, *recursive).exit_code == 0
     assert run("verify", out, "--raw", people).exit_code == 0
+
+
+@pytest.mark.parametrize("form", ["mean", "median"])
+def test_one_value_of_each_class_in_a_csv(tmp_path, people, form):
+    """The text of a CSV is read as the numbers that it holds."""
+    out = tmp_path / "safe.csv"
+    made = run("release", people, out, "--k", 10, *ROLES, "--format", form, "--manifest")
+    assert made.exit_code == 0, made.output
+    assert run("verify", out, "--raw", people).exit_code == 0
+    written = json.loads((tmp_path / "safe.csv.anon.json").read_text())
+    assert written["measures"]["gcp"] is None
+    said = refused("report", people, out, "--output", tmp_path / "page.html")
+    assert said.startswith(f"report: the release must show labels, got one with --format {form}")

@@ -29,7 +29,9 @@ def made(table, *, k, format="label", l=1):  # noqa: E741
     return release_table(table, request("mondrian", method, types, roles, k, options))
 
 
-@pytest.mark.parametrize("asked", [{}, {"l": 2}, {"format": "typed"}])
+@pytest.mark.parametrize(
+    "asked", [{}, {"l": 2}, {"format": "typed"}, {"format": "mean"}, {"format": "median"}]
+)
 def test_the_release_is_that_of_sql(con, asked):
     con.execute(f"CREATE TABLE people AS {TABLE}")
     table = con.sql("FROM people").to_arrow_table()

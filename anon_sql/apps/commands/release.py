@@ -18,6 +18,7 @@ from anon_sql.apps.commands.option_words import in_options
 from anon_sql.apps.commands.release_table_or_parts import in_table, read_source
 from anon_sql.apps.csv_files.dialect import dialect
 from anon_sql.apps.kept_columns import kept_columns, unique_on_kept
+from anon_sql.apps.one_value_columns import cast_values
 from anon_sql.apps.stopping import stoppable
 from anon_sql.core import interrupt
 from anon_sql.core.roles import REST, fold
@@ -33,6 +34,8 @@ class Format(StrEnum):
 
     LABEL = "label"
     TYPED = "typed"
+    MEAN = "mean"
+    MEDIAN = "median"
 
 
 class Effort(StrEnum):
@@ -75,7 +78,10 @@ def release(
         Columns, typer.Option(help="How much the detail of columns matters: age=3,city=0.5")
     ] = [],  # noqa: B006
     format_: Annotated[
-        Format, typer.Option("--format", help="Text labels, or typed ranges and lists.")
+        Format,
+        typer.Option(
+            "--format", help="Text labels, typed ranges and lists, or one value of a class."
+        ),
     ] = Format.LABEL,
     suppressed: Annotated[Suppressed, typer.Option(help="Suppressed rows.")] = Suppressed.KEEP,
     seed: Annotated[int, typer.Option(help="All randomness.")] = 42,
@@ -155,6 +161,7 @@ def release(
                 files.write(con, released.ordered, unfinished, target)
                 if with_manifest:
                     files.read(con, unfinished, "written", labels=True, named=target)
+                    cast_values(con, "release", "written", roles["qids"], format_.value)
                     parameters = {**promised, **stated, "options": options}
                     made = manifest.make(con, ("raw", "written"), name, parameters, roles, trees)
                     beside = written.enter_context(whole_file(manifest.beside(target)))

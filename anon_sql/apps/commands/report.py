@@ -15,6 +15,7 @@ from anon_sql.apps import console, files, manifest
 from anon_sql.apps.commands import arguments
 from anon_sql.apps.commands.option_words import in_options
 from anon_sql.apps.csv_files.dialect import dialect
+from anon_sql.apps.one_value_columns import require_labels
 from anon_sql.apps.stopping import stoppable
 from anon_sql.errors import AnonError, not_installed
 
@@ -77,6 +78,7 @@ def report(
         arguments.check_page("report", output, overwrite, f".{format_.value}")
         facts, page = drawing("report")
         written = _written(released)
+        require_labels("report", written)
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
         roles = dict(zip(manifest.ROLES, given, strict=True))
         asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t, "beta": beta}

@@ -12,6 +12,7 @@ import anon_sql
 from anon_sql.apps import console, files, manifest, verifying
 from anon_sql.apps.commands import arguments
 from anon_sql.apps.csv_files.dialect import Dialect, dialect
+from anon_sql.apps.one_value_columns import cast_values, form_of
 from anon_sql.apps.stopping import stoppable
 from anon_sql.apps.verifying import Check
 from anon_sql.errors import AnonError
@@ -89,6 +90,7 @@ def _checks(
     if not gone.holds:
         yield gone
         return
+    cast_values(con, "verify", "released", written["roles"]["qids"], form_of(written))
     trees = arguments.read_hierarchy(con, "verify", hierarchy, "hierarchy")
     made = manifest.make(
         con,

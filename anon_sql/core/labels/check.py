@@ -13,8 +13,10 @@ from anon_sql.core.columns import Categories, Numbers
 from anon_sql.core.exact import comparable
 from anon_sql.core.hierarchy.hierarchical import Hierarchical
 from anon_sql.core.labels import grammar
+from anon_sql.core.labels.check_one_value import misplaced
 from anon_sql.core.labels.make import Labels
 from anon_sql.core.labels.nodes import allowed_leaves
+from anon_sql.core.labels.one_value import is_one_value
 from anon_sql.core.labels.read import Ranges, read_columns, read_sets
 from anon_sql.core.table import Column
 from anon_sql.core.workers import Workers
@@ -34,14 +36,16 @@ def require_true(
     count: int,
     workers: Workers,
     *,
+    form: str,
     centred: bool,
 ) -> Bools:
     """Require that every value lies in its label; return the suppressed classes, bool[m].
 
     A class is suppressed if its label is ``*`` in every column. values: of each column, in source
     order; classes: int32[n], the class of each row, m = ``count`` or more for a row that is not
-    counted. centred: labels of numbers are single values near the mean and are not checked. Raises
-    AnonError for a class without a label, and for values outside their labels, with their count.
+    counted. form: the format; a mean or median is computed again. centred: labels of numbers are
+    single values near the mean and are not checked. Raises AnonError for a class without a label,
+    and for values outside their labels, with their count.
     """
     for column, made in zip(columns, labels, strict=True):
         chosen = made.label_of
@@ -52,12 +56,27 @@ def require_true(
                 f"one without in {column.name}",
                 "nothing was released; please report this",
             )
-    ranged = [at for at, column in enumerate(columns) if isinstance(column, Numbers)]
+    single = [
+        is_one_value(function, column.name, kind, form)
+        for column, kind in zip(columns, types, strict=True)
+    ]
+    ranged = [
+        at for at, column in enumerate(columns) if isinstance(column, Numbers) and not single[at]
+    ]
     ranges = read_columns([types[at] for at in ranged], [labels[at].shown for at in ranged])
     read = dict(zip(ranged, ranges, strict=True))
     jobs = [
-        (column, types[at], values[at], labels[at], classes, read.get(at), centred)
-        for at, column in enumerate(columns)
+        (
+            column,
+            types[at],
+            values[at],
+            labels[at],
+            classes,
+            read.get(at),
+            centred,
+            form if one else None,
+        )
+        for at, (column, one) in enumerate(zip(columns, single, strict=True))
     ]
     starred = np.ones(count, dtype=np.bool_)
     found = workers.map(_wrong, jobs, [len(classes)] * len(jobs))
@@ -108,10 +127,16 @@ def _wrong(
     classes: Codes,
     read: Ranges | None,
     centred: bool,
+    single: str | None,
 ) -> tuple[Bools, int]:
-    """Return which labels are suppressed, bool[u], and how many values lie outside their labels."""
+    """Return which labels are suppressed, bool[u], and how many values lie outside their labels.
+
+    single: 'mean' or 'median' where the labels are such values, else None.
+    """
     from anon_sql.kernels.legal.outside_label import outside_range, outside_set
 
+    if single is not None:
+        return misplaced(sql_type, values, labels.shown, labels.label_of, classes, single)
     if read is not None:
         if centred:
             return read.star, 0

@@ -1,4 +1,4 @@
-"""Make the labels of classes, in the format 'label' or 'typed'."""
+"""Make the labels of classes, in any of the formats."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from anon_sql.core.hierarchy.hierarchical import Hierarchical
 from anon_sql.core.labels import grammar
 from anon_sql.core.labels.centres import centres
 from anon_sql.core.labels.nodes import node_labels
+from anon_sql.core.labels.one_value import is_one_value, one_values
 from anon_sql.core.printing import printed
 from anon_sql.core.table import Column
 from anon_sql.core.workers import Workers
@@ -26,7 +27,9 @@ class Labels:
     """The labels of one column.
 
     shown: the u distinct labels. Type ``string`` in the format 'label'; in the format 'typed'
-    ``struct<min: string, max: string>`` of printed ends for numbers, ``list<string>`` for text.
+    ``struct<min: string, max: string>`` of printed ends for numbers, ``list<string>`` for text. In
+    the formats 'mean' and 'median' a printed number, NULL for ``*`` and for NULLs, and text as in
+    'label'.
     label_of: int32[m], the label of each class, an index into shown.
     """
 
@@ -71,20 +74,20 @@ def make_labels(
     nodes: Codes | None,
     workers: Workers,
     *,
-    typed: bool,
+    form: str,
     centred: bool,
 ) -> list[Labels]:
     """Return the labels of each column, with numbers printed as DuckDB prints them.
 
     types, values: SQL type and Arrow values of each column, in source order. nodes: int32[n, d],
-    the hierarchy node of each row and column, None if the method chose none. typed: the format.
+    the hierarchy node of each row and column, None if the method chose none. form: the format.
     centred: the label of numbers is the value nearest to the mean of the class instead of a range.
     Raises AnonError for a hierarchy that the format 'typed' cannot express.
     """
     chosen = [None] * len(columns) if nodes is None else list(nodes.T)
     jobs = [
-        (function, column, kind, classes, node_of, typed, centred)
-        for column, kind, node_of in zip(columns, types, chosen, strict=True)
+        (function, column, kind, held, classes, node_of, form, centred)
+        for column, kind, held, node_of in zip(columns, types, values, chosen, strict=True)
     ]
     found = workers.map(_describe, jobs, [len(classes.of_row)] * len(jobs))
     ranged = [at for at, made in enumerate(found) if isinstance(made, _Ends)]
@@ -92,7 +95,7 @@ def make_labels(
     texts = printed(ends, [types[at] for at in ranged for _ in range(2)]) if ranged else []
     for place, at in enumerate(ranged):
         low, high = texts[2 * place : 2 * place + 2]
-        shown = _structs(found[at], low, high) if typed else _ranges(found[at], low, high)
+        shown = _structs(found[at], low, high) if form == "typed" else _ranges(found[at], low, high)
         found[at] = Labels(shown, found[at].label_of)
     return found
 
@@ -101,12 +104,18 @@ def _describe(
     function: str,
     column: Column,
     sql_type: str,
+    values: pa.Array,
     classes: Classes,
     nodes: Codes | None,
-    typed: bool,
+    form: str,
     centred: bool,
 ) -> Labels | _Ends:
     """Return the labels of one column; ranges as rows, to be printed together."""
+    typed = form == "typed"
+    if is_one_value(function, column.name, sql_type, form):
+        grouped = (classes.order, classes.starts, classes.starred)
+        shown = one_values(sql_type, values, *grouped, form)
+        return Labels(shown, np.arange(len(shown), dtype=np.int32))
     if isinstance(column, Hierarchical):
         grouped = (classes.order, classes.starts, classes.starred)
         return Labels(*node_labels(function, column, sql_type, *grouped, nodes, typed=typed))

@@ -7,7 +7,9 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import integers, valid
 from anon_sql.core.columns import Categories, categories, is_number, numeric_keys, require_finite
+from anon_sql.core.exact import approximate
 from anon_sql.core.hierarchy.hierarchical import Hierarchical, hierarchical
+from anon_sql.core.labels.check_one_value import ROUNDING
 from anon_sql.core.labels.coverage import LEAST, MOST, Coverage, Ints
 from anon_sql.core.labels.read import Bools, Said, read_nodes, read_ranges, read_sets
 from anon_sql.core.printing import printed
@@ -27,6 +29,9 @@ def coverage(
     """
     number = is_number(function, name, sql_type)
     labels, label_of = distinct(shown)
+    if number and not pa.types.is_nested(shown.type) and not _is_text(shown.type):
+        require_finite(function, name, values)
+        return _of_values(sql_type, values, shown)
     if rows is not None:
         column = hierarchical(function, name, sql_type, values, rows)
         return _of_tree(column, sql_type, labels, label_of)
@@ -46,6 +51,37 @@ def distinct(shown: pa.Array) -> tuple[pa.Array, Ints]:
         labels = pa.concat_arrays([labels, pa.nulls(1, pa.string())])
     places: Ints = integers(coded.indices.fill_null(len(labels) - 1).cast(pa.int64()))
     return labels, places
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_dictionary(kind))
+
+
+def _of_values(sql_type: str, values: pa.Array, shown: pa.Array) -> Coverage:
+    """Return what means or medians cover: every value but NULL, since they tell of no single row.
+
+    NULL stands for anything; a value outside the range of the column is unknown and covers nothing.
+    """
+    codes, present, star = numeric_keys(sql_type, values), valid(values), ~valid(shown)
+    if len(codes) and codes.min() == LEAST:  # the code of NULL
+        codes = np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    own, one = approximate(sql_type, values)[present], approximate(sql_type, shown)
+    least, most = (own.min(), own.max()) if len(own) else (np.inf, -np.inf)
+    slack = ROUNDING * np.abs(own).max(initial=0.0)
+    unknown = ~star & ((one < least - slack) | (one > most + slack))
+    lowest, highest = (codes[present].min(), codes[present].max()) if len(own) else (MOST, LEAST)
+    low, high = np.where(unknown, MOST, lowest), np.where(unknown, LEAST, highest)
+    none = np.zeros(len(shown), np.bool_)
+    return _stretches(
+        np.where(present, codes, LEAST),
+        np.arange(len(shown)),
+        shown,
+        low,
+        high,
+        unknown,
+        None,
+        Said(star, none, none),
+    )
 
 
 def _of_ranges(sql_type: str, values: pa.Array, labels: pa.Array, label_of: Ints) -> Coverage:

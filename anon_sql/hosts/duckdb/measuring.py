@@ -42,14 +42,17 @@ class Given:
         """Return a field as a Python object."""
         return self._struct.field(name)[0].as_py()
 
-    def pair(self) -> Pair:
-        """Return both relations. Raises AnonError for roles or types that do not fit."""
+    def pair(self, *, values: bool = False) -> Pair:
+        """Return both relations. Raises AnonError for roles or types that do not fit.
+
+        values: whether the release may show one value of each class, see ``require_types``.
+        """
         released: dict[str, str] = self.value("released_types")
         roles = roles_of(
             self.function, self.types, self.call, self.value("seen"), self.value("released")
         )
         by_fold = {fold(name): kind for name, kind in released.items()}
-        require_types(self.function, roles.quasi, self.types, by_fold)
+        require_types(self.function, roles.quasi, self.types, by_fold, values=values)
         shown = {fold(name): values for name, values in self.groups.items()}
         sizes = shown[HELPER + "count"]
         return Pair(

@@ -56,6 +56,9 @@ class Types:
     def released(self, request: Request, name: str) -> str:
         """Return a released column in the type that the SQL function gives it."""
         if name in request.quasi:
+            own = request.value_type(name)
+            if own is not None:
+                return f"CAST({quote(name)} AS {own}) AS {quote(name)}"
             if not request.typed or not is_number(request.function, name, request.quasi[name]):
                 return quote(name)
             kind = f"STRUCT(min {self.raw[name]}, max {self.raw[name]})"
@@ -73,6 +76,7 @@ def types_in_parts(request: Request, columns: Mapping[str, str]) -> Types:
     """
     read = {*request.quasi, *request.kept, *([request.entity] if request.entity else [])}
     raw = {name: kind for name, kind in columns.items() if name in read}
+    owned = request.typed or request.format == "median"  # values of the column's own type
     worked, spilled = {}, {}
     for name, kind in raw.items():
         base = kind.split("(", maxsplit=1)[0]
@@ -86,7 +90,7 @@ def types_in_parts(request: Request, columns: Mapping[str, str]) -> Types:
             worked[name] = kind if number else "VARCHAR"
             spilled[name] = "VARCHAR"
             sensitive = name in request.protected and base not in _TEXT
-            if sensitive or (number and request.typed and base in ("HUGEINT", "UHUGEINT")):
+            if sensitive or (number and owned and base in ("HUGEINT", "UHUGEINT")):
                 raise _refused(request.function, name, kind)
     return Types(raw, worked, spilled)
 

@@ -96,7 +96,10 @@ def released_types(source: Sequence[Any], frame: Frame, request: Request) -> tup
     for field in source:
         name, kind, held = field.name, field.dataType, frame.arrow.field(field.name).type
         if name in request.quasi:
-            if not request.typed:
+            if request.value_type(name) is not None:
+                if request.value_type(name) == "DOUBLE":
+                    kind, held = types.DoubleType(), pa.float64()
+            elif not request.typed:
                 kind, held = types.StringType(), pa.string()
             elif is_number(request.function, name, request.quasi[name]):
                 held = pa.struct([("min", held), ("max", held)])

@@ -29,6 +29,7 @@ def big(con):
         ("anonymize", {"l": 3}, {"l": 3}),
         ("mondrian", {"t": 0.2, "suppressed": "drop"}, {"t": 0.2}),
         ("rayden", {"format": "typed"}, {}),
+        ("mondrian", {"format": "mean"}, {}),
     ],
 )
 def test_a_release_is_legal_and_has_every_row(big, method, asked, checked):

@@ -41,6 +41,8 @@ def test_the_same_for_any_partitions_and_order(con, people):
     [
         ("mondrian", {"l": 2}),
         ("anonymize", {"t": 0.3, "effort": "fast", "format": "typed"}),
+        ("anonymize", {"effort": "fast", "format": "mean"}),
+        ("mondrian", {"format": "median"}),
         ("rayden", {"suppressed": "drop"}),
     ],
 )

@@ -31,7 +31,7 @@ def exposed(function: Any, given: Any, threshold: Any) -> pa.Array:
     share = None
     if name == "attack_skewness":
         share = Number(0, 1).read(name, "threshold", first(threshold))
-    _, _, spreads = _classes(name, given)
+    _, _, spreads = _classes(name, given, values=True)
     return listed(exposure(spreads, share))
 
 
@@ -49,10 +49,15 @@ def guessed(given: Any, persons: Any, options: Any) -> pa.Array:
     return listed(background(people, **first(options)))
 
 
-def _classes(function: str, given: Any) -> tuple[Given, Pair, Mapping[str, Spread]]:
-    """Return a call, its relations and the values of its sensitive columns, or raise AnonError."""
+def _classes(
+    function: str, given: Any, *, values: bool = False
+) -> tuple[Given, Pair, Mapping[str, Spread]]:
+    """Return a call, its relations and the values of its sensitive columns, or raise AnonError.
+
+    values: whether the release may show one value of each class.
+    """
     asked = Given(function, given)
-    pair = asked.pair()
+    pair = asked.pair(values=values)
     pair.losses  # noqa: B018 - labels that cannot be read are an error
     return asked, pair, asked.spreads(pair)
 

@@ -31,21 +31,22 @@ def all_measures(function: Any, given: Any, k: Any, form: Any, adds: Any, weight
     """
     name = first(function)
     size, ncp = Whole(1).read(name, "k", first(k)), FORM.read(name, "ncp", first(form))
-    pair = Given(name, given).pair()
+    pair = Given(name, given).pair(values=True)
     matter = read_weights(name, first(weights), pair.roles.quasi)
     return pa.array([utility(pair, size, ncp, matter, adds=first(adds))], UTILITY)
 
 
 @udf("__anon_class_ncp", "DOUBLE[]")
 def class_ncp(function: Any, given: Any, added: Any) -> pa.Array:
-    """Return the mean NCP over all quasi-identifiers of every class.
+    """Return the mean NCP over all quasi-identifiers of every class, NULL of means and medians.
 
     added: further columns of the result, with which no quasi-identifier may share its name.
     """
     name, asked = first(function), Given(first(function), given)
-    pair = asked.pair()
+    pair = asked.pair(values=True)
     pair.require_no_more_rows()
     lost = [found.loss for found in pair.losses.values()]
+    single = any(found.one_value for found in pair.losses.values())
     counted = named(asked.groups, HELPER + "distinct_")
     known = {fold(column) for column in pair.released}
     shown = [column for column in pair.roles.sensitive if fold(column) in known]
@@ -56,7 +57,8 @@ def class_ncp(function: Any, given: Any, added: Any) -> pa.Array:
         if fold(column) in taken:
             rule = f"no quasi-identifier may be called {fold(column)}"
             raise AnonError(name, rule, column, "rename it in both")
-    return pa.array([sum(lost) / len(lost)], pa.list_(pa.float64()))
+    mean = [None] * len(pair.sizes) if single else sum(lost) / len(lost)
+    return pa.array([mean], pa.list_(pa.float64()))
 
 
 @udf("__anon_l_diversity", "DOUBLE")
@@ -64,7 +66,7 @@ def least_diversity(function: Any, given: Any, kind: Any, c: Any) -> pa.Array:
     """Return the smallest l over all classes and sensitive columns; NULL without classes."""
     name = first(function)
     asked = Given(name, given)
-    pair = asked.pair()
+    pair = asked.pair(values=True)
     pair.require_no_more_rows()
     pair.losses  # noqa: B018 - labels that cannot be read are an error
     chosen, level = KIND.read(name, "kind", first(kind)), C.read(name, "c", first(c))
@@ -109,7 +111,7 @@ def _beside_raw(
     read.
     """
     asked = Given(first(function), given)
-    pair = asked.pair()
+    pair = asked.pair(values=True)
     pair.require_no_more_rows()
     pair.losses  # noqa: B018 - labels that cannot be read are an error
     return asked, pair, asked.spreads(pair), helds(raw_groups, pair.roles.sensitive)

@@ -31,7 +31,8 @@ def risks(
     table's; groups: of its quasi-identifiers. options: what is said of an unknown population.
     """
     asked, above = Given(NAME, given), THRESHOLD.read(NAME, "threshold", first(threshold))
-    pair, held, sampled = asked.pair(), first(held_types), dict(first(options))
+    held, sampled = first(held_types), dict(first(options))
+    pair = asked.pair(values=held is None)
     population = None if held is None else _population(asked, pair, held, first(types), groups)
     weights = _weights(asked, pair, sampled.pop("weights"))
     return listed(risk(pair, above, population, sampled, weights))

@@ -1,0 +1,110 @@
+"""Compute the value that stands for a class of numbers in the formats 'mean' and 'median'."""
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.core.arrow import valid
+from anon_sql.core.columns import is_number, numeric_keys
+from anon_sql.core.exact import approximate, exact
+from anon_sql.core.printing import cast, printed
+
+FORMS = ("mean", "median")
+_EXACT = 2.0**53  # whole numbers below it are exact as DOUBLE
+Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+def is_one_value(function: str, name: str, sql_type: str, form: str) -> bool:
+    """Return whether a column is shown as one value of each class."""
+    return form in FORMS and is_number(function, name, sql_type)
+
+
+def type_of(sql_type: str, form: str) -> str:
+    """Return the SQL type of the means or medians of a column of numbers, dates or times."""
+    return "DOUBLE" if form == "mean" and not sql_type.startswith(("DATE", "TIME")) else sql_type
+
+
+def one_values(
+    sql_type: str, values: pa.Array, order: Codes, starts: Ints, starred: bool, form: str
+) -> pa.Array:
+    """Return the mean or the lower median of each class as DuckDB prints it, type ``string``.
+
+    NULL for a class that has a NULL, and for the suppressed rows. Means of dates and times are
+    rounded to the unit of their type. values: in source order. order, starts, starred: as in
+    ``labels.make.Classes``.
+    """
+    rows = values.take(pa.array(order))
+    first = starts[:-1]
+    gone = ~np.logical_and.reduceat(valid(rows), first)
+    gone[-1] |= starred
+    if form == "median":
+        found = rows.take(pa.array(_middle(sql_type, rows, starts)))
+        if pa.types.is_floating(found.type):  # -0.0 and 0.0 are equal
+            found = pa.array(found.fill_null(0).to_numpy() + found.type.to_pandas_dtype()(0))
+        return printed([_without(found, gone)], [sql_type])[0]
+    if pa.types.is_temporal(rows.type):
+        low, rest, count = _whole_means(exact(sql_type, rows)[0], starts)
+        units = pa.array(low + (2 * rest >= count))
+        if rows.type.bit_width == 32:
+            units = units.cast(pa.int32())
+        return printed([_without(units.view(rows.type), gone)], [sql_type])[0]
+    return printed([_without(pa.array(_means(sql_type, rows, starts)), gone)], ["DOUBLE"])[0]
+
+
+def typed_values(texts: pa.Array, sql_type: str, form: str) -> pa.Array:
+    """Return printed means or medians in their own type."""
+    return cast([texts], [type_of(sql_type, form)])[0]
+
+
+def _without(values: pa.Array, gone: npt.NDArray[np.bool_]) -> pa.Array:
+    """Return values with NULL where ``gone``."""
+    return pc.if_else(pa.array(~gone), values, pa.scalar(None, values.type))
+
+
+def _middle(sql_type: str, rows: pa.Array, starts: Ints) -> Ints:
+    """Return the row with the lower median of each class; rows: class by class."""
+    class_of = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    ranked = np.lexsort((numeric_keys(sql_type, rows), class_of))
+    chosen: Ints = ranked[starts[:-1] + (np.diff(starts) - 1) // 2]
+    return chosen
+
+
+def _whole_means(keys: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the mean of each class rounded down, the remainder of its sum, and its rows.
+
+    The sum of differences from the smallest key is kept in two halves, so that nothing overflows.
+    """
+    first, count = starts[:-1], np.diff(starts)
+    least = np.minimum.reduceat(keys, first)
+    above = (keys - np.repeat(least, count)).view(np.uint64)
+    high = np.add.reduceat(above >> np.uint64(32), first)
+    low = np.add.reduceat(above & np.uint64(2**32 - 1), first)
+    share = count.astype(np.uint64)
+    low += (high % share) << np.uint64(32)
+    whole = ((high // share) << np.uint64(32)) + low // share
+    means = np.asarray(least + whole.view(np.int64), np.int64)
+    return means, (low % share).astype(np.int64), count
+
+
+def _means(sql_type: str, rows: pa.Array, starts: Ints) -> Floats:
+    """Return the mean of each class of numbers, between its smallest and its largest value."""
+    keys, low = exact(sql_type, rows)
+    unit = 10.0**rows.type.scale if pa.types.is_decimal(rows.type) else 1.0
+    unsigned = pa.types.is_uint64(rows.type)
+    if low is None and not unsigned and not pa.types.is_floating(rows.type):
+        whole, rest, count = _whole_means(keys, starts)
+        near = np.abs(whole.astype(np.float64)) < _EXACT / np.maximum(count, 1) - 1
+        total = np.where(near, whole, 0) * count + rest
+        means: Floats = np.where(near, total / (count * unit), whole / unit + rest / count / unit)
+        return means
+    floats, first, count = approximate(sql_type, rows), starts[:-1], np.diff(starts)
+    # sorted, since a sum of DOUBLEs depends on the order
+    floats = floats[np.lexsort((floats, np.repeat(np.arange(len(count)), count)))]
+    least, most = (end.reduceat(floats, first) for end in (np.minimum, np.maximum))
+    with np.errstate(over="ignore", invalid="ignore"):
+        above = np.add.reduceat(floats - np.repeat(least, count), first) / count
+        wide = np.add.reduceat(floats / np.repeat(count, count), first)
+        return np.clip(np.where(np.isfinite(above), least + above, wide), least, most) + 0.0
