@@ -69,6 +69,7 @@ def prepare(
     call = methods.Call(
         function, limits, request.seed, workers, request.options, given, real, strata
     )
+    call = replace(call, fixed=request.strata, suppressed=request.suppressed)
     require_strata(call, table.rows)
     return Prepared(table, call, method, trees, domain)
 
@@ -110,7 +111,7 @@ def settled(
         placed = place_suppressed(table, found.classes, call.constraint, mode, call.workers)
         return replace(found, classes=protect(table, placed, call.constraint, call.workers))
 
-    return by_stratum(table, call, settle)
+    return settle(table, call) if method.across_strata else by_stratum(table, call, settle)
 
 
 def as_came(table: QuasiTable, values: npt.NDArray[Any]) -> npt.NDArray[Any]:

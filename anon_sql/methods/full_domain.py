@@ -1,0 +1,85 @@
+"""Full-domain generalization: one level per column for all rows, the best of all combinations.
+
+Source: Samarati 2001, "Protecting respondents' identities in microdata release" (the lattice of
+levels, least height with suppression up to a limit); El Emam et al. 2009, "A globally optimal
+k-anonymity method for the de-identification of health data" (OLA, least loss); Kohlmayer et al.
+2012, "Flash: efficient, stable and optimal k-anonymity". ``lattice_search`` says how nodes are
+searched, and where that departs. Where the sources are silent:
+
+- NULL is a value of its own below the last level. Columns without a hierarchy have the levels of
+  ``column_levels``.
+- l, t, beta, delta and persons are required of each group; what is not monotone is not pruned by.
+- Suppressed rows that are shown are a legal class: the rows of the smallest groups join them, and
+  count towards the limit.
+- The loss of a range of numbers without a hierarchy is that of all values of the table in it. Its
+  label is the range of the released ones, which loses no more.
+- A column in ``strata`` stays at its lowest level.
+"""
+
+import numpy as np
+
+from anon_sql.core import interrupt
+from anon_sql.core.options import Choice, Number
+from anon_sql.core.labels.bins import STARRED
+from anon_sql.core.table import QuasiTable
+from anon_sql.methods import Call, Facts, Partition, method
+from anon_sql.methods.parts.column_levels import levels_of
+from anon_sql.methods.parts.lattice_search import MINIMIZE, Search
+from anon_sql.methods.parts.node_verdict import Judge, Verdict
+from anon_sql.methods.parts.recoding import Node, Records
+
+LIMIT, LOSS = Number(0, 1), Choice(MINIMIZE)
+
+
+@method(
+    "full_domain",
+    facts=Facts(
+        what="Takes whole columns up their hierarchies to the levels of least loss of all.",
+        paper="Samarati 2001; El Emam et al. 2009; Kohlmayer et al. 2012",
+        cost="n + nodes of the lattice",
+        global_levels=True,
+    ),
+    across_strata=True,
+    suppression_limit=LIMIT,
+    minimize=LOSS,
+)
+def full_domain(table: QuasiTable, call: Call) -> Partition:
+    """Return combinations of nodes as classes, those that are not legal suppressed.
+
+    stats: nodes (that were judged), generalizations (levels), suppressed.
+    """
+    judge, search = searched(table, call)
+    assert search.best is not None  # the highest node is legal
+    return recoded(judge, search.best.node, nodes=len(search.seen))
+
+
+def searched(table: QuasiTable, call: Call) -> tuple[Judge, Search]:
+    """Return the search of the lattice of a table, with what judged the nodes."""
+    columns = [levels_of(table, column) for column in table.columns]
+    judge = judge_of(Records(columns), call, call.options["suppression_limit"])
+
+    def verdict(node: Node) -> Verdict:
+        interrupt.check(call.function)
+        return judge.verdict(node)
+
+    tops = tuple(0 if c.name in call.fixed else len(c.levels) - 1 for c in columns)
+    return judge, Search(call.function, columns, tops, verdict, call.options["minimize"])
+
+
+def judge_of(records: Records, call: Call, limit: float) -> Judge:
+    """Return what judges nodes; limit: share of the rows that may be suppressed."""
+    rows = int(limit * records.rows + 1e-9)
+    return Judge(records, call.constraint, rows, call.suppressed == "keep")
+
+
+def recoded(judge: Judge, node: Node, **stats: float) -> Partition:
+    """Return the classes of a node."""
+    groups = judge.records.groups(node)
+    left, _ = judge.left_out(groups, judge.illegal(groups))
+    group_of = judge.records.of_rows(groups)
+    suppressed = left[group_of]
+    nodes = judge.records.nodes_of_rows(node)
+    nodes[suppressed] = STARRED
+    classes = np.where(suppressed, np.int32(-1), group_of).astype(np.int32)
+    stats = {**stats, "generalizations": sum(node), "suppressed": int(suppressed.sum())}
+    return Partition(classes, stats, nodes)
