@@ -16,6 +16,7 @@ from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.methods.parts.column_levels import node_levels
+from anon_sql.methods.parts.earlier_release import EarlierRelease, recoded_alike
 
 
 @method(
@@ -29,6 +30,7 @@ from anon_sql.methods.parts.column_levels import node_levels
         takes=(Hierarchical,),
     ),
     suppression_limit=OrNull(Number(0, 1)),
+    like=EarlierRelease(),
 )
 def datafly(table: QuasiTable, call: Call) -> Partition:
     """Return combinations of nodes as classes, rare ones suppressed.
@@ -47,6 +49,8 @@ def datafly(table: QuasiTable, call: Call) -> Partition:
         )
     share = call.options["suppression_limit"]
     limit = call.constraint.k if share is None else share * table.rows + 1e-9
+    if call.options["like"] is not None:
+        return recoded_alike(table, call, int(limit))
     codes = np.column_stack([column.codes[table.order] for column in columns])
     records, record_of = np.unique(codes, axis=0, return_inverse=True)
     record_of = record_of.reshape(-1)

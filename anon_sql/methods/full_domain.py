@@ -16,14 +16,12 @@ searched, and where that departs. Where the sources are silent:
 - A column in ``strata`` stays at its lowest level.
 """
 
-import numpy as np
-
 from anon_sql.core import interrupt
 from anon_sql.core.options import Choice, Number
-from anon_sql.core.labels.bins import STARRED
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.methods.parts.column_levels import levels_of
+from anon_sql.methods.parts.earlier_release import EarlierRelease, recoded_alike
 from anon_sql.methods.parts.lattice_search import MINIMIZE, Search
 from anon_sql.methods.parts.node_verdict import Judge, Verdict
 from anon_sql.methods.parts.recoding import Node, Records
@@ -42,21 +40,30 @@ LIMIT, LOSS = Number(0, 1), Choice(MINIMIZE)
     across_strata=True,
     suppression_limit=LIMIT,
     minimize=LOSS,
+    like=EarlierRelease(),
 )
 def full_domain(table: QuasiTable, call: Call) -> Partition:
     """Return combinations of nodes as classes, those that are not legal suppressed.
 
     stats: nodes (that were judged), generalizations (levels), suppressed.
     """
+    if call.options["like"] is not None:
+        limit = rows_of_share(call.options["suppression_limit"], table.rows)
+        return recoded_alike(table, call, limit)
     judge, search = searched(table, call)
     assert search.best is not None  # the highest node is legal
-    return recoded(judge, search.best.node, nodes=len(search.seen))
+    node = search.best.node
+    groups = judge.records.groups(node)
+    left, _ = judge.left_out(groups, judge.illegal(groups))
+    stats = {"nodes": len(search.seen), "generalizations": sum(node)}
+    return judge.records.partition(groups, left, **stats)
 
 
 def searched(table: QuasiTable, call: Call) -> tuple[Judge, Search]:
     """Return the search of the lattice of a table, with what judged the nodes."""
     columns = [levels_of(table, column) for column in table.columns]
-    judge = judge_of(Records(columns), call, call.options["suppression_limit"])
+    limit = rows_of_share(call.options["suppression_limit"], table.rows)
+    judge = Judge(Records(columns), call.constraint, limit, call.suppressed == "keep")
 
     def verdict(node: Node) -> Verdict:
         interrupt.check(call.function)
@@ -66,20 +73,6 @@ def searched(table: QuasiTable, call: Call) -> tuple[Judge, Search]:
     return judge, Search(call.function, columns, tops, verdict, call.options["minimize"])
 
 
-def judge_of(records: Records, call: Call, limit: float) -> Judge:
-    """Return what judges nodes; limit: share of the rows that may be suppressed."""
-    rows = int(limit * records.rows + 1e-9)
-    return Judge(records, call.constraint, rows, call.suppressed == "keep")
-
-
-def recoded(judge: Judge, node: Node, **stats: float) -> Partition:
-    """Return the classes of a node."""
-    groups = judge.records.groups(node)
-    left, _ = judge.left_out(groups, judge.illegal(groups))
-    group_of = judge.records.of_rows(groups)
-    suppressed = left[group_of]
-    nodes = judge.records.nodes_of_rows(node)
-    nodes[suppressed] = STARRED
-    classes = np.where(suppressed, np.int32(-1), group_of).astype(np.int32)
-    stats = {**stats, "generalizations": sum(node), "suppressed": int(suppressed.sum())}
-    return Partition(classes, stats, nodes)
+def rows_of_share(share: float, rows: int) -> int:
+    """Return how many of the rows a share of them is, rounded down but for errors of rounding."""
+    return int(share * rows + 1e-9)

@@ -19,6 +19,7 @@ from anon_sql.core.table_domain import Domain
 from anon_sql.core.workers import Workers
 from anon_sql.methods.parts.joining import accompany_suppressed, dense, place_suppressed
 from anon_sql.methods.parts.protecting import protect
+from anon_sql.pipeline.earlier_bins import in_earlier_bins
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.source import Source
 from anon_sql.pipeline.strata import by_stratum, require_strata, strata_of
@@ -59,6 +60,7 @@ def prepare(
     trees = rows_of(paths, request.quasi, request.time_zone)
     workers = Workers(function, request.threads)
     table = read(function, request.quasi, source.quasi, source.hashes, workers, trees, domain)
+    table = in_earlier_bins(table, request, source)
     real = None if source.real is None else source.real[table.order]
     counted = table.order if real is None else table.order[real]
     limits = constraint_of(source, request, paths, counted, domain)
@@ -88,6 +90,7 @@ def run(
 ) -> tuple[Classes, Classes | None]:
     """Return the same as ``partition``; without any constraint, every row is its own class."""
     asked = call.constraint.k > 1 or call.constraint.rules is not None or call.real is not None
+    asked = asked or call.options.get("like") is not None
     if not asked and not method.given:
         return np.arange(table.rows, dtype=np.int32), None
     found = settled(table, call, method, mode)

@@ -28,7 +28,7 @@ CREATE OR REPLACE MACRO datafly(
     l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
     format := 'label', suppressed := 'keep', seed := 42, hierarchy := NULL,
     suppression_limit := NULL, beta := NULL, delta := NULL,
-    strata := NULL
+    strata := NULL, like := NULL
 ) AS TABLE
 FROM __anon_release(
     'datafly', tbl, k, __anon_scope(
@@ -38,5 +38,7 @@ FROM __anon_release(
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
         c := c, t := t, beta := beta, delta := delta, strata := strata,
-        suppression_limit := suppression_limit),
+        suppression_limit := suppression_limit,
+        like := __anon_earlier(
+            "like", __anon_scope(tbl, qids, sensitive, identifiers, keep))),
     __anon_hierarchy := hierarchy);

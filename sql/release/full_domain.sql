@@ -31,7 +31,7 @@ CREATE OR REPLACE MACRO full_domain(
     l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
     format := 'label', suppressed := 'keep', seed := 42, hierarchy := NULL,
     suppression_limit := 0, minimize := 'gcp', beta := NULL, delta := NULL,
-    strata := NULL
+    strata := NULL, like := NULL
 ) AS TABLE
 FROM __anon_release(
     'full_domain', tbl, k, __anon_scope(
@@ -41,5 +41,7 @@ FROM __anon_release(
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
         c := c, t := t, beta := beta, delta := delta, strata := strata,
-        suppression_limit := suppression_limit, minimize := minimize),
+        suppression_limit := suppression_limit, minimize := minimize,
+        like := __anon_earlier(
+            "like", __anon_scope(tbl, qids, sensitive, identifiers, keep))),
     __anon_hierarchy := hierarchy);

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from anon_sql.core.columns import Categories, Numbers
 from anon_sql.core.hierarchy.hierarchical import Hierarchical
+from anon_sql.core.hierarchy.tree import Tree
 from anon_sql.core.labels.bins import AS_CLASS, STARRED
 from anon_sql.core.table import Column, QuasiTable
 
@@ -57,7 +58,7 @@ def levels_of(table: QuasiTable, column: Column) -> Levels:
     """Return the levels of a column for the rows of the table."""
     if isinstance(column, Hierarchical):
         codes, used = present_codes(column.codes[table.order], column.null_code + 1)
-        made = [_of_nodes(column, nodes[used]) for nodes in node_levels(column)]
+        made = [level_of_nodes(column.tree, nodes[used]) for nodes in node_levels(column)]
     elif isinstance(column, Categories):
         codes, used = present_codes(column.codes[table.order], column.null_code + 1)
         made = [_values(len(used)), _star(len(used))]
@@ -81,9 +82,8 @@ def present_codes(codes: Codes, count: int) -> tuple[Codes, npt.NDArray[np.int64
     return rank[codes], np.flatnonzero(used)
 
 
-def _of_nodes(column: Hierarchical, nodes: Codes) -> Level:
+def level_of_nodes(tree: Tree, nodes: Codes) -> Level:
     """Return a level of a hierarchy; nodes: int32[v]. The root is printed as ``*``, which loses 1."""
-    tree = column.tree
     loss = np.where(nodes < 0, 0.0, np.where(nodes == tree.root, 1.0, tree.share[nodes]))
     return _level(nodes, nodes, loss)
 

@@ -100,7 +100,7 @@ class Search:
                 lost = np.zeros(len(lost))
             shape = [-1 if at == free else 1 for free in self._free]
             total = total + (lost.reshape(shape) if at in self._free else lost[0])
-        return total
+        return np.asarray(total)
 
     def _seen(self, node: Node) -> Verdict:
         """Judge a node, and keep the verdict."""

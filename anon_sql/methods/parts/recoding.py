@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql.core.labels.bins import STARRED
+from anon_sql.methods import Partition
 from anon_sql.methods.parts.column_levels import Levels
 
 Node = tuple[int, ...]  # the level of each column
@@ -74,14 +76,15 @@ class Records:
         place[group_of[groups.one]] = np.arange(len(first), dtype=np.int32)
         return place[group_of][self._record_of]
 
-    def nodes_of_rows(self, node: Node) -> Codes:
-        """Return the node of each row and column, int32[n, d], as ``Partition.nodes``."""
-        return np.column_stack(
-            [
-                column.levels[level].nodes[column.codes]
-                for level, column in zip(node, self.columns, strict=True)
-            ]
-        )
+    def partition(self, groups: Groups, left: npt.NDArray[np.bool_], **stats: float) -> Partition:
+        """Return the groups as classes; left: bool[g], those that are suppressed."""
+        group_of = self.of_rows(groups)
+        suppressed = left[group_of]
+        levels = zip(groups.node, self.columns, strict=True)
+        nodes = np.column_stack([c.levels[level].nodes[c.codes] for level, c in levels])
+        nodes[suppressed] = STARRED
+        classes = np.where(suppressed, np.int32(-1), group_of).astype(np.int32)
+        return Partition(classes, {**stats, "suppressed": int(suppressed.sum())}, nodes)
 
     def _recoded(self, node: Node, records: Codes) -> tuple[list[npt.NDArray[Any]], list[int]]:
         """Return the recoded values of records in each column, and how many each has."""

@@ -31,6 +31,17 @@ _DOP = pa.struct(
     ]
 )
 
+_NODE = pa.struct(
+    [
+        ("levels", pa.map_(pa.string(), pa.int32())),
+        ("loss", pa.float64()),
+        ("suppressed", pa.int64()),
+        ("classes", pa.int64()),
+        ("legal", pa.bool_()),
+        ("best", pa.bool_()),
+    ]
+)
+
 
 @udf("__anon_class_ids", "INTEGER[]", volatile=True)
 def class_ids(numbers: Any, taken: Any, paths: Any) -> pa.Array:
@@ -65,6 +76,13 @@ def dop_stats(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     request, source = taken_rows(numbers[0].as_py(), taken)
     row = dict.fromkeys(_DOP.names, 0) | steps.dop_stats(source, request, given_paths(paths))
     return pa.array([row], _DOP)
+
+
+@udf("__anon_lattice", sql_type(pa.list_(_NODE)), volatile=True)
+def lattice(numbers: Any, taken: Any, paths: Any) -> pa.Array:
+    """Return the nodes of the generalization lattice that were looked at."""
+    request, source = taken_rows(numbers[0].as_py(), taken)
+    return pa.array([steps.lattice(source, request, given_paths(paths))], pa.list_(_NODE))
 
 
 @udf("__anon_gower_ranges", sql_type(_RANGES), volatile=True)
