@@ -19,6 +19,7 @@ searched, and where that departs. Where the sources are silent:
 from anon_sql.core import interrupt
 from anon_sql.core.options import Choice, Number
 from anon_sql.core.table import QuasiTable
+from anon_sql.errors import AnonError
 from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.methods.parts.column_levels import levels_of
 from anon_sql.methods.parts.earlier_release import EarlierRelease, recoded_alike
@@ -51,7 +52,13 @@ def full_domain(table: QuasiTable, call: Call) -> Partition:
         limit = rows_of_share(call.options["suppression_limit"], table.rows)
         return recoded_alike(table, call, limit)
     judge, search = searched(table, call)
-    assert search.best is not None  # the highest node is legal
+    if search.best is None:  # only where suppressed rows, and so the highest node, are left out
+        raise AnonError(
+            call.function,
+            f"a combination of levels must be legal with at most {judge.limit:,} rows suppressed",
+            "none",
+            "raise suppression_limit, or let suppressed := 'keep' show them as *",
+        )
     node = search.best.node
     groups = judge.records.groups(node)
     left, _ = judge.left_out(groups, judge.illegal(groups))

@@ -29,12 +29,14 @@ class Level:
 
     group: int32[v], the recoded value of each value, from 0 without gaps. nodes: int32[v], its
     node, as ``Partition.nodes``. loss: float64[v], the NCP of its label. size: recoded values.
+    starred: whether every label is ``*``.
     """
 
     group: Codes
     nodes: Codes
     loss: Floats
     size: int
+    starred: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def present_codes(codes: Codes, count: int) -> tuple[Codes, npt.NDArray[np.int64
 def level_of_nodes(tree: Tree, nodes: Codes) -> Level:
     """Return a level of a hierarchy; nodes: int32[v]. The root is printed as ``*``, which loses 1."""
     loss = np.where(nodes < 0, 0.0, np.where(nodes == tree.root, 1.0, tree.share[nodes]))
-    return _level(nodes, nodes, loss)
+    return _level(nodes, nodes, loss, starred=bool((nodes == tree.root).all()))
 
 
 def _values(count: int) -> Level:
@@ -94,12 +96,15 @@ def _values(count: int) -> Level:
 
 
 def _star(count: int) -> Level:
-    return _level(np.zeros(count, np.int32), np.full(count, STARRED, np.int32), np.ones(count))
+    nodes = np.full(count, STARRED, np.int32)
+    return _level(np.zeros(count, np.int32), nodes, np.ones(count), starred=True)
 
 
-def _level(told_apart: npt.NDArray[Any], nodes: Codes, loss: Floats) -> Level:
+def _level(
+    told_apart: npt.NDArray[Any], nodes: Codes, loss: Floats, *, starred: bool = False
+) -> Level:
     used, group = np.unique(told_apart, return_inverse=True)
-    return Level(group.reshape(-1).astype(np.int32), nodes, loss, len(used))
+    return Level(group.reshape(-1).astype(np.int32), nodes, loss, len(used), starred)
 
 
 def _numbers(column: Numbers, order: Codes) -> tuple[Codes, Floats, bool]:

@@ -16,6 +16,7 @@ Both prune only what cannot be better, so that the node found is the best of all
 
 from collections.abc import Callable, Sequence
 from math import inf, prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -117,11 +118,11 @@ class Search:
             return
         below = tuple(slice(0, at + 1) for at in place)
         self._open[below if not verdict.passes else place] = False
-        least = self._base[below] + verdict.extra / (2 if self.minimize == "height" else 1)
+        least: Any = self._base[below] + verdict.extra / (2 if self.minimize == "height" else 1)
         if self.minimize == "dm":
             above = tuple(slice(at, None) for at in place)
             self._bound[above] = np.maximum(self._bound[above], verdict.squares)
-            least = np.full(1, float(verdict.few) ** 2)
+            least = np.float64(float(verdict.few) ** 2)
         self._bound[below] = np.maximum(self._bound[below], least)
 
     def _least(self) -> Place | None:

@@ -94,8 +94,11 @@ class Judge:
     def left_out(self, groups: Groups, rare: Bools) -> tuple[Bools, bool]:
         """Return which groups are suppressed, bool[g], and whether that is legal.
 
-        rare: bool[g], the groups that must be.
+        rare: bool[g], the groups that must be. Where every label is ``*``, all rows are suppressed,
+        which is legal if they are shown.
         """
+        if self.records.starred(groups.node):
+            return np.ones(len(rare), np.bool_), self.shown or self.records.rows <= self.limit
         left, sizes = rare.copy(), groups.sizes
         within = int(sizes[left].sum()) <= self.limit
         if not within or not self.shown or not left.any():

@@ -61,6 +61,10 @@ class Records:
             del self._known[1]  # never the first, from which every node can be rolled up
         return found
 
+    def starred(self, node: Node) -> bool:
+        """Return whether every label of a node is ``*``."""
+        return all(c.levels[at].starred for at, c in zip(node, self.columns, strict=True))
+
     def losses(self, groups: Groups) -> npt.NDArray[np.float64]:
         """Return the sum of the NCP of a row in each group, float64[g]."""
         found = np.zeros(len(groups.one))
