@@ -13,7 +13,7 @@ from anon_sql.core.hierarchy.paths import STAR
 from anon_sql.core.hierarchy.tree import Tree
 from anon_sql.core.labels.read import read_ranges
 from anon_sql.core.printing import printed
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, listed
 
 Places = npt.NDArray[np.int64]
 
@@ -33,7 +33,7 @@ def binned(
         raise AnonError(
             function,
             "like must be a release in labels",
-            f"{count} of {name} that {'is' if count == 1 else 'are'} no value or range",
+            f"{count} of {listed([name])} that {'is' if count == 1 else 'are'} no value or range",
             "it needs format := 'label' and the same hierarchy",
         )
     if not any(label.startswith("[") for label in labels):
@@ -50,7 +50,8 @@ def binned(
     codes[present] = place[: present.sum()]
     first = np.empty(len(every), np.int64)
     first[place[::-1]] = np.arange(len(place) - 1, -1, -1)
-    shown = pa.concat_arrays([values.filter(pa.array(present)), read.low, read.high])
+    known = [values.filter(pa.array(present)), read.low, read.high]
+    shown = pa.concat_arrays([each.cast(values.type) for each in known])
     texts = printed([shown.take(pa.array(first))], [sql_type])[0].to_pylist()
     return Hierarchical(name, codes, _tree(texts, [labels[at] for at in in_order], ends))
 
@@ -74,6 +75,6 @@ def not_global(function: str, name: str) -> AnonError:
     return AnonError(
         function,
         "like must be a release in which every value of a column has one label",
-        f"labels of {name} that overlap",
+        f"labels of {listed([name])} that overlap",
         "full_domain and datafly make such releases",
     )

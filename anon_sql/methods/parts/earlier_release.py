@@ -135,7 +135,7 @@ def _recoded(
         raise AnonError(
             call.function,
             "strata must be columns that like does not generalize",
-            column.name,
+            listed([column.name]),
         )
     return replace(own, levels=(level,)), covered
 
@@ -150,7 +150,7 @@ def _of_nodes(
         raise AnonError(
             function,
             "like must be a release by the same hierarchy",
-            f"{unknown} label{'' if unknown == 1 else 's'} of {column.name} that it lacks",
+            f"{unknown} label{'' if unknown == 1 else 's'} of {listed([column.name])} that it lacks",
         )
     nodes = np.array(sorted(tree.node_of[label] for label in labels), dtype=np.int64)
     for level, held in zip(own.levels, tree.levels, strict=True):
