@@ -135,9 +135,7 @@ def _of_ranges(
     return label.reshape(-1), ((nulls > 0) & ~empty) | (of_class == bins.STARRED), loss, loss
 
 
-def _of_sets(
-    column: Categories, grouped: Grouped, chosen: npt.NDArray[np.int32] | None
-) -> Shown:
+def _of_sets(column: Categories, grouped: Grouped, chosen: npt.NDArray[np.int32] | None) -> Shown:
     from anon_sql.kernels.hash import grouping
 
     ends, flat = grouping.distinct(*grouped, column.codes)

@@ -16,7 +16,8 @@ from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.methods.parts.column_levels import node_levels
-from anon_sql.methods.parts.earlier_release import EarlierRelease, recoded_alike
+from anon_sql.methods.parts.earlier_labels import EarlierRelease
+from anon_sql.methods.parts.earlier_release import recoded_alike
 
 
 @method(

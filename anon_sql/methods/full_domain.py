@@ -22,9 +22,10 @@ from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.methods.parts.column_levels import levels_of
-from anon_sql.methods.parts.earlier_release import EarlierRelease, recoded_alike
-from anon_sql.methods.parts.lattice_search import MINIMIZE, Search
-from anon_sql.methods.parts.node_verdict import Judge, Verdict
+from anon_sql.methods.parts.earlier_labels import EarlierRelease
+from anon_sql.methods.parts.earlier_release import recoded_alike
+from anon_sql.methods.parts.lattice_search import Search
+from anon_sql.methods.parts.node_verdict import MINIMIZE, Judge, Verdict
 from anon_sql.methods.parts.recoding import Node, Records
 
 LIMIT, LOSS = Number(0, 1), Choice(MINIMIZE)

@@ -6,7 +6,7 @@ from anon_sql.core.columns import Numbers
 from anon_sql.core.hierarchy.binned import binned
 from anon_sql.core.labels.grammar import STAR
 from anon_sql.core.table import Column, QuasiTable
-from anon_sql.methods.parts.earlier_release import Earlier
+from anon_sql.methods.parts.earlier_labels import Earlier
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.source import Source
 

@@ -55,7 +55,9 @@ def test_columns_and_types_also_of_a_table_without_rows(people):
 
 def test_without_a_legal_node_no_row_is_the_best(con):
     con.execute("CREATE TABLE t AS SELECT i AS a FROM range(9) AS r(i)")
-    con.execute("CREATE TABLE h AS SELECT 'a' AS attribute, i AS value, 1 AS level, '*' AS label FROM range(9) AS r(i)")
+    con.execute(
+        "CREATE TABLE h AS SELECT 'a' AS attribute, i AS value, 1 AS level, '*' AS label FROM range(9) AS r(i)"
+    )
     call = "lattice('t', k := 5, qids := 'a', hierarchy := 'h', suppressed := 'drop')"
     assert con.sql(f"SELECT DISTINCT legal, best FROM {call}").fetchall() == [(False, False)]
 

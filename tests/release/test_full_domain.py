@@ -124,7 +124,9 @@ def test_adult_with_its_taxonomies(con, shared_data, names, k, share):
     sizes = np.array([combination[-1] for combination in counted])
     best = float(len(names))
     for node in product(*held):
-        group = np.unique(np.column_stack([codes for codes, _ in node]), axis=0, return_inverse=True)
+        group = np.unique(
+            np.column_stack([codes for codes, _ in node]), axis=0, return_inverse=True
+        )
         many = np.bincount(group[1].reshape(-1), weights=sizes)
         small = (many < k)[group[1].reshape(-1)]
         left = int(sizes[small].sum())
@@ -138,12 +140,12 @@ def test_adult_with_its_taxonomies(con, shared_data, names, k, share):
 def levels_of(con, name, at, counted):
     """Codes and losses of each combination at each level of a column's taxonomy."""
     path = {}
-    for value, _, label in con.sql(
+    for leaf, _, label in con.sql(
         f"SELECT value, level, label FROM h WHERE attribute = '{name}' ORDER BY level"
     ).fetchall():
-        path.setdefault(value, [value]).append(label)
+        path.setdefault(leaf, [leaf]).append(label)
     top = max(map(len, path.values()))
-    full = {value: [labels[0]] * (top - len(labels)) + labels for value, labels in path.items()}
+    full = {leaf: [labels[0]] * (top - len(labels)) + labels for leaf, labels in path.items()}
     found = []
     for level in range(top):
         below = Counter(labels[level] for labels in full.values())
@@ -176,7 +178,9 @@ def test_numbers_without_a_hierarchy_have_ranges_of_equal_widths(con):
         assert len({a // widths[0] for a, _ in shown}) == len(shown)
         texts = con.sql("SELECT DISTINCT c FROM r WHERE n <> '*' OR d <> '*'").fetchall()
         assert ("*",) not in texts or len(texts) == 1
-    (sizes,) = con.sql("SELECT list(n) FROM (SELECT count(*) AS n FROM r GROUP BY n, d, c)").fetchall()
+    (sizes,) = con.sql(
+        "SELECT list(n) FROM (SELECT count(*) AS n FROM r GROUP BY n, d, c)"
+    ).fetchall()
     assert min(sizes[0]) >= 3
 
 

@@ -5,21 +5,18 @@ level of the hierarchy, that level recodes every value. Otherwise a value that l
 suppressed. NULL stays NULL below the root. What is then not legal is suppressed.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anon_sql.core.columns import Categories
 from anon_sql.core.hierarchy.binned import not_global
 from anon_sql.core.hierarchy.hierarchical import Hierarchical
 from anon_sql.core.labels.bins import AS_CLASS, STARRED
 from anon_sql.core.labels.grammar import STAR
 from anon_sql.core.labels.read import read_sets
-from anon_sql.core.columns import Categories
-from anon_sql.core.roles import fold
 from anon_sql.core.table import Column, QuasiTable
 from anon_sql.errors import AnonError, listed
 from anon_sql.methods import Call, Partition
@@ -29,62 +26,11 @@ from anon_sql.methods.parts.column_levels import (
     level_of_nodes,
     levels_of,
 )
+from anon_sql.methods.parts.earlier_labels import required
 from anon_sql.methods.parts.node_verdict import Judge
 from anon_sql.methods.parts.recoding import Records
 
 Bools = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Earlier:
-    """The labels of an earlier release: distinct ones by column, but those of suppressed rows.
-
-    labels: by folded name of the column, in the order of their bytes, NULL left out.
-    """
-
-    labels: Mapping[str, tuple[str, ...]]
-
-    def of(self, function: str, names: list[str]) -> dict[str, tuple[str, ...]]:
-        """Return the labels by column. Raises AnonError if the release lacks a column."""
-        lacking = [name for name in names if fold(name) not in self.labels]
-        if lacking:
-            raise AnonError(
-                function,
-                "like must be a release with the same quasi-identifiers",
-                f"one without {listed(lacking)}",
-            )
-        return {name: self.labels[fold(name)] for name in names}
-
-
-@dataclass(frozen=True)
-class EarlierRelease:
-    """NULL, or the rows of an earlier release; a name is read where no SQL function has the rows."""
-
-    def read(self, function: str, name: str, value: Any) -> Earlier | str | None:
-        if value is None or isinstance(value, str):
-            return value
-        if not isinstance(value, list) or not value:
-            got = "one without rows" if value == [] else type(value).__name__
-            raise AnonError(function, f"{name} must name an earlier release", got)
-        rows = [row for row in value if any(label != STAR for label in row.values())] or value
-        return Earlier(
-            {
-                fold(column): tuple(sorted({row[column] for row in rows} - {None}, key=str.encode))
-                for column in value[0]
-            }
-        )
-
-
-def required(function: str, given: Earlier | str) -> Earlier:
-    """Return the earlier release. Raises AnonError if only its name is known."""
-    if isinstance(given, str):
-        raise AnonError(
-            function,
-            "like must be a parameter of the function itself",
-            "an option of another function",
-            f"write FROM {function}(…, like := …)",
-        )
-    return given
 
 
 def recoded_alike(table: QuasiTable, call: Call, limit: int) -> Partition:
@@ -150,7 +96,7 @@ def _of_nodes(
         raise AnonError(
             function,
             "like must be a release by the same hierarchy",
-            f"{unknown} label{'' if unknown == 1 else 's'} of {listed([column.name])} that it lacks",
+    """Return the level of a hierarchy that has the labels, or their nodes as a level."""
         )
     nodes = np.array(sorted(tree.node_of[label] for label in labels), dtype=np.int64)
     for level, held in zip(own.levels, tree.levels, strict=True):

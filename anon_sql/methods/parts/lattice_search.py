@@ -26,16 +26,8 @@ from anon_sql.methods.parts.column_levels import Levels
 from anon_sql.methods.parts.node_verdict import Verdict
 from anon_sql.methods.parts.recoding import Node
 
-MINIMIZE = ("gcp", "dm", "height")
 MOST = 1 << 22  # nodes of a lattice
 Place = tuple[int, ...]
-
-
-def value_of(verdict: Verdict, minimize: str) -> float:
-    """Return what is minimized; of nodes with equal height, that of less GCP is better."""
-    if minimize == "height":
-        return sum(verdict.node) + verdict.gcp / 2
-    return verdict.dm if minimize == "dm" else verdict.gcp
 
 
 class Search:
@@ -76,7 +68,7 @@ class Search:
 
     @property
     def _value(self) -> float:
-        return inf if self.best is None else value_of(self.best, self.minimize)
+        return inf if self.best is None else self.best.value(self.minimize)
 
     def _lowest(self, column: int, tops: Node) -> int:
         """Return the lowest level of a column that passes with the others at their highest."""
@@ -107,7 +99,7 @@ class Search:
         """Judge a node, and keep the verdict."""
         verdict = self._judge(node)
         self.seen[node] = verdict
-        if verdict.legal and value_of(verdict, self.minimize) < self._value:
+        if verdict.legal and verdict.value(self.minimize) < self._value:
             self.best = verdict
         return verdict
 

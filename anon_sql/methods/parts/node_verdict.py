@@ -12,6 +12,7 @@ import numpy.typing as npt
 from anon_sql.core.constraints import KINDS, Constraint
 from anon_sql.methods.parts.recoding import Groups, Node, Records
 
+MINIMIZE = ("gcp", "dm", "height")
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int32]
 
@@ -37,6 +38,12 @@ class Verdict:
     few: int
     extra: float
     squares: float
+
+    def value(self, minimize: str) -> float:
+        """Return what is minimized; of nodes with equal height, that of less GCP is better."""
+        if minimize == "height":
+            return sum(self.node) + self.gcp / 2
+        return self.dm if minimize == "dm" else self.gcp
 
 
 @dataclass(frozen=True)
