@@ -19,9 +19,11 @@
 -- hierarchy: name of a relation with attribute, value, level and label.
 -- suppression_limit: largest share of suppressed rows, 0…1; NULL means k rows.
 -- strata: quasi-identifiers that are not generalized; no class crosses their values.
+-- like: name of an earlier release of datafly or full_domain in labels; the rows are recoded by its
+--   bins. Rows that then lie in no bin, or in no legal class, are suppressed.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a quasi-identifier without a hierarchy, k above the number of rows, a value that its
---   hierarchy lacks.
+--   hierarchy lacks, a like whose labels overlap or that suppresses more than suppression_limit.
 -- Example: SELECT * FROM datafly('people', k := 2, qids := ['age', 'city'], sensitive := 'illness', hierarchy := 'people_hierarchy');
 CREATE OR REPLACE MACRO datafly(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,

@@ -22,9 +22,12 @@
 -- minimize: 'gcp' (information loss), 'dm' (discernibility) or 'height' (the sum of the levels; of
 --   equal ones the least information loss).
 -- strata: quasi-identifiers that are not generalized; no class crosses their values.
+-- like: name of an earlier release of full_domain or datafly in labels; the rows are recoded by its
+--   bins. Rows that then lie in no bin, or in no legal class, are suppressed.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: k above the number of rows, a value that its hierarchy lacks, more than 4,194,304
---   combinations of levels.
+--   combinations of levels, suppressed := 'drop' where only * in every column is legal, a like whose
+--   labels overlap or that suppresses more than suppression_limit.
 -- Example: SELECT * FROM full_domain('people', k := 2, qids := ['age', 'city'], sensitive := 'illness', hierarchy := 'people_hierarchy');
 CREATE OR REPLACE MACRO full_domain(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,

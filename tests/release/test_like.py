@@ -146,7 +146,11 @@ def test_what_is_no_global_recoding(con):
     lacking = f"WITH e AS (SELECT n FROM local) FROM full_domain('t', {given}, like := 'e')"
     assert "like must be a release with the same quasi-identifiers" in fails(con, lacking)
     other = f"FROM full_domain('t', {given}, hierarchy := 'h', like := 'local')"
-    assert fails(con, other).startswith("full_domain: like must be a release")
+    con.execute("CREATE TABLE strange AS FROM (VALUES ('1', 'a'), ('2', 'aa'), ('3', '?')) AS r(n, c)")
+    assert fails(con, other.replace("local", "strange")) == (
+        "full_domain: like must be a release by the same hierarchy, got 2 of c that it lacks"
+    )
+    assert fails(con, other).startswith("full_domain: like must be a release in which every value")
     con.execute(f"CREATE TABLE may AS FROM full_domain('t', {given}, strata := ['n'])")
     fixed = f"FROM full_domain('t', {given}, strata := ['c'], like := 'may')"
     assert "strata must be columns that like does not generalize" in fails(con, fixed)

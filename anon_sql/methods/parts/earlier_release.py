@@ -96,7 +96,7 @@ def _of_nodes(
         raise AnonError(
             function,
             "like must be a release by the same hierarchy",
-    """Return the level of a hierarchy that has the labels, or their nodes as a level."""
+            f"{unknown} of {listed([column.name])} that it lacks",
         )
     nodes = np.array(sorted(tree.node_of[label] for label in labels), dtype=np.int64)
     for level, held in zip(own.levels, tree.levels, strict=True):

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from anon_sql.errors import AnonError
 from anon_sql.methods.parts.column_levels import Levels
-from anon_sql.methods.parts.node_verdict import Verdict
+from anon_sql.methods.parts.node_verdict import TIE, Verdict
 from anon_sql.methods.parts.recoding import Node
 
 MOST = 1 << 22  # nodes of a lattice
@@ -85,12 +85,12 @@ class Search:
         rows = max(int(columns[0].rows.sum()), 1)
         total: npt.NDArray[np.float64] = np.full((1,) * len(self._free), 0.0)
         for at, column in enumerate(columns):
-            levels = range(self._low[at], tops[at] + 1)
+            levels = np.arange(self._low[at], tops[at] + 1)
             lost = column.losses()[self._low[at] : tops[at] + 1] / (rows * len(columns))
-            if self.minimize == "height":
-                lost = lost / 2 + np.array(levels)
             if self.minimize == "dm":
                 lost = np.zeros(len(lost))
+            else:
+                lost = lost / 2 + levels if self.minimize == "height" else lost + TIE * levels
             shape = [-1 if at == free else 1 for free in self._free]
             total = total + (lost.reshape(shape) if at in self._free else lost[0])
         return np.asarray(total)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from anon_sql.core.constraints import KINDS, Constraint
 from anon_sql.methods.parts.recoding import Groups, Node, Records
 
+TIE = 1e-12  # of GCP, for each level
 MINIMIZE = ("gcp", "dm", "height")
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int32]
@@ -40,10 +41,14 @@ class Verdict:
     squares: float
 
     def value(self, minimize: str) -> float:
-        """Return what is minimized; of nodes with equal height, that of less GCP is better."""
+        """Return what is minimized.
+
+        Of nodes with equal height that of less GCP is better, of others with equal values that of
+        less height.
+        """
         if minimize == "height":
             return sum(self.node) + self.gcp / 2
-        return self.dm if minimize == "dm" else self.gcp
+        return self.dm if minimize == "dm" else self.gcp + TIE * sum(self.node)
 
 
 @dataclass(frozen=True)
