@@ -146,7 +146,9 @@ def test_what_is_no_global_recoding(con):
     lacking = f"WITH e AS (SELECT n FROM local) FROM full_domain('t', {given}, like := 'e')"
     assert "like must be a release with the same quasi-identifiers" in fails(con, lacking)
     other = f"FROM full_domain('t', {given}, hierarchy := 'h', like := 'local')"
-    con.execute("CREATE TABLE strange AS FROM (VALUES ('1', 'a'), ('2', 'aa'), ('3', '?')) AS r(n, c)")
+    con.execute(
+        "CREATE TABLE strange AS FROM (VALUES ('1', 'a'), ('2', 'aa'), ('3', '?')) AS r(n, c)"
+    )
     assert fails(con, other.replace("local", "strange")) == (
         "full_domain: like must be a release by the same hierarchy, got 2 of c that it lacks"
     )

@@ -38,12 +38,15 @@ class Records:
     def __init__(self, columns: Sequence[Levels]) -> None:
         """Count the combinations; rows are in canonical order."""
         self.columns = tuple(columns)
-        parts = [column.codes for column in columns]
-        rows, self._record_of = number([*parts], [len(column.rows) for column in columns])
-        self.codes = [codes[rows] for codes in parts]
+        rows, self._record_of = number(
+            [column.codes for column in columns], [len(column.rows) for column in columns]
+        )
+        self.codes = [
+            column.codes[rows].astype(np.min_scalar_type(len(column.rows))) for column in columns
+        ]
         sizes = np.bincount(self._record_of, minlength=len(rows))
         every = np.arange(len(rows), dtype=np.int32)
-        self._known = [Groups((0,) * len(parts), every, sizes)]
+        self._known = [Groups((0,) * len(self.columns), every, sizes)]
 
     @cached_property
     def rows(self) -> int:
@@ -69,7 +72,11 @@ class Records:
         """Return the sum of the NCP of a row in each group, float64[g]."""
         found = np.zeros(len(groups.one))
         for level, column, codes in zip(groups.node, self.columns, self.codes, strict=True):
-            found += column.levels[level].loss[codes[groups.one]]
+            lost = column.levels[level].loss
+            if column.levels[level].size == 1:
+                found += lost[0]
+            elif lost.any():
+                found += lost.take(codes.take(groups.one))
         return found
 
     def of_rows(self, groups: Groups) -> Codes:
@@ -93,10 +100,11 @@ class Records:
     def _recoded(self, node: Node, records: Codes) -> tuple[list[npt.NDArray[Any]], list[int]]:
         """Return the recoded values of records in each column, and how many each has."""
         levels = [column.levels[level] for level, column in zip(node, self.columns, strict=True)]
-        own = [codes[records] for codes in self.codes]
-        return [
-            level.group[codes] for level, codes in zip(levels, own, strict=True) if level.size > 1
-        ] or [own[0] * 0], [level.size for level in levels if level.size > 1] or [1]
+        apart = [(level, at) for at, level in enumerate(levels) if level.size > 1]
+        parts = [level.group.take(self.codes[at].take(records)) for level, at in apart]
+        if not parts:
+            return [np.zeros(len(records), np.int32)], [1]
+        return parts, [level.size for level, _ in apart]
 
 
 def number(parts: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> tuple[Codes, Codes]:
