@@ -28,7 +28,7 @@ RELEASE = """
 """
 METHODS = [
     *("anonymize", "rayden", "mondrian", "top_down", "k_member", "dop", "oka", "canon"),
-    *("mondrian_cof", "basic_mondrian", "datafly"),
+    *("mondrian_cof", "basic_mondrian", "datafly", "full_domain"),
 ]
 ALL_KINDS = "k := 3, qids := ['age', 'city'], sensitive := ['illness']"
 BY_TREE = f"{ALL_KINDS}, hierarchy := 'people_hierarchy'"

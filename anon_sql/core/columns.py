@@ -58,7 +58,7 @@ class Numbers:
 
     keys: int64[n], in the order of the values. points: float64[n], values scaled to [0, 1],
     NULL_POINT for NULL. present: bool[n], not NULL. width: largest minus smallest value, in days
-    for dates and in microseconds for times and timestamps.
+    for dates and in microseconds for times and timestamps. least: smallest value in that unit.
     """
 
     name: str
@@ -66,6 +66,7 @@ class Numbers:
     points: npt.NDArray[np.float64]
     present: npt.NDArray[np.bool_]
     width: float
+    least: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,9 @@ def numbers(function: str, name: str, sql_type: str, values: pa.Array) -> Number
         width = float(above[present].max())
         points = np.where(present, above / width if width > 0 else 0.0, NULL_POINT)
     width = min(width / unit, float(np.finfo(np.float64).max)) * microseconds(values.type)
-    return Numbers(name, keys, points, present, width)
+    least = int(np.flatnonzero(present)[np.argmin(keys[present])]) if present.any() else 0
+    smallest = approximate(sql_type, values.slice(least, 1)).sum() * microseconds(values.type)
+    return Numbers(name, keys, points, present, width, float(smallest))
 
 
 def require_finite(function: str, name: str, values: pa.Array) -> None:

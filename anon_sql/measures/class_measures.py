@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from anon_sql.core.columns import Categories, Numbers
 from anon_sql.core.hierarchy.hierarchical import Hierarchical
+from anon_sql.core.labels import bins
 from anon_sql.core.labels.grammar import STAR
 from anon_sql.core.labels.nodes import NULLS, node_text, nodes_of
 from anon_sql.core.table import Column, QuasiTable
@@ -97,8 +98,8 @@ class Measured:
         if isinstance(column, Hierarchical):
             return _of_nodes(column, grouped, nodes)
         if isinstance(column, Numbers):
-            return _of_ranges(column, grouped, self.points[column.name])
-        return _of_sets(column, grouped)
+            return _of_ranges(column, grouped, self.points[column.name], nodes)
+        return _of_sets(column, grouped, nodes)
 
 
 def _of_nodes(
@@ -116,10 +117,14 @@ def _of_nodes(
     return label[of_class], star[of_class], loss[of_class], height[of_class]
 
 
-def _of_ranges(column: Numbers, grouped: Grouped, halves: Floats) -> Shown:
+def _of_ranges(
+    column: Numbers, grouped: Grouped, halves: Floats, chosen: npt.NDArray[np.int32] | None
+) -> Shown:
     from anon_sql.kernels.hash import grouping
 
     low, high, nulls = grouping.extremes(*grouped, column.keys, column.present)
+    of_class = bins.of_classes(chosen, *grouped)
+    low, high = bins.shared_ends(of_class, column.keys, low, high)
     empty = low < 0
     ends = np.column_stack([empty, column.keys[low], column.keys[high]])
     ends[empty, 1:] = 0
@@ -127,14 +132,15 @@ def _of_ranges(column: Numbers, grouped: Grouped, halves: Floats) -> Shown:
     known = halves[column.present]
     least, most = (known.min(), known.max()) if len(known) else (0.0, 0.0)
     loss = np.where(empty, 0.0, range_loss(halves[low], halves[high], least, most))
-    return label.reshape(-1), (nulls > 0) & ~empty, loss, loss
+    return label.reshape(-1), ((nulls > 0) & ~empty) | (of_class == bins.STARRED), loss, loss
 
 
-def _of_sets(column: Categories, grouped: Grouped) -> Shown:
+def _of_sets(column: Categories, grouped: Grouped, chosen: npt.NDArray[np.int32] | None) -> Shown:
     from anon_sql.kernels.hash import grouping
 
     ends, flat = grouping.distinct(*grouped, column.codes)
     _, label = np.unique(grouping.set_hashes(ends, flat), return_inverse=True)
     count = np.diff(ends)
     star = (flat[ends[1:] - 1] == column.null_code) & (count > 1)
+    star |= bins.of_classes(chosen, *grouped) == bins.STARRED
     return label, star, set_loss(count, column.distinct), set_height(count)

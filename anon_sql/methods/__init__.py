@@ -28,9 +28,9 @@ class Call:
     constraint: what the rows of a class must satisfy, of the real rows alone where ``real`` is
     given. classes: int32[n], given with the table; real: bool[n], False for rows that a method
     added, None where there are none; strata: int32[n], the stratum of each row, None for one. All
-    in canonical order. A method is called with the rows of one stratum. shown: whether suppressed
-    rows are released, as a class that must be legal. one_value: whether the release shows a mean or
-    median of each class.
+    in canonical order. A method is called with the rows of one stratum, unless it is
+    ``across_strata``. shown: whether suppressed rows are released, as a class that must be legal.
+    one_value: whether the release shows a mean or median of each class.
     """
 
     function: str
@@ -41,6 +41,7 @@ class Call:
     classes: "npt.NDArray[np.int32] | None" = None  # given with the table, canonical order
     real: "npt.NDArray[np.bool_] | None" = None  # which rows are; None: all. constraint is of them
     strata: "npt.NDArray[np.int32] | None" = None  # that no class crosses
+    fixed: tuple[str, ...] = ()  # the columns that make up the strata
     shown: bool = True  # suppressed rows, as one class
     one_value: bool = False
 
@@ -96,6 +97,7 @@ class Method:
 
     options: its own parameters. given: whether classes come with the table. adds: columns of the
     result that the table must not have. facts: None for a step that makes no release.
+    across_strata: whether it is called with the rows of all strata, and keeps classes within them.
     """
 
     name: str
@@ -104,6 +106,7 @@ class Method:
     given: bool = False  # classes come with the table
     adds: tuple[str, ...] = ()  # columns of the result that the table must not have
     facts: Facts | None = None
+    across_strata: bool = False
 
 
 _methods: dict[str, Method] = {}
@@ -116,12 +119,13 @@ def method(
     given: bool = False,
     adds: tuple[str, ...] = (),
     facts: Facts | None = None,
+    across_strata: bool = False,
     **options: Option,
 ) -> Callable[[Callable[..., Any]], Any]:
     """Register a partitioner, or a step of one, under the name of its SQL function."""
 
     def file(run: Callable[..., Any]) -> Callable[..., Any]:
-        _methods[name] = Method(name, options, run, given, adds, facts)
+        _methods[name] = Method(name, options, run, given, adds, facts, across_strata)
         return run
 
     return file

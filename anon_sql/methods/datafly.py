@@ -9,15 +9,15 @@ root, and with l or t a combination is rare unless it satisfies them.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from anon_sql.core.hierarchy.hierarchical import Hierarchical
 from anon_sql.core.options import Number, OrNull
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.methods import Call, Facts, Partition, method
-
-Nodes = npt.NDArray[np.int32]
+from anon_sql.methods.parts.column_levels import node_levels
+from anon_sql.methods.parts.earlier_labels import EarlierRelease
+from anon_sql.methods.parts.earlier_release import recoded_alike
 
 
 @method(
@@ -31,6 +31,7 @@ Nodes = npt.NDArray[np.int32]
         takes=(Hierarchical,),
     ),
     suppression_limit=OrNull(Number(0, 1)),
+    like=EarlierRelease(),
 )
 def datafly(table: QuasiTable, call: Call) -> Partition:
     """Return combinations of nodes as classes, rare ones suppressed.
@@ -49,11 +50,13 @@ def datafly(table: QuasiTable, call: Call) -> Partition:
         )
     share = call.options["suppression_limit"]
     limit = call.constraint.k if share is None else share * table.rows + 1e-9
+    if call.options["like"] is not None:
+        return recoded_alike(table, call, int(limit))
     codes = np.column_stack([column.codes[table.order] for column in columns])
     records, record_of = np.unique(codes, axis=0, return_inverse=True)
     record_of = record_of.reshape(-1)
     rows = np.bincount(record_of)
-    levels = [np.column_stack([c.tree.levels, _nulls(c)]).astype(np.int32) for c in columns]
+    levels = [node_levels(column) for column in columns]
     level = [0] * len(columns)
     while True:
         nodes = np.column_stack([levels[c][level[c]][records[:, c]] for c in range(len(columns))])
@@ -71,10 +74,3 @@ def datafly(table: QuasiTable, call: Call) -> Partition:
     classes = np.where(rare[group_of], -1, group_of)[record_of].astype(np.int32)
     stats = {"generalizations": sum(level), "suppressed": left}
     return Partition(classes, stats, nodes[record_of])
-
-
-def _nulls(column: Hierarchical) -> Nodes:
-    """Return the node of NULL at each level: -1, at the top the root; int32[height + 1]."""
-    nulls = np.full(len(column.tree.levels), -1, dtype=np.int32)
-    nulls[-1] = column.tree.root
-    return nulls

@@ -21,6 +21,7 @@ from anon_sql.core.weights import relative
 from anon_sql.core.workers import Workers
 from anon_sql.methods.parts.joining import accompany_suppressed, dense, place_suppressed
 from anon_sql.methods.parts.protecting import protect
+from anon_sql.pipeline.earlier_bins import in_earlier_bins
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.source import Source
 from anon_sql.pipeline.strata import by_stratum, require_strata, strata_of
@@ -70,6 +71,7 @@ def prepare(
         domain,
         relative(request.weights, list(request.quasi)),
     )
+    table = in_earlier_bins(table, request, source)
     real = None if source.real is None else source.real[table.order]
     counted = table.order if real is None else table.order[real]
     limits = constraint_of(source, request, paths, counted, domain)
@@ -86,9 +88,10 @@ def prepare(
         given,
         real,
         strata,
+        fixed=request.strata,
         shown=request.suppressed == "keep",
+        one_value=request.format in FORMS,
     )
-    call = replace(call, one_value=request.format in FORMS)
     require_strata(call, table.rows)
     return Prepared(table, call, method, trees, domain)
 
@@ -107,6 +110,7 @@ def run(
 ) -> tuple[Classes, Classes | None]:
     """Return the same as ``partition``; without any constraint, every row is its own class."""
     asked = call.constraint.k > 1 or call.constraint.rules is not None or call.real is not None
+    asked = asked or call.options.get("like") is not None
     if not asked and not method.given:
         return np.arange(table.rows, dtype=np.int32), None
     found = settled(table, call, method, mode)
@@ -130,7 +134,7 @@ def settled(
         placed = place_suppressed(table, found.classes, call.constraint, mode, call.workers)
         return replace(found, classes=protect(table, placed, call.constraint, call.workers))
 
-    return by_stratum(table, call, settle)
+    return settle(table, call) if method.across_strata else by_stratum(table, call, settle)
 
 
 def as_came(table: QuasiTable, values: npt.NDArray[Any]) -> npt.NDArray[Any]:

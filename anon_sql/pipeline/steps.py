@@ -77,6 +77,17 @@ def dop_stats(
     }
 
 
+def lattice(
+    source: Source | None, request: Request, paths: pa.StructArray | None
+) -> list[dict[str, Any]]:
+    """Return the nodes that full-domain generalization looks at; source: None for no rows."""
+    if source is None:
+        return []
+    prepared = prepare(source, request, paths)
+    found: list[dict[str, Any]] = prepared.method.run(prepared.table, prepared.call)
+    return found
+
+
 def gower_ranges(source: Source, request: Request) -> dict[str, float | None]:
     """Return the largest minus the smallest value by column name; None for text."""
     prepared = prepare(source, request, None)

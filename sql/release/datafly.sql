@@ -20,16 +20,18 @@
 -- hierarchy: name of a relation with attribute, value, level and label.
 -- suppression_limit: largest share of suppressed rows, 0…1; NULL means k rows.
 -- strata: quasi-identifiers that are not generalized; no class crosses their values.
+-- like: name of an earlier release of datafly or full_domain in labels; the rows are recoded by its
+--   bins. Rows that then lie in no bin, or in no legal class, are suppressed.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a quasi-identifier without a hierarchy, k above the number of rows, a value that its
---   hierarchy lacks.
+--   hierarchy lacks, a like whose labels overlap or that suppresses more than suppression_limit.
 -- Example: SELECT * FROM datafly('people', k := 2, qids := ['age', 'city'], sensitive := 'illness', hierarchy := 'people_hierarchy');
 CREATE OR REPLACE MACRO datafly(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
     l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
     format := 'label', suppressed := 'keep', seed := 42, hierarchy := NULL,
     suppression_limit := NULL, beta := NULL, delta := NULL,
-    strata := NULL
+    strata := NULL, like := NULL
 ) AS TABLE
 FROM __anon_release(
     'datafly', tbl, k, __anon_scope(
@@ -39,5 +41,7 @@ FROM __anon_release(
     format, system.main.struct_pack(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
         c := c, t := t, beta := beta, delta := delta, strata := strata,
-        suppression_limit := suppression_limit),
+        suppression_limit := suppression_limit,
+        like := __anon_earlier(
+            "like", __anon_scope(tbl, qids, sensitive, identifiers, keep))),
     __anon_hierarchy := hierarchy);

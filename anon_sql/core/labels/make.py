@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from anon_sql.core.columns import Categories, Numbers
 from anon_sql.core.hierarchy.hierarchical import Hierarchical
-from anon_sql.core.labels import grammar
+from anon_sql.core.labels import bins, grammar
 from anon_sql.core.labels.centres import centres
 from anon_sql.core.labels.nodes import node_labels
 from anon_sql.core.labels.one_value import is_one_value, one_values
@@ -120,12 +120,12 @@ def _describe(
         grouped = (classes.order, classes.starts, classes.starred)
         return Labels(*node_labels(function, column, sql_type, *grouped, nodes, typed=typed))
     if isinstance(column, Numbers):
-        return _ends(column, classes, centred)
-    return _sets(column, classes, typed)
+        return _ends(column, classes, centred, nodes)
+    return _sets(column, classes, typed, nodes)
 
 
-def _ends(column: Numbers, classes: Classes, centred: bool) -> _Ends:
-    """Return the distinct ranges of a column of numbers."""
+def _ends(column: Numbers, classes: Classes, centred: bool, nodes: Codes | None) -> _Ends:
+    """Return the distinct ranges of a column of numbers; nodes: see ``labels.bins``."""
     from anon_sql.kernels.hash import grouping
     from anon_sql.kernels.hash.hashing import mix
     from anon_sql.kernels.hash.numbering import number
@@ -133,7 +133,9 @@ def _ends(column: Numbers, classes: Classes, centred: bool) -> _Ends:
     low, high, nulls = grouping.extremes(classes.order, classes.starts, column.keys, column.present)
     if centred:
         low = high = centres(classes.order, classes.starts, column.points, column.present)
-    mixed = (nulls > 0) & (low >= 0)
+    of_class = bins.of_classes(nodes, classes.order, classes.starts)
+    low, high = bins.shared_ends(of_class, column.keys, low, high)
+    mixed = ((nulls > 0) & (low >= 0)) | (of_class == bins.STARRED)
     mixed[-1] |= classes.starred
     kind = np.where(mixed, MIXED, np.where(low < 0, NONE, 0))
     hashes = np.zeros(len(kind), dtype=np.uint64)
@@ -163,8 +165,11 @@ def _structs(ends: _Ends, low: pa.Array, high: pa.Array) -> pa.Array:
     )
 
 
-def _sets(column: Categories, classes: Classes, typed: bool) -> Labels:
-    """Return the labels of a text column: the sets of values of its classes."""
+def _sets(column: Categories, classes: Classes, typed: bool, nodes: Codes | None) -> Labels:
+    """Return the labels of a text column: the sets of values of its classes.
+
+    nodes: see ``labels.bins``.
+    """
     from anon_sql.kernels.hash import grouping
     from anon_sql.kernels.hash.hashing import mix
     from anon_sql.kernels.hash.numbering import number
@@ -180,8 +185,11 @@ def _sets(column: Categories, classes: Classes, typed: bool) -> Labels:
         once, label_of = number(grouping.set_hashes(ends, flat))
         sets = [flat[ends[at] : ends[at + 1]].tolist() for at in once]
     words = [grammar.words(codes, known) for codes in sets]
-    if classes.starred:
-        label_of[-1] = len(words)
+    of_class = bins.of_classes(nodes, classes.order, classes.starts)
+    starred = of_class == bins.STARRED
+    starred[-1] |= classes.starred
+    if starred.any():
+        label_of[starred] = len(words)
         words.append(None)
     if typed:
         return Labels(pa.array(words, pa.list_(pa.string())), label_of)

@@ -20,6 +20,7 @@ from anon_sql.pipeline.request import Request, entity_of, request, require_size
 ROLES = ("qids", "sensitive", "identifiers", "keep")
 _WHOLE = {
     "datafly": "generalizes a column alike in all rows",
+    "full_domain": "generalizes a column alike in all rows",
     "sdka": "makes synthetic rows from all rows",
 }
 

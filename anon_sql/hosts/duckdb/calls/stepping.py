@@ -42,6 +42,17 @@ _SAVED = pa.struct(
     ]
 )
 
+_NODE = pa.struct(
+    [
+        ("levels", pa.map_(pa.string(), pa.int32())),
+        ("loss", pa.float64()),
+        ("suppressed", pa.int64()),
+        ("classes", pa.int64()),
+        ("legal", pa.bool_()),
+        ("best", pa.bool_()),
+    ]
+)
+
 
 @udf("__anon_class_ids", "INTEGER[]", volatile=True)
 def class_ids(numbers: Any, taken: Any, paths: Any) -> pa.Array:
@@ -83,6 +94,13 @@ def anonymize_stats(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     """Return what the suppression of rows by anonymize saves."""
     request, source = taken_rows(numbers[0].as_py(), taken)
     return pa.array([saved.anonymize_stats(source, request, given_paths(paths))], _SAVED)
+
+
+@udf("__anon_lattice", sql_type(pa.list_(_NODE)), volatile=True)
+def lattice(numbers: Any, taken: Any, paths: Any) -> pa.Array:
+    """Return the nodes of the generalization lattice that were looked at."""
+    request, source = taken_rows(numbers[0].as_py(), taken)
+    return pa.array([steps.lattice(source, request, given_paths(paths))], pa.list_(_NODE))
 
 
 @udf("__anon_gower_ranges", sql_type(_RANGES), volatile=True)
