@@ -6,8 +6,8 @@ hierarchies, top-down splitting, Xu et al. 2006), and simulated annealing (Kirkp
 Where the release shows means or medians of classes, the loss is the sum of squares in them, see
 ``microaggregating``. Every class has k to 2k - 1 rows. l, t and persons are satisfied by merging
 classes and splitting them again within strata of like sensitive values (after Cao et al. 2011,
-SABRE); then a class may have more rows. No row is suppressed, unless ``suppression_limit`` allows it
-and all rows together then lose less (``suppressing``).
+SABRE); then a class may have more rows. No row is suppressed, unless ``suppression_limit`` allows
+it and all rows together then lose less (``suppressing``).
 """
 
 import numpy as np

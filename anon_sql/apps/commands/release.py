@@ -118,12 +118,7 @@ def release(
     """
     with console.one_sentence(STOPPED, words=in_options):
         written_as = dialect("release", delimiter, quotes, header, null)
-        if format_ is Format.TYPED and files.kind(target)[0] == "csv":
-            rule = "OUT must be Parquet for --format typed"
-            raise AnonError("release", rule, "CSV", "name it .parquet")
-        files.kind(target)
-        files.check_pair(source, target, overwrite)
-        _check_manifest(target, with_manifest, overwrite)
+        _check_files(source, target, format_, overwrite, with_manifest)
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
         roles = dict(zip(manifest.ROLES, given, strict=True))
         matter = arguments.weights("release", weights)
@@ -206,10 +201,16 @@ def _warn(noticed: Mapping[str, str], qids: Sequence[str], singled_out: str | No
         console.warn(sentence)
 
 
-def _check_manifest(target: Path, asked: bool, overwrite: bool) -> None:
-    """Raise AnonError if a manifest is asked for and must not be written."""
+def _check_files(
+    source: Path, target: Path, format_: Format, overwrite: bool, with_manifest: bool
+) -> None:
+    """Raise AnonError for files that must not be written, or cannot hold the format."""
+    if files.kind(target)[0] == "csv" and format_ is Format.TYPED:
+        rule = "OUT must be Parquet for --format typed"
+        raise AnonError("release", rule, "CSV", "name it .parquet")
+    files.check_pair(source, target, overwrite)
     path = manifest.beside(target)
-    if asked and not overwrite and path.exists():
+    if with_manifest and not overwrite and path.exists():
         rule, got = "the manifest must be a new file", f"'{path}', which exists"
         raise AnonError("release", rule, got, "--overwrite replaces it")
 
