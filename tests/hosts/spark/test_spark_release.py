@@ -41,7 +41,8 @@ def test_the_same_for_any_partitions_and_order(con, people):
     [
         ("mondrian", {"l": 2}),
         ("anonymize", {"t": 0.3, "effort": "fast", "format": "typed"}),
-        ("rayden", {"suppressed": "drop"}),
+        ("rayden", {"suppressed": "drop", "weights": {"age": 3}}),
+        ("anonymize", {"weights": {"city": 0.5}, "suppression_limit": 0.1}),
     ],
 )
 def test_methods_and_constraints(con, people, name, options):
