@@ -42,8 +42,8 @@ def test_the_same_for_any_partitions_and_order(con, people):
         ("mondrian", {"l": 2}),
         ("anonymize", {"t": 0.3, "effort": "fast", "format": "typed"}),
         ("anonymize", {"effort": "fast", "format": "mean"}),
-        ("mondrian", {"format": "median"}),
-        ("rayden", {"suppressed": "drop"}),
+        ("rayden", {"suppressed": "drop", "weights": {"age": 3}, "format": "median"}),
+        ("anonymize", {"weights": {"city": 0.5}, "suppression_limit": 0.1}),
     ],
 )
 def test_methods_and_constraints(con, people, name, options):
