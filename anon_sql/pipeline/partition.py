@@ -68,9 +68,16 @@ def prepare(
     given = _given_classes(source, table)
     strata = strata_of(table, request.strata)
     call = methods.Call(
-        function, limits, request.seed, workers, request.options, given, real, strata
+        function,
+        limits,
+        request.seed,
+        workers,
+        request.options,
+        given,
+        real,
+        strata,
+        one_value=request.format in FORMS,
     )
-    call = replace(call, one_value=request.format in FORMS)
     require_strata(call, table.rows)
     return Prepared(table, call, method, trees, domain)
 
