@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from anon_sql.core.arrow import integers, plain, valid
 from anon_sql.core.hierarchy.tree import Tree
+from anon_sql.core.labels.one_value import shows_values
 from anon_sql.core.labels.read import Ranges, Said, read_columns, read_nodes, read_sets
 from anon_sql.measures.domain import Domain
 from anon_sql.measures.information_loss import node_height, set_height
@@ -69,7 +70,9 @@ def penalties(
 ) -> dict[str, Penalties]:
     """Return the penalties of every column, by name; shown: what each class shows of it."""
     given = {name: _distinct(labels) for name, labels in shown.items()}
-    ranged = [d for d in domains if d.number and d.tree is None and not is_value(given[d.name][0])]
+    ranged = [
+        d for d in domains if d.number and d.tree is None and not shows_values(given[d.name][0])
+    ]
     ends = read_columns([d.sql_type for d in ranged], [given[d.name][0] for d in ranged])
     read = dict(zip((d.name for d in ranged), ends, strict=True))
     found = {}
@@ -93,11 +96,6 @@ def _distinct(shown: pa.Array) -> tuple[pa.Array, Ints]:
     return labels, integers(coded.indices.fill_null(len(words)).cast(pa.int64()))
 
 
-def is_value(shown: pa.Array) -> bool:
-    """Return whether the classes of a column of numbers show one value each, not labels."""
-    return not pa.types.is_nested(shown.type) and not _is_text(shown.type)
-
-
 def _is_text(kind: pa.DataType) -> bool:
     texts = pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary
     return any(is_kind(kind) for is_kind in texts)
@@ -105,7 +103,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def _penalties(column: Domain, shown: pa.Array, read: Ranges | None, form: str) -> Penalties:
     said: Said
-    if is_value(shown):
+    if shows_values(shown):
         return _of_values(column, shown)
     if read is not None:
         said, loss = read, _of_ranges(column, read)

@@ -62,7 +62,8 @@ def value_loss(
         whole, slack = shown.all() and known.all(), ROUNDED.get(sql_type, 0.0) / scale
         lost = _of_means(values, replaced, middle, total, slack) if whole else None
         return {"attribute": name, "sse_sst": lost, "il1s": None}
-    beside = np.where((rows >= 0) & shown[rows], replaced[rows], middle)[known]
+    stands = np.append(np.where(shown, replaced, middle), middle)  # the last for a row left out
+    beside = stands[rows][known]
     away = np.abs(values - beside)
     unit = np.sqrt(2 * total / max(len(values) - 1, 1))
     return {

@@ -217,8 +217,8 @@ def test_a_label_of_nulls_where_there_are_none(hand):
     [
         (
             "1",
-            "1",
-            "a release must hold labels of v, or structs and lists, got INTEGER; make it "
+            "true",
+            "a release must hold labels of v, or structs and lists, got BOOLEAN; make it "
             "with a release function, or read a file of labels as text",
         ),
         (

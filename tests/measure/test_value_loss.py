@@ -63,6 +63,8 @@ def test_suppressed_values_lose_all_their_variance(raw):
     raw.execute("DELETE FROM r WHERE x IS NULL")
     assert found(raw, ", id := 'rid'", ["x"])[0][1] == pytest.approx(wanted)
     assert found(raw, "", ["x"]) == [("x", None, None)]
+    raw.execute("DELETE FROM r")
+    assert found(raw, ", id := 'rid'", ["x"])[0][1] == pytest.approx(1)
 
 
 def test_a_constant_column_and_nulls(con):

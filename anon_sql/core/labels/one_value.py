@@ -22,6 +22,12 @@ def is_one_value(function: str, name: str, sql_type: str, form: str) -> bool:
     return form in FORMS and is_number(function, name, sql_type)
 
 
+def shows_values(shown: pa.Array) -> bool:
+    """Return whether the classes of a column of numbers show one value each, not labels."""
+    kinds = pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_temporal
+    return any(is_kind(shown.type) for is_kind in kinds)
+
+
 def type_of(sql_type: str, form: str) -> str:
     """Return the SQL type of the means or medians of a column of numbers, dates or times."""
     return "DOUBLE" if form == "mean" and not sql_type.startswith(("DATE", "TIME")) else sql_type

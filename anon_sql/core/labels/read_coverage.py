@@ -11,6 +11,7 @@ from anon_sql.core.exact import approximate
 from anon_sql.core.hierarchy.hierarchical import Hierarchical, hierarchical
 from anon_sql.core.labels.check_one_value import ROUNDING
 from anon_sql.core.labels.coverage import LEAST, MOST, Coverage, Ints
+from anon_sql.core.labels.one_value import shows_values
 from anon_sql.core.labels.read import Bools, Said, read_nodes, read_ranges, read_sets
 from anon_sql.core.printing import printed
 
@@ -29,7 +30,7 @@ def coverage(
     """
     number = is_number(function, name, sql_type)
     labels, label_of = distinct(shown)
-    if number and not pa.types.is_nested(shown.type) and not _is_text(shown.type):
+    if number and shows_values(shown):
         require_finite(function, name, values)
         return _of_values(sql_type, values, shown)
     if rows is not None:
@@ -51,10 +52,6 @@ def distinct(shown: pa.Array) -> tuple[pa.Array, Ints]:
         labels = pa.concat_arrays([labels, pa.nulls(1, pa.string())])
     places: Ints = integers(coded.indices.fill_null(len(labels) - 1).cast(pa.int64()))
     return labels, places
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_dictionary(kind))
 
 
 def _of_values(sql_type: str, values: pa.Array, shown: pa.Array) -> Coverage:

@@ -15,62 +15,59 @@ def mdav(x: npt.NDArray[np.float64], k: int, more: int = 0) -> npt.NDArray[np.in
     Classes have k rows, every second one k + ``more``, at most 2k - 1, and the last one up to 2k -
     1. MDAV is ``more`` = 0. n is at least k. Ties go to the first row.
     """
-    found: npt.NDArray[np.int32] = _mdav(np.ascontiguousarray(x), k, min(more, k - 1))
-    return found
-
-
-@njit(cache=True, nogil=True)
-def _mdav(x, k, more):
-    n, d = x.shape
-    left = np.arange(n).astype(np.int32)
-    home, at, rows = np.full(n, -1, np.int32), 0, n
-    keys, near = np.empty(k + more), np.empty(k + more, np.int32)
-    middle, around = np.empty(d), np.empty(d)
-    while rows >= 2 * k:
-        middle[:] = 0.0
-        for place in range(rows):
-            for c in range(d):
-                middle[c] += x[left[place], c] / rows
-        around[:] = x[_farthest(x, left, rows, middle)]
-        rows = _take(x, left, rows, around, keys[:k], near[:k], home, at)
-        at += 1
-        if rows >= 2 * k + more:
-            around[:] = x[_farthest(x, left, rows, around)]
-            rows = _take(x, left, rows, around, keys, near, home, at)
-            at += 1
-    for place in range(rows):
-        home[left[place]] = at
+    home = np.full(len(x), -1, np.int32)
+    _mdav(np.ascontiguousarray(x), k, min(more, k - 1), home)
     return home
 
 
 @njit(cache=True, nogil=True)
-def _farthest(x, left, rows, point):
-    """Return the row farthest from a point."""
-    most, found = -1.0, left[0]
+def _mdav(x, k, more, home):
+    """Write the class of each row into ``home``, int32[n], which holds -1."""
+    n, d = x.shape
+    at, rows = 0, n
+    left, point = np.empty(n, np.int32), np.empty(d)
+    keys, near = np.empty(k + more), np.empty(k + more, np.int32)
+    for row in range(n):
+        left[row] = row
+    while rows >= 2 * k:
+        for c in range(d):
+            point[c] = 0.0
+            for place in range(rows):
+                point[c] += x[left[place], c] / rows
+        rows = _take(x, left, rows, point, keys, near, k, home, at)
+        at += 1
+        if rows >= 2 * k + more:
+            rows = _take(x, left, rows, point, keys, near, k + more, home, at)
+            at += 1
     for place in range(rows):
-        away = gap(x, left[place], point)
-        if away > most:
-            most, found = away, left[place]
-    return found
+        home[left[place]] = at
 
 
 @njit(cache=True, nogil=True)
-def _take(x, left, rows, point, keys, near, home, at):
-    """Move the rows nearest to a point, as many as ``near`` holds, into class ``at``.
+def _take(x, left, rows, point, keys, near, count, home, at):
+    """Move the row farthest from a point and those nearest to it into class ``at``.
 
-    Returns the number of rows that are left.
+    count: rows of the class. ``point`` becomes the farthest row. Returns how many rows are left.
     """
-    keys[:] = np.inf
+    most, far = -1.0, left[0]
     for place in range(rows):
         away = gap(x, left[place], point)
-        if away >= keys[-1]:
+        if away > most:
+            most, far = away, left[place]
+    for c in range(point.size):
+        point[c] = x[far, c]
+    for i in range(count):
+        keys[i] = np.inf
+    for place in range(rows):
+        away = gap(x, left[place], point)
+        if away >= keys[count - 1]:
             continue
-        i = keys.size - 1
+        i = count - 1
         while i > 0 and keys[i - 1] > away:
             keys[i], near[i] = keys[i - 1], near[i - 1]
             i -= 1
         keys[i], near[i] = away, left[place]
-    for i in range(near.size):
+    for i in range(count):
         home[near[i]] = at
     kept = 0
     for place in range(rows):
