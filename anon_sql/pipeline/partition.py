@@ -69,9 +69,17 @@ def prepare(
     given = _given_classes(source, table)
     strata = strata_of(table, request.strata)
     call = methods.Call(
-        function, limits, request.seed, workers, request.options, given, real, strata
+        function,
+        limits,
+        request.seed,
+        workers,
+        request.options,
+        given,
+        real,
+        strata,
+        fixed=request.strata,
+        suppressed=request.suppressed,
     )
-    call = replace(call, fixed=request.strata, suppressed=request.suppressed)
     require_strata(call, table.rows)
     return Prepared(table, call, method, trees, domain)
 
