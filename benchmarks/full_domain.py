@@ -55,7 +55,7 @@ def make_hierarchy(con: duckdb.DuckDBPyConnection) -> int:
 
 def main() -> None:
     con = anon_sql.connect()
-    print("     rows   nodes  limit  ORDER BY s  release s  ratio  judged  classes")
+    print("     rows   nodes  limit  ORDER BY s  release s  ratio")
     for rows in [int(rows) for rows in sys.argv[1:]] or [100_000, 1_000_000]:
         make_adult_like(con, "adult_like", rows=rows, seed=42)
         nodes = make_hierarchy(con)

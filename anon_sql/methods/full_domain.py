@@ -18,6 +18,7 @@ searched, and where that departs. Where the sources are silent:
 
 from anon_sql.core import interrupt
 from anon_sql.core.options import Choice, Number
+from anon_sql.core.progress import Progress
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.methods import Call, Facts, Partition, method
@@ -73,12 +74,15 @@ def searched(table: QuasiTable, call: Call) -> tuple[Judge, Search]:
     limit = rows_of_share(call.options["suppression_limit"], table.rows)
     judge = Judge(Records(columns), call.constraint, limit, call.shown)
 
-    def verdict(node: Node) -> Verdict:
-        interrupt.check(call.function)
-        return judge.verdict(node)
-
     tops = tuple(0 if c.name in call.fixed else len(c.levels) - 1 for c in columns)
-    return judge, Search(call.function, columns, tops, verdict, call.options["minimize"])
+    with Progress(call.function, None) as progress:
+
+        def verdict(node: Node) -> Verdict:
+            interrupt.check(call.function)
+            progress.advance(1)
+            return judge.verdict(node)
+
+        return judge, Search(call.function, columns, tops, verdict, call.options["minimize"])
 
 
 def rows_of_share(share: float, rows: int) -> int:
