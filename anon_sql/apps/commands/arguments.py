@@ -42,6 +42,13 @@ _UNIQUE: Any = typer.Option(
 )
 UniqueShare = Annotated[float, _UNIQUE]
 UniqueShareOrWritten = Annotated[float | None, _UNIQUE]
+Previous = Annotated[
+    list[Path], typer.Option(help="Earlier release of the same persons, repeatable.")
+]
+PreviousShare = Annotated[
+    float,
+    typer.Option(min=0, max=1, help="Share of persons that all releases together may disclose."),
+]
 Hierarchy = Annotated[
     Path | None,
     typer.Option(help="File of attribute, value, level, label; or folder of .csv, one a column."),

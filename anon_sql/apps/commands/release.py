@@ -14,6 +14,7 @@ import anon_sql
 from anon_sql.apps import console, files, manifest
 from anon_sql.apps.commands import arguments
 from anon_sql.apps.commands.arguments import Columns
+from anon_sql.apps.commands.earlier_releases import check_earlier, require_apart
 from anon_sql.apps.commands.option_words import in_options
 from anon_sql.apps.commands.release_table_or_parts import in_table, read_source
 from anon_sql.apps.csv_files.dialect import dialect
@@ -77,6 +78,8 @@ def release(
     suppressed: Annotated[Suppressed, typer.Option(help="Suppressed rows.")] = Suppressed.KEEP,
     seed: Annotated[int, typer.Option(help="All randomness.")] = 42,
     unique_share: arguments.UniqueShare = 0,
+    previous: arguments.Previous = [],  # noqa: B006
+    previous_share: arguments.PreviousShare = 0,
     purpose: arguments.Purpose = None,
     recipient: arguments.Recipient = None,
     assumption: arguments.Assumption = [],  # noqa: B006
@@ -109,19 +112,23 @@ def release(
     """
     with console.one_sentence(STOPPED, words=in_options):
         written_as = dialect("release", delimiter, quotes, header, null)
-        if format_ is Format.TYPED and files.kind(target)[0] == "csv":
-            rule = "OUT must be Parquet for --format typed"
-            raise AnonError("release", rule, "CSV", "name it .parquet")
-        files.kind(target)
+        _check_format(target, format_)
         files.check_pair(source, target, overwrite)
         _check_manifest(target, with_manifest, overwrite)
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
         roles = dict(zip(manifest.ROLES, given, strict=True))
+        check_earlier(previous, roles["sensitive"])
         options = _options(format_, effort, method, arguments.names(strata))
-        asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t, "beta": beta}
-        asked |= {"delta": delta, "entity": entity, "suppressed": suppressed.value, "seed": seed}
+        asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t}
+        asked |= {
+            "beta": beta,
+            "delta": delta,
+            "entity": entity,
+            "suppressed": suppressed.value,
+            "seed": seed,
+        }
         stated = arguments.statement(purpose, recipient, assumption)
-        stated[manifest.UNIQUE] = unique_share
+        stated |= {manifest.UNIQUE: unique_share}
         promised = {name: value for name, value in asked.items() if value is not None}
         wishes = Parts(regions, region_rows, resume)
         for path in (target, manifest.beside(target)):
@@ -138,6 +145,7 @@ def release(
                 "FROM utility('raw', 'released', k := ?, qids := ?, hierarchy := ?)",
                 [k, roles["qids"], trees],
             )
+            together = require_apart(con, previous, previous_share, call) if previous else None
             labelled = [*roles["qids"], *roles["sensitive"]]
             kept = kept_columns(con, "released", labelled)
             if REST in roles["keep"]:
@@ -158,7 +166,7 @@ def release(
                 interrupt.check("release")
             console.say(f"{target}: {name}, k = {k}, from {source}")
             console.show_measures(measured)
-            _warn(noticed, roles["qids"], singled_out)
+            _warn(noticed, roles["qids"], (singled_out, together))
             if made is not None:
                 _say_manifest(manifest.beside(target), made)
 
@@ -182,12 +190,19 @@ def _options(
     return {**options, "effort": effort.value}
 
 
-def _warn(noticed: Mapping[str, str], qids: Sequence[str], singled_out: str | None) -> None:
-    """Warn of what was noticed in quasi-identifiers of a file, and of rows that are unique."""
+def _warn(noticed: Mapping[str, str], qids: Sequence[str], found: Sequence[str | None]) -> None:
+    """Warn of what was noticed in quasi-identifiers of a file, and of what else was found."""
     names = {fold(column) for column in qids}
     said = [text for column, text in noticed.items() if fold(column) in names]
-    for sentence in (*said, *([singled_out] if singled_out else [])):
+    for sentence in (*said, *filter(None, found)):
         console.warn(sentence)
+
+
+def _check_format(target: Path, format_: Format) -> None:
+    """Raise AnonError for a file that cannot hold the format of the labels."""
+    if files.kind(target)[0] == "csv" and format_ is Format.TYPED:
+        rule = "OUT must be Parquet for --format typed"
+        raise AnonError("release", rule, "CSV", "name it .parquet")
 
 
 def _check_manifest(target: Path, asked: bool, overwrite: bool) -> None:
