@@ -1,6 +1,6 @@
 """``anon-sql release``: read a file, write its release and, on request, the manifest."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from enum import StrEnum
 from functools import partial
@@ -15,6 +15,7 @@ from anon_sql.apps import console, files, manifest
 from anon_sql.apps.commands import arguments
 from anon_sql.apps.commands.arguments import Columns
 from anon_sql.apps.commands.earlier_releases import check_earlier, require_apart
+from anon_sql.apps.commands.ledger_file import check_ledger, enter, open_ledger
 from anon_sql.apps.commands.option_words import in_options
 from anon_sql.apps.commands.release_table_or_parts import in_table, read_source
 from anon_sql.apps.csv_files.dialect import dialect
@@ -80,6 +81,8 @@ def release(
     unique_share: arguments.UniqueShare = 0,
     previous: arguments.Previous = [],  # noqa: B006
     previous_share: arguments.PreviousShare = 0,
+    ledger: arguments.Ledger = None,
+    ledger_key: arguments.LedgerKey = "env:ANON_KEY",
     purpose: arguments.Purpose = None,
     recipient: arguments.Recipient = None,
     assumption: arguments.Assumption = [],  # noqa: B006
@@ -118,6 +121,7 @@ def release(
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
         roles = dict(zip(manifest.ROLES, given, strict=True))
         check_earlier(previous, roles["sensitive"])
+        check_ledger(ledger, entity)
         options = _options(format_, effort, method, arguments.names(strata))
         asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t}
         asked |= {
@@ -137,6 +141,7 @@ def release(
         def make(con: duckdb.DuckDBPyConnection, held: ExitStack) -> None:
             name = _release_method(con, method)
             noticed = read_source(con, source, "raw", written_as, memory_limit)
+            again = open_ledger(con, ledger, entity, ledger_key) if ledger and entity else []
             trees = arguments.read_hierarchy(con, "release", hierarchy, "hierarchy")
             call: dict[str, Any] = {**promised, **roles, **options, "hierarchy": trees}
             released = held.enter_context(in_table(con, name, call, target, wishes))
@@ -153,21 +158,17 @@ def release(
             singled_out = (
                 None if released.measures else unique_on_kept(con, "released", kept, unique_share)
             )
-            made: dict[str, Any] | None = None
-            with ExitStack() as written:
-                unfinished = written.enter_context(whole_file(target))
-                files.write(con, released.ordered, unfinished, target)
-                if with_manifest:
-                    files.read(con, unfinished, "written", labels=True, named=target)
-                    parameters = {**promised, **stated, "options": options}
-                    made = manifest.make(con, ("raw", "written"), name, parameters, roles, trees)
-                    beside = written.enter_context(whole_file(manifest.beside(target)))
-                    manifest.write(made, unfinished, beside)
-                interrupt.check("release")
+            stated["options"] = options
+            describe = partial(
+                manifest.make,
+                *(con, ("raw", "written"), name, {**promised, **stated}, roles, trees),
+            )
+            entered = partial(enter, con, target.name, ledger_key) if ledger else None
+            made = _write(con, released.ordered, target, describe, entered, stated=with_manifest)
             console.say(f"{target}: {name}, k = {k}, from {source}")
             console.show_measures(measured)
-            _warn(noticed, roles["qids"], (singled_out, together))
-            if made is not None:
+            _warn(noticed, roles["qids"], (singled_out, together, *again))
+            if made and with_manifest:
                 _say_manifest(manifest.beside(target), made)
 
         with anon_sql.connect() as con, ExitStack() as held:
@@ -188,6 +189,36 @@ def _options(
         rule, got = "--effort must come with --method anonymize", f"--method {method}"
         raise AnonError("release", rule, got)
     return {**options, "effort": effort.value}
+
+
+def _write(
+    con: duckdb.DuckDBPyConnection,
+    table: str,
+    target: Path,
+    describe: Callable[[], dict[str, Any]],
+    entered: Callable[[Mapping[str, Any], Path], None] | None,
+    *,
+    stated: bool,
+) -> dict[str, Any] | None:
+    """Write the file, its manifest if it is to be stated, and its entry in a ledger.
+
+    describe: returns the manifest of ``raw`` and ``written``. entered: takes the manifest and the
+    file, None without a ledger. Returns the manifest, None if nobody asks for it.
+    """
+    made = None
+    with ExitStack() as written:
+        unfinished = written.enter_context(whole_file(target))
+        files.write(con, table, unfinished, target)
+        if stated or entered:
+            files.read(con, unfinished, "written", labels=True, named=target)
+            made = describe()
+        if made and stated:
+            beside = written.enter_context(whole_file(manifest.beside(target)))
+            manifest.write(made, unfinished, beside)
+        interrupt.check("release")
+        if made and entered:
+            entered(made, unfinished)
+    return made
 
 
 def _warn(noticed: Mapping[str, str], qids: Sequence[str], found: Sequence[str | None]) -> None:
