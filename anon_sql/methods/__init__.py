@@ -28,7 +28,8 @@ class Call:
     constraint: what the rows of a class must satisfy, of the real rows alone where ``real`` is
     given. classes: int32[n], given with the table; real: bool[n], False for rows that a method
     added, None where there are none; strata: int32[n], the stratum of each row, None for one. All
-    in canonical order. A method is called with the rows of one stratum.
+    in canonical order. whole: whether every class shows all sensitive values of its stratum, which
+    are then strata of values. A method is called with the rows of one stratum.
     """
 
     function: str
@@ -39,6 +40,7 @@ class Call:
     classes: "npt.NDArray[np.int32] | None" = None  # given with the table, canonical order
     real: "npt.NDArray[np.bool_] | None" = None  # which rows are; None: all. constraint is of them
     strata: "npt.NDArray[np.int32] | None" = None  # that no class crosses
+    whole: bool = False
 
 
 @dataclass(frozen=True)

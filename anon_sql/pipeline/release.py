@@ -138,7 +138,7 @@ def _require_strata(prepared: Prepared, group_of: Codes, starred: Codes) -> None
     group_of: int32[n], the group of each row. starred: the groups of suppressed rows.
     """
     call = prepared.call
-    if call.strata is None:
+    if call.strata is None or call.whole:  # classes of different values may print alike
         return
     strata = as_came(prepared.table, call.strata)
     first = np.empty(int(group_of.max()) + 1, np.int32)

@@ -51,6 +51,9 @@ def plan(
     if request.strata:
         rule, hint = "a release in parts has no strata", "leave strata out"
         raise AnonError(request.function, rule, ", ".join(request.strata), hint)
+    if request.options.get("invariant") or request.options.get("previous") is not None:
+        rule, hint = "a release in parts cannot be invariant", "leave invariant and previous out"
+        raise AnonError(request.function, rule, "invariant or previous", hint)
     plans = _Planning(request, Limits(request, domain, paths), wanted, most or 2 * wanted)
     regions = each_leaf(tree)
     tallies = count(regions)

@@ -22,6 +22,10 @@
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
 --   by nodes and scored by the leaves below them; NULL for none.
 -- strata: quasi-identifiers that are not generalized; no class crosses their values.
+-- invariant: whether the sensitive column, which must be one, is released in groups of at least l
+--   values that every class shows whole (m-invariance, Xiao and Tao 2007). previous: name of the
+--   latest release of such a series, or NULL; this release keeps its groups, so that all releases
+--   together leave at least l values of everybody.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -32,7 +36,7 @@ CREATE OR REPLACE MACRO anonymize(
     format := 'label', suppressed := 'keep', seed := 42,
     effort := 'good', time_limit := 30, rounds := NULL,
     hierarchy := NULL, beta := NULL, delta := NULL,
-    strata := NULL
+    strata := NULL, previous := NULL, invariant := false
 ) AS TABLE
 FROM __anon_release(
     'anonymize', tbl, k, __anon_scope(
@@ -43,5 +47,7 @@ FROM __anon_release(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
         c := c, t := t, beta := beta, delta := delta, strata := strata,
         effort := effort, time_limit := time_limit,
-        rounds := rounds),
+        rounds := rounds, invariant := if(previous IS NOT NULL, true, invariant),
+        previous := (SELECT __anon_held FROM __anon_earlier_classes(
+            previous, tbl, __anon_measure_call(tbl, qids, sensitive)))),
     __anon_hierarchy := hierarchy);
