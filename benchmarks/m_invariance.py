@@ -64,7 +64,8 @@ def main(path: str, levels: list[int]) -> None:
     for least in levels:
         print(f"l = {least}\nmonth    alone  kept   ratio  seconds alone  seconds kept")
         for month in range(MONTHS):
-            more = f", previous := 'kept_{month - 1}'" if month else ", invariant := true"
+            earlier = [f"kept_{before}" for before in range(month)]
+            more = f", previous := {earlier}" if earlier else ", invariant := true"
             alone, first = released(con, month, least, "", "alone")
             kept, second = released(con, month, least, more, "kept")
             print(

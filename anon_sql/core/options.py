@@ -112,12 +112,12 @@ class Flag:
 
 
 @dataclass(frozen=True)
-class Relation:
-    """The name of a relation, or what SQL has read from it; NULL for none."""
+class Relations:
+    """Names of relations, or what SQL has read from them; NULL for none."""
 
     def read(self, function: str, name: str, value: Any) -> Any:
-        if value is not None and not isinstance(value, (str, list)):
-            raise AnonError(function, f"{name} must be the name of a relation", kind(value))
+        if value is not None and not isinstance(value, (str, list, dict)):
+            raise AnonError(function, f"{name} must be names of relations", kind(value))
         return value
 
 

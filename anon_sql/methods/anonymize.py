@@ -11,7 +11,7 @@ SABRE); then a class may have more rows.
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.core.options import Choice, Flag, OrNull, Positive, Relation, Whole
+from anon_sql.core.options import Choice, Flag, OrNull, Positive, Relations, Whole
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.methods.parts.improving import improve, working_time
@@ -35,7 +35,7 @@ LOW, HIGH = 3.0, 10.0  # price of shortfalls, before classes merge and once they
     time_limit=Positive(),
     rounds=OrNull(Whole(0)),
     invariant=Flag(),
-    previous=Relation(),
+    previous=Relations(),
 )
 def anonymize(table: QuasiTable, call: Call) -> Partition:
     """Return classes of k to 2k - 1 rows, or larger ones where more than k is required.

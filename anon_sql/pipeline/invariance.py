@@ -43,7 +43,8 @@ def invariant_strata(
     rows = np.bincount(of_row, minlength=len(words))
     counts = {word: int(n) for word, n in zip(words, rows, strict=True) if word != _NULL and n}
     least = int(request.l)
-    earlier = _earlier(request.function, request.options["previous"] or [], name, least)
+    before = (request.options["previous"] or {}).get("classes") or []
+    earlier = _earlier(request.function, before, name, least)
     _require_whole(request.function, counts, earlier)
     known = {value for group in earlier for value in group}
     added = {value: n for value, n in counts.items() if value not in known}

@@ -23,9 +23,9 @@
 --   by nodes and scored by the leaves below them; NULL for none.
 -- strata: quasi-identifiers that are not generalized; no class crosses their values.
 -- invariant: whether the sensitive column, which must be one, is released in groups of at least l
---   values that every class shows whole (m-invariance, Xiao and Tao 2007). previous: name of the
---   latest release of such a series, or NULL; this release keeps its groups, so that all releases
---   together leave at least l values of everybody.
+--   values that every class shows whole (m-invariance, Xiao and Tao 2007). previous: name, or list of
+--   the names, of all earlier releases of such a series, or NULL; this release keeps their groups, so
+--   that all releases together leave at least l values of everybody.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
