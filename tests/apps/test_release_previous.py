@@ -52,3 +52,23 @@ def test_what_cannot_be_compared(people):
     )
     said = refused(*asked, "--sensitive", "stage", "--previous", people.with_name("gone.csv"))
     assert said.startswith("release: --previous must be a file, got")
+
+
+def test_a_series_goes_on(con, people):
+    """The values are numbers in the file, and text in a released CSV file."""
+    first, second = people.with_name("first.csv"), people.with_name("second.parquet")
+    series = ["--l", 2, *ROLES, "--invariant"]
+    assert run("release", people, first, *series, "--manifest").exit_code == 0
+    assert '"invariant": true' in first.with_name("first.csv.anon.json").read_text("utf-8")
+    made = run("release", people, second, *series, "--previous", first)
+    assert made.exit_code == 0, made.output
+    assert "disclosed" not in made.stderr
+    sets = "SELECT DISTINCT list_sort(list(DISTINCT stage::INT)) FROM '{}' GROUP BY age, weight"
+    assert sorted(con.sql(sets.format(first)).fetchall()) == sorted(
+        con.sql(sets.format(second)).fetchall()
+    )
+    said = refused("release", people, second, *series, "--overwrite", "--method", "rayden")
+    assert said == "release: --invariant must come with --method anonymize, got --method rayden"
+    plain = people.with_name("may.csv")
+    said = refused("release", people, second, *series, "--overwrite", "--previous", plain)
+    assert said.startswith("anonymize: --previous must show each value with the same 1 or more")

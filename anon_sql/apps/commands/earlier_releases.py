@@ -24,30 +24,37 @@ def check_earlier(previous: Sequence[Path], sensitive: Sequence[str]) -> None:
         )
 
 
+def read_earlier(
+    con: duckdb.DuckDBPyConnection, previous: Sequence[Path], sensitive: Sequence[str]
+) -> list[str]:
+    """Return the names of earlier releases, their sensitive columns in the types of ``raw``."""
+    raw = con.table("raw")
+    types = {fold(name): str(kind) for name, kind in zip(raw.columns, raw.types, strict=True)}
+    names = []
+    for at, path in enumerate(previous):
+        files.read(con, path, f"earlier_{at}", labels=True, called=("release", _OPTION))
+        names.append(
+            _cast(con, f"earlier_{at}", {name: types.get(fold(name)) for name in sensitive})
+        )
+    return names
+
+
 def require_apart(
     con: duckdb.DuckDBPyConnection,
-    previous: Sequence[Path],
+    earlier: Sequence[str],
     share: float,
     call: Mapping[str, Any],
 ) -> str | None:
-    """Return what ``released`` and earlier files disclose together, None for nothing.
+    """Return what ``released`` and earlier releases disclose together, None for nothing.
 
     con: with the relations ``raw`` and ``released``. share: largest share of persons for whom the
     releases together may leave fewer than l sensitive values though each alone leaves as many.
     call: the parameters of the release. Raises AnonError where more persons are disclosed.
     """
-    names = []
-    for at, path in enumerate(previous):
-        files.read(con, path, f"earlier_{at}", labels=True, called=("release", _OPTION))
-        names.append(_as_text(con, f"earlier_{at}", call["sensitive"]))
-    given = {
-        "previous": names,
-        "share": share,
-        "released": _as_text(con, "released", call["sensitive"]),
-    }
+    given = {"previous": earlier, "share": share}
     given |= {name: call.get(name) for name in ("l", "qids", "sensitive", "hierarchy", "entity")}
     ((found, passed, example),) = con.execute(
-        "SELECT found, passed, example FROM __anon_composition_property('raw', $released, "
+        "SELECT found, passed, example FROM __anon_composition_property('raw', 'released', "
         "$previous, $share, $l, 0, $qids, $sensitive, $hierarchy, $entity)",
         given,
     ).fetchall()
@@ -62,12 +69,11 @@ def require_apart(
     return None if example is None else f"disclosed by all releases together: {example}"
 
 
-def _as_text(con: duckdb.DuckDBPyConnection, table: str, sensitive: Sequence[str]) -> str:
-    """Make a view of a release with its sensitive columns as text, as a CSV file has them."""
-    wanted = {fold(name) for name in sensitive}
-    held = [quote(name) for name in con.table(table).columns if fold(name) in wanted]
-    replaced = ", ".join(f"{name}::VARCHAR AS {name}" for name in held)
-    name = f"{table}_as_text"
-    shown = f"* REPLACE ({replaced})" if held else "*"
-    con.execute(f"CREATE VIEW {quote(name)} AS SELECT {shown} FROM {quote(table)}")
-    return name
+def _cast(con: duckdb.DuckDBPyConnection, table: str, types: Mapping[str, str | None]) -> str:
+    """Make a view of a table with columns cast to types, None to leave them out."""
+    wanted = {fold(name): kind for name, kind in types.items()}
+    held = {name: wanted.get(fold(name)) for name in con.table(table).columns}
+    replaced = ", ".join(f"{quote(n)}::{kind} AS {quote(n)}" for n, kind in held.items() if kind)
+    shown = f"* REPLACE ({replaced})" if replaced else "*"
+    con.execute(f"CREATE VIEW {quote(table + '_cast')} AS SELECT {shown} FROM {quote(table)}")
+    return f"{table}_cast"

@@ -14,7 +14,7 @@ import anon_sql
 from anon_sql.apps import console, files, manifest
 from anon_sql.apps.commands import arguments
 from anon_sql.apps.commands.arguments import Columns
-from anon_sql.apps.commands.earlier_releases import check_earlier, require_apart
+from anon_sql.apps.commands.earlier_releases import check_earlier, read_earlier, require_apart
 from anon_sql.apps.commands.ledger_file import check_ledger, enter, open_ledger
 from anon_sql.apps.commands.option_words import in_options
 from anon_sql.apps.commands.release_table_or_parts import in_table, read_source
@@ -81,6 +81,9 @@ def release(
     unique_share: arguments.UniqueShare = 0,
     previous: arguments.Previous = [],  # noqa: B006
     previous_share: arguments.PreviousShare = 0,
+    invariant: Annotated[
+        bool, typer.Option("--invariant", help="Begin or, with --previous, go on with a series.")
+    ] = False,
     ledger: arguments.Ledger = None,
     ledger_key: arguments.LedgerKey = "env:ANON_KEY",
     purpose: arguments.Purpose = None,
@@ -122,7 +125,7 @@ def release(
         roles = dict(zip(manifest.ROLES, given, strict=True))
         check_earlier(previous, roles["sensitive"])
         check_ledger(ledger, entity)
-        options = _options(format_, effort, method, arguments.names(strata))
+        options = _options(format_, effort, method, arguments.names(strata), invariant=invariant)
         asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t}
         asked |= {
             "beta": beta,
@@ -144,13 +147,15 @@ def release(
             again = open_ledger(con, ledger, entity, ledger_key) if ledger and entity else []
             trees = arguments.read_hierarchy(con, "release", hierarchy, "hierarchy")
             call: dict[str, Any] = {**promised, **roles, **options, "hierarchy": trees}
+            earlier = read_earlier(con, previous, roles["sensitive"])
+            call |= {"previous": earlier} if invariant and earlier else {}
             released = held.enter_context(in_table(con, name, call, target, wishes))
             measured = released.measures or arguments.measured(
                 con,
                 "FROM utility('raw', 'released', k := ?, qids := ?, hierarchy := ?)",
                 [k, roles["qids"], trees],
             )
-            together = require_apart(con, previous, previous_share, call) if previous else None
+            together = require_apart(con, earlier, previous_share, call) if earlier else None
             labelled = [*roles["qids"], *roles["sensitive"]]
             kept = kept_columns(con, "released", labelled)
             if REST in roles["keep"]:
@@ -176,19 +181,19 @@ def release(
 
 
 def _options(
-    format_: Format, effort: Effort | None, method: str, strata: list[str]
+    format_: Format, effort: Effort | None, method: str, strata: list[str], *, invariant: bool
 ) -> dict[str, Any]:
     """Return the options that the manifest states beside the constraints.
 
-    Raises AnonError for an effort of a method that has none.
+    Raises AnonError for options of anonymize with another method.
     """
     options = {"format": format_.value, **({"strata": strata} if strata else {})}
-    if effort is None:
-        return options
-    if fold(method) != "anonymize":
-        rule, got = "--effort must come with --method anonymize", f"--method {method}"
+    own = {"effort": effort and effort.value, "invariant": invariant or None}
+    given = {name: value for name, value in own.items() if value is not None}
+    if given and fold(method) != "anonymize":
+        rule, got = f"--{min(given)} must come with --method anonymize", f"--method {method}"
         raise AnonError("release", rule, got)
-    return {**options, "effort": effort.value}
+    return {**options, **given}
 
 
 def _write(
