@@ -11,7 +11,7 @@
 --   order), manifest (JSON), entity, key_check (hash by which entries with another key are seen),
 --   persons (BIGINT), person_hashes (BLOB[], 16 bytes each, sorted).
 -- Errors: no name, no manifest, an unknown entity or one with NULL, a key as in anon_pseudonym.
--- Example: SELECT * FROM ledger_entry('people', 'release', 'May', entity := 'city', manifest := (SELECT to_json(m) FROM anon_manifest('people', 'release', k := 5, qids := ['age', 'city']) AS m), key := '0123456789abcdef');
+-- Example: SELECT * FROM ledger_entry('people', 'release', 'May', entity := 'city', manifest := '{"manifest": 1}', key := '0123456789abcdef');
 CREATE OR REPLACE MACRO ledger_entry(
     raw, released, name, entity := NULL, manifest := NULL, key := 'env:ANON_KEY'
 ) AS TABLE
