@@ -9,10 +9,24 @@ from anon_sql.version import VERSION as __version__
 if TYPE_CHECKING:
     from anon_sql.hosts.duckdb.declare import declare
     from anon_sql.hosts.duckdb.install import connect, register, unregister
+    from anon_sql.hosts.duckdb.ledger import ledger
     from anon_sql.hosts.parts.in_parts import release
 
-__all__ = ["AnonError", "__version__", "connect", "declare", "register", "release", "unregister"]
-_PLACES = {"declare": "duckdb.declare", "release": "parts.in_parts"}
+__all__ = [
+    "AnonError",
+    "__version__",
+    "connect",
+    "declare",
+    "ledger",
+    "register",
+    "release",
+    "unregister",
+]
+_PLACES = {
+    "declare": "duckdb.declare",
+    "ledger": "duckdb.ledger",
+    "release": "parts.in_parts",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -20,6 +20,10 @@ TABLES = f"""
     FROM rayden('people', k := 5, qids := ['age', 'city'], sensitive := ['illness']);
     CREATE TABLE classed AS FROM vp_partition('people', k := 5, qids := ['age', 'city']);
 """
+LEDGER = """
+    CREATE TABLE anon_ledger AS FROM ledger_entry(
+        'people', 'release', 'May', entity := 'city', manifest := '{}', key := '0123456789abcdef')
+"""
 FILES = {
     "city.csv": """\
 Accra;Ghana;Africa;*

@@ -21,7 +21,7 @@ import anon_sql
 from anon_sql.apps import adult, demo
 from anon_sql.hosts.duckdb import headers
 from tests import command
-from tests.example_tables import TABLES, write_files
+from tests.example_tables import LEDGER, TABLES, write_files
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -40,6 +40,7 @@ def tables(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch, anon_sql.connect() as con:
         patch.chdir(folder)
         con.execute(TABLES)
+        con.execute(LEDGER)
         yield con
 
 

@@ -1,6 +1,6 @@
 """What several releases disclose together about the persons of a raw table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,8 @@ COMPOSED = pa.struct(
         ("attribute", pa.string()),
         ("releases", pa.list_(pa.string())),
         *((name, pa.int64()) for name in ("persons", "in_all", "contradicted", "one_value")),
-        *((name, pa.int64()) for name in ("below_l", "above_share", "least_values")),
+        *((name, pa.int64()) for name in ("below_l", "only_together", "above_share")),
+        ("least_values", pa.int64()),
         ("mean_values", pa.float64()),
         ("least_rows", pa.int64()),
     ]
@@ -74,6 +75,7 @@ def composition(
             "attribute": sensitive[at][0],
             "releases": [names[number] for number in which],
             **_counted(one, known.weights, len(which), least, share),
+            "only_together": _only_together(told, at, which, known.weights, least),
         }
         for (at, which), one in told.items()
     ]
@@ -90,6 +92,22 @@ def _note(into: Told, persons: Ints, found: Sequence[Candidates], values: int) -
     most = np.zeros(len(persons), dtype=np.int64)
     np.maximum.at(most, owner, rows)
     into.most[persons] = most
+
+
+def _only_together(
+    told: Mapping[tuple[int, tuple[int, ...]], Told],
+    at: int,
+    which: tuple[int, ...],
+    weights: Ints,
+    least: int,
+) -> int:
+    """Return for how many persons fewer than ``least`` values are left, but not by one release."""
+    values = told[at, which].values
+    found = (values > 0) & (values < least)
+    for number in which:
+        alone = told[at, (number,)].values
+        found &= (alone == 0) | (alone >= least)
+    return int(weights[found].sum())
 
 
 def _counted(

@@ -23,6 +23,7 @@ _OPTIONS: dict[str, Option] = {
     "suppressed": Choice(("keep", "drop")),
     "synthetic": Whole(0),
     "unique_share": Number(0, 1),
+    "previous_share": Number(0, 1),
 }
 
 
@@ -32,7 +33,8 @@ class Asked:
 
     entity: the column that tells persons apart.
 
-    unique_share: largest share of rows that may be unique on the kept columns together.
+    unique_share: largest share of rows that may be unique on the kept columns together;
+    previous_share: of persons whom the release and earlier ones disclose together.
     types: SQL type by quasi-identifier; values: by sensitive column.
     identifiers, loose (without a role): columns that the release has; shared: all of the raw
     table's others that it has; dropped: kept ones that it lacks; added: its own.
@@ -48,6 +50,7 @@ class Asked:
     suppressed: str
     synthetic: int
     unique_share: float
+    previous_share: float
     entity: str | None
     types: Mapping[str, str]
     values: Mapping[str, str]

@@ -153,6 +153,14 @@ class Constraint:
         keys = np.ascontiguousarray(self.rules.keys[:, kept])
         return replace(self, rules=self.rules._replace(keys=keys))
 
+    def showing_all(self) -> "Constraint":
+        """Return the constraint with l as the number of values of the first sensitive column."""
+        if self.rules is None:
+            return self
+        values = np.unique(self.rules.value[0][self.rules.keys[0]])
+        distinct = float((values < self.rules.known[0]).sum())
+        return replace(self, rules=self.rules._replace(l=distinct))
+
 
 def diversity(rules: "Rules", bag: int) -> float:
     """Return the largest l that the whole table satisfies in sensitive column number ``bag``."""

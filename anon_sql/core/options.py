@@ -101,6 +101,26 @@ class OrNull:
         return None if value is None else self.option.read(function, name, value)
 
 
+@dataclass(frozen=True)
+class Flag:
+    """true or false."""
+
+    def read(self, function: str, name: str, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise AnonError(function, f"{name} must be true or false", kind(value))
+        return value
+
+
+@dataclass(frozen=True)
+class Relations:
+    """Names of relations, or what SQL has read from them; NULL for none."""
+
+    def read(self, function: str, name: str, value: Any) -> Any:
+        if value is not None and not isinstance(value, (str, list, dict)):
+            raise AnonError(function, f"{name} must be names of relations", kind(value))
+        return value
+
+
 def read(function: str, options: Mapping[str, Option], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the checked value of every option; ``given`` must contain each of them."""
     return {name: option.read(function, name, given[name]) for name, option in options.items()}

@@ -13,7 +13,7 @@ it and all rows together then lose less (``suppressing``).
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.core.options import Choice, Number, OrNull, Positive, Whole
+from anon_sql.core.options import Choice, Flag, Number, OrNull, Positive, Relations, Whole
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.methods import Call, Facts, Partition, method
@@ -42,6 +42,8 @@ LOW, HIGH = 3.0, 10.0  # price of shortfalls, before classes merge and once they
     time_limit=Positive(),
     rounds=OrNull(Whole(0)),
     suppression_limit=OrNull(Number(0, 1)),
+    invariant=Flag(),
+    previous=Relations(),
 )
 def anonymize(table: QuasiTable, call: Call) -> Partition:
     """Return classes of k to 2k - 1 rows, or larger ones where more than k is required.

@@ -22,6 +22,7 @@ from anon_sql.core.workers import Workers
 from anon_sql.methods.parts.joining import accompany_suppressed, dense, place_suppressed
 from anon_sql.methods.parts.protecting import protect
 from anon_sql.pipeline.earlier_bins import in_earlier_bins
+from anon_sql.pipeline.invariance import invariant_strata
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.source import Source
 from anon_sql.pipeline.strata import by_stratum, require_strata, strata_of
@@ -78,7 +79,8 @@ def prepare(
     limits.require(function, len(counted), part=domain is not None)
     method = methods.find(function)
     given = _given_classes(source, table)
-    strata = strata_of(table, request.strata)
+    groups = invariant_strata(source, request, table)
+    strata = strata_of(table, request.strata) if groups is None else groups
     call = methods.Call(
         function,
         limits,
@@ -91,6 +93,7 @@ def prepare(
         fixed=request.strata,
         shown=request.suppressed == "keep",
         one_value=request.format in FORMS,
+        whole=groups is not None,
     )
     require_strata(call, table.rows)
     return Prepared(table, call, method, trees, domain)

@@ -14,6 +14,7 @@ from anon_sql.pipeline.alike import merge_alike
 from anon_sql.pipeline.partition import Prepared, as_came, constraint_of, partition, prepare
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.source import Source
+from anon_sql.pipeline.value_groups import broken_classes
 
 Codes = npt.NDArray[np.int32]
 
@@ -136,12 +137,26 @@ def _groups(
 def _require_strata(prepared: Prepared, group_of: Codes, starred: Codes) -> None:
     """Raise AnonError if a group of rows with equal labels crosses strata.
 
+    Groups of different values may print alike, but must show all values of each.
+
     group_of: int32[n], the group of each row. starred: the groups of suppressed rows.
     """
     call = prepared.call
     if call.strata is None:
         return
     strata = as_came(prepared.table, call.strata)
+    if call.whole and call.constraint.rules is not None:
+        rules = call.constraint.rules
+        values = as_came(prepared.table, rules.value[0][rules.keys[0]])
+        broken = broken_classes(group_of, strata, values, int(rules.known[0]))
+        if broken:
+            raise AnonError(
+                call.function,
+                "every class of labels must show its groups of values whole",
+                f"{broken} that {'does' if broken == 1 else 'do'} not",
+                "nothing was released; please report this",
+            )
+        return
     first = np.empty(int(group_of.max()) + 1, np.int32)
     first[group_of] = strata
     crossing = np.setdiff1d(group_of[strata != first[group_of]], starred)

@@ -42,7 +42,9 @@ def each_stratum(call: Call, rows: int) -> Iterator[tuple[Positions, Call]]:
     order = np.argsort(call.strata, kind="stable")
     ends = np.cumsum(np.bincount(call.strata))
     for own in np.split(order, ends[:-1]):
-        yield own, replace(call, constraint=call.constraint.only(own), strata=None)
+        limits = call.constraint.only(own)
+        limits = limits.showing_all() if call.whole else limits
+        yield own, replace(call, constraint=limits, strata=None, whole=False)
 
 
 def require_strata(call: Call, rows: int) -> None:
@@ -60,7 +62,7 @@ def require_strata(call: Call, rows: int) -> None:
             f"every stratum must {call.constraint.promise}",
             f"{len(short)} that {'does' if len(short) == 1 else 'do'} not, the smallest of "
             f"{min(short)} row{'' if min(short) == 1 else 's'}",
-            HINT,
+            "lower t, beta, delta or the entities that k counts" if call.whole else HINT,
         )
 
 

@@ -32,6 +32,16 @@ def leaf_rows(wanted: int) -> int:
     return max(1, wanted // FINER)
 
 
+def require_divisible(request: Request) -> None:
+    """Raise AnonError for a release that cannot be made region by region."""
+    if request.strata:
+        rule, hint = "a release in parts has no strata", "leave strata out"
+        raise AnonError(request.function, rule, ", ".join(request.strata), hint)
+    if request.options.get("invariant") or request.options.get("previous") is not None:
+        rule, hint = "a release in parts cannot be invariant", "leave invariant and previous out"
+        raise AnonError(request.function, rule, "invariant or previous", hint)
+
+
 def plan(
     request: Request,
     domain: Domain,
@@ -48,9 +58,7 @@ def plan(
     largest number of rows of a region, twice ``wanted`` by default. Raises AnonError if no regions
     of at most ``most`` rows are legal.
     """
-    if request.strata:
-        rule, hint = "a release in parts has no strata", "leave strata out"
-        raise AnonError(request.function, rule, ", ".join(request.strata), hint)
+    require_divisible(request)
     plans = _Planning(request, Limits(request, domain, paths), wanted, most or 2 * wanted)
     regions = each_leaf(tree)
     tallies = count(regions)

@@ -24,9 +24,10 @@
 --   together: attribute, releases (VARCHAR[]), persons (covered by at least one of them), in_all
 --   (covered by all of them), contradicted (no candidate is left: the person is not in a release that
 --   covers the person, or the value has changed; not counted further), one_value (one candidate value
---   is left), below_l (fewer than l are left), above_share (one value has a larger share of the
---   candidates than share), least_values, mean_values (candidate values of a person), least_rows
---   (smallest number of candidates of a person). The last three are NULL without such persons.
+--   is left), below_l (fewer than l are left), only_together (fewer than l are left, though each
+--   release alone leaves at least l), above_share (one value has a larger share of the candidates
+--   than share), least_values, mean_values (candidate values of a person), least_rows (smallest
+--   number of candidates of a person). The last three are NULL without such persons.
 -- Errors: no release or more than 12, an unknown id, no quasi-identifier in a release, no sensitive
 --   column, one that all releases lack or have in different types, a label that cannot be read.
 -- Example: SELECT * FROM composition('people', ['release', 'release'], sensitive := 'illness', qids := ['age', 'city']);

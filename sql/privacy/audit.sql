@@ -29,6 +29,9 @@
 -- sensitive, together; the example names the columns that do most of it.
 -- 'pseudonyms': columns whose values are all 64 hexadecimal digits, as of anon_pseudonym. Whoever
 -- has two releases with the same pseudonyms can join them. That may be intended: NULL.
+-- 'composition', with previous: share of persons for whom this and the earlier releases together leave
+-- fewer than l values of a sensitive column, at least 2, though each alone leaves as many (see
+-- composition); of the worst column.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
 -- k, l, t, beta, delta: the requirements on the release; a k of NULL only measures, as an l or t of 1
@@ -43,21 +46,35 @@
 -- synthetic: number of rows that a perturbative release has added; properties that do not apply to
 --   it are NULL.
 -- unique_share: largest share of rows that may be unique on the kept columns together, 0…1.
+-- previous: list of the names of 1 to 11 earlier releases of persons in the raw table; NULL for none.
+-- previous_share: largest share of persons that may be disclosed by the releases together, 0…1.
 -- Returns: property, required, found (numbers), passed (BOOLEAN), example (labels, names of columns
 --   or counts).
 -- Errors: no quasi-identifier, one or a sensitive column that the release lacks, columns of other
 --   types than a release has, raw and release swapped, an l, t, beta or delta without a sensitive
---   column.
+--   column; with previous, those of composition.
 -- Example: SELECT * FROM audit('people', 'release', 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO audit(
     raw, released, k := NULL, l := NULL, t := NULL, qids := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, l_kind := 'distinct', c := 3, hierarchy := NULL,
     entity := NULL, suppressed := 'keep', synthetic := 0, unique_share := 0,
-    beta := NULL, delta := NULL
+    beta := NULL, delta := NULL, previous := NULL, previous_share := 0
 ) AS TABLE
+-- A CTE is bound if it is named: without earlier releases the second one costs nothing.
+WITH
+__anon_alone AS NOT MATERIALIZED (
+    SELECT
+        NULL::VARCHAR AS property, NULL::DOUBLE AS required, NULL::DOUBLE AS found,
+        NULL::BOOLEAN AS passed, NULL::VARCHAR AS example
+    WHERE false),
+__anon_together AS NOT MATERIALIZED (
+    FROM __anon_composition_property(
+        raw, released, previous, previous_share, l, synthetic, qids, sensitive, hierarchy, entity))
 FROM __anon_audited(
     raw, released, k, {
         'l': l, 't': t, 'l_kind': l_kind, 'c': c, 'entity': entity, 'suppressed': suppressed,
-        'synthetic': synthetic, 'unique_share': unique_share, 'beta': beta, 'delta': delta},
+        'synthetic': synthetic, 'unique_share': unique_share, 'beta': beta, 'delta': delta,
+        'previous_share': previous_share},
     hierarchy, __anon_call_of(
-        raw, qids, sensitive, identifiers, keep, NULL, __anon_entity_of(entity), true));
+        raw, qids, sensitive, identifiers, keep, NULL, __anon_entity_of(entity), true))
+UNION ALL FROM query_table(if(previous IS NULL, '__anon_alone', '__anon_together'));

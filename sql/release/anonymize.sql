@@ -29,6 +29,10 @@
 --   1 for those that are left out.
 -- suppression_limit: the share of the rows that may be suppressed, 0…1, where all rows together then
 --   lose less, a suppressed one everything; NULL or 0 for none. anonymize_stats says what it saved.
+-- invariant: whether the sensitive column, which must be one, is released in groups of at least l
+--   values that every class shows whole (m-invariance, Xiao and Tao 2007). previous: name, or list of
+--   the names, of all earlier releases of such a series, or NULL; this release keeps their groups, so
+--   that all releases together leave at least l values of everybody.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -39,7 +43,8 @@ CREATE OR REPLACE MACRO anonymize(
     format := 'label', suppressed := 'keep', seed := 42,
     effort := 'good', time_limit := 30, rounds := NULL,
     hierarchy := NULL, beta := NULL, delta := NULL,
-    strata := NULL, weights := NULL, suppression_limit := NULL
+    strata := NULL, weights := NULL, suppression_limit := NULL, previous := NULL,
+    invariant := false
 ) AS TABLE
 FROM __anon_release(
     'anonymize', tbl, k, __anon_scope(
@@ -50,5 +55,8 @@ FROM __anon_release(
         format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
         c := c, t := t, beta := beta, delta := delta, strata := strata, weights := weights,
         effort := effort, time_limit := time_limit,
-        rounds := rounds, suppression_limit := suppression_limit),
+        rounds := rounds, suppression_limit := suppression_limit,
+        invariant := if(previous IS NOT NULL, true, invariant),
+        previous := (SELECT __anon_held FROM __anon_earlier_classes(
+            previous, tbl, __anon_measure_call(tbl, qids, sensitive)))),
     __anon_hierarchy := hierarchy);

@@ -26,13 +26,14 @@ def candidates(rows, released, sensitive):
 
 def composition(people, releases, sensitive, least=2, share=0.5):
     """The counts of all releases together, by the names of the columns."""
-    held, left = [], []
+    held, left, kept_apart = [], [], []
     for rows in people:
         found = [one for one in (candidates(rows, r, sensitive) for r in releases) if one]
         held.append(len(found))
         if found:
             values = set.intersection(*(set(one) for one in found))
             left.append({value: min(one[value] for one in found) for value in values})
+            kept_apart.append(all(len(one) >= least for one in found))
     known = [one for one in left if one]
     sizes = [len(one) for one in known]
     return {
@@ -41,6 +42,9 @@ def composition(people, releases, sensitive, least=2, share=0.5):
         "contradicted": len(left) - len(known),
         "one_value": sizes.count(1),
         "below_l": sum(size < least for size in sizes),
+        "only_together": sum(
+            0 < len(one) < least and apart for one, apart in zip(left, kept_apart, strict=True)
+        ),
         "above_share": sum(max(one.values()) > share * sum(one.values()) for one in known),
         "least_values": min(sizes, default=None),
         "mean_values": sum(sizes) / len(sizes) if sizes else None,

@@ -43,6 +43,20 @@ _UNIQUE: Any = typer.Option(
 )
 UniqueShare = Annotated[float, _UNIQUE]
 UniqueShareOrWritten = Annotated[float | None, _UNIQUE]
+Previous = Annotated[
+    list[Path], typer.Option(help="Earlier release of the same persons, repeatable.")
+]
+PreviousShare = Annotated[
+    float,
+    typer.Option(min=0, max=1, help="Share of persons that all releases together may disclose."),
+]
+Ledger = Annotated[
+    Path | None,
+    typer.Option(help="DuckDB file that the release is entered in, with --entity as keyed hashes."),
+]
+LedgerKey = Annotated[
+    str, typer.Option(help="Key of these hashes; env:NAME is an environment variable.")
+]
 Hierarchy = Annotated[
     Path | None,
     typer.Option(help="File of attribute, value, level, label; or folder of .csv, one a column."),

@@ -10,6 +10,7 @@ _OPTIONS = {
     **{name: f"--{name}" for name in ("k", "l", "c", "t", "beta", "delta", "seed")},
     **{name: f"--{name}" for name in ("format", "suppressed", "strata", "weights")},
     **{name: f"--{name}" for name in ("ks", "methods")},
+    **{name: f"--{name}" for name in ("previous", "invariant")},
 }
 _NAMES = "|".join(_OPTIONS)
 _DECLARED = [  # a file has no comments

@@ -1,6 +1,6 @@
 """``anon-sql release``: read a file, write its release and, on request, the manifest."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from enum import StrEnum
 from functools import partial
@@ -14,6 +14,8 @@ import anon_sql
 from anon_sql.apps import console, files, manifest
 from anon_sql.apps.commands import arguments
 from anon_sql.apps.commands.arguments import Columns
+from anon_sql.apps.commands.earlier_releases import check_earlier, read_earlier, require_apart
+from anon_sql.apps.commands.ledger_file import check_ledger, enter, open_ledger
 from anon_sql.apps.commands.option_words import in_options
 from anon_sql.apps.commands.release_table_or_parts import in_table, read_source
 from anon_sql.apps.csv_files.dialect import dialect
@@ -86,6 +88,13 @@ def release(
     suppressed: Annotated[Suppressed, typer.Option(help="Suppressed rows.")] = Suppressed.KEEP,
     seed: Annotated[int, typer.Option(help="All randomness.")] = 42,
     unique_share: arguments.UniqueShare = 0,
+    previous: arguments.Previous = [],  # noqa: B006
+    previous_share: arguments.PreviousShare = 0,
+    invariant: Annotated[
+        bool, typer.Option("--invariant", help="Begin or, with --previous, go on with a series.")
+    ] = False,
+    ledger: arguments.Ledger = None,
+    ledger_key: arguments.LedgerKey = "env:ANON_KEY",
     purpose: arguments.Purpose = None,
     recipient: arguments.Recipient = None,
     assumption: arguments.Assumption = [],  # noqa: B006
@@ -121,12 +130,16 @@ def release(
         _check_files(source, target, format_, overwrite, with_manifest)
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
         roles = dict(zip(manifest.ROLES, given, strict=True))
+        check_earlier(previous, roles["sensitive"])
+        check_ledger(ledger, entity)
         matter = arguments.weights("release", weights)
-        options = _options(format_, effort, method, arguments.names(strata), matter)
+        chosen = {"format": format_.value, "strata": arguments.names(strata), "weights": matter}
+        own = {"effort": effort and effort.value, "invariant": invariant or None}
+        options = _options(method, chosen, own)
         asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t, "beta": beta}
         asked |= {"delta": delta, "entity": entity, "suppressed": suppressed.value, "seed": seed}
         stated = arguments.statement(purpose, recipient, assumption)
-        stated[manifest.UNIQUE] = unique_share
+        stated |= {manifest.UNIQUE: unique_share}
         promised = {name: value for name, value in asked.items() if value is not None}
         wishes = Parts(regions, region_rows, resume)
         for path in (target, manifest.beside(target)):
@@ -135,14 +148,18 @@ def release(
         def make(con: duckdb.DuckDBPyConnection, held: ExitStack) -> None:
             name = _release_method(con, method)
             noticed = read_source(con, source, "raw", written_as, memory_limit)
+            again = open_ledger(con, ledger, entity, ledger_key) if ledger and entity else []
             trees = arguments.read_hierarchy(con, "release", hierarchy, "hierarchy")
             call: dict[str, Any] = {**promised, **roles, **options, "hierarchy": trees}
+            earlier = read_earlier(con, previous, roles["sensitive"])
+            call |= {"previous": earlier} if invariant and earlier else {}
             released = held.enter_context(in_table(con, name, call, target, wishes))
             measured = released.measures or arguments.measured(
                 con,
                 "FROM utility('raw', 'released', k := ?, qids := ?, hierarchy := ?, weights := ?)",
                 [k, roles["qids"], trees, matter],
             )
+            together = require_apart(con, earlier, previous_share, call) if earlier else None
             labelled = [*roles["qids"], *roles["sensitive"]]
             kept = kept_columns(con, "released", labelled)
             if REST in roles["keep"]:
@@ -150,54 +167,73 @@ def release(
             singled_out = (
                 None if released.measures else unique_on_kept(con, "released", kept, unique_share)
             )
-            made: dict[str, Any] | None = None
-            with ExitStack() as written:
-                unfinished = written.enter_context(whole_file(target))
-                files.write(con, released.ordered, unfinished, target)
-                if with_manifest:
-                    files.read(con, unfinished, "written", labels=True, named=target)
-                    cast_values(con, "release", "written", roles["qids"], format_.value)
-                    parameters = {**promised, **stated, "options": options}
-                    made = manifest.make(con, ("raw", "written"), name, parameters, roles, trees)
-                    beside = written.enter_context(whole_file(manifest.beside(target)))
-                    manifest.write(made, unfinished, beside)
-                interrupt.check("release")
+            stated["options"] = options
+
+            def describe() -> dict[str, Any]:
+                cast_values(con, "release", "written", roles["qids"], format_.value)
+                parameters = {**promised, **stated}
+                return manifest.make(con, ("raw", "written"), name, parameters, roles, trees)
+
+            entered = partial(enter, con, target.name, ledger_key) if ledger else None
+            made = _write(con, released.ordered, target, describe, entered, stated=with_manifest)
             console.say(f"{target}: {name}, k = {k}, from {source}")
             console.show_measures(measured)
-            _warn(noticed, roles["qids"], singled_out)
-            if made is not None:
+            _warn(noticed, roles["qids"], (singled_out, together, *again))
+            if made and with_manifest:
                 _say_manifest(manifest.beside(target), made)
 
         with anon_sql.connect() as con, ExitStack() as held:
             stoppable(con, partial(make, con, held))
 
 
-def _options(
-    format_: Format,
-    effort: Effort | None,
-    method: str,
-    strata: list[str],
-    weights: dict[str, float] | None,
-) -> dict[str, Any]:
-    """Return the options that the manifest states beside the constraints.
+def _options(method: str, chosen: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that the manifest states beside the constraints, those that were given.
 
-    Raises AnonError for an effort of a method that has none.
+    own: options of anonymize. Raises AnonError for one of them with another method.
     """
-    chosen = {"format": format_.value, "strata": strata, "weights": weights}
     options = {name: value for name, value in chosen.items() if value}
-    if effort is None:
-        return options
-    if fold(method) != "anonymize":
-        rule, got = "--effort must come with --method anonymize", f"--method {method}"
+    given = {name: value for name, value in own.items() if value is not None}
+    if given and fold(method) != "anonymize":
+        rule, got = f"--{min(given)} must come with --method anonymize", f"--method {method}"
         raise AnonError("release", rule, got)
-    return {**options, "effort": effort.value}
+    return {**options, **given}
 
 
-def _warn(noticed: Mapping[str, str], qids: Sequence[str], singled_out: str | None) -> None:
-    """Warn of what was noticed in quasi-identifiers of a file, and of rows that are unique."""
+def _write(
+    con: duckdb.DuckDBPyConnection,
+    table: str,
+    target: Path,
+    describe: Callable[[], dict[str, Any]],
+    entered: Callable[[Mapping[str, Any], Path], None] | None,
+    *,
+    stated: bool,
+) -> dict[str, Any] | None:
+    """Write the file, its manifest if it is to be stated, and its entry in a ledger.
+
+    describe: returns the manifest of ``raw`` and ``written``. entered: takes the manifest and the
+    file, None without a ledger. Returns the manifest, None if nobody asks for it.
+    """
+    made = None
+    with ExitStack() as written:
+        unfinished = written.enter_context(whole_file(target))
+        files.write(con, table, unfinished, target)
+        if stated or entered:
+            files.read(con, unfinished, "written", labels=True, named=target)
+            made = describe()
+        if made and stated:
+            beside = written.enter_context(whole_file(manifest.beside(target)))
+            manifest.write(made, unfinished, beside)
+        interrupt.check("release")
+        if made and entered:
+            entered(made, unfinished)
+    return made
+
+
+def _warn(noticed: Mapping[str, str], qids: Sequence[str], found: Sequence[str | None]) -> None:
+    """Warn of what was noticed in quasi-identifiers of a file, and of what else was found."""
     names = {fold(column) for column in qids}
     said = [text for column, text in noticed.items() if fold(column) in names]
-    for sentence in (*said, *([singled_out] if singled_out else [])):
+    for sentence in (*said, *filter(None, found)):
         console.warn(sentence)
 
 

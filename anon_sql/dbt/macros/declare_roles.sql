@@ -1,8 +1,10 @@
 {#
   Writes the roles that schema.yml declares (meta: {anon: quasi}) into the comments of the columns.
   For a post-hook, inside the transaction that makes the relation: no reader ever sees it without.
+  An incremental model that would release the same persons twice is refused.
 #}
 {% macro declare_roles() %}
+  {%- do anon_sql.refuse_appended_release() -%}
   {%- set existing = adapter.get_columns_in_relation(this) | map(attribute='name') | map('lower') | list -%}
   {%- set declared = {} -%}
   {%- for name, column in model.columns.items() -%}

@@ -14,6 +14,7 @@ _MACRO = re.compile(r"^CREATE OR REPLACE MACRO\s+(\w+)", re.MULTILINE)
 _NAME = re.compile(r"\s*(\w+)")
 _AS_TABLE = re.compile(r"\)\s+AS TABLE\b")
 _COMMENT = re.compile(r"--[^\n]*")
+_WORDS = {"NULL": None, "true": True, "false": False}
 _DEFAULT = re.compile(r"(\w+) := ('[^']*'|[\w.]+)")
 CREATE = "CREATE OR REPLACE MACRO"
 
@@ -45,11 +46,11 @@ class SqlFile:
     def defaults(self) -> dict[str, Any]:
         """Return the defaults of the public macro's parameters as Python values.
 
-        Only defaults that are text, numbers or NULL are included.
+        Only defaults that are text, numbers, true, false or NULL are included.
         """
         _, _, rest = self.text.partition(f"{CREATE} {self.name}(")
         words = dict(_DEFAULT.findall(rest.partition(") AS")[0]))
-        return {n: None if w == "NULL" else ast.literal_eval(w) for n, w in words.items()}
+        return {n: _WORDS[w] if w in _WORDS else ast.literal_eval(w) for n, w in words.items()}
 
 
 def defaults(function: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from anon_sql.hosts.duckdb.macros import defaults
 from anon_sql.hosts.duckdb.settling import settle
 from anon_sql.hosts.parts.spilled_types import Types, types_in_parts
 from anon_sql.pipeline.request import Request, entity_of, request, require_size
+from anon_sql.routing.planning import require_divisible
 
 ROLES = ("qids", "sensitive", "identifiers", "keep")
 _WHOLE = {
@@ -55,6 +56,7 @@ class Asked:
                 f"parts, while {function} {_WHOLE[function]}",
                 "choose another method, or raise memory_limit",
             )
+        require_divisible(self.request)
         assert self.types
 
 

@@ -91,20 +91,15 @@ class FinishedRegions:
     def ordered(self) -> "Ordered":
         """Return the released rows in their order, a relation for DuckDB."""
         files = sorted(self.folder.glob("*.parquet"))
-        request = self.asked.request
-        return Ordered(files, self.slices, [] if request.typed else list(request.quasi))
+        return Ordered(files, self.slices)
 
 
 @dataclass(frozen=True)
 class Ordered:
-    """The rows of files, slice by slice in the order of their hashes; read anew by each scan.
-
-    names: columns that are read with a dictionary.
-    """
+    """The rows of files, slice by slice in the order of their hashes; read anew by each scan."""
 
     files: Sequence[Path]
     slices: int
-    names: Sequence[str]
 
     def __arrow_c_stream__(self, requested: object = None) -> Any:
         schema = self._rows(self.files[0], 0).schema
@@ -133,7 +128,7 @@ class Ordered:
         return found.take(pa.array(order[by_hash(classes[order])]))
 
     def _rows(self, file: Path, number: int) -> pa.Table:
-        with pq.ParquetFile(file, read_dictionary=list(self.names)) as held:
+        with pq.ParquetFile(file) as held:
             return held.read_row_group(number).replace_schema_metadata()
 
 

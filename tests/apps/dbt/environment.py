@@ -86,9 +86,15 @@ def build(environment: Path, folder: Path, *added: Path, profile: str = "") -> N
         file.write(profile)
     packages = _run(environment / "bin" / "python", "-m", "anon_sql.dbt_plugin", cwd=folder)
     (folder / "packages.yml").write_text(packages.stdout)
-    for command in (["deps"], ["build"]):
-        done = _run(environment / "bin" / "dbt", "--no-use-colors", *command, cwd=folder)
-        (folder / f"{command[0]}.log").write_text(done.stdout + done.stderr)
+    for command in ("deps", "build"):
+        run_dbt(environment, folder, command)
+
+
+def run_dbt(environment: Path, folder: Path, command: str, *arguments: str) -> None:
+    """Run a command of dbt in a project, and write what it prints to a log there."""
+    dbt = environment / "bin" / "dbt"
+    done = _run(dbt, "--no-use-colors", command, *arguments, cwd=folder)
+    (folder / f"{command}.log").write_text(done.stdout + done.stderr)
 
 
 def built(folder: Path) -> Built:

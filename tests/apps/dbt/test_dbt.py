@@ -17,16 +17,6 @@ SEED = "person_id, age, education_num, marital_status, sex, occupation"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return dbt_environment.shared_folder(tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
-def environment(folder):
-    return dbt_environment.made_once(folder / "dbt_environment", dbt_environment.install)
-
-
-@pytest.fixture(scope="module")
 def example(folder, environment):
     return dbt_environment.built(
         dbt_environment.made_once(

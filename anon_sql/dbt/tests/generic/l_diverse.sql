@@ -2,9 +2,22 @@
   Fails with the least diversity of a class where it is below l.
   raw: the table that was released. sensitive: a name or a list, besides those declared on raw.
   kind: 'distinct', 'entropy' or 'recursive', the last with c. qids, hierarchy: as k_anonymous.
+  incremental: as k_anonymous, for kind 'distinct'; fails with the classes.
 #}
-{% test l_diverse(model, raw, l, sensitive=none, kind='distinct', c=3, qids=none, hierarchy=none) %}
+{% test l_diverse(model, raw, l, sensitive=none, kind='distinct', c=3, qids=none, hierarchy=none,
+    incremental=false) %}
 {{ config(store_failures=true) }}
+{%- if incremental -%}
+{%- if kind != 'distinct' -%}
+  {{ exceptions.raise_compiler_error(
+    "l_diverse: kind must be 'distinct' with incremental, got " ~ kind) }}
+{%- endif -%}
+{%- set counted = [] -%}
+{%- for name in anon_sql.columns_of_role(raw, 'sensitive', qids, sensitive) -%}
+  {%- do counted.append('count(distinct ' ~ name ~ ')') -%}
+{%- endfor -%}
+{{ anon_sql.small_classes(model, anon_sql.columns_of_role(raw, 'quasi', qids, sensitive), counted, l) }}
+{%- else -%}
 with anon_tested as (select * from {{ model }})
 select *
 from (
@@ -13,4 +26,5 @@ from (
         kind := {{ anon_sql.text(kind) }}, c := {{ c }}, qids := {{ anon_sql.text(qids) }},
         hierarchy := {{ anon_sql.name(hierarchy) }}) as l)
 where l < {{ l }}
+{%- endif -%}
 {% endtest %}

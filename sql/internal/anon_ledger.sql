@@ -1,0 +1,36 @@
+-- The ledger of releases: its columns, and the persons of a relation as keyed hashes.
+
+CREATE OR REPLACE MACRO __anon_ledger_columns() AS TABLE
+SELECT
+    NULL::VARCHAR AS release, NULL::TIMESTAMP AS released_at, NULL::VARCHAR AS rows_sha256,
+    NULL::JSON AS manifest, NULL::VARCHAR AS entity, NULL::VARCHAR AS key_check,
+    NULL::BIGINT AS persons, NULL::BLOB[] AS person_hashes
+WHERE false;
+
+-- Return one row, __anon_told: the texts of the distinct values of entity, and their hashes.
+CREATE OR REPLACE MACRO __anon_persons_of(
+    __anon_function, __anon_tbl, __anon_entity, __anon_key
+) AS TABLE
+WITH __anon_listed AS (
+    SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_lists
+    FROM (
+        SELECT system.main.list(DISTINCT COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
+            OR coalesce(__anon_fold(__anon_c) = __anon_fold(__anon_entity::VARCHAR), false))::VARCHAR)
+            AS '\0'
+        FROM (SELECT *, 0::TINYINT AS __anon_zero FROM query_table(__anon_tbl)))
+)
+SELECT __anon_hashed_persons(system.main.struct_pack(
+    function := __anon_function, entity := __anon_entity, types := __anon_types,
+    lists := __anon_lists, key := __anon_hold_key(__anon_function, __anon_db(), __anon_key)))
+    AS __anon_told
+FROM __anon_listed, __anon_types(__anon_tbl);
+
+-- Return one row, __anon_sha256: of the rows of a relation in any order, as JSON.
+CREATE OR REPLACE MACRO __anon_rows_sha256(__anon_tbl) AS TABLE
+WITH __anon_hashed AS (
+    SELECT system.main.sha256(to_json(system.main.struct_pack(*COLUMNS(*)))::VARCHAR) AS __anon_row
+    FROM query_table(__anon_tbl)
+)
+SELECT system.main.sha256(coalesce(
+    system.main.string_agg(__anon_row, '' ORDER BY __anon_row), '')) AS __anon_sha256
+FROM __anon_hashed;

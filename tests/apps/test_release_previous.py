@@ -1,0 +1,74 @@
+"""anon-sql release --previous: refused where releases disclose more together than alone."""
+
+import pytest
+
+from tests.command import refused, run
+
+ROLES = ["--quasi", "age,weight", "--sensitive", "stage", "--entity", "person", "--k", 3]
+
+
+@pytest.fixture
+def people(con, tmp_path):
+    """A file of 200 persons, whose sensitive value is a number, and its release of May."""
+    path = tmp_path / "people.csv"
+    con.execute(
+        "COPY (SELECT i AS person, 18 + i * 37 % 61 AS age, 40 + i * i * 7 % 83 AS weight, "
+        f"1 + i * i * 13 // 11 % 5 AS stage FROM range(200) AS made(i)) TO '{path}'"
+    )
+    made = run("release", path, tmp_path / "may.csv", "--method", "rayden", "--seed", 1, *ROLES)
+    assert made.exit_code == 0, made.output
+    return path
+
+
+def test_more_together_than_alone(people):
+    may, june = people.with_name("may.csv"), people.with_name("june.parquet")
+    asked = ["release", people, june, "--method", "rayden", "--seed", 2, *ROLES, "--previous", may]
+    assert refused(*asked) == (
+        "release: the share of persons that all releases together disclose, though none does alone, "
+        "must be at most 0, got 0.08 (stage: 16 of 200 persons); see docs/releasing-again.md, or "
+        "allow a share with --previous-share"
+    )
+    assert not june.exists()
+    allowed = run(*asked, "--previous-share", 0.1)
+    assert allowed.exit_code == 0, allowed.output
+    assert "disclosed by all releases together: stage: 16 of 200 persons" in allowed.stderr
+    again = run(*asked, "--seed", 1, "--overwrite")
+    assert again.exit_code == 0, again.output
+    assert "disclosed" not in again.stderr
+
+
+def test_what_cannot_be_compared(people):
+    asked = [
+        "release",
+        people,
+        people.with_name("safe.csv"),
+        "--quasi",
+        "age,weight",
+        "--keep",
+        "*",
+    ]
+    assert refused(*asked, "--previous", people.with_name("may.csv")) == (
+        "release: --previous needs a sensitive column, got none; name it in --sensitive"
+    )
+    said = refused(*asked, "--sensitive", "stage", "--previous", people.with_name("gone.csv"))
+    assert said.startswith("release: --previous must be a file, got")
+
+
+def test_a_series_goes_on(con, people):
+    """The values are numbers in the file, and text in a released CSV file."""
+    first, second = people.with_name("first.csv"), people.with_name("second.parquet")
+    series = ["--l", 2, *ROLES, "--invariant"]
+    assert run("release", people, first, *series, "--manifest").exit_code == 0
+    assert '"invariant": true' in first.with_name("first.csv.anon.json").read_text("utf-8")
+    made = run("release", people, second, *series, "--previous", first)
+    assert made.exit_code == 0, made.output
+    assert "disclosed" not in made.stderr
+    sets = "SELECT DISTINCT list_sort(list(DISTINCT stage::INT)) FROM '{}' GROUP BY age, weight"
+    assert sorted(con.sql(sets.format(first)).fetchall()) == sorted(
+        con.sql(sets.format(second)).fetchall()
+    )
+    said = refused("release", people, second, *series, "--overwrite", "--method", "rayden")
+    assert said == "release: --invariant must come with --method anonymize, got --method rayden"
+    plain = people.with_name("may.csv")
+    said = refused("release", people, second, *series, "--overwrite", "--previous", plain)
+    assert said.startswith("anonymize: --previous must show each value with the same 1 or more")

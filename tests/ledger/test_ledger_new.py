@@ -1,0 +1,54 @@
+"""ledger_new: the rows of persons whom no release holds."""
+
+import pytest
+
+import anon_sql
+from tests.ledger.released import KEY, enter
+from tests.sentence import fails
+
+
+@pytest.fixture
+def months(con):
+    """Two months in the ledger, and a third with several rows for each person."""
+    anon_sql.ledger(con)
+    for name, low in (("may", 0), ("june", 10)):
+        con.execute(
+            f"CREATE TABLE {name} AS SELECT 'p' || i AS person FROM range({low}, {low + 20}) t(i)"
+        )
+        enter(con, name, name)
+    con.execute(
+        'CREATE TABLE july AS SELECT n, NULL::VARCHAR AS x, \'p\' || i AS "Per""son" '
+        "FROM range(25, 35) t(i), range(3) u(n)"
+    )
+    return con
+
+
+def test_new_persons_only(months):
+    call = "FROM ledger_new('july', 'anon_ledger', entity := 'per\"SON', key := $key)"
+    found = months.execute(f"SELECT * {call} ORDER BY ALL", {"key": KEY})
+    assert [column[0] for column in found.description] == ["n", "x", 'Per"son']
+    assert found.fetchall() == [(n, None, f"p{i}") for n in range(3) for i in range(30, 35)]
+    enter(months, "july", "july", entity='Per"son')
+    assert months.execute(call, {"key": KEY}).fetchall() == []
+
+
+def test_a_ledger_without_entries(con):
+    anon_sql.ledger(con)
+    con.execute("CREATE TABLE may AS SELECT i AS person FROM range(9) t(i)")
+    call = f"FROM ledger_new('may', 'anon_ledger', entity := 'person', key := '{KEY}')"
+    assert len(con.sql(call).fetchall()) == 9
+    con.execute("DELETE FROM may")
+    assert con.sql(call).fetchall() == []
+
+
+def test_what_it_refuses(months):
+    call = "FROM ledger_new('july', 'anon_ledger', entity := '{}', key := '{}')"
+    assert fails(months, call.format("n", "another secret key")) == (
+        "ledger_new: key must be the one that all entries of the ledger were made with, got another"
+    )
+    assert fails(months, call.format("x", KEY)).startswith(
+        "ledger_new: entity must say whose each row is, got NULL; leave"
+    )
+    assert fails(months, call.format("who", KEY)).startswith(
+        "ledger_new: entity must name a column of the table, got 'who'; choose from"
+    )
