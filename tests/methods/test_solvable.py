@@ -3,6 +3,8 @@
 Tables are small, so that suppression often leaves too few rows for a class.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 from hypothesis import given
@@ -18,7 +20,12 @@ from tests.drawing import examples
 from tests.methods.test_improving import made
 
 OPTIONS = {
-    "anonymize": {"effort": ["fast", "good", "best"], "time_limit": [1.0], "rounds": [1]},
+    "anonymize": {
+        "effort": ["fast", "good", "best"],
+        "time_limit": [1.0],
+        "rounds": [1],
+        "suppression_limit": [None, 0.2, 0.7],
+    },
     "canon": {"vantage": ["random", "farthest"], "cut": ["balanced", "median"], "tries": [1, 8]},
     "dop": {
         "eps": [None, 0.01, 0.2],
@@ -78,8 +85,12 @@ def calls(draw):
             ranked(np.append(-1, np.where(legal[classes] & (classes >= 0), classes, -1)))[1:] - 1
         )
     options = {key: draw(st.sampled_from(values)) for key, values in OPTIONS[name].items()}
-    call = Call(name, limits, draw(st.integers(0, 3)), Workers(name, 1), options, classes)
-    return made(n, **columns), call, draw(st.sampled_from(["keep", "drop"]))
+    mode, workers = draw(st.sampled_from(["keep", "drop"])), Workers(name, 1)
+    seed, shown = draw(st.integers(0, 3)), mode == "keep"
+    call = Call(name, limits, seed, workers, options, classes, shown=shown)
+    weights = draw(st.sampled_from([None, [1.0, 0.3, 0.0], [0.01, 1.0, 0.7]]))
+    weights = None if weights is None else np.array(weights[: len(columns)])
+    return replace(made(n, **columns), weights=weights), call, mode
 
 
 @st.composite

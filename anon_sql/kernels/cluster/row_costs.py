@@ -1,9 +1,11 @@
 """Compute what each row costs its class: the decrease of |E| * NCP(E) by the row's leaving."""
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 from anon_sql.kernels.cluster.class_state import class_state, fill, ncp_with
+from anon_sql.kernels.loss.ncp import LossModel
 
 
 @njit(cache=True, nogil=True)
@@ -15,7 +17,9 @@ def leaving(s, costs):
         costs[row] = s.size[at] * s.ncp[at] - rest
 
 
-def row_costs(points, model, classes):  # type: ignore[no-untyped-def]
+def row_costs(
+    points: npt.NDArray[np.float64], model: LossModel, classes: npt.NDArray[np.int32]
+) -> npt.NDArray[np.float64]:
     """Return what each row of float64[m, d] costs its class, float64[m], its own loss included.
 
     classes: int32[m], from 0 without gaps.

@@ -48,13 +48,14 @@ def suppress(table: QuasiTable, call: Call, most: int, again: Again) -> Suppress
     """Return the partition of least loss of which at most ``most`` rows are suppressed.
 
     again: partitions some rows into legal classes. Rows are chosen with the effort 'good'; 'best'
-    searches without and with suppressed rows, in half of the time each.
+    then searches without and with suppressed rows, in half of the time each.
     """
     if call.options["effort"] != "best":
         return _turns(table, call, most, again)
     found = _turns(table, _with(call, effort="good"), most, again)
-    half = _with(call, time_limit=call.options["time_limit"] / 2)
-    plain, kept = again(table, half), found.classes >= 0
+    kept = found.classes >= 0
+    half = call if kept.all() else _with(call, time_limit=call.options["time_limit"] / 2)
+    plain = again(table, half)
     before = total_loss(table, plain, call.workers)
     if kept.all():
         return replace(found, classes=plain, lost=before, before=before)
