@@ -1,12 +1,11 @@
--- Return the distinct labels of an earlier release: a list of structs of the columns that are
--- quasi-identifiers of the call; NULL without an earlier release, [] for one without rows.
-
 -- Return a label as text; one in the format 'typed', whose NULL is not that of a label, as no label.
 CREATE OR REPLACE MACRO __anon_earlier_label(x) AS CASE
     WHEN system.main.regexp_matches(system.main.typeof(x), '^STRUCT|\]$') THEN '[typed]'
     ELSE x::VARCHAR
 END;
 
+-- Return the distinct labels of an earlier release: a list of structs of the columns that are
+-- quasi-identifiers of the call; NULL without an earlier release, [] for one without rows.
 CREATE OR REPLACE MACRO __anon_earlier(__anon_like, __anon_call) AS (
     WITH
     __anon_no_release AS (SELECT 0 AS __anon_blank LIMIT 0),
