@@ -17,7 +17,7 @@ from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 
-from tests.example_tables import PEOPLE, write_files
+from tests.example_tables import LEDGER, PEOPLE, write_files
 
 KERNELS = Path(__file__).resolve().parents[1] / "anon_sql" / "kernels"
 RECORD = KERNELS / "__pycache__" / "compiled.json"
@@ -103,7 +103,7 @@ def prepare() -> None:
     os.chdir(folder)
     _shared["con"] = con = anon_sql.connect()
     con.execute("SET threads = 1")
-    con.execute(PEOPLE + RELEASE)
+    con.execute(PEOPLE + RELEASE + LEDGER)
 
 
 def call(sql: str) -> float:

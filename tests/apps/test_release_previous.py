@@ -1,4 +1,4 @@
-"""anon-sql release --previous: refused where releases disclose more together than alone."""
+"""anon-sql release with earlier releases: --previous refuses, --like takes their bins."""
 
 import pytest
 
@@ -72,3 +72,24 @@ def test_a_series_goes_on(con, people):
     plain = people.with_name("may.csv")
     said = refused("release", people, second, *series, "--overwrite", "--previous", plain)
     assert said.startswith("anonymize: --previous must show each value with the same 1 or more")
+
+
+def test_like(people, con):
+    may, june = people.with_name("bins.csv"), people.with_name("june.csv")
+    call = ["--quasi", "age,weight", "--sensitive", "stage", "--identifier", "person", "--k", 3]
+    call += ["--method", "full_domain", "--suppression-limit", 0.1]
+    assert run("release", people, may, *call).exit_code == 0
+    made = run("release", people, june, *call, "--like", may, "--manifest")
+    assert made.exit_code == 0, made.output
+    labels = "SELECT DISTINCT age FROM '{}' WHERE age <> '*' ORDER BY ALL"
+    assert con.sql(labels.format(may)).fetchall() == con.sql(labels.format(june)).fetchall()
+    other = ["release", people, june.with_name("o.csv"), *ROLES, "--method", "rayden"]
+    assert refused(*other, "--like", may) == (
+        "release: --like must come with --method datafly or full_domain, got --method rayden"
+    )
+    assert refused(*other, "--like", may.with_name("none.csv"), "--method", "datafly").startswith(
+        "release: --like must be a file, got '"
+    )
+    assert refused(*other, "--suppression-limit", 2, "--method", "anonymize") == (
+        "anonymize: --suppression-limit must be a number of at least 0 and at most 1, got 2.0"
+    )

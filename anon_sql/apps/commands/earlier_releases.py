@@ -11,13 +11,15 @@ from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError
 
-_OPTION = "--previous"
+_OPTION, _LIKE = "--previous", "--like"
 
 
-def check_earlier(previous: Sequence[Path], sensitive: Sequence[str]) -> None:
+def check_earlier(previous: Sequence[Path], like: Path | None, sensitive: Sequence[str]) -> None:
     """Raise AnonError if earlier released files cannot be read, or nothing is to be compared."""
     for path in previous:
         files.check_source("release", _OPTION, path)
+    if like is not None:
+        files.check_source("release", _LIKE, like)
     if previous and not sensitive:
         raise AnonError(
             "release", f"{_OPTION} needs a sensitive column", "none", "name it in --sensitive"
@@ -37,6 +39,20 @@ def read_earlier(
             _cast(con, f"earlier_{at}", {name: types.get(fold(name)) for name in sensitive})
         )
     return names
+
+
+def earlier_parameters(
+    con: duckdb.DuckDBPyConnection, like: Path | None, series: Sequence[str]
+) -> dict[str, Any]:
+    """Return the parameters of a release that follow from earlier ones.
+
+    like: the file whose bins recode the rows, None for none. series: the names of all earlier
+    releases of an invariant series.
+    """
+    if like is None:
+        return {"previous": list(series)} if series else {}
+    files.read(con, like, "like", labels=True, called=("release", _LIKE))
+    return {"like": "like", **({"previous": list(series)} if series else {})}
 
 
 def require_apart(

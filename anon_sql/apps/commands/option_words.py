@@ -10,7 +10,8 @@ _OPTIONS = {
     **{name: f"--{name}" for name in ("k", "l", "c", "t", "beta", "delta", "seed")},
     **{name: f"--{name}" for name in ("format", "suppressed", "strata", "weights")},
     **{name: f"--{name}" for name in ("ks", "methods")},
-    **{name: f"--{name}" for name in ("previous", "invariant")},
+    **{name: f"--{name}" for name in ("previous", "invariant", "like")},
+    "suppression_limit": "--suppression-limit",
 }
 _NAMES = "|".join(_OPTIONS)
 _DECLARED = [  # a file has no comments

@@ -11,10 +11,16 @@ import duckdb
 import typer
 
 import anon_sql
+from anon_sql import methods
 from anon_sql.apps import console, files, manifest
 from anon_sql.apps.commands import arguments
 from anon_sql.apps.commands.arguments import Columns
-from anon_sql.apps.commands.earlier_releases import check_earlier, read_earlier, require_apart
+from anon_sql.apps.commands.earlier_releases import (
+    check_earlier,
+    earlier_parameters,
+    read_earlier,
+    require_apart,
+)
 from anon_sql.apps.commands.ledger_file import check_ledger, enter, open_ledger
 from anon_sql.apps.commands.option_words import in_options
 from anon_sql.apps.commands.release_table_or_parts import in_table, read_source
@@ -25,6 +31,7 @@ from anon_sql.apps.stopping import stoppable
 from anon_sql.core import interrupt
 from anon_sql.core.roles import REST, fold
 from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.hosts.duckdb.macros import defaults
 from anon_sql.hosts.parts.in_parts import Parts
 from anon_sql.hosts.whole_file import remove_unfinished, whole_file
 
@@ -86,6 +93,12 @@ def release(
         ),
     ] = Format.LABEL,
     suppressed: Annotated[Suppressed, typer.Option(help="Suppressed rows.")] = Suppressed.KEEP,
+    suppression_limit: Annotated[
+        float | None, typer.Option(help="Share of the rows that may be suppressed, 0 to 1.")
+    ] = None,
+    like: Annotated[
+        Path | None, typer.Option(help="Earlier released file whose bins recode IN.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="All randomness.")] = 42,
     unique_share: arguments.UniqueShare = 0,
     previous: arguments.Previous = [],  # noqa: B006
@@ -130,12 +143,13 @@ def release(
         _check_files(source, target, format_, overwrite, with_manifest)
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
         roles = dict(zip(manifest.ROLES, given, strict=True))
-        check_earlier(previous, roles["sensitive"])
+        check_earlier(previous, like, roles["sensitive"])
         check_ledger(ledger, entity)
         matter = arguments.weights("release", weights)
         chosen = {"format": format_.value, "strata": arguments.names(strata), "weights": matter}
         own = {"effort": effort and effort.value, "invariant": invariant or None}
-        options = _options(method, chosen, own)
+        limit = {"suppression_limit": suppression_limit, "like": like and like.name}
+        options = _options(method, chosen, {**own, **limit})
         asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t, "beta": beta}
         asked |= {"delta": delta, "entity": entity, "suppressed": suppressed.value, "seed": seed}
         stated = arguments.statement(purpose, recipient, assumption)
@@ -152,7 +166,7 @@ def release(
             trees = arguments.read_hierarchy(con, "release", hierarchy, "hierarchy")
             call: dict[str, Any] = {**promised, **roles, **options, "hierarchy": trees}
             earlier = read_earlier(con, previous, roles["sensitive"])
-            call |= {"previous": earlier} if invariant and earlier else {}
+            call |= earlier_parameters(con, like, earlier if invariant else [])
             released = held.enter_context(in_table(con, name, call, target, wishes))
             measured = released.measures or arguments.measured(
                 con,
@@ -189,13 +203,17 @@ def release(
 def _options(method: str, chosen: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that the manifest states beside the constraints, those that were given.
 
-    own: options of anonymize. Raises AnonError for one of them with another method.
+    own: options of some methods. Raises AnonError for one of them with another method.
     """
     options = {name: value for name, value in chosen.items() if value}
     given = {name: value for name, value in own.items() if value is not None}
-    if given and fold(method) != "anonymize":
-        rule, got = f"--{min(given)} must come with --method anonymize", f"--method {method}"
-        raise AnonError("release", rule, got)
+    known = methods.releases()
+    for name in given if fold(method) in known else ():
+        takers = [function for function in known if name in defaults(function)]
+        if fold(method) not in takers:
+            option = f"--{name.replace('_', '-')}"
+            rule = f"{option} must come with --method {' or '.join(takers)}"
+            raise AnonError("release", rule, f"--method {method}")
     return {**options, **given}
 
 
