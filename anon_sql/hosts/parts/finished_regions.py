@@ -22,6 +22,7 @@ from anon_sql.core.arrow import integers
 from anon_sql.core.names import literal, quote
 from anon_sql.core.printing import evaluated, sql_types
 from anon_sql.hosts.parts.checked_call import Asked
+from anon_sql.hosts.parts.rows_done import RowsDone
 
 _LABELS, _VALUES = "__anon_labels", "__anon_values"  # hashes of a row
 _REGIONS = 4  # a slice has as many rows as so many regions
@@ -88,18 +89,20 @@ class FinishedRegions:
         texts = [quote(n) + ("" if types.hashes_apart(n) else "::VARCHAR") for n in kept]
         return ", ".join(["''", *texts])
 
-    def ordered(self) -> "Ordered":
-        """Return the released rows in their order, a relation for DuckDB."""
+    def ordered(self, rows: int) -> "Ordered":
+        """Return the released rows in their order, a relation for DuckDB; rows: their number."""
         files = sorted(self.folder.glob("*.parquet"))
-        return Ordered(files, self.slices)
+        return Ordered(self.asked.request.function, files, self.slices, rows)
 
 
 @dataclass(frozen=True)
 class Ordered:
     """The rows of files, slice by slice in the order of their hashes; read anew by each scan."""
 
+    function: str
     files: Sequence[Path]
     slices: int
+    rows: int
 
     def __arrow_c_stream__(self, requested: object = None) -> Any:
         schema = self._rows(self.files[0], 0).schema
@@ -107,12 +110,13 @@ class Ordered:
         return reader.__arrow_c_stream__(requested)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
-        with ThreadPoolExecutor(1) as pool:
+        with ThreadPoolExecutor(1) as pool, RowsDone(self.function, "written", self.rows) as done:
             coming = pool.submit(self._sorted, 0)
             for number in range(self.slices):
                 found = coming.result()
                 if number + 1 < self.slices:
                     coming = pool.submit(self._sorted, number + 1)
+                done.advance(found.num_rows)
                 yield from found.to_batches(max_chunksize=_BATCH)
 
     def _sorted(self, number: int) -> pa.Table:

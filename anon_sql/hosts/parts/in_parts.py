@@ -19,7 +19,7 @@ from anon_sql.hosts.parts.checked_call import Asked, asked
 from anon_sql.hosts.parts.finished_regions import FinishedRegions, Ordered, every_file
 from anon_sql.hosts.parts.region_files import RegionFiles
 from anon_sql.hosts.parts.region_rows import RegionRows
-from anon_sql.hosts.parts.regions_done import RegionsDone
+from anon_sql.hosts.parts.rows_done import RowsDone
 from anon_sql.hosts.parts.side_by_side import side_by_side
 from anon_sql.hosts.parts.spilled_rows import SpilledRows
 from anon_sql.hosts.parts.spilling import Routing
@@ -174,7 +174,7 @@ def _routed(
     if state is None:
         workspace.clear()
         workspace.done.mkdir()
-        routing.spill(tree, spilled)
+        routing.spill(tree, spilled, domain.rows)
 
     def count(regions: Regions) -> list[Tally]:
         return RegionRows(call.request, spilled).tallies(own, domain, regions)
@@ -214,7 +214,7 @@ def _released(
     spilled = RegionRows(request, SpilledRows(workspace.spill, regions.tree.leaves))
     places = [(group, part) for group in regions.groups for part in range(group.parts)]
     files = RegionFiles(call, domain, spilled, finished, places)
-    with RegionsDone(request.function, len(left), sum(left.values())) as done:
+    with RowsDone(request.function, "released", sum(left.values()), len(left)) as done:
         released += side_by_side(request.function, files.release, left, sizes.threads, done)
     check_whole(own, call, domain, workspace.done, released)
     if released != rows and request.suppressed != "drop":
@@ -224,7 +224,7 @@ def _released(
     listed = ", ".join(call.types.released(request, name) for name in shown)
     select = f"SELECT {listed} FROM {every_file(workspace.done)}"
     written = Written(rows, rows - released, sum(size > 0 for size in regions.rows))
-    return Released(select, f"SELECT {listed} FROM {_ORDERED}", written), finished.ordered()
+    return Released(select, f"SELECT {listed} FROM {_ORDERED}", written), finished.ordered(released)
 
 
 def _digest(call: Asked, wishes: Parts) -> str:

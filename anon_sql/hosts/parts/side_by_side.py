@@ -5,7 +5,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 from anon_sql.core import interrupt
 from anon_sql.core.progress import silent
-from anon_sql.hosts.parts.regions_done import RegionsDone
+from anon_sql.hosts.parts.rows_done import RowsDone
 
 POLL = 0.2  # seconds between two looks at Ctrl-C
 
@@ -15,7 +15,7 @@ def side_by_side(
     release: Callable[[int, int], int],
     rows: Mapping[int, int],
     threads: int,
-    done: RegionsDone,
+    done: RowsDone,
 ) -> int:
     """Call ``release(number, rows)`` for every region and return the sum of the results.
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core import interrupt
+from anon_sql.hosts.parts.rows_done import RowsDone
 
 RUN_ROWS, RUN_BYTES = 2_000_000, 256 << 20  # of a run, at most
 _FEW = 0.1  # distinct values of a column, as a share of the rows, that a dictionary may have
@@ -27,7 +28,13 @@ class SpilledRows:
     def __init__(self, folder: Path, leaves: int):
         self.folder, self.leaves = folder, leaves
 
-    def write(self, function: str, batches: Iterable[pa.RecordBatch], leaf_of: LeafOf) -> None:
+    def write(
+        self,
+        function: str,
+        batches: Iterable[pa.RecordBatch],
+        leaf_of: LeafOf,
+        done: RowsDone,
+    ) -> None:
         """Write rows, one run while the next is read; leaf_of: returns the leaf of each row."""
         self.folder.mkdir()
         before: Future[None] | None = None
@@ -40,6 +47,7 @@ class SpilledRows:
                 if before is not None:
                     before.result()
                 before = pool.submit(self._write, self.folder / f"{number:06}", run, text, leaf_of)
+                done.advance(run.num_rows)
             if before is not None:
                 before.result()
 

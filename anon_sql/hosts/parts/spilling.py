@@ -11,6 +11,7 @@ import pyarrow as pa
 from anon_sql.core.names import literal
 from anon_sql.core.table_domain import Domain
 from anon_sql.hosts.parts.checked_call import Asked
+from anon_sql.hosts.parts.rows_done import RowsDone
 from anon_sql.hosts.parts.spilled_rows import SpilledRows
 from anon_sql.pipeline.request import Request
 from anon_sql.routing import cutting, planning, sampling
@@ -87,9 +88,11 @@ class Routing:
                 return found
             m = max(1, m // 8)
 
-    def spill(self, tree: Tree, rows: SpilledRows) -> None:
-        """Write the rows of the table, by leaf."""
-        rows.write(self.request.function, self._batches(), LeafRows(self.request, tree).of)
+    def spill(self, tree: Tree, spilled: SpilledRows, rows: int) -> None:
+        """Write the rows of the table, by leaf; rows: their number."""
+        function, leaf_of = self.request.function, LeafRows(self.request, tree).of
+        with RowsDone(function, "routed", rows) as done:
+            spilled.write(function, self._batches(), leaf_of, done)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         select = f"SELECT *, system.main.hash(*COLUMNS(*)) AS {_HASH} FROM {_SOURCE}"

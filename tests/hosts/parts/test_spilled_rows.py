@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from anon_sql.hosts.parts import spilled_rows
+from anon_sql.hosts.parts.rows_done import RowsDone
 from anon_sql.hosts.parts.spilled_rows import SpilledRows
 
 NAMES = ["few", "many", "number", "nothing"]
@@ -33,7 +34,9 @@ def test_rows_come_back_by_leaf(tmp_path, monkeypatch, run):
         return (plain * 3 % 5).astype(np.int32)
 
     spilled = SpilledRows(tmp_path / "rows", 6)
-    spilled.write("release", table.to_batches(max_chunksize=3), leaf_of)
+    with RowsDone("release", "routed", 60) as done:
+        spilled.write("release", table.to_batches(max_chunksize=3), leaf_of, done)
+    assert done.text(done.started).startswith("release: 100% of the rows routed, about 0 s left")
     expected = leaf_of({name: table.column(name).combine_chunks() for name in NAMES})
     assert spilled.counts().tolist() == np.bincount(expected, minlength=6).tolist()
     for leaves in ([0], [4, 1], [5], range(6)):
