@@ -29,7 +29,8 @@
 --   than share), least_values, mean_values (candidate values of a person), least_rows (smallest
 --   number of candidates of a person). The last three are NULL without such persons.
 -- Errors: no release or more than 12, an unknown id, no quasi-identifier in a release, no sensitive
---   column, one that all releases lack or have in different types, a label that cannot be read.
+--   column, one that all releases lack or have in different types, a label that cannot be read, means
+--   or medians in place of labels.
 -- Example: SELECT * FROM composition('people', ['release', 'release'], sensitive := 'illness', qids := ['age', 'city']);
 CREATE OR REPLACE MACRO composition(
     raw, releases, id := NULL, sensitive := NULL, l := 2, share := 0.5, qids := NULL,

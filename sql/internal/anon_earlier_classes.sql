@@ -1,6 +1,7 @@
 -- Return one row, __anon_held: the types of earlier releases, and for each of their classes the keys
--- of its sensitive values; NULL without a release. Classes that print alike in several releases are one, which shows more
--- values. A CTE is bound if it is named: without a release the others cost nothing.
+-- of its sensitive values; NULL without a release. Classes that print alike in several releases are
+-- one, which shows more values. A CTE is bound if it is named: without a release the others cost
+-- nothing.
 CREATE OR REPLACE MACRO __anon_earlier_classes(
     __anon_previous, __anon_tbl, __anon_call
 ) AS TABLE

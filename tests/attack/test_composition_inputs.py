@@ -72,3 +72,23 @@ def test_more_errors(clinic):
     assert "at least one quasi-identifier" in fails(
         clinic, "FROM composition('raw', ['label'], sensitive := 'stage')"
     )
+
+
+@pytest.mark.parametrize("form", ["mean", "median"])
+@pytest.mark.parametrize(
+    "made", ["i % 101", "(i % 90)::DECIMAL(9, 2)", "DATE '2020-01-01' + i % 99"]
+)
+def test_means_and_medians_are_no_labels(con, form, made):
+    """As exact values they would cover nearly nobody, and nothing would seem disclosed."""
+    con.execute(
+        f"CREATE TABLE p AS SELECT {made} AS a, i % 6 AS s FROM range(240) AS r(j), "
+        "LATERAL (SELECT j::INTEGER AS i)"
+    )
+    con.execute(
+        f"CREATE TABLE o AS FROM mondrian('p', k := 4, qids := 'a', sensitive := 's', "
+        f"format := '{form}')"
+    )
+    said = fails(con, "FROM composition('p', ['p', 'o'], qids := 'a', sensitive := 's')")
+    assert "means, medians or values of other rows in 'o'" in said
+    said = fails(con, "FROM audit('p', 'o', qids := 'a', sensitive := 's', previous := ['p'])")
+    assert "means and medians cannot be composed" in said

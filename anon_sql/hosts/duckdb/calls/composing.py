@@ -55,13 +55,14 @@ def composed(call: Any, person_rows: Any, parts: Any) -> pa.Array:
     values = {name: by_name(columns, name) for name in quasi}
     kinds = {name: types[name] for name in quasi}
     trees = rows_of(given_paths(given["paths"]), kinds, first(given["time_zone"]))
-    read = [one.read(kinds, values, trees) for one in held]
+    counts = integers(columns[HELPER + "count"])
+    read = [one.read(kinds, values, counts, trees) for one in held]
     codes = [next(one.codes for one in of if one is not None) for of in zip(*read, strict=True)]
     shown, sizes = shown_values(roles.sensitive, held)
     releases: list[Release] = [
         release(of, one.classes, by) for of, one, by in zip(read, held, shown, strict=True)
     ]
-    known = _persons(ranked(codes), people, integers(columns[HELPER + "count"]))
+    known = _persons(ranked(codes), people, counts)
     sensitive = list(zip(roles.sensitive, sizes, strict=True))
     return listed(composition(NAME, known, releases, names, sensitive, least, share))
 

@@ -4,16 +4,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.attacks.composed import Shown
-from anon_sql.core.arrow import first, integers
+from anon_sql.core.arrow import first, integers, valid
 from anon_sql.core.columns import is_number
+from anon_sql.core.exact import approximate
 from anon_sql.core.labels.coverage import Coverage, Ints
+from anon_sql.core.labels.one_value import shows_values
 from anon_sql.core.labels.read_coverage import coverage
 from anon_sql.core.printing import printed
 from anon_sql.core.roles import Roles, fold
-from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.errors import AnonError, did_you_mean, listed
 from anon_sql.hosts.duckdb.calls.binding import HELPER
 from anon_sql.hosts.duckdb.calls.column_lists import columns_of
 from anon_sql.hosts.duckdb.measuring import KEY
@@ -48,9 +51,15 @@ class Part:
         self,
         kinds: Mapping[str, str],
         values: Mapping[str, pa.Array],
+        rows: Ints,
         trees: Mapping[str, pa.StructArray],
     ) -> list[Coverage | None]:
-        """Return what the labels of each quasi-identifier cover; None where there is none."""
+        """Return what the labels of each quasi-identifier cover; None where there is none.
+
+        rows: of each of the values. Raises AnonError for labels that cannot be read.
+        """
+        for name in self.quasi:
+            self._require_no_mean(name, kinds[name], values[name], rows)
         labels = {name: self._labels(name, kinds[name]) for name in self.quasi}
         found = {
             name: coverage(NAME, name, kinds[name], values[name], shown, trees.get(name))
@@ -66,6 +75,28 @@ class Part:
                     "name hierarchy := if the release was made with one",
                 )
         return [found.get(name) for name in kinds]
+
+    def _require_no_mean(self, name: str, raw: str, values: pa.Array, rows: Ints) -> None:
+        """Raise AnonError if a column of numbers shows a value in more rows than the raw table has.
+
+        Means and medians do, values that were left unchanged do not.
+        """
+        shown, kind = self.groups[fold(name)], self.by_fold[fold(name)]
+        if not is_number(NAME, name, raw) or not shows_values(shown):
+            return
+        counts = integers(self.lists.flatten().field(HELPER + "count"))
+        ends = np.concatenate([[0], np.cumsum(integers(self.lists.value_lengths()))])
+        held = np.diff(np.concatenate([[0], np.cumsum(counts)])[ends])
+        keys = np.concatenate([_keys(raw, values), _keys(kind, shown)])
+        _, place = np.unique(keys, return_inverse=True)
+        left = np.bincount(place.reshape(-1), np.concatenate([rows, -held]))
+        if (left < 0).any():
+            raise AnonError(
+                NAME,
+                f"the releases must show labels of {listed([name])}, or its values unchanged",
+                f"means, medians or values of other rows in '{self.name}'",
+                "means and medians cannot be composed; cast values that are unchanged to VARCHAR",
+            )
 
     def _labels(self, name: str, raw: str) -> pa.Array:
         """Return the labels of a column; values that were left unchanged as they print."""
@@ -114,6 +145,11 @@ def shown_values(
         for at, one in enumerate(held):
             found[at].append(_values(one, values[at]) if at in values else None)
     return found, sizes
+
+
+def _keys(sql_type: str, values: pa.Array) -> npt.NDArray[np.float64]:
+    """Return values as numbers that can be compared, NaN for NULL."""
+    return np.where(valid(values), approximate(sql_type, values), np.nan)
 
 
 def _inside(one: Part) -> dict[str, pa.Array]:
