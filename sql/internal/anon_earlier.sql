@@ -1,7 +1,7 @@
--- Return a label as text; one in the format 'typed', whose NULL is not that of a label, as no label.
+-- Return a label as text; one of another format, whose NULL is not that of a label, as no label.
 CREATE OR REPLACE MACRO __anon_earlier_label(x) AS CASE
-    WHEN system.main.regexp_matches(system.main.typeof(x), '^STRUCT|\]$') THEN '[typed]'
-    ELSE x::VARCHAR
+    WHEN system.main.typeof(x) = 'VARCHAR' THEN x::VARCHAR
+    ELSE '[typed]'
 END;
 
 -- Return the distinct labels of an earlier release: a list of structs of the columns that are
