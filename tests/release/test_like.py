@@ -135,12 +135,14 @@ def test_what_is_no_global_recoding(con):
     )
     given = "k := 5, qids := ['n', 'c'], keep := ['*']"
     con.execute("CREATE TABLE local AS FROM (VALUES ('[0, 9]', 'a'), ('[8, 39]', 'b')) AS r(n, c)")
-    con.execute(f"CREATE TABLE typed AS FROM full_domain('t', {given}, format := 'typed')")
+    for form in ("typed", "mean"):
+        named = f"format := '{form}', suppression_limit := 1"
+        con.execute(f"CREATE TABLE {form} AS FROM full_domain('t', {given}, {named})")
+        call = f"FROM full_domain('t', k := 5, qids := ['n'], keep := ['*'], like := '{form}')"
+        assert "like must be a release in labels" in fails(con, call)
     con.execute("CREATE TABLE h AS FROM prefix_hierarchy('t', 'c', [1])")
     said = "like must be a release in which every value of a column has one label, got labels of n"
     assert said in fails(con, f"FROM full_domain('t', {given}, like := 'local')")
-    call = "FROM full_domain('t', k := 5, qids := ['n'], keep := ['*'], like := 'typed')"
-    assert "like must be a release in labels" in fails(con, call)
     empty = f"WITH e AS (FROM local LIMIT 0) FROM full_domain('t', {given}, like := 'e')"
     assert "like must name an earlier release, got one without rows" in fails(con, empty)
     lacking = f"WITH e AS (SELECT n FROM local) FROM full_domain('t', {given}, like := 'e')"
