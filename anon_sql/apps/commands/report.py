@@ -96,7 +96,7 @@ def report(
             files.read(con, released, "released", labels=True, called=("report", "RELEASED"))
             if con.sql("SELECT count(*) FROM raw").fetchall() == [(0,)]:
                 raise AnonError("report", "RAW must have rows", "none")
-            found = facts.gather(con, whole, show_sensitive=show_sensitive)
+            found = facts.gather(con, whole, written, show_sensitive=show_sensitive)
             said = facts.described(found, whole, written, raw.name, released.name)
             text = page.of_release(said) if format_ is Format.HTML else _json(said)
             output.write_text(text, "utf-8")

@@ -12,6 +12,7 @@ from anon_sql.apps.report import distributions
 from anon_sql.apps.report.attacked import attacked
 from anon_sql.apps.report.check_words import CONSEQUENCE, MEANING
 from anon_sql.apps.report.correlation import correlations
+from anon_sql.apps.report.lattice_nodes import lattice_nodes
 from anon_sql.apps.report.named_rows import rows_of
 from anon_sql.apps.report.verdict import verdict
 from anon_sql.core.names import quote
@@ -24,12 +25,16 @@ _ROLES = "qids := $qids, hierarchy := $hierarchy"
 
 
 def gather(
-    con: duckdb.DuckDBPyConnection, asked: Mapping[str, Any], *, show_sensitive: bool
+    con: duckdb.DuckDBPyConnection,
+    asked: Mapping[str, Any],
+    manifest: Mapping[str, Any] | None = None,
+    *,
+    show_sensitive: bool,
 ) -> dict[str, Any]:
     """Return the facts of a release by section: numbers, texts, lists and dicts.
 
     asked: qids, sensitive, identifiers, keep, hierarchy; k, l, t, beta, delta, l_kind, c, entity,
-    None where nothing is asked; purpose, recipient, assumptions.
+    None where nothing is asked; purpose, recipient, assumptions. manifest: None without one.
     """
     con.execute("SET TimeZone = 'UTC'")
     roles = {name: asked[name] for name in ("qids", "hierarchy")}
@@ -51,6 +56,7 @@ def gather(
         "risk": rows_of(con, f"FROM risk('raw', 'released', {_ROLES})", roles)[0],
         "risk_levels": [_at_risk(con, n, roles) for n in ONE_IN],
         "class_sizes": _sizes(con, asked["qids"]),
+        "levels": lattice_nodes(con, asked, manifest),
         "loss": rows_of(con, f"FROM attribute_loss('raw', 'released', {_ROLES})", roles),
         "query_errors": [
             {"selectivity": share, **_error(con, share, roles)} for share in SELECTIVITIES

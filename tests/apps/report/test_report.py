@@ -1,5 +1,6 @@
 """The page of a report: what never is on it, and what is refused."""
 
+import json
 import re
 import sys
 from html import unescape
@@ -125,3 +126,25 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)  # such as cannot be imported
     with pytest.raises(AnonError, match=r"pip install 'anon-sql\[report\]'"):
         drawing("report")
+
+
+def test_levels_of_full_domain(folder, con):
+    con.execute(
+        "COPY (SELECT i * 7 % 30 AS age, i * i % 9 AS size, i % 3 AS stage "
+        f"FROM range(120) AS made(i)) TO '{folder / 'raw.csv'}'"
+    )
+    call = ["--method", "full_domain", "--quasi", "age,size", "--sensitive", "stage", "--k", 4]
+    made = run("release", folder / "raw.csv", folder / "made.csv", *call, "--manifest")
+    assert made.exit_code == 0, made.output
+    named = ["report", folder / "raw.csv", folder / "made.csv", "-o"]
+    assert run(*named, folder / "levels.html").exit_code == 0
+    assert run(*named, folder / "levels.json", "--format", "json").exit_code == 0
+    said = json.loads((folder / "levels.json").read_text())
+    first, *others = said["levels"]
+    assert first["best"]
+    assert not any(node["best"] for node in others)
+    assert first["classes"] == said["utility"]["classes"]
+    assert all(node["loss"] >= first["loss"] for node in others if node["legal"])
+    text = page(folder, "levels.html")
+    assert text.count("<h2>Levels</h2>") == 1
+    assert "<h2>Levels</h2>" not in page(folder)
