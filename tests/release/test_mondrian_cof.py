@@ -87,13 +87,14 @@ def test_codes_are_scaled_by_the_columns_last(con):
     import pyarrow as pa
 
     from anon_sql.core.columns import categories
-    from anon_sql.kernels.loss.distance import EUCLID, key
+    from anon_sql.kernels.loss.distance import key, measure_of
     from anon_sql.methods.mondrian_cof import QuasiTable
 
     column = categories("c", pa.array(["a", "b", "c", None]))
     points = scaled_codes(QuasiTable((column,), np.arange(4)))
     assert points[:3, 0].tolist() == [0.0, 0.5, 1.0]
-    assert [key(points, 3, other, EUCLID) for other in range(4)] == [10**9] * 3 + [0]
+    measure = measure_of("euclid", 1, None)
+    assert [key(points, 3, other, measure) for other in range(4)] == [10**9] * 3 + [0]
 
 
 @pytest.mark.parametrize("repair", ["cap", "merge"])
