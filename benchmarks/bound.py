@@ -5,10 +5,10 @@
 
 Prints GCP, counted by the SQL function of that name, on every (30,162 / N)th complete row of Adult
 where the folder ../shared/data is there, else on N rows of made numbers. partition_bound.py states
-the proof of the bound. ``reach`` is the value at which the linear programme ended, which no bound
-of this kind exceeds on these rows; ``known`` is the best partition into groups that it looked at,
-found by integer programming. The best possible loss is between the bound and the least of ``best``
-and ``known``. --check compares the bound with plain enumeration on tiny tables.
+the proof of the bound. ``lp`` is the value at which the linear programme ended, which no bound of
+this kind exceeds; ``found`` is the best partition into groups that the programme looked at, found by
+integer programming. The best possible loss is between ``bound`` and the least of ``best`` and
+``found``. --check compares the bound with plain enumeration on tiny tables.
 """
 
 import argparse
@@ -76,11 +76,11 @@ def line(con: duckdb.DuckDBPyConnection, columns: list[str], k: int, seconds: fl
     raw = con.sql(f"SELECT {', '.join(columns)} FROM small ORDER BY rid").fetchnumpy()
     x = scaled(raw.values())
     classes = releases["best"][1]
-    u, reach, groups = lower_bound(x, k, classes, seconds)
-    known = chosen_partition(len(x), groups, seconds / 3) / len(x)
+    u, lp, groups = lower_bound(x, k, classes, seconds)
+    found = chosen_partition(len(x), groups, seconds / 3) / len(x)
     ours, least = [gcp for gcp, _ in releases.values()], u.mean()
-    cells = [nearest(x, k).mean(), least, reach / len(x), known, *ours]
-    gap = f"{ours[-1] / least - 1:9.1%} {min(known, ours[-1]) / least - 1:9.1%}"
+    cells = [nearest(x, k).mean(), least, lp / len(x), found, *ours]
+    gap = f"{ours[-1] / least - 1:9.1%} {min(found, ours[-1]) / least - 1:9.1%}"
     taken = time.perf_counter() - started
     size = f"{len(x):5} {x.shape[1]:2} {k:3} "
     return size + "".join(f"{cell:9.5f}" for cell in cells) + f"{gap} {len(groups):7} {taken:5.0f}"
@@ -89,7 +89,7 @@ def line(con: duckdb.DuckDBPyConnection, columns: list[str], k: int, seconds: fl
 def check() -> None:
     """Compare the search and the bound with plain enumeration on tiny tables."""
     pick = np.random.default_rng(1)
-    for trial in range(30):
+    for trial in range(12):
         n, d, k = 11, 1 + trial % 4, 2 + trial % 3
         x: Floats = scaled(pick.integers(0, 2 + pick.integers(9), (d, n)))
         every = {rows: loss(x, rows) for rows in combinations(range(n), k)}
@@ -105,7 +105,7 @@ def check() -> None:
             assert all(lowered[list(rows)].sum() <= w + 1e-9 for rows, w in every.items())
             assert lowered.sum() <= possible + 1e-9
         assert lowered.sum() >= (1 - 1e-3) * duals(n, every)[0] - 1e-9
-    print("30 tables: the search finds the best groups, and the bound is that of all groups")
+    print("12 tables: the search finds the best groups, and the bound is that of all groups")
 
 
 def best_possible(x: Floats, k: int) -> float:
@@ -140,9 +140,9 @@ def main() -> None:
     con = anon_sql.connect()
     con.execute("SET enable_progress_bar = false")
     make(con, args.rows)
-    heads = "nearest bound reach known fast good best".split()
+    heads = "nearest bound lp found fast good best".split()
     print("    n  d   k " + "".join(f"{head:>9}" for head in heads), end="")
-    print("  best gap known gap groups seconds")
+    print("  best gap found gap groups seconds")
     for d in args.columns:
         for k in args.ks:
             print(line(con, NUMBERS[:d], k, args.seconds), flush=True)

@@ -29,17 +29,18 @@ MOST_BOXES = 1 << 18  # of one search
 
 
 @njit(cache=True)
-def relaxed(x, u, k, anchor, box, least, chosen):
+def relaxed(x, u, k, box, least, chosen):
     """Return the value of the best group in ``box`` if its width were that of the widest row alone.
 
-    The value is sum of u - k w, an upper bound of it for groups in box[2:4] that cover box[0:2]; the
-    rows go into ``chosen``. ``least`` or less is returned where no group exceeds ``least``.
+    The value is sum of u - k w, here an upper bound of it for groups of row 0 and later ones that are
+    in box[2:4] and cover box[0:2]. The later rows go into ``chosen``. At most ``least`` is returned
+    where no group exceeds ``least``.
     """
     n, d = x.shape
     inner, most = (box[1] - box[0]).sum(), -np.inf
     held, wide = np.empty(k - 1, np.int64), np.empty(k - 1)
-    count, total, limit = 0, u[anchor], np.inf
-    for row in range(anchor + 1, n):  # by descending u
+    count, total, limit = 0, u[0], np.inf
+    for row in range(1, n):  # by descending u
         if total + (k - 1 - count) * u[row] - k * inner <= max(least, most):
             break
         more = 0.0
@@ -67,21 +68,20 @@ def relaxed(x, u, k, anchor, box, least, chosen):
 
 
 @njit(cache=True)
-def split(x, anchor, box, chosen, children):
-    """Make two boxes of one: with groups that reach a value on one side, and groups that do not."""
-    n, d = x.shape
+def split(x, box, low, high, children):
+    """Make two boxes of one: with groups that reach a value on one side, and groups that do not.
+
+    The side is where low and high, the ends of a group, are farthest from what all groups cover.
+    """
     side, at, most = 0, 0, -1.0
-    for j in range(d):
-        low, high = x[anchor, j], x[anchor, j]
-        for row in chosen:
-            low, high = min(low, x[row, j]), max(high, x[row, j])
-        if box[0, j] - low > most:
-            side, at, most, value = 0, j, box[0, j] - low, (box[0, j] + low) / 2
-        if high - box[1, j] > most:
-            side, at, most, value = 1, j, high - box[1, j], (box[1, j] + high) / 2
+    for j in range(x.shape[1]):
+        if box[0, j] - low[j] > most:
+            side, at, most, value = 0, j, box[0, j] - low[j], (box[0, j] + low[j]) / 2
+        if high[j] - box[1, j] > most:
+            side, at, most, value = 1, j, high[j] - box[1, j], (box[1, j] + high[j]) / 2
     sign = 1.0 if side == 1 else -1.0
     reach, stay = sign * box[2 + side, at], sign * box[side, at]
-    for row in range(anchor + 1, n):
+    for row in range(1, len(x)):
         if sign * x[row, at] >= sign * value:
             reach = min(reach, sign * x[row, at])
         else:
@@ -92,8 +92,8 @@ def split(x, anchor, box, chosen, children):
 
 
 @njit(cache=True)
-def best_group(x, u, k, anchor, least, limit, group):
-    """Return an upper bound of the value of groups whose first row is ``anchor``, and the best found.
+def best_group(x, u, k, least, limit, group):
+    """Return an upper bound of the value of groups of row 0 and later ones, and the best found.
 
     Both are at least ``least``. ``limit`` is the number of boxes that are looked at; those that are
     left count with their upper bounds.
@@ -101,7 +101,8 @@ def best_group(x, u, k, anchor, least, limit, group):
     d = x.shape[1]
     boxes, bounds = np.empty((limit + 2, 4, d)), np.empty(limit + 2)
     children, chosen = np.empty((2, 4, d)), np.empty(k - 1, np.int64)
-    boxes[0, 0], boxes[0, 1], boxes[0, 2], boxes[0, 3] = x[anchor], x[anchor], -np.inf, np.inf
+    low, high = np.empty(d), np.empty(d)
+    boxes[0, 0], boxes[0, 1], boxes[0, 2], boxes[0, 3] = x[0], x[0], -np.inf, np.inf
     bounds[0], count, best = np.inf, 1, least
     for _ in range(limit):
         if count == 0:
@@ -112,23 +113,19 @@ def best_group(x, u, k, anchor, least, limit, group):
         box, above = boxes[at].copy(), bounds[at]
         count -= 1
         boxes[at], bounds[at] = boxes[count], bounds[count]
-        value = relaxed(x, u, k, anchor, box, best, chosen)
+        value = relaxed(x, u, k, box, best, chosen)
         if value <= best:
             continue
-        true, width = u[anchor], 0.0
-        for j in range(d):
-            low, high = x[anchor, j], x[anchor, j]
-            for row in chosen:
-                low, high = min(low, x[row, j]), max(high, x[row, j])
-            width += high - low
+        low[:], high[:], total = x[0], x[0], u[0]
         for row in chosen:
-            true += u[row]
-        true -= k * width
+            low[:], high[:] = np.minimum(low, x[row]), np.maximum(high, x[row])
+            total += u[row]
+        true = total - k * (high - low).sum()
         if true > best:
             best = true
-            group[0], group[1:] = anchor, chosen
+            group[0], group[1:] = 0, chosen
         if value - true > 1e-12:
-            split(x, anchor, box, chosen, children)
+            split(x, box, low, high, children)
             for child in children:
                 boxes[count], bounds[count] = child, min(above, value)
                 count += 1
@@ -137,12 +134,25 @@ def best_group(x, u, k, anchor, least, limit, group):
 
 @njit(cache=True)
 def best_groups(x, u, k, least, limit):
-    """Return ``best_group`` for each row; u descends. float64[n], float64[n], int64[n, k]."""
-    n = len(u)
+    """Return ``best_group`` of each row and later ones; u descends. float64[n] twice, int64[n, k]."""
+    n, d = x.shape
     bounds, found = np.full(n, least), np.full(n, least)
     groups = np.zeros((n, k), np.int64)
-    for anchor in range(n - k + 1):
-        bounds[anchor], found[anchor] = best_group(x, u, k, anchor, least, limit, groups[anchor])
+    for first in range(n - k + 1):
+        most = u[first] + u[first + 1 : first + k - 1].sum()  # of k - 1 rows
+        near = [first]
+        for row in range(first + 1, n):
+            width = 0.0
+            for j in range(d):
+                width += abs(x[row, j] - x[first, j])
+            if most + u[row] - k * width > least:
+                near.append(row)
+        if len(near) >= k:
+            rows = np.array(near)
+            bounds[first], found[first] = best_group(
+                x[rows], u[rows], k, least, limit, groups[first]
+            )
+            groups[first] = rows[groups[first]]
     return bounds, found, groups
 
 
