@@ -47,10 +47,10 @@ def make(con: duckdb.DuckDBPyConnection, rows: int) -> None:
         return
     complete = "workclass IS NOT NULL AND occupation IS NOT NULL AND native_country IS NOT NULL"
     con.execute(
-        f"CREATE TABLE small AS WITH complete AS (SELECT *, row_number() OVER () - 1 AS at, "
-        f"count(*) OVER () AS of FROM '{ADULT}' WHERE split = 'train' AND {complete}) "
-        f"SELECT {', '.join(NUMBERS)}, at * {rows} // of AS rid FROM complete "
-        f"WHERE at * {rows} // of > (at - 1) * {rows} // of OR at = 0 ORDER BY rid"
+        f"CREATE TABLE small AS WITH complete AS (SELECT *, row_number() OVER () - 1 AS place, "
+        f"count(*) OVER () AS total FROM '{ADULT}' WHERE split = 'train' AND {complete}) "
+        f"SELECT {', '.join(NUMBERS)}, place * {rows} // total AS rid FROM complete "
+        f"WHERE place * {rows} % total < {rows} ORDER BY rid"
     )
 
 
