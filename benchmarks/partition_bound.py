@@ -26,6 +26,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Groups = dict[tuple[int, ...], float]  # what each group loses, by its rows
 MOST_BOXES = 1 << 18  # of one search
+SHARE = 0.5  # of the prices of the programme, the rest is the best u
 
 
 @njit(cache=True)
@@ -213,8 +214,8 @@ def lower_bound(
     k: int,
     classes: list[list[int]],
     seconds: float,
-    gap: float = 0.002,
-    limit: int = 64,
+    gap: float = 0.001,
+    limit: int = 512,
 ) -> tuple[Floats, float, Groups]:
     """Return the best feasible u, the last value of the programme, and the groups that it used.
 
@@ -226,7 +227,7 @@ def lower_bound(
     for row in x:
         near = tuple(sorted(np.argsort(np.abs(x - row).sum(axis=1))[:k].tolist()))
         groups[near] = loss(x, near)
-    best, share = nearest(x, k), 0.5
+    best, share = nearest(x, k), SHARE
     while True:
         value, u = duals(n, groups)
         if value - best.sum() <= gap * value or time.perf_counter() > end:
@@ -238,5 +239,5 @@ def lower_bound(
         if broken.keys() <= groups.keys():  # u itself is tried next, and more boxes
             share, limit = 1.0, min(limit * 4, MOST_BOXES)
         else:
-            share = 0.5
+            share = SHARE
         groups |= broken
