@@ -1,14 +1,15 @@
 """The loss of ``anonymize`` beside a proven lower bound of the loss of any k-anonymous release.
 
-    python benchmarks/bound.py [--rows N] [--columns D …] [--seconds S] [k …]
+    python benchmarks/bound.py [k …] [--rows N] [--columns D …] [--seconds S]
     python benchmarks/bound.py --check
 
 Prints GCP, counted by the SQL function of that name, on every (30,162 / N)th complete row of Adult
 where the folder ../shared/data is there, else on N rows of made numbers. partition_bound.py states
 the proof of the bound. ``lp`` is the value at which the linear programme ended, which no bound of
-this kind exceeds; ``found`` is the best partition into groups that the programme looked at, found by
-integer programming. The best possible loss is between ``bound`` and the least of ``best`` and
-``found``. --check compares the bound with plain enumeration on tiny tables.
+this kind exceeds; ``found`` is the best partition known, that of ``best`` or one of groups that the
+programme looked at, which integer programming chose. The best possible loss is between ``bound``
+and ``found``. S limits the programme and a third
+of S the choice. --check compares the bound with plain enumeration on tiny tables.
 """
 
 import argparse
@@ -77,10 +78,10 @@ def line(con: duckdb.DuckDBPyConnection, columns: list[str], k: int, seconds: fl
     x = scaled(raw.values())
     classes = releases["best"][1]
     u, lp, groups = lower_bound(x, k, classes, seconds)
-    found = chosen_partition(len(x), groups, seconds / 3) / len(x)
     ours, least = [gcp for gcp, _ in releases.values()], u.mean()
+    found = min(ours[-1], chosen_partition(len(x), groups, seconds / 3) / len(x))
     cells = [nearest(x, k).mean(), least, lp / len(x), found, *ours]
-    gap = f"{ours[-1] / least - 1:9.1%} {min(found, ours[-1]) / least - 1:9.1%}"
+    gap = f"{ours[-1] / least - 1:9.1%} {found / least - 1:9.1%}"
     taken = time.perf_counter() - started
     size = f"{len(x):5} {x.shape[1]:2} {k:3} "
     return size + "".join(f"{cell:9.5f}" for cell in cells) + f"{gap} {len(groups):7} {taken:5.0f}"
