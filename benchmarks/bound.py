@@ -8,8 +8,8 @@ where the folder ../shared/data is there, else on N rows of made numbers. partit
 the proof of the bound. ``lp`` is the value at which the linear programme ended, which no bound of
 this kind exceeds; ``found`` is the best partition known, that of ``best`` or one of groups that the
 programme looked at, which integer programming chose. The best possible loss is between ``bound``
-and ``found``. S limits the programme and a third
-of S the choice. --check compares the bound with plain enumeration on tiny tables.
+and ``found``. S limits the seconds of the programme, and a third of S those of the choice. --check
+compares the bound with plain enumeration on tiny tables. scipy comes with ``anon-sql[ml]``.
 """
 
 import argparse
