@@ -3,7 +3,6 @@
 Names of files reach DuckDB as parameters only, so none of them is ever read as SQL.
 """
 
-import re
 from pathlib import Path
 
 import duckdb
@@ -11,7 +10,7 @@ import duckdb
 from anon_sql.apps.csv_files.csv_source import CsvSource
 from anon_sql.apps.csv_files.dialect import Dialect
 from anon_sql.apps.csv_files.loading import load
-from anon_sql.core.names import quote
+from anon_sql.core.names import exactly, quote
 from anon_sql.errors import AnonError
 
 PACKED = {"": None, ".gz": "gzip", ".zst": "zstd"}
@@ -73,7 +72,7 @@ def read(
         csv_source = CsvSource(source, _packed(ending), whole, told, *called)
         return load(con, csv_source, table, labels=labels)
     reader = "read_parquet(?, hive_partitioning := false)"
-    con.execute(f"CREATE TABLE {quote(table)} AS FROM {reader}", [_exactly(source)])
+    con.execute(f"CREATE TABLE {quote(table)} AS FROM {reader}", [exactly(source)])
     return {}
 
 
@@ -99,8 +98,3 @@ def _delimiter(ending: str) -> str:
 
 def _packed(ending: str) -> str | None:
     return PACKED["" if ending.count(".") == 1 else ending[ending.rindex(".") :]]
-
-
-def _exactly(path: Path) -> str:
-    """Return DuckDB's pattern that matches this one file."""
-    return re.sub(r"([*?\[])", r"[\1]", str(path.absolute()))

@@ -1,4 +1,6 @@
-"""Write and split SQL identifiers and literals."""
+"""Write and split SQL identifiers, literals and patterns of files."""
+
+from pathlib import Path
 
 
 def quote(name: str) -> str:
@@ -9,6 +11,11 @@ def quote(name: str) -> str:
 def literal(text: str) -> str:
     """Return a text as a SQL string literal."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def exactly(path: Path) -> str:
+    """Return DuckDB's pattern that matches a path as it is."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in str(path.absolute()))
 
 
 def split(name: str) -> list[str]:

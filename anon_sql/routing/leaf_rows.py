@@ -71,24 +71,20 @@ class LeafRows:
     def _nodes(self, tree: Tree) -> Nodes:
         """Return the tree as arrays; the points of a test are consecutive."""
         rows: list[tuple[int, ...]] = []
-        order: list[int] = []
 
         def add(node: Cut | Leaf) -> int:
             at = len(rows)
+            rows.append(())
             if isinstance(node, Leaf):
-                rows.append((-1, node.number, 0, False, False, 0, 0))
+                rows[at] = (-1, node.number, 0, False, False, 0, 0)
                 return at
-            rows.append((0, 0, 0, False, False, 0, 0))
-            first = len(order)
-            order.extend(node.points)
-            listed = (first, len(order))
             yes, no = add(node.yes), add(node.no)
-            column = self.columns.index(node.column)
-            rows[at] = (column, yes, no, node.null, node.test is Test.AT_MOST, *listed)
+            column, at_most = self.columns.index(node.column), node.test is Test.AT_MOST
+            ends = (node.points[0], node.points[-1] + 1) if node.points else (0, 0)
+            rows[at] = (column, yes, no, node.null, at_most, *ends)
             return at
 
         add(tree.root)
-        assert order == sorted(order), "cut points are numbered from the root"
         held = np.array(rows, np.int32).T
         column, yes, no, null, at_most, first, last = map(np.ascontiguousarray, held)
         return Nodes(column, yes, no, null.astype(np.bool_), at_most.astype(np.bool_), first, last)

@@ -1,6 +1,6 @@
 """Count rows, persons and sensitive values of each region, and test whether it is legal."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,19 +50,19 @@ def counted_regions(
     request: Request,
     domain: Domain,
     regions: int,
-    rows: pa.Table,
-    held: Mapping[str, pa.Table],
+    found: Callable[[str | None], pa.Table],
 ) -> list[Tally]:
-    """Return the counts of each region from the results of ``region_sql.count_select``.
+    """Return the counts of each region.
 
-    rows: without a column; held: by protected column. Raises AnonError if the values of sensitive
-    columns are too many, or not those of the domain.
+    found: returns what ``region_sql.count_select`` counts for a protected column, or for None.
+    Raises AnonError if the values of sensitive columns are too many, or not those of the domain.
     """
+    rows = found(None)
     counts, persons = np.zeros(regions, np.int64), np.zeros(regions, np.int64)
     at = _region_of(request, rows, regions)
     counts[at] = integers(rows.column("rows").combine_chunks())
     persons[at] = integers(rows.column("persons").combine_chunks())
-    every = [_held(request, domain, regions, name, held[name]) for name in request.protected]
+    every = [_held(request, domain, regions, name, found(name)) for name in request.protected]
     return [
         Tally(int(counts[at]), int(persons[at]), tuple(each[at] for each in every))
         for at in range(regions)

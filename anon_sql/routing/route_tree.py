@@ -25,8 +25,8 @@ class Leaf:
 class Cut:
     """An inner node. A row that passes the test goes to ``yes``, any other to ``no``.
 
-    points: numbers of the cut points that the test compares with. null: whether NULL passes. A
-    value that the sample lacked, NaN included, passes only if the comparison is true.
+    points: numbers of the cut points that the test compares with, consecutive. null: whether NULL
+    passes. A value that the sample lacked, NaN included, passes only if the comparison is true.
     """
 
     column: str

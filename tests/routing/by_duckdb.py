@@ -67,8 +67,7 @@ class Routed:
             sql = region_sql.count_select(self.call, "duckdb", "routed", name)
             return self.con.sql(sql).to_arrow_table()
 
-        held = {name: run(name) for name in self.call.protected}
-        return counted_regions(self.call, self.domain, regions.count, run(None), held)
+        return counted_regions(self.call, self.domain, regions.count, run)
 
     def parts(self):
         """Return the rows of each region, Arrow tables by number."""

@@ -10,9 +10,8 @@ import duckdb
 
 from anon_sql.apps import files
 from anon_sql.apps.csv_files.dialect import Dialect
-from anon_sql.core.names import quote
+from anon_sql.core.names import exactly, quote
 from anon_sql.hosts.parts.checked_call import asked
-from anon_sql.hosts.parts.finished_regions import exactly
 from anon_sql.hosts.parts.in_parts import Parts, one_statement, released_in_parts
 
 MEASURED = 5_000_000  # rows of a release in parts whose measures are computed

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from anon_sql.core.arrow import integers
-from anon_sql.core.names import literal, quote
+from anon_sql.core.names import exactly, literal, quote
 from anon_sql.core.printing import evaluated, sql_types
 from anon_sql.hosts.parts.checked_call import Asked
 from anon_sql.hosts.parts.rows_done import RowsDone
@@ -105,7 +105,7 @@ class Ordered:
     rows: int
 
     def __arrow_c_stream__(self, requested: object = None) -> Any:
-        schema = self._rows(self.files[0], 0).schema
+        schema = pq.read_schema(self.files[0]).remove_metadata()
         reader = pa.RecordBatchReader.from_batches(schema, self._batches())
         return reader.__arrow_c_stream__(requested)
 
@@ -147,12 +147,6 @@ def every_file(folder: Path, name: str | None = None) -> str:
 
     name: of an additional column with the path of the file.
     """
-    files, named = literal(exactly(folder) + "/*.parquet"), ""
-    if name is not None:
-        named = f", filename = {literal(name)}"
+    files = literal(exactly(folder) + "/*.parquet")
+    named = "" if name is None else f", filename = {literal(name)}"
     return f"read_parquet({files}, hive_partitioning = false{named})"
-
-
-def exactly(path: Path) -> str:
-    """Return DuckDB's pattern that matches a path as it is."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in str(path.absolute()))

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,6 @@ from anon_sql.hosts.parts.targets import Target
 from anon_sql.hosts.parts.whole_check import check_whole
 from anon_sql.hosts.parts.workspace import Workspace
 from anon_sql.routing import planning
-from anon_sql.routing.region_counts import Tally
 from anon_sql.routing.regions import Regions
 from anon_sql.version import VERSION
 
@@ -148,7 +148,7 @@ def released_in_parts(
 
 def _routed(
     routing: Routing, workspace: Workspace, own: duckdb.DuckDBPyConnection, wishes: Parts
-) -> tuple[Domain, Regions, Budget]:
+) -> tuple[Domain, RegionRows, Regions, Budget]:
     """Route the rows to files, unless an earlier call has, and plan the regions.
 
     own: a connection of this call's own.
@@ -171,19 +171,17 @@ def _routed(
     tree = routing.tree(domain, sizes.wanted)
     interrupt.check(call.request.function)
     spilled = SpilledRows(workspace.spill, tree.leaves)
+    rows = RegionRows(call.request, spilled)
     if state is None:
         workspace.clear()
         workspace.done.mkdir()
         routing.spill(tree, spilled, domain.rows)
 
-    def count(regions: Regions) -> list[Tally]:
-        return RegionRows(call.request, spilled).tallies(own, domain, regions)
-
     regions = planning.plan(
         call.request,
         domain,
         tree,
-        count,
+        partial(rows.tallies, own, domain),
         wanted=sizes.wanted,
         most=sizes.most,
         paths=call.paths,
@@ -191,7 +189,7 @@ def _routed(
     if state is None:
         found = {"rows": routing.fingerprint.found, "wanted": sizes.wanted, "most": sizes.most}
         workspace.remember({"call": decided, **found})
-    return domain, regions, sizes
+    return domain, rows, regions, sizes
 
 
 def _released(
@@ -199,6 +197,7 @@ def _released(
     workspace: Workspace,
     own: duckdb.DuckDBPyConnection,
     domain: Domain,
+    spilled: RegionRows,
     regions: Regions,
     sizes: Budget,
 ) -> tuple[Released, Ordered]:
@@ -211,7 +210,6 @@ def _released(
         released += there or 0
         if there is None and size:
             left[number] = size
-    spilled = RegionRows(request, SpilledRows(workspace.spill, regions.tree.leaves))
     places = [(group, part) for group in regions.groups for part in range(group.parts)]
     files = RegionFiles(call, domain, spilled, finished, places)
     with RowsDone(request.function, "released", sum(left.values()), len(left)) as done:

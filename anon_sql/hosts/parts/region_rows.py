@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 
 import duckdb
 import numpy as np
@@ -46,10 +48,8 @@ class RegionRows:
         self, con: duckdb.DuckDBPyConnection, domain: Domain, regions: Regions
     ) -> list[Tally]:
         """Return the counts of each region; con: a connection of this call's own."""
-        names = [None, *self.request.protected]
-        rows, *held = (self._counted(con, regions, name) for name in names)
-        by_name = dict(zip(self.request.protected, held, strict=True))
-        return counted_regions(self.request, domain, regions.count, rows, by_name)
+        found = partial(self._counted, con, regions)
+        return counted_regions(self.request, domain, regions.count, found)
 
     def _counted(
         self, con: duckdb.DuckDBPyConnection, regions: Regions, name: str | None
@@ -60,7 +60,7 @@ class RegionRows:
         read = [each for each in (name, entity) if each is not None]
         batches = self._numbered(regions, list(dict.fromkeys(read)))
         first = next(batches)
-        every = (batch for table in _chained(first, batches) for batch in table.to_batches())
+        every = (batch for table in chain([first], batches) for batch in table.to_batches())
         con.register(_ROUTED, pa.RecordBatchReader.from_batches(first.schema, every))
         try:
             return con.sql(count_select(self.request, "duckdb", _ROUTED, name)).to_arrow_table()
@@ -100,8 +100,3 @@ def _plain(values: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return values without a dictionary, so that equal ones of two runs are equal to DuckDB."""
     kind = values.type
     return values.cast(kind.value_type) if pa.types.is_dictionary(kind) else values
-
-
-def _chained(first: pa.Table, rest: Iterator[pa.Table]) -> Iterator[pa.Table]:
-    yield first
-    yield from rest

@@ -21,32 +21,19 @@ _NESTED = ("STRUCT(", "MAP(", "UNION(", "VARIANT")
 class Types:
     """The columns that are read, by name in the order of the table: how each one travels.
 
-    raw: SQL type in the table. worked: SQL type in which the core takes it. spilled: SQL type in
-    the files of regions.
+    raw: SQL type in the table. worked: SQL type in which it is spilled and the core takes it.
     """
 
     raw: Mapping[str, str]
     worked: Mapping[str, str]
-    spilled: Mapping[str, str]
 
     def source(self) -> str:
         """Return the columns as the core takes them, as a SQL list."""
-        return self._cast(self.raw, self.worked)
-
-    def spill(self, prefix: str = "") -> str:
-        """Return the columns as they are spilled, from those of ``source``."""
-        return self._cast(self.worked, self.spilled, prefix)
-
-    def read(self) -> str:
-        """Return the columns as the core takes them, from those of ``spill``."""
-        return self._cast(self.spilled, self.worked)
-
-    def _cast(self, held: Mapping[str, str], wanted: Mapping[str, str], prefix: str = "") -> str:
         return ", ".join(
-            prefix + quote(name)
-            if held[name] == wanted[name]
-            else f"CAST({prefix}{quote(name)} AS {wanted[name]}) AS {quote(name)}"
-            for name in self.raw
+            quote(name)
+            if self.worked[name] == kind
+            else f"CAST({quote(name)} AS {self.worked[name]}) AS {quote(name)}"
+            for name, kind in self.raw.items()
         )
 
     def hashes_apart(self, name: str) -> bool:
@@ -77,22 +64,21 @@ def types_in_parts(request: Request, columns: Mapping[str, str]) -> Types:
     read = {*request.quasi, *request.kept, *([request.entity] if request.entity else [])}
     raw = {name: kind for name, kind in columns.items() if name in read}
     owned = request.typed or request.format == "median"  # values of the column's own type
-    worked, spilled = {}, {}
+    worked = {}
     for name, kind in raw.items():
         base = kind.split("(", maxsplit=1)[0]
         number = name in request.quasi and is_number(request.function, name, kind)
         if base in _PLAIN and not kind.endswith("]"):
-            worked[name] = spilled[name] = kind
+            worked[name] = kind
         elif _is_nested(kind):
             _require_plain(request.function, name, kind)
-            worked[name] = spilled[name] = kind
+            worked[name] = kind
         else:
             worked[name] = kind if number else "VARCHAR"
-            spilled[name] = "VARCHAR"
             sensitive = name in request.protected and base not in _TEXT
             if sensitive or (number and owned and base in ("HUGEINT", "UHUGEINT")):
                 raise _refused(request.function, name, kind)
-    return Types(raw, worked, spilled)
+    return Types(raw, worked)
 
 
 def _is_nested(kind: str) -> bool:

@@ -61,12 +61,12 @@ def _check_spanning(
             f"FROM spanning JOIN (SELECT {label_hash(asked)} AS {_CLASS}, * FROM {files}) AS r "
             f"USING ({_CLASS}) WHERE region BETWEEN {first} AND {end - 1}"
         )
-        rows, *held = (
-            con.sql(count_select(request, "duckdb", _ROUTED, name)).to_arrow_table()
-            for name in (None, *request.protected)
+        tallies = counted_regions(
+            request,
+            domain,
+            end - first,
+            lambda name: con.sql(count_select(request, "duckdb", _ROUTED, name)).to_arrow_table(),
         )
-        by_name = dict(zip(request.protected, held, strict=True))
-        tallies = counted_regions(request, domain, end - first, rows, by_name)
         illegal = sum(limits.shortfall(tally) > 0 for tally in tallies)
         if illegal:
             rule = f"{limits.constraint.promise} in every class"

@@ -17,11 +17,8 @@ from anon_sql.routing.regions import Regions
 from anon_sql.routing.sampling import one_in, sample_select
 from anon_sql.routing.whole_table import held_select, summary_select, table_domain
 
-SOURCE, CUTS, ROUTED = (
-    "__anon_source",
-    "__anon_cuts",
-    "__anon_routed",
-)  # names of relations in statements
+# Names of relations in statements
+SOURCE, CUTS, ROUTED = "__anon_source", "__anon_cuts", "__anon_routed"
 DIALECT = "spark"
 
 
@@ -66,12 +63,11 @@ class Rows:
 
     def _counted(self, domain: Domain, regions: Regions) -> Sequence[Tally]:
         routed = {ROUTED: self.routed(regions)}
-        rows, *held = (
-            self._found(count_select(self.request, DIALECT, ROUTED, name), **routed)
-            for name in (None, *self.request.protected)
-        )
-        by_name = dict(zip(self.request.protected, held, strict=True))
-        return counted_regions(self.request, domain, regions.count, rows, by_name)
+
+        def found(name: str | None) -> pa.Table:
+            return self._found(count_select(self.request, DIALECT, ROUTED, name), **routed)
+
+        return counted_regions(self.request, domain, regions.count, found)
 
     def _sample(self, many: int) -> pa.Table:
         return self._found(sample_select(self.request, DIALECT, SOURCE, many))
