@@ -58,7 +58,7 @@ class Numbers:
 
     keys: int64[n], in the order of the values. points: float64[n], values scaled to [0, 1],
     NULL_POINT for NULL. present: bool[n], not NULL. width: largest minus smallest value, in days
-    for dates and in microseconds for times and timestamps. least: smallest value in that unit.
+    for dates and in microseconds for times and timestamps. values: as they came; sql_type: theirs.
     """
 
     name: str
@@ -66,7 +66,17 @@ class Numbers:
     points: npt.NDArray[np.float64]
     present: npt.NDArray[np.bool_]
     width: float
-    least: float = 0.0
+    values: pa.Array = None
+    sql_type: str = ""
+
+    @cached_property
+    def least(self) -> float:
+        """Return the smallest value in the unit of ``width``; 0 without a value."""
+        if not self.present.any():
+            return 0.0
+        at = int(np.flatnonzero(self.present)[np.argmin(self.keys[self.present])])
+        value = approximate(self.sql_type, self.values.slice(at, 1))[0]
+        return float(value * microseconds(self.values.type))
 
 
 @dataclass(frozen=True)
@@ -145,9 +155,7 @@ def numbers(function: str, name: str, sql_type: str, values: pa.Array) -> Number
         width = float(above[present].max())
         points = np.where(present, above / width if width > 0 else 0.0, NULL_POINT)
     width = min(width / unit, float(np.finfo(np.float64).max)) * microseconds(values.type)
-    least = int(np.flatnonzero(present)[np.argmin(keys[present])]) if present.any() else 0
-    smallest = approximate(sql_type, values.slice(least, 1)).sum() * microseconds(values.type)
-    return Numbers(name, keys, points, present, width, float(smallest))
+    return Numbers(name, keys, points, present, width, values, sql_type)
 
 
 def require_finite(function: str, name: str, values: pa.Array) -> None:

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from anon_sql.core.arrow import integers, plain, valid
 from anon_sql.core.hierarchy.tree import Tree
+from anon_sql.core.labels.check_one_value import ROUNDING
 from anon_sql.core.labels.one_value import shows_values
 from anon_sql.core.labels.read import Ranges, Said, read_columns, read_nodes, read_sets
 from anon_sql.measures.domain import Domain
@@ -25,7 +26,6 @@ from anon_sql.measures.points import points
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-ROUNDING = 1e-9  # of a mean
 BEYOND = 2.0  # the loss of a label that says more than the raw column holds
 
 

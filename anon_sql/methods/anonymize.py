@@ -18,6 +18,7 @@ from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.methods.parts.improving import improve, working_time
+from anon_sql.methods.parts.joining import rows_of_share
 from anon_sql.methods.parts.merging import cheapest, merge_until_legal
 from anon_sql.methods.parts.microaggregating import microaggregate
 from anon_sql.methods.parts.ordering import Order, curve_order, cut_order
@@ -27,7 +28,6 @@ from anon_sql.methods.parts.squares import Features, features, sum_of_squares
 from anon_sql.methods.parts.suppressing import suppress
 
 Classes = npt.NDArray[np.int32]
-ENOUGH = 1e-9  # tolerance of a share
 LOW, HIGH = 3.0, 10.0  # price of shortfalls, before classes merge and once they are legal
 
 
@@ -52,7 +52,7 @@ def anonymize(table: QuasiTable, call: Call) -> Partition:
     improves the result by simulated annealing. suppression_limit: share of the rows that may be
     suppressed; then stats: most (rows), costly, refused, before and lost as in ``Suppression``.
     """
-    most = int((call.options["suppression_limit"] or 0) * table.rows + ENOUGH)
+    most = rows_of_share(call.options["suppression_limit"] or 0, table.rows)
     if most == 0:
         return Partition(partitioned(table, call))
     if call.one_value:

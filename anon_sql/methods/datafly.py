@@ -18,6 +18,7 @@ from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.methods.parts.column_levels import node_levels
 from anon_sql.methods.parts.earlier_labels import EarlierRelease
 from anon_sql.methods.parts.earlier_release import recoded_alike
+from anon_sql.methods.parts.joining import rows_of_share
 
 
 @method(
@@ -49,9 +50,9 @@ def datafly(table: QuasiTable, call: Call) -> Partition:
             "add one, or use basic_mondrian, which takes columns without",
         )
     share = call.options["suppression_limit"]
-    limit = call.constraint.k if share is None else share * table.rows + 1e-9
+    limit = call.constraint.k if share is None else rows_of_share(share, table.rows)
     if call.options["like"] is not None:
-        return recoded_alike(table, call, int(limit))
+        return recoded_alike(table, call, limit)
     codes = np.column_stack([column.codes[table.order] for column in columns])
     records, record_of = np.unique(codes, axis=0, return_inverse=True)
     record_of = record_of.reshape(-1)

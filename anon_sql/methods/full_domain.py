@@ -25,6 +25,7 @@ from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.methods.parts.column_levels import levels_of
 from anon_sql.methods.parts.earlier_labels import EarlierRelease
 from anon_sql.methods.parts.earlier_release import recoded_alike
+from anon_sql.methods.parts.joining import rows_of_share
 from anon_sql.methods.parts.lattice_search import Search
 from anon_sql.methods.parts.node_verdict import MINIMIZE, Judge, Verdict
 from anon_sql.methods.parts.recoding import Node, Records
@@ -83,8 +84,3 @@ def searched(table: QuasiTable, call: Call) -> tuple[Judge, Search]:
             return judge.verdict(node)
 
         return judge, Search(call.function, columns, tops, verdict, call.options["minimize"])
-
-
-def rows_of_share(share: float, rows: int) -> int:
-    """Return how many of the rows a share of them is, rounded down but for errors of rounding."""
-    return int(share * rows + 1e-9)

@@ -12,8 +12,7 @@
 -- column, does not narrow the candidates.
 --
 -- raw: name of the raw table. releases: list of the names of 1 to 12 releases, each in label or typed
---   format and with its own quasi-identifiers, which may also be left unchanged. Means and medians
---   are read as unchanged values, so leave their columns out of qids.
+--   format and with its own quasi-identifiers, which may also be left unchanged.
 -- id: column of the raw table that identifies persons; NULL if each row is a person. A class covers a
 --   person with several rows if it covers one of them. Each row whose id is NULL is a person.
 -- sensitive: a column name or a list of names, in addition to those declared.

@@ -14,8 +14,7 @@
 --   table, in which added rows cannot be distinguished (use sdka_stats), and for one of means or
 --   medians, which have no NCP (use value_loss).
 -- Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw and
---   release swapped, an unknown ncp, weights that are not numbers of
---   quasi-identifiers.
+--   release swapped, an unknown ncp, weights that are not numbers of quasi-identifiers.
 -- Example: SELECT gcp('people', 'release', qids := ['age', 'city']);
 CREATE OR REPLACE MACRO gcp(
     raw, released, ncp := 'share', qids := NULL, hierarchy := NULL, weights := NULL

@@ -12,7 +12,8 @@
 --   limited to -ln of the latter. delta: bound of |ln(share in a class / share in the table)| for
 --   every sensitive value. NULL for none.
 -- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
--- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' shows suppressed rows
+-- format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value of each
+--   class in place of a range of numbers, dates or times). suppressed: 'keep' shows suppressed rows
 --   as *, which must then be a legal class: if they are too few, the rows of the smallest classes
 --   are suppressed too. 'drop' leaves them out.
 -- seed: no effect, because the method makes no random choice.

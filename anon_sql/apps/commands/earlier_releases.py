@@ -1,4 +1,4 @@
-"""Refuse a release that discloses more together with earlier released files than alone."""
+"""Read earlier released files, and refuse a release that discloses more with them than alone."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -49,10 +49,11 @@ def earlier_parameters(
     like: the file whose bins recode the rows, None for none. series: the names of all earlier
     releases of an invariant series.
     """
-    if like is None:
-        return {"previous": list(series)} if series else {}
-    files.read(con, like, "like", labels=True, called=("release", _LIKE))
-    return {"like": "like", **({"previous": list(series)} if series else {})}
+    found: dict[str, Any] = {"previous": list(series)} if series else {}
+    if like is not None:
+        files.read(con, like, "like", labels=True, called=("release", _LIKE))
+        found["like"] = "like"
+    return found
 
 
 def require_apart(

@@ -147,13 +147,13 @@ def release(
         check_ledger(ledger, entity)
         matter = arguments.weights("release", weights)
         chosen = {"format": format_.value, "strata": arguments.names(strata), "weights": matter}
-        own = {"effort": effort and effort.value, "invariant": invariant or None}
-        limit = {"suppression_limit": suppression_limit, "like": like and like.name}
-        options = _options(method, chosen, {**own, **limit})
+        own: dict[str, Any] = {"effort": effort and effort.value, "invariant": invariant or None}
+        own |= {"suppression_limit": suppression_limit, "like": like and like.name}
+        options = _options(method, chosen, own)
         asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t, "beta": beta}
         asked |= {"delta": delta, "entity": entity, "suppressed": suppressed.value, "seed": seed}
         stated = arguments.statement(purpose, recipient, assumption)
-        stated |= {manifest.UNIQUE: unique_share}
+        stated[manifest.UNIQUE] = unique_share
         promised = {name: value for name, value in asked.items() if value is not None}
         wishes = Parts(regions, region_rows, resume)
         for path in (target, manifest.beside(target)):

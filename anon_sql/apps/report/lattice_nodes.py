@@ -23,8 +23,10 @@ def lattice_nodes(
     asked: parameters of the release; made: its manifest. None are returned without a manifest of
     full_domain, and for a release with the bins of an earlier one.
     """
-    options = (made or {}).get("parameters", {}).get("options") or {}
-    if made is None or made["method"] != METHOD or "like" in options:
+    if made is None or made["method"] != METHOD:
+        return []
+    options = made["parameters"]["options"] or {}
+    if "like" in options:
         return []
     given = {name: asked.get(name) for name in _PARAMETERS}
     given |= {name: options.get(name) for name in ("strata", "suppression_limit")}

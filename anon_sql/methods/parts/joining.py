@@ -113,3 +113,8 @@ def dense(classes: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     ids = np.cumsum(used[:-1], dtype=np.int32) - np.int32(1)
     result: npt.NDArray[np.int32] = np.where(classes >= 0, np.append(ids, -1)[classes], -1)
     return result.astype(np.int32)
+
+
+def rows_of_share(share: float, rows: int) -> int:
+    """Return how many rows a share of them is, rounded down but for errors of rounding."""
+    return int(share * rows + 1e-9)

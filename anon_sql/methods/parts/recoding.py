@@ -6,7 +6,6 @@ Incognito (LeFevre et al. 2005), which rolls frequency sets up in the same way.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,7 +47,7 @@ class Records:
         every = np.arange(len(rows), dtype=np.int32)
         self._known = [Groups((0,) * len(self.columns), every, sizes)]
 
-    @cached_property
+    @property
     def rows(self) -> int:
         return len(self._record_of)
 

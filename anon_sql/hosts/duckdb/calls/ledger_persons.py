@@ -14,7 +14,6 @@ from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.duckdb.calls.column_lists import columns_of
 from anon_sql.hosts.duckdb.registry import udf
 
-_HASHES = "BLOB[]"
 _TOLD = pa.struct(
     [
         *((name, pa.string()) for name in ("function", "entity", "key_check")),
@@ -31,15 +30,14 @@ _TOLD = pa.struct(
 def hashed_persons(call: Any) -> pa.Array:
     """Return the name of the column of persons, and their texts and hashes, sorted by hash."""
     interrupt.begin()
-    given = {field.name: whole(call).field(at) for at, field in enumerate(whole(call).type)}
+    one = whole(call)
+    given = {field.name: one.field(at) for at, field in enumerate(one.type)}
     function, entity = first(given["function"]), first(given["entity"])
     types: dict[str, str] = first(given["types"])
     known = {fold(name): name for name in types}
     if not isinstance(entity, str) or fold(entity) not in known:
-        rule, got = (
-            "entity must name a column of the table",
-            "NULL" if entity is None else f"'{entity}'",
-        )
+        rule = "entity must name a column of the table"
+        got = "NULL" if entity is None else f"'{entity}'"
         raise AnonError(function, rule, got, did_you_mean(str(entity), types))
     name = known[fold(entity)]
     require_type(function, "entity", types[name])
@@ -51,14 +49,14 @@ def hashed_persons(call: Any) -> pa.Array:
     key = ledger_key(held(function, first(given["key"])))
     hashes = person_hashes(texts, types[name], key)
     order = pc.sort_indices(hashes)
-    one = {
+    told = {
         "function": function,
         "entity": name,
         "key_check": key_check(key),
         "texts": texts.take(order),
         "hashes": hashes.take(order),
     }
-    return pa.array([one], _TOLD)
+    return pa.array([told], _TOLD)
 
 
 @udf("__anon_new_persons", "VARCHAR[]")
