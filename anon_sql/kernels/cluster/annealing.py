@@ -33,6 +33,30 @@ def warmth(s):
 
 
 @njit(cache=True, nogil=True)
+def proposed(near, seed, step):
+    """Return a random row, a row near it, and random bits for what else the step draws.
+
+    near: int32[m, …], rows near each row.
+    """
+    bits = draw(seed, np.uint64(2 * step))
+    row = np.int64(((bits & LOW) * np.uint64(near.shape[0])) >> HALF)
+    like = near[row, np.int64((bits >> HALF) % np.uint64(near.shape[1]))]
+    return row, like, draw(seed, np.uint64(2 * step + 1))
+
+
+@njit(cache=True, nogil=True)
+def tolerated(heat, bits):
+    """Return the increase below which a step is taken; bits: random."""
+    return -heat * np.log((np.float64(bits >> HALF) + 0.5) / 4294967296.0)
+
+
+@njit(cache=True, nogil=True)
+def drawn_member(s, at, bits):
+    """Return a random row of class ``at`` of a state with members and size; bits: random."""
+    return s.members[at, np.int64(((bits & LOW) * np.uint64(s.size[at])) >> HALF)]
+
+
+@njit(cache=True, nogil=True)
 def anneal(s, guard, near, k, most, proposals, hot, cold, seed):
     """Apply ``proposals`` proposals while cooling from ``hot`` to ``cold``, in units of loss.
 
@@ -40,23 +64,19 @@ def anneal(s, guard, near, k, most, proposals, hot, cold, seed):
     in k … most. Returns the change of the sum of |E| * NCP(E) plus the guard's price times the
     change of the shortfalls.
     """
-    m, change = np.uint64(s.home.size), 0.0
+    change = 0.0
     guarded = guard.rules.total.size > 0
     heat, cooling = hot, (cold / hot) ** (COOLING / proposals)
     for step in range(proposals):
         if step % COOLING == COOLING - 1:
             heat *= cooling
-        bits = draw(seed, np.uint64(2 * step))
-        more = draw(seed, np.uint64(2 * step + 1))
-        row = np.int64(((bits & LOW) * m) >> HALF)
-        like = near[row, np.int64((bits >> HALF) % np.uint64(near.shape[1]))]
+        row, like, more = proposed(near, seed, step)
         here, there = s.home[row], s.home[like]
         if here == there:
             continue
         p, q = s.size[here], s.size[there]
         before = p * s.ncp[here] + q * s.ncp[there]
-        accepted = -heat * np.log((np.float64(more >> HALF) + 0.5) / 4294967296.0)
-        other = s.members[there, np.int64(((more & LOW) * np.uint64(q)) >> HALF)]
+        accepted, other = tolerated(heat, more), drawn_member(s, there, more)
         for swap in range(0 if p > k and q < most else 1, 2):
             if swap == 1 and other == like:
                 continue

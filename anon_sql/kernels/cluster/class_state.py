@@ -110,12 +110,27 @@ def _ncp_of_others(s, at, out, inn):
 
 
 @njit(cache=True, nogil=True)
-def enter(s, at, row):
-    """Add a row to class ``at``; the caller updates ``ncp``."""
+def add_member(s, at, row):
+    """List a row in class ``at`` of a state with home, slot, members and size."""
     s.home[row] = at
     s.slot[row] = s.size[at]
     s.members[at, s.size[at]] = row
     s.size[at] += 1
+
+
+@njit(cache=True, nogil=True)
+def drop_member(s, at, row):
+    """Remove a row from the list of class ``at``; the last row takes its place."""
+    s.size[at] -= 1
+    last = s.members[at, s.size[at]]
+    s.members[at, s.slot[row]] = last
+    s.slot[last] = s.slot[row]
+
+
+@njit(cache=True, nogil=True)
+def enter(s, at, row):
+    """Add a row to class ``at``; the caller updates ``ncp``."""
+    add_member(s, at, row)
     for c in range(s.points.shape[1]):
         value = s.points[row, c]
         if value == s.model.null[c]:
@@ -141,10 +156,7 @@ def _extend(ends, value):
 @njit(cache=True, nogil=True)
 def leave(s, at, row):
     """Remove a row from class ``at``; the caller updates ``ncp``."""
-    s.size[at] -= 1
-    last = s.members[at, s.size[at]]
-    s.members[at, s.slot[row]] = last
-    s.slot[last] = s.slot[row]
+    drop_member(s, at, row)
     for c in range(s.points.shape[1]):
         value = s.points[row, c]
         if value == s.model.null[c]:

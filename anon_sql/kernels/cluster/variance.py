@@ -11,11 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from anon_sql.kernels.loss.distance import draw
-
-COOLING = 1024  # proposals between two changes of temperature
-LOW = np.uint64(0xFFFFFFFF)
-HALF = np.uint64(32)
+from anon_sql.kernels.cluster.annealing import COOLING, drawn_member, proposed, tolerated
+from anon_sql.kernels.cluster.class_state import add_member, drop_member
 
 
 class Means(NamedTuple):
@@ -58,9 +55,7 @@ def fill(s):
     s.mean[:] = 0.0
     for row in range(s.home.size):
         at = s.home[row]
-        s.slot[row] = s.size[at]
-        s.members[at, s.size[at]] = row
-        s.size[at] += 1
+        add_member(s, at, row)
         for c in range(s.x.shape[1]):
             s.mean[at, c] += s.x[row, c]
     for at in range(s.size.size):
@@ -98,10 +93,7 @@ def between(s, a, b):
 @njit(cache=True, nogil=True)
 def leave(s, at, row):
     """Remove a row from its class ``at``."""
-    s.size[at] -= 1
-    last = s.members[at, s.size[at]]
-    s.members[at, s.slot[row]] = last
-    s.slot[last] = s.slot[row]
+    drop_member(s, at, row)
     for c in range(s.x.shape[1]):
         s.mean[at, c] += (s.mean[at, c] - s.x[row, c]) / max(s.size[at], 1)
 
@@ -109,10 +101,7 @@ def leave(s, at, row):
 @njit(cache=True, nogil=True)
 def enter(s, at, row):
     """Add a row to class ``at``."""
-    s.home[row] = at
-    s.slot[row] = s.size[at]
-    s.members[at, s.size[at]] = row
-    s.size[at] += 1
+    add_member(s, at, row)
     for c in range(s.x.shape[1]):
         s.mean[at, c] += (s.x[row, c] - s.mean[at, c]) / s.size[at]
 
@@ -138,25 +127,21 @@ def anneal(s, near, k, most, proposals, hot, cold, seed):
 
     s: Means, changed in place. near: int32[m, …], rows near each row. Sizes stay in k … most.
     """
-    m = np.uint64(s.home.size)
     heat, cooling = hot, (cold / hot) ** (COOLING / proposals)
     for step in range(proposals):
         if step % COOLING == COOLING - 1:
             heat *= cooling
-        bits = draw(seed, np.uint64(2 * step))
-        more = draw(seed, np.uint64(2 * step + 1))
-        row = np.int64(((bits & LOW) * m) >> HALF)
-        like = near[row, np.int64((bits >> HALF) % np.uint64(near.shape[1]))]
+        row, like, more = proposed(near, seed, step)
         here, there = s.home[row], s.home[like]
         if here == there:
             continue
-        accepted = -heat * np.log((np.float64(more >> HALF) + 0.5) / 4294967296.0)
+        accepted = tolerated(heat, more)
         moves = s.size[here] > k and s.size[there] < most
         if moves and move_cost(s, row, here, there) < accepted:
             leave(s, here, row)
             enter(s, there, row)
             continue
-        back = s.members[there, np.int64(((more & LOW) * np.uint64(s.size[there])) >> HALF)]
+        back = drawn_member(s, there, more)
         if swap_cost(s, row, back, here, there) < accepted:
             leave(s, here, row)
             leave(s, there, back)
