@@ -70,7 +70,7 @@ def in_table(
         return
     final = target.resolve()
     with released_in_parts(con, checked, (final.parent, final.name), wishes) as released:
-        con.execute(f"CREATE VIEW released AS {released.select}")
+        con.execute(f"CREATE TEMP VIEW released AS {released.select}")
         con.execute(f"CREATE TEMP VIEW ordered AS {released.ordered}")
         written = released.written
         known = {

@@ -5,6 +5,7 @@ the writing. The steps are those of ``anon_sql.routing``:
 
 - ``checked_call``: the roles and parameters of a call, as the SQL functions check them.
 - ``spilling``: the domain, the routing tree, and one pass over all rows that finds their leaves.
+- ``grouped_files``: Arrow files whose record batches are groups of rows.
 - ``spilled_rows``: the files of these rows; ``workspace``: their private folder, which a later call
   can resume.
 - ``region_rows``: the counts of regions for the plan, and the rows of one.

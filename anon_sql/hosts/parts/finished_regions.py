@@ -1,14 +1,14 @@
 """Keep the releases of regions in files, and give the rows of all of them in the order of a hash.
 
-The rows of a file lie in slices, a row group each, that a hash of their labels chooses. So the rows
-are put in order slice by slice, and never all at once.
+The rows of a file lie in slices, a group each, that a hash of their labels chooses. So the rows are
+put in order slice by slice, and never all at once.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from anon_sql.core.arrow import integers
-from anon_sql.core.names import exactly, literal, quote
+from anon_sql.core.names import quote
 from anon_sql.core.printing import evaluated, sql_types
 from anon_sql.hosts.parts.checked_call import Asked
+from anon_sql.hosts.parts.grouped_files import (
+    open_groups,
+    read_groups,
+    starts_of,
+    together,
+    write_groups,
+)
 from anon_sql.hosts.parts.rows_done import RowsDone
 
+REGION_FILE = "__anon_file"  # the number of the region of a row
 _LABELS, _VALUES = "__anon_labels", "__anon_values"  # hashes of a row
 _REGIONS = 4  # a slice has as many rows as so many regions
 _BATCH = 100_000
@@ -47,28 +54,26 @@ class FinishedRegions:
 
     def write(self, number: int, table: pa.Table) -> None:
         """Write the release of a region; the file is there as a whole or not at all."""
-        from anon_sql.kernels.hash.grouping import group
-
-        hashes = self._hashes(table)
-        slices = (hashes[0] % np.uint64(self.slices)).astype(np.int32)
-        order, starts = group(slices, self.slices)
-        table = table.append_column(_LABELS, pa.array(hashes[0]))
-        table = table.append_column(_VALUES, pa.array(hashes[1])).take(pa.array(order))
+        labels, values = self._hashes(table)
+        columns = {name: table.column(name).combine_chunks() for name in table.column_names}
+        columns |= {_LABELS: pa.array(labels), _VALUES: pa.array(values)}
+        slices = (labels % np.uint64(self.slices)).astype(np.int32)
         final = self.file(number)
         aside = final.with_suffix(".tmp")
-        with pq.ParquetWriter(aside, table.schema, compression="lz4") as writer:
-            for start, end in pairwise(starts):
-                writer.write_table(table.slice(start, end - start), max(end - start, 1))
+        write_groups(aside, columns, slices, self.slices)
         os.replace(aside, final)
 
     def file(self, number: int) -> Path:
         """Return the file of a region."""
-        return self.folder / f"{number}.parquet"
+        return self.folder / f"{number}.arrow"
 
     def rows(self, number: int) -> int | None:
         """Return the number of released rows of a region, None if it is not finished."""
         file = self.file(number)
-        return pq.ParquetFile(file).metadata.num_rows if file.exists() else None
+        if not file.exists():
+            return None
+        with open_groups(file) as reader:
+            return int(starts_of(reader)[-1])
 
     def _hashes(self, table: pa.Table) -> list[npt.NDArray[np.uint64]]:
         names = [name for name in table.column_names if name != self.asked.request.entity]
@@ -89,28 +94,35 @@ class FinishedRegions:
         texts = [quote(n) + ("" if types.hashes_apart(n) else "::VARCHAR") for n in kept]
         return ", ".join(["''", *texts])
 
-    def ordered(self, rows: int) -> "Ordered":
-        """Return the released rows in their order, a relation for DuckDB; rows: their number."""
-        files = sorted(self.folder.glob("*.parquet"))
-        return Ordered(self.asked.request.function, files, self.slices, rows)
+    @property
+    def _files(self) -> dict[int, Path]:
+        """Return the file of each region that is finished, by number."""
+        return {int(file.stem): file for file in sorted(self.folder.glob("*.arrow"))}
 
+    @property
+    def _schema(self) -> pa.Schema:
+        with open_groups(next(iter(self._files.values()))) as reader:
+            return reader.schema.remove_metadata()
 
-@dataclass(frozen=True)
-class Ordered:
-    """The rows of files, slice by slice in the order of their hashes; read anew by each scan."""
+    def every(self) -> "Batches":
+        """Return the released rows in no order, with the column REGION_FILE."""
+        region = pa.field(REGION_FILE, pa.int32())
+        return Batches(self._schema.append(region), self._every)
 
-    function: str
-    files: Sequence[Path]
-    slices: int
-    rows: int
+    def _every(self) -> Iterator[pa.RecordBatch]:
+        for number, file in self._files.items():
+            with open_groups(file) as reader:
+                found = read_groups(reader, range(self.slices)).combine_chunks()
+            region = pa.array(np.full(found.num_rows, number, np.int32))
+            yield from found.append_column(REGION_FILE, region).to_batches(_BATCH)
 
-    def __arrow_c_stream__(self, requested: object = None) -> Any:
-        schema = pq.read_schema(self.files[0]).remove_metadata()
-        reader = pa.RecordBatchReader.from_batches(schema, self._batches())
-        return reader.__arrow_c_stream__(requested)
+    def ordered(self, rows: int) -> "Batches":
+        """Return the released rows in their order; rows: their number."""
+        return Batches(self._schema, partial(self._ordered, rows))
 
-    def _batches(self) -> Iterator[pa.RecordBatch]:
-        with ThreadPoolExecutor(1) as pool, RowsDone(self.function, "written", self.rows) as done:
+    def _ordered(self, rows: int) -> Iterator[pa.RecordBatch]:
+        function = self.asked.request.function
+        with ThreadPoolExecutor(1) as pool, RowsDone(function, "written", rows) as done:
             coming = pool.submit(self._sorted, 0)
             for number in range(self.slices):
                 found = coming.result()
@@ -120,10 +132,10 @@ class Ordered:
                 yield from found.to_batches(max_chunksize=_BATCH)
 
     def _sorted(self, number: int) -> pa.Table:
+        """Return the rows of a slice in their order."""
         from anon_sql.kernels.order.hash_order import by_hash
 
-        found = pa.concat_tables([self._rows(file, number) for file in self.files])
-        found = found.unify_dictionaries().combine_chunks()
+        found = together([_slice(file, number) for file in self._files.values()])
         classes, rows = (
             integers(found.column(name).chunk(0)) if found.num_rows else np.zeros(0, np.uint64)
             for name in (_LABELS, _VALUES)
@@ -131,22 +143,25 @@ class Ordered:
         order = by_hash(rows)
         return found.take(pa.array(order[by_hash(classes[order])]))
 
-    def _rows(self, file: Path, number: int) -> pa.Table:
-        with pq.ParquetFile(file) as held:
-            return held.read_row_group(number).replace_schema_metadata()
+
+@dataclass(frozen=True)
+class Batches:
+    """Record batches as a relation for DuckDB; each scan asks for them anew."""
+
+    schema: pa.Schema
+    given: Callable[[], Iterator[pa.RecordBatch]]
+
+    def __arrow_c_stream__(self, requested: object = None) -> Any:
+        reader = pa.RecordBatchReader.from_batches(self.schema, self.given())
+        return reader.__arrow_c_stream__(requested)
+
+
+def _slice(file: Path, number: int) -> pa.Table:
+    with open_groups(file) as reader:
+        return read_groups(reader, [number])
 
 
 def label_hash(asked: Asked) -> str:
     """Return the hash of the labels of a row, as SQL."""
     cast = "::VARCHAR" if asked.request.typed else ""
     return f"system.main.hash({', '.join(quote(n) + cast for n in asked.request.quasi)})"
-
-
-def every_file(folder: Path, name: str | None = None) -> str:
-    """Return the SQL that reads every Parquet file in a folder.
-
-    name: of an additional column with the path of the file.
-    """
-    files = literal(exactly(folder) + "/*.parquet")
-    named = "" if name is None else f", filename = {literal(name)}"
-    return f"read_parquet({files}, hive_partitioning = false{named})"

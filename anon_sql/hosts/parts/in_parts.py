@@ -17,7 +17,7 @@ from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.install import register
 from anon_sql.hosts.parts.budget import Budget, budget, fits, limited
 from anon_sql.hosts.parts.checked_call import Asked, asked
-from anon_sql.hosts.parts.finished_regions import FinishedRegions, Ordered, every_file
+from anon_sql.hosts.parts.finished_regions import FinishedRegions
 from anon_sql.hosts.parts.region_files import RegionFiles
 from anon_sql.hosts.parts.region_rows import RegionRows
 from anon_sql.hosts.parts.rows_done import RowsDone
@@ -31,7 +31,7 @@ from anon_sql.routing import planning
 from anon_sql.routing.regions import Regions
 from anon_sql.version import VERSION
 
-_ORDERED = "__anon_ordered"
+_EVERY, _ORDERED = "__anon_every", "__anon_ordered"
 
 
 @dataclass(frozen=True)
@@ -132,11 +132,14 @@ def released_in_parts(
             own.execute("SET memory_limit = ?", [call.memory])
             own.execute("SET temp_directory = ?", [str(workspace.temporary)])
             routed = _routed(Routing(con, call), workspace, own, wishes)
-            released, ordered = _released(call, workspace, own, *routed)
-            con.register(_ORDERED, ordered)
+            finished, written = _released(call, workspace, own, *routed)
+            con.register(_EVERY, finished.every())
+            con.register(_ORDERED, finished.ordered(written.rows - written.suppressed))
+            select = f"SELECT {_columns(call)} FROM"
             try:
-                yield released
+                yield Released(f"{select} {_EVERY}", f"{select} {_ORDERED}", written)
             finally:
+                con.unregister(_EVERY)
                 con.unregister(_ORDERED)
         keep = False
     except AnonError:
@@ -200,7 +203,7 @@ def _released(
     spilled: RegionRows,
     regions: Regions,
     sizes: Budget,
-) -> tuple[Released, Ordered]:
+) -> tuple[FinishedRegions, Written]:
     """Release every region that is not finished, and check all of them together."""
     request, rows = call.request, sum(regions.rows)
     finished = FinishedRegions(call, workspace.done, FinishedRegions.slices_of(rows, sizes.wanted))
@@ -214,15 +217,18 @@ def _released(
     files = RegionFiles(call, domain, spilled, finished, places)
     with RowsDone(request.function, "released", sum(left.values()), len(left)) as done:
         released += side_by_side(request.function, files.release, left, sizes.threads, done)
-    check_whole(own, call, domain, workspace.done, released)
+    check_whole(own, call, domain, finished, released)
     if released != rows and request.suppressed != "drop":
         got = f"{released:,} of {rows:,}"
         raise AnonError(request.function, "every row must be released", got)
-    shown = [name for name in call.types.raw if name in {*request.quasi, *request.kept}]
-    listed = ", ".join(call.types.released(request, name) for name in shown)
-    select = f"SELECT {listed} FROM {every_file(workspace.done)}"
-    written = Written(rows, rows - released, sum(size > 0 for size in regions.rows))
-    return Released(select, f"SELECT {listed} FROM {_ORDERED}", written), finished.ordered(released)
+    return finished, Written(rows, rows - released, sum(size > 0 for size in regions.rows))
+
+
+def _columns(call: Asked) -> str:
+    """Return the columns of a release, in the order of the table, as a SQL list."""
+    shown = {*call.request.quasi, *call.request.kept}
+    names = [name for name in call.types.raw if name in shown]
+    return ", ".join(call.types.released(call.request, name) for name in names)
 
 
 def _digest(call: Asked, wishes: Parts) -> str:

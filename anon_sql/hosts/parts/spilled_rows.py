@@ -1,11 +1,10 @@
-"""Keep the rows of a table in files, sorted by leaf in runs: a file a run, a record batch a leaf.
+"""Keep the rows of a table in files, sorted by leaf in runs: a file a run, a group a leaf.
 
 Text with few distinct values is stored as a dictionary.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +12,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core import interrupt
+from anon_sql.hosts.parts.grouped_files import (
+    open_groups,
+    read_groups,
+    starts_of,
+    together,
+    write_groups,
+)
 from anon_sql.hosts.parts.rows_done import RowsDone
 
 RUN_ROWS, RUN_BYTES = 2_000_000, 256 << 20  # of a run, at most
 _FEW = 0.1  # distinct values of a column, as a share of the rows, that a dictionary may have
-_STARTS = b"starts"
-_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 LeafOf = Callable[[Mapping[str, pa.Array]], npt.NDArray[np.int32]]
 
 
@@ -52,52 +56,31 @@ class SpilledRows:
                 before.result()
 
     def _write(self, file: Path, run: pa.Table, text: set[str], leaf_of: LeafOf) -> None:
-        from anon_sql.kernels.hash.grouping import group
-
         columns = {name: run.column(name).combine_chunks() for name in run.column_names}
         columns |= {name: columns[name].dictionary_encode() for name in text}
-        order, starts = group(leaf_of(columns), self.leaves)
-        rows = pa.array(order)
-        batch = pa.RecordBatch.from_pydict({n: held.take(rows) for n, held in columns.items()})
-        schema = batch.schema.with_metadata({_STARTS: starts.tobytes()})
-        with (
-            pa.OSFile(str(file), "wb") as out,
-            pa.ipc.new_file(out, schema, options=_OPTIONS) as writer,
-        ):
-            for start, end in pairwise(starts):
-                writer.write_batch(batch.slice(start, end - start))
+        write_groups(file, columns, leaf_of(columns), self.leaves)
 
     def counts(self) -> npt.NDArray[np.int64]:
         """Return int64[leaves], the rows of each leaf."""
         found = np.zeros(self.leaves, np.int64)
         for reader in self._each():
-            found += np.diff(_starts(reader))
+            found += np.diff(starts_of(reader))
         return found
 
     def rows(self, leaves: Sequence[int]) -> pa.Table:
         """Return the rows of some leaves; a dictionary has the values of all of them."""
-        found = [
-            pa.Table.from_batches([reader.get_batch(leaf) for leaf in leaves], reader.schema)
-            for reader in self._each()
-        ]
-        plain = [table.replace_schema_metadata() for table in found]
-        return pa.concat_tables(plain).unify_dictionaries().combine_chunks()
+        return together([read_groups(reader, leaves) for reader in self._each()])
 
     def each_run(self) -> Iterator[tuple[pa.Table, npt.NDArray[np.int32]]]:
         """Give the rows of each run, and the leaf of each row."""
         for reader in self._each():
-            leaf = np.repeat(np.arange(self.leaves, dtype=np.int32), np.diff(_starts(reader)))
+            leaf = np.repeat(np.arange(self.leaves, dtype=np.int32), np.diff(starts_of(reader)))
             yield reader.read_all().replace_schema_metadata(), leaf
 
     def _each(self) -> Iterator[pa.RecordBatchFileReader]:
         for run in sorted(self.folder.iterdir()):
-            with pa.memory_map(str(run)) as held, pa.ipc.open_file(held) as reader:
+            with open_groups(run) as reader:
                 yield reader
-
-
-def _starts(reader: pa.RecordBatchFileReader) -> npt.NDArray[np.int64]:
-    """Return int64[leaves + 1], where each leaf begins in a run."""
-    return np.frombuffer(reader.schema.metadata[_STARTS], np.int64)
 
 
 def _runs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

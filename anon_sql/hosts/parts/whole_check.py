@@ -5,51 +5,52 @@ legal, but for t and for entropy and recursive l of persons, who may have rows i
 so classes that lie in several regions are counted again.
 """
 
-from pathlib import Path
-
 import duckdb
 
 from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
 from anon_sql.hosts.parts.checked_call import Asked
-from anon_sql.hosts.parts.finished_regions import every_file, label_hash
+from anon_sql.hosts.parts.finished_regions import REGION_FILE, FinishedRegions, label_hash
 from anon_sql.routing.references import REGION
 from anon_sql.routing.region_counts import CELLS, Limits, counted_regions
 from anon_sql.routing.region_sql import count_select
 
-_CLASS, _FILE, _ROUTED = "__anon_class", "__anon_file", "__anon_routed"
+_CLASS, _EVERY, _ROUTED = "__anon_class", "__anon_every", "__anon_routed"
 
 
 def check_whole(
-    con: duckdb.DuckDBPyConnection, asked: Asked, domain: Domain, folder: Path, released: int
+    con: duckdb.DuckDBPyConnection,
+    asked: Asked,
+    domain: Domain,
+    finished: FinishedRegions,
+    released: int,
 ) -> None:
     """Raise AnonError unless the released rows of all regions are legal together.
 
-    folder: of the files of all regions; released: their number of rows.
+    con: a connection of this call's own. released: number of released rows.
     """
-    request, files = asked.request, every_file(folder)
-    group = f"SELECT {label_hash(asked)} AS {_CLASS}, count(*) AS n"
+    request = asked.request
+    con.register(_EVERY, finished.every())
     smallest, rows = con.execute(
-        f"SELECT min(n), coalesce(sum(n), 0) FROM ({group} FROM {files} GROUP BY {_CLASS})"
+        f"SELECT min(n), coalesce(sum(n), 0) FROM (SELECT {label_hash(asked)} AS {_CLASS}, "
+        f"count(*) AS n FROM {_EVERY} GROUP BY {_CLASS})"
     ).fetchall()[0]
     if rows != released:
         raise _failed(asked, "hold every row that was released", f"{rows:,} of {released:,}")
     if smallest is not None and smallest < request.k:
         raise _failed(asked, f"have at least {request.k} rows in every class", "a smaller one")
     if request.protected or request.entity is not None:
-        _check_spanning(con, asked, domain, folder)
+        _check_spanning(con, asked, domain)
+    con.unregister(_EVERY)
 
 
-def _check_spanning(
-    con: duckdb.DuckDBPyConnection, asked: Asked, domain: Domain, folder: Path
-) -> None:
+def _check_spanning(con: duckdb.DuckDBPyConnection, asked: Asked, domain: Domain) -> None:
     """Check the classes that lie in several regions."""
     request, limits = asked.request, Limits(asked.request, domain, asked.paths)
-    files = every_file(folder)
     con.execute(
         f"CREATE OR REPLACE TABLE spanning AS SELECT {_CLASS}, row_number() OVER () - 1 AS region "
-        f"FROM (SELECT {label_hash(asked)} AS {_CLASS}, {_FILE} FROM {every_file(folder, _FILE)}) "
-        f"GROUP BY {_CLASS} HAVING count(DISTINCT {_FILE}) > 1"
+        f"FROM (SELECT {label_hash(asked)} AS {_CLASS}, {REGION_FILE} FROM {_EVERY}) "
+        f"GROUP BY {_CLASS} HAVING count(DISTINCT {REGION_FILE}) > 1"
     )
     (many,) = con.execute("SELECT count(*) FROM spanning").fetchall()[0]
     widest = max([1, *(len(held.keys) + 1 for held in domain.sensitive.values())])
@@ -58,7 +59,7 @@ def _check_spanning(
         end = min(first + step, many)
         con.execute(
             f"CREATE OR REPLACE VIEW {_ROUTED} AS SELECT region - {first} AS {REGION}, r.* "
-            f"FROM spanning JOIN (SELECT {label_hash(asked)} AS {_CLASS}, * FROM {files}) AS r "
+            f"FROM spanning JOIN (SELECT {label_hash(asked)} AS {_CLASS}, * FROM {_EVERY}) AS r "
             f"USING ({_CLASS}) WHERE region BETWEEN {first} AND {end - 1}"
         )
         tallies = counted_regions(

@@ -52,7 +52,7 @@ def test_resume_goes_on_from_the_regions_that_are_done(big, tmp_path, monkeypatc
     assert not target.exists()
     (folder,) = tmp_path.iterdir()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    done = len(list((folder / "done").glob("*.parquet")))
+    done = len(list((folder / "done").glob("*.arrow")))
     assert done >= 3
     for changed in ({"k": 6}, {"seed": 1}):
         with pytest.raises(AnonError, match="got other parameters"):
