@@ -1,6 +1,6 @@
 """Find the regions of spilled rows: count them for the plan, and read one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -55,34 +55,47 @@ class RegionRows:
         self, con: duckdb.DuckDBPyConnection, regions: Regions, name: str | None
     ) -> pa.Table:
         entity = self.request.entity
-        if name is None and entity is None and all(group.parts == 1 for group in regions.groups):
-            return self._of_leaves(regions)
-        read = [each for each in (name, entity) if each is not None]
-        batches = self._numbered(regions, list(dict.fromkeys(read)))
-        first = next(batches)
-        every = (batch for table in chain([first], batches) for batch in table.to_batches())
+        if name is None and entity is None:
+            return self._row_counts(regions)
+        read = dict.fromkeys(each for each in (name, entity) if each is not None)
+        tables = (
+            pa.table({**{each: _plain(table.column(each)) for each in read}, REGION: region})
+            for table, region in self._numbered(regions)
+        )
+        first = next(tables)
+        every = (batch for table in chain([first], tables) for batch in table.to_batches())
         con.register(_ROUTED, pa.RecordBatchReader.from_batches(first.schema, every))
         try:
             return con.sql(count_select(self.request, "duckdb", _ROUTED, name)).to_arrow_table()
         finally:
             con.unregister(_ROUTED)
 
-    def _of_leaves(self, regions: Regions) -> pa.Table:
-        """Return the counts of regions that are whole leaves, as a statement would."""
-        counts = self.rows.counts()
-        found = np.array([counts[list(group.leaves)].sum() for group in regions.groups])
+    def _row_counts(self, regions: Regions) -> pa.Table:
+        """Return the counts of rows as a statement would, but read only groups in several parts."""
+        counts, found = self.rows.counts(), np.zeros(regions.count, np.int64)
+        spread = []
+        for leaf, (first, parts) in regions.of_leaf.items():
+            if parts > 1:
+                spread.append(leaf)
+            else:
+                found[first] += counts[leaf]
+        if spread:
+            for _, region in self._numbered(regions, spread):
+                found += np.bincount(region, minlength=regions.count)
         return pa.table({"region": np.arange(regions.count), "rows": found, "persons": found})
 
-    def _numbered(self, regions: Regions, names: list[str]) -> Iterator[pa.Table]:
-        """Give columns of each run with the number of the region of each row."""
+    def _numbered(
+        self, regions: Regions, leaves: Sequence[int] | None = None
+    ) -> Iterator[tuple[pa.Table, Numbers]]:
+        """Give the rows of some leaves, or of all, by run, and the region of each row."""
         first, parts = (np.zeros(self.rows.leaves, np.int64) for _ in range(2))
-        for leaf, place in regions.of_leaf.items():
-            first[leaf], parts[leaf] = place
-        for table, leaves in self.rows.each_run():
-            region = first[leaves]
+        for at, place in regions.of_leaf.items():
+            first[at], parts[at] = place
+        for table, leaf in self.rows.each_run(leaves):
+            region = first[leaf]
             if parts.max() > 1:
-                region += (self._hashes(table) % parts[leaves].astype(np.uint64)).astype(np.int64)
-            yield pa.table({**{name: _plain(table.column(name)) for name in names}, REGION: region})
+                region += (self._hashes(table) % parts[leaf].astype(np.uint64)).astype(np.int64)
+            yield table, region
 
     def _hashes(self, table: pa.Table) -> npt.NDArray[np.uint64]:
         """Return uint64[n], the hash that spreads rows over the parts of a group."""

@@ -71,11 +71,16 @@ class SpilledRows:
         """Return the rows of some leaves; a dictionary has the values of all of them."""
         return together([read_groups(reader, leaves) for reader in self._each()])
 
-    def each_run(self) -> Iterator[tuple[pa.Table, npt.NDArray[np.int32]]]:
-        """Give the rows of each run, and the leaf of each row."""
+    def each_run(
+        self, leaves: Sequence[int] | None = None
+    ) -> Iterator[tuple[pa.Table, npt.NDArray[np.int32]]]:
+        """Give the rows of some leaves, or of all, run by run, and the leaf of each row."""
+        chosen = np.arange(self.leaves, dtype=np.int32)
+        if leaves is not None:
+            chosen = chosen[list(leaves)]
         for reader in self._each():
-            leaf = np.repeat(np.arange(self.leaves, dtype=np.int32), np.diff(starts_of(reader)))
-            yield reader.read_all().replace_schema_metadata(), leaf
+            leaf = np.repeat(chosen, np.diff(starts_of(reader))[chosen])
+            yield read_groups(reader, chosen.tolist()), leaf
 
     def _each(self) -> Iterator[pa.RecordBatchFileReader]:
         for run in sorted(self.folder.iterdir()):

@@ -47,3 +47,6 @@ def test_rows_come_back_by_leaf(tmp_path, monkeypatch, run):
     assert np.bincount(np.concatenate([leaf for _, leaf in each]), minlength=6).tolist() == [
         *spilled.counts()
     ]
+    some = [(rows_of(run), set(leaf.tolist())) for run, leaf in spilled.each_run([4, 1])]
+    assert sum((found for found, _ in some), Counter()) == rows_of(spilled.rows([1, 4]))
+    assert set().union(*(leaf for _, leaf in some)) <= {1, 4}
