@@ -1,4 +1,4 @@
-"""Carry columns of every SQL type through Parquet files and Arrow, and back, without loss."""
+"""Carry columns of every SQL type through Arrow files and back, without loss."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from anon_sql.core.names import quote
 from anon_sql.errors import AnonError
 from anon_sql.pipeline.request import Request
 
-_PLAIN = (  # Parquet files hold these as they are
+_PLAIN = (  # files of parts hold these as they are
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT"),
     *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "DECIMAL", "FLOAT", "DOUBLE"),
     *("VARCHAR", "BLOB", "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE"),
