@@ -56,21 +56,41 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files without a test of the group that ``-m`` names: to import them takes time."""
+    if collection_path.suffix != ".py":
+        return None
+    groups = _groups(collection_path)
+    match config.option.markexpr.split():
+        case ["quick" | "slow" | "oldest" as group]:
+            left_out = group not in groups and f"mark.{group}" not in collection_path.read_text(
+                "utf-8"
+            )
+        case ["not", "slow"]:
+            left_out = "slow" in groups
+        case _:
+            left_out = False
+    return left_out or None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of the groups that ``./test`` and ``.ci/run`` know: slow, quick, oldest."""
     for item in items:
-        places = {
-            str(place.relative_to(TESTS))
-            for place in (item.path, *item.path.parents)
-            if TESTS in place.parents
-        }
-        if places & SLOW:
-            item.add_marker("slow")
-        elif not item.get_closest_marker("slow"):
-            if places & QUICK:
-                item.add_marker("quick")
-            if places & OLDEST:
-                item.add_marker("oldest")
+        if not item.get_closest_marker("slow"):
+            for group in _groups(item.path):
+                item.add_marker(group)
+
+
+@cache
+def _groups(path: Path) -> list[str]:
+    """Return the groups of every test of a file."""
+    places = {
+        str(place.relative_to(TESTS)) for place in (path, *path.parents) if TESTS in place.parents
+    }
+    groups = {"quick": QUICK, "oldest": OLDEST}
+    if places & SLOW:
+        return ["slow"]
+    return [group for group, its in groups.items() if places & its]
 
 
 @pytest.fixture(autouse=True)
