@@ -6,16 +6,23 @@ has, is removed first. Nothing is done where nothing has changed since the last 
 """
 
 import ast
+import fcntl
 import hashlib
 import json
 import os
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
+
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
 
 from tests.example_tables import LEDGER, PEOPLE, write_files
 
@@ -94,10 +101,36 @@ def remove_stale(known: dict[str, str], now: dict[str, str]) -> bool:
     return bool(stale)
 
 
-def prepare() -> None:
+def compile_what_no_other_does(locks: Path) -> None:
+    """Let this process wait for a kernel that the other one compiles, and read what that wrote."""
+    alone, held = Dispatcher.compile, set()
+
+    @contextmanager
+    def locked(name: str) -> Iterator[None]:
+        if name in held:  # a kernel that calls itself
+            yield
+            return
+        with (locks / name).open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            held.add(name)
+            try:
+                yield
+            finally:
+                held.remove(name)
+
+    def compile_(kernel: Dispatcher, signature: Any) -> Any:
+        function = kernel.py_func
+        with global_compiler_lock, locked(f"{function.__module__}.{function.__qualname__}"):
+            return alone(kernel, signature)
+
+    Dispatcher.compile = compile_
+
+
+def prepare(locks: Path) -> None:
     """Give this process a connection with the tables of the examples."""
     import anon_sql
 
+    compile_what_no_other_does(locks)
     folder = Path(tempfile.mkdtemp())
     write_files(folder)
     os.chdir(folder)
@@ -123,7 +156,10 @@ def main() -> None:
         return
     sys.stderr.write("Compiling the kernels, once ...\n")
     statements = [*CALLS, *(entry.example for entry in headers.entries())]
-    with ProcessPoolExecutor(2, get_context("spawn"), prepare) as pool:
+    with (
+        tempfile.TemporaryDirectory() as locks,
+        ProcessPoolExecutor(2, get_context("spawn"), prepare, (Path(locks),)) as pool,
+    ):
         futures = {pool.submit(call, sql): sql for sql in statements}
         for future in as_completed(futures):
             seconds = future.result()

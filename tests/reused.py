@@ -1,8 +1,14 @@
 """One database for test after test: registering the functions takes longer than most tests."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import duckdb
+import pytest
 
 import anon_sql
+from anon_sql import connect
 from anon_sql.core.names import quote
 
 LEFT = """
@@ -44,7 +50,7 @@ class Database:
     def take(self) -> duckdb.DuckDBPyConnection:
         """Return a connection as ``anon_sql.connect()`` makes it."""
         if self._spare is None:
-            made = anon_sql.connect()
+            made = connect()
             self._state = made.execute(STATE).fetchall()
             self._settings, self._functions = set(_settings(made)), _functions(made)
             self._spare = made
@@ -78,6 +84,29 @@ class Database:
             return functions >= self._functions and con.execute(STATE).fetchall() == self._state
         except duckdb.Error:
             return False
+
+
+_commands = Database()
+
+
+@contextmanager
+def lent() -> Iterator[None]:
+    """Let calls of ``anon_sql.connect()`` return cursors of one database, emptied afterwards."""
+    taken = []
+
+    def cursor(path: str = ":memory:", **config: Any) -> duckdb.DuckDBPyConnection:
+        if path != ":memory:" or config:
+            return connect(path, **config)
+        taken.append(_commands.take())
+        return taken[-1].cursor()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(anon_sql, "connect", cursor)
+        try:
+            yield
+        finally:
+            if taken:
+                _commands.give_back()
 
 
 def _named(parts: list[object]) -> str:
