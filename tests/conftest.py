@@ -32,7 +32,7 @@ QUICK = {  # likewise, but a test that is marked slow is not quick
 }
 OLDEST = {  # what the version of DuckDB can change: registration, binding, types, files, printing
     *("hosts", "hierarchy", "pseudonym", "reader", "release/test_check.py"),
-    *("apps/test_files.py", "apps/test_manifest.py", "apps/test_csv_files.py", "attack"),
+    *("apps/test_files.py", "apps/test_csv_files.py", "attack/test_attack_linking.py"),
     *("measure/test_gcp.py", "measure/test_measured.py", "measure/test_utility.py"),
     *("privacy/test_audit.py", "privacy/test_k_anonymity.py", "privacy/test_t_closeness.py"),
     *("test_bad_input.py", "test_common.py", "test_complete_roles.py", "test_names.py"),
@@ -63,9 +63,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     groups = _groups(collection_path)
     match config.option.markexpr.split():
         case ["quick" | "slow" | "oldest" as group]:
-            left_out = group not in groups and f"mark.{group}" not in collection_path.read_text(
-                "utf-8"
-            )
+            left_out = group not in groups and f"mark.{group}" not in _text(collection_path)
         case ["not", "slow"]:
             left_out = "slow" in groups
         case _:
@@ -109,14 +107,16 @@ def database() -> Database:
 def con(database: Database, request: pytest.FixtureRequest) -> Iterator[duckdb.DuckDBPyConnection]:
     """Return a database in memory with the functions on it, and nothing else."""
     yield database.take()
-    database.give_back(functions=_makes_functions(request.path))
+    text = _text(request.path)
+    functions = any(word in text for word in ("MACRO", "FUNCTION", "create_function", "register"))
+    settings = any(word in text for word in ("SET ", "PRAGMA", "setting"))
+    database.give_back(functions=functions, settings=settings)
 
 
 @cache
-def _makes_functions(path: Path) -> bool:
-    """Return whether a file of tests may make functions on a connection."""
-    text = path.read_text(encoding="utf-8")
-    return any(word in text for word in ("MACRO", "FUNCTION", "create_function", "register"))
+def _text(path: Path) -> str:
+    """Return the text of a file of tests, which tells what its tests may leave."""
+    return path.read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")
