@@ -3,6 +3,8 @@
 numba keeps what it compiles in ``__pycache__`` and notices a change of a kernel's own file only, not
 of a kernel that it calls. So what was compiled of a file that has changed, or that imports one that
 has, is removed first. Nothing is done where nothing has changed since the last time.
+
+``--into FOLDER`` gives what is compiled to the package that is installed in a folder.
 """
 
 import ast
@@ -10,6 +12,7 @@ import fcntl
 import hashlib
 import json
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -146,10 +149,28 @@ def call(sql: str) -> float:
     return time.monotonic() - started
 
 
+def give(package: Path) -> None:
+    """Copy what is compiled to another installation of the package, where its files are equal.
+
+    numba reads what it compiled for a source of the same time and size.
+    """
+    for path in KERNELS.rglob("*.py"):
+        other = package / "kernels" / path.relative_to(KERNELS)
+        if other.read_bytes() == path.read_bytes():
+            shutil.copystat(path, other)
+            caches = other.parent / "__pycache__"
+            caches.mkdir(exist_ok=True)
+            for cached in (path.parent / "__pycache__").glob(f"{path.stem}.*.nb[ic]"):
+                shutil.copy2(cached, caches)
+
+
 def main() -> None:
-    """Compile what is not compiled."""
+    """Compile what is not compiled, or copy it."""
     from anon_sql.hosts.duckdb import headers
 
+    if "--into" in sys.argv:
+        give(Path(sys.argv[-1]))
+        return
     known = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     now = closures()
     if not remove_stale(known, now):
