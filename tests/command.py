@@ -3,13 +3,15 @@
 from typer.testing import CliRunner
 
 from anon_sql.apps import cli
+from tests.reused import lent
 
 
 def run(*arguments, **environment):
     """The result of ``anon-sql`` with these arguments."""
-    return CliRunner(env={"COLUMNS": "200"} | environment).invoke(
-        cli.app, [str(a) for a in arguments]
-    )
+    with lent(functions="MACRO" in f"{arguments}"):
+        return CliRunner(env={"COLUMNS": "200"} | environment).invoke(
+            cli.app, [str(a) for a in arguments]
+        )
 
 
 def refused(*arguments):

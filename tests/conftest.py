@@ -32,7 +32,7 @@ QUICK = {  # likewise, but a test that is marked slow is not quick
 }
 OLDEST = {  # what the version of DuckDB can change: registration, binding, types, files, printing
     *("hosts", "hierarchy", "pseudonym", "reader", "release/test_check.py"),
-    *("apps/test_files.py", "apps/test_manifest.py", "apps/test_csv_files.py", "attack"),
+    *("apps/test_files.py", "apps/test_csv_files.py", "attack/test_attack_linking.py"),
     *("measure/test_gcp.py", "measure/test_measured.py", "measure/test_utility.py"),
     *("privacy/test_audit.py", "privacy/test_k_anonymity.py", "privacy/test_t_closeness.py"),
     *("test_bad_input.py", "test_common.py", "test_complete_roles.py", "test_names.py"),
@@ -56,21 +56,39 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files without a test of the group that ``-m`` names: to import them takes time."""
+    if collection_path.suffix != ".py":
+        return None
+    groups = _groups(collection_path)
+    match config.option.markexpr.split():
+        case ["quick" | "slow" | "oldest" as group]:
+            left_out = group not in groups and f"mark.{group}" not in _text(collection_path)
+        case ["not", "slow"]:
+            left_out = "slow" in groups
+        case _:
+            left_out = False
+    return left_out or None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of the groups that ``./test`` and ``.ci/run`` know: slow, quick, oldest."""
     for item in items:
-        places = {
-            str(place.relative_to(TESTS))
-            for place in (item.path, *item.path.parents)
-            if TESTS in place.parents
-        }
-        if places & SLOW:
-            item.add_marker("slow")
-        elif not item.get_closest_marker("slow"):
-            if places & QUICK:
-                item.add_marker("quick")
-            if places & OLDEST:
-                item.add_marker("oldest")
+        if not item.get_closest_marker("slow"):
+            for group in _groups(item.path):
+                item.add_marker(group)
+
+
+@cache
+def _groups(path: Path) -> list[str]:
+    """Return the groups of every test of a file."""
+    places = {
+        str(place.relative_to(TESTS)) for place in (path, *path.parents) if TESTS in place.parents
+    }
+    groups = {"quick": QUICK, "oldest": OLDEST}
+    if places & SLOW:
+        return ["slow"]
+    return [group for group, its in groups.items() if places & its]
 
 
 @pytest.fixture(autouse=True)
@@ -89,14 +107,16 @@ def database() -> Database:
 def con(database: Database, request: pytest.FixtureRequest) -> Iterator[duckdb.DuckDBPyConnection]:
     """Return a database in memory with the functions on it, and nothing else."""
     yield database.take()
-    database.give_back(functions=_makes_functions(request.path))
+    text = _text(request.path)
+    functions = any(word in text for word in ("MACRO", "FUNCTION", "create_function", "register"))
+    settings = any(word in text for word in ("SET ", "PRAGMA", "setting"))
+    database.give_back(functions=functions, settings=settings)
 
 
 @cache
-def _makes_functions(path: Path) -> bool:
-    """Return whether a file of tests may make functions on a connection."""
-    text = path.read_text(encoding="utf-8")
-    return any(word in text for word in ("MACRO", "FUNCTION", "create_function", "register"))
+def _text(path: Path) -> str:
+    """Return the text of a file of tests, which tells what its tests may leave."""
+    return path.read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -3,19 +3,29 @@
 numba keeps what it compiles in ``__pycache__`` and notices a change of a kernel's own file only, not
 of a kernel that it calls. So what was compiled of a file that has changed, or that imports one that
 has, is removed first. Nothing is done where nothing has changed since the last time.
+
+``--into FOLDER`` gives what is compiled to the package that is installed in a folder.
 """
 
 import ast
+import fcntl
 import hashlib
 import json
 import os
+import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
+
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
 
 from tests.example_tables import LEDGER, PEOPLE, write_files
 
@@ -94,10 +104,36 @@ def remove_stale(known: dict[str, str], now: dict[str, str]) -> bool:
     return bool(stale)
 
 
-def prepare() -> None:
+def compile_what_no_other_does(locks: Path) -> None:
+    """Let this process wait for a kernel that the other one compiles, and read what that wrote."""
+    alone, held = Dispatcher.compile, set()
+
+    @contextmanager
+    def locked(name: str) -> Iterator[None]:
+        if name in held:  # a kernel that calls itself
+            yield
+            return
+        with (locks / name).open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            held.add(name)
+            try:
+                yield
+            finally:
+                held.remove(name)
+
+    def compile_(kernel: Dispatcher, signature: Any) -> Any:
+        function = kernel.py_func
+        with global_compiler_lock, locked(f"{function.__module__}.{function.__qualname__}"):
+            return alone(kernel, signature)
+
+    Dispatcher.compile = compile_
+
+
+def prepare(locks: Path) -> None:
     """Give this process a connection with the tables of the examples."""
     import anon_sql
 
+    compile_what_no_other_does(locks)
     folder = Path(tempfile.mkdtemp())
     write_files(folder)
     os.chdir(folder)
@@ -113,17 +149,38 @@ def call(sql: str) -> float:
     return time.monotonic() - started
 
 
+def give(package: Path) -> None:
+    """Copy what is compiled to another installation of the package, where its files are equal.
+
+    numba reads what it compiled for a source of the same time and size.
+    """
+    for path in KERNELS.rglob("*.py"):
+        other = package / "kernels" / path.relative_to(KERNELS)
+        if other.read_bytes() == path.read_bytes():
+            shutil.copystat(path, other)
+            caches = other.parent / "__pycache__"
+            caches.mkdir(exist_ok=True)
+            for cached in (path.parent / "__pycache__").glob(f"{path.stem}.*.nb[ic]"):
+                shutil.copy2(cached, caches)
+
+
 def main() -> None:
-    """Compile what is not compiled."""
+    """Compile what is not compiled, or copy it."""
     from anon_sql.hosts.duckdb import headers
 
+    if "--into" in sys.argv:
+        give(Path(sys.argv[-1]))
+        return
     known = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     now = closures()
     if not remove_stale(known, now):
         return
     sys.stderr.write("Compiling the kernels, once ...\n")
     statements = [*CALLS, *(entry.example for entry in headers.entries())]
-    with ProcessPoolExecutor(2, get_context("spawn"), prepare) as pool:
+    with (
+        tempfile.TemporaryDirectory() as locks,
+        ProcessPoolExecutor(2, get_context("spawn"), prepare, (Path(locks),)) as pool,
+    ):
         futures = {pool.submit(call, sql): sql for sql in statements}
         for future in as_completed(futures):
             seconds = future.result()

@@ -1,8 +1,14 @@
 """One database for test after test: registering the functions takes longer than most tests."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import duckdb
+import pytest
 
 import anon_sql
+from anon_sql import connect
 from anon_sql.core.names import quote
 
 LEFT = """
@@ -44,33 +50,34 @@ class Database:
     def take(self) -> duckdb.DuckDBPyConnection:
         """Return a connection as ``anon_sql.connect()`` makes it."""
         if self._spare is None:
-            made = anon_sql.connect()
+            made = connect()
             self._state = made.execute(STATE).fetchall()
             self._settings, self._functions = set(_settings(made)), _functions(made)
             self._spare = made
         return self._spare
 
-    def give_back(self, *, functions: bool = True) -> None:
+    def give_back(self, *, functions: bool = True, settings: bool = True) -> None:
         """Remove what the test has made; close the connection if anything else has changed.
 
-        functions: whether the test may have made functions; to list them takes time.
+        functions, settings: whether the test may have made or set some; to list them takes time.
         """
         assert self._spare is not None
-        if not self._emptied(self._spare, functions):
+        if not self._emptied(self._spare, functions, settings):
             self._spare.close()
             self._spare = None
 
-    def _emptied(self, con: duckdb.DuckDBPyConnection, listed: bool) -> bool:
+    def _emptied(self, con: duckdb.DuckDBPyConnection, makes: bool, sets: bool) -> bool:
         try:
             con.begin()  # an error if a transaction is open or the connection closed
-            functions = _functions(con) if listed else self._functions
+            functions = _functions(con) if makes else self._functions
             made = [(kind, *name) for kind, *name, _ in functions - self._functions]
             for kind, *name in (*made, *con.execute(LEFT).fetchall()):
                 con.execute(f"DROP {kind} {_named(name)}")
             for (name,) in con.execute(VARIABLES).fetchall():
                 con.execute(f"RESET VARIABLE {quote(name)}")
             con.commit()
-            changed = {name for name, _ in set(_settings(con)) - self._settings}
+            found = set(_settings(con)) if sets else self._settings
+            changed = {name for name, _ in found - self._settings}
             for setting in changed:
                 con.execute(f"RESET {setting}")
             if changed and set(_settings(con)) != self._settings:
@@ -78,6 +85,32 @@ class Database:
             return functions >= self._functions and con.execute(STATE).fetchall() == self._state
         except duckdb.Error:
             return False
+
+
+_commands = Database()
+
+
+@contextmanager
+def lent(functions: bool) -> Iterator[None]:
+    """Let calls of ``anon_sql.connect()`` return cursors of one database, emptied afterwards.
+
+    functions: whether they may make functions.
+    """
+    taken = []
+
+    def cursor(path: str = ":memory:", **config: Any) -> duckdb.DuckDBPyConnection:
+        if path != ":memory:" or config:
+            return connect(path, **config)
+        taken.append(_commands.take())
+        return taken[-1].cursor()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(anon_sql, "connect", cursor)
+        try:
+            yield
+        finally:
+            if taken:
+                _commands.give_back(functions=functions)
 
 
 def _named(parts: list[object]) -> str:

@@ -5,11 +5,13 @@ import re
 import shlex
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from anon_sql.apps import demo
 from tests.command import refused, run
 
 
@@ -72,11 +74,13 @@ def test_a_wrong_sum_makes_no_database(tmp_path):
     assert not database.exists()
 
 
-def test_demo_shows_a_synthetic_release_and_its_cost(tmp_path):
+def test_demo_shows_a_synthetic_release_and_its_cost(tmp_path, monkeypatch):
     database = tmp_path / "demo.duckdb"
-    for _ in range(2):  # again over its own tables
-        result = run("demo", "--k", 25, "--database", database)
-        assert result.exit_code == 0, result.output
+    with monkeypatch.context() as patch:
+        patch.setattr(demo, "make_adult_like", partial(demo.make_adult_like, rows=500))
+        assert run("demo", "--database", database).exit_code == 0
+    result = run("demo", "--k", 25, "--database", database)  # again, over its own tables
+    assert result.exit_code == 0, result.output
     assert "30,000 synthetic rows" in result.stdout
     assert "anonymize('adult_like', k := 25)" in result.stdout
     assert "FROM suggest_roles('adult_like')" in result.stdout

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from anon_sql.core.labels.check_one_value import misplaced
 from anon_sql.core.labels.one_value import one_values, typed_values
 from anon_sql.kernels.hash.grouping import group
+from tests.drawing import examples
 
 WHOLE = {
     "TINYINT": st.integers(-128, 127),
@@ -85,6 +86,7 @@ def micro(value):
 
 @pytest.mark.parametrize("kind", [*WHOLE, *FLOATS])
 def test_the_mean_of_numbers(kind):
+    @examples(50)
     @given(drawn({**WHOLE, **FLOATS}[kind]))
     def check(rows):
         found = shown(kind, rows, "mean")
@@ -106,6 +108,7 @@ def test_the_mean_of_numbers(kind):
 def test_the_mean_of_times_is_rounded_to_their_unit(kind):
     values, unit = TIMES[kind]
 
+    @examples(50)
     @given(drawn(values))
     def check(rows):
         found = shown(kind, rows, "mean")
@@ -124,6 +127,7 @@ def test_the_mean_of_times_is_rounded_to_their_unit(kind):
 def test_the_median_is_a_value_of_the_class(kind):
     values = {**WHOLE, **FLOATS, **{name: draw for name, (draw, _) in TIMES.items()}}[kind]
 
+    @examples(50)
     @given(drawn(values))
     def check(rows):
         found = shown(kind, rows, "median")

@@ -1,7 +1,6 @@
 """COF, compared with a plain implementation of the papers and with PyOD."""
 
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 import pytest
@@ -106,7 +105,7 @@ def test_threads_and_jobs_do_not_show(variant, monkeypatch):
     sizes = [2500, 1, 2, 17, 480]
     leaves = Leaves.of(np.repeat(range(5), sizes))
     alone = score(points, leaves, 7, variant=variant)
-    for job, threads in product((1000, 100_000), (1, 2, 4)):
+    for job, threads in ((1000, 1), (1000, 4), (100_000, 2)):
         monkeypatch.setattr(cof, "JOB", job)
         again = score(points, leaves, 7, variant=variant, threads=threads)
         np.testing.assert_array_equal(again, alone)

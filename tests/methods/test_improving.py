@@ -68,7 +68,7 @@ def test_loss_falls_and_is_what_the_rows_say():
 
 def test_threads_do_not_show_and_seeds_do(monkeypatch):
     monkeypatch.setattr(improving, "ROWS", 200)  # many groups
-    t = made(2000)
+    t = made(1000)
     classes = runs(t, 5)
     alone = improved(t, classes, 5)
     for threads in (2, 3):

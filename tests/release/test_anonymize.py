@@ -14,13 +14,13 @@ from tests.conftest import QUASI
 from tests.oracles import sizes
 
 NUMBERS = ["age", "fnlwgt", "capital_gain", "capital_loss", "hours_per_week"]
-# GCP on Adult at k = 5, 10, 25, 50, 100; within 2 %, since 'good' breaks ties by the canonical
+# GCP on Adult at k = 5, 10, 100; within 2 %, since 'good' breaks ties by the canonical
 # order, which the kept columns have a part in.
 LOSS = {
-    ("mixed", "fast"): [0.0273, 0.0465, 0.0813, 0.1177, 0.1628],
-    ("mixed", "good"): [0.0224, 0.0408, 0.0776, 0.1177, 0.1628],
-    ("numeric", "fast"): [0.0121, 0.0204, 0.0357, 0.0517, 0.0723],
-    ("numeric", "good"): [0.0102, 0.0181, 0.0326, 0.0481, 0.0672],
+    ("mixed", "fast"): [0.0273, 0.0465, 0.1628],
+    ("mixed", "good"): [0.0224, 0.0408, 0.1628],
+    ("numeric", "fast"): [0.0121, 0.0204, 0.0723],
+    ("numeric", "good"): [0.0102, 0.0181, 0.0672],
 }
 
 
@@ -35,7 +35,7 @@ def test_loss_on_adult(adult, columns, effort):
     qids = QUASI if columns == "mixed" else NUMBERS
     found = []
     adult.execute(f"CREATE TABLE plain AS SELECT {', '.join(qids)}, income FROM adult")
-    for k in (5, 10, 25, 50, 100):
+    for k in (5, 10, 100):
         adult.execute(
             f"CREATE OR REPLACE TABLE r AS FROM anonymize('plain', k := {k}, qids := {qids}, "
             f"sensitive := ['income'], effort := '{effort}')"

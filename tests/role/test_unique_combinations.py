@@ -9,6 +9,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+from tests.drawing import examples
 from tests.inserting import insert
 from tests.sentence import fails
 
@@ -44,6 +45,7 @@ def combined(con, call):
 def test_equal_to_a_plain_enumeration(con, most):
     con.execute(f"CREATE TABLE t ({', '.join(f'{name} INTEGER' for name in NAMES)})")
 
+    @examples(60)
     @given(ROWS)
     def holds(rows):
         con.execute("DELETE FROM t")

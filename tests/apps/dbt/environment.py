@@ -16,6 +16,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tests import kernel_caches
+
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLE = ROOT / "examples" / "dbt_project"
 CONSTRAINTS = f"dbt-core<1.12\nduckdb=={duckdb.__version__}\n"  # 1.12 downloads a parser
@@ -76,6 +78,8 @@ def install(folder: Path) -> None:
         pytest.skip(f"dbt cannot be installed: {dbt.stderr.strip().splitlines()[-1]}")
     wheel = _run(*pip, "-c", constraints, f"{ROOT}[dbt]")
     assert wheel.returncode == 0, wheel.stderr
+    (package,) = folder.glob("lib/python*/site-packages/anon_sql")
+    kernel_caches.give(package)
 
 
 def build(environment: Path, folder: Path, *added: Path, profile: str = "") -> None:
