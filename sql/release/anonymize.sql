@@ -44,8 +44,10 @@ CREATE OR REPLACE MACRO anonymize(
     effort := 'good', time_limit := 30, rounds := NULL,
     hierarchy := NULL, beta := NULL, delta := NULL,
     strata := NULL, weights := NULL, suppression_limit := NULL, previous := NULL,
-    invariant := false
+    invariant := false, counterfeits := false
 ) AS TABLE
+WITH __anon_with_spare AS NOT MATERIALIZED (
+    FROM __anon_spare_rows(tbl, previous, __anon_measure_call(tbl, qids, sensitive)))
 FROM __anon_release(
     'anonymize', tbl, k, __anon_scope(
         tbl, qids, sensitive, identifiers, keep,
@@ -58,5 +60,9 @@ FROM __anon_release(
         rounds := rounds, suppression_limit := suppression_limit,
         invariant := if(previous IS NOT NULL, true, invariant),
         previous := (SELECT __anon_held FROM __anon_earlier_classes(
-            previous, tbl, __anon_measure_call(tbl, qids, sensitive)))),
-    __anon_hierarchy := hierarchy);
+            previous, tbl, __anon_measure_call(tbl, qids, sensitive))),
+        counterfeits := counterfeits),
+    __anon_hierarchy := hierarchy,
+    __anon_from := if(
+        counterfeits IS NOT DISTINCT FROM true AND __anon_all_named(previous),
+        '__anon_with_spare', NULL));

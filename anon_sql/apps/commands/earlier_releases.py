@@ -6,7 +6,10 @@ from typing import Any
 
 import duckdb
 
-from anon_sql.apps import files
+from anon_sql.apps import files, manifest
+from anon_sql.apps.one_value_columns import form_of
+from anon_sql.core.columns import is_number
+from anon_sql.core.labels.one_value import type_of
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError
@@ -14,8 +17,18 @@ from anon_sql.errors import AnonError
 _OPTION, _LIKE = "--previous", "--like"
 
 
-def check_earlier(previous: Sequence[Path], like: Path | None, sensitive: Sequence[str]) -> None:
+def check_earlier(
+    previous: Sequence[Path],
+    like: Path | None,
+    sensitive: Sequence[str],
+    *,
+    invariant: bool,
+    counterfeits: bool,
+) -> None:
     """Raise AnonError if earlier released files cannot be read, or nothing is to be compared."""
+    if counterfeits and not (invariant and previous):
+        rule = f"--counterfeits must come with --invariant and {_OPTION}"
+        raise AnonError("release", rule, f"no {_OPTION if invariant else '--invariant'}")
     for path in previous:
         files.check_source("release", _OPTION, path)
     if like is not None:
@@ -27,18 +40,83 @@ def check_earlier(previous: Sequence[Path], like: Path | None, sensitive: Sequen
 
 
 def read_earlier(
-    con: duckdb.DuckDBPyConnection, previous: Sequence[Path], sensitive: Sequence[str]
-) -> list[str]:
-    """Return the names of earlier releases, their sensitive columns in the types of ``raw``."""
-    raw = con.table("raw")
-    types = {fold(name): str(kind) for name, kind in zip(raw.columns, raw.types, strict=True)}
-    names = []
+    con: duckdb.DuckDBPyConnection,
+    function: str,
+    previous: Sequence[Path],
+    roles: Mapping[str, Sequence[str]],
+) -> dict[str, Path]:
+    """Return the files of earlier releases by the name of their relation.
+
+    roles: column names by role. Sensitive columns get the types of ``raw``. So do columns of a CSV
+    that could be means: ``composition`` refuses means, but cannot tell them from labels in text.
+    """
+    types = _types(con, "raw")
+    found = {}
     for at, path in enumerate(previous):
-        files.read(con, path, f"earlier_{at}", labels=True, called=("release", _OPTION))
-        names.append(
-            _cast(con, f"earlier_{at}", {name: types.get(fold(name)) for name in sensitive})
-        )
-    return names
+        table = f"earlier_{at}"
+        files.read(con, path, table, labels=True, called=(function, _OPTION))
+        wanted = {fold(name): types.get(fold(name)) for name in roles["sensitive"]}
+        if files.kind(path)[0] == "csv" and not _shows_labels(path):
+            wanted |= _perhaps_means(con, table, {n: types.get(fold(n)) for n in roles["qids"]})
+        found[_cast(con, table, wanted)] = path
+    return found
+
+
+def in_types_of_raw(con: duckdb.DuckDBPyConnection, table: str, sensitive: Sequence[str]) -> str:
+    """Return a view of a release read from a file, its sensitive columns in the types of ``raw``.
+
+    What is no value of the type becomes NULL.
+    """
+    types = _types(con, "raw")
+    return _cast(con, table, {fold(name): types.get(fold(name)) for name in sensitive}, "TRY_CAST")
+
+
+def added_rows(con: duckdb.DuckDBPyConnection) -> int:
+    """Return how many rows ``released`` has more than ``raw``."""
+    ((added,),) = con.execute(
+        "SELECT (SELECT count(*) FROM released) - (SELECT count(*) FROM raw)"
+    ).fetchall()
+    return int(added)
+
+
+def without_counterfeits(
+    con: duckdb.DuckDBPyConnection, qids: Sequence[str], sensitive: Sequence[str]
+) -> str:
+    """Return a view of ``released`` without counterfeits, which measures of loss can read."""
+    con.execute(
+        "CREATE TABLE genuine AS FROM __anon_genuine_rows('raw', 'released', "
+        "__anon_measure_call('raw', $qids, $sensitive))",
+        {"qids": list(qids), "sensitive": list(sensitive)},
+    )
+    return "genuine"
+
+
+def _types(con: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
+    held = con.table(table)
+    return {fold(name): str(kind) for name, kind in zip(held.columns, held.types, strict=True)}
+
+
+def _shows_labels(path: Path) -> bool:
+    """Return whether the manifest beside a released file says that it shows labels."""
+    beside = manifest.beside(path)
+    return beside.is_file() and form_of(manifest.read("release", beside)) is None
+
+
+def _perhaps_means(
+    con: duckdb.DuckDBPyConnection, table: str, kinds: Mapping[str, str | None]
+) -> dict[str, str | None]:
+    """Return the types of means for the columns of numbers in which no row shows a range."""
+    held = _types(con, table)
+    found: dict[str, str | None] = {}
+    for name, kind in kinds.items():
+        if kind is None or fold(name) not in held or not is_number("release", name, kind):
+            continue
+        wanted = type_of(kind, "mean")
+        own = next(column for column in con.table(table).columns if fold(column) == fold(name))
+        only = f"bool_and({quote(own)} IS NULL OR TRY_CAST({quote(own)} AS {wanted}) IS NOT NULL)"
+        if con.sql(f"SELECT {only} FROM {quote(table)}").fetchall() == [(True,)]:
+            found[fold(name)] = wanted
+    return found
 
 
 def earlier_parameters(
@@ -86,11 +164,17 @@ def require_apart(
     return None if example is None else f"disclosed by all releases together: {example}"
 
 
-def _cast(con: duckdb.DuckDBPyConnection, table: str, types: Mapping[str, str | None]) -> str:
-    """Make a view of a table with columns cast to types, None to leave them out."""
-    wanted = {fold(name): kind for name, kind in types.items()}
-    held = {name: wanted.get(fold(name)) for name in con.table(table).columns}
-    replaced = ", ".join(f"{quote(n)}::{kind} AS {quote(n)}" for n, kind in held.items() if kind)
+def _cast(
+    con: duckdb.DuckDBPyConnection,
+    table: str,
+    types: Mapping[str, str | None],
+    cast: str = "CAST",
+) -> str:
+    """Make a view of a table with columns cast to types by folded name, None to leave them out."""
+    held = {name: types.get(fold(name)) for name in con.table(table).columns}
+    replaced = ", ".join(
+        f"{cast}({quote(n)} AS {kind}) AS {quote(n)}" for n, kind in held.items() if kind
+    )
     shown = f"* REPLACE ({replaced})" if replaced else "*"
     con.execute(f"CREATE VIEW {quote(table + '_cast')} AS SELECT {shown} FROM {quote(table)}")
     return f"{table}_cast"

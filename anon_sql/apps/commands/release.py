@@ -16,10 +16,13 @@ from anon_sql.apps import console, files, manifest
 from anon_sql.apps.commands import arguments
 from anon_sql.apps.commands.arguments import Columns
 from anon_sql.apps.commands.earlier_releases import (
+    added_rows,
     check_earlier,
     earlier_parameters,
+    in_types_of_raw,
     read_earlier,
     require_apart,
+    without_counterfeits,
 )
 from anon_sql.apps.commands.ledger_file import check_ledger, enter, open_ledger
 from anon_sql.apps.commands.option_words import in_options
@@ -106,6 +109,9 @@ def release(
     invariant: Annotated[
         bool, typer.Option("--invariant", help="Begin or, with --previous, go on with a series.")
     ] = False,
+    counterfeits: Annotated[
+        bool, typer.Option("--counterfeits", help="Show values that have left in rows of nobody.")
+    ] = False,
     ledger: arguments.Ledger = None,
     ledger_key: arguments.LedgerKey = "env:ANON_KEY",
     purpose: arguments.Purpose = None,
@@ -143,17 +149,20 @@ def release(
         _check_files(source, target, format_, overwrite, with_manifest)
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
         roles = dict(zip(manifest.ROLES, given, strict=True))
-        check_earlier(previous, like, roles["sensitive"])
+        check_earlier(
+            previous, like, roles["sensitive"], invariant=invariant, counterfeits=counterfeits
+        )
         check_ledger(ledger, entity)
         matter = arguments.weights("release", weights)
         chosen = {"format": format_.value, "strata": arguments.names(strata), "weights": matter}
         own: dict[str, Any] = {"effort": effort and effort.value, "invariant": invariant or None}
         own |= {"suppression_limit": suppression_limit, "like": like and like.name}
+        own["counterfeits"] = counterfeits or None
         options = _options(method, chosen, own)
         asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t, "beta": beta}
         asked |= {"delta": delta, "entity": entity, "suppressed": suppressed.value, "seed": seed}
         stated = arguments.statement(purpose, recipient, assumption)
-        stated[manifest.UNIQUE] = unique_share
+        stated |= {manifest.UNIQUE: unique_share, "options": options, "invariant": invariant}
         promised = {name: value for name, value in asked.items() if value is not None}
         wishes = Parts(regions, region_rows, resume)
         for path in (target, manifest.beside(target)):
@@ -165,15 +174,20 @@ def release(
             again = open_ledger(con, ledger, entity, ledger_key) if ledger and entity else []
             trees = arguments.read_hierarchy(con, "release", hierarchy, "hierarchy")
             call: dict[str, Any] = {**promised, **roles, **options, "hierarchy": trees}
-            earlier = read_earlier(con, previous, roles["sensitive"])
-            call |= earlier_parameters(con, like, earlier if invariant else [])
+            earlier = read_earlier(con, "release", previous, roles)
+            call |= earlier_parameters(con, like, list(earlier) if invariant else [])
             released = held.enter_context(in_table(con, name, call, target, wishes))
+            added = added_rows(con) if counterfeits else 0
+            genuine = (
+                without_counterfeits(con, roles["qids"], roles["sensitive"]) if added else None
+            )
             measured = released.measures or arguments.measured(
                 con,
-                "FROM utility('raw', 'released', k := ?, qids := ?, hierarchy := ?, weights := ?)",
-                [k, roles["qids"], trees, matter],
+                "FROM utility('raw', ?, k := ?, qids := ?, hierarchy := ?, weights := ?)",
+                [genuine or "released", k, roles["qids"], trees, matter],
             )
-            together = require_apart(con, earlier, previous_share, call) if earlier else None
+            together = require_apart(con, list(earlier), previous_share, call) if earlier else None
+            forged = f"counterfeits, rows of nobody: {added:,}" if counterfeits else None
             labelled = [*roles["qids"], *roles["sensitive"]]
             kept = kept_columns(con, "released", labelled)
             if REST in roles["keep"]:
@@ -181,18 +195,21 @@ def release(
             singled_out = (
                 None if released.measures else unique_on_kept(con, "released", kept, unique_share)
             )
-            stated["options"] = options
+            series = {"previous_share": previous_share, "counterfeits": added}
 
             def describe() -> dict[str, Any]:
                 cast_values(con, "release", "written", roles["qids"], format_.value)
-                parameters = {**promised, **stated}
-                return manifest.make(con, ("raw", "written"), name, parameters, roles, trees)
+                again = (
+                    in_types_of_raw(con, "written", roles["sensitive"]) if earlier else "written"
+                )
+                parameters = {**promised, **stated, **series}
+                return manifest.make(con, ("raw", again), name, parameters, roles, trees, earlier)
 
             entered = partial(enter, con, target.name, ledger_key) if ledger else None
             made = _write(con, released.ordered, target, describe, entered, stated=with_manifest)
             console.say(f"{target}: {name}, k = {k}, from {source}")
             console.show_measures(measured)
-            _warn(noticed, roles["qids"], (singled_out, together, *again))
+            _warn(noticed, roles["qids"], (singled_out, together, forged, *again))
             if made and with_manifest:
                 _say_manifest(manifest.beside(target), made)
 
