@@ -102,7 +102,7 @@ class Compared:
         """Which released rows show a sensitive value that no raw row has, class by class."""
         columns = [(self.marks(name), self.raw_marks(name)) for name in self.asked.values]
         new = [~np.isin(shown, held) for shown, held in columns]
-        return np.logical_or.reduce(new, axis=0)
+        return np.asarray(np.logical_or.reduce(new, axis=0))
 
     def genuine(self) -> "Compared":
         """Return the same without counterfeit rows."""

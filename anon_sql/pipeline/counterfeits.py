@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.core.arrow import integers
 from anon_sql.errors import AnonError, listed
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.source import Source

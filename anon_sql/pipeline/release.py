@@ -126,12 +126,13 @@ def _counterfeits(prepared: Prepared, row_group: Codes, spare: Spare) -> Counter
 
 
 def _strata_and_values(prepared: Prepared) -> tuple[Codes, Codes, int]:
-    """Return the stratum and the sensitive value of each row, int32[n], and how many values there are.
+    """Return the stratum and the sensitive value of each row, int32[n], and the number of values.
 
-    NULL has the number of values.
+    NULL has that number.
     """
     rules = prepared.call.constraint.rules
-    assert prepared.call.strata is not None and rules is not None
+    assert prepared.call.strata is not None
+    assert rules is not None
     strata = as_came(prepared.table, prepared.call.strata)
     values = as_came(prepared.table, rules.value[0][rules.keys[0]])
     return strata, values, int(rules.known[0])

@@ -1,4 +1,4 @@
-"""Read earlier released files, and refuse a release that discloses more with them than alone."""
+"""Go on with earlier releases: refuse a release that discloses more with them than alone."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -6,12 +6,7 @@ from typing import Any
 
 import duckdb
 
-from anon_sql.apps import files, manifest
-from anon_sql.apps.one_value_columns import form_of
-from anon_sql.core.columns import is_number
-from anon_sql.core.labels.one_value import type_of
-from anon_sql.core.names import quote
-from anon_sql.core.roles import fold
+from anon_sql.apps import files
 from anon_sql.errors import AnonError
 
 _OPTION, _LIKE = "--previous", "--like"
@@ -39,84 +34,32 @@ def check_earlier(
         )
 
 
-def read_earlier(
-    con: duckdb.DuckDBPyConnection,
-    function: str,
-    previous: Sequence[Path],
-    roles: Mapping[str, Sequence[str]],
-) -> dict[str, Path]:
-    """Return the files of earlier releases by the name of their relation.
+def counted_apart(
+    con: duckdb.DuckDBPyConnection, roles: Mapping[str, Sequence[str]]
+) -> tuple[int, str]:
+    """Return how many rows of ``released`` are counterfeits, and a relation of the others.
 
-    roles: column names by role. Sensitive columns get the types of ``raw``. So do columns of a CSV
-    that could be means: ``composition`` refuses means, but cannot tell them from labels in text.
+    Measures of loss read the others.
     """
-    types = _types(con, "raw")
-    found = {}
-    for at, path in enumerate(previous):
-        table = f"earlier_{at}"
-        files.read(con, path, table, labels=True, called=(function, _OPTION))
-        wanted = {fold(name): types.get(fold(name)) for name in roles["sensitive"]}
-        if files.kind(path)[0] == "csv" and not _shows_labels(path):
-            wanted |= _perhaps_means(con, table, {n: types.get(fold(n)) for n in roles["qids"]})
-        found[_cast(con, table, wanted)] = path
-    return found
-
-
-def in_types_of_raw(con: duckdb.DuckDBPyConnection, table: str, sensitive: Sequence[str]) -> str:
-    """Return a view of a release read from a file, its sensitive columns in the types of ``raw``.
-
-    What is no value of the type becomes NULL.
-    """
-    types = _types(con, "raw")
-    return _cast(con, table, {fold(name): types.get(fold(name)) for name in sensitive}, "TRY_CAST")
-
-
-def added_rows(con: duckdb.DuckDBPyConnection) -> int:
-    """Return how many rows ``released`` has more than ``raw``."""
-    ((added,),) = con.execute(
-        "SELECT (SELECT count(*) FROM released) - (SELECT count(*) FROM raw)"
-    ).fetchall()
-    return int(added)
-
-
-def without_counterfeits(
-    con: duckdb.DuckDBPyConnection, qids: Sequence[str], sensitive: Sequence[str]
-) -> str:
-    """Return a view of ``released`` without counterfeits, which measures of loss can read."""
     con.execute(
         "CREATE TABLE genuine AS FROM __anon_genuine_rows('raw', 'released', "
         "__anon_measure_call('raw', $qids, $sensitive))",
-        {"qids": list(qids), "sensitive": list(sensitive)},
+        {name: list(roles[name]) for name in ("qids", "sensitive")},
     )
-    return "genuine"
+    ((added,),) = con.execute(
+        "SELECT (SELECT count(*) FROM released) - (SELECT count(*) FROM genuine)"
+    ).fetchall()
+    return int(added), "genuine"
 
 
-def _types(con: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
-    held = con.table(table)
-    return {fold(name): str(kind) for name, kind in zip(held.columns, held.types, strict=True)}
-
-
-def _shows_labels(path: Path) -> bool:
-    """Return whether the manifest beside a released file says that it shows labels."""
-    beside = manifest.beside(path)
-    return beside.is_file() and form_of(manifest.read("release", beside)) is None
-
-
-def _perhaps_means(
-    con: duckdb.DuckDBPyConnection, table: str, kinds: Mapping[str, str | None]
-) -> dict[str, str | None]:
-    """Return the types of means for the columns of numbers in which no row shows a range."""
-    held = _types(con, table)
-    found: dict[str, str | None] = {}
-    for name, kind in kinds.items():
-        if kind is None or fold(name) not in held or not is_number("release", name, kind):
-            continue
-        wanted = type_of(kind, "mean")
-        own = next(column for column in con.table(table).columns if fold(column) == fold(name))
-        only = f"bool_and({quote(own)} IS NULL OR TRY_CAST({quote(own)} AS {wanted}) IS NOT NULL)"
-        if con.sql(f"SELECT {only} FROM {quote(table)}").fetchall() == [(True,)]:
-            found[fold(name)] = wanted
-    return found
+def counted(added: int) -> str | None:
+    """Return a sentence on counterfeits; None if there are none."""
+    rows = (
+        "1 counterfeit row, of nobody, shows"
+        if added == 1
+        else f"{added:,} counterfeit rows, of nobody, show"
+    )
+    return f"{rows} values that have left" if added else None
 
 
 def earlier_parameters(
@@ -162,19 +105,3 @@ def require_apart(
             f"see docs/releasing-again.md, or allow a share with {_OPTION}-share",
         )
     return None if example is None else f"disclosed by all releases together: {example}"
-
-
-def _cast(
-    con: duckdb.DuckDBPyConnection,
-    table: str,
-    types: Mapping[str, str | None],
-    cast: str = "CAST",
-) -> str:
-    """Make a view of a table with columns cast to types by folded name, None to leave them out."""
-    held = {name: types.get(fold(name)) for name in con.table(table).columns}
-    replaced = ", ".join(
-        f"{cast}({quote(n)} AS {kind}) AS {quote(n)}" for n, kind in held.items() if kind
-    )
-    shown = f"* REPLACE ({replaced})" if replaced else "*"
-    con.execute(f"CREATE VIEW {quote(table + '_cast')} AS SELECT {shown} FROM {quote(table)}")
-    return f"{table}_cast"

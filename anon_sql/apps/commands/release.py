@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,14 +14,14 @@ from anon_sql import methods
 from anon_sql.apps import console, files, manifest
 from anon_sql.apps.commands import arguments
 from anon_sql.apps.commands.arguments import Columns
+from anon_sql.apps.commands.choices import Effort, Format, Suppressed
+from anon_sql.apps.commands.earlier_files import in_types_of_raw, read_earlier
 from anon_sql.apps.commands.earlier_releases import (
-    added_rows,
     check_earlier,
+    counted,
+    counted_apart,
     earlier_parameters,
-    in_types_of_raw,
-    read_earlier,
     require_apart,
-    without_counterfeits,
 )
 from anon_sql.apps.commands.ledger_file import check_ledger, enter, open_ledger
 from anon_sql.apps.commands.option_words import in_options
@@ -39,30 +38,6 @@ from anon_sql.hosts.parts.in_parts import Parts
 from anon_sql.hosts.whole_file import remove_unfinished, whole_file
 
 STOPPED = "release: stopped on request; nothing was written"
-
-
-class Format(StrEnum):
-    """Formats of generalized values."""
-
-    LABEL = "label"
-    TYPED = "typed"
-    MEAN = "mean"
-    MEDIAN = "median"
-
-
-class Effort(StrEnum):
-    """Efforts of anonymize."""
-
-    FAST = "fast"
-    GOOD = "good"
-    BEST = "best"
-
-
-class Suppressed(StrEnum):
-    """Ways to treat suppressed rows."""
-
-    KEEP = "keep"
-    DROP = "drop"
 
 
 def release(
@@ -156,8 +131,11 @@ def release(
         matter = arguments.weights("release", weights)
         chosen = {"format": format_.value, "strata": arguments.names(strata), "weights": matter}
         own: dict[str, Any] = {"effort": effort and effort.value, "invariant": invariant or None}
-        own |= {"suppression_limit": suppression_limit, "like": like and like.name}
-        own["counterfeits"] = counterfeits or None
+        own |= {
+            "suppression_limit": suppression_limit,
+            "like": like and like.name,
+            "counterfeits": counterfeits or None,
+        }
         options = _options(method, chosen, own)
         asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t, "beta": beta}
         asked |= {"delta": delta, "entity": entity, "suppressed": suppressed.value, "seed": seed}
@@ -177,17 +155,13 @@ def release(
             earlier = read_earlier(con, "release", previous, roles)
             call |= earlier_parameters(con, like, list(earlier) if invariant else [])
             released = held.enter_context(in_table(con, name, call, target, wishes))
-            added = added_rows(con) if counterfeits else 0
-            genuine = (
-                without_counterfeits(con, roles["qids"], roles["sensitive"]) if added else None
-            )
+            added, genuine = counted_apart(con, roles) if counterfeits else (0, "released")
             measured = released.measures or arguments.measured(
                 con,
                 "FROM utility('raw', ?, k := ?, qids := ?, hierarchy := ?, weights := ?)",
-                [genuine or "released", k, roles["qids"], trees, matter],
+                [genuine, k, roles["qids"], trees, matter],
             )
             together = require_apart(con, list(earlier), previous_share, call) if earlier else None
-            forged = f"counterfeits, rows of nobody: {added:,}" if counterfeits else None
             labelled = [*roles["qids"], *roles["sensitive"]]
             kept = kept_columns(con, "released", labelled)
             if REST in roles["keep"]:
@@ -195,21 +169,20 @@ def release(
             singled_out = (
                 None if released.measures else unique_on_kept(con, "released", kept, unique_share)
             )
-            series = {"previous_share": previous_share, "counterfeits": added}
+            stated.update(previous_share=previous_share, counterfeits=added)
 
             def describe() -> dict[str, Any]:
                 cast_values(con, "release", "written", roles["qids"], format_.value)
-                again = (
-                    in_types_of_raw(con, "written", roles["sensitive"]) if earlier else "written"
+                again = in_types_of_raw(con, "written", roles["sensitive"] if earlier else [])
+                return manifest.make(
+                    con, ("raw", again), name, {**promised, **stated}, roles, trees, earlier
                 )
-                parameters = {**promised, **stated, **series}
-                return manifest.make(con, ("raw", again), name, parameters, roles, trees, earlier)
 
             entered = partial(enter, con, target.name, ledger_key) if ledger else None
             made = _write(con, released.ordered, target, describe, entered, stated=with_manifest)
             console.say(f"{target}: {name}, k = {k}, from {source}")
             console.show_measures(measured)
-            _warn(noticed, roles["qids"], (singled_out, together, forged, *again))
+            _warn(noticed, roles["qids"], (singled_out, together, counted(added), *again))
             if made and with_manifest:
                 _say_manifest(manifest.beside(target), made)
 

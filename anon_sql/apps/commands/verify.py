@@ -11,7 +11,7 @@ import typer
 import anon_sql
 from anon_sql.apps import console, files, manifest, verifying
 from anon_sql.apps.commands import arguments
-from anon_sql.apps.commands.earlier_releases import in_types_of_raw, read_earlier
+from anon_sql.apps.commands.earlier_files import in_types_of_raw, read_earlier
 from anon_sql.apps.csv_files.dialect import Dialect, dialect
 from anon_sql.apps.one_value_columns import cast_values, form_of
 from anon_sql.apps.stopping import stoppable
@@ -99,9 +99,7 @@ def _checks(
     cast_values(con, "verify", "released", written["roles"]["qids"], form_of(written))
     trees = arguments.read_hierarchy(con, "verify", hierarchy, "hierarchy")
     earlier = read_earlier(con, "verify", previous, written["roles"])
-    shown = (
-        in_types_of_raw(con, "released", written["roles"]["sensitive"]) if earlier else "released"
-    )
+    shown = in_types_of_raw(con, "released", written["roles"]["sensitive"] if earlier else [])
     stated = {**written["parameters"], **manifest.series(written)}
     made = manifest.make(
         con, ("raw", shown), written["method"], stated, written["roles"], trees, earlier
