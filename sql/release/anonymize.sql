@@ -33,6 +33,10 @@
 --   values that every class shows whole (m-invariance, Xiao and Tao 2007). previous: name, or list of
 --   the names, of all earlier releases of such a series, or NULL; this release keeps their groups, so
 --   that all releases together leave at least l values of everybody.
+-- counterfeits: with previous, whether rows of nobody are added where a value that has left must be
+--   shown; without it that is an error. Each class has as many of such a value as of the rarest other
+--   value of its group. audit(…, counterfeits := n) counts them apart. No kept columns, t, beta or
+--   delta, nor suppressed := 'drop'.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
