@@ -15,6 +15,7 @@ ENDING = ".anon.json"
 # parameters of a release that its manifest states, and one that only the audit reads
 PROMISED = ("k", "l", "t", "beta", "delta", "l_kind", "c", "entity", "suppressed", "seed")
 UNIQUE = "unique_share"
+SERIES = ("invariant", "previous_share", "counterfeits")  # how it goes on with earlier releases
 STATEMENT = ("purpose", "recipient", "assumptions")  # what a release is for, in words
 ROLES = ("qids", "sensitive", "identifiers", "keep")  # as functions call them
 _SHAPE: dict[str, Any] = {
@@ -43,19 +44,23 @@ def make(
     parameters: Mapping[str, Any],
     roles: Mapping[str, Any],
     hierarchy: str | None,
+    earlier: Mapping[str, Path] | None = None,
 ) -> dict[str, Any]:
     """Return the manifest of a release, without the hash of its file.
 
     tables: names of the raw table and of the release. parameters: those of PROMISED, UNIQUE,
-    STATEMENT and ``options``. roles: column names by ROLES. hierarchy: the relation, or None.
+    SERIES, STATEMENT and ``options``. roles: column names by ROLES. hierarchy: the relation, or
+    None. earlier: the files of earlier releases, by relation.
     """
+    stated = (*PROMISED, UNIQUE, *SERIES, *STATEMENT, "options")
     given = {
         "raw": tables[0],
         "released": tables[1],
         "method": method,
-        **{name: parameters.get(name) for name in (*PROMISED, UNIQUE, *STATEMENT, "options")},
+        **{name: parameters.get(name) for name in stated},
         **{name: roles[name] for name in ROLES},
         "hierarchy": hierarchy,
+        "previous": list(earlier) if earlier else None,
     }
     given = {name: value for name, value in given.items() if value is not None}
     listed = ", ".join(f"{name} := ${name}" for name in given)
@@ -63,7 +68,17 @@ def make(
         f"SELECT to_json(made)::VARCHAR FROM anon_manifest({listed}) AS made", given
     ).fetchall()
     made: dict[str, Any] = json.loads(text)
+    if earlier:
+        made["series"]["previous"] = [
+            {"name": path.name, "sha256": digest(path)} for path in earlier.values()
+        ]
     return made
+
+
+def series(written: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part ``series`` of a manifest; of an older one, that of a first release."""
+    first = {"invariant": False, "previous": [], "previous_share": 0, "counterfeits": 0}
+    return {**first, **written.get("series", {})}
 
 
 def digest(path: Path) -> str:

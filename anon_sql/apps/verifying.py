@@ -1,6 +1,6 @@
 """Check a released file against its manifest; each check is a sentence that holds or fails."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isclose
 from pathlib import Path
@@ -26,6 +26,15 @@ def of_file(written: Mapping[str, Any], path: Path) -> Check:
     """Check that the file is, byte by byte, the one that the manifest was written for."""
     same = manifest.digest(path) == written["output"]["sha256"]
     return Check("the file is the one that was written", same, "another SHA-256")
+
+
+def of_earlier(written: Mapping[str, Any], previous: Sequence[Path]) -> Iterator[Check]:
+    """Check that these files are the earlier releases that the manifest names."""
+    stated = sorted(each["sha256"] for each in manifest.series(written)["previous"])
+    if stated or previous:
+        same = sorted(map(manifest.digest, previous)) == stated if previous else None
+        what = "the earlier releases are those that were named"
+        yield Check(what if previous else f"{what}: --previous names none", same, "others")
 
 
 def of_release(
@@ -68,6 +77,9 @@ def of_pair(written: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Che
         required = "" if check["required"] is None else f", {check['required']:g} required"
         found = "unknown" if check["found"] is None else f"{check['found']:.4g}"
         yield Check(f"audit: {check['property']}", check["passed"], found + required)
+    if not made["series"]["previous"]:
+        checks = [each for each in written["checks"] if each["property"] != "composition"]
+        written = {**written, "checks": checks}
     made, written = _by_attribute(made), _by_attribute(written)
     for name in ("roles", "achieved", "checks", "measures", "loss"):
         yield Check(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from anon_sql.core.options import Choice, Number, Option, OrNull, Positive, Whole, read
+from anon_sql.core.options import Choice, Number, Option, OrNull, Positive, Relations, Whole, read
 from anon_sql.core.roles import Roles, fold
 from anon_sql.errors import AnonError
 from anon_sql.measures.diversity import KIND, C
@@ -22,7 +22,9 @@ _OPTIONS: dict[str, Option] = {
     "c": C,
     "suppressed": Choice(("keep", "drop")),
     "synthetic": Whole(0),
+    "counterfeits": Whole(0),
     "unique_share": Number(0, 1),
+    "previous": Relations(),
     "previous_share": Number(0, 1),
 }
 
@@ -31,10 +33,9 @@ _OPTIONS: dict[str, Option] = {
 class Asked:
     """k, l, t: None where they are only measured; beta, delta: None where they are not.
 
-    entity: the column that tells persons apart.
-
-    unique_share: largest share of rows that may be unique on the kept columns together;
-    previous_share: of persons whom the release and earlier ones disclose together.
+    entity: the column that tells persons apart. synthetic, counterfeits: rows that were added.
+    unique_share: largest share of rows that may be unique on the kept columns together; previous:
+    names of earlier releases; previous_share: of persons whom all releases disclose together.
     types: SQL type by quasi-identifier; values: by sensitive column.
     identifiers, loose (without a role): columns that the release has; shared: all of the raw
     table's others that it has; dropped: kept ones that it lacks; added: its own.
@@ -49,7 +50,9 @@ class Asked:
     c: float
     suppressed: str
     synthetic: int
+    counterfeits: int
     unique_share: float
+    previous: Any
     previous_share: float
     entity: str | None
     types: Mapping[str, str]
@@ -87,6 +90,9 @@ def asked(
                 "none",
                 "pass sensitive := ['illness', …]",
             )
+    if checked["counterfeits"] and (not roles.sensitive or checked["l_kind"] != "distinct"):
+        rule = "counterfeits must come with a sensitive column and distinct values"
+        raise AnonError(NAME, rule, checked["l_kind"] if roles.sensitive else "none")
     person = _entity(options["entity"], raw, roles.quasi)
     others = [name for name in raw if name not in roles.quasi]
     shared = tuple(name for name in others if fold(name) in release)

@@ -1,7 +1,7 @@
 """The rows of a raw table beside the classes of its release, as an audit compares them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +96,22 @@ class Compared:
     def marks(self, name: str) -> Marks:
         """Of the released rows, class by class."""
         return _marks(self.released.marks, name)
+
+    @cached_property
+    def counterfeit(self) -> Bools:
+        """Which released rows show a sensitive value that no raw row has, class by class."""
+        columns = [(self.marks(name), self.raw_marks(name)) for name in self.asked.values]
+        new = [~np.isin(shown, held) for shown, held in columns]
+        return np.asarray(np.logical_or.reduce(new, axis=0))
+
+    def genuine(self) -> "Compared":
+        """Return the same without counterfeit rows."""
+        held = ~self.counterfeit
+        sizes = np.bincount(self.class_of[held], minlength=len(self.sizes))
+        marks = {
+            name: values.filter(pa.array(held)) for name, values in self.released.marks.items()
+        }
+        return replace(self, released=replace(self.released, sizes=pa.array(sizes), marks=marks))
 
     def hashes(self) -> tuple[Marks, Marks]:
         """Of each raw and each released row, over the columns that both have."""

@@ -117,6 +117,10 @@ class Constraint:
         """Return the same constraint with another k."""
         return replace(self, k=k, rules=self.rules._replace(k=k) if self.rules else None)
 
+    def of_any_diversity(self) -> "Constraint":
+        """Return the same constraint with an l of 1."""
+        return replace(self, rules=self.rules._replace(l=1.0)) if self.rules else self
+
     def legal(self, classes: Codes, count: int) -> npt.NDArray[np.bool_]:
         """Return which of ``count`` classes are legal, bool[count].
 

@@ -113,11 +113,14 @@ class Flag:
 
 @dataclass(frozen=True)
 class Relations:
-    """Names of relations, or what SQL has read from them; NULL for none."""
+    """A name or a list of names of relations, or what SQL has read from them; NULL for none."""
 
     def read(self, function: str, name: str, value: Any) -> Any:
+        rule = f"{name} must be a name or a list of names of relations"
         if value is not None and not isinstance(value, (str, list, dict)):
-            raise AnonError(function, f"{name} must be names of relations", kind(value))
+            raise AnonError(function, rule, kind(value))
+        if isinstance(value, list) and not all(isinstance(each, str) for each in value or [None]):
+            raise AnonError(function, rule, "another list" if value else "an empty list")
         return value
 
 

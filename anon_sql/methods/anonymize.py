@@ -43,6 +43,7 @@ LOW, HIGH = 3.0, 10.0  # price of shortfalls, before classes merge and once they
     rounds=OrNull(Whole(0)),
     suppression_limit=OrNull(Number(0, 1)),
     invariant=Flag(),
+    counterfeits=Flag(),
     previous=Relations(),
 )
 def anonymize(table: QuasiTable, call: Call) -> Partition:

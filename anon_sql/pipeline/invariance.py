@@ -4,11 +4,12 @@ Source: Xiao and Tao (2007), who require that all classes of a person show the s
 m sensitive values. Departure: here the set is a function of the value. The values are split into
 groups of at least l, and every class shows one or more groups whole, so that any intersection of
 what several releases show about anybody is empty or has at least l values, whoever joined, left or
-changed. Neither persons nor their earlier classes have to be known, and no counterfeit row is
-added: a group of which a value has no row in the table is an error.
+changed. Neither persons nor their earlier classes have to be known. A group of which a value has no
+row in the table is an error unless counterfeit rows are asked for; see ``counterfeits``.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,15 +27,26 @@ _KEY = "__anon_key_"
 _NULL = b""
 
 
-def invariant_strata(
-    source: Source, request: Request, table: QuasiTable
-) -> npt.NDArray[np.int32] | None:
-    """Return the group of the value of each row in canonical order; None for a plain release.
+@dataclass(frozen=True)
+class ValueGroups:
+    """The groups of values that classes show whole.
+
+    of_row: int32[n], the group of the value of each row in canonical order. lacking: the keys of
+    the values that no row has, by group; empty for a group without any.
+    """
+
+    of_row: npt.NDArray[np.int32]
+    lacking: Mapping[int, list[bytes]]
+
+
+def invariant_groups(source: Source, request: Request, table: QuasiTable) -> ValueGroups | None:
+    """Return the groups of values of an invariant release; None for a plain release.
 
     Raises AnonError, with the number of rows, for values whose groups cannot be shown whole.
     """
     if not request.options.get("invariant"):
         return None
+    counterfeits = request.options["counterfeits"]
     name = _sensitive(request)
     keys = source.keys[name]
     coded = keys if pa.types.is_dictionary(keys.type) else keys.dictionary_encode()
@@ -44,10 +56,11 @@ def invariant_strata(
     least = int(request.l)
     before = (request.options["previous"] or {}).get("classes") or []
     earlier = _earlier(request.function, before, name, least)
-    _require_whole(request.function, counts, earlier)
+    if not counterfeits:
+        _require_whole(request.function, counts, earlier)
     known = {value for group in earlier for value in group}
     added = {value: n for value, n in counts.items() if value not in known}
-    if earlier and 0 < len(added) < least:
+    if (earlier or counterfeits) and 0 < len(added) < least:
         raise AnonError(
             request.function,
             f"values that previous does not show must be at least l, {least}, different ones",
@@ -55,10 +68,12 @@ def invariant_strata(
             "recode them, or leave these rows out",
         )
     groups = [*earlier, *first_groups(added, least, request.k)]
-    groups = large_groups([group for group in groups if group[0] in counts], counts, request.k)
+    used = [group for group in groups if any(value in counts for value in group)]
+    groups = large_groups(used, counts, request.k)
     group_of = {value: at for at, group in enumerate(groups) for value in group}
     group = np.array([group_of.get(word, 0) for word in words], np.int32)
-    return np.asarray(group[of_row[table.order]])
+    lacking = {at: [v for v in values if v not in counts] for at, values in enumerate(groups)}
+    return ValueGroups(np.asarray(group[of_row[table.order]]), lacking)
 
 
 def _sensitive(request: Request) -> str:
@@ -93,7 +108,8 @@ def _earlier(function: str, classes: Sequence[Any], name: str, least: int) -> Gr
             function,
             f"previous must show each value with the same {least - 1} or more others everywhere",
             f"{short} that {'it does' if short == 1 else 'they do'} not",
-            "make the first release with invariant := true and this l",
+            "begin a series with invariant := true and this l; a release that was made without it "
+            "cannot be continued",
         )
     return groups
 
@@ -109,5 +125,5 @@ def _require_whole(function: str, counts: Mapping[bytes, int], groups: Groups) -
             "every value must be shown with all that previous shows with it",
             f"{rows:,} row{'' if rows == 1 else 's'} for which {missing} of these values "
             f"{'is' if missing == 1 else 'are'} not in the table",
-            "leave these rows out of this release",
+            "leave these rows out of this release, or pass counterfeits := true",
         )

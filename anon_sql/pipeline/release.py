@@ -11,6 +11,7 @@ from anon_sql.core.labels.make import Classes, Labels, make_labels
 from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
 from anon_sql.pipeline.alike import merge_alike
+from anon_sql.pipeline.counterfeits import NONE, Counterfeits, Spare, apart, counterfeits
 from anon_sql.pipeline.partition import Prepared, as_came, constraint_of, partition, prepare
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.source import Source
@@ -51,8 +52,10 @@ def release(
     the whole table, if the source has a part of its rows. Raises AnonError if the request cannot be
     satisfied or a check fails; nothing is released then.
     """
+    source, spare = apart(source, request)
     prepared = prepare(source, request, paths, domain)
-    return labelled(prepared, partition(prepared, request.suppressed), source, request, paths)
+    parted = partition(prepared, request.suppressed)
+    return labelled(prepared, parted, source, request, paths, spare)
 
 
 def labelled(
@@ -61,8 +64,13 @@ def labelled(
     source: Source,
     request: Request,
     paths: pa.StructArray | None,
+    spare: Spare | None = None,
 ) -> Release:
-    """Return the release of a partition, which is as ``partition`` returns it; see ``release``."""
+    """Return the release of a partition, which is as ``partition`` returns it; see ``release``.
+
+    spare: the rows to make counterfeits of; the positions of the release are those before they were
+    taken apart from the source.
+    """
     columns, types = prepared.table.columns, list(request.quasi.values())
     values = [source.quasi[name] for name in request.quasi]
     workers = prepared.call.workers
@@ -95,9 +103,39 @@ def labelled(
         )
         group_of, dropped = _groups(request, printed_alike(labels), starred)
         again = merge_alike(prepared, group_of[of_row], dropped, nodes)
-    _require_strata(prepared, group_of[of_row], group_of[starred])
-    position = _ordered(source, request, paths, prepared.domain, group_of[of_row], dropped)
-    return Release(position, of_row[position], dict(zip(request.quasi, labels, strict=True)))
+    row_group = group_of[of_row]
+    _require_legal(source, request, paths, prepared.domain, row_group, dropped)
+    added = NONE if spare is None else _counterfeits(prepared, row_group, spare)
+    _require_strata(prepared, row_group, group_of[starred], added)
+    hashes = source.hashes.to_numpy(zero_copy_only=False)
+    position = np.arange(len(of_row), dtype=np.int32)
+    if spare is not None:
+        position = np.concatenate([spare.own, added.position])
+        of_row, row_group = (np.append(each, each[added.like]) for each in (of_row, row_group))
+        hashes = spare.hashes[position]
+    order = _ordered(row_group, hashes, dropped)
+    shown = dict(zip(request.quasi, labels, strict=True))
+    return Release(position[order], of_row[order], shown)
+
+
+def _counterfeits(prepared: Prepared, row_group: Codes, spare: Spare) -> Counterfeits:
+    """Return the counterfeits of each group of rows with equal labels; row_group: int32[n]."""
+    strata, values, known = _strata_and_values(prepared)
+    function = prepared.call.function
+    return counterfeits(function, row_group, strata, values, known, prepared.lacking, spare)
+
+
+def _strata_and_values(prepared: Prepared) -> tuple[Codes, Codes, int]:
+    """Return the stratum and the sensitive value of each row, int32[n], and the number of values.
+
+    NULL has that number.
+    """
+    rules = prepared.call.constraint.rules
+    assert prepared.call.strata is not None
+    assert rules is not None
+    strata = as_came(prepared.table, prepared.call.strata)
+    values = as_came(prepared.table, rules.value[0][rules.keys[0]])
+    return strata, values, int(rules.known[0])
 
 
 def _classes(of_row: Codes, real: npt.NDArray[np.bool_] | None) -> Classes:
@@ -134,21 +172,28 @@ def _groups(
     return group_of, dropped
 
 
-def _require_strata(prepared: Prepared, group_of: Codes, starred: Codes) -> None:
+def _require_strata(
+    prepared: Prepared, group_of: Codes, starred: Codes, added: Counterfeits
+) -> None:
     """Raise AnonError if a group of rows with equal labels crosses strata.
 
     Groups of different values may print alike, but must show all values of each.
 
-    group_of: int32[n], the group of each row. starred: the groups of suppressed rows.
+    group_of: int32[n], the group of each row. starred: the groups of suppressed rows. added: the
+    counterfeits of these rows.
     """
     call = prepared.call
     if call.strata is None:
         return
-    strata = as_came(prepared.table, call.strata)
     if call.whole and call.constraint.rules is not None:
-        rules = call.constraint.rules
-        values = as_came(prepared.table, rules.value[0][rules.keys[0]])
-        broken = broken_classes(group_of, strata, values, int(rules.known[0]))
+        strata, values, known = _strata_and_values(prepared)
+        every = known + sum(map(len, prepared.lacking.values()))
+        broken = broken_classes(
+            np.append(group_of, group_of[added.like]),
+            np.append(strata, strata[added.like]),
+            np.append(np.where(values < known, values, every), added.value + known),
+            every,
+        )
         if broken:
             raise AnonError(
                 call.function,
@@ -157,6 +202,7 @@ def _require_strata(prepared: Prepared, group_of: Codes, starred: Codes) -> None
                 "nothing was released; please report this",
             )
         return
+    strata = as_came(prepared.table, call.strata)
     first = np.empty(int(group_of.max()) + 1, np.int32)
     first[group_of] = strata
     crossing = np.setdiff1d(group_of[strata != first[group_of]], starred)
@@ -169,20 +215,15 @@ def _require_strata(prepared: Prepared, group_of: Codes, starred: Codes) -> None
         )
 
 
-def _ordered(
+def _require_legal(
     source: Source,
     request: Request,
     paths: pa.StructArray | None,
     domain: Domain | None,
     row_group: Codes,
     dropped: npt.NDArray[np.bool_],
-) -> Codes:
-    """Return the positions of the released rows in their order, int32[r].
-
-    row_group: int32[n], the group of each row. Raises AnonError for a group that is not legal.
-    """
-    from anon_sql.kernels.hash import grouping
-
+) -> None:
+    """Raise AnonError for a group that is not legal; row_group: int32[n], the group of each row."""
     groups = len(dropped)
     counted = None if source.real is None else np.flatnonzero(source.real).astype(np.int32)
     limits = constraint_of(source, request, paths, counted, domain)
@@ -195,7 +236,14 @@ def _ordered(
             f"{illegal} that {'does' if illegal == 1 else 'do'} not",
             "nothing was released; please report this",
         )
-    order, starts = grouping.group(row_group, groups)
-    hashes = source.hashes.to_numpy(zero_copy_only=False)
+
+
+def _ordered(
+    row_group: Codes, hashes: npt.NDArray[np.uint64], dropped: npt.NDArray[np.bool_]
+) -> Codes:
+    """Return the released rows in their order, int32[r]; row_group: int32[n], of each row."""
+    from anon_sql.kernels.hash import grouping
+
+    order, starts = grouping.group(row_group, len(dropped))
     arranged: Codes = grouping.arrange(order, starts, hashes)
     return arranged[~dropped[row_group[arranged]]] if dropped.any() else arranged

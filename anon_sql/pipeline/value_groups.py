@@ -59,10 +59,14 @@ def earlier_groups(classes: Sequence[set[bytes]]) -> Groups:
 
 def large_groups(groups: Groups, counts: Mapping[bytes, int], k: int) -> Groups:
     """Return groups of at least k rows each; smaller ones join the next smallest."""
-    parts = sorted(groups, key=lambda group: -sum(counts[value] for value in group))
-    while len(parts) > 1 and sum(counts[value] for value in parts[-1]) < k:
+    parts = sorted(groups, key=lambda group: -_rows(group, counts))
+    while len(parts) > 1 and _rows(parts[-1], counts) < k:
         parts[-2:] = [parts[-2] + parts[-1]]
     return parts
+
+
+def _rows(group: list[bytes], counts: Mapping[bytes, int]) -> int:
+    return sum(counts.get(value, 0) for value in group)
 
 
 def broken_classes(classes: Codes, groups: Codes, values: Codes, known: int) -> int:

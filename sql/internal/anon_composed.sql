@@ -6,6 +6,11 @@ CREATE OR REPLACE MACRO __anon_names(x) AS CASE
     ELSE TRY_CAST(x AS VARCHAR[])
 END;
 
+-- Return whether x is a name, or a list of at least one name.
+CREATE OR REPLACE MACRO __anon_all_named(x) AS coalesce(
+    system.main.len(__anon_names(x)) > 0
+    AND system.main.len(__anon_names(x)) = system.main.list_count(__anon_names(x)), false);
+
 -- Return one row, __anon_persons: one struct of lists, with the quasi-identifiers of the raw table,
 -- the key of the id column as __anon_id_<name>, and __anon_count, the rows that are alike in these.
 CREATE OR REPLACE MACRO __anon_person_rows(__anon_raw, __anon_id, __anon_call) AS TABLE

@@ -9,9 +9,11 @@ WHERE false;
 
 -- Return one row, __anon_told: the texts of the distinct values of entity, and their hashes.
 CREATE OR REPLACE MACRO __anon_persons_of(
-    __anon_function, __anon_tbl, __anon_entity, __anon_key
+    __anon_function, __anon_tbl, __anon_entity, __anon_key, __anon_ledger := NULL
 ) AS TABLE
-WITH __anon_listed AS (
+WITH
+__anon_no_ledger AS NOT MATERIALIZED (FROM __anon_ledger_columns()),
+__anon_listed AS (
     SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_lists
     FROM (
         SELECT system.main.list(DISTINCT COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
@@ -20,10 +22,17 @@ WITH __anon_listed AS (
         FROM (SELECT *, 0::TINYINT AS __anon_zero FROM query_table(__anon_tbl)))
 )
 SELECT __anon_hashed_persons(system.main.struct_pack(
-    function := __anon_function, entity := __anon_entity, types := __anon_types,
+    function := __anon_function, entity := __anon_entity, types := __anon_own.__anon_types,
+    ledger := __anon_entries.__anon_types,
     lists := __anon_lists, key := __anon_hold_key(__anon_function, __anon_db(), __anon_key)))
     AS __anon_told
-FROM __anon_listed, __anon_types(__anon_tbl);
+FROM
+    __anon_listed, __anon_types(__anon_tbl) AS __anon_own,
+    __anon_types(coalesce(__anon_ledger, '__anon_no_ledger')) AS __anon_entries;
+
+-- Return the entries of a ledger; a relation that is none has NULL for what it lacks.
+CREATE OR REPLACE MACRO __anon_ledger_entries(__anon_ledger) AS TABLE
+FROM __anon_ledger_columns() UNION ALL BY NAME FROM query_table(__anon_ledger);
 
 -- Return one row, __anon_sha256: of the rows of a relation in any order, as JSON.
 CREATE OR REPLACE MACRO __anon_rows_sha256(__anon_tbl) AS TABLE

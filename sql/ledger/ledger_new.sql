@@ -12,12 +12,12 @@ __anon_entries AS (
     SELECT
         system.main.list(key_check) AS __anon_checks,
         system.main.flatten(system.main.list(person_hashes)) AS __anon_hashes
-    FROM query_table(ledger)
+    FROM __anon_ledger_entries(ledger)
 ),
 __anon_new AS (
     SELECT system.main.unnest(__anon_new_persons(__anon_told, __anon_checks, __anon_hashes))
         AS __anon_text
-    FROM __anon_persons_of('ledger_new', tbl, entity, key), __anon_entries
+    FROM __anon_persons_of('ledger_new', tbl, entity, key, ledger), __anon_entries
 ),
 __anon_rows AS (
     SELECT *, COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'

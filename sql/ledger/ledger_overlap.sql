@@ -6,7 +6,7 @@
 -- Returns: a row per entry of the ledger: release, released_at (TIMESTAMP, UTC), persons (of that
 --   release), shared (those who are in the table, too), share (of the persons of the table, 0…1).
 --   The last two are NULL for an entry that was made with another key.
--- Errors: an unknown entity or one with NULL, a key as in anon_pseudonym.
+-- Errors: a table that is no ledger, an unknown entity or one with NULL, a key as in anon_pseudonym.
 -- Example: SELECT * FROM ledger_overlap('people', 'anon_ledger', entity := 'city', key := '0123456789abcdef');
 CREATE OR REPLACE MACRO ledger_overlap(tbl, ledger, entity := NULL, key := 'env:ANON_KEY') AS TABLE
 SELECT
@@ -15,5 +15,5 @@ SELECT
         system.main.len(system.main.list_intersect(person_hashes, __anon_told.hashes)), NULL)
         AS shared,
     shared / system.main.nullif(system.main.len(__anon_told.hashes), 0) AS share
-FROM query_table(ledger), __anon_persons_of('ledger_overlap', tbl, entity, key)
+FROM __anon_ledger_entries(ledger), __anon_persons_of('ledger_overlap', tbl, entity, key, ledger)
 ORDER BY released_at, release;

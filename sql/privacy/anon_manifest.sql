@@ -9,20 +9,24 @@
 -- qids, sensitive, identifiers, keep: roles; NULL means as declared in comments on the raw table.
 -- purpose, recipient: texts that say what the release is for and who receives it. assumptions: a list
 --   of texts on what recipients know and may do.
+-- invariant: whether the release belongs to a series, as in anonymize; it is recorded unchanged.
+--   previous, previous_share, counterfeits: as in audit.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- Returns: one row of numbers, texts, lists and structs: manifest (1, the version of the format),
 --   statement (purpose, recipient, assumptions),
 --   versions, method, parameters, roles (names by role; columns in without_role are kept
 --   unchanged), raw, achieved (k, l, t,
---   beta, delta), checks (property, required, found, passed, as in audit),
---   measures (as in utility), loss (as in attribute_loss). COPY writes it as JSON.
+--   beta, delta), series (invariant, previous: name and rows_sha256, as in a ledger, of each earlier
+--   release, previous_share, counterfeits), checks (property, required, found, passed, as in audit),
+--   measures (as in utility), loss (as in attribute_loss), both without counterfeits. COPY writes it as JSON.
 -- Errors: those of audit and utility.
 -- Example: SELECT * FROM anon_manifest('people', 'release', 'rayden', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO anon_manifest(
     raw, released, method := NULL, k := NULL, l := NULL, t := NULL, l_kind := 'distinct', c := 3,
     entity := NULL, seed := NULL, options := NULL, qids := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, hierarchy := NULL, suppressed := 'keep', unique_share := 0,
-    beta := NULL, delta := NULL, purpose := NULL, recipient := NULL, assumptions := NULL
+    beta := NULL, delta := NULL, purpose := NULL, recipient := NULL, assumptions := NULL,
+    invariant := false, previous := NULL, previous_share := 0, counterfeits := 0
 ) AS TABLE
 WITH
 __anon_assigned AS MATERIALIZED (
@@ -42,15 +46,20 @@ __anon_audited AS MATERIALIZED (
         raw, released, k := k, l := coalesce(l, 1), t := coalesce(t, 1), qids := qids,
         sensitive := sensitive, identifiers := identifiers, keep := keep, l_kind := l_kind, c := c,
         hierarchy := hierarchy, entity := entity, suppressed := suppressed,
-        unique_share := unique_share, beta := beta, delta := delta)
+        unique_share := unique_share, beta := beta, delta := delta,
+        previous := previous, previous_share := previous_share, counterfeits := counterfeits)
+),
+__anon_genuine AS NOT MATERIALIZED (
+    FROM __anon_genuine_rows(raw, released, __anon_measure_call(raw, qids, sensitive))
 ),
 __anon_measured_once AS MATERIALIZED (
     SELECT struct_pack(*COLUMNS(*)) AS __anon_measures
-    FROM utility(raw, released, k := coalesce(k, 5), qids := qids, hierarchy := hierarchy)
+    FROM utility(raw, if(counterfeits > 0, '__anon_genuine', released), k := coalesce(k, 5), qids := qids, hierarchy := hierarchy)
 ),
 __anon_lost_once AS MATERIALIZED (
     SELECT list({'attribute': attribute, 'ncp': ncp}) AS __anon_loss
-    FROM attribute_loss(raw, released, qids := qids, hierarchy := hierarchy)
+    FROM attribute_loss(
+        raw, if(counterfeits > 0, '__anon_genuine', released), qids := qids, hierarchy := hierarchy)
 )
 SELECT
     1 AS manifest,
@@ -83,7 +92,13 @@ SELECT
         'beta': __anon_found_of(__anon_checks, 'beta'),
         'delta': __anon_found_of(__anon_checks, 'delta')
     } AS achieved,
+    {
+        'invariant': invariant, 'previous': __anon_earlier, 'previous_share': previous_share,
+        'counterfeits': counterfeits
+    } AS series,
     __anon_checks AS checks,
     __anon_measures AS measures,
     __anon_loss AS loss
-FROM __anon_assigned, __anon_audited, __anon_measured_once, __anon_lost_once;
+FROM
+    __anon_assigned, __anon_audited, __anon_measured_once, __anon_lost_once,
+    __anon_earlier_hashes(previous);

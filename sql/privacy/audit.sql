@@ -4,6 +4,7 @@
 -- rows cannot be distinguished from lost ones. 'k', 'l', 't', 'beta', 'delta': of the worst class, as
 -- in k_anonymity, l_diversity, t_closeness, beta_likeness and delta_disclosure; l and t are not
 -- measured if they are NULL, and beta and delta are left out.
+-- 'counterfeits', if there are any: released rows whose sensitive value no raw row has.
 -- 'suppressed rows': none, or k, shown as * or left out.
 -- 'kept values': released rows whose values beside the labels match no remaining raw row; all rows if
 -- the release lacks a column with the role keep.
@@ -48,6 +49,8 @@
 -- unique_share: largest share of rows that may be unique on the kept columns together, 0…1.
 -- previous: list of the names of 1 to 11 earlier releases of persons in the raw table; NULL for none.
 -- previous_share: largest share of persons that may be disclosed by the releases together, 0…1.
+-- counterfeits: number of rows that anonymize has added with counterfeits := true. These are the rows
+--   whose sensitive value no raw row has. They count for l and 'composition', and for nothing else.
 -- Returns: property, required, found (numbers), passed (BOOLEAN), example (labels, names of columns
 --   or counts).
 -- Errors: no quasi-identifier, one or a sensitive column that the release lacks, columns of other
@@ -58,7 +61,8 @@ CREATE OR REPLACE MACRO audit(
     raw, released, k := NULL, l := NULL, t := NULL, qids := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, l_kind := 'distinct', c := 3, hierarchy := NULL,
     entity := NULL, suppressed := 'keep', synthetic := 0, unique_share := 0,
-    beta := NULL, delta := NULL, previous := NULL, previous_share := 0
+    beta := NULL, delta := NULL, previous := NULL, previous_share := 0,
+    counterfeits := 0
 ) AS TABLE
 -- A CTE is bound if it is named: without earlier releases the second one costs nothing.
 WITH
@@ -74,7 +78,7 @@ FROM __anon_audited(
     raw, released, k, {
         'l': l, 't': t, 'l_kind': l_kind, 'c': c, 'entity': entity, 'suppressed': suppressed,
         'synthetic': synthetic, 'unique_share': unique_share, 'beta': beta, 'delta': delta,
-        'previous_share': previous_share},
+        'previous': previous, 'previous_share': previous_share, 'counterfeits': counterfeits},
     hierarchy, __anon_call_of(
         raw, qids, sensitive, identifiers, keep, NULL, __anon_entity_of(entity), true))
-UNION ALL FROM query_table(if(previous IS NULL, '__anon_alone', '__anon_together'));
+UNION ALL FROM query_table(if(__anon_all_named(previous), '__anon_together', '__anon_alone'));

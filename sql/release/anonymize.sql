@@ -33,6 +33,10 @@
 --   values that every class shows whole (m-invariance, Xiao and Tao 2007). previous: name, or list of
 --   the names, of all earlier releases of such a series, or NULL; this release keeps their groups, so
 --   that all releases together leave at least l values of everybody.
+-- counterfeits: with previous, whether rows of nobody are added where a value that has left must be
+--   shown; without it that is an error. Each class has as many of such a value as of the rarest other
+--   value of its group. audit(…, counterfeits := n) counts them apart. No kept columns, t, beta or
+--   delta, nor suppressed := 'drop'.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -44,8 +48,10 @@ CREATE OR REPLACE MACRO anonymize(
     effort := 'good', time_limit := 30, rounds := NULL,
     hierarchy := NULL, beta := NULL, delta := NULL,
     strata := NULL, weights := NULL, suppression_limit := NULL, previous := NULL,
-    invariant := false
+    invariant := false, counterfeits := false
 ) AS TABLE
+WITH __anon_with_spare AS NOT MATERIALIZED (
+    FROM __anon_spare_rows(tbl, previous, __anon_measure_call(tbl, qids, sensitive)))
 FROM __anon_release(
     'anonymize', tbl, k, __anon_scope(
         tbl, qids, sensitive, identifiers, keep,
@@ -58,5 +64,9 @@ FROM __anon_release(
         rounds := rounds, suppression_limit := suppression_limit,
         invariant := if(previous IS NOT NULL, true, invariant),
         previous := (SELECT __anon_held FROM __anon_earlier_classes(
-            previous, tbl, __anon_measure_call(tbl, qids, sensitive)))),
-    __anon_hierarchy := hierarchy);
+            previous, tbl, __anon_measure_call(tbl, qids, sensitive))),
+        counterfeits := counterfeits),
+    __anon_hierarchy := hierarchy,
+    __anon_from := if(
+        counterfeits IS NOT DISTINCT FROM true AND __anon_all_named(previous),
+        '__anon_with_spare', NULL));

@@ -1,5 +1,8 @@
 """anon-sql release with earlier releases: --previous refuses, --like takes their bins."""
 
+import hashlib
+import json
+
 import pytest
 
 from tests.command import refused, run
@@ -93,3 +96,49 @@ def test_like(people, con):
     assert refused(*other, "--suppression-limit", 2, "--method", "anonymize") == (
         "anonymize: --suppression-limit must be a number of at least 0 and at most 1, got 2.0"
     )
+
+
+def test_counterfeits_are_counted_apart(con, people):
+    """Said on stderr, stated in the manifest, verified and reported."""
+    first, july, gone = (people.with_name(f"{name}.csv") for name in ("first", "july", "gone"))
+    series = ["--l", 2, *ROLES, "--invariant", "--manifest"]
+    assert run("release", people, first, *series).exit_code == 0
+    con.execute(f"COPY (FROM '{people}' WHERE stage <> 2) TO '{gone}'")
+    asked = ["release", gone, july, *series, "--previous", first]
+    assert refused(*asked).endswith("leave these rows out of this release, or pass --counterfeits")
+    assert refused(*asked[:-2], "--counterfeits") == (
+        "release: --counterfeits must come with --invariant and --previous, got no --previous"
+    )
+    made = run(*asked, "--counterfeits")
+    assert made.exit_code == 0, made.output
+    ((added,),) = con.sql(f"SELECT count(*) FROM '{july}' WHERE stage = 2").fetchall()
+    assert f"{added} counterfeit rows, of nobody, show values that have left" in made.stderr
+    stated = json.loads(july.with_name("july.csv.anon.json").read_text("utf-8"))
+    digest = hashlib.sha256(first.read_bytes()).hexdigest()
+    assert stated["series"] == {
+        "invariant": True,
+        "previous": [{"name": "first.csv", "sha256": digest}],
+        "previous_share": 0,
+        "counterfeits": added,
+    }
+    checks = {check["property"]: check for check in stated["checks"]}
+    assert checks["rows"]["found"] == stated["measures"]["released_rows"]
+    assert checks["counterfeits"]["passed"] is checks["composition"]["passed"] is True
+    verified = run("verify", july, "--raw", gone, "--previous", first)
+    assert verified.exit_code == 0, verified.output
+    assert "holds    audit: composition" in verified.stdout
+    assert "--previous names none" in run("verify", july, "--raw", gone).stdout
+    other = refused("verify", july, "--raw", gone, "--previous", july)
+    assert other.endswith("failed: the earlier releases are those that were named (others)")
+
+
+def test_means_in_a_csv(people):
+    """They are refused, as in Parquet; a manifest says that single values are labels."""
+    means, june = people.with_name("means.csv"), people.with_name("june.csv")
+    asked = ["release", people, june, *ROLES, "--overwrite", "--previous"]
+    assert run("release", people, means, *ROLES, "--format", "mean", "--manifest").exit_code == 0
+    assert "must show labels of age" in refused(*asked, means)
+    means.with_name("means.csv.anon.json").unlink()
+    assert "must show labels of age" in refused(*asked, means)
+    may = people.with_name("may.csv")
+    assert run(*asked, may, "--previous-share", 1).exit_code == 0

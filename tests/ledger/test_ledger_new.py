@@ -52,3 +52,13 @@ def test_what_it_refuses(months):
     assert fails(months, call.format("who", KEY)).startswith(
         "ledger_new: entity must name a column of the table, got 'who'; choose from"
     )
+
+
+@pytest.mark.parametrize("function", ["ledger_new", "ledger_overlap"])
+def test_a_table_that_is_no_ledger(months, function):
+    months.execute("CREATE TABLE other AS SELECT 1 AS release")
+    asked = f"FROM {function}('may', 'other', entity := 'person', key := '{KEY}')"
+    assert fails(months, asked) == (
+        f"{function}: ledger must be a ledger, got a table of other columns; "
+        "anon_sql.ledger(con, 'anon_ledger') makes one"
+    )

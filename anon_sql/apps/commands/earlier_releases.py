@@ -1,4 +1,4 @@
-"""Read earlier released files, and refuse a release that discloses more with them than alone."""
+"""Go on with earlier releases: refuse a release that discloses more with them than alone."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,15 +7,23 @@ from typing import Any
 import duckdb
 
 from anon_sql.apps import files
-from anon_sql.core.names import quote
-from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError
 
 _OPTION, _LIKE = "--previous", "--like"
 
 
-def check_earlier(previous: Sequence[Path], like: Path | None, sensitive: Sequence[str]) -> None:
+def check_earlier(
+    previous: Sequence[Path],
+    like: Path | None,
+    sensitive: Sequence[str],
+    *,
+    invariant: bool,
+    counterfeits: bool,
+) -> None:
     """Raise AnonError if earlier released files cannot be read, or nothing is to be compared."""
+    if counterfeits and not (invariant and previous):
+        rule = f"--counterfeits must come with --invariant and {_OPTION}"
+        raise AnonError("release", rule, f"no {_OPTION if invariant else '--invariant'}")
     for path in previous:
         files.check_source("release", _OPTION, path)
     if like is not None:
@@ -26,19 +34,32 @@ def check_earlier(previous: Sequence[Path], like: Path | None, sensitive: Sequen
         )
 
 
-def read_earlier(
-    con: duckdb.DuckDBPyConnection, previous: Sequence[Path], sensitive: Sequence[str]
-) -> list[str]:
-    """Return the names of earlier releases, their sensitive columns in the types of ``raw``."""
-    raw = con.table("raw")
-    types = {fold(name): str(kind) for name, kind in zip(raw.columns, raw.types, strict=True)}
-    names = []
-    for at, path in enumerate(previous):
-        files.read(con, path, f"earlier_{at}", labels=True, called=("release", _OPTION))
-        names.append(
-            _cast(con, f"earlier_{at}", {name: types.get(fold(name)) for name in sensitive})
-        )
-    return names
+def counted_apart(
+    con: duckdb.DuckDBPyConnection, roles: Mapping[str, Sequence[str]]
+) -> tuple[int, str]:
+    """Return how many rows of ``released`` are counterfeits, and a relation of the others.
+
+    Measures of loss read the others.
+    """
+    con.execute(
+        "CREATE TABLE genuine AS FROM __anon_genuine_rows('raw', 'released', "
+        "__anon_measure_call('raw', $qids, $sensitive))",
+        {name: list(roles[name]) for name in ("qids", "sensitive")},
+    )
+    ((added,),) = con.execute(
+        "SELECT (SELECT count(*) FROM released) - (SELECT count(*) FROM genuine)"
+    ).fetchall()
+    return int(added), "genuine"
+
+
+def counted(added: int) -> str | None:
+    """Return a sentence on counterfeits; None if there are none."""
+    rows = (
+        "1 counterfeit row, of nobody, shows"
+        if added == 1
+        else f"{added:,} counterfeit rows, of nobody, show"
+    )
+    return f"{rows} values that have left" if added else None
 
 
 def earlier_parameters(
@@ -84,13 +105,3 @@ def require_apart(
             f"see docs/releasing-again.md, or allow a share with {_OPTION}-share",
         )
     return None if example is None else f"disclosed by all releases together: {example}"
-
-
-def _cast(con: duckdb.DuckDBPyConnection, table: str, types: Mapping[str, str | None]) -> str:
-    """Make a view of a table with columns cast to types, None to leave them out."""
-    wanted = {fold(name): kind for name, kind in types.items()}
-    held = {name: wanted.get(fold(name)) for name in con.table(table).columns}
-    replaced = ", ".join(f"{quote(n)}::{kind} AS {quote(n)}" for n, kind in held.items() if kind)
-    shown = f"* REPLACE ({replaced})" if replaced else "*"
-    con.execute(f"CREATE VIEW {quote(table + '_cast')} AS SELECT {shown} FROM {quote(table)}")
-    return f"{table}_cast"

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,10 +14,13 @@ from anon_sql import methods
 from anon_sql.apps import console, files, manifest
 from anon_sql.apps.commands import arguments
 from anon_sql.apps.commands.arguments import Columns
+from anon_sql.apps.commands.choices import Effort, Format, Suppressed
+from anon_sql.apps.commands.earlier_files import in_types_of_raw, read_earlier
 from anon_sql.apps.commands.earlier_releases import (
     check_earlier,
+    counted,
+    counted_apart,
     earlier_parameters,
-    read_earlier,
     require_apart,
 )
 from anon_sql.apps.commands.ledger_file import check_ledger, enter, open_ledger
@@ -36,30 +38,6 @@ from anon_sql.hosts.parts.in_parts import Parts
 from anon_sql.hosts.whole_file import remove_unfinished, whole_file
 
 STOPPED = "release: stopped on request; nothing was written"
-
-
-class Format(StrEnum):
-    """Formats of generalized values."""
-
-    LABEL = "label"
-    TYPED = "typed"
-    MEAN = "mean"
-    MEDIAN = "median"
-
-
-class Effort(StrEnum):
-    """Efforts of anonymize."""
-
-    FAST = "fast"
-    GOOD = "good"
-    BEST = "best"
-
-
-class Suppressed(StrEnum):
-    """Ways to treat suppressed rows."""
-
-    KEEP = "keep"
-    DROP = "drop"
 
 
 def release(
@@ -106,6 +84,9 @@ def release(
     invariant: Annotated[
         bool, typer.Option("--invariant", help="Begin or, with --previous, go on with a series.")
     ] = False,
+    counterfeits: Annotated[
+        bool, typer.Option("--counterfeits", help="Show values that have left in rows of nobody.")
+    ] = False,
     ledger: arguments.Ledger = None,
     ledger_key: arguments.LedgerKey = "env:ANON_KEY",
     purpose: arguments.Purpose = None,
@@ -143,17 +124,23 @@ def release(
         _check_files(source, target, format_, overwrite, with_manifest)
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
         roles = dict(zip(manifest.ROLES, given, strict=True))
-        check_earlier(previous, like, roles["sensitive"])
+        check_earlier(
+            previous, like, roles["sensitive"], invariant=invariant, counterfeits=counterfeits
+        )
         check_ledger(ledger, entity)
         matter = arguments.weights("release", weights)
         chosen = {"format": format_.value, "strata": arguments.names(strata), "weights": matter}
         own: dict[str, Any] = {"effort": effort and effort.value, "invariant": invariant or None}
-        own |= {"suppression_limit": suppression_limit, "like": like and like.name}
+        own |= {
+            "suppression_limit": suppression_limit,
+            "like": like and like.name,
+            "counterfeits": counterfeits or None,
+        }
         options = _options(method, chosen, own)
         asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t, "beta": beta}
         asked |= {"delta": delta, "entity": entity, "suppressed": suppressed.value, "seed": seed}
         stated = arguments.statement(purpose, recipient, assumption)
-        stated[manifest.UNIQUE] = unique_share
+        stated |= {manifest.UNIQUE: unique_share, "options": options, "invariant": invariant}
         promised = {name: value for name, value in asked.items() if value is not None}
         wishes = Parts(regions, region_rows, resume)
         for path in (target, manifest.beside(target)):
@@ -165,15 +152,16 @@ def release(
             again = open_ledger(con, ledger, entity, ledger_key) if ledger and entity else []
             trees = arguments.read_hierarchy(con, "release", hierarchy, "hierarchy")
             call: dict[str, Any] = {**promised, **roles, **options, "hierarchy": trees}
-            earlier = read_earlier(con, previous, roles["sensitive"])
-            call |= earlier_parameters(con, like, earlier if invariant else [])
+            earlier = read_earlier(con, "release", previous, roles)
+            call |= earlier_parameters(con, like, list(earlier) if invariant else [])
             released = held.enter_context(in_table(con, name, call, target, wishes))
+            added, genuine = counted_apart(con, roles) if counterfeits else (0, "released")
             measured = released.measures or arguments.measured(
                 con,
-                "FROM utility('raw', 'released', k := ?, qids := ?, hierarchy := ?, weights := ?)",
-                [k, roles["qids"], trees, matter],
+                "FROM utility('raw', ?, k := ?, qids := ?, hierarchy := ?, weights := ?)",
+                [genuine, k, roles["qids"], trees, matter],
             )
-            together = require_apart(con, earlier, previous_share, call) if earlier else None
+            together = require_apart(con, list(earlier), previous_share, call) if earlier else None
             labelled = [*roles["qids"], *roles["sensitive"]]
             kept = kept_columns(con, "released", labelled)
             if REST in roles["keep"]:
@@ -181,18 +169,20 @@ def release(
             singled_out = (
                 None if released.measures else unique_on_kept(con, "released", kept, unique_share)
             )
-            stated["options"] = options
+            stated.update(previous_share=previous_share, counterfeits=added)
 
             def describe() -> dict[str, Any]:
                 cast_values(con, "release", "written", roles["qids"], format_.value)
-                parameters = {**promised, **stated}
-                return manifest.make(con, ("raw", "written"), name, parameters, roles, trees)
+                again = in_types_of_raw(con, "written", roles["sensitive"] if earlier else [])
+                return manifest.make(
+                    con, ("raw", again), name, {**promised, **stated}, roles, trees, earlier
+                )
 
             entered = partial(enter, con, target.name, ledger_key) if ledger else None
             made = _write(con, released.ordered, target, describe, entered, stated=with_manifest)
             console.say(f"{target}: {name}, k = {k}, from {source}")
             console.show_measures(measured)
-            _warn(noticed, roles["qids"], (singled_out, together, *again))
+            _warn(noticed, roles["qids"], (singled_out, together, counted(added), *again))
             if made and with_manifest:
                 _say_manifest(manifest.beside(target), made)
 

@@ -1,6 +1,6 @@
 """``anon-sql verify``: check that a released file is what its manifest says."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +11,7 @@ import typer
 import anon_sql
 from anon_sql.apps import console, files, manifest, verifying
 from anon_sql.apps.commands import arguments
+from anon_sql.apps.commands.earlier_files import in_types_of_raw, read_earlier
 from anon_sql.apps.csv_files.dialect import Dialect, dialect
 from anon_sql.apps.one_value_columns import cast_values, form_of
 from anon_sql.apps.stopping import stoppable
@@ -26,6 +27,7 @@ def verify(
         Path | None, typer.Option(help="The raw file; without it less can be checked.")
     ] = None,
     hierarchy: arguments.Hierarchy = None,
+    previous: arguments.Previous = [],  # noqa: B006
     delimiter: arguments.Delimiter = None,
     quotes: arguments.Quotes = '"',
     header: arguments.Header = None,
@@ -50,11 +52,13 @@ def verify(
         if raw is not None and written["parameters"]["hierarchy"] and hierarchy is None:
             rule = "a release made with a hierarchy needs it again"
             raise AnonError("verify", rule, "none", "pass --hierarchy")
+        for file in previous:
+            files.check_source("verify", "--previous", file)
         failed: list[Check] = []
         said: list[str] = []
 
         def look(con: duckdb.DuckDBPyConnection) -> None:
-            for check in _checks(con, written, released, raw, hierarchy, written_as):
+            for check in _checks(con, written, released, raw, hierarchy, previous, written_as):
                 said.append(f"{_STATE[check.holds]}  {check.what}")
                 if check.holds is False:
                     failed.append(check)
@@ -76,10 +80,12 @@ def _checks(
     released: Path,
     raw: Path | None,
     hierarchy: Path | None,
+    previous: Sequence[Path],
     written_as: Dialect,
 ) -> Iterator[Check]:
     same = verifying.of_file(written, released)
     yield same
+    yield from verifying.of_earlier(written, previous)
     files.read(con, released, "released", labels=True, called=("verify", "OUT"))
     alone = list(verifying.of_release(con, written, "released"))
     yield from alone
@@ -92,13 +98,11 @@ def _checks(
         return
     cast_values(con, "verify", "released", written["roles"]["qids"], form_of(written))
     trees = arguments.read_hierarchy(con, "verify", hierarchy, "hierarchy")
+    earlier = read_earlier(con, "verify", previous, written["roles"])
+    shown = in_types_of_raw(con, "released", written["roles"]["sensitive"] if earlier else [])
+    stated = {**written["parameters"], **manifest.series(written)}
     made = manifest.make(
-        con,
-        ("raw", "released"),
-        written["method"],
-        written["parameters"],
-        written["roles"],
-        trees,
+        con, ("raw", shown), written["method"], stated, written["roles"], trees, earlier
     )
     yield from verifying.of_pair(written, made)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from anon_sql.apps.manifest import ROLES, STATEMENT, UNIQUE
+from anon_sql.apps.manifest import ROLES, STATEMENT, UNIQUE, series
 from anon_sql.apps.report import distributions
 from anon_sql.apps.report.attacked import attacked
 from anon_sql.apps.report.check_words import CONSEQUENCE, MEANING
@@ -41,7 +41,11 @@ def gather(
     given = {n: v for n, v in asked.items() if v is not None and n not in STATEMENT}
     listed = ", ".join(f"{name} := ${name}" for name in given)
     k = 5 if asked["k"] is None else asked["k"]
-    checks = rows_of(con, f"FROM audit('raw', 'released', {listed})", given)
+    counterfeits = 0 if manifest is None else series(manifest)["counterfeits"]
+    call = f"audit('raw', 'released', counterfeits := {int(counterfeits)}, {listed})"
+    checks = rows_of(con, f"FROM {call}", given)
+    if counterfeits:
+        _leave_out_counterfeits(con, asked)
     facts: dict[str, Any] = {
         "checks": [
             {**each, "meaning": MEANING[each["property"]],
@@ -71,6 +75,16 @@ def gather(
     return {"verdict": verdict(facts, asked), **facts}
 
 
+def _leave_out_counterfeits(con: duckdb.DuckDBPyConnection, asked: Mapping[str, Any]) -> None:
+    """Let ``released`` be the rows that are of persons; figures of loss and risk are of these."""
+    con.execute("ALTER TABLE released RENAME TO released_whole")
+    con.execute(
+        "CREATE TABLE released AS FROM __anon_genuine_rows('raw', 'released_whole', "
+        "__anon_measure_call('raw', $qids, $sensitive))",
+        {name: asked[name] for name in ("qids", "sensitive")},
+    )
+
+
 def described(
     facts: Mapping[str, Any],
     asked: Mapping[str, Any],
@@ -96,6 +110,7 @@ def described(
         "files": {"raw": raw, "released": released},
         "statement": {name: asked[name] for name in STATEMENT},
         "made": made,
+        "series": None if manifest is None else series(manifest),
         "required": {name: asked[name] for name in required},
         "roles": {name: asked[name] for name in ROLES},
         "hierarchy": asked["hierarchy"] is not None,

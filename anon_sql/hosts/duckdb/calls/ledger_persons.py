@@ -1,5 +1,6 @@
 """The persons of a relation as the ledger holds them: keyed hashes."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.duckdb.calls.column_lists import columns_of
 from anon_sql.hosts.duckdb.registry import udf
+from anon_sql.pipeline.request import entity_of
 
 _TOLD = pa.struct(
     [
@@ -21,6 +23,13 @@ _TOLD = pa.struct(
         ("hashes", pa.list_(pa.binary())),
     ]
 )
+_COLUMNS = {
+    "key_check": "VARCHAR",
+    "persons": "BIGINT",
+    "person_hashes": "BLOB[]",
+    "release": "VARCHAR",
+    "released_at": "TIMESTAMP",
+}
 
 
 @udf(
@@ -34,12 +43,11 @@ def hashed_persons(call: Any) -> pa.Array:
     given = {field.name: one.field(at) for at, field in enumerate(one.type)}
     function, entity = first(given["function"]), first(given["entity"])
     types: dict[str, str] = first(given["types"])
-    known = {fold(name): name for name in types}
-    if not isinstance(entity, str) or fold(entity) not in known:
+    _require_ledger(function, first(given["ledger"]))
+    name = entity_of(function, entity, types)
+    if name is None:
         rule = "entity must name a column of the table"
-        got = "NULL" if entity is None else f"'{entity}'"
-        raise AnonError(function, rule, got, did_you_mean(str(entity), types))
-    name = known[fold(entity)]
+        raise AnonError(function, rule, "NULL", did_you_mean("", types))
     require_type(function, "entity", types[name])
     listed = {fold(column): values for column, values in columns_of(given["lists"]).items()}
     texts = listed[fold(name)]
@@ -57,6 +65,13 @@ def hashed_persons(call: Any) -> pa.Array:
         "hashes": hashes.take(order),
     }
     return pa.array([told], _TOLD)
+
+
+def _require_ledger(function: str, types: Mapping[str, str]) -> None:
+    """Raise AnonError unless the columns of a relation, with their types, are those of a ledger."""
+    if not _COLUMNS.items() <= types.items():
+        hint = "anon_sql.ledger(con, 'anon_ledger') makes one"
+        raise AnonError(function, "ledger must be a ledger", "a table of other columns", hint)
 
 
 @udf("__anon_new_persons", "VARCHAR[]")
