@@ -17,7 +17,7 @@ from anon_sql.core.options import Choice, Flag, Number, OrNull, Positive, Relati
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.methods import Call, Facts, Partition, method
-from anon_sql.methods.parts.improving import improve, working_time
+from anon_sql.methods.parts.improving import EFFORT, improve, working_time
 from anon_sql.methods.parts.joining import rows_of_share
 from anon_sql.methods.parts.merging import cheapest, merge_until_legal
 from anon_sql.methods.parts.microaggregating import microaggregate
@@ -28,7 +28,10 @@ from anon_sql.methods.parts.squares import Features, features, sum_of_squares
 from anon_sql.methods.parts.suppressing import suppress
 
 Classes = npt.NDArray[np.int32]
-LOW, HIGH = 3.0, 10.0  # price of shortfalls, before classes merge and once they are legal
+LOW, HIGH = 3.0, 30.0  # price of shortfalls, before classes merge and once they are legal
+ROUNDS = 2  # of the search of 'good'
+MOST = (1 << 13, 1 << 8)  # rows of classes that are searched; where values are many, fewer
+PROPOSALS = (6, 32, 1 << 22)  # least and most a row in such a round, and how many it aims at
 
 
 @method(
@@ -83,9 +86,11 @@ def partitioned(table: QuasiTable, call: Call) -> Classes:
     classes = least(table, [legal(table, classes, call) for classes in found], call)
     if effort == "best":
         before = legal(table, search(table, found[0], call, started, 0.5, LOW), call)
-        better = least(table, [classes, before], call)
-        after = legal(table, search(table, better, call, started, 1.0, HIGH), call)
-        classes = least(table, [better, after], call)
+        classes = least(table, [classes, before], call)
+    if effort != "fast":
+        most = widest(classes, call)
+        after = legal(table, search(table, classes, call, started, 1.0, HIGH, most), call)
+        classes = least(table, [classes, after], call)
     return classes
 
 
@@ -120,6 +125,15 @@ def least(table: QuasiTable, found: list[Classes], call: Call) -> Classes:
     return found[cheapest(table, found, call.workers)]
 
 
+def widest(classes: Classes, call: Call) -> int:
+    """Return the rows of the largest class whose rows are exchanged once classes are legal."""
+    from anon_sql.kernels.cluster.exchange import few_keys
+
+    assert call.constraint.rules is not None
+    limit = MOST[0] if few_keys(call.constraint.rules) else MOST[1]
+    return max(2 * call.constraint.smallest - 1, min(int(np.bincount(classes).max()), limit))
+
+
 def search(
     table: QuasiTable,
     classes: Classes,
@@ -127,22 +141,31 @@ def search(
     started: float,
     share: float,
     price: float = 0.0,
+    most: int | None = None,
 ) -> Classes:
     """Return the classes after simulated annealing.
 
     share: the part of the time limit, counted from ``started``, at which the search ends. Where
-    rounds are given, no clock decides the result.
+    rounds are given, no clock decides the result. 'good' has rounds and a seed of its own.
     """
     rounds, limit = call.options["rounds"], call.options["time_limit"]
+    best = call.options["effort"] == "best"
+    few, many, aim = PROPOSALS
+    if not best:
+        rounds = ROUNDS
+    elif rounds is not None and price:
+        rounds = -(-rounds // 2)
     found = improve(
         table,
         classes,
         call.constraint.smallest,
-        seed=call.seed,
+        seed=call.seed if best else 0,
         workers=call.workers,
-        rounds=None if rounds is None else -(-rounds // 2) if price else rounds,
+        rounds=rounds,
         seconds=max(limit * share - (working_time() - started), 0.0) if rounds is None else None,
         rules=call.constraint.rules,
         price=price,
+        most=most,
+        effort=EFFORT if best else (int(np.clip(aim // table.rows, few, many)),),
     )
     return found.classes
