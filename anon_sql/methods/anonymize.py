@@ -6,8 +6,9 @@ hierarchies, top-down splitting, Xu et al. 2006), and simulated annealing (Kirkp
 Where the release shows means or medians of classes, the loss is the sum of squares in them, see
 ``microaggregating``. Every class has k to 2k - 1 rows. l, t and persons are satisfied by merging
 classes and splitting them again within strata of like sensitive values (after Cao et al. 2011,
-SABRE); then a class may have more rows. No row is suppressed, unless ``suppression_limit`` allows
-it and all rows together then lose less (``suppressing``).
+SABRE); then a class may have more rows. Annealing follows for 'good' too, with a price on what
+classes fall short of. No row is suppressed, unless ``suppression_limit`` allows it and all rows
+together then lose less (``suppressing``).
 """
 
 import numpy as np
@@ -17,7 +18,7 @@ from anon_sql.core.options import Choice, Flag, Number, OrNull, Positive, Relati
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.methods import Call, Facts, Partition, method
-from anon_sql.methods.parts.improving import EFFORT, improve, working_time
+from anon_sql.methods.parts.improving import improve, working_time
 from anon_sql.methods.parts.joining import rows_of_share
 from anon_sql.methods.parts.merging import cheapest, merge_until_legal
 from anon_sql.methods.parts.microaggregating import microaggregate
@@ -84,13 +85,15 @@ def partitioned(table: QuasiTable, call: Call) -> Classes:
     sizes = [k] if effort == "fast" else [size for size in (k, 2 * k) if size <= table.rows]
     found = [cut(table, order, size, call) for size in sizes]
     classes = least(table, [legal(table, classes, call) for classes in found], call)
+    if effort == "fast":
+        return classes
+    classes = least(table, [classes, legal(table, polished(table, classes, call), call)], call)
     if effort == "best":
         before = legal(table, search(table, found[0], call, started, 0.5, LOW), call)
-        classes = least(table, [classes, before], call)
-    if effort != "fast":
-        most = widest(classes, call)
-        after = legal(table, search(table, classes, call, started, 1.0, HIGH, most), call)
-        classes = least(table, [classes, after], call)
+        better = least(table, [classes, before], call)
+        most = widest(better, call)
+        after = legal(table, search(table, better, call, started, 1.0, HIGH, most), call)
+        classes = least(table, [better, after], call)
     return classes
 
 
@@ -134,6 +137,24 @@ def widest(classes: Classes, call: Call) -> int:
     return max(2 * call.constraint.smallest - 1, min(int(np.bincount(classes).max()), limit))
 
 
+def polished(table: QuasiTable, classes: Classes, call: Call) -> Classes:
+    """Return the classes after a short search, which depends on no seed and no clock."""
+    few, many, aim = PROPOSALS
+    found = improve(
+        table,
+        classes,
+        call.constraint.smallest,
+        seed=0,
+        workers=call.workers,
+        rounds=ROUNDS,
+        rules=call.constraint.rules,
+        price=HIGH,
+        most=widest(classes, call),
+        effort=(int(np.clip(aim // table.rows, few, many)),),
+    )
+    return found.classes
+
+
 def search(
     table: QuasiTable,
     classes: Classes,
@@ -146,26 +167,19 @@ def search(
     """Return the classes after simulated annealing.
 
     share: the part of the time limit, counted from ``started``, at which the search ends. Where
-    rounds are given, no clock decides the result. 'good' has rounds and a seed of its own.
+    rounds are given, no clock decides the result.
     """
     rounds, limit = call.options["rounds"], call.options["time_limit"]
-    best = call.options["effort"] == "best"
-    few, many, aim = PROPOSALS
-    if not best:
-        rounds = ROUNDS
-    elif rounds is not None and price:
-        rounds = -(-rounds // 2)
     found = improve(
         table,
         classes,
         call.constraint.smallest,
-        seed=call.seed if best else 0,
+        seed=call.seed,
         workers=call.workers,
-        rounds=rounds,
+        rounds=None if rounds is None else -(-rounds // 2) if price else rounds,
         seconds=max(limit * share - (working_time() - started), 0.0) if rounds is None else None,
         rules=call.constraint.rules,
         price=price,
         most=most,
-        effort=EFFORT if best else (int(np.clip(aim // table.rows, few, many)),),
     )
     return found.classes
