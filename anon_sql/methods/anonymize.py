@@ -6,8 +6,9 @@ hierarchies, top-down splitting, Xu et al. 2006), and simulated annealing (Kirkp
 Where the release shows means or medians of classes, the loss is the sum of squares in them, see
 ``microaggregating``. Every class has k to 2k - 1 rows. l, t and persons are satisfied by merging
 classes and splitting them again within strata of like sensitive values (after Cao et al. 2011,
-SABRE); then a class may have more rows. No row is suppressed, unless ``suppression_limit`` allows
-it and all rows together then lose less (``suppressing``).
+SABRE); then a class may have more rows. Annealing follows for 'good' too, with a price on what
+classes fall short of. No row is suppressed, unless ``suppression_limit`` allows it and all rows
+together then lose less (``suppressing``).
 """
 
 import numpy as np
@@ -28,7 +29,10 @@ from anon_sql.methods.parts.squares import Features, features, sum_of_squares
 from anon_sql.methods.parts.suppressing import suppress
 
 Classes = npt.NDArray[np.int32]
-LOW, HIGH = 3.0, 10.0  # price of shortfalls, before classes merge and once they are legal
+LOW, HIGH = 3.0, 30.0  # price of shortfalls, before classes merge and once they are legal
+ROUNDS = 2  # of the search of 'good'
+MOST = (1 << 13, 1 << 8)  # rows of classes that are searched; where values are many, fewer
+PROPOSALS = (6, 32, 1 << 22)  # least and most a row in such a round, and how many it aims at
 
 
 @method(
@@ -82,10 +86,14 @@ def partitioned(table: QuasiTable, call: Call) -> Classes:
     sizes = [k] if effort == "fast" else [size for size in (k, 2 * k) if size <= table.rows]
     found = [cut(table, order, size, call) for size in sizes]
     classes = least(table, [legal(table, classes, call) for classes in found], call)
+    if effort == "fast":
+        return classes
+    classes = least(table, [classes, legal(table, polished(table, classes, call), call)], call)
     if effort == "best":
         before = legal(table, search(table, found[0], call, started, 0.5, LOW), call)
         better = least(table, [classes, before], call)
-        after = legal(table, search(table, better, call, started, 1.0, HIGH), call)
+        most = widest(better, call)
+        after = legal(table, search(table, better, call, started, 1.0, HIGH, most), call)
         classes = least(table, [better, after], call)
     return classes
 
@@ -121,6 +129,33 @@ def least(table: QuasiTable, found: list[Classes], call: Call) -> Classes:
     return found[cheapest(table, found, call.workers)]
 
 
+def widest(classes: Classes, call: Call) -> int:
+    """Return the rows of the largest class whose rows are exchanged once classes are legal."""
+    from anon_sql.kernels.cluster.exchange import few_keys
+
+    assert call.constraint.rules is not None
+    limit = MOST[0] if few_keys(call.constraint.rules) else MOST[1]
+    return max(2 * call.constraint.smallest - 1, min(int(np.bincount(classes).max()), limit))
+
+
+def polished(table: QuasiTable, classes: Classes, call: Call) -> Classes:
+    """Return the classes after a short search, which depends on no seed and no clock."""
+    few, many, aim = PROPOSALS
+    found = improve(
+        table,
+        classes,
+        call.constraint.smallest,
+        seed=0,
+        workers=call.workers,
+        rounds=ROUNDS,
+        rules=call.constraint.rules,
+        price=HIGH,
+        most=widest(classes, call),
+        effort=(int(np.clip(aim // table.rows, few, many)),),
+    )
+    return found.classes
+
+
 def search(
     table: QuasiTable,
     classes: Classes,
@@ -128,6 +163,7 @@ def search(
     started: float,
     share: float,
     price: float = 0.0,
+    most: int | None = None,
 ) -> Classes:
     """Return the classes after simulated annealing.
 
@@ -145,5 +181,6 @@ def search(
         seconds=max(limit * share - (working_time() - started), 0.0) if rounds is None else None,
         rules=call.constraint.rules,
         price=price,
+        most=most,
     )
     return found.classes

@@ -19,8 +19,9 @@
 --   noise. min_samples: number of neighbours of a dense row, itself included; NULL means k.
 -- loss: 'lil' is the range of the numeric columns, as in the paper; 'ncp' is the loss of all
 --   columns.
--- noise: 'class' makes noise one class if it is legal, 'split' cuts that class like a cluster;
---   otherwise noise joins the nearest clusters. 'suppress' suppresses noise that is not legal.
+-- noise: 'class' makes noise one class if it is legal, 'split' cuts that class like a cluster, as
+--   'ncp' always does; otherwise noise joins the nearest clusters. 'suppress' suppresses noise that
+--   is not legal.
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
 --   by nodes; NULL for none.
 -- strata: quasi-identifiers that are not generalized; no class crosses their values.

@@ -12,6 +12,8 @@ from numba import njit
 from anon_sql.kernels.legal.bags import Rules
 from anon_sql.kernels.legal.legality import short_of_values
 
+KEYS = 64  # most keys that are counted instead of sorted
+
 
 class Guard(NamedTuple):
     """Shortfalls of C classes and their price.
@@ -19,7 +21,8 @@ class Guard(NamedTuple):
     rules: ``bags.Rules`` with the keys of the group's rows; without a bag where nothing is
     required. price: of a shortfall of 1, in units of loss. shortfall: float64[C]. tried:
     float64[2], the shortfalls of the two classes after the exchange last evaluated. keys, values:
-    int32[room], counts: int64[room], scratch.
+    int32[room], counts: int64[room], scratch. tally: int64[keys] where there are few keys, which
+    are then counted instead of sorted, else of length 0.
     """
 
     rules: Any
@@ -29,6 +32,12 @@ class Guard(NamedTuple):
     keys: npt.NDArray[np.int32]
     values: npt.NDArray[np.int32]
     counts: npt.NDArray[np.int64]
+    tally: npt.NDArray[np.int64]
+
+
+def few_keys(rules: Rules) -> bool:
+    """Return whether counting the keys of a class takes time proportional to its rows."""
+    return rules.value.shape[1] <= KEYS
 
 
 def guard_of(
@@ -47,6 +56,7 @@ def guard_of(
         keys=np.empty(room + 1, np.int32),
         values=np.empty(room + 1, np.int32),
         counts=np.empty(room + 1, np.int64),
+        tally=np.zeros(rules.value.shape[1] if few_keys(rules) else 0, np.int64),
     )
 
 
@@ -97,30 +107,61 @@ def shortfall_with(s, guard, at, out, inn):
 
     The number of rows is not tested.
     """
-    rules, keys = guard.rules, guard.keys
+    rules = guard.rules
     total = 0.0
     for bag in range(rules.total.size):
-        own, count = rules.keys[bag], 0
-        for place in range(s.size[at] + (inn >= 0)):
-            row = s.members[at, place] if place < s.size[at] else inn
-            if row == out:
-                continue
-            key, slot = own[row], count
-            while slot > 0 and keys[slot - 1] > key:
-                keys[slot] = keys[slot - 1]
-                slot -= 1
-            keys[slot] = key
-            count += 1
-        size = 0
-        for i in range(count):
-            again = i > 0 and keys[i] == keys[i - 1]
-            if again and rules.pairs:
-                continue
-            value = rules.value[bag, keys[i]]
-            if size > 0 and guard.values[size - 1] == value:
-                guard.counts[size - 1] += 1
-            else:
-                guard.values[size], guard.counts[size] = value, 1
-                size += 1
+        size = _counted(s, guard, bag, at, out, inn)
         total += short_of_values(rules, bag, guard.values[:size], guard.counts[:size])
     return total
+
+
+@njit(cache=True, nogil=True)
+def _counted(s, guard, bag, at, out, inn):
+    """Write the values of a class and their counts into the guard; return how many values."""
+    rules, size = guard.rules, 0
+    if guard.tally.size == 0:
+        count = _sorted_keys(s, guard, bag, at, out, inn)
+        for i in range(count):
+            again = i > 0 and guard.keys[i] == guard.keys[i - 1]
+            size = _count(guard, bag, size, guard.keys[i], 0 if again and rules.pairs else 1)
+        return size
+    own, tally = rules.keys[bag], guard.tally
+    tally[:] = 0
+    for place in range(s.size[at]):
+        tally[own[s.members[at, place]]] += 1
+    if out >= 0:
+        tally[own[out]] -= 1
+    if inn >= 0:
+        tally[own[inn]] += 1
+    for key in range(tally.size):
+        if tally[key] > 0:
+            size = _count(guard, bag, size, key, 1 if rules.pairs else tally[key])
+    return size
+
+
+@njit(cache=True, nogil=True)
+def _count(guard, bag, size, key, more):
+    """Add to the count of a key's value, the last of ``size`` or a new one; return how many."""
+    value = guard.rules.value[bag, key]
+    if size > 0 and guard.values[size - 1] == value:
+        guard.counts[size - 1] += more
+        return size
+    guard.values[size], guard.counts[size] = value, more
+    return size + 1
+
+
+@njit(cache=True, nogil=True)
+def _sorted_keys(s, guard, bag, at, out, inn):
+    """Write the keys of a class into the guard, ascending; return how many rows it has."""
+    own, keys, count = guard.rules.keys[bag], guard.keys, 0
+    for place in range(s.size[at] + (inn >= 0)):
+        row = s.members[at, place] if place < s.size[at] else inn
+        if row == out:
+            continue
+        key, slot = own[row], count
+        while slot > 0 and keys[slot - 1] > key:
+            keys[slot] = keys[slot - 1]
+            slot -= 1
+        keys[slot] = key
+        count += 1
+    return count

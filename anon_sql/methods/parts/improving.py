@@ -54,21 +54,24 @@ def improve(
     seconds: float | None = None,
     rules: "Rules | None" = None,
     price: float = 0.0,
+    most: int | None = None,
+    effort: tuple[int, ...] = EFFORT,
 ) -> Improved:
     """Return classes of at most the |E| * NCP(E) of the given ones, int32[n].
 
     Class ids run from 0 without gaps, in canonical order of rows. The search ends after ``rounds``,
     after ``seconds``, or when nothing is gained. The result depends on the seed and the rounds, not
     on the number of threads. What a round interrupted by the clock has completed is kept; without
-    ``seconds`` no clock decides anything. Only classes of k to 2k - 1 rows are changed, and keep
-    such sizes.
+    ``seconds`` no clock decides anything. Only classes of k to ``most`` rows, 2k - 1 unless given,
+    are changed, and keep such sizes.
 
     rules: what else classes should satisfy; price: cost of a shortfall of 1, in units of what a row
-    saves by leaving its class. The gain then counts both, and the loss may grow.
+    saves by leaving its class. The gain then counts both, and the loss may grow. effort: proposals
+    a row in the first rounds, the last in all that follow.
     """
     from anon_sql.kernels.legal.bags import nothing_asked
 
-    rules = rules or nothing_asked(len(classes))
+    rules, most = rules or nothing_asked(len(classes)), most or 2 * k - 1
     until = None if seconds is None else working_time() + seconds
     n = table.rows
     cells = max(n, 1) * table.model.weight.sum()
@@ -79,12 +82,14 @@ def improve(
         done = idle = 0
         sizes = np.bincount(classes)
         while (rounds is None or done < rounds) and loss > 1e-9 and idle < IDLE:
-            if late(until) or ((sizes >= k) & (sizes < 2 * k)).sum() < 2:
+            if late(until) or ((sizes >= k) & (sizes <= most)).sum() < 2:
                 break
             progress.done = done * n
             progress.note = f"round {done + 1}, loss {loss / cells:.5f}"
+            proposals = effort[min(done, len(effort) - 1)]
+            stream = (seed % 2**64, done)
             classes, gain, whole = one_round(
-                table, classes, k, (seed % 2**64, done), until, workers, rules, price
+                table, classes, k, most, proposals, stream, until, workers, rules, price
             )
             loss += gain
             done += whole
@@ -108,6 +113,8 @@ def one_round(
     table: QuasiTable,
     classes: npt.NDArray[np.int32],
     k: int,
+    most: int,
+    effort: int,
     stream: tuple[int, int],
     until: float | None,
     workers: Workers,
@@ -120,7 +127,7 @@ def one_round(
 
     order, starts = group(classes, int(classes.max()) + 1)
     sizes = np.diff(starts)
-    taking = np.flatnonzero((sizes >= k) & (sizes < 2 * k))
+    taking = np.flatnonzero((sizes >= k) & (sizes <= most))
     rng = np.random.default_rng(stream)
     one = order[starts[taking] + rng.integers(0, sizes[taking])]
     per = int(np.clip(ROWS // sizes[taking].mean(), LEAST, MOST))
@@ -133,7 +140,6 @@ def one_round(
         weights=table.model.weight,
         workers=workers,
     )
-    effort = EFFORT[min(stream[1], len(EFFORT) - 1)]
 
     def turn(at: int) -> Any:
         if late(until):
@@ -146,6 +152,7 @@ def one_round(
             table.model,
             local,
             k,
+            most,
             effort,
             np.random.default_rng((*stream, at)),
             rules,
@@ -172,6 +179,7 @@ def improve_group(
     model: "LossModel",
     classes: npt.NDArray[np.int32],
     k: int,
+    most: int,
     effort: int,
     rng: np.random.Generator,
     rules: "Rules",
@@ -185,10 +193,10 @@ def improve_group(
     from anon_sql.kernels.cluster.near_rows import near_in_group
 
     m, d = points.shape
-    state = class_state(points, model, classes, 2 * k)
+    state = class_state(points, model, classes, most + 1)
     fill(state)
     unit = warmth(state)
-    guard = guard_of(rules, rows, len(state.size), 2 * k, price * unit)
+    guard = guard_of(rules, rows, len(state.size), most + 1, price * unit)
     before = float(state.size @ state.ncp) + guard.price * survey(state, guard)
     if len(state.size) < 2 or unit <= 0:
         return None
@@ -196,7 +204,7 @@ def improve_group(
     hot = HOT * unit * min(1.0, proposals / m / EFFORT[-1])
     near = near_in_group(points, model, rng)
     own = np.uint64(rng.integers(2**63))
-    anneal(state, guard, near, k, 2 * k - 1, proposals, hot, min(COLD * unit, hot), own)
+    anneal(state, guard, near, k, most, proposals, hot, min(COLD * unit, hot), own)
     fill(state)
     change = float(state.size @ state.ncp) + guard.price * survey(state, guard) - before
     return (state.home, change) if change < -1e-9 else None
