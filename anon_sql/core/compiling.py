@@ -1,4 +1,4 @@
-"""Announce on a terminal that the first call on a machine compiles the kernels."""
+"""Announce that the first call on a machine compiles the kernels."""
 
 import sys
 from pathlib import Path
@@ -7,10 +7,10 @@ NOTICE = "anon_sql: compiling its kernels, once on this machine; this takes up t
 
 
 def announce() -> None:
-    """Write NOTICE to stderr if it is a terminal and no compiled kernel is cached on disk."""
+    """Write NOTICE to stderr if no compiled kernel is cached on disk, also where it is piped."""
     from anon_sql.kernels.hash.hashing import mix
 
     compiled = Path(mix.stats.cache_path).glob("hashing.mix-*.nbi")
-    if sys.stderr.isatty() and not mix.signatures and not any(compiled):
+    if not mix.signatures and not any(compiled):
         sys.stderr.write(NOTICE)
         sys.stderr.flush()

@@ -145,7 +145,7 @@ class Constraint:
             return True
         from anon_sql.kernels.tree.sides import legal_rows
 
-        return bool(legal_rows(self.rules, rows))
+        return bool(legal_rows(self.rules, rows.astype(np.int32, copy=False)))
 
     def only(self, kept: npt.NDArray[Any]) -> "Constraint":
         """Return the constraint for some rows, marked bool[n] or listed int64[m], renumbered.

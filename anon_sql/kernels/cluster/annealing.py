@@ -5,10 +5,10 @@ moves there where both sizes allow, else it is exchanged with a random row of th
 """
 
 import numpy as np
-from numba import njit
 
 from anon_sql.kernels.cluster.class_state import enter, leave, ncp_with
 from anon_sql.kernels.cluster.exchange import exchange_price, keep
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.distance import draw
 
 COOLING = 1024  # proposals between two changes of temperature
@@ -16,7 +16,7 @@ LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def warmth(s):
     """Return the mean decrease of |E| * NCP(E) by a row that leaves, over rows whose leaving helps.
 
@@ -32,7 +32,7 @@ def warmth(s):
     return total / max(count, 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def proposed(near, seed, step):
     """Return a random row, a row near it, and random bits for what else the step draws.
 
@@ -44,19 +44,19 @@ def proposed(near, seed, step):
     return row, like, draw(seed, np.uint64(2 * step + 1))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tolerated(heat, bits):
     """Return the increase below which a step is taken; bits: random."""
     return -heat * np.log((np.float64(bits >> HALF) + 0.5) / 4294967296.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def drawn_member(s, at, bits):
     """Return a random row of class ``at`` of a state with members and size; bits: random."""
     return s.members[at, np.int64(((bits & LOW) * np.uint64(s.size[at])) >> HALF)]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def anneal(s, guard, near, k, most, proposals, hot, cold, seed):
     """Apply ``proposals`` proposals while cooling from ``hot`` to ``cold``, in units of loss.
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.ncp import SET, TREE, LossModel, range_loss, set_loss
 
 
@@ -43,7 +43,7 @@ class ClassState(NamedTuple):
     ncp: npt.NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ncp_with(s, at, out, inn):
     """Return the NCP of class ``at`` without row ``out`` and with row ``inn`` (-1: no row).
 
@@ -76,7 +76,7 @@ def ncp_with(s, at, out, inn):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _ncp_of_others(s, at, out, inn):
     """Return the part of ``ncp_with`` in hierarchies and in columns that hold NULL."""
     total = 0.0
@@ -109,7 +109,7 @@ def _ncp_of_others(s, at, out, inn):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_member(s, at, row):
     """List a row in class ``at`` of a state with home, slot, members and size."""
     s.home[row] = at
@@ -118,7 +118,7 @@ def add_member(s, at, row):
     s.size[at] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def drop_member(s, at, row):
     """Remove a row from the list of class ``at``; the last row takes its place."""
     s.size[at] -= 1
@@ -127,7 +127,7 @@ def drop_member(s, at, row):
     s.slot[last] = s.slot[row]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enter(s, at, row):
     """Add a row to class ``at``; the caller updates ``ncp``."""
     add_member(s, at, row)
@@ -142,7 +142,7 @@ def enter(s, at, row):
             _extend(s.ends[at, c], value)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _extend(ends, value):
     """Update the two smallest and two largest numbers by a value."""
     if value < ends[1]:
@@ -153,7 +153,7 @@ def _extend(ends, value):
         ends[2] = max(value, ends[2])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leave(s, at, row):
     """Remove a row from class ``at``; the caller updates ``ncp``."""
     drop_member(s, at, row)
@@ -172,7 +172,7 @@ def leave(s, at, row):
                     _extend(s.ends[at, c], other)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill(s):
     """Put each row into the class that ``home`` names."""
     s.size[:] = 0

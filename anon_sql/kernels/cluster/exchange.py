@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.legal.bags import Rules
 from anon_sql.kernels.legal.legality import short_of_values
 
@@ -60,7 +60,7 @@ def guard_of(
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def survey(s, guard):
     """Compute the shortfall of each class of a ClassState and return their sum."""
     for at in range(s.size.size):
@@ -68,7 +68,7 @@ def survey(s, guard):
     return guard.shortfall.sum()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def exchange_price(s, guard, here, there, row, back, least):
     """Return the price of the change of both shortfalls by an exchange of rows.
 
@@ -86,13 +86,13 @@ def exchange_price(s, guard, here, there, row, back, least):
     return guard.price * (guard.tried[0] + guard.tried[1] - before)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keep(guard, here, there):
     """Record the shortfalls after the exchange last evaluated."""
     guard.shortfall[here], guard.shortfall[there] = guard.tried[0], guard.tried[1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def alike(rules, a, b):
     """Return whether two rows have equal keys in every bag."""
     same = True
@@ -101,7 +101,7 @@ def alike(rules, a, b):
     return same
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shortfall_with(s, guard, at, out, inn):
     """Return the shortfall of class ``at`` without row ``out`` and with row ``inn`` (-1: no row).
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.coded import NULL, coded, count_loss, span_loss, whole_loss
 from anon_sql.kernels.loss.distance import draw_below
 from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE, LossModel
@@ -41,7 +41,7 @@ class Growth(NamedTuple):
     state: npt.NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def joined(model, column, low, high, nulls, value):
     """Return the loss of a class in a NUMBER or TREE column after a value is added, in billionths.
 
@@ -54,7 +54,7 @@ def joined(model, column, low, high, nulls, value):
     return span_loss(model, column, min(low, np.int64(value)), max(high, np.int64(value)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enter_set(growth, model, column, value):
     """Add a code to a SET column of the class; return the number of cells visited."""
     members, delta = growth.members[column], growth.delta
@@ -76,7 +76,7 @@ def enter_set(growth, model, column, value):
     return waiting
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enter_range(growth, model, column, value):
     """Add a value to a NUMBER or TREE column of the class; return the cells visited."""
     low, high, nulls = growth.low[column], growth.high[column], growth.nulls[column]
@@ -113,7 +113,7 @@ def enter_range(growth, model, column, value):
     return waiting
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enter(growth, model, codes, row, fresh):
     """Add a row to the class, emptied first if ``fresh``; return the number of cells visited."""
     looked = 0
@@ -133,7 +133,7 @@ def enter(growth, model, codes, row, fresh):
     return looked
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take(growth, farthest):
     """Return the position of the waiting row of least cost, or of most; ties to the first."""
     cost = growth.cost[: growth.state[LENGTH]]
@@ -149,7 +149,7 @@ def take(growth, farthest):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def close_ranks(growth):
     """Compact the waiting rows."""
     kept = 0
@@ -162,7 +162,7 @@ def close_ranks(growth):
     growth.state[LENGTH] = kept
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow(growth, model, codes, k, work, classes):
     """Grow classes until ``work`` cells are visited; return the number of waiting rows.
 

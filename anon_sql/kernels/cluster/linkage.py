@@ -1,10 +1,11 @@
 """Compute single-linkage distances: the least distance between rows of two clusters."""
 
 import numpy as np
-from numba import njit
+
+from anon_sql.kernels.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def single_linkage(points, clusters, own, nearest):
     """Write the squared distance of rows ``own``, int64[m], to each cluster into nearest.
 
@@ -25,7 +26,7 @@ def single_linkage(points, clusters, own, nearest):
             nearest[cluster] = min(nearest[cluster], total)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearest_cluster(points, clusters, rows):
     """Return the cluster of the nearest row that has one, for rows int64[m]; ties to the lowest.
 

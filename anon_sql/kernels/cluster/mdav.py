@@ -6,7 +6,8 @@ microaggregation), algorithm MDAV-generic, with squared Euclidean distances.
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from anon_sql.kernels.kernel import kernel
 
 
 def mdav(x: npt.NDArray[np.float64], k: int, more: int = 0) -> npt.NDArray[np.int32]:
@@ -20,7 +21,7 @@ def mdav(x: npt.NDArray[np.float64], k: int, more: int = 0) -> npt.NDArray[np.in
     return home
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mdav(x, k, more, home):
     """Write the class of each row into ``home``, int32[n], which holds -1."""
     n, d = x.shape
@@ -43,7 +44,7 @@ def _mdav(x, k, more, home):
         home[left[place]] = at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take(x, left, rows, point, keys, near, count, home, at):
     """Move the row farthest from a point and those nearest to it into class ``at``.
 
@@ -77,7 +78,7 @@ def _take(x, left, rows, point, keys, near, count, home, at):
     return kept
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gap(x, row, point):
     """Return the squared distance of a row from a point."""
     total = 0.0

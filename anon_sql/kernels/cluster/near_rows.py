@@ -2,8 +2,8 @@
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE, LossModel
 
 NEAR = 12  # rows kept for each row; 40 gain nothing
@@ -11,7 +11,7 @@ SAMPLE = 1 << 12  # most rows compared with each row; fewer in very large groups
 PAIRS = 1 << 24  # most comparisons in a group
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def near_rows(columns, weights, sample, near):
     """Return the sampled rows nearest to each row, itself excluded, int32[m, near].
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.coded import NULL, coded, span_loss, whole_loss
 from anon_sql.kernels.loss.distance import draw
 from anon_sql.kernels.loss.ncp import NUMBER, SET, LossModel
@@ -36,7 +36,7 @@ class Centres(NamedTuple):
     far: npt.NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def apart(model, column, a, b):
     """Return the distance of two codes in one column, in billionths.
 
@@ -49,7 +49,7 @@ def apart(model, column, a, b):
     return span_loss(model, column, min(a, b), max(a, b))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def measure(centres, model, codes):
     """Write the distance of a row, int32[d], to every centre into ``far``."""
     far = centres.far
@@ -69,7 +69,7 @@ def measure(centres, model, codes):
                 far[at] += apart(model, c, x, row[at])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def join(centres, model, codes, at):
     """Add a row to a class and update its centre."""
     centres.size[at] += 1
@@ -92,7 +92,7 @@ def join(centres, model, codes, at):
             centres.centre[c, at] = NULL
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gather(centres, model, codes, order, classes, state, work):
     """Let rows of ``order`` without a class join the nearest centre; return how many are left."""
     looked = 0
@@ -112,7 +112,7 @@ def gather(centres, model, codes, order, classes, state, work):
     return order.size - state[NEXT]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def distances(centres, model, codes, classes, reach):
     """Write the distance of each row to its class's centre into reach, int64[n]."""
     for row in range(classes.size):
@@ -121,7 +121,7 @@ def distances(centres, model, codes, classes, reach):
             reach[row] += apart(model, c, codes[row, c], centres.centre[c, classes[row]])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place(centres, model, codes, order, k, classes, state, work):
     """Let rows of ``order`` join the nearest class; return how many are left.
 
@@ -144,7 +144,7 @@ def place(centres, model, codes, order, k, classes, state, work):
     return order.size - state[NEXT]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draws(seed, drawn):
     """Write a random number for each row into drawn, uint64[n]."""
     for row in range(drawn.size):

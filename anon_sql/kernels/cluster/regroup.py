@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.coded import NULL, coded, count_loss, span_loss, whole_loss
 from anon_sql.kernels.loss.ncp import SET, LossModel
 from anon_sql.kernels.runner import Runner
@@ -43,7 +43,7 @@ class Groups(NamedTuple):
     state: npt.NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ones(word):
     """Return the number of set bits of a uint64."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
@@ -53,7 +53,7 @@ def ones(word):
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def together(groups, model, a, b, most):
     """Return the loss of the union of two classes, in billionths (if above most: any such)."""
     total = np.int64(0)
@@ -75,7 +75,7 @@ def together(groups, model, a, b, most):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def clear(groups, at):
     """Empty a class's content, but not its list of rows."""
     groups.size[at] = 0
@@ -85,7 +85,7 @@ def clear(groups, at):
         groups.words[at, word] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enter(groups, model, at, codes):
     """Add the values of a row, int32[d], to a class's content."""
     groups.size[at] += 1
@@ -101,7 +101,7 @@ def enter(groups, model, at, codes):
             groups.high[at, c] = max(groups.high[at, c], value)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill(groups, model, codes, classes):
     """Put every row into its class, int32[n]."""
     for at in range(groups.size.size):
@@ -113,7 +113,7 @@ def fill(groups, model, codes, classes):
         groups.head[at] = row
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread(groups, classes):
     """Write the class of every row into classes, int32[n]."""
     for at in range(groups.size.size):
@@ -123,7 +123,7 @@ def spread(groups, classes):
             row = groups.after[row]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take_in(groups, a, b):
     """Let class a take in class b."""
     for c in range(groups.low.shape[1]):
@@ -143,7 +143,7 @@ def take_in(groups, a, b):
     groups.head[b] = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearest(groups, model, a, least):
     """Return the class of at least ``least`` rows of least loss together with class a, or -1.
 
@@ -158,7 +158,7 @@ def nearest(groups, model, a, least):
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def copy(groups, to, origin):
     """Copy the content of one class to another, but not its list of rows."""
     groups.size[to] = groups.size[origin]
@@ -169,7 +169,7 @@ def copy(groups, to, origin):
         groups.words[to, word] = groups.words[origin, word]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lend(groups, model, codes, a, donor, k, costs, lent):
     """Try to bring class a to k rows by those of a donor of least loss together with it.
 
@@ -198,7 +198,7 @@ def lend(groups, model, codes, a, donor, k, costs, lent):
         row = groups.after[row]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hand_over(groups, a, donor, lent):
     """Carry out the loan that ``lend`` tried."""
     copy(groups, a, groups.size.size - 2)
@@ -216,7 +216,7 @@ def hand_over(groups, a, donor, lent):
         row = following
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def settle(groups, model, codes, k, work, costs, lent):
     """Bring classes to k rows until ``work`` pairs are visited; return the number left to do."""
     m, looked = groups.size.size - 2, 0

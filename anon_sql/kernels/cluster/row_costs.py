@@ -2,13 +2,13 @@
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from anon_sql.kernels.cluster.class_state import class_state, fill, ncp_with
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.ncp import LossModel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leaving(s, costs):
     """Write the decrease of |E| * NCP(E) by the leaving of each row into costs, float64[m]."""
     for row in range(s.home.size):

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.ncp import SET, range_loss, set_loss
 
 
@@ -28,7 +28,7 @@ class Sides(NamedTuple):
     now: npt.NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def no_sides(model):
     """Return two empty classes."""
     d = model.kind.size
@@ -41,7 +41,7 @@ def no_sides(model):
     return Sides(low, high, nulls, own, distinct, held, first, now)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def empty(sides):
     """Empty both classes."""
     sides.low[:], sides.high[:] = np.inf, -np.inf
@@ -49,7 +49,7 @@ def empty(sides):
     sides.now[0] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def loss_with(sides, side, model, row):
     """Return the loss of a non-empty class with a row, float64[d], added."""
     low, high, own = sides.low[side], sides.high[side], sides.own[side]
@@ -74,7 +74,7 @@ def loss_with(sides, side, model, row):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enter(sides, side, model, row):
     """Add a row, float64[d], to a class."""
     for c in range(row.size):

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from anon_sql.kernels.cluster.annealing import COOLING, drawn_member, proposed, tolerated
 from anon_sql.kernels.cluster.class_state import add_member, drop_member
+from anon_sql.kernels.kernel import kernel
 
 
 class Means(NamedTuple):
@@ -48,7 +48,7 @@ def means_of(x: npt.NDArray[np.float64], classes: npt.NDArray[np.int32], room: i
     return state
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill(s):
     """Put each row into the class that ``home`` names, and compute the means."""
     s.size[:] = 0
@@ -63,7 +63,7 @@ def fill(s):
             s.mean[at, c] /= max(s.size[at], 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def squares(s):
     """Return the SSE."""
     total = 0.0
@@ -72,7 +72,7 @@ def squares(s):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def away(s, row, at):
     """Return the squared distance of a row from the mean of class ``at``."""
     total = 0.0
@@ -81,7 +81,7 @@ def away(s, row, at):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def between(s, a, b):
     """Return the squared distance of two rows."""
     total = 0.0
@@ -90,7 +90,7 @@ def between(s, a, b):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leave(s, at, row):
     """Remove a row from its class ``at``."""
     drop_member(s, at, row)
@@ -98,7 +98,7 @@ def leave(s, at, row):
         s.mean[at, c] += (s.mean[at, c] - s.x[row, c]) / max(s.size[at], 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enter(s, at, row):
     """Add a row to class ``at``."""
     add_member(s, at, row)
@@ -106,14 +106,14 @@ def enter(s, at, row):
         s.mean[at, c] += (s.x[row, c] - s.mean[at, c]) / s.size[at]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move_cost(s, row, here, there):
     """Return the change of the SSE by a row that moves; ``here`` has another row."""
     p, q = s.size[here], s.size[there]
     return away(s, row, there) * q / (q + 1) - away(s, row, here) * p / (p - 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def swap_cost(s, row, back, here, there):
     """Return the change of the SSE by an exchange of two rows."""
     far = between(s, row, back) * (1 / s.size[here] + 1 / s.size[there])
@@ -121,7 +121,7 @@ def swap_cost(s, row, back, here, there):
     return out + away(s, back, here) - away(s, back, there) - far
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def anneal(s, near, k, most, proposals, hot, cold, seed):
     """Apply ``proposals`` proposals while cooling from ``hot`` to ``cold``, in units of the SSE.
 
@@ -149,7 +149,7 @@ def anneal(s, near, k, most, proposals, hot, cold, seed):
             enter(s, there, row)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def dissolve(s, near, most):
     """Move all rows of a class to the classes of near rows, class by class, where the SSE falls.
 

@@ -1,10 +1,13 @@
 """Group rows by class: their order, extremes, distinct values and order of release."""
 
 import numpy as np
-from numba import njit
+
+from anon_sql.kernels.kernel import kernel
+from anon_sql.kernels.order.merge_sort import merge_sort
+from anon_sql.kernels.order.sort_codes import sort_codes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def group(classes, count):
     """Return the rows class by class: order int32[n] and starts int64[count + 1].
 
@@ -23,7 +26,7 @@ def group(classes, count):
     return order, starts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def extremes(order, starts, keys, present):
     """Return the rows with each class's smallest and largest key, and its number of NULLs.
 
@@ -49,7 +52,7 @@ def extremes(order, starts, keys, present):
     return low, high, nulls
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def distinct(order, starts, codes):
     """Return the distinct codes of each class, ascending: ends int64[m + 1] into flat int32[…].
 
@@ -63,7 +66,10 @@ def distinct(order, starts, codes):
         first = used
         size = starts[at + 1] - starts[at]
         if size > 64:
-            many = np.sort(codes[order[starts[at] : starts[at + 1]]])
+            many = np.empty(size, dtype=np.int32)
+            for i in range(size):
+                many[i] = codes[order[starts[at] + i]]
+            sort_codes(many)
             for i in range(size):
                 if i == 0 or many[i] != many[i - 1]:
                     flat[used] = many[i]
@@ -84,7 +90,7 @@ def distinct(order, starts, codes):
     return ends, flat[:used].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def set_hashes(ends, flat):
     """Return a 64-bit hash of each set of ``distinct``, uint64[m]."""
     count = len(ends) - 1
@@ -98,7 +104,7 @@ def set_hashes(ends, flat):
     return hashes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def arrange(order, starts, hashes):
     """Return ``order`` with the rows of each class sorted by hash; hashes: uint64[n] by row."""
     arranged = order.copy()
@@ -106,8 +112,10 @@ def arrange(order, starts, hashes):
     for at in range(len(starts) - 1):
         first, size = starts[at], starts[at + 1] - starts[at]
         if size > len(keys):
-            rows = order[first : first + size]
-            arranged[first : first + size] = rows[np.argsort(hashes[rows], kind="mergesort")]
+            many = np.empty(size, dtype=np.uint64)
+            for place in range(size):
+                many[place] = hashes[order[first + place]]
+            merge_sort(many, arranged[first : first + size])
             continue
         for place in range(size):
             row = order[first + place]

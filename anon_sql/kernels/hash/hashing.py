@@ -2,10 +2,11 @@
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from anon_sql.kernels.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _scramble(value: np.uint64) -> np.uint64:
     """Return the finalizer of MurmurHash3 of a uint64."""
     value ^= value >> np.uint64(33)
@@ -16,7 +17,7 @@ def _scramble(value: np.uint64) -> np.uint64:
     return value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mix(hashes: npt.NDArray[np.uint64], values: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
     """Return hashes uint64[n] of rows, extended by the next column's values int64[n]."""
     mixed = np.empty(len(hashes), dtype=np.uint64)
@@ -26,7 +27,7 @@ def mix(hashes: npt.NDArray[np.uint64], values: npt.NDArray[np.int64]) -> npt.ND
     return mixed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mix_in(
     hashes: npt.NDArray[np.uint64], values: npt.NDArray[np.int64], present: npt.NDArray[np.bool_]
 ) -> None:

@@ -1,10 +1,11 @@
 """Number distinct hashes in the order of their first occurrence."""
 
 import numpy as np
-from numba import njit
+
+from anon_sql.kernels.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def number(hashes):
     """Return the first position of each distinct hash, int32[u], and each hash's number, int32[m].
 

@@ -1,10 +1,11 @@
 """Replace codes by the rank of the values that they stand for."""
 
 import numpy as np
-from numba import njit
+
+from anon_sql.kernels.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def recode(codes, present, rank, null):
     """Return int32[n]: rank[codes], or ``null`` where present is false.
 

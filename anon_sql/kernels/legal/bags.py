@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from anon_sql.kernels.kernel import kernel
+from anon_sql.kernels.order.sort_codes import sort_codes
 
 DISTINCT, ENTROPY, RECURSIVE = 0, 1, 2
 COUNT = np.int64(2**32 - 1)  # mask of the bits that hold a count
@@ -52,10 +54,13 @@ class Rules(NamedTuple):
     persons: bool
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def contents(rules, bag, rows):
     """Return the bag of rows int32[m]: int64[…], ascending, each a key above 32 bits of count."""
-    keys = np.sort(rules.keys[bag][rows])
+    keys = np.empty(rows.size, np.int32)
+    for at in range(rows.size):
+        keys[at] = rules.keys[bag, rows[at]]
+    sort_codes(keys)
     held = np.empty(keys.size, np.int64)
     size = 0
     for at in range(keys.size):
@@ -67,7 +72,7 @@ def contents(rules, bag, rows):
     return held[:size].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def union(rules, a, b):
     """Return the bag of the union of the disjoint row sets that bags a and b describe."""
     both = np.empty(a.size + b.size, np.int64)
@@ -84,7 +89,7 @@ def union(rules, a, b):
     return both[:size]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fold(rules, bag, held, values, counts):
     """Write the values of a bag, ascending, and their counts; return how many values there are."""
     size = 0

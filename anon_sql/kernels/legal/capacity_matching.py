@@ -7,10 +7,11 @@ search enters them.
 """
 
 import numpy as np
-from numba import njit
+
+from anon_sql.kernels.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill(ends, slots, capacity, base, state):
     """Assign rows where there is room, those with a single choice first; return how many."""
     members, used, slot_of, place_of = state
@@ -30,7 +31,7 @@ def _fill(ends, slots, capacity, base, state):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search(start, ends, slots, capacity, base, state, trail, steps):
     """Return a slot with room that is reachable from a row, or -1, and the steps left.
 
@@ -63,7 +64,7 @@ def _search(start, ends, slots, capacity, base, state, trail, steps):
         member += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _move(slot, base, state, through):
     """Move rows along the trail that ends in a slot with room."""
     members, used, slot_of, place_of = state
@@ -77,7 +78,7 @@ def _move(slot, base, state, through):
         slot, place = left, hole
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def matched(ends, slots, capacity, steps):
     """Return the size of a maximum matching; -1 where that takes more than ``steps`` steps.
 

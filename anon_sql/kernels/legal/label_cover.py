@@ -1,12 +1,13 @@
 """Find the raw rows that a released row may come from: equal kept values, covered by its label."""
 
 import numpy as np
-from numba import njit
+
+from anon_sql.kernels.kernel import kernel
 
 LARGE = 64  # raw rows of equal kept values above which they are sorted and searched
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def runs(raw, released):
     """Return where the raw rows of each slot stand, and how many rows only one side has.
 
@@ -29,7 +30,7 @@ def runs(raw, released):
     return first, last
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def member(code, first, last, flat):
     """Return whether flat[first] … flat[last - 1], ascending, has a code, or is empty."""
     left, right = first, last
@@ -42,7 +43,7 @@ def member(code, first, last, flat):
     return first == last or (left < last and flat[left] == code)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def covers(codes, row, labels, own):
     """Return whether a class's label covers a row: each code within the ends and, if a set, in it.
 
@@ -58,7 +59,7 @@ def covers(codes, row, labels, own):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _within(codes, rows, first, last, column, low):
     """Return the first position whose code in a column, ascending there, is at least ``low``."""
     while first < last:
@@ -70,7 +71,7 @@ def _within(codes, rows, first, last, column, low):
     return first
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def covered(codes, rows, first, last, classes, column, labels, most):
     """Return the raw rows that each slot's label covers, listed up to ``most`` of them in all.
 

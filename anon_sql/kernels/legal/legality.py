@@ -8,15 +8,15 @@ class's times the table's rows and conversely, so that no quotient is rounded.
 """
 
 import numpy as np
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.legal.bags import ENTROPY, RECURSIVE, contents, fold
 
 LEAST = 1e-9  # smallest shortfall of an illegal class
 EXACT = 1 + 1e-12  # tolerance, since sums of whole numbers beyond 2**53 are rounded
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def short_of_l(rules, bag, values, counts):
     """Return the missing diversity times the number of rows; 0.0 where l is satisfied.
 
@@ -39,15 +39,27 @@ def short_of_l(rules, bag, values, counts):
     if known < rules.l:
         return total * (rules.l - known)
     if rules.kind == RECURSIVE:
-        most = np.sort(counts[:known])[::-1]
-        rest = 0
-        for at in range(int(rules.l) - 1, known):
-            rest += most[at]
-        return 0.0 if most[0] < rules.c * rest else max(most[0] - rules.c * rest, LEAST)
+        most, rest = recursive_parts(counts[:known], int(rules.l))
+        return 0.0 if most < rules.c * rest else max(most - rules.c * rest, LEAST)
     return 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
+def recursive_parts(counts, nth):
+    """Return the largest of at least ``nth`` counts, and the sum from the n-th largest on."""
+    most, rest = counts.copy(), 0
+    for at in range(1, most.size):  # descending
+        count, to = most[at], at
+        while to > 0 and most[to - 1] < count:
+            most[to] = most[to - 1]
+            to -= 1
+        most[to] = count
+    for at in range(nth - 1, most.size):
+        rest += most[at]
+    return most[0], rest
+
+
+@kernel
 def short_of_t(rules, bag, values, counts):
     """Return the excess of the distance over t times the number of rows; 0.0 where t is satisfied.
 
@@ -67,7 +79,7 @@ def short_of_t(rules, bag, values, counts):
     else:
         last = rules.known[bag] - 1
         sizes = max(last, 1) * m * n
-        sofar, after = 0.0, 0
+        sofar, after = 0.0, np.int64(0)  # one type, compiled once
         for at in range(counts.size + 1):  # the class's sum is constant between two of its values
             until = values[at] if at < counts.size else last
             distance += gap(rules, bag, n * sofar, m, after, until)
@@ -79,7 +91,7 @@ def short_of_t(rules, bag, values, counts):
     return max(m * (distance / sizes - rules.t), LEAST)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gap(rules, bag, level, m, first, end):
     """Return the sum of |level - m * below| over the values first … end - 1."""
     low, high = first, end
@@ -94,13 +106,15 @@ def gap(rules, bag, level, m, first, end):
     return under + over
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def short_of_shares(rules, bag, values, counts):
     """Return how many rows are beyond the bounds on shares; 0.0 where all shares are within.
 
     values: int32[v] ascending; counts: int64[v] of each.
     """
-    m, beyond = counts.sum(), 0.0
+    m, beyond = 0, 0.0
+    for at in range(counts.size):
+        m += counts[at]
     for at in range(counts.size):
         beyond += max(counts[at] - m * rules.most[bag, values[at]] * EXACT, 0.0)
     at = 0
@@ -113,7 +127,7 @@ def short_of_shares(rules, bag, values, counts):
     return max(beyond, LEAST) if beyond > 0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def short_of(rules, bag, held):
     """Return the shortfall of a class in one bag; 0.0 where there is none."""
     values, counts = np.empty(held.size, np.int32), np.empty(held.size, np.int64)
@@ -121,7 +135,7 @@ def short_of(rules, bag, held):
     return short_of_values(rules, bag, values[:size], counts[:size])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def short_of_values(rules, bag, values, counts):
     """Return the shortfall of a class in one bag, given its values and their counts.
 
@@ -135,13 +149,13 @@ def short_of_values(rules, bag, values, counts):
     return shortfall + (short_of_shares(rules, bag, values, counts) if bounded else 0.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def short_of_k(rules, rows):
     """Return the shortfall of so many rows below k; persons are counted in their own bag."""
     return 0.0 if rules.persons else float(rows * max(0, rules.k - rows))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shortfalls(rules, order, starts):
     """Return the shortfall of each class, float64[m]: 0.0 if and only if it is legal.
 

@@ -1,12 +1,13 @@
 """Hold the values of a class as the bits of one integer, for columns of few values."""
 
 import numpy as np
-from numba import njit
+
+from anon_sql.kernels.kernel import kernel
 
 BITS = 64
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def masks_of(classes, count, codes):
     """Return the codes of each class, uint64[count]: bit i is set where a row has code i.
 

@@ -1,11 +1,10 @@
 """Find the classes whose labels match what is known of a person, and their sensitive values."""
 
-from numba import njit
-
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.legal.label_cover import member
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def match(codes, known, own, labels, held, column_of, found):
     """Look up each person of a block and add the result to ``found``.
 

@@ -1,12 +1,12 @@
 """Count the rows of a population that each label matches."""
 
 import numpy as np
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.legal.label_cover import covers
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def matching_rows(codes, weights, column, labels):
     """Return the total weight of the rows that each class's label covers, int64[c].
 

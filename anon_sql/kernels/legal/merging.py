@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.legal.bags import contents, union
 from anon_sql.kernels.legal.legality import short_of, short_of_k
 from anon_sql.kernels.loss.ncp import SET
 from anon_sql.kernels.loss.nearness import loss, profiles
+from anon_sql.kernels.order.merge_sort import merge_sort
 
 NEIGHBOURS = 256  # tried first, half of them before the class and half after it
 
@@ -47,29 +48,36 @@ class Classes(NamedTuple):
     used: npt.NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def classes_of(points, model, rules, order, starts):
     """Return the state of classes of rows: order int32[n], starts int64[m + 1]."""
     count, columns, kinds = starts.size - 1, points.shape[1], rules.total.size
     low, high, nulls, first, end, codes = profiles(points, model, order, starts)
     flat = np.empty((columns, 2 * order.size), np.int32)
-    flat[:, : order.size] = codes
+    for column in range(columns):
+        for at in range(order.size):
+            flat[column, at] = codes[column, at]
     bags = np.empty((kinds, 2 * order.size), np.int64)
     begin, stop = np.zeros((kinds, count), np.int64), np.zeros((kinds, count), np.int64)
     used = np.zeros(columns + kinds, np.int64)
     for column in range(columns):
-        used[column] = end[column].max()
+        for own in range(count):
+            used[column] = max(used[column], end[column, own])
     for bag in range(kinds):
         at = 0
         for own in range(count):
             held = contents(rules, bag, order[starts[own] : starts[own + 1]])
-            bags[bag, at : at + held.size] = held
+            for i in range(held.size):
+                bags[bag, at + i] = held[i]
             begin[bag, own], stop[bag, own] = at, at + held.size
             at += held.size
         used[columns + bag] = at
-    ids = np.arange(count)
-    before, after = np.maximum(ids - 1, 0), np.minimum(ids + 1, count - 1)
-    size, ncp, shortfall = starts[1:] - starts[:-1], np.zeros(count), np.zeros(count)
+    ids, size = np.empty(count, np.int64), np.empty(count, np.int64)
+    before, after = np.empty(count, np.int64), np.empty(count, np.int64)
+    for own in range(count):
+        ids[own], size[own] = own, starts[own + 1] - starts[own]
+        before[own], after[own] = max(own - 1, 0), min(own + 1, count - 1)
+    ncp, shortfall = np.zeros(count), np.zeros(count)
     s = Classes(
         low, high, nulls, first, end, flat, size, ncp, shortfall,
         bags, begin, stop, before, after, ids, used,
@@ -80,7 +88,7 @@ def classes_of(points, model, rules, order, starts):
     return s
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bag_of(s, rules, bag, a, b):
     """Return the bag of the union of classes a and b; of one class where a == b."""
     own = s.bags[bag, s.begin[bag, a] : s.stop[bag, a]]
@@ -89,7 +97,7 @@ def bag_of(s, rules, bag, a, b):
     return union(rules, own, s.bags[bag, s.begin[bag, b] : s.stop[bag, b]])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shortfall_of(s, rules, a, b):
     """Return the shortfall of the union of classes a and b (a == b: of one); 0.0 if legal."""
     total = short_of_k(rules, s.size[a] + (s.size[b] if b != a else 0))
@@ -98,7 +106,7 @@ def shortfall_of(s, rules, a, b):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def merge(s, model, rules, steps):
     """Merge classes, ``steps`` times at most; return how many are left, or 0 where all are legal.
 
@@ -122,7 +130,7 @@ def merge(s, model, rules, steps):
     return left if len(heap) > 0 and left > 1 else 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def partner(s, model, rules, a):
     """Return the class that class a should take in.
 
@@ -154,7 +162,7 @@ def partner(s, model, rules, a):
     return found if found >= 0 else cheapest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def absorb(s, model, rules, a, b):
     """Let class a take in class b."""
     s.ncp[a] = loss(a, b, model, s.low, s.high, s.nulls, s.first, s.end, s.flat)
@@ -172,19 +180,35 @@ def absorb(s, model, rules, a, b):
         if model.kind[column] == SET:
             own = s.flat[column, s.first[column, a] : s.end[column, a]]
             other = s.flat[column, s.first[column, b] : s.end[column, b]]
-            both = np.unique(np.append(own, other))
+            both = united(own, other)
             put(s.flat[column], s.first[column], s.end[column], s, column, a, both)
     for bag in range(rules.total.size):
         both = bag_of(s, rules, bag, a, b)
         put(s.bags[bag], s.begin[bag], s.stop[bag], s, columns + bag, a, both)
 
 
-@njit(cache=True, nogil=True)
+@kernel
+def united(a, b):
+    """Return the codes of either of two sets, int32[…], all ascending."""
+    both, i, j, size = np.empty(a.size + b.size, np.int32), 0, 0, 0
+    while i < a.size or j < b.size:
+        left = j == b.size or (i < a.size and a[i] <= b[j])
+        right = i == a.size or (j < b.size and b[j] <= a[i])
+        both[size] = a[i] if left else b[j]
+        i, j, size = i + left, j + right, size + 1
+    return both[:size]
+
+
+@kernel
 def put(store, first, end, s, kind, a, content):
     """Append the content of class a to a store; compact the store where there is no room."""
     if s.used[kind] + content.size > store.size:
-        at = 0
-        for own in np.argsort(first):
+        at, places = 0, np.empty(first.size, np.uint64)
+        classes = np.empty(first.size, np.int32)
+        for own in range(first.size):
+            places[own], classes[own] = first[own], own
+        merge_sort(places, classes)
+        for own in classes:
             if s.size[own] > 0 and own != a:
                 size = end[own] - first[own]
                 for i in range(size):
@@ -194,5 +218,6 @@ def put(store, first, end, s, kind, a, content):
         s.used[kind] = at
     first[a] = s.used[kind]
     end[a] = first[a] + content.size
-    store[first[a] : end[a]] = content
+    for i in range(content.size):
+        store[first[a] + i] = content[i]
     s.used[kind] = end[a]

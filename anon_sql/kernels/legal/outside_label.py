@@ -1,12 +1,12 @@
 """Count the rows whose value lies outside the label of their class."""
 
 import numpy as np
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.legal.masks import BITS
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def outside_set(classes, label_of, codes, ends, flat):
     """Return how many rows have a code that is not in the set of their class's label.
 
@@ -15,7 +15,9 @@ def outside_set(classes, label_of, codes, ends, flat):
     1], ascending. Where every code is below BITS, sets are masks, else they are searched by
     bisection.
     """
-    wrong, few = 0, codes.size > 0 and codes.max() < BITS
+    wrong, few = 0, True
+    for row in range(codes.size):
+        few &= codes[row] < BITS
     masks = np.zeros(ends.size, np.uint64)
     for label in range(ends.size - 1):
         for at in range(ends[label], ends[label + 1]):
@@ -28,13 +30,18 @@ def outside_set(classes, label_of, codes, ends, flat):
         if few:
             wrong += (masks[label] >> np.uint64(code)) & np.uint64(1) == 0
             continue
-        allowed = flat[ends[label] : ends[label + 1]]
-        at = np.searchsorted(allowed, code)
-        wrong += at == allowed.size or allowed[at] != code
+        at, end = ends[label], ends[label + 1]
+        while at < end:
+            middle = (at + end) // 2
+            if flat[middle] < code:
+                at = middle + 1
+            else:
+                end = middle
+        wrong += at == ends[label + 1] or flat[at] != code
     return wrong
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def outside_range(classes, star, present, keys, labelled, low, high):
     """Return how many rows have a value that is not between the ends of their class's label.
 

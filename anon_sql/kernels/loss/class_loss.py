@@ -1,11 +1,10 @@
 """Compute the information loss of classes: the sum of |E| * NCP(E)."""
 
-from numba import njit
-
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.nearness import loss, profiles
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def class_loss(points, model, order, starts):
     """Return the sum of |E| * NCP(E) of the classes of order int32[…], starts int64[m + 1]."""
     low, high, nulls, first, end, flat = profiles(points, model, order, starts)

@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.distance import UNIT
 from anon_sql.kernels.loss.ncp import NUMBER, SET, range_loss, set_loss
 
@@ -12,7 +12,7 @@ WHOLE = 1_000_000_000  # a loss of 1 in one column; losses count billionths, as 
 NULL = 2**31 - 1  # NULL in a NUMBER or TREE column; in a SET column it is the last code
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def coded(points: Any, model: Any, codes: Any) -> None:
     """Write points float64[n, d] into codes, int32[n, d or wider], numbers in billionths."""
     n, width = points.shape
@@ -29,13 +29,13 @@ def coded(points: Any, model: Any, codes: Any) -> None:
                 codes[row, c] = np.int32(value)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def whole_loss(model: Any, column: Any) -> Any:
     """Return the most that a column can lose, in billionths: that of NULL beside values."""
     return np.int64(np.rint(model.weight[column] * UNIT))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def span_loss(model: Any, column: Any, low: Any, high: Any) -> Any:
     """Return the loss of codes from low to high in a NUMBER or TREE column, in billionths.
 
@@ -46,7 +46,7 @@ def span_loss(model: Any, column: Any, low: Any, high: Any) -> Any:
     return np.int64(np.rint(range_loss(model, column, float(low), float(high)) * UNIT))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_loss(model: Any, column: Any, distinct: Any, null: Any) -> Any:
     """Return the loss of ``distinct`` codes in a SET column, in billionths.
 

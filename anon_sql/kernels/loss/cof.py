@@ -6,8 +6,8 @@ weights (``variant``).
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.cof_path import RAYDEN, VARIANTS, factors, nearest, path_cost
 from anon_sql.kernels.loss.distance import key, measure_of
 from anon_sql.kernels.runner import Runner
@@ -18,7 +18,7 @@ JOB = 1 << 21  # distances in a job, under .3 s even with paths of 100 neighbour
 TOLERANCE = 1e-9  # relative; a score this near the threshold is not above it
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_leaves(points, order, starts, chosen, k, measure, variant, scores):
     """Write the COF of the rows of the chosen leaves, each of at most SQUARE rows, into scores."""
     widest = 1
@@ -49,7 +49,7 @@ def score_leaves(points, order, starts, chosen, k, measure, variant, scores):
             scores[rows[r]] = found[r]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def walk(points, rows, low, high, k, measure, variant):
     """Return cost float64[r] and path int32[r, 1 + k] of positions low … high - 1 of one leaf.
 
@@ -115,7 +115,7 @@ def cof_score(
     return scores
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cof_threshold(scores, order, starts, alpha):
     """Return mean plus alpha standard deviations of each leaf's finite scores, float64[leaves].
 

@@ -5,13 +5,14 @@ cancels in the factor, a ratio.
 """
 
 import numpy as np
-from numba import njit
+
+from anon_sql.kernels.kernel import kernel
 
 VARIANTS = ("rayden", "tang", "pyod")
 RAYDEN, TANG = 0, 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearest(keys, own, k, members, reach):
     """Write ``own`` and its k nearest positions, by (key, position), into members, int32[k + 1].
 
@@ -33,7 +34,7 @@ def nearest(keys, own, k, members, reach):
         members[place + 1] = at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def path_cost(between, members, variant, gap, waiting):
     """Return the average chaining distance of members[0] over its neighbours, in the module's unit.
 
@@ -75,7 +76,7 @@ def path_cost(between, members, variant, gap, waiting):
     return cost
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def factors(costs, neighbours, low, out):
     """Write the COF of rows low … into out: k times the own cost over the neighbours' costs.
 

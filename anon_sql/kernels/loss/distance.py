@@ -7,7 +7,8 @@ weight between two categories and between NULL and a number. A weight is 1 or le
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from anon_sql.kernels.kernel import kernel
 
 METRICS = ("gower", "euclid")
 GOWER, EUCLID = 0, 1
@@ -19,7 +20,7 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def key(points, i, j, measure):
     """Return the distance between rows i and j of float64[n, d], in units of 1e-9, as int64.
 
@@ -40,14 +41,14 @@ def key(points, i, j, measure):
     return np.int64(np.rint(total / max(columns, 1) * UNIT))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keys_to(points, rows, v, measure, out):
     """Write the key from row v to each row in rows[m] into out, int64[m]."""
     for at in range(rows.size):
         out[at] = key(points, rows[at], v, measure)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw(seed, at):
     """Return the at-th random number of the stream of a seed (splitmix64), both uint64.
 
@@ -60,7 +61,7 @@ def draw(seed, at):
     return z ^ (z >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_below(seed, at, bound):
     """Return a random position in 0 … bound - 1, int64."""
     return np.int64(draw(seed, at) % np.uint64(bound))

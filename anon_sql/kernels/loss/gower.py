@@ -6,10 +6,11 @@ one; here a column missing on either side does not count, as in Gower's paper.
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from anon_sql.kernels.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pair(a, b, numeric, ranges):
     """Return the Gower distance of two rows float64[d]; NaN is missing."""
     total, present = 0.0, 0
@@ -24,7 +25,7 @@ def pair(a, b, numeric, ranges):
     return total / present if present else np.nan
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pairs(a, b, numeric, ranges):
     """Return the Gower distance of each row of a to the same row of b, float64[n]."""
     distance = np.empty(a.shape[0])

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from anon_sql.kernels.kernel import kernel
 
 NUMBER, SET, TREE = 0, 1, 2
 
@@ -36,7 +37,7 @@ class LossModel(NamedTuple):
     weight: npt.NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def range_loss(model: Any, column: int, low: float, high: float) -> float:
     """Return the NCP of points from low to high, without NULL, in a NUMBER or TREE column."""
     if model.kind[column] == NUMBER:
@@ -47,7 +48,7 @@ def range_loss(model: Any, column: int, low: float, high: float) -> float:
     return model.weight[column] * model.share[base + node]  # type: ignore[no-any-return]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def set_loss(model: Any, column: int, distinct: int) -> float:
     """Return the NCP of ``distinct`` values in a SET column; NULL only if it is alone."""
     return model.weight[column] * distinct / model.values[column] if distinct > 1 else 0.0

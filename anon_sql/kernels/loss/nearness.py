@@ -1,13 +1,13 @@
 """Compute the increase of |E| * NCP(E) by which a class would take in another."""
 
 import numpy as np
-from numba import njit
 
 from anon_sql.kernels.hash.grouping import distinct
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.ncp import SET, range_loss, set_loss
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def profiles(points, model, order, starts):
     """Return the values of each class: low, high float64[m, d], nulls int64[m, d], and sets.
 
@@ -31,12 +31,14 @@ def profiles(points, model, order, starts):
                     high[at, column] = max(high[at, column], value)
         if model.kind[column] == SET:
             found, codes = distinct(order, starts, points[:, column].astype(np.int32))
-            ends[column] = found
-            flat[column, : len(codes)] = codes
+            for at in range(count + 1):
+                ends[column, at] = found[at]
+            for at in range(len(codes)):
+                flat[column, at] = codes[at]
     return low, high, nulls, ends[:, :-1].copy(), ends[:, 1:].copy(), flat
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def loss(a, b, model, low, high, nulls, first, end, flat):
     """Return the NCP, summed over columns, of the union of classes a and b (a == b: of one)."""
     total = 0.0
@@ -60,7 +62,7 @@ def loss(a, b, model, low, high, nulls, first, end, flat):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearest(short, targets, model, starts, low, high, nulls, first, end, flat):
     """Return the class of ``targets`` that grows least by each class of ``short``; ties: the first.
 

@@ -1,10 +1,11 @@
 """Scale whole numbers to points in [0, 1]."""
 
 import numpy as np
-from numba import njit
+
+from anon_sql.kernels.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scaled(keys, present, null):
     """Return points float64[n], least key 0 and largest key 1, and the distance of these keys.
 

@@ -4,12 +4,12 @@ The first column changes least often.
 """
 
 import numpy as np
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.order.grid import cell
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gray_key(points, first, end, grid, radix):
     """Return the place of rows first … end - 1 in reflected order, uint64[end - first].
 

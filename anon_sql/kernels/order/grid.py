@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.ncp import NUMBER, SET, LossModel
 
 
@@ -27,7 +27,7 @@ class Grid(NamedTuple):
     place: npt.NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cell(points: Any, row: int, grid: Any, g: int) -> int:
     """Return the cell of a row in the g-th column of the grid."""
     value = points[row, grid.column[g]]
@@ -43,7 +43,7 @@ def cell(points: Any, row: int, grid: Any, g: int) -> int:
     return min(np.int64(value * grid.scale[g]), grid.top[g])  # type: ignore[no-any-return]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def counts_of(points: Any, column: int, codes: int) -> Any:
     """Return the number of rows of each code of a column, int64[codes]."""
     counts = np.zeros(codes, np.int64)
@@ -52,7 +52,7 @@ def counts_of(points: Any, column: int, codes: int) -> Any:
     return counts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def few_values(points: Any, column: int, null: float, most: int) -> Any:
     """Return the values of a column, ascending, float64[…], without NULL; none if over ``most``."""
     found, count = np.empty(most + 1), 0
@@ -63,11 +63,15 @@ def few_values(points: Any, column: int, null: float, most: int) -> Any:
             known |= found[at] == value
         if known:
             continue
-        found[count] = value
+        at = count
+        while at > 0 and found[at - 1] > value:
+            found[at] = found[at - 1]
+            at -= 1
+        found[at] = value
         count += 1
         if count > most:
             return found[:0]
-    return np.sort(found[:count])
+    return found[:count]
 
 
 def grid_of(

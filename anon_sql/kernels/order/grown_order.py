@@ -6,14 +6,14 @@ time grows linearly with the rows. The groups are cut anew afterwards.
 """
 
 import numpy as np
-from numba import njit
 
 from anon_sql.kernels.cluster.k_member import LENGTH, Growth, enter, joined
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.coded import coded, count_loss
 from anon_sql.kernels.loss.ncp import SET
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grown_order(points, rows, model, width, k):
     """Return rows int32[m] in a better order, int32[m].
 
@@ -50,7 +50,7 @@ def grown_order(points, rows, model, width, k):
     return order
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def window_of(codes, model, width):
     """Return an empty class and the first waiting rows."""
     d, null_codes = model.kind.size, np.append(model.null[model.kind == SET], 0.0)
@@ -72,7 +72,7 @@ def window_of(codes, model, width):
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cheapest(growth):
     """Return the waiting row of least cost, ties to the first."""
     length = growth.state[LENGTH]
@@ -85,7 +85,7 @@ def cheapest(growth):
     return np.int64(first)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def wait(growth, model, codes, row, slot):
     """Put a row into a slot of the window, with its cost for the current class."""
     growth.rows[slot] = row

@@ -1,10 +1,12 @@
 """Sort rows by hash, faster than a general sort, since hashes are spread evenly."""
 
 import numpy as np
-from numba import njit
+
+from anon_sql.kernels.kernel import kernel
+from anon_sql.kernels.order.merge_sort import merge_sort
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def by_hash(hashes):
     """Return the stable argsort of uint64[n], as int32[n].
 
@@ -31,8 +33,7 @@ def by_hash(hashes):
     for bucket in range(1 << bits):
         first, end = ends[bucket], ends[bucket + 1]
         if end - first > 64:
-            by_key = np.argsort(keys[first:end], kind="mergesort")
-            order[first:end] = order[first:end][by_key]
+            merge_sort(keys[first:end], order[first:end])
             continue
         for at in range(first + 1, end):
             key, row, to = keys[at], order[at], at

@@ -5,14 +5,14 @@ rows are computed at a time, each step a loop over adjacent rows.
 """
 
 import numpy as np
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.order.grid import cell
 
 BLOCK = 256  # rows that stay in the L1 cache
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hilbert_key(points, first, end, grid, bits):
     """Return the place of rows first … end - 1 on the Hilbert curve, uint64[end - first].
 
@@ -35,11 +35,12 @@ def hilbert_key(points, first, end, grid, bits):
                 line = x[c]
                 for i in range(BLOCK):
                     key[i] = (key[i] << np.uint64(1)) | np.uint64((line[i] >> shift) & np.uint32(1))
-        keys[a : a + count] = key[:count]
+        for i in range(count):
+            keys[a + i] = key[i]
     return keys
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def transpose(x, bits):
     """Turn cells, uint32[columns, BLOCK], into the transposed Hilbert index, in place."""
     columns, zero, one = x.shape[0], np.uint32(0), np.uint32(1)

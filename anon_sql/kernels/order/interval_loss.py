@@ -9,8 +9,8 @@ if that value last occurred s units or more before.
 """
 
 import numpy as np
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.ncp import NUMBER, range_loss
 
 EXACT = 512  # largest k for which a unit is a row
@@ -18,7 +18,7 @@ UNITS = 128  # units in k rows, where k is larger
 FAR = np.float32(1e9)  # NULL of a TREE column, beyond all leaves; a value without predecessor
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unit_begins(rows, k, per_k):
     """Return the first row of each unit, int64[units + 1].
 
@@ -32,7 +32,7 @@ def unit_begins(rows, k, per_k):
     return begins
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def outlines(points, rows, model, begins, padding):
     """Return the smallest and largest point of each unit in each column.
 
@@ -59,7 +59,7 @@ def outlines(points, rows, model, begins, padding):
     return low, high
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def last_seen(codes, null_code, units):
     """Return how many rows back each code occurred before, float32 like codes.
 
@@ -74,7 +74,7 @@ def last_seen(codes, null_code, units):
     return back
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fresh_counts(codes, rows, null_code, begins, per_k):
     """Return at [s - 1, u] the number of values of unit u that the s - 1 units before it lack.
 
@@ -96,7 +96,7 @@ def fresh_counts(codes, rows, null_code, begins, per_k):
     return counts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_range(low, high, per_k, model, column, out):
     """Add the loss of a NUMBER or TREE column to ``out``, float32[per_k, starts].
 
@@ -128,12 +128,13 @@ def add_range(low, high, per_k, model, column, out):
         else:
             for i in range(starts):
                 if most[i] < FAR:
-                    total[i] += np.float32(range_loss(model, column, least[i], most[i]))
+                    first, last = np.float64(least[i]), np.float64(most[i])
+                    total[i] += np.float32(range_loss(model, column, first, last))
                 elif least[i] < FAR:
                     total[i] += whole
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_set(back, counts, first, high, per_k, model, column, out):
     """Add the loss of a SET column to ``out``, float32[per_k, starts].
 
@@ -144,7 +145,9 @@ def add_set(back, counts, first, high, per_k, model, column, out):
     size, most = np.zeros(starts, np.float32), high[:starts].copy()
     whole = np.float32(model.weight[column])
     share = np.float32(model.weight[column] / model.values[column])
-    nulls = high.max() == FAR
+    nulls = False
+    for i in range(high.size):
+        nulls |= high[i] == FAR
     for units in range(1, 2 * per_k):
         if counts.shape[0] == 0:
             gap, enough = back[units - 1 :], np.float32(units)

@@ -1,12 +1,13 @@
 """Sort the positions of keys by radix sort, in parts; equal keys stay in order of position."""
 
 import numpy as np
-from numba import njit
+
+from anon_sql.kernels.kernel import kernel
 
 DIGIT = 11  # bits of a digit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def order_between(keys, low, high, last):
     """Return the positions of keys with low <= key < high, ascending by key, int32[…].
 
@@ -28,15 +29,14 @@ def order_between(keys, low, high, last):
     for at in range(count):
         for digit in range(digits):
             places[digit, (own[at] >> np.uint64(digit * DIGIT)) & np.uint64(buckets - 1)] += 1
-    for digit in range(digits):
-        place, total = places[digit], 0
-        if place.max() == count:
-            continue
+    for digit in range(digits if count > 0 else 0):
+        place, total, shift = places[digit], 0, np.uint64(digit * DIGIT)
+        if place[(own[0] >> shift) & np.uint64(buckets - 1)] == count:
+            continue  # the same digit in all
         for bucket in range(buckets):
             here = place[bucket]
             place[bucket] = total
             total += here
-        shift = np.uint64(digit * DIGIT)
         for at in range(count):
             bucket = (own[at] >> shift) & np.uint64(buckets - 1)
             to = place[bucket]

@@ -1,12 +1,13 @@
 """Place the leaves of a hierarchy on a line, so that subtrees lie apart."""
 
 import numpy as np
-from numba import njit
+
+from anon_sql.kernels.kernel import kernel
 
 APART = 4  # chosen on Adult from 1 to 10; higher values put large subtrees further apart
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leaf_places(model, column):
     """Return ascending places of the leaves of a TREE column, float64[leaves], in [0, leaves).
 

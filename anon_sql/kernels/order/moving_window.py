@@ -6,14 +6,14 @@ a group by the row of least increase; here groups are cut afterwards.
 """
 
 import numpy as np
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.ncp import NUMBER, SET
 
 AWAY = 2.0  # times the weight: NULL in a NUMBER or TREE column, at least a weight from any value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def moving_window(points, rows, model, width, few, many):
     """Return rows int32[m] in a better order, int32[m].
 
@@ -22,7 +22,7 @@ def moving_window(points, rows, model, width, few, many):
     """
     m = rows.size
     w = min(width, m)
-    ranges, sets = np.flatnonzero(model.kind != SET), np.flatnonzero(model.kind == SET)
+    ranges, sets = columns_of(model.kind)
     values, miss = np.empty((ranges.size, w), np.float32), np.empty((sets.size, w), np.float32)
     codes, scores = np.empty((sets.size, w), np.int32), np.empty(w, np.float32)
     recent, seen = np.empty((ranges.size, many), np.float32), np.empty((sets.size, many), np.int32)
@@ -64,11 +64,26 @@ def moving_window(points, rows, model, width, few, many):
         else:
             w -= 1
             ids[j] = ids[w]
-            values[:, j], codes[:, j], miss[:, j] = values[:, w], codes[:, w], miss[:, w]
+            take_slot(candidates, j, w)
     return order
 
 
-@njit(cache=True, nogil=True)
+@kernel
+def columns_of(kind):
+    """Return the columns that are not sets, and those that are, int64[…]; kind: int64[d]."""
+    ranges, sets = np.empty(kind.size, np.int64), np.empty(kind.size, np.int64)
+    r = s = 0
+    for c in range(kind.size):
+        if kind[c] == SET:
+            sets[s] = c
+            s += 1
+        else:
+            ranges[r] = c
+            r += 1
+    return ranges[:r], sets[:s]
+
+
+@kernel
 def load(points, row, model, ranges, sets, candidates, j, held, first):
     """Make a row the candidate of slot j; miss: the number of boxes that lack its value."""
     values, codes, miss = candidates
@@ -86,7 +101,17 @@ def load(points, row, model, ranges, sets, candidates, j, held, first):
         miss[c, j] = (held[0, first[c] + code] == 0) + (held[1, first[c] + code] == 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
+def take_slot(candidates, j, last):
+    """Make the candidate of the last slot that of slot j."""
+    values, codes, miss = candidates
+    for c in range(values.shape[0]):
+        values[c, j] = values[c, last]
+    for c in range(codes.shape[0]):
+        codes[c, j], miss[c, j] = codes[c, last], miss[c, last]
+
+
+@kernel
 def move_box(box, recent, value, at, few, many):
     """Add a value to both boxes of a column and remove the oldest.
 
@@ -109,14 +134,14 @@ def move_box(box, recent, value, at, few, many):
     recent[at % many] = value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark(codes, code, weight, miss):
     """Set the weight of the candidates that hold a code; codes int32[w], miss float32[w]."""
     for j in range(codes.size):
         miss[j] = weight if codes[j] == code else miss[j]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose(candidates, box, size, sets, model, scores):
     """Return the slot of the candidate that widens the boxes least; scores: float32[w], scratch."""
     values, _, miss = candidates
@@ -142,7 +167,7 @@ def choose(candidates, box, size, sets, model, scores):
     return least(scores)
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+@kernel(fastmath={"nnan", "nsz"})
 def least(scores):
     """Return the first position of the least of float32[w].
 

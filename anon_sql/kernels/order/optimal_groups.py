@@ -5,8 +5,8 @@ microaggregation of Hansen and Mukherjee 2003). Departure: the loss is NCP over 
 """
 
 import numpy as np
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.ncp import SET
 from anon_sql.kernels.order.interval_loss import (
     EXACT,
@@ -22,7 +22,7 @@ from anon_sql.kernels.order.interval_loss import (
 STARTS = 1 << 15  # costs in a block: first rows times lengths
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def optimal_groups(points, rows, model, k):
     """Return where each group begins, int64[groups + 1], and the least sum of |E| * NCP(E).
 
@@ -37,7 +37,9 @@ def optimal_groups(points, rows, model, k):
     counts = [np.zeros((0, 0), np.float32) for _ in range(columns)]
     for c in range(columns):
         if model.kind[c] == SET and per_k == k:
-            low[c] = last_seen(low[c], np.int64(model.null[c]), units)
+            back = last_seen(low[c], np.int64(model.null[c]), units)
+            for unit in range(units):
+                low[c, unit] = back[unit]
         elif model.kind[c] == SET:
             counts[c] = fresh_counts(points[:, c], rows, np.int64(model.null[c]), begins, per_k)
     best = np.full(units + 2 * per_k, np.inf)
@@ -62,7 +64,7 @@ def optimal_groups(points, rows, model, k):
     return groups_back(chosen, begins, units), best[units]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def extend(best, chosen, losses, a, b, per_k):
     """Carry the least cost from the starts a … b - 1 to the ends of their groups.
 
@@ -83,7 +85,7 @@ def extend(best, chosen, losses, a, b, per_k):
                 choice[i] = length if better else choice[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def groups_back(chosen, begins, units):
     """Return the first row of each group, from the length of the last group up to each place."""
     count, at = 0, units

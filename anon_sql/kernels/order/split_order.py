@@ -6,9 +6,9 @@ nearer to the rows before goes first, if that leaves the other nearer to the row
 """
 
 import numpy as np
-from numba import njit
 
 from anon_sql.kernels.cluster.two_classes import empty, enter, loss_with, no_sides
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.distance import draw_below
 from anon_sql.kernels.loss.ncp import SET, range_loss, set_loss
 
@@ -17,7 +17,7 @@ EQUAL = 1e-9  # losses that differ by less are the same
 STREAM = 0  # of random numbers, the same for every seed of a call
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def farthest(values, rows, model, row):
     """Return the row of largest loss together with another, and the loss of the two."""
     most, found, one = -1.0, row, values[row]
@@ -37,7 +37,7 @@ def farthest(values, rows, model, row):
     return found, most
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def split(values, rows, sides, model, u, v, near):
     """Mark the rows that join row u, not row v, in ``near``; return the loss of both classes.
 
@@ -68,7 +68,7 @@ def split(values, rows, sides, model, u, v, near):
     return size * loss + other_size * other_loss
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_split(values, rows, sides, model, tries, near):
     """Mark the best of several splits in ``near``; return its two rows far apart, or -1 for both.
 
@@ -90,7 +90,7 @@ def best_split(values, rows, sides, model, tries, near):
     return best_u, best_v
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def second_first(sides, model, values, before, behind):
     """Return whether the second class should go first between two rows, -1 for no row."""
     total, grown = 0.0, sides.own[1].sum() - sides.own[0].sum()
@@ -102,7 +102,7 @@ def second_first(sides, model, values, before, behind):
     return total > EQUAL
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def split_order(points, rows, model, tries):
     """Return rows int32[m] in a better order, int32[m].
 

@@ -6,8 +6,8 @@ Source: LeFevre, DeWitt and Ramakrishnan 2006, strict partitioning, as Kara and 
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE, LossModel, range_loss, set_loss
 from anon_sql.kernels.runner import Runner
 from anon_sql.kernels.tree.leaf_order import Leaves
@@ -15,7 +15,7 @@ from anon_sql.kernels.tree.leaf_order import Leaves
 LARGE = 1 << 15  # rows above which a set is one job, so that threads share and Ctrl-C ends it
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _look(points, model, rows, column):
     """Return the lowest and highest value, the NULLs and the width of rows in a column."""
     low, high, nulls = np.inf, -np.inf, 0
@@ -36,7 +36,7 @@ def _look(points, model, rows, column):
     return low, high, nulls, width
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _child(model, column, leaf, node):
     """Return the child of ``node`` above a leaf of its subtree."""
     base, below = model.base[column], leaf
@@ -45,7 +45,7 @@ def _child(model, column, leaf, node):
     return below
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _parts(points, model, rows, column, low, high, nulls, k):
     """Return the part of each row in a cut of one column, int64[m], ascending by value.
 
@@ -74,7 +74,7 @@ def _parts(points, model, rows, column, low, high, nulls, k):
     return parts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cut(points, model, rows, k):
     """Return the rows in the parts of the widest cut whose parts all have at least k rows.
 
@@ -106,7 +106,7 @@ def cut(points, model, rows, k):
     return rows, np.array([len(rows)], dtype=np.int64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cut_all(points, model, rows, k):
     """Return the rows in sets that no cut divides further, and where each set ends.
 

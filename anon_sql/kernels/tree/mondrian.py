@@ -16,8 +16,8 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.legal.bags import Rules
 from anon_sql.kernels.loss.coded import NULL, WHOLE, coded
 from anon_sql.kernels.loss.ncp import SET, LossModel
@@ -33,14 +33,14 @@ JOB = 1 << 17  # rows in the subtree of one job, some .05 s
 Node = tuple[int, int]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tally(values, counts):
     """Add the count of each code of ``values``, int32[n], to ``counts``, int64[…]."""
     for at in range(values.size):
         counts[values[at]] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def renumber(values, rank):
     """Replace each code of ``values``, int32[n], by rank[code]."""
     for at in range(values.size):
@@ -61,7 +61,7 @@ def order_sets(rows: npt.NDArray[np.int32], model: LossModel) -> None:
         renumber(rows[:, column], rank)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move(pairs, side, spare):
     """Bring the rows marked in ``side`` to the front, order preserved; return their number.
 
@@ -81,7 +81,7 @@ def move(pairs, side, spare):
     return near
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow(rows, pairs, model, k, rules, rule, stop):
     """Cut sets of more than ``stop`` rows and return where each set begins, int64[…].
 

@@ -5,15 +5,15 @@ hierarchies compare.
 """
 
 import numpy as np
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.coded import NULL, count_loss, span_loss, whole_loss
 from anon_sql.kernels.loss.ncp import SET
 from anon_sql.kernels.tree.sides import legal_cut
 from anon_sql.kernels.tree.vp_cut import nth
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def span(values, model, column, seen, mark):
     """Return the loss of codes int32[m] of a column, in billionths.
 
@@ -38,7 +38,7 @@ def span(values, model, column, seen, mark):
     return whole_loss(model, column) if nulls else span_loss(model, column, low, high)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def widest(rows, model, bound, known, seen, mark):
     """Return the column of largest loss, ties to the first; -1 where every loss is 0.
 
@@ -58,7 +58,7 @@ def widest(rows, model, bound, known, seen, mark):
         known[column] = True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cut_strict(values, null, k, work, side):
     """Mark the rows below the boundary nearest the middle; return whether a cut is allowed.
 
@@ -85,7 +85,7 @@ def cut_strict(values, null, k, work, side):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def part_equals(values, among, want, null, k, work, side):
     """Mark the ``want`` smallest of values[among] in ``side``; return (rows left equal, want left).
 
@@ -110,7 +110,7 @@ def part_equals(values, among, want, null, k, work, side):
     return left, want
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_side(rows, model, k, rules, rule, null, bound, seen, mark, scratch):
     """Mark the rows of one side of a cut; return whether a cut is allowed.
 

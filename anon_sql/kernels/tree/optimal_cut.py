@@ -6,14 +6,14 @@ more and is followed no further; after the first rows few columns remain.
 """
 
 import numpy as np
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.coded import NULL, count_loss, span_loss, whole_loss
 from anon_sql.kernels.loss.ncp import SET
 from anon_sql.kernels.tree.sides import hold, legal_at, rewind
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def follow(codes, model, rows, wanted, full, steps, seen, mark, lost):
     """Write in lost[at] the loss of rows[: at + 1], for the first ``steps`` rows, in billionths.
 
@@ -62,7 +62,7 @@ def follow(codes, model, rows, wanted, full, steps, seen, mark, lost):
     return own
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_cut(codes, model, orders, a, b, k, weighted, rules, scratch):
     """Return the column and the position, counted from a, of the cut of least loss; (-1, 0): none.
 

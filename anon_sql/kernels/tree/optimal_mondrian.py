@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.legal.bags import Rules
 from anon_sql.kernels.loss.coded import coded
 from anon_sql.kernels.loss.ncp import NUMBER, SET, LossModel
@@ -53,7 +53,7 @@ class Cutting(NamedTuple):
     held: Held
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def part(orders, a, b, side, spare):
     """Bring the rows of orders[:, a:b] marked in ``side`` to the front, order preserved."""
     for column in range(orders.shape[0]):
@@ -67,7 +67,7 @@ def part(orders, a, b, side, spare):
         orders[column, a + near : b] = spare[:far]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cut_on(s, model, k, weighted, rules, steps):
     """Cut waiting nodes until ``steps`` rows were visited; return how many rows still wait."""
     scratch = s.wanted, s.seen, s.mark, s.before, s.after, s.held

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from anon_sql.kernels.kernel import kernel
 
 
 class Nodes(NamedTuple):
@@ -25,7 +26,7 @@ class Nodes(NamedTuple):
     last: npt.NDArray[np.int32]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def routed_leaf(nodes, keys, present, points):
     """Return int32[n], the number of the leaf of each row.
 

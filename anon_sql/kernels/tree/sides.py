@@ -4,13 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.legal.bags import contents
 from anon_sql.kernels.legal.legality import short_of
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def legal_rows(rules, rows):
     """Return whether rows int32[m] satisfy l, t and the k of persons; the caller counts rows."""
     for bag in range(rules.total.size):
@@ -19,7 +19,7 @@ def legal_rows(rules, rows):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def legal_cut(rules, rows, side):
     """Return whether the rows int32[m] marked in ``side`` and the others are both legal.
 
@@ -46,7 +46,7 @@ class Held(NamedTuple):
     moved: npt.NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def held_room(rules, n):
     """Return room for the content of nodes of up to n rows; none where rules is None."""
     bags, rows = 0, 0
@@ -62,7 +62,7 @@ def held_room(rules, n):
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hold(rules, held, rows):
     """Count the content of a node of rows int32[m]."""
     if rules is None:
@@ -82,7 +82,7 @@ def hold(rules, held, rows):
         held.size[bag] = size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rewind(rules, held):
     """Set the cut before all rows."""
     if rules is None:
@@ -92,7 +92,7 @@ def rewind(rules, held):
         held.before[bag, : held.size[bag]] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def legal_at(rules, held, rows, cut):
     """Return whether rows[:cut] and rows[cut:] of the node, in walking order, are both legal.
 

@@ -7,15 +7,16 @@ LeFevre et al. 2006 (Mondrian) and the buckets of Cao et al. 2011 (SABRE).
 """
 
 import numpy as np
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.ncp import SET, range_loss, set_loss
-from anon_sql.kernels.tree.sides import legal_cut
+from anon_sql.kernels.order.merge_sort import merge_sort
+from anon_sql.kernels.tree.sides import legal_rows
 
 POOLS = (0, 16, 2)  # least rows of a stratum; 0: the node is one stratum, a plain cut
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def split(points, model, rules, rank, strata, order, starts, k):
     """Split legal classes into legal ones of at least k rows; return where each begins in order.
 
@@ -30,10 +31,13 @@ def split(points, model, rules, rank, strata, order, starts, k):
     first, end = np.empty(widest // k + 2, np.int64), np.empty(widest // k + 2, np.int64)
     seen = np.full((points.shape[1], int(model.null.max()) + 2), -1, np.int64)
     begins = np.empty(order.size // k + 2, np.int64)
-    count = stamp = 0
+    count, stamp = 0, np.int64(0)
     for own in range(starts.size - 1):
         rows = order[starts[own] : starts[own + 1]]
-        rows[:] = rows[np.argsort(strata[rows], kind="mergesort")]
+        keys = np.empty(rows.size, np.uint64)
+        for at in range(rows.size):
+            keys[at] = np.uint64(strata[rows[at]])
+        merge_sort(keys, rows)
         first[0], end[0], depth = starts[own], starts[own + 1], 1
         while depth > 0:
             depth -= 1
@@ -50,8 +54,7 @@ def split(points, model, rules, rank, strata, order, starts, k):
                 count += 1
                 continue
             chosen = sides[1]
-            order[a:b] = np.append(node[chosen], node[~chosen])
-            near = a + chosen.sum()
+            near = a + part_rows(node, chosen)
             first[depth], end[depth] = near, b
             first[depth + 1], end[depth + 1] = a, near
             depth += 2
@@ -59,34 +62,61 @@ def split(points, model, rules, rank, strata, order, starts, k):
     return begins[: count + 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_cut(points, model, rules, rank, strata, rows, k, sides, seen, stamp):
     """Mark one side of the legal cut of least loss; return whether there is one, and ``stamp``.
 
     sides: two bool[m], scratch and the result. seen: int64[d, codes], the last stamp of each code.
     """
     side, best = sides
+    values, own, parted = np.empty_like(rows), np.empty_like(rows), np.empty_like(rows)
+    for at in range(rows.size):
+        own[at] = strata[rows[at]]
     least, found = np.inf, False
     for column in range(points.shape[1]):
-        values = rank[rows, column]
-        if values.min() == values.max():
+        varied = False
+        for at in range(rows.size):
+            values[at] = rank[rows[at], column]
+            varied |= values[at] != values[0]
+        if not varied:
             continue
         for pool in POOLS:
-            near = mark(values, strata[rows], pool, side)
+            near = mark(values, own, pool, side)
             if near < k or rows.size - near < k:
                 continue
-            left, right = rows[side], rows[~side]
+            for at in range(rows.size):
+                parted[at] = rows[at]
+            part_rows(parted, side)
+            left, right = parted[:near], parted[near:]
             stamp += 1
             loss = left.size * ncp_of(points, model, left, seen, stamp)
             stamp += 1
             loss += right.size * ncp_of(points, model, right, seen, stamp)
-            if loss < least - 1e-9 and legal_cut(rules, rows, side):
+            if loss < least - 1e-9 and legal_rows(rules, left) and legal_rows(rules, right):
                 least, found = loss, True
-                best[:] = side
+                for at in range(rows.size):
+                    best[at] = side[at]
     return found, stamp
 
 
-@njit(cache=True, nogil=True)
+@kernel
+def part_rows(rows, side):
+    """Bring the rows marked in ``side`` to the front, order preserved; return their number."""
+    near = far = 0
+    spare = np.empty_like(rows)
+    for at in range(rows.size):
+        if side[at]:
+            rows[near] = rows[at]
+            near += 1
+        else:
+            spare[far] = rows[at]
+            far += 1
+    for at in range(far):
+        rows[near + at] = spare[at]
+    return near
+
+
+@kernel
 def mark(values, strata, pool, side):
     """Mark the lower half of each stratum of at least ``pool`` rows; return how many are marked.
 
@@ -94,21 +124,24 @@ def mark(values, strata, pool, side):
     turn.
     """
     m, a, spare, near = values.size, 0, 0, 0
+    keys, ranked = np.empty(m, np.uint64), np.empty(m, np.int32)
     while a < m:
         b = a + 1
         while b < m and (pool == 0 or strata[b] == strata[a] or b - a < pool):
             b += 1
         half = (b - a + spare) // 2
         spare = (b - a + spare) % 2
-        ranked = np.argsort(values[a:b], kind="mergesort")
-        for i in range(b - a):
-            side[a + ranked[i]] = i < half
+        for i in range(a, b):
+            keys[i], ranked[i] = np.uint64(values[i]), i
+        merge_sort(keys[a:b], ranked[a:b])
+        for i in range(a, b):
+            side[ranked[i]] = i < a + half
         near += half
         a = b
     return near
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ncp_of(points, model, rows, seen, stamp):
     """Return the NCP of rows, summed over the columns."""
     total = 0.0

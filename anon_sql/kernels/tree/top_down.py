@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.coded import NULL, coded, count_loss, span_loss, whole_loss
 from anon_sql.kernels.loss.distance import draw, draw_below
 from anon_sql.kernels.loss.ncp import SET, LossModel
@@ -38,7 +38,7 @@ class Sides(NamedTuple):
     outside: npt.NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def clear(sides, side):
     """Empty a class."""
     for c in range(sides.low.shape[1]):
@@ -49,7 +49,7 @@ def clear(sides, side):
             sides.members[side, c, code] = False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enter(sides, side, model, codes):
     """Add a row, int32[d], to a class."""
     for c in range(model.kind.size):
@@ -69,7 +69,7 @@ def enter(sides, side, model, codes):
             sides.high[side, c] = max(sides.high[side, c], np.int64(value))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def loss_with(sides, side, model, codes):
     """Return the loss of a non-empty class with a row added, in billionths over all columns."""
     total = np.int64(0)
@@ -91,7 +91,7 @@ def loss_with(sides, side, model, codes):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def farthest(codes, rows, sides, model, row):
     """Return the position in ``rows`` of the row of largest loss together with another."""
     clear(sides, 0)
@@ -104,7 +104,7 @@ def farthest(codes, rows, sides, model, row):
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def split(codes, rows, sides, model, seed, order):
     """Bring the rows of one side to the front, both sides ascending; return their number.
 
@@ -155,7 +155,7 @@ def split(codes, rows, sides, model, seed, order):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow(codes, rows, sides, model, seed, stop):
     """Split sets of more than ``stop`` rows and return where each set begins, int64[…].
 

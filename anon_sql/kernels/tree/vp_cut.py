@@ -6,8 +6,8 @@ papers' text says.
 """
 
 import numpy as np
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.distance import draw_below, key, keys_to
 
 VANTAGES = ("random", "max_spread", "farthest")
@@ -21,7 +21,7 @@ CHILDREN = 2  # numbers of a node's stream that seed its sides; its draws follow
 PER_TRY = 64  # numbers of the stream reserved for one try, more than CANDIDATES + SAMPLE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nth(keys, n):
     """Return the n-th smallest key, counted from 0; reorders keys."""
     low, high = 0, keys.size - 1
@@ -49,7 +49,7 @@ def nth(keys, n):
     return keys[n]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def vantage_point(points, rows, measure, vantage, seed, first):
     """Return the row to measure from; draws from the node's stream at ``first`` and after.
 
@@ -80,7 +80,7 @@ def vantage_point(points, rows, measure, vantage, seed, first):
     return chosen
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cut_node(points, rows, k, rule, seed, scratch):
     """Bring the near rows to the front, both sides ascending; return their number.
 
@@ -96,7 +96,8 @@ def cut_node(points, rows, k, rule, seed, scratch):
     for attempt in range(tries):
         v = vantage_point(points, rows, measure, vantage, seed, CHILDREN + attempt * PER_TRY)
         keys_to(points, rows, v, measure, keys)
-        work[:] = keys
+        for at in range(m):
+            work[at] = keys[at]
         edge = nth(work, rank - 1)
         below = tied = 0
         for at in range(m):
@@ -117,6 +118,7 @@ def cut_node(points, rows, k, rule, seed, scratch):
             spare[far] = row
             near += is_near
             far += not is_near
-        rows[near:] = spare[:far]
+        for at in range(far):
+            rows[near + at] = spare[at]
         return near
     return 0

@@ -6,8 +6,8 @@ do, since no cut makes any.
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss.distance import draw, measure_of
 from anon_sql.kernels.runner import Runner
 from anon_sql.kernels.tree.leaf_order import Leaves
@@ -19,7 +19,7 @@ JOB = 1 << 17  # rows in the subtree of one job, some .1 s
 Node = tuple[int, int, int]  # first row, end, seed: a range of the order
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow(points, rows, stop, k, rule, seed, scratch, starts, seeds):
     """Cut sets of more than ``stop`` rows where a cut is allowed; return the number of sets.
 
@@ -44,7 +44,7 @@ def grow(points, rows, stop, k, rule, seed, scratch, starts, seeds):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def subtree(points, rows, k, rule, seed):
     """Reorder rows int32[m] of a node and return where each leaf below it begins, int64[…]."""
     m, most = rows.size, rows.size // k + 1
@@ -53,7 +53,7 @@ def subtree(points, rows, k, rule, seed):
     starts, inner, unused = np.empty(most, np.int64), np.empty(most, np.int64), seeds.copy()
     size = min(m, CACHED)
     near_by, place = np.empty((size, points.shape[1])), np.empty(size, np.int32)
-    found = grow(points, rows, CACHED, k, rule, seed, scratch, blocks, seeds)
+    found = grow(points, rows, np.int64(CACHED), k, rule, seed, scratch, blocks, seeds)
     count = 0
     for block in range(found):
         a = blocks[block]
@@ -77,7 +77,7 @@ def subtree(points, rows, k, rule, seed):
     return starts[:count]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cut_top(points, rows, k, rule, seed):
     """Call ``cut_node`` with scratch space of its own."""
     m = rows.size
