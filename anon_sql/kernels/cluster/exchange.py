@@ -115,7 +115,7 @@ def shortfall_with(s, guard, at, out, inn):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _counted(s, guard, bag, at, out, inn):
     """Write the values of a class and their counts into the guard; return how many values."""
     rules, size = guard.rules, 0
@@ -139,7 +139,7 @@ def _counted(s, guard, bag, at, out, inn):
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count(guard, bag, size, key, more):
     """Add to the count of a key's value, the last of ``size`` or a new one; return how many."""
     value = guard.rules.value[bag, key]
@@ -150,7 +150,7 @@ def _count(guard, bag, size, key, more):
     return size + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sorted_keys(s, guard, bag, at, out, inn):
     """Write the keys of a class into the guard, ascending; return how many rows it has."""
     own, keys, count = guard.rules.keys[bag], guard.keys, 0
