@@ -19,9 +19,10 @@ SLOW = {  # folders and files whose every test is slow; others are marked one by
     *("hosts/spark", "apps/dbt/test_dbt_incremental.py"),
 }
 QUICK = {  # likewise, but a test that is marked slow is not quick
-    *("core", "hierarchy", "kernels", "methods", "pseudonym", "reader", "role", "suggest"),
+    *("core", "hierarchy", "kernels", "methods", "pseudonym", "reader", "suggest"),
     *("measure/test_cavg.py", "measure/test_dm.py", "measure/test_utility.py"),
     *("privacy/test_k_anonymity.py", "privacy/test_l_diversity.py", "release/test_check.py"),
+    "role/test_anon_roles.py",
     *(
         "test_bad_input.py",
         "test_complete_roles.py",
