@@ -158,3 +158,23 @@ def test_previous_must_name_releases(left, given):
     assert fails(left, anonymize("june", f"previous := {given}")) == f"anonymize: {rule}"
     asked = f"FROM audit('may', 'kept', 5, 3, {ROLES}, previous := {given})"
     assert fails(left, asked) == f"audit: {rule}"
+
+
+def test_the_manifest_states_the_series(left):
+    more = "previous := 'kept', counterfeits := true"
+    left.execute(f"CREATE TABLE now AS {anonymize('june', more)}")
+    ((real, added),) = left.sql(
+        "SELECT (SELECT count(*) FROM june), (SELECT count(*) FROM now) - (SELECT count(*) FROM june)"
+    ).fetchall()
+    call = f"anon_manifest('june', 'now', 'anonymize', k := 5, l := 3, {ROLES}, invariant := true, "
+    ((series, rows, loss),) = left.sql(
+        f"SELECT series, measures.released_rows, measures.gcp FROM {call}"
+        f"previous := ['kept'], counterfeits := {added})"
+    ).fetchall()
+    ((digest,),) = left.sql("FROM __anon_rows_sha256('kept')").fetchall()
+    assert series["previous"] == [{"name": "kept", "rows_sha256": digest}]
+    assert (series["invariant"], series["counterfeits"], rows) == (True, added, real)
+    assert 0 < loss < 1
+    call = call.replace("'june', 'now'", "'may', 'kept'").removesuffix(", ")
+    ((first,),) = left.sql(f"SELECT series FROM {call})").fetchall()
+    assert (first["previous"], first["counterfeits"]) == ([], 0)
