@@ -25,6 +25,12 @@ _SHAPE: dict[str, Any] = {
     "roles": dict.fromkeys([*ROLES, "without_role"], list),
     "raw": {"schema_sha256": str},
     "achieved": dict.fromkeys(["k", "l", "t", "beta", "delta"], object),
+    "series": {
+        "invariant": bool,
+        "previous": [{"name": str, "sha256": str}],
+        "previous_share": (int, float),
+        "counterfeits": int,
+    },
     "checks": list,
     "measures": dict,
     "loss": [{"attribute": str, "ncp": object}],
@@ -73,12 +79,6 @@ def make(
             {"name": path.name, "sha256": digest(path)} for path in earlier.values()
         ]
     return made
-
-
-def series(written: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the part ``series`` of a manifest; of an older one, that of a first release."""
-    first = {"invariant": False, "previous": [], "previous_share": 0, "counterfeits": 0}
-    return {**first, **written.get("series", {})}
 
 
 def digest(path: Path) -> str:

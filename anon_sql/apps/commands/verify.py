@@ -100,7 +100,7 @@ def _checks(
     trees = arguments.read_hierarchy(con, "verify", hierarchy, "hierarchy")
     earlier = read_earlier(con, "verify", previous, written["roles"])
     shown = in_types_of_raw(con, "released", written["roles"]["sensitive"] if earlier else [])
-    stated = {**written["parameters"], **manifest.series(written)}
+    stated = {**written["parameters"], **written["series"]}
     made = manifest.make(
         con, ("raw", shown), written["method"], stated, written["roles"], trees, earlier
     )

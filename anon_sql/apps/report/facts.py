@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from anon_sql.apps.manifest import ROLES, STATEMENT, UNIQUE, series
+from anon_sql.apps.manifest import ROLES, STATEMENT, UNIQUE
 from anon_sql.apps.report import distributions
 from anon_sql.apps.report.attacked import attacked
 from anon_sql.apps.report.check_words import CONSEQUENCE, MEANING
@@ -41,7 +41,7 @@ def gather(
     given = {n: v for n, v in asked.items() if v is not None and n not in STATEMENT}
     listed = ", ".join(f"{name} := ${name}" for name in given)
     k = 5 if asked["k"] is None else asked["k"]
-    counterfeits = 0 if manifest is None else series(manifest)["counterfeits"]
+    counterfeits = 0 if manifest is None else manifest["series"]["counterfeits"]
     call = f"audit('raw', 'released', counterfeits := {int(counterfeits)}, {listed})"
     checks = rows_of(con, f"FROM {call}", given)
     if counterfeits:
@@ -110,7 +110,7 @@ def described(
         "files": {"raw": raw, "released": released},
         "statement": {name: asked[name] for name in STATEMENT},
         "made": made,
-        "series": None if manifest is None else series(manifest),
+        "series": None if manifest is None else manifest["series"],
         "required": {name: asked[name] for name in required},
         "roles": {name: asked[name] for name in ROLES},
         "hierarchy": asked["hierarchy"] is not None,
