@@ -126,8 +126,9 @@ def test_k_anonymous_fails_with_the_small_classes(refused, failures):
 
 
 def test_rows_left_out_are_a_class_without_labels(failures):
-    small = failures("left_out").project(", ".join([*QUASI, "size"])).fetchall()
-    assert (None, None, None, None, 4) in small
+    assert failures("left_out").project(", ".join([*QUASI, "size"])).fetchall() == [
+        (None, None, None, None, 4)
+    ]
 
 
 def test_l_diverse_fails_with_the_least_diversity(refused, failures):
