@@ -5,7 +5,7 @@ put in order slice by slice, and never all at once.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -121,27 +121,15 @@ class FinishedRegions:
         return Batches(self._schema, partial(self._ordered, rows))
 
     def _ordered(self, rows: int) -> Iterator[pa.RecordBatch]:
-        function = self.asked.request.function
+        function, files = self.asked.request.function, list(self._files.values())
         with ThreadPoolExecutor(1) as pool, RowsDone(function, "written", rows) as done:
-            coming = pool.submit(self._sorted, 0)
+            coming = pool.submit(_sorted, files, 0)
             for number in range(self.slices):
                 found = coming.result()
                 if number + 1 < self.slices:
-                    coming = pool.submit(self._sorted, number + 1)
+                    coming = pool.submit(_sorted, files, number + 1)
                 done.advance(found.num_rows)
                 yield from found.to_batches(max_chunksize=_BATCH)
-
-    def _sorted(self, number: int) -> pa.Table:
-        """Return the rows of a slice in their order."""
-        from anon_sql.kernels.order.hash_order import by_hash
-
-        found = together([_slice(file, number) for file in self._files.values()])
-        classes, rows = (
-            integers(found.column(name).chunk(0)) if found.num_rows else np.zeros(0, np.uint64)
-            for name in (_LABELS, _VALUES)
-        )
-        order = by_hash(rows)
-        return found.take(pa.array(order[by_hash(classes[order])]))
 
 
 @dataclass(frozen=True)
@@ -154,6 +142,19 @@ class Batches:
     def __arrow_c_stream__(self, requested: object = None) -> Any:
         reader = pa.RecordBatchReader.from_batches(self.schema, self.given())
         return reader.__arrow_c_stream__(requested)
+
+
+def _sorted(files: Iterable[Path], number: int) -> pa.Table:
+    """Return the rows of a slice in their order."""
+    from anon_sql.kernels.order.hash_order import by_hash
+
+    found = together([_slice(file, number) for file in files])
+    classes, rows = (
+        integers(found.column(name).chunk(0)) if found.num_rows else np.zeros(0, np.uint64)
+        for name in (_LABELS, _VALUES)
+    )
+    order = by_hash(rows)
+    return found.take(pa.array(order[by_hash(classes[order])]))
 
 
 def _slice(file: Path, number: int) -> pa.Table:

@@ -3,33 +3,15 @@
 import numpy as np
 
 from anon_sql.kernels.kernel import kernel
+from anon_sql.kernels.order.merge_sort import merge_sort
 
-RUN = 16  # numbers that an insertion sort puts in order
+LEAST = np.int64(1) << np.int64(31)  # added, so that negative codes come first
 
 
 @kernel
 def sort_codes(codes):
     """Sort codes, int32[m], ascending, in place."""
-    m, width = codes.size, RUN
-    for low in range(0, m, RUN):
-        for at in range(low + 1, min(low + RUN, m)):
-            code, to = codes[at], at
-            while to > low and codes[to - 1] > code:
-                codes[to] = codes[to - 1]
-                to -= 1
-            codes[to] = code
-    spare = np.empty(m if m > RUN else 0, np.int32)
-    while width < m:
-        for low in range(0, m, 2 * width):
-            left, middle = low, min(low + width, m)
-            right, high = middle, min(low + 2 * width, m)
-            for at in range(low, high):
-                if right == high or (left < middle and codes[left] <= codes[right]):
-                    spare[at] = codes[left]
-                    left += 1
-                else:
-                    spare[at] = codes[right]
-                    right += 1
-        for at in range(m):
-            codes[at] = spare[at]
-        width *= 2
+    keys = np.empty(codes.size, np.uint64)
+    for at in range(codes.size):
+        keys[at] = np.uint64(codes[at] + LEAST)
+    merge_sort(keys, codes)

@@ -23,13 +23,6 @@ _TOLD = pa.struct(
         ("hashes", pa.list_(pa.binary())),
     ]
 )
-_COLUMNS = {
-    "key_check": "VARCHAR",
-    "persons": "BIGINT",
-    "person_hashes": "BLOB[]",
-    "release": "VARCHAR",
-    "released_at": "TIMESTAMP",
-}
 
 
 @udf(
@@ -43,7 +36,7 @@ def hashed_persons(call: Any) -> pa.Array:
     given = {field.name: one.field(at) for at, field in enumerate(one.type)}
     function, entity = first(given["function"]), first(given["entity"])
     types: dict[str, str] = first(given["types"])
-    _require_ledger(function, first(given["ledger"]))
+    _require_ledger(function, first(given["ledger"]), first(given["columns"]))
     name = entity_of(function, entity, types)
     if name is None:
         rule = "entity must name a column of the table"
@@ -67,9 +60,9 @@ def hashed_persons(call: Any) -> pa.Array:
     return pa.array([told], _TOLD)
 
 
-def _require_ledger(function: str, types: Mapping[str, str]) -> None:
-    """Raise AnonError unless the columns of a relation, with their types, are those of a ledger."""
-    if not _COLUMNS.items() <= types.items():
+def _require_ledger(function: str, types: Mapping[str, str], columns: Mapping[str, str]) -> None:
+    """Raise AnonError unless a relation has the columns of a ledger; both SQL types by name."""
+    if not columns.items() <= types.items():
         hint = "anon_sql.ledger(con, 'anon_ledger') makes one"
         raise AnonError(function, "ledger must be a ledger", "a table of other columns", hint)
 
