@@ -99,7 +99,8 @@ def measure(method: str, rows: int, threads: int, kept: int) -> dict[str, Any]:
         con.execute(
             "UPDATE adult_like SET hours = hash(age, occupation) % 80, gain = hash(race, age) % 5000"
         )
-    keep = [name for name in QUASI if name not in qids] + [f"kept_{n}" for n in range(kept)]
+    rest = [name for name in QUASI if name not in qids]
+    keep = ["income", *rest] + [f"kept_{n}" for n in range(kept)]
     sort = f"CREATE OR REPLACE TABLE sorted AS SELECT * FROM adult_like ORDER BY {', '.join(qids)}"
     arguments = f"'adult_like', k := 10, qids := {qids}, keep := {keep}"
     release = f"CREATE OR REPLACE TABLE release AS FROM {METHODS[method].format(arguments)}"

@@ -48,7 +48,9 @@ CREATE OR REPLACE MACRO __anon_release(
     __anon_hierarchy := NULL, __anon_from := NULL
 ) AS TABLE
 WITH
-__anon_given AS MATERIALIZED (
+-- One row, as __anon_checked, which DuckDB does not copy because each is read once. The first one, so
+-- that the name of the relation means none of those below.
+__anon_given AS (
     FROM __anon_table(
         __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_options, __anon_hierarchy,
         'kept', __anon_from := __anon_from)
@@ -66,62 +68,66 @@ __anon_order AS MATERIALIZED (
     FROM __anon_none
 ),
 -- The core compares the columns that were picked while the statement was bound with the roles.
-__anon_kept AS (
-    SELECT __anon_nothing(COLUMNS(*))
-    FROM (
-        SELECT unnest(system.main.struct_extract(system.main.list_extract(__anon_rows, 0), 'kept'))
-        FROM __anon_given)
-    WHERE false
-),
 __anon_bound AS (
     SELECT * FROM
-        (SELECT system.main.any_value(system.main.struct_pack(*COLUMNS(*))) AS __anon_kept_names
-         FROM __anon_kept),
         (SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_shown_names FROM __anon_probes),
         (SELECT system.main.any_value(system.main.struct_pack(*COLUMNS(*))) AS __anon_order_names
          FROM __anon_order)
 ),
-__anon_checked AS MATERIALIZED (
+__anon_checked AS (
     SELECT
         __anon_released(
             __anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows,
-            __anon_kept_names, __anon_shown_names, __anon_order_names) AS __anon_found,
+            system.main.struct_keys(
+                system.main.struct_extract(system.main.list_extract(__anon_rows, 1), 'kept')),
+            __anon_shown_names, __anon_order_names) AS __anon_found,
         __anon_rows, __anon_intake
     FROM __anon_given, __anon_bound
 ),
 __anon_labels AS (
-    SELECT __anon_labels_of(system.main.alias(COLUMNS(__anon_probes.*)), __anon_found)
-    FROM __anon_probes, (SELECT __anon_found FROM __anon_checked)
+    SELECT
+        __anon_labels_of(system.main.alias(COLUMNS(__anon_probes.*)), __anon_found),
+        __anon_checked.*
+    FROM __anon_checked, __anon_probes
 ),
 __anon_typed AS (
-    SELECT __anon_typed_of(
-        COLUMNS(__anon_probes.*), COLUMNS(__anon_probes.*),
-        system.main.alias(COLUMNS(__anon_probes.*)), __anon_found)
-    FROM __anon_probes, (SELECT __anon_found FROM __anon_checked)
+    SELECT
+        __anon_typed_of(
+            COLUMNS(__anon_probes.*), COLUMNS(__anon_probes.*),
+            system.main.alias(COLUMNS(__anon_probes.*)), __anon_found),
+        __anon_checked.*
+    FROM __anon_checked, __anon_probes
 ),
 __anon_means AS (
-    SELECT __anon_value_of(
-        COLUMNS(__anon_probes.*), COLUMNS(__anon_probes.*), 0::DOUBLE,
-        system.main.alias(COLUMNS(__anon_probes.*)), __anon_found)
-    FROM __anon_probes, (SELECT __anon_found FROM __anon_checked)
+    SELECT
+        __anon_value_of(
+            COLUMNS(__anon_probes.*), COLUMNS(__anon_probes.*), 0::DOUBLE,
+            system.main.alias(COLUMNS(__anon_probes.*)), __anon_found),
+        __anon_checked.*
+    FROM __anon_checked, __anon_probes
 ),
 __anon_medians AS (
-    SELECT __anon_value_of(
-        COLUMNS(__anon_probes.*), COLUMNS(__anon_probes.*), COLUMNS(__anon_probes.*),
-        system.main.alias(COLUMNS(__anon_probes.*)), __anon_found)
-    FROM __anon_probes, (SELECT __anon_found FROM __anon_checked)
+    SELECT
+        __anon_value_of(
+            COLUMNS(__anon_probes.*), COLUMNS(__anon_probes.*), COLUMNS(__anon_probes.*),
+            system.main.alias(COLUMNS(__anon_probes.*)), __anon_found),
+        __anon_checked.*
+    FROM __anon_checked, __anon_probes
 ),
+-- The labels of each column, a list with an entry per class.
 __anon_shown AS (
     FROM query_table(CASE __anon_format
         WHEN 'typed' THEN '__anon_typed' WHEN 'mean' THEN '__anon_means'
         WHEN 'median' THEN '__anon_medians' ELSE '__anon_labels' END)
 ),
+-- A row for each released one: its place in the list of rows and its class.
 __anon_places AS (
     SELECT
+        * EXCLUDE (__anon_found),
         unnest(system.main.struct_extract(__anon_found, 'position')) AS __anon_at,
         unnest(system.main.struct_extract(__anon_found, 'class')) AS __anon_class,
         system.main.struct_extract(__anon_found, 'intake') AS __anon_looked_at
-    FROM __anon_checked
+    FROM __anon_shown
 )
 -- The first branch has no rows; it sets the order of the columns.
 (FROM __anon_order LIMIT 0)
@@ -142,7 +148,4 @@ UNION ALL BY NAME
             system.main.list_extract(COLUMNS(* EXCLUDE (
                 __anon_rows, __anon_at, __anon_class, __anon_looked_at, __anon_intake)),
                 __anon_class)
-        FROM
-            __anon_places,
-            (SELECT __anon_rows, __anon_intake FROM __anon_checked),
-            __anon_shown))));
+        FROM __anon_places))));

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from anon_sql.core.arrow import one_list, one_map, one_struct
+from anon_sql.core.arrow import first, one_list, one_map, one_struct
 from anon_sql.hosts.duckdb.calls.binding import HELPER
 from anon_sql.hosts.duckdb.calls.taking import given_paths, taken_rows
 from anon_sql.hosts.duckdb.registry import sql_type, udf
@@ -40,11 +40,11 @@ def released(
     """
     number = numbers[0].as_py()
     request, source = taken_rows(number, taken)
-    _require_bound(request.function, request.kept, kept_names)
-    _require_bound(request.function, request.quasi, shown_names)
-    _require_bound(request.function, [*request.kept, *request.quasi], order_names)
     if source is None:
         return pa.array([None], _RELEASE)
+    _require_bound(request.function, request.kept, first(kept_names))
+    _require_bound(request.function, request.quasi, _fields(shown_names))
+    _require_bound(request.function, [*request.kept, *request.quasi], _fields(order_names))
     return _packed(number, release(source, request, given_paths(paths)))
 
 
@@ -70,9 +70,13 @@ def _by_name(shown: Mapping[str, pa.Array], kind: pa.ListType) -> pa.MapArray:
     return one_map(list(own), values, kind)
 
 
-def _require_bound(function: str, allowed: Collection[str], names: Any) -> None:
+def _fields(row: Any) -> list[str]:
+    return [field.name for field in row.type]
+
+
+def _require_bound(function: str, allowed: Collection[str], picked: Collection[str]) -> None:
     """Raise AnonError unless the columns picked at binding are those that the roles allow."""
-    bound = {field.name.removeprefix(_KEPT) for field in names.type}
+    bound = {name.removeprefix(_KEPT) for name in picked}
     bound = {name for name in bound if not name.startswith(HELPER)}
     if bound != set(allowed):
         raise shadowed(function)
