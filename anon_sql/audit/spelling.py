@@ -14,7 +14,7 @@ from anon_sql.core.labels.coverage import Coverage, Ints
 from anon_sql.core.labels.read import Bools, Ranges, Sets
 from anon_sql.core.printing import printed
 from anon_sql.errors import AnonError
-from anon_sql.measures.pair import ORDER
+from anon_sql.measures.readable import ORDER
 
 
 def require_order(name: str, column: Coverage) -> None:

@@ -84,11 +84,13 @@ class Measured:
             heights.append(np.where(star, 1.0, height))
         _, alike = np.unique(np.column_stack(printed), axis=0, return_inverse=True)
         shown = np.bincount(alike.reshape(-1), weights=np.where(stars, 0, sizes)).astype(np.int64)
-        measured = of_classes(rows, shown[shown > 0], int(sizes[stars].sum()), k)
+        shown = shown[shown > 0]
+        measured = of_classes(rows, shown, np.ones_like(shown), int(sizes[stars].sum()), k)
+        counts = [sizes] * len(lost)
         return {
             **measured,
-            "gcp": of_losses(rows, sizes, lost, 0, self.table.model.weight)["gcp"],
-            "iloss": of_heights(sizes, heights),
+            "gcp": of_losses(rows, counts, lost, 0, self.table.model.weight)["gcp"],
+            "iloss": of_heights(counts, heights),
         }
 
     def _column(

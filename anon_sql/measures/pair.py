@@ -14,11 +14,9 @@ from anon_sql.core.labels.one_value import FORMS, type_of
 from anon_sql.core.roles import Roles, fold
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.measures.domain import Domain
-from anon_sql.measures.penalties import BEYOND, Penalties, penalties
+from anon_sql.measures.penalties import Penalties
+from anon_sql.measures.readable import ORDER, read_penalties, require_no_more_rows
 
-ORDER = "the raw table must come first and its release second"
-TREE_HINT = "name hierarchy := if the release was made with one"
-HINT = f"the raw table comes first and its release second; {TREE_HINT}"
 _LABEL = ("VARCHAR", "ENUM(")
 _RANGE = re.compile(r'STRUCT\("?min"? .*, "?max"? .*\)')
 _SET = "VARCHAR[]"
@@ -49,19 +47,12 @@ class Pair:
 
     @cached_property
     def losses(self) -> dict[str, Penalties]:
-        """The NCP of every class in each quasi-identifier, see ``require_labels``."""
-        return self.penalties("share")
-
-    def penalties(self, form: str) -> dict[str, Penalties]:
-        """Return the NCP of every class in each quasi-identifier, by name.
-
-        Raises AnonError where a label cannot be read or says more than the raw column holds.
-        """
-        found = penalties(self.domains, self.labels, form)
+        """The NCP of every class in each quasi-identifier, by name; see ``read_penalties``."""
         whole = self.rows == self.released_rows
-        for column in self.domains:
-            _require_labels(self.function, column, found[column.name], whole)
-        return found
+        classes = dict.fromkeys(self.labels, np.ones_like(self.sizes))
+        return read_penalties(
+            self.function, self.domains, self.labels, classes, "share", whole=whole
+        )
 
     @property
     def one_value(self) -> list[str]:
@@ -77,9 +68,7 @@ class Pair:
 
     def require_no_more_rows(self) -> None:
         """Raise AnonError where the release has more rows than the raw table."""
-        if self.released_rows > self.rows:
-            got = f"{self.released_rows:,} rows in the second and {self.rows:,} in the first"
-            raise AnonError(self.function, ORDER, got, "swap them")
+        require_no_more_rows(self.function, self.rows, self.released_rows)
 
 
 def require_types(
@@ -172,30 +161,3 @@ def _require_type(function: str, column: str, raw: str, released: str) -> None:
         if not is_one_value(raw, released)
         else "value_loss() says what a release with format := 'mean' or 'median' loses",
     )
-
-
-def _require_labels(function: str, column: Domain, lost: Penalties, whole: bool) -> None:
-    """Raise AnonError for labels that cannot be read, or name what the raw column does not hold."""
-    malformed, beyond = int(np.isnan(lost.loss).sum()), int((lost.loss == BEYOND).sum())
-    if malformed:
-        kinds = "a number, [low, high]" if column.number else "a value, {…}"
-        kinds = kinds if column.tree is None else "a node of its hierarchy"
-        raise AnonError(
-            function,
-            f"a label of {column.name} must be {kinds} or *",
-            _classes(malformed, "other"),
-            TREE_HINT if column.tree is None else None,
-        )
-    if beyond:
-        raise AnonError(
-            function,
-            f"a label of {column.name} must name what the raw table holds",
-            _classes(beyond, "more"),
-            HINT,
-        )
-    if whole and column.tree is None and not lost.quoted and column.label_like:
-        raise AnonError(function, ORDER, f"labels of {column.name} in the first only", "swap them")
-
-
-def _classes(count: int, what: str) -> str:
-    return f"{count:,} class{'' if count == 1 else 'es'} with {what}"

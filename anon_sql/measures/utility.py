@@ -1,4 +1,4 @@
-"""What a release keeps and what it costs: every measure of information loss, from its classes."""
+"""What a release keeps and what it costs: every measure of information loss, from its tally."""
 
 from collections.abc import Mapping, Sequence
 from math import fsum
@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from anon_sql.core.options import Choice
 from anon_sql.core.weights import of_columns
-from anon_sql.measures.pair import Pair
+from anon_sql.measures.tally import Tally
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 COUNTS = ("rows", "suppressed", "classes", "smallest_class", "dm", "dm_star")
 FIGURES = ("cavg", "suppression_rate", "gcp", "iloss")
 UTILITY = pa.struct(
@@ -29,7 +30,7 @@ FORM = Choice(("share", "dop"))
 
 
 def utility(
-    pair: Pair,
+    tally: Tally,
     k: int,
     form: str = "share",
     weights: Mapping[str, float] = MappingProxyType({}),
@@ -44,77 +45,84 @@ def utility(
     raw and release do not belong together.
     """
     if not adds:
-        pair.require_no_more_rows()
-    found = pair.penalties(form)
-    starred, released = pair.suppressed(found), pair.released_rows
-    left_out = pair.rows - released
-    suppressed = int(pair.sizes[starred].sum()) + left_out
-    names = [column.name for column in pair.domains]
-    losses = [found[name].loss for name in names]
-    lost = of_losses(pair.rows, pair.sizes, losses, left_out, of_columns(weights, names))
-    heights = [found[column.name].height for column in pair.domains]
-    single = [found[column.name].one_value for column in pair.domains]
+        tally.require_no_more_rows()
+    penalties = tally.penalties(form)
+    names = [column.name for column in tally.domains]
+    found, counts = [penalties[name] for name in names], [tally.labels[name].rows for name in names]
+    sizes, released = tally.sizes, tally.released_rows
+    left_out = tally.rows - released
+    suppressed = int(sizes.rows[sizes.suppressed].sum()) + left_out
+    losses = [each.loss for each in found]
+    lost = of_losses(tally.rows, counts, losses, left_out, of_columns(weights, names))
+    single = [each.one_value for each in found]
     lossy = left_out >= 0 and not any(single)
-    measured = of_classes(pair.rows, pair.sizes[~starred], suppressed, k)
+    kept = ~sizes.suppressed
+    measured = of_classes(tally.rows, sizes.size[kept], sizes.classes[kept], suppressed, k)
     return {
         "released_rows": released,
         **measured,
         "smallest_class": measured["smallest_class"] if released else None,
         "gcp": lost["gcp"] if lossy else None,
-        "iloss": of_heights(pair.sizes, heights, left_out) if lossy else None,
+        "iloss": of_heights(counts, [each.height for each in found], left_out) if lossy else None,
         "attributes": names,
         "ncp": [None if one else ncp for one, ncp in zip(single, lost["ncp"], strict=True)],
     }
 
 
-def of_classes(rows: int, sizes: Ints, suppressed: int, k: int) -> Mapping[str, Any]:
+def of_classes(rows: int, sizes: Ints, classes: Ints, suppressed: int, k: int) -> Mapping[str, Any]:
     """Return what the sizes of classes say, by the names of ``UTILITY``.
 
-    rows: of the raw table. sizes: int64[m], of the classes that are not suppressed. suppressed:
-    rows, which are one class of dm and cost ``rows`` each in dm_star (Bayardo and Agrawal 2005).
-    cavg is of LeFevre et al. 2006.
+    rows: of the raw table. sizes: int64[m], of the classes that are not suppressed; classes:
+    int64[m], how many are of that size. suppressed: rows, which are one class of dm and cost
+    ``rows`` each in dm_star (Bayardo and Agrawal 2005). cavg is of LeFevre et al. 2006.
     """
-    squares = int((sizes**2).sum())
-    smallest = [int(sizes.min())] if len(sizes) else []
+    squares, count = int((classes * sizes**2).sum()), int(classes.sum())
+    smallest = [int(sizes.min())] if count else []
     return {
         "rows": rows,
         "suppressed": suppressed,
-        "classes": len(sizes),
+        "classes": count,
         "smallest_class": min(smallest + [suppressed] * (suppressed > 0), default=None),
         "dm": squares + suppressed**2,
         "dm_star": squares + suppressed * rows,
-        "cavg": (rows - suppressed) / len(sizes) / k if len(sizes) else None,
+        "cavg": (rows - suppressed) / count / k if count else None,
         "suppression_rate": suppressed / rows if rows else None,
     }
 
 
 def of_losses(
     rows: int,
-    sizes: Ints,
-    losses: Sequence[npt.NDArray[np.float64]],
+    counts: Sequence[Ints],
+    losses: Sequence[Floats],
     left_out: int,
-    weights: npt.NDArray[np.float64],
+    weights: Floats,
 ) -> Mapping[str, Any]:
     """Return ``gcp`` and the mean ``ncp`` of each column; NULL for a table without rows.
 
-    losses: of each column what every class loses, float64[m], a suppressed one 1. left_out: rows
-    that the release lacks, which lose 1 each. weights: float64[d], of the columns in gcp.
+    losses: of each column what every label or class loses, float64[m], a suppressed one 1; counts:
+    its rows, int64[m]. left_out: rows that the release lacks, which lose 1 each. weights:
+    float64[d], of the columns in gcp.
     """
     if not rows:
         return {"gcp": None, "ncp": [None] * len(losses)}
-    ncp = [(fsum(sizes * loss) + left_out) / rows for loss in losses]
+    ncp = [lost / rows for lost in _of_rows(counts, losses, left_out)]
     return {"gcp": weighted_mean(ncp, weights), "ncp": ncp}
 
 
-def weighted_mean(values: Sequence[float], weights: npt.NDArray[np.float64]) -> float:
+def weighted_mean(values: Sequence[float], weights: Floats) -> float:
     """Return the mean of one value a column by the weights of the columns, float64[d]."""
     share = weights / weights.max()  # the sum of very large weights is not finite
     return fsum(share * values) / fsum(share)
 
 
-def of_heights(sizes: Ints, heights: Sequence[npt.NDArray[np.float64]], left_out: int = 0) -> float:
+def of_heights(counts: Sequence[Ints], heights: Sequence[Floats], left_out: int = 0) -> float:
     """Return ``iloss``: what all rows lose in all columns.
 
-    heights: as ``losses`` of ``of_losses``, by ``information_loss``; left_out: as there.
+    heights: as ``losses`` of ``of_losses``, by ``information_loss``; counts, left_out: as there.
     """
-    return fsum(fsum(sizes * height) + left_out for height in heights)
+    return fsum(_of_rows(counts, heights, left_out))
+
+
+def _of_rows(counts: Sequence[Ints], losses: Sequence[Floats], left_out: int) -> Sequence[float]:
+    """Return what all rows lose in each column."""
+    return [fsum(n * loss) + left_out for n, loss in zip(counts, losses, strict=True)]

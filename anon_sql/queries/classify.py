@@ -17,7 +17,7 @@ from anon_sql.core.options import Choice, Number, Option, Whole
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, did_you_mean, not_installed
 from anon_sql.measures.domain import Domain
-from anon_sql.measures.pair import HINT
+from anon_sql.measures.readable import HINT
 from anon_sql.queries.distinct import distinct
 from anon_sql.queries.features import Encoder, Said, labels, values
 

@@ -13,7 +13,7 @@ from anon_sql.core.arrow import true
 from anon_sql.core.printing import evaluated
 from anon_sql.errors import AnonError
 from anon_sql.measures.domain import Domain
-from anon_sql.measures.pair import HINT
+from anon_sql.measures.readable import HINT
 
 Bools = npt.NDArray[np.bool_]
 

@@ -12,15 +12,15 @@ from anon_sql import methods
 from anon_sql.core.columns import is_number
 from anon_sql.core.hierarchy.hierarchical import tree_of
 from anon_sql.core.progress import Progress
-from anon_sql.core.roles import Roles
 from anon_sql.core.workers import Workers
 from anon_sql.errors import AnonError
 from anon_sql.measures.comparable import size
 from anon_sql.measures.compare import comparable, load, noted, require_rows_kept
 from anon_sql.measures.domain import Domain, domain
 from anon_sql.measures.dominance import dominance
-from anon_sql.measures.pair import Pair, require_any
+from anon_sql.measures.pair import require_any
 from anon_sql.measures.spread import spread
+from anon_sql.measures.tally import tally_of
 from anon_sql.measures.utility import utility
 from anon_sql.pipeline.partition import Prepared, constraint_of, prepare, run
 from anon_sql.pipeline.release import labelled
@@ -155,17 +155,8 @@ class _Table:
         made = labelled(prepared, parted, self.source, request, self.paths)
         labels, class_of = shown_classes(made)
         sizes = np.bincount(class_of)
-        pair = Pair(
-            request.function,
-            Roles(quasi=tuple(request.quasi), sensitive=request.sensitive),
-            table.rows,
-            request.quasi,
-            dict.fromkeys(request.quasi, "VARCHAR"),
-            list(self.domains.values()),
-            labels,
-            sizes,
-        )
-        lost = utility(pair, request.k)
+        domains = list(self.domains.values())
+        lost = utility(tally_of(request.function, table.rows, domains, labels, sizes), request.k)
         rows, ones = pa.array(made.position), np.ones(len(class_of), dtype=np.int64)
         found = [
             dominance(spread(class_of, self.source.keys[name].take(rows), ones))

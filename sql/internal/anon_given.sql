@@ -36,7 +36,7 @@ CREATE OR REPLACE MACRO __anon_measure_call(__anon_raw, __anon_qids, __anon_sens
     __anon_call_of(__anon_raw, __anon_qids, __anon_sensitive, NULL, NULL, NULL, NULL, true);
 
 -- Return one row, __anon_given. __anon_release_groups: name of a CTE with the result of a macro of
--- anon_groups.sql on the release.
+-- anon_groups.sql or of __anon_tally on the release.
 CREATE OR REPLACE MACRO __anon_given(
     __anon_raw, __anon_released, __anon_call, __anon_hierarchy, __anon_release_groups
 ) AS TABLE
@@ -64,13 +64,12 @@ CREATE OR REPLACE MACRO __anon_measures(
     __anon_function, __anon_raw, __anon_released, __anon_qids, __anon_hierarchy,
     __anon_k := 5, __anon_ncp := 'share', __anon_adds := false, __anon_weights := NULL
 ) AS TABLE
-WITH __anon_classed AS (
-    FROM __anon_groups(
-        __anon_released, __anon_measure_call(__anon_raw, __anon_qids, NULL), 'quasi')
+WITH __anon_tallied AS (
+    FROM __anon_tally(__anon_released, __anon_measure_call(__anon_raw, __anon_qids, NULL))
 )
 SELECT __anon_utility(
     __anon_function, __anon_given, __anon_k, __anon_ncp, __anon_adds, __anon_weights)
     AS __anon_found
 FROM __anon_given(
     __anon_raw, __anon_released, __anon_measure_call(__anon_raw, __anon_qids, NULL),
-    __anon_hierarchy, '__anon_classed');
+    __anon_hierarchy, '__anon_tallied');

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anon_sql.core.arrow import integers, lists, plain, whole
+from anon_sql.core.arrow import integers, lists, plain, true, whole
 from anon_sql.core.columns import is_number
 from anon_sql.core.hierarchy.hierarchical import tree_of
 from anon_sql.core.hierarchy.rows import rows_of
@@ -19,10 +19,13 @@ from anon_sql.hosts.duckdb.calls.taking import given_paths, named
 from anon_sql.hosts.duckdb.relation import Table, find
 from anon_sql.hosts.duckdb.settling import settle
 from anon_sql.measures.domain import Domain, domain
-from anon_sql.measures.pair import ORDER, Pair, require_any, require_released, require_types
+from anon_sql.measures.pair import Pair, require_any, require_released, require_types
+from anon_sql.measures.readable import ORDER
 from anon_sql.measures.spread import Held, Spread, held, spread
+from anon_sql.measures.tally import Labels, Sizes, Tally
 
 KEY, VALUE = HELPER + "key_", HELPER + "value_"
+_NONE = np.zeros(0, dtype=np.int64)
 
 
 class Given:
@@ -42,17 +45,21 @@ class Given:
         """Return a field as a Python object."""
         return self._struct.field(name)[0].as_py()
 
-    def pair(self, *, values: bool = False) -> Pair:
-        """Return both relations. Raises AnonError for roles or types that do not fit.
+    def roles(self, *, values: bool = False) -> Roles:
+        """Return the roles. Raises AnonError for roles or types that do not fit.
 
         values: whether the release may show one value of each class, see ``require_types``.
         """
-        released: dict[str, str] = self.value("released_types")
         roles = roles_of(
             self.function, self.types, self.call, self.value("seen"), self.value("released")
         )
-        by_fold = {fold(name): kind for name, kind in released.items()}
+        by_fold = {fold(name): kind for name, kind in self.value("released_types").items()}
         require_types(self.function, roles.quasi, self.types, by_fold, values=values)
+        return roles
+
+    def pair(self, *, values: bool = False) -> Pair:
+        """Return both relations; values and errors: as of ``roles``."""
+        roles = self.roles(values=values)
         shown = {fold(name): values for name, values in self.groups.items()}
         sizes = shown[HELPER + "count"]
         return Pair(
@@ -60,10 +67,21 @@ class Given:
             roles,
             self.value("rows"),
             self.types,
-            released,
+            self.value("released_types"),
             self._domains(roles.quasi),
             {name: _or_none(shown[fold(name)], pa.string()) for name in roles.quasi},
             integers(_or_none(sizes, pa.int64())),
+        )
+
+    def tally(self, quasi: Sequence[str]) -> Tally:
+        """Return quasi-identifiers of both relations, counted by ``__anon_tally``."""
+        counted = {fold(name): values for name, values in self.groups.items()}
+        return Tally(
+            self.function,
+            self.value("rows"),
+            self._domains(quasi),
+            {name: _labels(counted[fold(name)]) for name in quasi},
+            _sizes(counted[HELPER + "sizes"]),
         )
 
     def rows_of_hierarchy(self, names: Sequence[str]) -> dict[str, pa.StructArray]:
@@ -115,8 +133,7 @@ class Given:
         require_released(self.function, names, list(pair.released))
         classes = self.groups[HELPER + "held"]
         if classes is None:
-            none = np.zeros(0, dtype=np.int64)
-            return {name: spread(none, pa.array([], pa.binary()), none) for name in names}
+            return {name: spread(_NONE, pa.array([], pa.binary()), _NONE) for name in names}
         class_of = np.repeat(np.arange(len(classes)), np.diff(integers(classes.offsets)))
         held_by = classes.flatten()
         keys = {fold(field.name): field.name for field in held_by.type}
@@ -206,6 +223,20 @@ def declared(table: Table | None, role: str) -> list[str]:
     """Return the columns that comments declare to have a role, ignoring invalid comments."""
     pairs = zip(table.names, table.comments, strict=True) if table else []
     return [name for name, comment in pairs if clear_tag(comment) == role]
+
+
+def _labels(counted: pa.StructArray | None) -> Labels:
+    if counted is None:
+        return Labels(pa.array([], pa.string()), _NONE, _NONE)
+    rows, classes = (integers(counted.field(name)) for name in ("rows", "classes"))
+    return Labels(plain(counted.field("label")), rows, classes)
+
+
+def _sizes(counted: pa.StructArray | None) -> Sizes:
+    if counted is None:
+        return Sizes(_NONE, _NONE, _NONE.astype(np.bool_))
+    size, classes = (integers(counted.field(name)) for name in ("size", "classes"))
+    return Sizes(size, classes, true(counted.field("suppressed")))
 
 
 def _or_none(values: pa.Array | None, kind: pa.DataType) -> pa.Array:

@@ -6,11 +6,9 @@ labels with their rows, and how many classes there are of each size; never a row
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -21,20 +19,20 @@ from anon_sql.core.hierarchy.rows import rows_of
 from anon_sql.core.labels.grammar import STAR
 from anon_sql.core.options import Whole
 from anon_sql.core.roles import Roles, assign, fold
-from anon_sql.core.weights import of_columns, read_weights
+from anon_sql.core.weights import read_weights
 from anon_sql.hosts.spark.frame import HELPER, Frame, column_of, described
 from anon_sql.hosts.spark.pyspark_parts import sql_functions
 from anon_sql.hosts.spark.requesting import hierarchy_rows
 from anon_sql.measures.domain import Domain, domain
-from anon_sql.measures.pair import Pair, is_label, require_types
-from anon_sql.measures.utility import of_classes, of_heights, of_losses, weighted_mean
+from anon_sql.measures.pair import is_label, require_types
+from anon_sql.measures.tally import Labels, Sizes, Tally
+from anon_sql.measures.utility import utility as all_measures
 
 COLUMNS = (
     "rows long, released_rows long, suppressed long, classes long, smallest_class long, dm long, "
     "dm_star long, cavg double, gcp double, iloss double, suppression_rate double"
 )
 ROWS, STARRED = HELPER + "rows", HELPER + "starred"
-Ints = npt.NDArray[np.int64]
 
 
 def gcp(
@@ -108,25 +106,11 @@ def _measured(
     rows, domains = _domains(call, hierarchy_rows(function, hierarchy))
     classes = _classes(call).persist()
     try:
-        counts, times, starred = _sizes(call, classes)
-        pairs = [_of_column(call, classes, rows, each) for each in domains]
+        sizes = _sizes(classes)
+        labels = {name: _labels(call, classes, name) for name in roles.quasi}
     finally:
         classes.unpersist()
-    seen = int((counts * times).sum())
-    left_out = rows - seen
-    lost, heights = [], []
-    for each, pair in zip(domains, pairs, strict=True):
-        pair.require_no_more_rows()
-        found = pair.penalties("share")[each.name]
-        lost.append(of_losses(rows, pair.sizes, [found.loss], left_out, np.ones(1))["ncp"][0])
-        heights.append(of_heights(pair.sizes, [found.height], left_out))
-    suppressed = int((counts * times)[starred].sum()) + left_out
-    sizes = np.repeat(counts[~starred], times[~starred])
-    measured = dict(of_classes(rows, sizes, suppressed, size))
-    if not seen:
-        measured["smallest_class"] = None
-    whole = weighted_mean(lost, of_columns(matter, roles.quasi)) if rows else None
-    return {**measured, "released_rows": seen, "gcp": whole, "iloss": fsum(heights)}
+    return all_measures(Tally(function, rows, domains, labels, sizes), size, weights=matter)
 
 
 def _domains(call: _Call, paths: pa.StructArray | None) -> tuple[int, Sequence[Domain]]:
@@ -188,25 +172,17 @@ def _classes(call: _Call) -> Any:
     return call.released.groupBy(*labels).agg(rows).withColumn(STARRED, star)
 
 
-def _sizes(call: _Call, classes: Any) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
-    """Return sizes of classes, how many classes have each, and whether these are suppressed."""
+def _sizes(classes: Any) -> Sizes:
     found = classes.groupBy(column_of(ROWS), column_of(STARRED)).count().toArrow()
-    rows, starred, times = (integers(found.column(at).combine_chunks()) for at in range(3))
-    return rows.astype(np.int64), times.astype(np.int64), starred.astype(np.bool_)
+    size, starred, times = (integers(column.combine_chunks()) for column in found.columns)
+    return Sizes(size, times, starred.astype(np.bool_))
 
 
-def _of_column(call: _Call, classes: Any, rows: int, column: Domain) -> Pair:
-    """Return raw table and release as one quasi-identifier shows them, a class for each label."""
+def _labels(call: _Call, classes: Any, name: str) -> Labels:
     sql = sql_functions(call.function)
-    label = column_of(call.shown[column.name]).alias("label")
-    found = classes.groupBy(label).agg(sql.sum(column_of(ROWS)).alias("rows")).toArrow()
-    return Pair(
-        call.function,
-        call.roles,
-        rows,
-        call.frame.types,
-        call.types,
-        [column],
-        {column.name: found.column("label").combine_chunks()},
-        integers(found.column("rows").combine_chunks()).astype(np.int64),
+    counts = sql.sum(column_of(ROWS)).alias("rows"), sql.count(sql.lit(1)).alias("classes")
+    label = column_of(call.shown[name]).alias("label")
+    shown, *counted = classes.groupBy(label).agg(*counts).toArrow().columns
+    return Labels(
+        shown.combine_chunks(), *(integers(column.combine_chunks()) for column in counted)
     )

@@ -31,9 +31,10 @@ def all_measures(function: Any, given: Any, k: Any, form: Any, adds: Any, weight
     """
     name = first(function)
     size, ncp = Whole(1).read(name, "k", first(k)), FORM.read(name, "ncp", first(form))
-    pair = Given(name, given).pair(values=True)
-    matter = read_weights(name, first(weights), pair.roles.quasi)
-    return pa.array([utility(pair, size, ncp, matter, adds=first(adds))], UTILITY)
+    asked = Given(name, given)
+    quasi = asked.roles(values=True).quasi
+    tally, matter = asked.tally(quasi), read_weights(name, first(weights), quasi)
+    return pa.array([utility(tally, size, ncp, matter, adds=first(adds))], UTILITY)
 
 
 @udf("__anon_class_ncp", "DOUBLE[]")
