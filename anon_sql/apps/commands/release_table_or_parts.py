@@ -13,6 +13,7 @@ from anon_sql.apps.csv_files.dialect import Dialect
 from anon_sql.core.names import exactly, quote
 from anon_sql.hosts.parts.checked_call import asked
 from anon_sql.hosts.parts.in_parts import Parts, one_statement, released_in_parts
+from anon_sql.hosts.parts.workspace import Place
 
 MEASURED = 5_000_000  # rows of a release in parts whose measures are computed
 
@@ -68,8 +69,7 @@ def in_table(
         con.execute(f"CREATE TABLE released AS FROM {quote(method)}('raw', {listed})", dict(call))
         yield Made("released")
         return
-    final = target.resolve()
-    with released_in_parts(con, checked, (final.parent, final.name), wishes) as released:
+    with released_in_parts(con, checked, Place.beside(target), wishes) as released:
         con.execute(f"CREATE TEMP VIEW released AS {released.select}")
         con.execute(f"CREATE TEMP VIEW ordered AS {released.ordered}")
         written = released.written

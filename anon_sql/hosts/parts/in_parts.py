@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -26,7 +25,7 @@ from anon_sql.hosts.parts.spilled_rows import SpilledRows
 from anon_sql.hosts.parts.spilling import Routing
 from anon_sql.hosts.parts.targets import Target
 from anon_sql.hosts.parts.whole_check import check_whole
-from anon_sql.hosts.parts.workspace import Workspace
+from anon_sql.hosts.parts.workspace import Place, Workspace
 from anon_sql.routing import planning
 from anon_sql.routing.regions import Regions
 from anon_sql.version import VERSION
@@ -116,15 +115,15 @@ def one_statement(call: Asked, rows: int, wishes: Parts) -> bool:
 
 @contextmanager
 def released_in_parts(
-    con: duckdb.DuckDBPyConnection, call: Asked, place: tuple[Path, str], wishes: Parts
+    con: duckdb.DuckDBPyConnection, call: Asked, place: Place, wishes: Parts
 ) -> Iterator[Released]:
     """Give the release of a table while the files of its rows exist.
 
-    place: a folder, and the name of the target. The files are removed at the end, but left for a
-    later call if ``resume`` is set and the work is interrupted.
+    The files are removed at the end, but left for a later call if ``resume`` is set and the work is
+    interrupted.
     """
     call.require_parts()
-    workspace = Workspace(*place)
+    workspace = Workspace(place)
     workspace.open(resume=wishes.resume)
     keep = wishes.resume
     try:

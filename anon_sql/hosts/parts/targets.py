@@ -11,6 +11,7 @@ import duckdb
 from anon_sql.core import interrupt
 from anon_sql.core.names import quote, split
 from anon_sql.errors import AnonError
+from anon_sql.hosts.parts.workspace import Place
 from anon_sql.hosts.whole_file import remove_unfinished, whole_file
 
 _OPTIONS = {".parquet": "FORMAT parquet", ".csv": "FORMAT csv, HEADER true"}
@@ -40,16 +41,17 @@ class Target:
         if self.path.exists() and not self.overwrite:
             raise AnonError("release", "into must be a new file", f"'{self.into}'", hint)
 
-    def place(self) -> tuple[Path, str]:
-        """Return a folder on the disk of the target, and what tells the target from others."""
+    def place(self) -> Place:
+        """Return where a folder may lie on the disk of the target."""
         if self.path is not None:
-            return self.path.resolve().parent, self.path.resolve().name
+            return Place.beside(self.path)
         (file,) = self.con.execute(
             "SELECT path FROM duckdb_databases() WHERE database_name = current_database()"
         ).fetchall()[0]
-        if file is None:
-            return Path(tempfile.gettempdir()), f"{os.getuid()} memory {self.into}"
-        return Path(file).resolve().parent, f"{Path(file).name} {self.into}"
+        if file is None:  # a database in memory, of which there may be many
+            parent = Path(tempfile.gettempdir())
+            return Place(parent, f"{os.getuid()} memory {self.into}", shared=True)
+        return Place(Path(file).resolve().parent, f"{Path(file).name} {self.into}")
 
     def write(self, select: str, parameters: Mapping[str, Any] | None = None) -> int:
         """Write the rows of a query, in their order, and return their number."""
