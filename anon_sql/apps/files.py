@@ -1,4 +1,4 @@
-"""Read and write CSV, TSV and Parquet files.
+"""Read and write CSV, TSV and Parquet files, and folders of Parquet files.
 
 Names of files reach DuckDB as parameters only, so none of them is ever read as SQL.
 """
@@ -12,6 +12,8 @@ from anon_sql.apps.csv_files.dialect import Dialect
 from anon_sql.apps.csv_files.loading import load
 from anon_sql.core.names import exactly, quote
 from anon_sql.errors import AnonError
+from anon_sql.hosts.parquet_files import files_of
+from anon_sql.hosts.whole_folder import require_new_folder
 
 PACKED = {"": None, ".gz": "gzip", ".zst": "zstd"}
 KINDS = {f"{kind}{packed}": "csv" for packed in PACKED for kind in (".csv", ".tsv")}
@@ -19,7 +21,12 @@ KINDS[".parquet"] = "parquet"
 
 
 def kind(path: Path, function: str = "release") -> tuple[str, str]:
-    """Return DuckDB's name of the format, and the extension. Raises AnonError for another one."""
+    """Return DuckDB's name of the format, and the extension. Raises AnonError for another one.
+
+    A folder holds Parquet files.
+    """
+    if path.is_dir():
+        return "parquet", ""
     for ending, name in KINDS.items():
         if path.name.lower().endswith(ending):
             return name, ending
@@ -29,21 +36,24 @@ def kind(path: Path, function: str = "release") -> tuple[str, str]:
 def check_source(function: str, name: str, source: Path) -> None:
     """Raise AnonError if the source is no file of a known format. name: of the argument."""
     kind(source, function)
-    if not source.is_file():
+    if source.is_dir() and not files_of(source):
+        rule = f"{name} must be a file or a folder of Parquet files"
+        raise AnonError(function, rule, f"the folder '{source}' without any")
+    if not source.exists():
         raise AnonError(function, f"{name} must be a file", f"'{source}'")
 
 
-def check_pair(source: Path, target: Path, overwrite: bool) -> None:
+def check_pair(source: Path, target: Path, overwrite: bool, in_folder: bool) -> None:
     """Raise AnonError if the source is no file or the target must not be written."""
     check_source("release", "IN", source)
     if not target.parent.is_dir():
         raise AnonError("release", "OUT must be in a directory that exists", f"'{target}'")
-    if target.is_dir():
-        raise AnonError("release", "OUT must be a file", f"the directory '{target}'")
-    if target.exists() and source.samefile(target):
+    if target.exists() and any(map(target.samefile, (source, source.absolute().parent))):
         raise AnonError("release", "OUT must be another file than IN", f"'{target}' twice")
-    if target.exists() and not overwrite:
-        hint = "--overwrite replaces it"
+    hint = "--overwrite replaces it"
+    if in_folder:
+        require_new_folder("OUT", target, overwrite, hint)
+    elif target.exists() and not overwrite:
         raise AnonError("release", "OUT must be a new file", f"'{target}', which exists", hint)
 
 
@@ -64,7 +74,7 @@ def read(
     named: the path whose name says the format, where it is not the source. dialect: how a CSV is
     written, if not as its extension says. called: the function and the argument that errors name.
     """
-    name, ending = kind(named or source, called[0])
+    name, ending = kind(source if source.is_dir() else named or source, called[0])
     if name == "csv":
         given = dialect or Dialect(header=labels or None)
         whole = given.named(_delimiter(ending))
@@ -72,19 +82,24 @@ def read(
         csv_source = CsvSource(source, _packed(ending), whole, told, *called)
         return load(con, csv_source, table, labels=labels)
     reader = "read_parquet(?, hive_partitioning := false)"
-    con.execute(f"CREATE TABLE {quote(table)} AS FROM {reader}", [exactly(source)])
+    con.execute(f"CREATE TABLE {quote(table)} AS FROM {reader}", [parquet(source)])
     return {}
 
 
-def write(con: duckdb.DuckDBPyConnection, table: str, unfinished: Path, target: Path) -> None:
-    """Write ``table`` to ``unfinished``, in the format that the name of the target says."""
+def parquet(source: Path) -> list[str]:
+    """Return DuckDB's patterns of a Parquet file, or of those in a folder, in the order of rows."""
+    return [exactly(path) for path in (files_of(source) if source.is_dir() else [source])]
+
+
+def write(con: duckdb.DuckDBPyConnection, select: str, unfinished: Path, target: Path) -> None:
+    """Write a query to ``unfinished``, in the format that the name of the target says."""
     name, ending = kind(target)
     options = ["FORMAT " + name, "USE_TMP_FILE false"]
     if name == "csv":
         options.append("HEADER true")
         options.append(f"DELIMITER '{_delimiter(ending)}'")
         options.append(f"COMPRESSION {_packed(ending) or 'none'}")
-    con.execute(f"COPY {quote(table)} TO ? ({', '.join(options)})", [str(unfinished)])
+    con.execute(f"COPY ({select}) TO ? ({', '.join(options)})", [str(unfinished)])
 
 
 def own_delimiter(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import duckdb
 
 from anon_sql.errors import AnonError
+from anon_sql.hosts.parquet_files import files_of
 
 FORM = 1
 ENDING = ".anon.json"
@@ -82,7 +84,10 @@ def make(
 
 
 def digest(path: Path) -> str:
-    """Return the SHA-256 of a file."""
+    """Return the SHA-256 of a file, or of what ``sha256sum *.parquet`` prints in a folder."""
+    if path.is_dir():
+        lines = (f"{digest(file)}  {file.name}\n" for file in files_of(path))
+        return hashlib.sha256(os.fsencode("".join(lines))).hexdigest()
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -23,9 +23,13 @@ class Check:
 
 
 def of_file(written: Mapping[str, Any], path: Path) -> Check:
-    """Check that the file is, byte by byte, the one that the manifest was written for."""
+    """Check that the file is, byte by byte, the one that the manifest was written for.
+
+    In a folder no file may be missing or new.
+    """
     same = manifest.digest(path) == written["output"]["sha256"]
-    return Check("the file is the one that was written", same, "another SHA-256")
+    what = "the files are those that were" if path.is_dir() else "the file is the one that was"
+    return Check(f"{what} written", same, "another SHA-256")
 
 
 def of_earlier(written: Mapping[str, Any], previous: Sequence[Path]) -> Iterator[Check]:

@@ -13,6 +13,7 @@ from anon_sql.routing.route_tree import Test
 
 LEAST = 0.15  # share of the rows that each side of a cut should have
 LISTED = 500  # most values that a test lists
+OUTER = 10  # one row in so many on either side does not count in the width of a number
 
 Codes = npt.NDArray[np.int32]
 Weights = npt.NDArray[np.int64]
@@ -144,11 +145,16 @@ def _child(tree: Hierarchy, above: int, leaf: int) -> tuple[int, int]:
 
 
 def _loss(own: Axis, codes: Codes) -> float:
-    """Return the NCP of sorted codes without NULL."""
+    """Return the NCP of sorted codes without NULL.
+
+    Of numbers it is that of the rows in the middle: a few far values would decide many cuts, though
+    they are in few classes.
+    """
     if len(codes) == 0 or codes[0] == codes[-1]:
         return 0.0
     if own.place is not None:
-        return float(own.place[codes[-1]] - own.place[codes[0]])
+        outer = len(codes) // OUTER
+        return float(own.place[codes[-1 - outer]] - own.place[codes[outer]])
     if own.tree is not None:
         return float(own.tree.share[_ancestor(own.tree, int(codes[0]), int(codes[-1]))])
     return (1 + int(np.count_nonzero(np.diff(codes)))) / own.distinct

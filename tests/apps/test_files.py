@@ -244,7 +244,7 @@ def test_files_that_cannot_be(people):
     assert "in a directory that exists" in refused(
         "release", people, folder / "no" / "y.csv", *roles
     )
-    assert "OUT must be a file" in refused("release", people, folder / "dir.csv", *roles)
+    assert "OUT must be a new folder" in refused("release", people, folder / "dir.csv", *roles)
 
 
 def test_types_come_from_every_row(tmp_path):

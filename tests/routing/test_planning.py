@@ -101,7 +101,7 @@ def test_regions_give_a_legal_release_or_one_sentence(
         assert t == 1 or limits(values) <= t + 1e-9
         for value in held if bounds else ():
             before, share = held[value] / rows, values.count(value) / len(values)
-            gain = min(bounds.get("beta", inf), -log(before))
+            gain = min(bounds["beta"], -log(before)) if "beta" in bounds else inf
             assert share / before - 1 <= gain + 1e-9
             assert "delta" not in bounds or abs(log(share / before)) < bounds["delta"]
     assert sorted(held.elements(), key=str) == sorted(

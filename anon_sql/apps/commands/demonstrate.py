@@ -82,7 +82,7 @@ def _audit(con: duckdb.DuckDBPyConnection, k: int) -> None:
 def _publish(con: duckdb.DuckDBPyConnection, k: int) -> None:
     """Write the release and its manifest to a new folder."""
     target = Path(tempfile.mkdtemp(prefix="anon_sql_demo_")) / f"{RELEASED}.csv"
-    files.write(con, RELEASED, target, target)
+    files.write(con, f"FROM {RELEASED}", target, target)
     roles = dict.fromkeys(manifest.ROLES)
     parameters = {"k": k, "seed": 42}
     made = manifest.make(con, (demo.TABLE, RELEASED), "anonymize", parameters, roles, None)

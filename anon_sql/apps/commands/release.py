@@ -1,6 +1,6 @@
 """``anon-sql release``: read a file, write its release and, on request, the manifest."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ import typer
 
 import anon_sql
 from anon_sql import methods
-from anon_sql.apps import console, files, manifest
+from anon_sql.apps import console, manifest
 from anon_sql.apps.commands import arguments
 from anon_sql.apps.commands.arguments import Columns
 from anon_sql.apps.commands.choices import Effort, Format, Suppressed
@@ -25,24 +25,28 @@ from anon_sql.apps.commands.earlier_releases import (
 )
 from anon_sql.apps.commands.ledger_file import check_ledger, enter, open_ledger
 from anon_sql.apps.commands.option_words import in_options
+from anon_sql.apps.commands.output import Output
 from anon_sql.apps.commands.release_table_or_parts import in_table, read_source
 from anon_sql.apps.csv_files.dialect import dialect
 from anon_sql.apps.kept_columns import kept_columns, unique_on_kept
 from anon_sql.apps.one_value_columns import cast_values
 from anon_sql.apps.stopping import stoppable
-from anon_sql.core import interrupt
 from anon_sql.core.roles import REST, fold
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.duckdb.macros import defaults
 from anon_sql.hosts.parts.in_parts import Parts
-from anon_sql.hosts.whole_file import remove_unfinished, whole_file
+from anon_sql.hosts.whole_folder import means_folder
 
 STOPPED = "release: stopped on request; nothing was written"
 
 
 def release(
-    source: Annotated[Path, typer.Argument(metavar="IN", help="CSV, TSV or Parquet file.")],
-    target: Annotated[Path, typer.Argument(metavar="OUT", help="File to write, likewise.")],
+    source: Annotated[
+        Path, typer.Argument(metavar="IN", help="CSV, TSV or Parquet file, or folder of Parquet.")
+    ],
+    out: Annotated[
+        str, typer.Argument(metavar="OUT", help="File to write, or folder, which ends in '/'.")
+    ],
     quasi: Annotated[Columns, typer.Option(help="Columns to generalize: age,sex")],
     method: Annotated[str, typer.Option(help="Release function.")] = "anonymize",
     effort: Annotated[
@@ -113,15 +117,17 @@ def release(
 ) -> None:
     """Release a file: read IN, generalize it, write OUT.
 
-    IN and OUT end in .csv, .tsv (both also packed, .gz or .zst) or .parquet. Separate columns with
-    commas or repeat the option. Every column needs a role; --keep '*' keeps all others as they
-    are. A CSV's first line is its header, and every line after it is a row (docs/csv.md).
+    IN and OUT end in .csv, .tsv (both also packed, .gz or .zst) or .parquet; OUT/ is a folder of
+    Parquet files of a million rows each. Separate columns with commas or repeat the option. Every
+    column needs a role; --keep '*' keeps all others as they are. A CSV's first line is its header,
+    and every line after it is a row (docs/csv.md).
 
     Example: anon-sql release people.csv safe.csv --k 10 --quasi age,sex --sensitive income
     """
     with console.one_sentence(STOPPED, words=in_options):
         written_as = dialect("release", delimiter, quotes, header, null)
-        _check_files(source, target, format_, overwrite, with_manifest)
+        output = Output(Path(out), means_folder(out), with_manifest)
+        output.prepare(source, format_, overwrite)
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
         roles = dict(zip(manifest.ROLES, given, strict=True))
         check_earlier(
@@ -142,9 +148,7 @@ def release(
         stated = arguments.statement(purpose, recipient, assumption)
         stated |= {manifest.UNIQUE: unique_share, "options": options, "invariant": invariant}
         promised = {name: value for name, value in asked.items() if value is not None}
-        wishes = Parts(regions, region_rows, resume)
-        for path in (target, manifest.beside(target)):
-            remove_unfinished(path)
+        wishes = Parts(regions, region_rows, resume, output.in_files)
 
         def make(con: duckdb.DuckDBPyConnection, held: ExitStack) -> None:
             name = _release_method(con, method)
@@ -154,7 +158,7 @@ def release(
             call: dict[str, Any] = {**promised, **roles, **options, "hierarchy": trees}
             earlier = read_earlier(con, "release", previous, roles)
             call |= earlier_parameters(con, like, list(earlier) if invariant else [])
-            released = held.enter_context(in_table(con, name, call, target, wishes))
+            released = held.enter_context(in_table(con, name, call, output.target, wishes))
             added, genuine = counted_apart(con, roles) if counterfeits else (0, "released")
             measured = released.measures or arguments.measured(
                 con,
@@ -178,13 +182,13 @@ def release(
                     con, ("raw", again), name, {**promised, **stated}, roles, trees, earlier
                 )
 
-            entered = partial(enter, con, target.name, ledger_key) if ledger else None
-            made = _write(con, released.ordered, target, describe, entered, stated=with_manifest)
-            console.say(f"{target}: {name}, k = {k}, from {source}")
+            entered = partial(enter, con, output.target.name, ledger_key) if ledger else None
+            made = output.write(con, released, describe, entered)
+            console.say(f"{out}: {name}, k = {k}, from {source}")
             console.show_measures(measured)
             _warn(noticed, roles["qids"], (singled_out, together, counted(added), *again))
             if made and with_manifest:
-                _say_manifest(manifest.beside(target), made)
+                _say_manifest(output.manifest, made)
 
         with anon_sql.connect() as con, ExitStack() as held:
             stoppable(con, partial(make, con, held))
@@ -207,56 +211,12 @@ def _options(method: str, chosen: Mapping[str, Any], own: Mapping[str, Any]) -> 
     return {**options, **given}
 
 
-def _write(
-    con: duckdb.DuckDBPyConnection,
-    table: str,
-    target: Path,
-    describe: Callable[[], dict[str, Any]],
-    entered: Callable[[Mapping[str, Any], Path], None] | None,
-    *,
-    stated: bool,
-) -> dict[str, Any] | None:
-    """Write the file, its manifest if it is to be stated, and its entry in a ledger.
-
-    describe: returns the manifest of ``raw`` and ``written``. entered: takes the manifest and the
-    file, None without a ledger. Returns the manifest, None if nobody asks for it.
-    """
-    made = None
-    with ExitStack() as written:
-        unfinished = written.enter_context(whole_file(target))
-        files.write(con, table, unfinished, target)
-        if stated or entered:
-            files.read(con, unfinished, "written", labels=True, named=target)
-            made = describe()
-        if made and stated:
-            beside = written.enter_context(whole_file(manifest.beside(target)))
-            manifest.write(made, unfinished, beside)
-        interrupt.check("release")
-        if made and entered:
-            entered(made, unfinished)
-    return made
-
-
 def _warn(noticed: Mapping[str, str], qids: Sequence[str], found: Sequence[str | None]) -> None:
     """Warn of what was noticed in quasi-identifiers of a file, and of what else was found."""
     names = {fold(column) for column in qids}
     said = [text for column, text in noticed.items() if fold(column) in names]
     for sentence in (*said, *filter(None, found)):
         console.warn(sentence)
-
-
-def _check_files(
-    source: Path, target: Path, format_: Format, overwrite: bool, with_manifest: bool
-) -> None:
-    """Raise AnonError for files that must not be written, or cannot hold the format."""
-    if files.kind(target)[0] == "csv" and format_ is Format.TYPED:
-        rule = "OUT must be Parquet for --format typed"
-        raise AnonError("release", rule, "CSV", "name it .parquet")
-    files.check_pair(source, target, overwrite)
-    path = manifest.beside(target)
-    if with_manifest and not overwrite and path.exists():
-        rule, got = "the manifest must be a new file", f"'{path}', which exists"
-        raise AnonError("release", rule, got, "--overwrite replaces it")
 
 
 def _say_manifest(path: Path, made: Mapping[str, Any]) -> None:

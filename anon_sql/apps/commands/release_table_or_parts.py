@@ -1,6 +1,6 @@
 """Make the release of ``anon-sql release``: a table, or in parts if it does not fit into memory."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,21 +10,26 @@ import duckdb
 
 from anon_sql.apps import files
 from anon_sql.apps.csv_files.dialect import Dialect
-from anon_sql.core.names import exactly, quote
+from anon_sql.core.names import quote
+from anon_sql.hosts.parquet_files import stored
 from anon_sql.hosts.parts.checked_call import asked
 from anon_sql.hosts.parts.in_parts import Parts, one_statement, released_in_parts
+from anon_sql.hosts.parts.workspace import Place
 
 MEASURED = 5_000_000  # rows of a release in parts whose measures are computed
 
 
 @dataclass(frozen=True)
 class Made:
-    """A release, the relation ``released``. ordered: the relation of its rows in their order.
+    """A release, the relation ``released``.
 
-    measures: what is known without measuring; empty if the relation can be measured.
+    rows: their number. ordered: queries to be run in turn, one for each output file, that give the
+    rows in their order. measures: what is known without measuring; empty if the relation can be
+    measured.
     """
 
-    ordered: str
+    rows: int
+    ordered: Sequence[str]
     measures: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -44,7 +49,7 @@ def read_source(
         con.execute("SET memory_limit = ?", [memory_limit])
     if files.kind(source)[0] != "parquet":
         return files.read(con, source, table, dialect=written_as)
-    con.read_parquet(exactly(source), hive_partitioning=False).create_view(table)
+    con.read_parquet(files.parquet(source), hive_partitioning=False).create_view(table)
     return {}
 
 
@@ -65,17 +70,13 @@ def in_table(
     checked = asked(con, "raw", method, call["k"], given)
     if one_statement(checked, rows, wishes):
         listed = ", ".join(f"{parameter} := ${parameter}" for parameter in call)
-        con.execute(f"CREATE TABLE released AS FROM {quote(method)}('raw', {listed})", dict(call))
-        yield Made("released")
+        with stored(con, f"FROM {quote(method)}('raw', {listed})", call) as found:
+            con.execute(f"CREATE TEMP VIEW released AS {found.select}")
+            yield Made(found.rows, found.files if wishes.in_files else ["FROM released"])
         return
-    final = target.resolve()
-    with released_in_parts(con, checked, (final.parent, final.name), wishes) as released:
+    with released_in_parts(con, checked, Place.beside(target), wishes) as released:
         con.execute(f"CREATE TEMP VIEW released AS {released.select}")
-        con.execute(f"CREATE TEMP VIEW ordered AS {released.ordered}")
         written = released.written
-        known = {
-            "rows": written.rows,
-            "released_rows": written.rows - written.suppressed,
-            "regions": written.regions,
-        }
-        yield Made("ordered", known if written.rows > MEASURED else {})
+        shown = written.rows - written.suppressed
+        known = {"rows": written.rows, "released_rows": shown, "regions": written.regions}
+        yield Made(shown, released.ordered, known if written.rows > MEASURED else {})

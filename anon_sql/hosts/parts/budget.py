@@ -12,7 +12,8 @@ from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.memory import available, bytes_a_row
 from anon_sql.hosts.parts.checked_call import Asked
 
-ROWS = 500_000  # of a region: as many lose no quality
+ROWS = 500_000  # of a region: as many lose no quality,
+CLASSES = 5_000  # if they are k rows of so many classes
 _LEAST = 100_000  # rows of a region that are worth fewer regions at a time
 _PROCESS = 500 << 20  # bytes of Python, the kernels and DuckDB before any row
 _SHARE = 0.8  # of the memory that may be planned for
@@ -44,7 +45,7 @@ def budget(asked: Asked, rows: int, regions: int | None, region_rows: int | None
     room = free // _row(asked)  # rows of all regions that are released at a time
     threads = max(1, min(asked.threads, room // _LEAST))
     most = max(room // threads, 1)
-    wanted = min(ROWS, most)
+    wanted = min(max(ROWS, CLASSES * asked.request.k), most)
     if region_rows is not None:
         wanted = Whole(1).read(function, "region_rows", region_rows)
     elif regions is not None:

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -14,10 +13,12 @@ from anon_sql.core import interrupt
 from anon_sql.core.names import literal, quote
 from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
+from anon_sql.hosts import parquet_files
 from anon_sql.hosts.duckdb.install import register
 from anon_sql.hosts.parts.budget import Budget, budget, fits, limited
 from anon_sql.hosts.parts.checked_call import Asked, asked
 from anon_sql.hosts.parts.finished_regions import FinishedRegions
+from anon_sql.hosts.parts.in_turn import InTurn
 from anon_sql.hosts.parts.region_files import RegionFiles
 from anon_sql.hosts.parts.region_rows import RegionRows
 from anon_sql.hosts.parts.rows_done import RowsDone
@@ -26,7 +27,7 @@ from anon_sql.hosts.parts.spilled_rows import SpilledRows
 from anon_sql.hosts.parts.spilling import Routing
 from anon_sql.hosts.parts.targets import Target
 from anon_sql.hosts.parts.whole_check import check_whole
-from anon_sql.hosts.parts.workspace import Workspace
+from anon_sql.hosts.parts.workspace import Place, Workspace
 from anon_sql.routing import planning
 from anon_sql.routing.regions import Regions
 from anon_sql.version import VERSION
@@ -47,21 +48,26 @@ class Written:
 class Released:
     """A release whose rows lie in files.
 
-    select: the query of its rows in no order; ordered: in the order in which they are written.
+    select: the query of its rows in no order. ordered: queries to be run in turn, each once, one
+    for each output file: together they give the rows in the order in which they are written.
     """
 
     select: str
-    ordered: str
+    ordered: tuple[str, ...]
     written: Written
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The wishes of a call about its parts; see ``release``."""
+    """The wishes of a call about its parts; see ``release``.
+
+    in_files: whether the rows are written to several files.
+    """
 
     regions: int | None = None
     region_rows: int | None = None
     resume: bool = False
+    in_files: bool = False
 
     @property
     def wanted(self) -> bool:
@@ -82,20 +88,22 @@ def release(
     overwrite: bool = False,
     **parameters: Any,
 ) -> Written:
-    """Write the release of a relation to a table, or to a .parquet or .csv file.
+    """Write the release of a relation to a table, to a .parquet or .csv file, or to a folder.
 
-    method: a release function; parameters: those of that function. The release is made in parts if
-    it does not fit into memory, or if ``regions``, ``region_rows`` or ``resume`` is given.
-    memory_limit: as DuckDB's setting, for this call. regions: number of regions; region_rows: rows
-    of a region. resume: go on from what an interrupted call has finished, and let Ctrl-C leave what
-    is finished in a private folder beside the target. overwrite: replace the target. Raises
-    AnonError, and writes nothing, if the release is refused.
+    into: a path that ends in '/', or that has one and is a folder, is a folder of Parquet files of
+    a million rows each; the order of their names is that of the rows. method: a release function;
+    parameters: those of that function. The release is made in parts if it does not fit into
+    memory, or if ``regions``, ``region_rows`` or ``resume`` is given. memory_limit: as DuckDB's
+    setting, for this call. regions: number of regions; region_rows: rows of a region. resume: go on
+    from what an interrupted call has finished, and let Ctrl-C leave what is finished in a private
+    folder beside the target. overwrite: replace the target, a folder only if it holds nothing but a
+    release. Raises AnonError, and writes nothing, if the release is refused.
     """
     register(con)
     interrupt.begin()
     target = Target(con, into, overwrite)
     target.require_new()
-    wishes = Parts(regions, region_rows, resume)
+    wishes = Parts(regions, region_rows, resume, in_files=target.folder)
     with limited(con, memory_limit):
         rows = con.execute(f"SELECT count(*) FROM query_table({literal(tbl)})").fetchall()[0][0]
         call = asked(con, tbl, method, k, parameters)
@@ -105,8 +113,9 @@ def release(
             shown = target.write(f"FROM {quote(method)}({literal(tbl)}, {listed})", names)
             return Written(rows, rows - shown, 1)
         with released_in_parts(con, call, target.place(), wishes) as released:
-            target.write(released.ordered)
-    return released.written
+            written = released.written
+            target.write_in_turn(released.ordered, written.rows - written.suppressed)
+    return written
 
 
 def one_statement(call: Asked, rows: int, wishes: Parts) -> bool:
@@ -116,15 +125,15 @@ def one_statement(call: Asked, rows: int, wishes: Parts) -> bool:
 
 @contextmanager
 def released_in_parts(
-    con: duckdb.DuckDBPyConnection, call: Asked, place: tuple[Path, str], wishes: Parts
+    con: duckdb.DuckDBPyConnection, call: Asked, place: Place, wishes: Parts
 ) -> Iterator[Released]:
     """Give the release of a table while the files of its rows exist.
 
-    place: a folder, and the name of the target. The files are removed at the end, but left for a
-    later call if ``resume`` is set and the work is interrupted.
+    The files are removed at the end, but left for a later call if ``resume`` is set and the work is
+    interrupted.
     """
     call.require_parts()
-    workspace = Workspace(*place)
+    workspace = Workspace(place)
     workspace.open(resume=wishes.resume)
     keep = wishes.resume
     try:
@@ -134,10 +143,13 @@ def released_in_parts(
             routed = _routed(Routing(con, call), workspace, own, wishes)
             finished, written = _released(call, workspace, own, *routed)
             con.register(_EVERY, finished.every())
-            con.register(_ORDERED, finished.ordered(written.rows - written.suppressed))
+            rows = written.rows - written.suppressed
+            files = parquet_files.number_of_files(rows) if wishes.in_files else 1
+            ordered = finished.ordered(rows)
+            con.register(_ORDERED, InTurn(ordered, parquet_files.ROWS) if files > 1 else ordered)
             select = f"SELECT {_columns(call)} FROM"
             try:
-                yield Released(f"{select} {_EVERY}", f"{select} {_ORDERED}", written)
+                yield Released(f"{select} {_EVERY}", (f"{select} {_ORDERED}",) * files, written)
             finally:
                 con.unregister(_EVERY)
                 con.unregister(_ORDERED)

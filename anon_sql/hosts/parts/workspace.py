@@ -9,38 +9,60 @@ import json
 import os
 import shutil
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
 from anon_sql.errors import AnonError
 
 _LOCK, _STATE = "lock", "state.json"
+_MOST = 100  # folders of one name
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the folder of a call lies.
+
+    parent: a folder on the disk of the target. target: what tells the target from others. shared:
+    whether several targets are called so, and calls at the same time have folders of their own.
+    """
+
+    parent: Path
+    target: str
+    shared: bool = False
+
+    @staticmethod
+    def beside(target: Path) -> "Place":
+        """Return the place beside a file."""
+        final = target.resolve()
+        return Place(final.parent, final.name)
+
+    def folders(self) -> list[Path]:
+        """Return the possible folders: first those that are there, then those to be made."""
+        digest = hashlib.sha256(os.fsencode(self.target)).hexdigest()[:16]
+        first = self.parent / f".anon-sql-{digest}-parts"
+        more = range(2, _MOST + 1) if self.shared else ()
+        found = [first, *(first.with_name(f"{first.name}-{number}") for number in more)]
+        return sorted(found, key=lambda folder: not folder.exists())
 
 
 class Workspace:
-    """A folder that one process uses at a time, readable by its owner only."""
+    """A folder that one call uses at a time, readable by its owner only."""
 
-    def __init__(self, parent: Path, target: str):
-        digest = hashlib.sha256(os.fsencode(target)).hexdigest()[:16]
-        self.folder = parent / f".anon-sql-{digest}-parts"
+    def __init__(self, place: Place):
+        self.place = place
+        self.folder = place.parent
         self._lock: TextIO | None = None
 
     def open(self, *, resume: bool) -> None:
         """Make the folder; empty it unless ``resume``. Raises AnonError if another uses it."""
-        self.folder.mkdir(mode=0o700, exist_ok=True)
-        if self.folder.is_symlink() or self.folder.stat().st_uid != os.getuid():
-            rule = "the folder of unfinished parts must be the caller's own"
-            raise AnonError("release", rule, f"'{self.folder}' of another", "remove it")
-        self.folder.chmod(0o700)
-        self._lock = (self.folder / _LOCK).open("w")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._lock.close()
-            self._lock = None
-            raise AnonError(
-                "release", "one call at a time may write a target", "another that does"
-            ) from None
+        for folder in self.place.folders():
+            self.folder, self._lock = folder, _locked(folder)
+            if self._lock is not None:
+                break
+        else:
+            rule = "one call at a time may write a target"
+            raise AnonError("release", rule, "another that does")
         if not resume:
             self.clear()
 
@@ -55,7 +77,10 @@ class Workspace:
         if self._lock is None:
             return
         if not keep:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            with suppress(OSError):  # a call that waits for the folder has it again
+                self.clear()
+                (self.folder / _LOCK).unlink()
+                self.folder.rmdir()
         self._lock.close()
         self._lock = None
 
@@ -86,3 +111,23 @@ class Workspace:
         aside = self.folder / "state.tmp"
         aside.write_text(json.dumps(state), "utf-8")
         os.replace(aside, self.folder / _STATE)
+
+
+def _locked(folder: Path) -> TextIO | None:
+    """Return the lock of a folder, which is made if there is none; None if another call has it."""
+    while True:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        with suppress(FileNotFoundError):  # the call that had the folder removes it just now
+            if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+                rule = "the folder of unfinished parts must be the caller's own"
+                raise AnonError("release", rule, f"'{folder}' of another", "remove it")
+            folder.chmod(0o700)
+            lock = (folder / _LOCK).open("w")
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                lock.close()
+                return None
+            if os.fstat(lock.fileno()).st_nlink:
+                return lock
+            lock.close()

@@ -5,6 +5,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import duckdb
@@ -13,7 +14,8 @@ import pytest
 import anon_sql
 from anon_sql import AnonError
 from anon_sql.hosts.parts import region_files
-from anon_sql.hosts.parts.workspace import Workspace
+from anon_sql.hosts.parts.targets import Target
+from anon_sql.hosts.parts.workspace import Place, Workspace
 from tests.hosts.parts.test_in_parts import CALL, TABLE
 
 
@@ -77,10 +79,40 @@ def test_an_error_without_resume_leaves_nothing(big, tmp_path, monkeypatch):
 
 
 def test_one_call_at_a_time_writes_a_target(big, tmp_path):
-    held = Workspace(tmp_path, "o.parquet")
+    held = Workspace(Place(tmp_path, "o.parquet"))
     held.open(resume=False)
     with pytest.raises(AnonError, match="one call at a time may write a target"):
         anon_sql.release(big, "big", into=str(tmp_path / "o.parquet"), k=5, region_rows=100, **CALL)
+    held.close(keep=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_targets_of_one_name_have_folders_of_their_own(tmp_path):
+    place = Place(tmp_path, "release", shared=True)
+    first, second = Workspace(place), Workspace(place)
+    first.open(resume=False)
+    second.open(resume=False)
+    assert first.folder != second.folder
+    (second.folder / "rows").mkdir()
+    first.close(keep=False)
+    second.close(keep=True)  # as a killed call leaves it
+    third = Workspace(place)
+    third.open(resume=True)
+    assert third.folder == second.folder
+    assert third.spill.is_dir()
+    third.close(keep=True)
+    third.open(resume=False)
+    assert (third.folder, third.spill.exists()) == (second.folder, False)
+    third.close(keep=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_databases_in_memory_release_into_tables_of_one_name(big, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    held = Workspace(Target(big, "release", overwrite=False).place())
+    held.open(resume=False)
+    given = {"k": 5, "method": "mondrian", "region_rows": 100, **CALL}
+    assert anon_sql.release(big, "big", into="release", **given).rows == 800
     held.close(keep=False)
     assert list(tmp_path.iterdir()) == []
 
