@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import integers
 from anon_sql.core.table_domain import Domain
-from anon_sql.hosts.spark.class_counts import CLASS, COLUMN, PERSON, ROWS, SLICE, VALUE
-from anon_sql.hosts.spark.packed_rows import PACKED
+from anon_sql.hosts.spark.class_counts import CLASS, COLUMN, PERSON, SLICE, VALUE
+from anon_sql.hosts.spark.packed_rows import PACKED, ROWS
 from anon_sql.hosts.spark.pyspark_parts import sql_functions
 from anon_sql.measures.beta_likeness import likeness
 from anon_sql.measures.closeness import Ground, closeness

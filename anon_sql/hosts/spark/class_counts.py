@@ -6,12 +6,12 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import integers
 from anon_sql.core.printing import evaluated, sql_types
-from anon_sql.hosts.spark.packed_rows import PACKED
+from anon_sql.hosts.spark.packed_rows import PACKED, ROWS
 from anon_sql.pipeline.release_table import label_hash
 from anon_sql.pipeline.request import Request
 from anon_sql.routing.whole_table import sort_keys
 
-SLICE, CLASS, COLUMN, VALUE, PERSON, ROWS = "slice", "class", "column", "value", "person", "rows"
+SLICE, CLASS, COLUMN, VALUE, PERSON = "slice", "class", "column", "value", "person"
 
 
 def count_schema(request: Request) -> pa.Schema:

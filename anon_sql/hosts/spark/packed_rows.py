@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-PACKED = "packed"  # the column of packed rows
+PACKED, ROWS = "packed", "rows"  # the columns of packed rows, and of their number
 BATCH = 50_000  # rows that go back to Spark at a time
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from weakref import finalize
 
 import pyarrow as pa
 
@@ -14,11 +15,12 @@ from anon_sql.hosts.spark.check_in_plan import checked
 from anon_sql.hosts.spark.class_counts import SLICE, count_schema
 from anon_sql.hosts.spark.frame import Frame, column_of, described
 from anon_sql.hosts.spark.packed_rows import Unpacking
-from anon_sql.hosts.spark.pyspark_parts import sql_functions, sql_types_of_spark
+from anon_sql.hosts.spark.pyspark_parts import spark_schema, sql_functions, sql_types_of_spark
 from anon_sql.hosts.spark.region_task import RegionTask
 from anon_sql.hosts.spark.requesting import hierarchy_rows, requested
 from anon_sql.hosts.spark.routed_rows import Rows
 from anon_sql.pipeline.request import Request
+from anon_sql.routing.references import REGION
 
 REGION_ROWS = 500_000  # rows of a region: a worker needs about 1 kB for each
 SLICES = 200  # partitions of the released rows, at most; there are no more than regions
@@ -51,21 +53,20 @@ def released(
     schema, arrow = released_types(source.schema.fields, frame, request)
     if domain.rows == 0:
         return df.sparkSession.createDataFrame([], schema)
-    regions = rows.regions(domain, wanted)
+    try:
+        regions = rows.regions(domain, wanted)
+    except BaseException:
+        rows.forget()
+        raise
     slices = min(regions.count, SLICES)
     task = RegionTask(request, paths, domain, regions.rows, slices)
-    sent = rows.packed(regions).mapInArrow(task, _sent_types(request))
+    packed = rows.packed(regions).repartitionById(regions.count, column_of(REGION).cast("int"))
+    sent = packed.mapInArrow(task, spark_schema(function, count_schema(request)))
     named = rows_of(paths, dict.fromkeys(request.protected, "VARCHAR"), zone)
-    whole = checked(sent.repartitionById(slices, SLICE), request, domain, named)
-    return whole.mapInArrow(Unpacking(arrow), schema)
-
-
-def _sent_types(request: Request) -> Any:
-    """Return the types of what regions send, in Spark."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    sql_types_of_spark(request.function)
-    return from_arrow_schema(count_schema(request))
+    whole = checked(sent.repartitionById(slices, column_of(SLICE)), request, domain, named)
+    made = whole.mapInArrow(Unpacking(arrow), schema)
+    finalize(made, rows.forget).atexit = False  # the session ends too
+    return made
 
 
 def _source(df: Any, frame: Frame, request: Request) -> Any:

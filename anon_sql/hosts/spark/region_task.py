@@ -9,9 +9,9 @@ import pyarrow as pa
 from anon_sql.core.printing import use_threads
 from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
-from anon_sql.hosts.spark.class_counts import ROWS, SLICE, class_counts, class_of, count_schema
+from anon_sql.hosts.spark.class_counts import SLICE, class_counts, class_of, count_schema
 from anon_sql.hosts.spark.compiled_once import compiled_once
-from anon_sql.hosts.spark.packed_rows import BATCH, PACKED, grouped, packed, unpacked
+from anon_sql.hosts.spark.packed_rows import BATCH, PACKED, ROWS, grouped, packed, unpacked
 from anon_sql.pipeline.release_table import release_table
 from anon_sql.pipeline.request import Request
 from anon_sql.routing.references import REGION

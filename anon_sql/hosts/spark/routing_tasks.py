@@ -1,4 +1,4 @@
-"""Find the regions of rows in tasks of Spark: to count them, and to pack the rows of each."""
+"""Find the regions of rows in tasks of Spark, and pack the rows of each."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ import pyarrow as pa
 from anon_sql.core.arrow import integers
 from anon_sql.core.printing import use_threads
 from anon_sql.hosts.spark.compiled_once import compiled_once
-from anon_sql.hosts.spark.packed_rows import PACKED, grouped, packed
+from anon_sql.hosts.spark.packed_rows import PACKED, ROWS, grouped, packed, unpacked
 from anon_sql.pipeline.request import Request
 from anon_sql.routing.leaf_rows import LeafRows
 from anon_sql.routing.references import REGION
 from anon_sql.routing.regions import Regions
-from anon_sql.routing.runs import FEW, coded, repeated, runs
+from anon_sql.routing.runs import FEW, coded, repeated, runs, whole
 
 HASH = "__anon_hash"  # the column that spreads rows over parts
-RUN_ROWS, RUN_BYTES = 250_000, 64 << 20  # rows that a task holds at a time, at most
+RUN_ROWS, RUN_BYTES = 500_000, 64 << 20  # rows that a task holds at a time, at most
 
 
 @dataclass(frozen=True)
@@ -51,40 +51,38 @@ def _hashes(columns: dict[str, pa.Array]) -> npt.NDArray[np.uint64]:
 
 
 @dataclass(frozen=True)
-class Numbering:
-    """A function that Spark calls with rows, and that returns their regions and some columns.
-
-    kept: these columns, by the names of ``router``; they are returned by their place.
-    """
-
-    router: Router
-    kept: tuple[str, ...]
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the kept columns and the region of every row."""
-        for run, region in self.router.runs(batches):
-            held = {f"c{at}": _plain(run.column(name)) for at, name in enumerate(self.kept)}
-            yield from pa.table({**held, REGION: region}).to_batches()
-
-
-@dataclass(frozen=True)
 class Packing:
     """A function that Spark calls with rows, and that packs the rows of each region."""
 
     router: Router
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the number of a region and rows of it, packed."""
+        """Yield the number of a region, a number of its rows, and these rows packed."""
         for run, region in self.router.runs(batches):
             with compiled_once(self.router.request.function, "packing"):
                 groups = grouped(run, region.astype(np.int32), self.router.regions.count)
             for number, rows in groups:
-                yield pa.record_batch({REGION: [number], PACKED: [packed(rows)]}, schema=_SCHEMA)
+                yield pa.record_batch(
+                    {REGION: [number], ROWS: [rows.num_rows], PACKED: [packed(rows)]}, schema=SCHEMA
+                )
 
 
-_SCHEMA = pa.schema([(REGION, pa.int64()), (PACKED, pa.binary())])
+SCHEMA = pa.schema([(REGION, pa.int64()), (ROWS, pa.int64()), (PACKED, pa.binary())])
 
 
-def _plain(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    kind = values.type
-    return values.cast(kind.value_type) if pa.types.is_dictionary(kind) else values
+@dataclass(frozen=True)
+class Reading:
+    """A function that Spark calls with packed rows, and that returns some of their columns.
+
+    kept: these columns. They are returned by their place, with the region of each row.
+    """
+
+    kept: tuple[str, ...]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the kept columns and the region of every row."""
+        for batch in batches:
+            for number, rows in zip(batch.column(REGION).to_pylist(), unpacked(batch), strict=True):
+                held = {f"c{at}": rows.column(name) for at, name in enumerate(self.kept)}
+                region = pa.array(np.full(rows.num_rows, number, np.int64))
+                yield from whole([pa.table({**held, REGION: region})], []).to_batches()
