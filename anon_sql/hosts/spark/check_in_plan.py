@@ -81,7 +81,11 @@ def _classes(sent: Any, request: Request) -> Any:
         sql.sum(sql.when(column == 0, sql.col("rows"))).alias("rows"),
         sql.sum(sql.when(column.isNull(), sql.col("rows"))).alias("packed"),
         sql.sum("used").alias("used"),
-        *([sql.collect_list(sql.when(column > 0, held)).alias("held")] if request.protected else []),
+        *(
+            [sql.collect_list(sql.when(column > 0, held)).alias("held")]
+            if request.protected
+            else []
+        ),
     )
 
 

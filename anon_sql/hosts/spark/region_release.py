@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-from weakref import finalize
 
 import pyarrow as pa
 
@@ -20,7 +19,6 @@ from anon_sql.hosts.spark.region_task import RegionTask
 from anon_sql.hosts.spark.requesting import hierarchy_rows, requested
 from anon_sql.hosts.spark.routed_rows import Rows
 from anon_sql.pipeline.request import Request
-from anon_sql.routing.references import REGION
 
 REGION_ROWS = 500_000  # rows of a region: a worker needs about 1 kB for each
 SLICES = 200  # partitions of the released rows, at most; there are no more than regions
@@ -53,20 +51,13 @@ def released(
     schema, arrow = released_types(source.schema.fields, frame, request)
     if domain.rows == 0:
         return df.sparkSession.createDataFrame([], schema)
-    try:
-        regions = rows.regions(domain, wanted)
-    except BaseException:
-        rows.forget()
-        raise
+    regions = rows.regions(domain, wanted)
     slices = min(regions.count, SLICES)
     task = RegionTask(request, paths, domain, regions.rows, slices)
-    packed = rows.packed(regions).repartitionById(regions.count, column_of(REGION).cast("int"))
-    sent = packed.mapInArrow(task, spark_schema(function, count_schema(request)))
+    sent = rows.packed(regions).mapInArrow(task, spark_schema(function, count_schema(request)))
     named = rows_of(paths, dict.fromkeys(request.protected, "VARCHAR"), zone)
     whole = checked(sent.repartitionById(slices, column_of(SLICE)), request, domain, named)
-    made = whole.mapInArrow(Unpacking(arrow), schema)
-    finalize(made, rows.forget).atexit = False  # the session ends too
-    return made
+    return whole.mapInArrow(Unpacking(arrow), schema)
 
 
 def _source(df: Any, frame: Frame, request: Request) -> Any:

@@ -1,8 +1,7 @@
-"""Plan the regions of a DataFrame, and store the rows packed by leaf of the routing tree."""
+"""Plan the regions of a DataFrame, and pack the rows of each."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -11,14 +10,15 @@ from anon_sql.core.table_domain import Domain
 from anon_sql.hosts.spark.frame import column_of
 from anon_sql.hosts.spark.packed_rows import ROWS
 from anon_sql.hosts.spark.pyspark_parts import spark_schema, sql_functions, sql_types_of_spark
-from anon_sql.hosts.spark.routing_tasks import HASH, SCHEMA, Packing, Reading, Router
+from anon_sql.hosts.spark.routing_tasks import HASH, SCHEMA, Numbering, Packing, Router
 from anon_sql.pipeline.request import Request
 from anon_sql.routing.cutting import grow
+from anon_sql.routing.leaf_rows import tested_columns
 from anon_sql.routing.planning import leaf_rows, plan
 from anon_sql.routing.references import REGION
 from anon_sql.routing.region_counts import Tally, counted_regions
 from anon_sql.routing.region_sql import count_select, hashed_select
-from anon_sql.routing.regions import Group, Regions, each_leaf
+from anon_sql.routing.regions import Regions
 from anon_sql.routing.sampling import one_in, sample_select
 from anon_sql.routing.whole_table import held_select, summary_select, table_domain
 
@@ -30,14 +30,12 @@ DIALECT = "spark"
 class Rows:
     """The rows to release, with the columns that are read. Each method runs jobs of Spark.
 
-    request: with those kept columns that Spark can hash. paths: the rows of the hierarchy. stored:
-    packed rows that Spark stores, by the groups of their regions.
+    request: with those kept columns that Spark can hash. paths: the rows of the hierarchy.
     """
 
     df: Any
     request: Request
     paths: pa.StructArray | None
-    stored: dict[tuple[Group, ...], Any] = field(default_factory=dict)
 
     def domain(self) -> Domain:
         """Return the domain of the whole table."""
@@ -63,60 +61,39 @@ class Rows:
         return plan(self.request, domain, tree, count, wanted=wanted, paths=self.paths)
 
     def packed(self, regions: Regions) -> Any:
-        """Return rows packed, beside the number of their region ``REGION``.
+        """Return the rows packed, a partition for each region, lazily."""
+        rows, router = self._read(regions, self.df.columns)
+        packed = rows.mapInArrow(Packing(router), spark_schema(self.request.function, SCHEMA))
+        return packed.repartitionById(regions.count, column_of(REGION).cast("int"))
 
-        Spark stores them when they are first read, by leaf where leaves are not spread over regions,
-        so that other regions of the same leaves need no other reading of the source.
-        """
+    def _read(self, regions: Regions, names: Sequence[str]) -> tuple[Any, Router]:
+        """Return columns, numbered because Spark passes no others whatever characters they have."""
+        rows, read = self.df, list(names)
         if regions.spread:
-            return self._stored(regions)
-        sql = sql_functions(self.request.function)
-        leaves = self._stored(each_leaf(regions.tree))
-        places = [sql.lit(first) for _, (first, _) in sorted(regions.of_leaf.items())]
-        region = sql.element_at(sql.array(*places), column_of(REGION).cast("int") + 1)
-        return leaves.withColumn(REGION, region.cast("long"))
-
-    def forget(self) -> None:
-        """Let Spark remove what it has stored; plans that read it read the source again."""
-        while self.stored:
-            _, rows = self.stored.popitem()
-            with suppress(Exception):  # a session that has ended
-                rows.unpersist()
-
-    def _stored(self, regions: Regions) -> Any:
-        if regions.groups not in self.stored:
-            from pyspark import StorageLevel
-
-            rows, names = self.df, list(self.df.columns)
-            if regions.spread:
-                rows = self._query(hashed_select(self.request, DIALECT, SOURCE, HASH))
-                names = [*names, HASH]
-            # Numbered, because Spark passes no columns whatever characters they have.
-            rows = rows.select(*map(column_of, names)).toDF(*(f"c{n}" for n in range(len(names))))
-            task = Packing(Router(self.request, regions, tuple(names)))
-            schema = spark_schema(self.request.function, SCHEMA)
-            packed = rows.mapInArrow(task, schema).persist(StorageLevel.DISK_ONLY)
-            self.stored[regions.groups] = packed
-        return self.stored[regions.groups]
+            rows = self._query(hashed_select(self.request, DIALECT, SOURCE, HASH))
+            read.append(HASH)
+        numbered = rows.select(*map(column_of, read)).toDF(*(f"c{at}" for at in range(len(read))))
+        return numbered, Router(self.request, regions, tuple(read))
 
     def _counted(self, domain: Domain, regions: Regions) -> Sequence[Tally]:
-        sql, asked, packed = sql_functions(self.request.function), self.request, self.packed(regions)
+        asked, types = self.request, sql_types_of_spark(self.request.function)
         kept = tuple(dict.fromkeys([*asked.protected, *filter(None, [asked.entity])]))
+        tested = tested_columns(asked, regions.tree)
+        rows, router = self._read(regions, list(dict.fromkeys([*tested, *kept])))
+        schema = types.StructType()
+        for at, name in enumerate(kept):
+            schema = schema.add(f"c{at}", self.df.schema[name].dataType)
+        schema = schema.add(REGION, types.LongType()).add(ROWS, types.LongType())
+        numbered = rows.mapInArrow(Numbering(router, kept), schema).toDF(*kept, REGION, ROWS)
 
         def found(name: str | None) -> pa.Table:
             if name is None and asked.entity is None:
-                rows = sql.sum(ROWS)
-                counts = packed.groupBy(column_of(REGION).alias("region"))
-                return counts.agg(rows.alias("rows"), rows.alias("persons")).toArrow()
-            return self._found(count_select(asked, DIALECT, ROUTED, name), **{ROUTED: read})
+                sql = sql_functions(asked.function)
+                counts = numbered.groupBy(column_of(REGION).alias("region"))
+                held = sql.sum(ROWS)
+                return counts.agg(held.alias("rows"), held.alias("persons")).toArrow()
+            return self._found(count_select(asked, DIALECT, ROUTED, name), **{ROUTED: numbered})
 
-        if kept:
-            types = sql_types_of_spark(asked.function)
-            schema = types.StructType()
-            for at, name in enumerate(kept):
-                schema = schema.add(f"c{at}", self.df.schema[name].dataType)
-            schema = schema.add(REGION, types.LongType())
-            read = packed.mapInArrow(Reading(kept), schema).toDF(*kept, REGION)
         return counted_regions(asked, domain, regions.count, found)
 
     def _sample(self, many: int) -> pa.Table:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from anon_sql.core.arrow import integers
 from anon_sql.core.printing import use_threads
 from anon_sql.hosts.spark.compiled_once import compiled_once
-from anon_sql.hosts.spark.packed_rows import PACKED, ROWS, grouped, packed, unpacked
+from anon_sql.hosts.spark.packed_rows import BATCH, PACKED, ROWS, grouped, packed
 from anon_sql.pipeline.request import Request
 from anon_sql.routing.leaf_rows import LeafRows
 from anon_sql.routing.references import REGION
@@ -71,18 +71,24 @@ SCHEMA = pa.schema([(REGION, pa.int64()), (ROWS, pa.int64()), (PACKED, pa.binary
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A function that Spark calls with packed rows, and that returns some of their columns.
+class Numbering:
+    """A function that Spark calls with rows, and that returns their regions and some columns.
 
-    kept: these columns. They are returned by their place, with the region of each row.
+    kept: these columns. They are returned by their place, with the region and a count of rows: each
+    row by itself if columns are kept, and else all rows of a region together.
     """
 
+    router: Router
     kept: tuple[str, ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the kept columns and the region of every row."""
-        for batch in batches:
-            for number, rows in zip(batch.column(REGION).to_pylist(), unpacked(batch), strict=True):
-                held = {f"c{at}": rows.column(name) for at, name in enumerate(self.kept)}
-                region = pa.array(np.full(rows.num_rows, number, np.int64))
-                yield from whole([pa.table({**held, REGION: region})], []).to_batches()
+        """Yield the kept columns, the region and the number of rows."""
+        for run, region in self.router.runs(batches):
+            if self.kept:
+                held = {f"c{at}": run.column(name) for at, name in enumerate(self.kept)}
+                ones = np.ones(len(region), np.int64)
+                numbered = pa.table({**held, REGION: region, ROWS: ones})
+                yield from whole([numbered], []).to_batches(BATCH)
+            else:
+                number, rows = np.unique(region, return_counts=True)
+                yield pa.record_batch({REGION: number, ROWS: rows})
