@@ -40,8 +40,8 @@ def coded(run: pa.Table, text: Sequence[str]) -> dict[str, pa.Array]:
 def whole(tables: Sequence[pa.Table], text: Iterable[str]) -> pa.Table:
     """Return the rows of several runs as one table.
 
-    Dictionaries, which have the values of all runs, are left to columns of ``text`` that have one in
-    every run.
+    Dictionaries, which have the values of all runs, are left to columns of ``text`` that have one
+    in every run.
     """
     alike = {
         name

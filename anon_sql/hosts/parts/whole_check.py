@@ -60,7 +60,7 @@ def _check_spanning(con: duckdb.DuckDBPyConnection, asked: Asked, domain: Domain
         end = min(first + step, many)
         con.execute(
             f"CREATE OR REPLACE VIEW {_ROUTED} AS SELECT region - {first} AS {REGION}, r.* "
-            f"FROM spanning JOIN (SELECT {label_hash(asked.request)} AS {_CLASS}, * FROM {_EVERY}) AS r "
+            f"FROM spanning JOIN (SELECT {label_hash(request)} AS {_CLASS}, * FROM {_EVERY}) AS r "
             f"USING ({_CLASS}) WHERE region BETWEEN {first} AND {end - 1}"
         )
         tallies = counted_regions(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +42,7 @@ class Router:
             columns = coded(named, repeated(named, few))
             with compiled_once(self.request.function, "routing"):
                 leaf = of_rows.of(columns)
-            region = self.regions.numbers(leaf, lambda columns=columns: _hashes(columns))
+            region = self.regions.numbers(leaf, partial(_hashes, columns))
             yield pa.table({n: held for n, held in columns.items() if n != HASH}), region
 
 
