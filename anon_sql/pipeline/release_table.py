@@ -105,3 +105,9 @@ def _hash(columns: dict[str, pa.Array], request: Request) -> str:
         return plain
     listed = ", ".join(texts)
     return f"CASE WHEN coalesce({listed}) IS NULL THEN {plain} ELSE hash({plain}, {listed}) END"
+
+
+def label_hash(request: Request) -> str:
+    """Return the hash of the labels of a released row, as SQL."""
+    cast = "::VARCHAR" if request.typed else ""
+    return f"system.main.hash({', '.join(quote(name) + cast for name in request.quasi)})"

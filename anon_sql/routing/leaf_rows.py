@@ -21,7 +21,7 @@ class LeafRows:
 
     def __init__(self, request: Request, tree: Tree):
         self.request = request
-        self.columns = list(request.quasi)
+        self.columns = tested_columns(request, tree)
         self.own = {
             name: [at for at, point in enumerate(tree.points) if point.column == name]
             for name in self.columns
@@ -31,7 +31,7 @@ class LeafRows:
         self.nodes = self._nodes(tree)
 
     def of(self, rows: Mapping[str, pa.Array]) -> npt.NDArray[np.int32]:
-        """Return int32[n], the leaf of each row; rows: the quasi-identifiers by name."""
+        """Return int32[n], the leaf of each row; rows: the columns that are tested, by name."""
         many = len(rows[self.columns[0]])
         keys = np.empty((len(self.columns), many), np.int64)
         present = np.empty((len(self.columns), many), np.bool_)
@@ -88,3 +88,15 @@ class LeafRows:
         held = np.array(rows, np.int32).T
         column, yes, no, null, at_most, first, last = map(np.ascontiguousarray, held)
         return Nodes(column, yes, no, null.astype(np.bool_), at_most.astype(np.bool_), first, last)
+
+
+def tested_columns(request: Request, tree: Tree) -> list[str]:
+    """Return the quasi-identifiers that a routing tree tests; the first if it tests none."""
+    found: set[str] = set()
+    nodes: list[Cut | Leaf] = [tree.root]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, Cut):
+            found.add(node.column)
+            nodes += [node.yes, node.no]
+    return [name for name in request.quasi if name in found] or list(request.quasi)[:1]

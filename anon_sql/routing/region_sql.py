@@ -36,6 +36,13 @@ def routed_select(
     return query.sql(dialect, copy=False)
 
 
+def hashed_select(request: Request, dialect: str, source: str, name: str) -> str:
+    """Return the statement of every row with the hash that spreads it over parts, a column."""
+    hashed = exp.alias_(row_hash(together(request), request.seed + 1, dialect), name, quoted=True)
+    every = exp.Column(this=exp.Star(), table=exp.to_identifier(ROWS, quoted=True))
+    return exp.select(every, hashed).from_(relation(source)).sql(dialect)
+
+
 def count_select(request: Request, dialect: str, source: str, name: str | None) -> str:
     """Return the statement that counts the rows of each region in a relation of routed rows.
 

@@ -1,7 +1,10 @@
 """Define the regions of a table: leaves of the routing tree together, or parts of them by hash."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
 
 from anon_sql.routing.route_tree import Tree
 
@@ -38,6 +41,26 @@ class Regions:
             found.update(dict.fromkeys(group.leaves, (first, group.parts)))
             first += group.parts
         return found
+
+    @property
+    def spread(self) -> bool:
+        """Return whether a group has several parts."""
+        return any(group.parts > 1 for group in self.groups)
+
+    def numbers(
+        self, leaf: npt.NDArray[np.int32], hashes: Callable[[], npt.NDArray[np.uint64]]
+    ) -> npt.NDArray[np.int64]:
+        """Return the region of each row, int64[n].
+
+        leaf: int32[n]. hashes: returns the hash of each row, which spreads rows over parts.
+        """
+        first, parts = (np.zeros(self.tree.leaves, np.int64) for _ in range(2))
+        for at, place in self.of_leaf.items():
+            first[at], parts[at] = place
+        region = first[leaf]
+        if self.spread:
+            region += (hashes() % parts[leaf].astype(np.uint64)).astype(np.int64)
+        return region
 
 
 def each_leaf(tree: Tree) -> Regions:

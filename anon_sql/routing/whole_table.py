@@ -1,6 +1,6 @@
 """Compute the domain of a whole table by aggregates that the host runs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from anon_sql.pipeline.release_table import SORT_KEY
 from anon_sql.pipeline.request import Request
 from anon_sql.routing.references import column, relation
 
+_ZERO = exp.Literal.number(0)
+
 
 def summary_select(request: Request, dialect: str, source: str) -> str:
     """Return the statement of one row that summarizes the quasi-identifiers of a relation.
@@ -25,14 +27,44 @@ def summary_select(request: Request, dialect: str, source: str) -> str:
     Its columns are ``rows``, and for quasi-identifier number i either ``low_i`` and ``high_i`` or
     ``distinct_i``.
     """
+    if dialect == "spark":
+        return _grouped_summary(request, dialect, source)
     found: list[Any] = [exp.alias_(exp.Count(this=exp.Star()), "rows")]
-    for at, (name, sql_type) in enumerate(request.quasi.items()):
-        if is_number(request.function, name, sql_type):
+    for at, name, number in _quasi(request):
+        if number:
             found.append(exp.alias_(exp.Min(this=column(name)), f"low_{at}"))
             found.append(exp.alias_(exp.Max(this=column(name)), f"high_{at}"))
         else:
-            found.append(exp.alias_(_distinct(name), f"distinct_{at}"))
+            found.append(exp.alias_(_distinct(column(name)), f"distinct_{at}"))
     return exp.select(*found).from_(relation(source)).sql(dialect)
+
+
+def _grouped_summary(request: Request, dialect: str, source: str) -> str:
+    """Return the statement of ``summary_select`` with rows grouped by all texts first.
+
+    Spark counts distinct values of several columns in as many copies of each row.
+    """
+    rows = exp.Coalesce(this=exp.Sum(this=exp.column("n")), expressions=[_ZERO])
+    of_all: list[Any] = [exp.alias_(rows, "rows")]
+    of_group: list[Any] = [exp.alias_(exp.Count(this=exp.Star()), "n")]
+    texts = []
+    for at, name, number in _quasi(request):
+        if number:
+            for fold, end in ((exp.Min, f"low_{at}"), (exp.Max, f"high_{at}")):
+                of_group.append(exp.alias_(fold(this=column(name)), end))
+                of_all.append(exp.alias_(fold(this=exp.column(end)), end))
+        else:
+            texts.append(column(name))
+            of_group.append(exp.alias_(column(name), f"text_{at}"))
+            of_all.append(exp.alias_(_distinct(exp.column(f"text_{at}")), f"distinct_{at}"))
+    groups = exp.select(*of_group).from_(relation(source)).group_by(*texts)
+    return exp.select(*of_all).from_(groups.subquery("groups")).sql(dialect)
+
+
+def _quasi(request: Request) -> Iterator[tuple[int, str, bool]]:
+    """Give the number and the name of each quasi-identifier, and whether it is no text."""
+    for at, (name, sql_type) in enumerate(request.quasi.items()):
+        yield at, name, is_number(request.function, name, sql_type)
 
 
 def held_select(request: Request, name: str, dialect: str, source: str) -> str:
@@ -46,14 +78,16 @@ def held_select(request: Request, name: str, dialect: str, source: str) -> str:
 
 def counted(request: Request) -> exp.Expression:
     """Return the aggregate that counts rows, or persons if the request has an entity."""
-    return exp.Count(this=exp.Star()) if request.entity is None else _distinct(request.entity)
+    if request.entity is None:
+        return exp.Count(this=exp.Star())
+    return _distinct(column(request.entity))
 
 
-def _distinct(name: str) -> exp.Expression:
+def _distinct(held: exp.Expression) -> exp.Expression:
     """Return the aggregate that counts distinct values, NULL as one."""
-    values = exp.Count(this=exp.Distinct(expressions=[column(name)]))
-    missing = exp.Case().when(exp.Is(this=column(name), expression=exp.null()), "1").else_("0")
-    nulls = exp.Coalesce(this=exp.Max(this=missing), expressions=[exp.Literal.number(0)])
+    values = exp.Count(this=exp.Distinct(expressions=[held]))
+    missing = exp.Case().when(exp.Is(this=held.copy(), expression=exp.null()), "1").else_("0")
+    nulls = exp.Coalesce(this=exp.Max(this=missing), expressions=[_ZERO])
     return exp.Paren(this=exp.Add(this=values, expression=nulls))
 
 

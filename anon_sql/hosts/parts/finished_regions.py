@@ -29,6 +29,7 @@ from anon_sql.hosts.parts.grouped_files import (
     write_groups,
 )
 from anon_sql.hosts.parts.rows_done import RowsDone
+from anon_sql.pipeline.release_table import label_hash
 
 REGION_FILE = "__anon_file"  # the number of the region of a row
 _LABELS, _VALUES = "__anon_labels", "__anon_values"  # hashes of a row
@@ -81,7 +82,7 @@ class FinishedRegions:
         found = evaluated(
             columns,
             sql_types(list(columns.values())),
-            [label_hash(self.asked), f"system.main.hash({self._values()})"],
+            [label_hash(self.asked.request), f"system.main.hash({self._values()})"],
         )
         return [integers(each).astype(np.uint64) for each in found]
 
@@ -160,9 +161,3 @@ def _sorted(files: Iterable[Path], number: int) -> pa.Table:
 def _slice(file: Path, number: int) -> pa.Table:
     with open_groups(file) as reader:
         return read_groups(reader, [number])
-
-
-def label_hash(asked: Asked) -> str:
-    """Return the hash of the labels of a row, as SQL."""
-    cast = "::VARCHAR" if asked.request.typed else ""
-    return f"system.main.hash({', '.join(quote(n) + cast for n in asked.request.quasi)})"

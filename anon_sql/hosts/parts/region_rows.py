@@ -88,14 +88,8 @@ class RegionRows:
         self, regions: Regions, leaves: Sequence[int] | None = None
     ) -> Iterator[tuple[pa.Table, Numbers]]:
         """Give the rows of some leaves, or of all, by run, and the region of each row."""
-        first, parts = (np.zeros(self.rows.leaves, np.int64) for _ in range(2))
-        for at, place in regions.of_leaf.items():
-            first[at], parts[at] = place
         for table, leaf in self.rows.each_run(leaves):
-            region = first[leaf]
-            if parts.max() > 1:
-                region += (self._hashes(table) % parts[leaf].astype(np.uint64)).astype(np.int64)
-            yield table, region
+            yield table, regions.numbers(leaf, partial(self._hashes, table))
 
     def _hashes(self, table: pa.Table) -> npt.NDArray[np.uint64]:
         """Return uint64[n], the hash that spreads rows over the parts of a group."""

@@ -20,9 +20,9 @@ from anon_sql.hosts.parts.grouped_files import (
     write_groups,
 )
 from anon_sql.hosts.parts.rows_done import RowsDone
+from anon_sql.routing.runs import coded, repeated, runs
 
 RUN_ROWS, RUN_BYTES = 2_000_000, 256 << 20  # of a run, at most
-_FEW = 0.1  # distinct values of a column, as a share of the rows, that a dictionary may have
 LeafOf = Callable[[Mapping[str, pa.Array]], npt.NDArray[np.int32]]
 
 
@@ -42,12 +42,12 @@ class SpilledRows:
         """Write rows, one run while the next is read; leaf_of: returns the leaf of each row."""
         self.folder.mkdir()
         before: Future[None] | None = None
-        text: set[str] = set()
+        text: list[str] = []
         with ThreadPoolExecutor(1) as pool:
-            for number, run in enumerate(_runs(batches)):
+            for number, run in enumerate(runs(batches, RUN_ROWS, RUN_BYTES)):
                 interrupt.check(function)
                 if number == 0:
-                    text = _repeated(run)
+                    text = repeated(run)
                 if before is not None:
                     before.result()
                 before = pool.submit(self._write, self.folder / f"{number:06}", run, text, leaf_of)
@@ -55,9 +55,8 @@ class SpilledRows:
             if before is not None:
                 before.result()
 
-    def _write(self, file: Path, run: pa.Table, text: set[str], leaf_of: LeafOf) -> None:
-        columns = {name: run.column(name).combine_chunks() for name in run.column_names}
-        columns |= {name: columns[name].dictionary_encode() for name in text}
+    def _write(self, file: Path, run: pa.Table, text: list[str], leaf_of: LeafOf) -> None:
+        columns = coded(run, text)
         write_groups(file, columns, leaf_of(columns), self.leaves)
 
     def counts(self) -> npt.NDArray[np.int64]:
@@ -86,27 +85,3 @@ class SpilledRows:
         for run in sorted(self.folder.iterdir()):
             with open_groups(run) as reader:
                 yield reader
-
-
-def _runs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Put batches together to runs."""
-    held: list[pa.RecordBatch] = []
-    rows = size = 0
-    for batch in batches:
-        held.append(batch)
-        rows, size = rows + batch.num_rows, size + batch.nbytes
-        if rows >= RUN_ROWS or size >= RUN_BYTES:
-            yield pa.Table.from_batches(held)
-            held, rows, size = [], 0, 0
-    if rows:
-        yield pa.Table.from_batches(held)
-
-
-def _repeated(run: pa.Table) -> set[str]:
-    """Return the columns of text whose values repeat."""
-    return {
-        field.name
-        for field in run.schema
-        if pa.types.is_string(field.type)
-        and len(run.column(field.name).unique()) <= _FEW * run.num_rows
-    }

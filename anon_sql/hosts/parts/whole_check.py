@@ -10,7 +10,8 @@ import duckdb
 from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
 from anon_sql.hosts.parts.checked_call import Asked
-from anon_sql.hosts.parts.finished_regions import REGION_FILE, FinishedRegions, label_hash
+from anon_sql.hosts.parts.finished_regions import REGION_FILE, FinishedRegions
+from anon_sql.pipeline.release_table import label_hash
 from anon_sql.routing.references import REGION
 from anon_sql.routing.region_counts import CELLS, Limits, counted_regions
 from anon_sql.routing.region_sql import count_select
@@ -32,7 +33,7 @@ def check_whole(
     request = asked.request
     con.register(_EVERY, finished.every())
     smallest, rows = con.execute(
-        f"SELECT min(n), coalesce(sum(n), 0) FROM (SELECT {label_hash(asked)} AS {_CLASS}, "
+        f"SELECT min(n), coalesce(sum(n), 0) FROM (SELECT {label_hash(asked.request)} AS {_CLASS}, "
         f"count(*) AS n FROM {_EVERY} GROUP BY {_CLASS})"
     ).fetchall()[0]
     if rows != released:
@@ -49,7 +50,7 @@ def _check_spanning(con: duckdb.DuckDBPyConnection, asked: Asked, domain: Domain
     request, limits = asked.request, Limits(asked.request, domain, asked.paths)
     con.execute(
         f"CREATE OR REPLACE TABLE spanning AS SELECT {_CLASS}, row_number() OVER () - 1 AS region "
-        f"FROM (SELECT {label_hash(asked)} AS {_CLASS}, {REGION_FILE} FROM {_EVERY}) "
+        f"FROM (SELECT {label_hash(asked.request)} AS {_CLASS}, {REGION_FILE} FROM {_EVERY}) "
         f"GROUP BY {_CLASS} HAVING count(DISTINCT {REGION_FILE}) > 1"
     )
     (many,) = con.execute("SELECT count(*) FROM spanning").fetchall()[0]
@@ -59,7 +60,7 @@ def _check_spanning(con: duckdb.DuckDBPyConnection, asked: Asked, domain: Domain
         end = min(first + step, many)
         con.execute(
             f"CREATE OR REPLACE VIEW {_ROUTED} AS SELECT region - {first} AS {REGION}, r.* "
-            f"FROM spanning JOIN (SELECT {label_hash(asked)} AS {_CLASS}, * FROM {_EVERY}) AS r "
+            f"FROM spanning JOIN (SELECT {label_hash(request)} AS {_CLASS}, * FROM {_EVERY}) AS r "
             f"USING ({_CLASS}) WHERE region BETWEEN {first} AND {end - 1}"
         )
         tallies = counted_regions(

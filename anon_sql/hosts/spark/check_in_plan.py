@@ -1,10 +1,11 @@
-"""Check a release as a whole within its plan: Spark groups and counts the printed labels.
+"""Check a release as a whole within its plan: Spark adds up the counts of classes of all regions.
 
-Rows of a release reach nobody before all of it has passed: they are joined with the one row of the
-check, which Spark computes first. Both read the same shuffle of the released rows.
+Rows of a release reach nobody before all of it has passed: they are joined, still packed, with the
+one row of the check, which Spark computes first. Both read the same shuffle of what the regions
+have sent.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,58 +14,79 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import integers
 from anon_sql.core.table_domain import Domain
-from anon_sql.hosts.spark.frame import HELPER, column_of
+from anon_sql.hosts.spark.class_counts import CLASS, COLUMN, PERSON, SLICE, VALUE
+from anon_sql.hosts.spark.packed_rows import PACKED, ROWS
 from anon_sql.hosts.spark.pyspark_parts import sql_functions
 from anon_sql.measures.beta_likeness import likeness
 from anon_sql.measures.closeness import Ground, closeness
 from anon_sql.measures.delta_disclosure import disclosure
 from anon_sql.measures.diversity import diversity
-from anon_sql.measures.spread import Held, spread
+from anon_sql.measures.spread import Held, Spread, spread
 from anon_sql.pipeline.request import Request
-from anon_sql.routing.whole_table import sort_keys
 
-PERSON = HELPER + "person"
 ROUNDING = 1e-9  # t and entropies are sums of shares
 
 
-def checked(released: Any, request: Request, domain: Domain, named: Mapping[str, Any]) -> Any:
-    """Return the released rows, which fail in Spark as an AnonError would unless all are legal.
+def checked(sent: Any, request: Request, domain: Domain, named: Mapping[str, Any]) -> Any:
+    """Return what the regions sent, which fails in Spark as an AnonError would unless all is legal.
 
-    released: labels, kept columns and, with an entity, ``PERSON``. named: columns with a hierarchy.
+    sent: a shuffle of rows with the columns of ``class_counts.count_schema``. named: columns with a
+    hierarchy.
     """
     sql = sql_functions(request.function)
-    labels = [column_of(name) for name in request.quasi]
-    rows = released.repartition(*labels)
-    used = _used(rows, request)
-    size = sql.count(sql.lit(1))
-    classes = rows.groupBy(*labels).agg(
-        size.alias("rows"), _counted(request).alias("size"), used.alias("used")
-    )
+    classes = _classes(sent, request)
     found = classes.agg(
         sql.count_if(sql.col("size") < request.k).alias("illegal"),
         sql.coalesce(sql.sum("rows"), sql.lit(0)).alias("rows"),
-        sql.coalesce(sql.sum("used"), sql.lit(0)).alias("used"),
+        sql.coalesce(sql.sum("packed"), sql.lit(0)).alias("packed"),
+        sql.sum("used").alias("used"),
     )
     whole = sql.col("rows") == domain.rows
     if request.suppressed == "drop":
         whole = sql.col("rows") <= domain.rows
-    passed = found.where(
-        _required(request, whole & (sql.col("used") >= 0), "have the rows of the table")
-    ).where(_required(request, sql.col("illegal") == 0, "have k rows in every class"))
+    whole = whole & (sql.col("packed") == sql.col("rows")) & (sql.col("used") >= 0)
+    passed = found.where(_required(request, whole, "have the rows of the table")).where(
+        _required(request, sql.col("illegal") == 0, "have k rows in every class")
+    )
     checks = [passed.select()]
-    for name, ordered in request.protected.items():
-        held = _held_by_class(rows, labels, name, request)
-        test = _Legal(request, name, ordered and name not in named, domain)
-        wrong = held.mapInArrow(test, "illegal long").agg(
-            sql.coalesce(sql.sum("illegal"), sql.lit(0)).alias("illegal")
-        )
+    if request.protected:
+        test = _Legal(request, domain, frozenset(named))
+        wrong = classes.select("held", "used").mapInArrow(test, "illegal long")
+        legal = sql.coalesce(sql.sum("illegal"), sql.lit(0)) == 0
         rule = "satisfy l, t, beta and delta in every class"
-        legal = _required(request, sql.col("illegal") == 0, rule)
-        checks.append(wrong.where(legal).select())
-    shown = [column_of(name) for name in released.columns if name != PERSON]
+        held = wrong.agg(legal.alias("legal")).where(_required(request, sql.col("legal"), rule))
+        checks.append(held.select())
     for check in checks:
-        rows = rows.crossJoin(sql.broadcast(check))
-    return rows.select(*shown)
+        sent = sent.crossJoin(sql.broadcast(check))
+    return sent
+
+
+def _classes(sent: Any, request: Request) -> Any:
+    """Return each class: its size in rows or persons, its rows, and the values that it holds.
+
+    The rows that are packed are a class without a name. ``used`` is 0 and read from columns that
+    nothing else reads, so that all checks share one shuffle: Spark would otherwise shuffle the
+    columns of each check by themselves, and release all regions once for each of these shuffles.
+    """
+    sql = sql_functions(request.function)
+    rows, column = sql.sum(ROWS), sql.col(COLUMN)
+    unread = sql.least(sql.coalesce(sql.length(PACKED), sql.col(SLICE)), sql.col(ROWS), sql.lit(0))
+    counted = rows if request.entity is None else sql.count_distinct(PERSON)
+    cells = sent.groupBy(CLASS, COLUMN, VALUE).agg(
+        rows.alias("rows"), counted.alias("count"), sql.sum(unread).alias("used")
+    )
+    held = sql.struct(column, sql.col(VALUE), sql.col("count"))
+    return cells.groupBy(CLASS).agg(
+        sql.max(sql.when(column == 0, sql.col("count"))).alias("size"),
+        sql.sum(sql.when(column == 0, sql.col("rows"))).alias("rows"),
+        sql.sum(sql.when(column.isNull(), sql.col("rows"))).alias("packed"),
+        sql.sum("used").alias("used"),
+        *(
+            [sql.collect_list(sql.when(column > 0, held)).alias("held")]
+            if request.protected
+            else []
+        ),
+    )
 
 
 def _required(request: Request, condition: Any, rule: str) -> Any:
@@ -76,48 +98,13 @@ def _required(request: Request, condition: Any, rule: str) -> Any:
     )
 
 
-def _counted(request: Request) -> Any:
-    """Return the aggregate that counts rows, or persons, of whom NULL is one."""
-    sql = sql_functions(request.function)
-    if request.entity is None:
-        return sql.count(sql.lit(1))
-    nobody = sql.max(column_of(PERSON).isNull().cast("long"))
-    return sql.count_distinct(column_of(PERSON)) + nobody
-
-
-def _used(rows: Any, request: Request) -> Any:
-    """Return an aggregate that reads every column, so that all checks share one shuffle.
-
-    Spark would otherwise shuffle the columns of each check by themselves, and release all regions
-    once for each of these shuffles.
-    """
-    sql = sql_functions(request.function)
-    missing = sql.lit(False)
-    for name in rows.columns:
-        missing = missing | column_of(name).isNull()
-    return sql.count_if(missing)
-
-
-def _held_by_class(rows: Any, labels: Sequence[Any], name: str, request: Request) -> Any:
-    """Return the values of a sensitive column in every class, a row of one list each."""
-    sql = sql_functions(request.function)
-    value = column_of(name).alias("value")
-    cells = rows.groupBy(*labels, value).agg(
-        _counted(request).alias("count"), _used(rows, request).alias("used")
-    )
-    held = sql.collect_list(sql.struct(sql.col("value"), sql.col("count"))).alias("held")
-    classes = cells.groupBy(*labels).agg(held, sql.sum("used").alias("used"))
-    return classes.select("held", "used")
-
-
 @dataclass(frozen=True)
 class _Legal:
     """A function that Spark calls with classes, and that counts those that are illegal."""
 
     request: Request
-    name: str
-    ordered: bool
     domain: Domain
+    named: frozenset[str]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the number of illegal classes of each batch."""
@@ -130,15 +117,24 @@ class _Legal:
             return 0
         class_of = np.repeat(np.arange(len(classes)), np.diff(integers(classes.offsets)))
         cells = classes.flatten()
+        column, keys = integers(cells.field(COLUMN)), cells.field(VALUE)
         counts = integers(cells.field("count")).astype(np.int64)
-        values = spread(class_of, sort_keys(cells.field("value")), counts)
-        asked, known = self.request, self.domain.sensitive[self.name]
-        wrong = np.zeros(len(classes), np.bool_)
+        illegal = 0
+        for at, name in enumerate(self.request.protected, start=1):
+            own = np.flatnonzero(column == at)
+            _, dense = np.unique(class_of[own], return_inverse=True)
+            illegal += self._wrong(name, spread(dense, keys.take(pa.array(own)), counts[own]))
+        return illegal
+
+    def _wrong(self, name: str, values: Spread) -> int:
+        """Return the number of classes whose values of a protected column are illegal."""
+        asked, known = self.request, self.domain.sensitive[name]
+        table = Held(known.keys, known.counts)
+        wrong = np.zeros(len(values.starts), np.bool_)
         if asked.l > 1:
             wrong |= diversity(values, asked.l_kind, asked.c) < asked.l - ROUNDING
-        table = Held(known.keys, known.counts)
         if asked.t < 1:
-            by = Ground(self.ordered and not known.nulls)
+            by = Ground(asked.protected[name] and name not in self.named and not known.nulls)
             wrong |= closeness(values, table, by) > asked.t + ROUNDING
         if asked.beta is not None:
             wrong |= likeness(values, table) > asked.beta + ROUNDING

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pyarrow as pa
+
 from anon_sql.errors import not_installed
 
 OLDEST = (4, 1)  # the first version with repartitionById
@@ -30,3 +32,11 @@ def sql_types_of_spark(function: str) -> Any:
     from pyspark.sql import types
 
     return types
+
+
+def spark_schema(function: str, schema: pa.Schema) -> Any:
+    """Return the types of an Arrow schema in Spark."""
+    sql_types_of_spark(function)
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema)

@@ -10,16 +10,18 @@ from anon_sql import methods
 from anon_sql.core.columns import is_number
 from anon_sql.core.hierarchy.rows import rows_of
 from anon_sql.core.options import Whole
-from anon_sql.hosts.spark.check_in_plan import PERSON, checked
+from anon_sql.hosts.spark.check_in_plan import checked
+from anon_sql.hosts.spark.class_counts import SLICE, count_schema
 from anon_sql.hosts.spark.frame import Frame, column_of, described
-from anon_sql.hosts.spark.pyspark_parts import sql_functions, sql_types_of_spark
+from anon_sql.hosts.spark.packed_rows import Unpacking
+from anon_sql.hosts.spark.pyspark_parts import spark_schema, sql_functions, sql_types_of_spark
 from anon_sql.hosts.spark.region_task import RegionTask
 from anon_sql.hosts.spark.requesting import hierarchy_rows, requested
 from anon_sql.hosts.spark.routed_rows import Rows
 from anon_sql.pipeline.request import Request
-from anon_sql.routing.references import REGION
 
 REGION_ROWS = 500_000  # rows of a region: a worker needs about 1 kB for each
+SLICES = 200  # partitions of the released rows, at most; there are no more than regions
 
 
 def in_regions() -> list[str]:
@@ -50,21 +52,12 @@ def released(
     if domain.rows == 0:
         return df.sparkSession.createDataFrame([], schema)
     regions = rows.regions(domain, wanted)
-    task, names = request, tuple(source.columns)
-    routed = rows.routed(regions).toDF(*(f"c{at}" for at in range(len(names))), REGION)
-    if request.entity is not None:  # its values come back beside the labels, for the last check
-        task, names = replace(request, kept=(*request.kept, PERSON)), (*names, PERSON)
-        person = source.schema[request.entity]
-        routed = routed.withColumn("person", column_of(f"c{names.index(person.name)}"))
-        schema = (
-            sql_types_of_spark(function).StructType([*schema.fields]).add(PERSON, person.dataType)
-        )
-        arrow = arrow.append(pa.field(PERSON, frame.arrow.field(person.name).type))
-    done = routed.repartitionById(regions.count, column_of(REGION)).mapInArrow(
-        RegionTask(task, paths, domain, regions.rows, names, arrow), schema
-    )
+    slices = min(regions.count, SLICES)
+    task = RegionTask(request, paths, domain, regions.rows, slices)
+    sent = rows.packed(regions).mapInArrow(task, spark_schema(function, count_schema(request)))
     named = rows_of(paths, dict.fromkeys(request.protected, "VARCHAR"), zone)
-    return checked(done, request, domain, named)
+    whole = checked(sent.repartitionById(slices, column_of(SLICE)), request, domain, named)
+    return whole.mapInArrow(Unpacking(arrow), schema)
 
 
 def _source(df: Any, frame: Frame, request: Request) -> Any:

@@ -1,48 +1,69 @@
 """Release the rows of one region in a task of Spark."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 import pyarrow as pa
 
 from anon_sql.core.printing import use_threads
 from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
+from anon_sql.hosts.spark.class_counts import SLICE, class_counts, class_of, count_schema
 from anon_sql.hosts.spark.compiled_once import compiled_once
+from anon_sql.hosts.spark.packed_rows import BATCH, PACKED, ROWS, grouped, packed, unpacked
 from anon_sql.pipeline.release_table import release_table
 from anon_sql.pipeline.request import Request
 from anon_sql.routing.references import REGION
-
-BATCH = 50_000  # rows that go back to Spark at a time
+from anon_sql.routing.runs import whole
 
 
 @dataclass(frozen=True)
 class RegionTask:
-    """A function that Spark calls with the rows of one region in batches.
+    """A function that Spark calls with the packed rows of one region.
 
     paths: the rows of the hierarchy. domain: of the whole table. rows: the number of rows of each
-    region when they were counted. names: of the columns, which arrive numbered, because Spark
-    passes no others whatever characters they have. schema: of the rows that are returned.
+    region when they were counted. slices: into which released rows are divided by their class.
     """
 
     request: Request
     paths: pa.StructArray | None
     domain: Domain
     rows: tuple[int, ...]
-    names: tuple[str, ...]
-    schema: pa.Schema
+    slices: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the released rows. Raises AnonError unless the rows are one region as counted."""
+        """Yield the released rows packed, and the counts of classes, as ``count_schema`` says.
+
+        Raises AnonError unless the rows are one region as counted.
+        """
+        pa.set_cpu_count(1)
+        use_threads(1)
         table = self._region(batches)
         if table is None:
             return
-        pa.set_cpu_count(1)
-        use_threads(1)
-        with compiled_once(self.request.function, self._kernels):
-            released = release_table(table, self.request, self.paths, self.domain)
+        asked = self.request
+        if asked.entity is not None:  # its values come back beside the labels, to be counted
+            asked = replace(asked, kept=tuple(dict.fromkeys([*asked.kept, asked.entity])))
+        with compiled_once(asked.function, self._kernels):
+            released = release_table(table, asked, self.paths, self.domain)
         del table
-        yield from released.cast(self.schema).to_batches(BATCH)
+        yield from self.sent(released)
+
+    def sent(self, released: pa.Table) -> Iterator[pa.RecordBatch]:
+        """Give released rows, with the entity if there is one, as they are sent to Spark."""
+        asked, schema = self.request, count_schema(self.request)
+        classes = class_of(released, asked)
+        yield from class_counts(released, asked, classes, self.slices).to_batches(BATCH)
+        shown = [n for n in released.column_names if n in {*asked.quasi, *asked.kept}]
+        numbers = (classes % np.uint64(self.slices)).astype(np.int32)
+        with compiled_once(asked.function, "packing"):
+            groups = grouped(released.select(shown), numbers, self.slices)
+        del released
+        for number, rows in groups:
+            given = {SLICE: number, PACKED: packed(rows), ROWS: rows.num_rows}
+            columns = [pa.array([given.get(field.name)], field.type) for field in schema]
+            yield pa.record_batch(columns, schema=schema)
 
     @property
     def _kernels(self) -> str:
@@ -53,23 +74,24 @@ class RegionTask:
         return f"{asked.function} {asked.options} {asked.l_kind} {asked.format} {kinds} {rules}"
 
     def _region(self, batches: Iterator[pa.RecordBatch]) -> pa.Table | None:
-        """Return the rows of the region; None for a task without rows."""
-        held: list[pa.RecordBatch] = []
+        """Return the rows of the region; None for a task without rows.
+
+        Quasi-identifiers may have a dictionary.
+        """
+        held: list[pa.Table] = []
         count, region = 0, None
         for batch in batches:
-            if batch.num_rows == 0:
-                continue
-            found = batch.column(REGION).unique().to_pylist()
-            region = found[0] if region is None else region
-            count += batch.num_rows
-            if found != [region] or region is None or count > self.rows[region]:
-                raise self._changed()
-            held.append(batch.drop_columns([REGION]))
+            for number, rows in zip(batch.column(REGION).to_pylist(), unpacked(batch), strict=True):
+                region = number if region is None else region
+                count += rows.num_rows
+                if number != region or count > self.rows[region]:
+                    raise self._changed()
+                held.append(rows)
         if region is None:
             return None
         if count != self.rows[region]:
             raise self._changed()
-        return pa.Table.from_batches(held).rename_columns(self.names)
+        return whole(held, self.request.quasi)
 
     def _changed(self) -> AnonError:
         return AnonError(

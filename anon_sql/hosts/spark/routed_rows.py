@@ -1,4 +1,4 @@
-"""Assign every row of a DataFrame to a region, by the statements of the router."""
+"""Plan the regions of a DataFrame, and pack the rows of each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,18 +7,22 @@ from typing import Any
 import pyarrow as pa
 
 from anon_sql.core.table_domain import Domain
+from anon_sql.hosts.spark.frame import column_of
+from anon_sql.hosts.spark.packed_rows import ROWS
+from anon_sql.hosts.spark.pyspark_parts import spark_schema, sql_functions, sql_types_of_spark
+from anon_sql.hosts.spark.routing_tasks import HASH, SCHEMA, Numbering, Packing, Router
 from anon_sql.pipeline.request import Request
-from anon_sql.routing.cut_points import cut_points
 from anon_sql.routing.cutting import grow
+from anon_sql.routing.leaf_rows import tested_columns
 from anon_sql.routing.planning import leaf_rows, plan
+from anon_sql.routing.references import REGION
 from anon_sql.routing.region_counts import Tally, counted_regions
-from anon_sql.routing.region_sql import count_select, routed_select
+from anon_sql.routing.region_sql import count_select, hashed_select
 from anon_sql.routing.regions import Regions
 from anon_sql.routing.sampling import one_in, sample_select
 from anon_sql.routing.whole_table import held_select, summary_select, table_domain
 
-# Names of relations in statements
-SOURCE, CUTS, ROUTED = "__anon_source", "__anon_cuts", "__anon_routed"
+SOURCE, ROUTED = "__anon_source", "__anon_routed"  # names of relations in statements
 DIALECT = "spark"
 
 
@@ -56,25 +60,44 @@ class Rows:
 
         return plan(self.request, domain, tree, count, wanted=wanted, paths=self.paths)
 
-    def routed(self, regions: Regions) -> Any:
-        """Return the rows with the number of their region in the column ``REGION``, lazily."""
-        text = routed_select(self.request, regions, DIALECT, SOURCE, CUTS)
-        return self._query(text, **{CUTS: self._cuts(regions)})
+    def packed(self, regions: Regions) -> Any:
+        """Return the rows packed, a partition for each region, lazily."""
+        rows, router = self._read(regions, self.df.columns)
+        packed = rows.mapInArrow(Packing(router), spark_schema(self.request.function, SCHEMA))
+        return packed.repartitionById(regions.count, column_of(REGION).cast("int"))
+
+    def _read(self, regions: Regions, names: Sequence[str]) -> tuple[Any, Router]:
+        """Return columns, numbered because Spark passes no others whatever characters they have."""
+        rows, read = self.df, list(names)
+        if regions.spread:
+            rows = self._query(hashed_select(self.request, DIALECT, SOURCE, HASH))
+            read.append(HASH)
+        numbered = rows.select(*map(column_of, read)).toDF(*(f"c{at}" for at in range(len(read))))
+        return numbered, Router(self.request, regions, tuple(read))
 
     def _counted(self, domain: Domain, regions: Regions) -> Sequence[Tally]:
-        routed = {ROUTED: self.routed(regions)}
+        asked, types = self.request, sql_types_of_spark(self.request.function)
+        kept = tuple(dict.fromkeys([*asked.protected, *filter(None, [asked.entity])]))
+        tested = tested_columns(asked, regions.tree)
+        rows, router = self._read(regions, list(dict.fromkeys([*tested, *kept])))
+        schema = types.StructType()
+        for at, name in enumerate(kept):
+            schema = schema.add(f"c{at}", self.df.schema[name].dataType)
+        schema = schema.add(REGION, types.LongType()).add(ROWS, types.LongType())
+        numbered = rows.mapInArrow(Numbering(router, kept), schema).toDF(*kept, REGION, ROWS)
 
         def found(name: str | None) -> pa.Table:
-            return self._found(count_select(self.request, DIALECT, ROUTED, name), **routed)
+            if name is None and asked.entity is None:
+                sql = sql_functions(asked.function)
+                counts = numbered.groupBy(column_of(REGION).alias("region"))
+                held = sql.sum(ROWS)
+                return counts.agg(held.alias("rows"), held.alias("persons")).toArrow()
+            return self._found(count_select(asked, DIALECT, ROUTED, name), **{ROUTED: numbered})
 
-        return counted_regions(self.request, domain, regions.count, found)
+        return counted_regions(asked, domain, regions.count, found)
 
     def _sample(self, many: int) -> pa.Table:
         return self._found(sample_select(self.request, DIALECT, SOURCE, many))
-
-    def _cuts(self, regions: Regions) -> Any:
-        points = cut_points(self.request, regions.tree)
-        return self.df.sparkSession.createDataFrame(points)
 
     def _found(self, text: str, **relations: Any) -> pa.Table:
         return self._query(text, **relations).toArrow()
