@@ -12,6 +12,7 @@ import typer
 
 import anon_sql
 from anon_sql.apps import adult, console
+from anon_sql.apps.commands.compile_command import compile_kernels
 from anon_sql.apps.commands.demonstrate import Database, run_demo
 from anon_sql.apps.commands.release import release
 from anon_sql.apps.commands.report import report
@@ -99,6 +100,7 @@ app.command("release")(release)
 app.command("verify")(verify)
 app.command("report")(report)
 app.command("sweep")(sweep)
+app.command("compile")(compile_kernels)
 
 
 @app.command()

@@ -1,0 +1,44 @@
+"""``anon-sql compile``: every release function has a call, and calls run once."""
+
+import json
+
+import pytest
+
+from anon_sql.apps import compiled_calls
+from tests.command import refused, run
+
+CALLS = ["FROM full_domain('people', k := 3, qids := ['city'], keep := ['*'])"]
+
+
+@pytest.fixture
+def record(monkeypatch, tmp_path):
+    """The list of what is compiled, for now empty, where all that is compiled stays."""
+    monkeypatch.setattr(compiled_calls, "_record", lambda: tmp_path / "compiled_calls.json")
+    monkeypatch.setattr(compiled_calls, "CALLS", CALLS)
+    return tmp_path / "compiled_calls.json"
+
+
+def test_every_release_function_has_a_call(con):
+    names = [name for (name,) in con.execute("SELECT name FROM anon_methods()").fetchall()]
+    assert compiled_calls.functions() == sorted(names)
+
+
+@pytest.mark.slow
+def test_calls_run_once_for_each_version(record, monkeypatch):
+    result = run("compile", "full_domain")
+    assert result.exit_code == 0, result.output
+    assert "compiling the kernels, once" in result.stderr
+    assert json.loads(record.read_text())["calls"] == CALLS
+    assert run("compile").stderr == "anon_sql: the kernels are compiled\n"
+    assert compiled_calls.missing([*CALLS, "FROM other('people')"]) == ["FROM other('people')"]
+    monkeypatch.setattr(compiled_calls.side_by_side, "fingerprint", lambda: "another version")
+    assert compiled_calls.missing(CALLS) == CALLS
+
+
+def test_errors_are_one_sentence(monkeypatch, tmp_path):
+    assert refused("compile", "full_domains").startswith(
+        "compile: a function must be one that releases a table, or demo, got 'full_domains'; did"
+    )
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(compiled_calls.side_by_side, "cache_folder", lambda: tmp_path / "file")
+    assert "set NUMBA_CACHE_DIR" in refused("compile", "full_domain")
