@@ -90,15 +90,17 @@ def test_every_step_on_columns_of_any_name(con):
     generalized = con.execute(steps)
     assert [column[0] for column in generalized.description] == NAMES
     assert len(generalized.fetchall()) == 24
-    roles = con.sql(f"SELECT column_name, role FROM anon_roles('t', qids := {qids})").fetchall()
+    roles = con.execute(f"SELECT column_name, role FROM anon_roles('t', qids := {qids})").fetchall()
     assert roles == [*((name, "quasi") for name in NAMES), ("class_id", None)]
-    assert con.sql(f"SELECT map_keys(gower_ranges('t', {qids}))").fetchall() == [(NAMES,)]
-    assert con.sql(f"SELECT partitions FROM rayden_stats('t', k := 12, qids := {qids})").fetchall()
+    assert con.execute(f"SELECT map_keys(gower_ranges('t', {qids}))").fetchall() == [(NAMES,)]
+    assert con.execute(
+        f"SELECT partitions FROM rayden_stats('t', k := 12, qids := {qids})"
+    ).fetchall()
     near = (
         f"SELECT max(gower(left_, right_, gower_ranges('t', {qids}))) "
         "FROM t AS left_, (FROM t LIMIT 2) AS right_"
     )
-    assert 0 < con.sql(near).fetchall()[0][0] <= 1
+    assert 0 < con.execute(near).fetchall()[0][0] <= 1
 
 
 @pytest.mark.parametrize("name", [*ODD, "tbl", "k", "label", "texts", "t"])

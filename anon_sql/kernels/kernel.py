@@ -8,16 +8,18 @@ from numba.core import event, types
 from numba.core.types.misc import unliteral
 
 
-def kernel(function: Any = None, **options: Any) -> Any:
+def kernel(function: Any = None, *, widened: bool = False, **options: Any) -> Any:
     """Return a function compiled by numba, kept on disk, that runs without the GIL.
 
-    To compile less, no wrapper for callbacks from C is made, division by zero does not raise, and
-    what another kernel passes as a small or constant integer is compiled as int64 only.
+    To compile less, no wrapper for callbacks from C is made, and division by zero does not raise.
+    widened: what another kernel passes as a small or constant integer is compiled as int64 only.
     """
     if function is None:
-        return lambda function: kernel(function, **options)
+        return lambda function: kernel(function, widened=widened, **options)
     always = {"cache": True, "nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
     made = njit(function, **always, **options)
+    if not widened:
+        return made
     template = made.get_call_template
 
     def of_widened(args: Any, kws: Any) -> Any:

@@ -97,7 +97,7 @@ def test_the_first_query_of_a_process_may_have_many_steps():
         "steps = f\"WITH p AS (FROM vp_partition('t', {q})), s AS (FROM cof_score('p', {q}))\"\n"
         "print(con.execute(f\"{steps} SELECT count(*) FROM generalize('s', {q})\").fetchall())\n"
     )
-    for _ in range(3):
+    for _ in range(2):
         done = subprocess.run(
             [sys.executable, "-c", script], capture_output=True, text=True, check=False
         )

@@ -43,7 +43,7 @@ class ClassState(NamedTuple):
     ncp: npt.NDArray[np.float64]
 
 
-@kernel
+@kernel(widened=True)
 def ncp_with(s, at, out, inn):
     """Return the NCP of class ``at`` without row ``out`` and with row ``inn`` (-1: no row).
 
@@ -76,7 +76,7 @@ def ncp_with(s, at, out, inn):
     return total
 
 
-@kernel
+@kernel(widened=True)
 def _ncp_of_others(s, at, out, inn):
     """Return the part of ``ncp_with`` in hierarchies and in columns that hold NULL."""
     total = 0.0
@@ -109,7 +109,7 @@ def _ncp_of_others(s, at, out, inn):
     return total
 
 
-@kernel
+@kernel(widened=True)
 def add_member(s, at, row):
     """List a row in class ``at`` of a state with home, slot, members and size."""
     s.home[row] = at
@@ -118,7 +118,7 @@ def add_member(s, at, row):
     s.size[at] += 1
 
 
-@kernel
+@kernel(widened=True)
 def drop_member(s, at, row):
     """Remove a row from the list of class ``at``; the last row takes its place."""
     s.size[at] -= 1
@@ -127,7 +127,7 @@ def drop_member(s, at, row):
     s.slot[last] = s.slot[row]
 
 
-@kernel
+@kernel(widened=True)
 def enter(s, at, row):
     """Add a row to class ``at``; the caller updates ``ncp``."""
     add_member(s, at, row)
@@ -142,7 +142,7 @@ def enter(s, at, row):
             _extend(s.ends[at, c], value)
 
 
-@kernel
+@kernel(widened=True)
 def _extend(ends, value):
     """Update the two smallest and two largest numbers by a value."""
     if value < ends[1]:
@@ -153,7 +153,7 @@ def _extend(ends, value):
         ends[2] = max(value, ends[2])
 
 
-@kernel
+@kernel(widened=True)
 def leave(s, at, row):
     """Remove a row from class ``at``; the caller updates ``ncp``."""
     drop_member(s, at, row)
@@ -172,7 +172,7 @@ def leave(s, at, row):
                     _extend(s.ends[at, c], other)
 
 
-@kernel
+@kernel(widened=True)
 def fill(s):
     """Put each row into the class that ``home`` names."""
     s.size[:] = 0

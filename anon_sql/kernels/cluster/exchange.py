@@ -60,7 +60,7 @@ def guard_of(
     )
 
 
-@kernel
+@kernel(widened=True)
 def survey(s, guard):
     """Compute the shortfall of each class of a ClassState and return their sum."""
     for at in range(s.size.size):
@@ -68,7 +68,7 @@ def survey(s, guard):
     return guard.shortfall.sum()
 
 
-@kernel
+@kernel(widened=True)
 def exchange_price(s, guard, here, there, row, back, least):
     """Return the price of the change of both shortfalls by an exchange of rows.
 
@@ -86,13 +86,13 @@ def exchange_price(s, guard, here, there, row, back, least):
     return guard.price * (guard.tried[0] + guard.tried[1] - before)
 
 
-@kernel
+@kernel(widened=True)
 def keep(guard, here, there):
     """Record the shortfalls after the exchange last evaluated."""
     guard.shortfall[here], guard.shortfall[there] = guard.tried[0], guard.tried[1]
 
 
-@kernel
+@kernel(widened=True)
 def alike(rules, a, b):
     """Return whether two rows have equal keys in every bag."""
     same = True
@@ -101,7 +101,7 @@ def alike(rules, a, b):
     return same
 
 
-@kernel
+@kernel(widened=True)
 def shortfall_with(s, guard, at, out, inn):
     """Return the shortfall of class ``at`` without row ``out`` and with row ``inn`` (-1: no row).
 
@@ -115,7 +115,7 @@ def shortfall_with(s, guard, at, out, inn):
     return total
 
 
-@kernel
+@kernel(widened=True)
 def _counted(s, guard, bag, at, out, inn):
     """Write the values of a class and their counts into the guard; return how many values."""
     rules, size = guard.rules, 0
@@ -139,7 +139,7 @@ def _counted(s, guard, bag, at, out, inn):
     return size
 
 
-@kernel
+@kernel(widened=True)
 def _count(guard, bag, size, key, more):
     """Add to the count of a key's value, the last of ``size`` or a new one; return how many."""
     value = guard.rules.value[bag, key]
@@ -150,7 +150,7 @@ def _count(guard, bag, size, key, more):
     return size + 1
 
 
-@kernel
+@kernel(widened=True)
 def _sorted_keys(s, guard, bag, at, out, inn):
     """Write the keys of a class into the guard, ascending; return how many rows it has."""
     own, keys, count = guard.rules.keys[bag], guard.keys, 0

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,18 +69,25 @@ def _run(*command: str | Path, **options: object) -> subprocess.CompletedProcess
 
 
 def install(folder: Path) -> None:
-    """An environment with dbt and the package; skips where there is no dbt to be had."""
+    """An environment with dbt and the package; skips where there is no dbt to be had.
+
+    What the environment of the tests has is not installed again, but for the package itself.
+    """
     assert _run(sys.executable, "-m", "venv", folder).returncode == 0
     constraints = folder / "constraints.txt"
     constraints.write_text(CONSTRAINTS)
+    (own,) = folder.glob("lib/python*/site-packages")
+    (own / "of_the_tests.pth").write_text(sysconfig.get_path("purelib"))
     pip = [folder / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check"]
-    dbt = _run(*pip, "-c", constraints, "dbt-core", "dbt-duckdb")
+    pip += ["--no-compile", "-c", constraints]
+    dbt = _run(*pip, "dbt-core", "dbt-duckdb")
     if dbt.returncode:
         pytest.skip(f"dbt cannot be installed: {dbt.stderr.strip().splitlines()[-1]}")
-    wheel = _run(*pip, "-c", constraints, f"{ROOT}[dbt]")
+    wheel = _run(*pip, "--ignore-installed", "--no-deps", ROOT)
     assert wheel.returncode == 0, wheel.stderr
-    (package,) = folder.glob("lib/python*/site-packages/anon_sql")
-    kernel_caches.give(package)
+    complete = _run(*pip, "anon-sql[dbt]")  # all that the wheel asks for is there
+    assert complete.returncode == 0, complete.stderr
+    kernel_caches.give(own / "anon_sql")
 
 
 def build(environment: Path, folder: Path, *added: Path, profile: str = "") -> None:

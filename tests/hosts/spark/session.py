@@ -12,6 +12,10 @@ def session(warehouse, *, remote=False):
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": warehouse,
         "spark.log.level": "OFF",
+        # for few rows, to compile plans and hot code takes longer than to run them as they are
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
     made = SparkSession.builder
     made = made.remote("local[2]") if remote else made.master("local[2,4]")
