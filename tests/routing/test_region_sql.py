@@ -5,7 +5,7 @@ import re
 import pytest
 import sqlglot
 
-from anon_sql.routing import region_sql, sampling, whole_table
+from anon_sql.routing import region_sql, sampling
 from anon_sql.routing.references import REGION
 from tests.routing.by_duckdb import Routed, asked
 
@@ -86,7 +86,6 @@ def test_both_dialects_say_the_same(con):
     call, found = routed(con, "VARCHAR", "'c' || i % 20", l=1)
     for write in (
         lambda d: region_sql.routed_select(call, found.regions, d, "big", "cuts"),
-        lambda d: whole_table.summary_select(call, d, "big"),
         lambda d: region_sql.count_select(call, d, "big", None),
     ):
         spark, duck = write("spark"), write("duckdb")
