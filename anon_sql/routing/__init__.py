@@ -13,16 +13,13 @@ plain names that the host has given them.
    whole (k, l, t, persons) and has about the rows wanted, spreads a region that is too large and
    cannot be cut by a hash of its rows, and raises AnonError if neither is possible. It calls the
    host back for exact counts, which the host makes with ``region_sql.count_select``.
-5. Every row with the number of its region: by the statement ``region_sql.routed_select``, or, where
-   the host has the rows in memory, from their leaves, which ``leaf_rows`` finds some ten times as
-   fast as a statement does.
+5. Every row with the number of its region: ``leaf_rows`` finds the leaves of rows in memory, and
+   ``Regions.numbers`` their regions, by a hash (``hashed_select``) where rows are spread.
 6. Each region: ``release_table(rows, request, paths, domain)`` in any process, one thread each.
 7. The releases put together in the order of a hash, and checked as a whole by the host.
 
 The result depends on the values and the seed, not on the order of rows. Cut points are values of
-the data. They stand neither in statements nor in their plans: statements refer to the columns of a
-relation of one row, ``cut_points``. What remains visible are the names of the columns that are cut,
-the shape of the tree, and the numbers of rows.
+the data, and stand in no statement.
 
 Modules here may import ``pipeline``, ``methods``, ``core``, ``kernels`` and ``errors`` only.
 """

@@ -4,18 +4,13 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-ROWS, CUTS = "anon_rows", "anon_cuts"  # aliases of the relations in statements
+ROWS = "anon_rows"  # the alias of the rows in statements
 REGION = "__anon_region"  # the column that numbers the region of a row
 
 
 def column(name: str) -> exp.Column:
     """Return a reference to a column of the rows."""
     return exp.column(name, table=ROWS, quoted=True)
-
-
-def point(number: int) -> exp.Column:
-    """Return a reference to a cut point, a column of the relation of cut points."""
-    return exp.column(f"cut_{number}", table=CUTS, quoted=True)
 
 
 def relation(name: str, alias: str = ROWS) -> exp.Table:

@@ -12,6 +12,7 @@ from anon_sql.routing.leaf_rows import LeafRows
 from anon_sql.routing.references import REGION
 from anon_sql.routing.region_counts import counted_regions
 from anon_sql.routing.regions import each_leaf
+from tests.routing.region_case import routed_select
 
 
 def asked(con, table, method="mondrian", k=5, *, entity=None, **given):
@@ -56,7 +57,7 @@ class Routed:
             f"CREATE OR REPLACE TEMP TABLE cuts AS SELECT {typed} 0 AS cut_none",
             [each.text for each in points],
         )
-        sql = region_sql.routed_select(self.call, regions, "duckdb", self.table, "cuts")
+        sql = routed_select(self.call, regions, self.table, "cuts")
         self.con.execute(f"CREATE OR REPLACE TEMP TABLE routed AS {sql}")
 
     def _count(self, regions):

@@ -8,6 +8,7 @@ import sqlglot
 from anon_sql.routing import region_sql, sampling
 from anon_sql.routing.references import REGION
 from tests.routing.by_duckdb import Routed, asked
+from tests.routing.region_case import routed_select
 
 TYPES = {
     "TINYINT": "i % 100",
@@ -60,7 +61,7 @@ def test_rows_that_the_sample_lacks_have_a_region(con):
     con.execute(
         f"UPDATE big SET {name} = TRY_CAST(['', 'nan', 'inf', '-1e300'][1 + s % 4] AS DOUBLE)"
     )
-    sql = region_sql.routed_select(call, found.regions, "duckdb", "big", "cuts", rows=False)
+    sql = routed_select(call, found.regions, "big", "cuts", rows=False)
     regions = [row[0] for row in con.sql(sql).fetchall()]
     assert len(regions) == 90
     by_statement, in_memory = found.leaves()
@@ -72,25 +73,18 @@ def test_statements_name_no_value_of_the_data(con):
     call, found = routed(con, "BIGINT", "123400000 + i * 37")
     assert all(point.text.startswith("1234") for point in found.tree.points)
     for dialect in ("duckdb", "spark"):
-        for sql in (
-            region_sql.routed_select(call, found.regions, dialect, "big", "cuts"),
-            region_sql.count_select(call, dialect, "big", None),
-        ):
-            assert "1234" not in sql
-    sql = region_sql.routed_select(call, found.regions, "duckdb", "big", "cuts")
-    plan = con.sql(f"EXPLAIN {sql}").fetchall()[0][1]
-    assert "1234" not in plan
+        assert "1234" not in region_sql.count_select(call, dialect, "big", None)
+        assert "1234" not in region_sql.hashed_select(call, dialect, "big", "hash")
 
 
 def test_both_dialects_say_the_same(con):
-    call, found = routed(con, "VARCHAR", "'c' || i % 20", l=1)
-    for write in (
-        lambda d: region_sql.routed_select(call, found.regions, d, "big", "cuts"),
-        lambda d: region_sql.count_select(call, d, "big", None),
+    call, _ = routed(con, "VARCHAR", "'c' || i % 20", l=1)
+    spark, duck = (region_sql.count_select(call, d, "big", None) for d in ("spark", "duckdb"))
+    assert REGION.upper() in spark.upper()
+    assert sqlglot.transpile(duck, read="duckdb", write="spark") == [spark]
+    for statement in (
+        sampling.sample_select(call, "spark", "big", 7),
+        region_sql.hashed_select(call, "spark", "big", "hash"),
     ):
-        spark, duck = write("spark"), write("duckdb")
-        assert f"`{HOSTILE}`" in spark or "REGION" in spark.upper()
-        assert sqlglot.transpile(duck, read="duckdb", write="spark") == [spark]
-    sample = sampling.sample_select(call, "spark", "big", 7)
-    assert re.search(r"SHIFTRIGHTUNSIGNED\(XXHASH64\(\d+, ", sample)
-    assert REGION in region_sql.routed_select(call, found.regions, "spark", "big", "cuts")
+        assert re.search(r"SHIFTRIGHTUNSIGNED\(XXHASH64\(\d+, ", statement)
+        assert f"`{HOSTILE}`" in statement
