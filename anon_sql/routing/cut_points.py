@@ -9,7 +9,7 @@ from anon_sql.routing.route_tree import Tree
 
 
 def cut_points(request: Request, tree: Tree) -> pa.Table:
-    """Return a row with the columns ``cut_0``, ``cut_1``, …, text as VARCHAR, and ``cut_none``, 0."""
+    """Return a row: ``cut_0``, ``cut_1``, …, text as VARCHAR, and ``cut_none``, which is 0."""
     kinds = [
         kind if is_number(request.function, each.column, kind) else "VARCHAR"
         for each in tree.points

@@ -4,9 +4,9 @@ import os
 import re
 from pathlib import Path
 
-# Measured with benchmarks/release.py: a million rows of 8 quasi-identifiers take 394 bytes a row with
-# 3 kept columns, 485 with 5 and 559 with 7, and ten million with 1 from and into Parquet 472. The
-# estimate is a quarter above that or more, for longer texts.
+# Measured with benchmarks/release.py: a million rows of 8 quasi-identifiers take 394 bytes a row
+# with 3 kept columns, 485 with 5 and 559 with 7, and ten million with 1, from and into Parquet, 472
+# (benchmarks/parts.py). The estimate is a quarter above that or more, for longer texts.
 _ROW = 240  # bytes a row costs whatever its columns: order, classes, hashes, the output's index
 _QUASI = 35  # bytes a value of a quasi-identifier costs: Arrow's copy, arrays, the label
 _KEPT = 60  # bytes a value that is released as it is costs: DuckDB's list and the output
