@@ -2,13 +2,10 @@
 
 from pathlib import Path
 
-PEOPLE = """
-    CREATE TABLE people AS
-    SELECT
-        (18 + i * 37 % 60)::INTEGER AS age,
-        ['Accra', 'Bonn', 'Cape Town', 'Delhi'][1 + i // 3 % 4] AS city,
-        ['asthma', 'flu', 'none'][1 + i % 3] AS illness
-    FROM range(60) AS made(i);
+from anon_sql.apps import compiled_calls
+
+PEOPLE = f"""
+    {compiled_calls.PEOPLE}
     CREATE TABLE births AS SELECT DATE '1990-01-01' + (i * 400)::INTEGER AS born FROM range(9) AS r(i);
     CREATE TABLE people_hierarchy AS
     FROM numeric_hierarchy('people', 'age', widths := [10, 20])

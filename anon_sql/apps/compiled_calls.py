@@ -15,20 +15,26 @@ from typing import Any
 from anon_sql.errors import AnonError
 from anon_sql.kernels import side_by_side
 
-TABLES = """
+PEOPLE = """
     CREATE TABLE people AS
     SELECT
         (18 + i * 37 % 60)::INTEGER AS age,
         ['Accra', 'Bonn', 'Cape Town', 'Delhi'][1 + i // 3 % 4] AS city,
         ['asthma', 'flu', 'none'][1 + i % 3] AS illness
     FROM range(60) AS made(i);
+"""
+RELEASE = """
+    CREATE TABLE release AS
+    SELECT '[18, 77]' AS age, '{Accra, Bonn, ''Cape Town'', Delhi}' AS city, illness FROM people;
+"""
+TABLES = f"""
+    {PEOPLE}
     CREATE TABLE people_hierarchy AS
     FROM numeric_hierarchy('people', 'age', widths := [10, 20])
     UNION ALL
     SELECT 'city', city, level, if(level = 2, '*', left(city, 1))
     FROM (SELECT DISTINCT city FROM people), range(1, 3) AS made(level);
-    CREATE TABLE release AS
-    SELECT '[18, 77]' AS age, '{Accra, Bonn, ''Cape Town'', Delhi}' AS city, illness FROM people;
+    {RELEASE}
 """
 METHODS = [
     *("anonymize", "rayden", "mondrian", "top_down", "k_member", "dop", "oka", "canon"),

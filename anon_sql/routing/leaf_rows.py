@@ -1,4 +1,4 @@
-"""Assign the rows of an Arrow table to the leaves of a routing tree, as the SQL statement does."""
+"""Assign the rows of an Arrow table to the leaves of a routing tree."""
 
 from collections.abc import Mapping
 
@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 from anon_sql.core.arrow import valid
 from anon_sql.core.columns import categories, is_number
 from anon_sql.core.exact import comparable
+from anon_sql.core.printing import cast
 from anon_sql.kernels.tree.routed_leaf import Nodes, routed_leaf
 from anon_sql.pipeline.request import Request
-from anon_sql.routing.cut_points import cut_points
 from anon_sql.routing.route_tree import Cut, Leaf, Test, Tree
 
 
@@ -26,8 +26,7 @@ class LeafRows:
             name: [at for at, point in enumerate(tree.points) if point.column == name]
             for name in self.columns
         }
-        points = cut_points(request, tree)
-        self.points = [points.column(at).combine_chunks() for at in range(len(tree.points))]
+        self.points = _cut_points(request, tree)
         self.nodes = self._nodes(tree)
 
     def of(self, rows: Mapping[str, pa.Array]) -> npt.NDArray[np.int32]:
@@ -100,3 +99,13 @@ def tested_columns(request: Request, tree: Tree) -> list[str]:
             found.add(node.column)
             nodes += [node.yes, node.no]
     return [name for name in request.quasi if name in found] or list(request.quasi)[:1]
+
+
+def _cut_points(request: Request, tree: Tree) -> list[pa.Array]:
+    """Return the cut points, an array of one value each, in the types of their columns."""
+    kinds = [
+        kind if is_number(request.function, each.column, kind) else "VARCHAR"
+        for each in tree.points
+        for kind in [request.quasi[each.column]]
+    ]
+    return cast([pa.array([each.text], pa.string()) for each in tree.points], kinds)

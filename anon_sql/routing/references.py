@@ -13,9 +13,9 @@ def column(name: str) -> exp.Column:
     return exp.column(name, table=ROWS, quoted=True)
 
 
-def relation(name: str, alias: str = ROWS) -> exp.Table:
+def relation(name: str) -> exp.Table:
     """Return a reference to a relation that the host has given a plain name."""
-    named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
+    named = exp.TableAlias(this=exp.to_identifier(ROWS, quoted=True))
     return exp.Table(this=exp.to_identifier(name, quoted=True), alias=named)
 
 

@@ -48,8 +48,12 @@ def whole(tables: Sequence[pa.Table], text: Iterable[str]) -> pa.Table:
         for name in text
         if all(pa.types.is_dictionary(table.schema.field(name).type) for table in tables)
     }
-    found = pa.concat_tables([_plain(table, alike) for table in tables])
-    return found.unify_dictionaries().combine_chunks()
+    return together([_plain(table, alike) for table in tables])
+
+
+def together(tables: Sequence[pa.Table]) -> pa.Table:
+    """Return rows of several tables as one, whose dictionaries hold the values of all."""
+    return pa.concat_tables(tables).unify_dictionaries().combine_chunks()
 
 
 def _plain(table: pa.Table, kept: Iterable[str]) -> pa.Table:

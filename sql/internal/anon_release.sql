@@ -70,9 +70,10 @@ __anon_order AS MATERIALIZED (
 -- The core compares the columns that were picked while the statement was bound with the roles.
 __anon_bound AS (
     SELECT * FROM
-        (SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_shown_names FROM __anon_probes),
-        (SELECT system.main.any_value(system.main.struct_pack(*COLUMNS(*))) AS __anon_order_names
-         FROM __anon_order)
+        (SELECT system.main.struct_keys(system.main.struct_pack(*COLUMNS(*))) AS __anon_shown_names
+         FROM __anon_probes),
+        (SELECT system.main.struct_keys(system.main.struct_pack(*COLUMNS(*))) AS __anon_order_names
+         FROM (SELECT system.main.any_value(COLUMNS(*)) FROM __anon_order))
 ),
 __anon_checked AS (
     SELECT

@@ -13,15 +13,16 @@ CUTS = "anon_cuts"  # the alias of the relation of cut points
 def routed_select(request, regions, source, cuts, *, rows=True):
     """Return the statement of every row of a relation with the number of its region.
 
-    The number is the column ``REGION``, from 0. cuts: the relation of ``cut_points``. rows: whether
-    the columns of the relation are in the result.
+    The number is the column ``REGION``, from 0. cuts: a relation of one row with the cut points, the
+    columns ``cut_0``, ``cut_1``, …. rows: whether the columns of the relation are in the result.
     """
     region = _region(request, regions, regions.tree.root)
     number = exp.alias_(region, REGION, quoted=True, copy=False)
     every = [exp.Column(this=exp.Star(), table=exp.to_identifier(ROWS, quoted=True))]
     query = exp.select(*(every if rows else []), number, copy=False)
     query = query.from_(relation(source), copy=False)
-    query = query.join(relation(cuts, CUTS), join_type="cross", copy=False)
+    points = exp.Table(this=exp.to_identifier(cuts, quoted=True)).as_(CUTS, table=True, quoted=True)
+    query = query.join(points, join_type="cross", copy=False)
     return query.sql("duckdb", copy=False)
 
 

@@ -25,11 +25,11 @@ from anon_sql.hosts.parts.grouped_files import (
     open_groups,
     read_groups,
     starts_of,
-    together,
     write_groups,
 )
 from anon_sql.hosts.parts.rows_done import RowsDone
 from anon_sql.pipeline.release_table import label_hash
+from anon_sql.routing.runs import together
 
 REGION_FILE = "__anon_file"  # the number of the region of a row
 _LABELS, _VALUES = "__anon_labels", "__anon_values"  # hashes of a row

@@ -47,8 +47,3 @@ def read_groups(reader: pa.RecordBatchFileReader, groups: Iterable[int]) -> pa.T
     """Return the rows of some groups."""
     batches = [reader.get_batch(each) for each in groups]
     return pa.Table.from_batches(batches, reader.schema).replace_schema_metadata()
-
-
-def together(tables: list[pa.Table]) -> pa.Table:
-    """Return rows of several files as one table, whose dictionaries hold the values of all."""
-    return pa.concat_tables(tables).unify_dictionaries().combine_chunks()

@@ -16,11 +16,10 @@ from anon_sql.hosts.parts.grouped_files import (
     open_groups,
     read_groups,
     starts_of,
-    together,
     write_groups,
 )
 from anon_sql.hosts.parts.rows_done import RowsDone
-from anon_sql.routing.runs import coded, repeated, runs
+from anon_sql.routing.runs import coded, repeated, runs, together
 
 RUN_ROWS, RUN_BYTES = 2_000_000, 256 << 20  # of a run, at most
 LeafOf = Callable[[Mapping[str, pa.Array]], npt.NDArray[np.int32]]

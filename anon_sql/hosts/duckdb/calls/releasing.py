@@ -36,15 +36,15 @@ def released(
 
     Positions and classes count from 1; the result is NULL for a table without rows. numbers: number
     of the intake; taken: the list of arrival numbers of the rows. kept_names, shown_names,
-    order_names: structs whose fields are the columns picked while the statement was bound.
+    order_names: lists of the columns picked while the statement was bound.
     """
     number = numbers[0].as_py()
     request, source = taken_rows(number, taken)
     if source is None:
         return pa.array([None], _RELEASE)
     _require_bound(request.function, request.kept, first(kept_names))
-    _require_bound(request.function, request.quasi, _fields(shown_names))
-    _require_bound(request.function, [*request.kept, *request.quasi], _fields(order_names))
+    _require_bound(request.function, request.quasi, first(shown_names))
+    _require_bound(request.function, [*request.kept, *request.quasi], first(order_names))
     return _packed(number, release(source, request, given_paths(paths)))
 
 
@@ -68,10 +68,6 @@ def _by_name(shown: Mapping[str, pa.Array], kind: pa.ListType) -> pa.MapArray:
     own = {name: labels for name, labels in shown.items() if labels.type == kind.value_type}
     values = [one_list(labels, kind.value_type) for labels in own.values()]
     return one_map(list(own), values, kind)
-
-
-def _fields(row: Any) -> list[str]:
-    return [field.name for field in row.type]
 
 
 def _require_bound(function: str, allowed: Collection[str], picked: Collection[str]) -> None:
