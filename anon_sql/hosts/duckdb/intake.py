@@ -15,11 +15,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core.arrow import plain
+from anon_sql.core.returned_memory import return_memory
 from anon_sql.core.workers import Workers
 from anon_sql.errors import AnonError
 from anon_sql.pipeline.request import Request
 
 HOUR = 3600.0
+MANY = 100_000  # rows whose memory is worth the milliseconds of returning it
 _TEXTS = (
     pa.types.is_string,
     pa.types.is_large_string,
@@ -75,11 +77,14 @@ class Intake:
                 "nothing was released; please report this",
             )
         order = pa.array(taken) if len(begins) > 1 else None
-        read = pa.chunked_array(self.chunks)
-        jobs = [(values, order) for values in read.flatten()]
+        names = [column.name for column in self.chunks[0].type]
+        jobs = [(values, order) for values in pa.chunked_array(self.chunks).flatten()]
         found = workers.map(_whole, jobs, [self.rows] * len(jobs))
+        self.columns = dict(zip(names, found, strict=True))
+        del jobs
         self.chunks.clear()
-        self.columns = dict(zip((column.name for column in read.type), found, strict=True))
+        if self.rows > MANY:
+            return_memory()
         return self.columns
 
 

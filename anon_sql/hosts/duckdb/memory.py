@@ -4,12 +4,15 @@ import os
 import re
 from pathlib import Path
 
-# Measured with benchmarks/release.py: a million rows of 8 quasi-identifiers take 394 bytes a row
-# with 3 kept columns, 485 with 5 and 559 with 7, and ten million with 1, from and into Parquet, 472
-# (benchmarks/parts.py). The estimate is a quarter above that or more, for longer texts.
-_ROW = 240  # bytes a row costs whatever its columns: order, classes, hashes, the output's index
+from anon_sql.pipeline.request import Request
+
+# Measured: three million rows of 8 quasi-identifiers, from and into Parquet, take 332 bytes a row
+# with 1 kept column, 383 with 3 and 439 to 477 with 5; 422 with suppression_limit, 538 with l and
+# 511 with t. Ten million with 1 take 304. The estimate is a fifth above that, for longer texts.
+_ROW = 70  # bytes a row costs whatever its columns: order, classes, hashes, the output's index
 _QUASI = 35  # bytes a value of a quasi-identifier costs: Arrow's copy, arrays, the label
-_KEPT = 60  # bytes a value that is released as it is costs: DuckDB's list and the output
+_KEPT = 45  # bytes a value that is released as it is costs: DuckDB's list and the output
+_SEARCH = 230  # bytes a row costs where classes are searched under l, t, persons or a limit
 _LINUX = Path("/proc/meminfo")
 
 
@@ -30,17 +33,19 @@ def available(limit: str | None) -> int:
     return min(free, int(float(number) * 1024 ** powers[unit])) if unit in powers else free
 
 
-def bytes_a_row(quasi: int, kept: int) -> int:
-    """Return the bytes that a release takes for a row; quasi, kept: numbers of columns."""
-    return _ROW + _QUASI * quasi + _KEPT * kept
+def bytes_a_row(asked: Request) -> int:
+    """Return the bytes that a release takes for a row."""
+    searched = asked.protected or asked.entity or asked.options.get("suppression_limit")
+    columns = _QUASI * len(asked.quasi) + _KEPT * len(asked.kept)
+    return _ROW + columns + (_SEARCH if searched else 0)
 
 
-def room(quasi: int, kept: int, limit: str | None) -> tuple[int, str]:
+def room(asked: Request, limit: str | None) -> tuple[int, str]:
     """Return how many rows fit into memory, and the rest of the sentence for more.
 
-    quasi, kept: numbers of columns; limit: DuckDB's setting ``memory_limit``.
+    limit: DuckDB's setting ``memory_limit``.
     """
-    row = bytes_a_row(quasi, kept)
+    row = bytes_a_row(asked)
     free = available(limit)
     rows = free // row
     return rows, (

@@ -30,7 +30,7 @@ class Budget:
 
 def fits(asked: Asked, rows: int) -> bool:
     """Return whether so many rows fit into memory in one statement."""
-    return rows * _row(asked) <= available(asked.memory)
+    return rows * bytes_a_row(asked.request) <= available(asked.memory)
 
 
 def budget(asked: Asked, rows: int, regions: int | None, region_rows: int | None) -> Budget:
@@ -42,7 +42,7 @@ def budget(asked: Asked, rows: int, regions: int | None, region_rows: int | None
     if regions is not None and region_rows is not None:
         raise AnonError(function, "the number of regions or their rows may be given", "both")
     free = max(int(_SHARE * available(asked.memory)) - _PROCESS, 0)
-    room = free // _row(asked)  # rows of all regions that are released at a time
+    room = free // bytes_a_row(asked.request)  # rows of all regions that are released at a time
     threads = max(1, min(asked.threads, room // _LEAST))
     most = max(room // threads, 1)
     wanted = min(max(ROWS, CLASSES * asked.request.k), most)
@@ -51,10 +51,6 @@ def budget(asked: Asked, rows: int, regions: int | None, region_rows: int | None
     elif regions is not None:
         wanted = max(1, ceil(rows / Whole(1).read(function, "regions", regions)))
     return Budget(wanted, max(most, wanted), threads)
-
-
-def _row(asked: Asked) -> int:
-    return bytes_a_row(len(asked.request.quasi), len(asked.request.kept))
 
 
 @contextmanager

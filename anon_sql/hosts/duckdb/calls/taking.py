@@ -80,8 +80,7 @@ def begin(
         threads=int(setting["threads"]),
         time_zone=setting["time_zone"],
     )
-    kept = len(columns) - len(roles.quasi) - len(roles.identifier)
-    most, too_large = room(len(roles.quasi), kept, setting["memory_limit"])
+    most, too_large = room(asked, setting["memory_limit"])
     statement = intake.Statement(database, first(connections), first(statements))
     number = intake.start(
         asked, statement, most, f"the table must fit into memory, got {too_large}"
