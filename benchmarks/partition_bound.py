@@ -4,17 +4,20 @@ A row loses the width w(g) of its class g: the sum over columns of the range of 
 are scaled so that this is the NCP. If numbers u satisfy sum of u over g <= k w(g) for every group g
 of k rows, every partition loses at least sum(u): the mean of u over a larger class is the mean of
 that over its groups of k rows, none of which is wider. This is the dual of the linear programme of
-the set partition. Its groups are generated as in Gilmore and Gomory 1961, with u kept near the best
-u so far (Wentges 1997).
+the set partition. Its groups are generated as in Gilmore and Gomory 1961, with u kept in a box around
+the best u so far (Marsten, Hogan and Blankenship 1975).
 
 Whatever u the linear programme gives, branch and bound over bounding boxes gives for each row a an
 upper bound f of sum of u over g - k w(g) in the groups in which a has the highest u. Therefore
 u - e - max(0, f - k e) satisfies all conditions for every e >= 0; the best e is taken. No limit of
 time and no error of the linear programme makes the result more than a lower bound.
+
+rare_bound.py has the same of l = 2.
 """
 
+import heapq
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +28,9 @@ from scipy.sparse import csc_array
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Groups = dict[tuple[int, ...], float]  # what each group loses, by its rows
+Lowered = Callable[[Floats, float, int], tuple[Floats, Groups]]  # ``made_feasible`` of a table
 MOST_BOXES = 1 << 18  # of one search
-SHARE = 0.5  # of the prices of the programme, the rest is the best u
+SEVERAL = 8  # groups that a search returns
 
 
 @njit(cache=True)
@@ -34,8 +38,8 @@ def relaxed(x, u, k, box, least, chosen):
     """Return the value of the best group in ``box`` if its width were that of the widest row alone.
 
     The value is sum of u - k w, here an upper bound of it for groups of row 0 and later ones that are
-    in box[2:4] and cover box[0:2]. The later rows go into ``chosen``. At most ``least`` is returned
-    where no group exceeds ``least``.
+    in box[2:4] and cover box[0:2]. The later rows go into ``chosen``, their number is returned too.
+    At most ``least`` is returned where no group exceeds ``least``.
     """
     n, d = x.shape
     inner, most = (box[1] - box[0]).sum(), -np.inf
@@ -60,12 +64,12 @@ def relaxed(x, u, k, box, least, chosen):
             limit = wide[widest]
             if total - k * (inner + limit) > most:
                 most = total - k * (inner + limit)
-                chosen[:] = held
+                chosen[: k - 1] = held
             if limit == 0:
                 break
             count, total = count - 1, total - u[held[widest]]
             held[widest], wide[widest] = held[count], wide[count]
-    return most
+    return most, k - 1
 
 
 @njit(cache=True)
@@ -92,53 +96,54 @@ def split(x, box, low, high, children):
     children[1, 2 + side, at] = sign * stay
 
 
-@njit(cache=True)
-def best_group(x, u, k, least, limit, group):
+@njit
+def best_group(relaxed, x, u, k, least, limit, groups, sizes):
     """Return an upper bound of the value of groups of row 0 and later ones, and the best found.
 
-    Both are at least ``least``. ``limit`` is the number of boxes that are looked at; those that are
-    left count with their upper bounds.
+    Both are at least ``least``. The rows of the best go into ``groups[0]``, those of others that
+    exceed ``least`` after it, their numbers into ``sizes``. ``limit`` is the number of boxes that
+    are looked at; those that are left count with their upper bounds.
     """
-    d = x.shape[1]
-    boxes, bounds = np.empty((limit + 2, 4, d)), np.empty(limit + 2)
-    children, chosen = np.empty((2, 4, d)), np.empty(k - 1, np.int64)
+    n, d = x.shape
+    boxes, chosen = np.empty((limit + 2, 4, d)), np.empty(n, np.int64)
+    children = np.empty((2, 4, d))
     low, high = np.empty(d), np.empty(d)
     boxes[0, 0], boxes[0, 1], boxes[0, 2], boxes[0, 3] = x[0], x[0], -np.inf, np.inf
-    bounds[0], count, best = np.inf, 1, least
+    waiting, used, best, seen = [(-np.inf, 0)], 1, least, 0  # negative bound and box
     for _ in range(limit):
-        if count == 0:
+        if len(waiting) == 0 or -waiting[0][0] <= best:
             return best, best
-        at = bounds[:count].argmax()
-        if bounds[at] <= best:
-            return best, best
-        box, above = boxes[at].copy(), bounds[at]
-        count -= 1
-        boxes[at], bounds[at] = boxes[count], bounds[count]
-        value = relaxed(x, u, k, box, best, chosen)
+        above, box = heapq.heappop(waiting)
+        value, count = relaxed(x, u, k, boxes[box], best, chosen)
         if value <= best:
             continue
         low[:], high[:], total = x[0], x[0], u[0]
-        for row in chosen:
+        for row in chosen[:count]:
             low[:], high[:] = np.minimum(low, x[row]), np.maximum(high, x[row])
             total += u[row]
-        true = total - k * (high - low).sum()
-        if true > best:
-            best = true
-            group[0], group[1:] = 0, chosen
+        true = total - (count + 1) * (high - low).sum()
+        if true > least:
+            at = 0 if true > best else 1 + seen % (len(sizes) - 1)
+            best, seen = max(best, true), seen + 1
+            groups[at, 0], groups[at, 1 : count + 1], sizes[at] = 0, chosen[:count], count + 1
         if value - true > 1e-12:
-            split(x, box, low, high, children)
-            for child in children:
-                boxes[count], bounds[count] = child, min(above, value)
-                count += 1
-    return (max(best, bounds[:count].max()) if count else best), best
+            split(x, boxes[box], low, high, children)
+            boxes[box], boxes[used] = children[0], children[1]
+            heapq.heappush(waiting, (max(above, -value), box))
+            heapq.heappush(waiting, (max(above, -value), used))
+            used += 1
+    return (max(best, -waiting[0][0]) if waiting else best), best
 
 
-@njit(cache=True)
+@njit
 def best_groups(x, u, k, least, limit):
-    """Return ``best_group`` of each row and later ones; u descends. float64[n] twice, int64[n, k]."""
+    """Return ``best_group`` of each row and later ones; u descends.
+
+    float64[n] twice, the groups int64[n, SEVERAL, k], and their sizes int64[n, SEVERAL], 0 or k.
+    """
     n, d = x.shape
     bounds, found = np.full(n, least), np.full(n, least)
-    groups = np.zeros((n, k), np.int64)
+    groups, sizes = np.zeros((n, SEVERAL, k), np.int64), np.zeros((n, SEVERAL), np.int64)
     for first in range(n - k + 1):
         most = u[first] + u[first + 1 : first + k - 1].sum()  # of k - 1 rows
         near = [first]
@@ -151,10 +156,17 @@ def best_groups(x, u, k, least, limit):
         if len(near) >= k:
             rows = np.array(near)
             bounds[first], found[first] = best_group(
-                x[rows], u[rows], k, least, limit, groups[first]
+                relaxed, x[rows], u[rows], k, least, limit, groups[first], sizes[first]
             )
-            groups[first] = rows[groups[first]]
-    return bounds, found, groups
+            for at in range(SEVERAL):
+                groups[first, at] = rows[groups[first, at]]
+    return bounds, found, groups, sizes
+
+
+def listed(x: Floats, order: Ints, groups: Ints, sizes: Ints) -> Groups:
+    """Return the groups that a search has found; order: the row at each place of the search."""
+    rows = [order[groups[at][: sizes[at]]].tolist() for at in zip(*sizes.nonzero(), strict=True)]
+    return {tuple(sorted(each)): loss(x, each) for each in rows}
 
 
 def scaled(columns: Iterable[npt.ArrayLike]) -> Floats:
@@ -175,16 +187,27 @@ def nearest(x: Floats, k: int) -> Floats:
     return np.array([np.sort(np.abs(x - row).sum(axis=1))[k - 1] for row in x])
 
 
-def made_feasible(x: Floats, u: Floats, k: int, least: float, limit: int) -> tuple[Floats, Groups]:
-    """Return u lowered until it is proven to satisfy all conditions, and groups that broke one."""
+def start_groups(x: Floats, k: int, classes: Iterable[Iterable[int]]) -> Groups:
+    """Return groups to start from: classes of a partition, and each row with those nearest to it."""
+    near = [np.argsort(np.abs(x - row).sum(axis=1))[:k].tolist() for row in x]
+    return {tuple(sorted(rows)): loss(x, rows) for rows in [*classes, *near]}
+
+
+def made_feasible(
+    x: Floats, k: int, u: Floats, tolerance: float, limit: int
+) -> tuple[Floats, Groups]:
+    """Return u lowered until it is proven to satisfy all conditions, and groups that broke one.
+
+    tolerance: how much may be lost in total by conditions that are broken a little.
+    """
     order = np.argsort(-u, kind="stable")
-    bounds, found, groups = best_groups(x[order], u[order], k, least, limit)
+    least = tolerance * k / len(x)
+    bounds, _, groups, sizes = best_groups(x[order], u[order], k, least, limit)
     above = np.sort(np.maximum(bounds, 0) + 1e-12)[::-1]
     even = above[len(x) // k] / k
     lowered = np.empty_like(u)
     lowered[order] = u[order] - even - np.maximum(0, bounds + 1e-12 - k * even)
-    broken = (tuple(sorted(order[rows].tolist())) for rows in groups[found > least])
-    return lowered, {rows: loss(x, rows) for rows in broken}
+    return lowered, listed(x, order, groups, sizes)
 
 
 def covered(n: int, groups: Groups) -> csc_array:
@@ -194,11 +217,12 @@ def covered(n: int, groups: Groups) -> csc_array:
     return csc_array((np.ones(len(rows)), rows, ends), shape=(n, len(groups)))
 
 
-def duals(n: int, groups: Groups) -> tuple[float, Floats]:
-    """Return the least loss of fractions of ``groups`` that cover each row once, and its prices."""
-    cover = covered(n, groups)
-    solved = linprog(list(groups.values()), A_eq=cover, b_eq=np.ones(n), method="highs")
-    return solved.fun, solved.eqlin.marginals
+def duals(n: int, groups: Groups, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
+    """Return the u between low and high with the largest sum that satisfies the given conditions."""
+    bounds = np.column_stack([np.broadcast_to(low, n), np.broadcast_to(high, n)])
+    conditions, most = covered(n, groups).T.tocsc(), list(groups.values())
+    solved = linprog(-np.ones(n), A_ub=conditions, b_ub=most, bounds=bounds, method="highs")
+    return np.asarray(solved.x)
 
 
 def chosen_partition(n: int, groups: Groups, seconds: float) -> float:
@@ -210,34 +234,33 @@ def chosen_partition(n: int, groups: Groups, seconds: float) -> float:
 
 
 def lower_bound(
-    x: Floats,
-    k: int,
-    classes: list[list[int]],
+    start: Floats,
+    groups: Groups,
+    lowered: Lowered,
     seconds: float,
     gap: float = 0.001,
     limit: int = 512,
 ) -> tuple[Floats, float, Groups]:
     """Return the best feasible u, the last value of the programme, and the groups that it used.
 
-    The sum of u is the bound. It cannot exceed the value. classes: a partition to start from. Ends
-    when the bound is within ``gap`` of the value, or after ``seconds``.
+    The sum of u is the bound. It cannot exceed the value. start: a feasible u. lowered: returns a u
+    made feasible. Ends when the bound is within ``gap`` of the value, or after ``seconds``.
     """
-    end, n = time.perf_counter() + seconds, len(x)
-    groups = {tuple(sorted(rows)): loss(x, rows) for rows in classes}
-    for row in x:
-        near = tuple(sorted(np.argsort(np.abs(x - row).sum(axis=1))[:k].tolist()))
-        groups[near] = loss(x, near)
-    best, share = nearest(x, k), SHARE
+    end, n = time.perf_counter() + seconds, len(start)
+    best, radius = start, float(start.mean())
     while True:
-        value, u = duals(n, groups)
-        if value - best.sum() <= gap * value or time.perf_counter() > end:
-            return best, value, groups
-        point = share * u + (1 - share) * best
-        feasible, broken = made_feasible(x, point, k, gap / 2 * value * k / n, limit)
+        u = duals(n, groups, best - radius, best + radius)
+        inside = bool((np.abs(u - best) < radius * (1 - 1e-9)).all())
+        done = inside and u.sum() - best.sum() <= gap * u.sum()
+        if done or time.perf_counter() > end:
+            return best, float(duals(n, groups, -np.inf, np.inf).sum()), groups
+        feasible, broken = lowered(u, gap / 2 * float(u.sum()), limit)
+        if broken.keys() <= groups.keys():  # no group is missing in this box
+            if u.sum() - feasible.sum() > gap * u.sum():
+                limit = min(limit * 4, MOST_BOXES)
+            radius *= 2
+        elif feasible.sum() <= best.sum():
+            radius *= 0.8
         if feasible.sum() > best.sum():
             best = feasible
-        if broken.keys() <= groups.keys():  # u itself is tried next, and more boxes
-            share, limit = 1.0, min(limit * 4, MOST_BOXES)
-        else:
-            share = SHARE
-        groups |= broken
+        groups = groups | broken
