@@ -21,22 +21,23 @@ def afresh(rules, rows):
     )[0]
 
 
-def two_classes(rules, rows):
-    """Return two classes of every other row, and their guard."""
+def two_classes(rules, rows, counted):
+    """Return two classes of every other row, and their guard; counted: whether keys are counted."""
     points = np.zeros((rows, 1))
     home = np.arange(rows, dtype=np.int32) % np.int32(2)
     state = class_state(points, model_of(["number"], points), home, rows + 1)
     fill(state)
-    return state, guard_of(rules, np.arange(rows), 2, rows + 1, 3.0)
+    tally = np.zeros(rules.value.shape[1] if counted else 0, np.int64)
+    return state, guard_of(rules, np.arange(rows), 2, rows + 1, 3.0)._replace(tally=tally)
 
 
 @examples(300)
-@given(asked(), st.data())
-def test_classes_without_one_row_and_with_another(table, data):
+@given(asked(), st.booleans(), st.data())
+def test_classes_without_one_row_and_with_another(table, counted, data):
     rows, how = table
     rules = made(rows, how).rules
     assume(rules is not None and len(rows) >= 4)
-    state, guard = two_classes(rules, len(rows))
+    state, guard = two_classes(rules, len(rows), counted)
     own, other = (set(np.flatnonzero(state.home == at).tolist()) for at in (0, 1))
     assert survey(state, guard) == pytest.approx(afresh(rules, own) + afresh(rules, other))
     out = data.draw(st.sampled_from(sorted(own)))
@@ -54,12 +55,12 @@ def test_classes_without_one_row_and_with_another(table, data):
 
 
 @examples(100)
-@given(asked())
-def test_no_more_is_counted_than_could_matter(table):
+@given(asked(), st.booleans())
+def test_no_more_is_counted_than_could_matter(table, counted):
     rows, how = table
     rules = made(rows, how).rules
     assume(rules is not None and len(rows) >= 4)
-    state, guard = two_classes(rules, len(rows))
+    state, guard = two_classes(rules, len(rows), counted)
     total = survey(state, guard)
     least = -3.0 * total - 1.0
     assert exchange_price(state, guard, 0, 1, 0, 1, least) >= least
