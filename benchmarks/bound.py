@@ -100,8 +100,8 @@ def line(
     else:
         start, groups = nearest_with_rare(x, has, k), start_with_rare(x, has, k, classes)
         lowered = partial(made_feasible_with_rare, x, has, k)
-    boxes = 512 if rare == "NULL" else 4096
-    u, lp, groups = lower_bound(start, groups, lowered, seconds, limit=boxes)
+    lowered(start, 1.0, 1)  # compiled
+    u, lp, groups = lower_bound(start, groups, lowered, seconds)
     ours, least = [gcp for gcp, _ in releases.values()], u.mean()
     found = min(ours[-1], chosen_partition(len(x), groups, seconds / 3) / len(x))
     cells = [start.mean(), least, lp / len(x), found, *ours]
