@@ -31,7 +31,7 @@ def test_the_same_for_any_partitions_and_order(con, people):
     assert released.columns == ["age", "city", "born", "illness", "score"]
     audited(con, people, released, 5)
     wanted = rows(released)
-    for given in (people.repartition(7, "score"), people.orderBy("illness").repartition(200)):
+    for given in (people.repartition(7, "score"), people.orderBy("illness").repartition(12)):
         again = anon_sql.spark.anonymize(given, k=5, region_rows=150, **ROLES)
         assert rows(again) == wanted
 
