@@ -106,7 +106,10 @@ def database() -> Database:
 
 @pytest.fixture
 def con(database: Database, request: pytest.FixtureRequest) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Return a database in memory with the functions on it, and nothing else."""
+    """Return a database in memory with the functions on it, and nothing else.
+
+    Its ``execute`` binds a statement once and ``sql`` twice, which is a third of a small release.
+    """
     yield database.take()
     text = _text(request.path)
     functions = any(word in text for word in ("MACRO", "FUNCTION", "create_function", "register"))

@@ -47,7 +47,7 @@ def fill(con, rows, name="t"):
 def release(con, method, table="t", k=4, **more):
     given = {"qids": NUMERIC, "keep": ["kept", "rid"], **more}
     arguments = ", ".join(f"{name} := {value!r}" for name, value in given.items())
-    return con.sql(f"FROM {method}('{table}', k := {k}, {arguments})").fetchall()
+    return con.execute(f"FROM {method}('{table}', k := {k}, {arguments})").fetchall()
 
 
 def holds(label, value, read):
@@ -93,7 +93,7 @@ def test_classes_labels_rows_and_kept_columns(con, method, rows, k):
 
 def test_k_of_one_leaves_values_unchanged(con, method):
     fill(con, made(50))
-    plain = con.sql("SELECT n::VARCHAR, d::VARCHAR, x::VARCHAR, kept, rid FROM t").fetchall()
+    plain = con.execute("SELECT n::VARCHAR, d::VARCHAR, x::VARCHAR, kept, rid FROM t").fetchall()
     assert Counter(release(con, method, k=1)) == Counter(plain)
 
 
@@ -156,10 +156,10 @@ def test_rows_that_are_all_equal_and_a_constant_column(con, method):
 def test_quasi_identifiers_alone_and_one_alone(con, method):
     fill(con, made(80))
     con.execute("CREATE TABLE q AS SELECT n, x FROM t")
-    both = con.sql(f"FROM {method}('q', k := 4, qids := ['n', 'x'], keep := ['*'])").fetchall()
+    both = con.execute(f"FROM {method}('q', k := 4, qids := ['n', 'x'], keep := ['*'])").fetchall()
     assert len(both) == 80
     assert min(Counter(both).values()) >= 4
-    one = con.sql(f"FROM {method}('q', k := 4, qids := ['x'], keep := ['*'])").fetchall()
+    one = con.execute(f"FROM {method}('q', k := 4, qids := ['x'], keep := ['*'])").fetchall()
     assert min(Counter(row[1] for row in one).values()) >= 4
 
 
@@ -174,7 +174,7 @@ def test_names_that_macros_use_themselves(con, method):
     """Columns called like parameters of the macro, and a table called like one."""
     parameters = [
         name
-        for (names,) in con.sql(
+        for (names,) in con.execute(
             f"SELECT parameters FROM duckdb_functions() WHERE function_name = '{method}'"
         ).fetchall()
         for name in names
@@ -183,7 +183,7 @@ def test_names_that_macros_use_themselves(con, method):
     con.execute(f"CREATE TABLE tbl AS SELECT {columns}, i % 5 AS q FROM range(90) AS r(i)")
     released = con.sql(f"FROM {method}('tbl', k := 4, qids := ['k', 'seed', 'q'], keep := ['*'])")
     assert released.columns == [*parameters, "q"]
-    groups = con.sql(
+    groups = con.execute(
         f"SELECT count(*) FROM {method}('tbl', k := 4, qids := ['k', 'seed', 'q'], keep := ['*']) "
         f"GROUP BY {quoted(['k', 'seed', 'q'])}"
     ).fetchall()

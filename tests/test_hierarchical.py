@@ -118,7 +118,7 @@ def shared():
 def released(con, method, k=2, table="t", qids=QUASI, **more):
     arguments = {"qids": qids, "keep": ["rid"], "hierarchy": "h", **more}
     given = ", ".join(f"{name} := {value!r}" for name, value in arguments.items())
-    return con.sql(f"FROM {method}('{table}', k := {k}, {given}) ORDER BY rid").fetchall()
+    return con.execute(f"FROM {method}('{table}', k := {k}, {given}) ORDER BY rid").fetchall()
 
 
 @pytest.mark.parametrize("method", LOWEST)
@@ -146,7 +146,7 @@ def test_both_formats_say_the_same_and_lose_what_a_plain_sum_says(shared, method
     shared.execute(
         f"CREATE OR REPLACE TABLE v AS FROM {method}('t', k := 2, {call}, keep := ['rid'], format := 'typed')"
     )
-    typed = shared.sql("FROM v ORDER BY rid").fetchall()
+    typed = shared.execute("FROM v ORDER BY rid").fetchall()
     total = 0.0
     for labels, values, (_, _, _, rid) in zip(shown, typed, shown, strict=True):
         for name, label, value, own in zip(QUASI, labels, values, rows[rid], strict=False):
@@ -168,7 +168,7 @@ def test_both_formats_say_the_same_and_lose_what_a_plain_sum_says(shared, method
     shared.execute("CREATE OR REPLACE TABLE r (s VARCHAR, n VARCHAR, d VARCHAR, rid INTEGER)")
     insert(shared, "r", shown)
     for table in "rv":
-        found = shared.sql(f"SELECT gcp('t', '{table}', {call})").fetchall()[0][0]
+        found = shared.execute(f"SELECT gcp('t', '{table}', {call})").fetchall()[0][0]
         assert found == pytest.approx(total / (3 * len(rows)))
 
 
@@ -178,7 +178,7 @@ def test_the_leaves_of_a_number_that_is_no_leaf_of_ranges(con):
     odd = {str(i): ["even" if i % 2 == 0 else "odd", "*"] for i in range(4)}
     hierarchy(con, {"n": odd})
     call = "FROM basic_mondrian('t', k := 4, qids := ['n'], keep := ['rid'], hierarchy := 'h'"
-    assert {row[0] for row in con.sql(f"{call})").fetchall()} == {"even", "odd"}
+    assert {row[0] for row in con.execute(f"{call})").fetchall()} == {"even", "odd"}
     said = fails(con, f"{call}, format := 'typed')")
     assert said.startswith(
         "basic_mondrian: format := 'typed' needs a hierarchy whose nodes are ranges"
@@ -192,9 +192,9 @@ def test_a_leaf_that_the_column_cannot_hold_counts_as_a_leaf(con, method):
     con.execute(
         f"CREATE TABLE r AS FROM {method}('t', k := 2, qids := ['n'], keep := ['rid'], hierarchy := 'h', suppressed := 'keep')"
     )
-    assert set(con.sql("SELECT DISTINCT n FROM r").fetchall()) <= {("low",), ("*",)}
+    assert set(con.execute("SELECT DISTINCT n FROM r").fetchall()) <= {("low",), ("*",)}
     if method != "datafly":
-        assert con.sql("SELECT gcp('t', 'r', qids := ['n'], hierarchy := 'h')").fetchall() == [
+        assert con.execute("SELECT gcp('t', 'r', qids := ['n'], hierarchy := 'h')").fetchall() == [
             (0.75,)
         ]
 

@@ -40,7 +40,7 @@ def test_columns_that_are_kept_are_named_with_their_figure(con, census):
     assert result.exit_code == 0, result.output
     kept = ", ".join(f"answer_{at:02}" for at in range(COLUMNS))
     counted = f"SELECT count(*) FROM (SELECT 1 FROM '{safe}' GROUP BY {kept} HAVING count(*) = 1)"
-    ((unique,),) = con.sql(counted).fetchall()
+    ((unique,),) = con.execute(counted).fetchall()
     assert unique > 290
     assert f"{unique} rows are unique on the kept columns together" in result.stderr
     assert "checks that fail: identifying combinations" in result.stdout

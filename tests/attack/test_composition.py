@@ -223,7 +223,7 @@ def test_more_persons_than_one_group(con, monkeypatch, table):
             GROUP BY ALL)"""
         for name in ("r0", "r1")
     )
-    (wanted,) = con.sql(
+    (wanted,) = con.execute(
         f"""
         WITH {covered}, both_of AS (
             SELECT p, s, least(r0_of.rows, r1_of.rows) AS rows FROM r0_of JOIN r1_of USING (p, s)),

@@ -54,7 +54,7 @@ def test_errors(clinic, given):
     clinic.execute("CREATE TABLE ill AS SELECT age, illness FROM label")
     call = f"FROM composition('raw', {given}, sensitive := 'stage', qids := ['age', 'city'])"
     if not ERRORS[given]:
-        assert clinic.sql(call).fetchall()  # a table in which all is left unchanged
+        assert clinic.execute(call).fetchall()  # a table in which all is left unchanged
         return
     assert ERRORS[given] in fails(clinic, call)
 

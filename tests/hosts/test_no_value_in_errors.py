@@ -94,7 +94,7 @@ def planted(con):
 @pytest.mark.parametrize("call", CALLS)
 def test_the_text_of_an_error_has_no_value(planted, call):
     with pytest.raises(duckdb.Error) as caught:
-        planted.sql(call).fetchall()
+        planted.execute(call).fetchall()
     assert CANARY not in sentence(caught.value, call)
     if "AnonError" in str(caught.value):
         assert CANARY not in str(caught.value)
@@ -108,7 +108,7 @@ def test_the_examples_of_all_functions_on_another_table(planted):
         for table in ("t", "few", "leaf", "broken"):
             call = entry.example.replace("'people'", f"'{table}'").replace("'release'", "'broken'")
             try:
-                planted.sql(call.rstrip(";")).fetchall()
+                planted.execute(call.rstrip(";")).fetchall()
             except duckdb.Error as error:
                 texts.append(sentence(error, call))
                 texts += [str(error)] if "AnonError" in str(error) else []

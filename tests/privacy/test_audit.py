@@ -54,9 +54,9 @@ def test_a_clean_release_passes(people, method):
     people.execute(f"CREATE TABLE r AS FROM {method}")
     found = audit(people, l=1, t=1, **dropping(method))
     assert not [name for name, row in found.items() if row[2] is False]
-    left_out = people.sql("SELECT count(*) < 400 FROM r").fetchall()[0][0]
+    left_out = people.execute("SELECT count(*) < 400 FROM r").fetchall()[0][0]
     assert untold(found) == {"unique range ends"} | ({"rows"} if left_out else set())
-    measured = people.sql(
+    measured = people.execute(
         "SELECT k_anonymity('people', 'r'), l_diversity('people', 'r'), t_closeness('people', 'r')"
     ).fetchall()[0]
     assert tuple(found[name][1] for name in "klt") == measured
@@ -99,7 +99,7 @@ def test_rows_left_out(con, lost):
     few = {"k": lost, "suppressed rows": lost} if lost < 7 else {}
     assert failed(con, "r", "t", 7, **given) == {"rows": 40 - lost, **few}
     least = min(lost, 8)
-    assert con.sql("SELECT k_anonymity('t', 'r', qids := ['a'])").fetchall() == [(least,)]
+    assert con.execute("SELECT k_anonymity('t', 'r', qids := ['a'])").fetchall() == [(least,)]
     found = audit(con, "r", "t", 7, **given, suppressed="'drop'")
     assert found["rows"] == (40, 40 - lost, None, f"{lost} left out")
     assert found["k"][:3] == (7, 8, True)
@@ -131,10 +131,12 @@ def test_l_and_t_of_a_kind(wards, shape):
     given = {"qids": ["a"], "sensitive": ["s", "n", "w"], "hierarchy": "'tree'"}
     raw = "SELECT {}('raw', '" + shape + "', ['s', 'n', 'w'], qids := ['a']{})"
     for kind in ("distinct", "entropy", "recursive"):
-        least = wards.sql(raw.format("l_diversity", f", kind := '{kind}', c := 2")).fetchall()[0][0]
+        least = wards.execute(raw.format("l_diversity", f", kind := '{kind}', c := 2")).fetchall()[
+            0
+        ][0]
         found = audit(wards, shape, "raw", 2, l_kind=f"'{kind}'", c=2, l=max(least, 1), **given)
         assert found["l"][:3] == (max(least, 1), pytest.approx(least), least >= 1)
-    t = wards.sql(raw.format("t_closeness", ", hierarchy := 'tree'")).fetchall()[0][0]
+    t = wards.execute(raw.format("t_closeness", ", hierarchy := 'tree'")).fetchall()[0][0]
     assert audit(wards, shape, "raw", 2, t=t, **given)["t"][:3] == (t, t, True)
     assert audit(wards, shape, "raw", 2, t=t - 0.01, **given)["t"][2] is False
 

@@ -16,7 +16,7 @@ def stars(con):
 
 def k(con, raw, release, **more):
     given = "".join(f", {name} := {value}" for name, value in more.items())
-    return con.sql(f"SELECT k_anonymity('{raw}', '{release}'{given})").fetchall()[0][0]
+    return con.execute(f"SELECT k_anonymity('{raw}', '{release}'{given})").fetchall()[0][0]
 
 
 def test_suppressed_rows_are_one_class(stars):
@@ -68,9 +68,9 @@ def test_adult_against_pycanon(adult, least):
     adult.execute(f"CREATE TABLE r AS FROM rayden('adult', k := {least})")
     quasi = [
         name
-        for (name,) in adult.sql(
+        for (name,) in adult.execute(
             "SELECT column_name FROM anon_roles('adult') WHERE role = 'quasi'"
         ).fetchall()
     ]
-    frame = adult.sql("FROM r").df()
+    frame = adult.execute("FROM r").df()
     assert k(adult, "adult", "r") == anonymity.k_anonymity(frame, quasi) >= least

@@ -14,9 +14,9 @@ from tests.sentence import fails
 
 def closeness(con, released="label", sensitive="'s'", raw="raw", **more):
     given = "".join(f", {name} := {value}" for name, value in {"qids": ["a"], **more}.items())
-    return con.sql(f"SELECT t_closeness('{raw}', '{released}', {sensitive}{given})").fetchall()[0][
+    return con.execute(f"SELECT t_closeness('{raw}', '{released}', {sensitive}{given})").fetchall()[
         0
-    ]
+    ][0]
 
 
 def shares(values):
@@ -199,8 +199,8 @@ def test_adult_against_pycanon(adult, sensitive):
     )
     given = f"qids := {quasi}, sensitive := ['{sensitive}']"
     adult.execute(f"CREATE TABLE r AS FROM mondrian('part', k := 25, {given})")
-    found = adult.sql(f"SELECT t_closeness('part', 'r', {given})").fetchall()[0][0]
-    frame = adult.sql("FROM r").df()
+    found = adult.execute(f"SELECT t_closeness('part', 'r', {given})").fetchall()[0][0]
+    frame = adult.execute("FROM r").df()
     assert found == pytest.approx(anonymity.t_closeness(frame, quasi, [sensitive]))
 
 

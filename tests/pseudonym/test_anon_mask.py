@@ -31,7 +31,9 @@ def test_defaults(con):
 
 
 def test_null(con):
-    assert con.sql("SELECT anon_mask(NULL), anon_mask(NULL::VARCHAR)").fetchall() == [(None, None)]
+    assert con.execute("SELECT anon_mask(NULL), anon_mask(NULL::VARCHAR)").fetchall() == [
+        (None, None)
+    ]
 
 
 def test_a_character_is_what_a_reader_sees(con):
@@ -51,7 +53,7 @@ def test_a_column_of_lengths_and_names_as_they_come(con):
     con.execute(
         """CREATE TABLE t AS SELECT i AS "keep, ""left"" y", 'abcdef' AS "select" FROM range(3) AS r(i)"""
     )
-    found = con.sql("""SELECT anon_mask("select", "keep, ""left"" y", 1) FROM t""").fetchall()
+    found = con.execute("""SELECT anon_mask("select", "keep, ""left"" y", 1) FROM t""").fetchall()
     assert found == [("*****f",), ("a****f",), ("ab***f",)]
 
 

@@ -40,7 +40,7 @@ def test_dates_of_a_person_stay_in_order_and_apart(con):
         CREATE TABLE u AS SELECT *, anon_shift(d, who, '{KEY}') AS e, anon_shift(s, who, '{KEY}') AS z FROM t
         """
     )
-    assert con.sql(
+    assert con.execute(
         "SELECT count(DISTINCT (who, e - d)), bool_and(z - s = to_days((e - d)::INTEGER)) FROM u"
     ).fetchall() == [(50, True)]
 

@@ -35,7 +35,7 @@ def test_adult_satisfies_k_and_loses_less_than_the_peer(adult, columns, partitio
         found = sizes(adult, "r", quasi)
         assert min(found) >= k
         assert sum(found) == 30_162
-        loss = adult.sql(f"SELECT gcp('plain', 'r', qids := {quasi})").fetchall()[0][0]
+        loss = adult.execute(f"SELECT gcp('plain', 'r', qids := {quasi})").fetchall()[0][0]
         assert loss <= most
     assert gcp(adult, "plain", "r", quasi) == pytest.approx(loss)
 
@@ -46,8 +46,8 @@ def test_the_next_column_is_tried_only_where_that_is_asked_for(con):
         "CREATE TABLE t AS SELECT if(i = 0, 0, 10) AS a, i // 5 AS b FROM range(10) AS r(i)"
     )
     call = "FROM mondrian('t', k := 4, qids := ['a', 'b'], keep := ['*'], columns := '{}')"
-    assert set(con.sql(call.format("widest")).fetchall()) == {("[0, 10]", "[0, 1]")}
-    assert set(con.sql(call.format("any")).fetchall()) == {("[0, 10]", "0"), ("10", "1")}
+    assert set(con.execute(call.format("widest")).fetchall()) == {("[0, 10]", "[0, 1]")}
+    assert set(con.execute(call.format("any")).fetchall()) == {("[0, 10]", "0"), ("10", "1")}
 
 
 def test_relaxed_classes_are_below_2k(people):

@@ -44,7 +44,7 @@ def releases(con):
     qids = "['a', 'b', 'd', 'z', 'n', 'f']"
     shown = "a, b, d, epoch_us(z.min), epoch_us(z.max), n, f, kept"
     return [
-        sorted(map(str, con.sql(query).fetchall()))
+        sorted(map(str, con.execute(query).fetchall()))
         for query in (
             f"FROM rayden('usual', k := 4, qids := {qids}, keep := ['*'], identifiers := ['class_id'])",
             f"FROM generalize('usual', k := 4, qids := {qids}, keep := ['*'])",

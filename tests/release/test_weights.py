@@ -26,18 +26,18 @@ LOSS = "SELECT attribute, ncp FROM attribute_loss('{raw}', '{released}', qids :=
 
 def losses(con, raw, released, names=NAMES):
     query = LOSS.format(raw=raw, released=released, names=list(names))
-    return dict(con.sql(query).fetchall())
+    return dict(con.execute(query).fetchall())
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("more", ["", ", l := 2, hierarchy := 'h'"])
 def test_equal_weights_are_none(people, method, more):
     people.execute(TREE)
-    plain = people.sql(f"FROM {method}('people', k := 6, {CALL}{more})").fetchall()
+    plain = people.execute(f"FROM {method}('people', k := 6, {CALL}{more})").fetchall()
     for weight in (1, 7.3):
         given = f"MAP {{{', '.join(f'{name!r}: {weight}' for name in NAMES)}}}"
         call = f"FROM {method}('people', k := 6, {CALL}{more}, weights := {given})"
-        assert people.sql(call).fetchall() == plain
+        assert people.execute(call).fetchall() == plain
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -66,7 +66,7 @@ def test_canon(people):
     call = f"qids := {names}, keep := ['city', 'sex']"
     people.execute(f"CREATE TABLE plain AS FROM canon('people', {call})")
     equal = f"FROM canon('people', {call}, weights := MAP {{'age': 2, 'born': 2}})"
-    assert people.sql(equal).fetchall() == people.sql("FROM plain").fetchall()
+    assert people.execute(equal).fetchall() == people.execute("FROM plain").fetchall()
     people.execute(f"CREATE TABLE r AS FROM canon('people', {call}, weights := MAP {{'born': 9}})")
     assert (
         losses(people, "people", "r", names)["born"]

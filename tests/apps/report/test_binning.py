@@ -38,7 +38,7 @@ def test_every_row_is_in_one_bin(table, column):
     assert len(found.bins) <= 24
     every = " + ".join(f"({each.condition})::INTEGER" for each in found.bins)
     inside = f"SELECT DISTINCT {every} FROM (SELECT * FROM raw WHERE {column} IS NOT NULL)"
-    assert table.sql(inside).fetchall() == [(1,)]
+    assert table.execute(inside).fetchall() == [(1,)]
     assert (found.bins[-1].label == "NULL") == (column in ("few", "gaps"))
 
 

@@ -31,7 +31,7 @@ def test_statements_and_commands(tmp_path):
     assert "│     2 │" in result.stdout
     assert "│     3 │" in result.stdout
     with duckdb.connect(str(path)) as con:
-        assert con.sql("SELECT count(*) FROM t").fetchall() == [(90,)]
+        assert con.execute("SELECT count(*) FROM t").fetchall() == [(90,)]
 
 
 @pytest.mark.parametrize(
