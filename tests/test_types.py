@@ -194,7 +194,7 @@ def test_null_is_a_value_in_every_type(con):
     typed = con.execute(f"SELECT DISTINCT c, {tests} " + call % "typed").fetchall()
     expected = [[False, True], [True, False], [False, False], [False, False]]
     assert typed == [(c, *[expected[c]] * len(both)) for c in range(4)]
-    suppressed = con.sql(
+    suppressed = con.execute(
         f"FROM generalize('t', k := 2, qids := {qids}, keep := ['*'], suppressed := 'drop')"
     )
     assert len(suppressed.fetchall()) == 6  # the class of stars is what suppressed rows are
@@ -232,7 +232,7 @@ def test_named_types_and_collations(con):
         "CREATE OR REPLACE TABLE t (class_id INTEGER, m mood, p money, c VARCHAR COLLATE NOCASE)"
     )
     con.execute("INSERT INTO t VALUES (0, 'a', 1, 'x'), (0, 'b', 2, 'X'), (1, 'b', 3, 'X')")
-    rows = con.sql(
+    rows = con.execute(
         "SELECT DISTINCT * FROM generalize('t', k := 1, qids := ['m', 'p', 'c'], keep := ['*'])"
     )
     assert sorted(rows.fetchall()) == [("b", "3.00", "X"), ("{a, b}", "[1.00, 2.00]", "{X, x}")]

@@ -139,7 +139,9 @@ def test_every_type_in_both_formats(con, kind, form):
         f"false) OR (raw.v IS NULL AND shown.v IS NULL) OR coalesce({inside}, false) "
         f"GROUP BY raw.rowid)"
     ).fetchall()[0][0]
-    found = con.sql("SELECT persons, linked FROM attack_linking('raw', 'r', 's', qids := ['v'])")
+    found = con.execute(
+        "SELECT persons, linked FROM attack_linking('raw', 'r', 's', qids := ['v'])"
+    )
     assert found.fetchall() == [(24, pytest.approx(wanted))]
 
 

@@ -3,6 +3,7 @@
 import duckdb
 import pytest
 
+import anon_sql
 from anon_sql.hosts.duckdb import headers
 from anon_sql.hosts.duckdb.sentence import sentence
 
@@ -69,8 +70,14 @@ CALLS = [
 ]
 
 
-@pytest.fixture
-def planted(con):
+@pytest.fixture(scope="module")
+def planted():
+    """Tables that no test writes to."""
+    with anon_sql.connect() as con:
+        yield plant(con)
+
+
+def plant(con):
     con.execute(
         "CREATE TABLE t AS SELECT 20 + i % 9 AS age, $1 || i % 5 AS name, $1 || i % 3 AS illness, "
         f"[$1] AS listed, CASE WHEN i = 3 THEN 'nan'::DOUBLE ELSE i END AS unreal, i AS \"{MISREAD}\" "

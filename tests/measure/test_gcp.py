@@ -61,7 +61,7 @@ def test_a_constant_column_loses_nothing(con, column):
 
 def test_empty_tables(hand):
     hand.execute("CREATE TABLE none AS FROM label LIMIT 0; CREATE TABLE empty AS FROM raw LIMIT 0")
-    rates = hand.sql(
+    rates = hand.execute(
         "SELECT gcp('raw', 'none', qids := ['age']), gcp('empty', 'none', qids := ['age'])"
     )
     assert rates.fetchall() == [(1, None)]

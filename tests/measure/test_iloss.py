@@ -137,7 +137,7 @@ def test_any_classes_of_text(con):
 
 def test_what_is_empty(hand):
     hand.execute("CREATE TABLE none AS FROM label LIMIT 0; CREATE TABLE empty AS FROM raw LIMIT 0")
-    found = hand.sql(
+    found = hand.execute(
         "SELECT iloss('raw', 'none', qids := ['age', 'city']), "
         "iloss('empty', 'none', qids := ['age'])"
     )

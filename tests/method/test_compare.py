@@ -69,7 +69,7 @@ def test_every_method_with_nulls(people, hierarchy, ks):
 
 
 @pytest.mark.parametrize(
-    "asked", [", l := 2, t := 0.4", ", l := 1.5, l_kind := 'entropy'", ", entity := 'person_id'"]
+    "asked", [", l := 2, t := 0.4", ", l := 1.5, l_kind := 'entropy', entity := 'person_id'"]
 )
 def test_l_t_and_persons(people, asked):
     """As in each release; k and l that the table has not are said of the whole call or the k."""

@@ -50,14 +50,16 @@ def test_pyod_finds_the_same_in_sql(con):
     classed(con, values.tolist(), ["a"] * 60)
     model = COF(n_neighbors=8, method="fast")
     model.fit(values[:, None])
-    found = con.sql("SELECT x, cof FROM cof_score('t', k := 8, qids := ['x'], variant := 'pyod')")
+    found = con.execute(
+        "SELECT x, cof FROM cof_score('t', k := 8, qids := ['x'], variant := 'pyod')"
+    )
     score = dict(found.fetchall())
     assert [score[x] for x in values] == pytest.approx(model.decision_scores_, rel=1e-5)
 
 
 def test_rows_without_a_class_have_no_score(con):
     classed(con, [0, 1, 2, 3, 50], ["a", "a", "a", "b", None])
-    found = con.sql("SELECT cof, outlier FROM cof_score('t', k := 2, qids := ['x']) ORDER BY x")
+    found = con.execute("SELECT cof, outlier FROM cof_score('t', k := 2, qids := ['x']) ORDER BY x")
     assert found.fetchall()[3:] == [(1.0, False), (None, None)]
 
 
@@ -113,5 +115,5 @@ def test_no_threshold_is_the_rule_of_alpha(con):
 
 def test_rows_without_a_class_are_no_outliers(con):
     classed(con, [0, 1, 2, 3, 50], ["a", "a", "a", "b", None])
-    found = con.sql("SELECT outlier FROM cof_score('t', k := 2, qids := ['x'], threshold := 0)")
+    found = con.execute("SELECT outlier FROM cof_score('t', k := 2, qids := ['x'], threshold := 0)")
     assert sorted(map(str, found.fetchall())) == ["(None,)"] + 4 * ["(True,)"]

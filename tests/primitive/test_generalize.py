@@ -131,7 +131,7 @@ def test_a_range_and_null_alone_are_two_labels(con):
         "CREATE TABLE t AS SELECT if(i < 5, NULL, if(i % 2 = 0, -129, 0)) AS n, i // 5 AS class_id "
         "FROM range(15) r(i)"
     )
-    shown = con.sql(
+    shown = con.execute(
         "SELECT n, count(*) FROM generalize('t', k := 5, qids := ['n'], keep := ['*']) GROUP BY n"
     )
     assert sorted(shown.fetchall(), key=str) == [("[-129, 0]", 10), (None, 5)]

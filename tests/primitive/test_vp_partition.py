@@ -15,7 +15,7 @@ def test_the_sources_columns_and_a_class(people):
         *("person_id", "age", "city", "sex", "born", "score", "illness", "class_id"),
     ]
     assert str(found.types[-1]) == "INTEGER"
-    counts = people.sql("SELECT count(*) FROM vp_partition('people', k := 7) GROUP BY class_id")
+    counts = people.execute("SELECT count(*) FROM vp_partition('people', k := 7) GROUP BY class_id")
     sizes = [count for (count,) in counts.fetchall()]
     assert sum(sizes) == 400
     assert min(sizes) >= 7

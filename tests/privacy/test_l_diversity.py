@@ -93,7 +93,7 @@ def test_declared_and_any_type(people):
             people.execute(
                 f"CREATE OR REPLACE TEMP TABLE {table}_2 AS SELECT *, {made} AS x FROM {table}"
             )
-        found = people.sql(
+        found = people.execute(
             "SELECT l_diversity('people_2', 'r_2', 'x', qids := ['age', 'city', 'sex', 'born'])"
         )
         assert found.fetchall() == expected

@@ -45,7 +45,7 @@ def test_a_character_is_what_a_reader_sees(con):
 
 
 def test_other_types_by_their_text(con):
-    found = con.sql("SELECT anon_mask(1234567), anon_mask(DATE '2024-02-29', keep_right := 2)")
+    found = con.execute("SELECT anon_mask(1234567), anon_mask(DATE '2024-02-29', keep_right := 2)")
     assert found.fetchall() == [("***4567", "********29")]
 
 

@@ -29,7 +29,7 @@ def left(con):
 
 
 def groups_of(con, release):
-    rows = con.sql(f"SELECT DISTINCT list(DISTINCT ill) FROM {release} GROUP BY age, sex")
+    rows = con.execute(f"SELECT DISTINCT list(DISTINCT ill) FROM {release} GROUP BY age, sex")
     sets = {frozenset(values) for (values,) in rows.fetchall()}
     return {values for values in sets if not any(other < values for other in sets)}
 
@@ -53,7 +53,7 @@ def test_as_many_as_rows_of_the_rarest_other_value(left, form):
         for group in shown if len(shown) == 1 else ():
             least = min(n for value, n in real.items() if value in group)
             assert all(counts[value] == least for value in group & gone)
-    released = left.sql("SELECT ill FROM now WHERE ill NOT IN ('v1', 'v5', 'v6') ORDER BY ALL")
+    released = left.execute("SELECT ill FROM now WHERE ill NOT IN ('v1', 'v5', 'v6') ORDER BY ALL")
     assert released.fetchall() == left.execute("SELECT ill FROM june ORDER BY ALL").fetchall()
     assert groups_of(left, "now") == groups
 

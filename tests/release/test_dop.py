@@ -44,7 +44,7 @@ def ncp(con, method, name, k, l, **options):  # noqa: E741
         f"sensitive := '{sensitive}'{given})"
     )
     assert min(sizes(con, "r", quasi)) >= k
-    diverse = con.sql(f"SELECT l_diversity('t', 'r', '{sensitive}', qids := {quasi})")
+    diverse = con.execute(f"SELECT l_diversity('t', 'r', '{sensitive}', qids := {quasi})")
     assert diverse.fetchall()[0][0] >= l
     return con.execute(f"SELECT gcp('t', 'r', ncp := 'dop', qids := {quasi})").fetchall()[0][0]
 

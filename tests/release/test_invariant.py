@@ -138,7 +138,7 @@ def test_two_months(months, form):
             months.execute(f"CREATE TABLE {kept} AS {anonymize(5, 3, wanted, name)}")
     assert below(months, ["may_kept", "june_kept"]) == 0
     assert below(months, ["may_free", "june_free"]) > 0
-    audited = months.sql(
+    audited = months.execute(
         f"FROM audit('june', 'june_kept', 5, 3, {ROLES}, previous := ['may_kept'])"
     )
     checks = {row[0]: row[3] for row in audited.fetchall()}
@@ -156,7 +156,7 @@ def test_names_that_must_be_quoted(con):
         "sensitive := 'SELECT ''ill''', {})"
     )
     con.execute(f'CREATE TABLE "R 1" AS {call.format("invariant := true")}')
-    found = con.sql(call.format("previous := '\"R 1\"'"))
+    found = con.execute(call.format("previous := '\"R 1\"'"))
     assert len(found.fetchall()) == 60
 
 

@@ -84,7 +84,8 @@ def test_every_type_without_a_hierarchy(con, form):
     """Its own release again, and other rows in the same ranges."""
     con.execute(f"CREATE TABLE t AS {TYPES}")
     names = ["a", "b", "c", "d", "e", "f", "g", "like"]
-    for part in (["a", "g"], ["b", "like"], ["d"], ["c", "e"], ["f"]):
+    parts = (["a", "g"], ["b", "like"], ["d"], ["c", "e"], ["f"])
+    for part in parts if form == "label" else parts[:3]:
         given = f"qids := {part}, keep := ['*'], suppression_limit := 0.05"
         con.execute(f"CREATE OR REPLACE TABLE may AS FROM full_domain('t', k := 12, {given})")
         shape = f"{given}, k := 12, format := '{form}'"

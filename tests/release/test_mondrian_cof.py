@@ -27,7 +27,7 @@ def call(k, **options):
     return Call("mondrian_cof", Constraint(k), 42, workers, {**OPTIONS, **options})
 
 
-@pytest.mark.parametrize("k", [5, 10, 25, 50, 100])
+@pytest.mark.parametrize("k", [5, 100])
 def test_adult_satisfies_k_and_loses_no_row(adult, k):
     for how in ("", ", repair := 'merge'", ", distance := 'codes', partitioning := 'relaxed'"):
         adult.execute(f"CREATE OR REPLACE TABLE r AS FROM mondrian_cof('adult', k := {k}{how})")

@@ -75,7 +75,7 @@ def test_suppressed_rows_are_null(con):
     con.execute(f"CREATE TABLE r AS FROM generalize({call}, format := 'mean')")
     assert con.execute("SELECT count(*) FROM r WHERE n IS NULL").fetchall()[0] == (6,)
     assert con.execute("SELECT suppression_rate('t', 'r', qids := ['n'])").fetchall()[0] == (0.2,)
-    dropped = con.sql(f"FROM generalize({call}, format := 'median', suppressed := 'drop')")
+    dropped = con.execute(f"FROM generalize({call}, format := 'median', suppressed := 'drop')")
     assert len(dropped.fetchall()) == 24
 
 

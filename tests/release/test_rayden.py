@@ -32,7 +32,7 @@ def call(k, seed=42, **options):
     return Call("rayden", Constraint(k), seed, Workers("rayden", 1), {**OPTIONS, **options})
 
 
-@pytest.mark.parametrize("k", [5, 10, 25, 50, 100])
+@pytest.mark.parametrize("k", [5, 25, 100])
 def test_adult_satisfies_k_and_loses_no_row(adult, k):
     adult.execute(f"CREATE TABLE r AS FROM rayden('adult', k := {k})")
     found = sizes(adult, "r", QUASI)
@@ -43,7 +43,7 @@ def test_adult_satisfies_k_and_loses_no_row(adult, k):
 def test_loss_on_adult(adult):
     def mean(options):
         found = []
-        for seed in range(1, 6):
+        for seed in range(1, 4):
             adult.execute(
                 f"CREATE OR REPLACE TABLE r AS FROM rayden('adult', k := 10, seed := {seed}{options})"
             )

@@ -61,7 +61,7 @@ def test_less_is_lost_or_nothing_suppressed(made, k, limit, more, some):
         assert after < before
         assert starred >= k
     required = [part for part in more[2:].split(", ") if part.split(" ")[0] in AUDITED]
-    failed = made.sql(
+    failed = made.execute(
         f"FROM audit('t', 'r', k := {k}, qids := {QUASI}, sensitive := ['income'], "
         f"{', '.join(required) or 'l := 1'}) "
         "WHERE property IN ('k', 'l', 't', 'beta', 'labels') AND NOT passed"

@@ -30,14 +30,13 @@ def losses(con, raw, released, names=NAMES):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("more", ["", ", l := 2, hierarchy := 'h'"])
-def test_equal_weights_are_none(people, method, more):
+@pytest.mark.parametrize(("weight", "more"), [(1, ""), (7.3, ", l := 2, hierarchy := 'h'")])
+def test_equal_weights_are_none(people, method, weight, more):
     people.execute(TREE)
     plain = people.execute(f"FROM {method}('people', k := 6, {CALL}{more})").fetchall()
-    for weight in (1, 7.3):
-        given = f"MAP {{{', '.join(f'{name!r}: {weight}' for name in NAMES)}}}"
-        call = f"FROM {method}('people', k := 6, {CALL}{more}, weights := {given})"
-        assert people.execute(call).fetchall() == plain
+    given = f"MAP {{{', '.join(f'{name!r}: {weight}' for name in NAMES)}}}"
+    call = f"FROM {method}('people', k := 6, {CALL}{more}, weights := {given})"
+    assert people.execute(call).fetchall() == plain
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -51,7 +50,7 @@ def test_legal_true_and_of_more_detail(people, method):
             f"CREATE OR REPLACE TABLE r AS FROM {method}('people', k := 6, {CALL}, l := 2, "
             f"weights := MAP {{{name.upper()!r}: 20}})"
         )
-        failed = people.sql(
+        failed = people.execute(
             f"FROM audit('people', 'r', k := 6, l := 2, qids := {NAMES}, sensitive := 'illness') "
             "WHERE property IN ('k', 'l', 'labels', 'rows') AND NOT passed"
         )

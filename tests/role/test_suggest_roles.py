@@ -96,7 +96,9 @@ def test_declared_roles_change_nothing(made):
     assert suggested(made) == before
     made.execute("CREATE VIEW seen AS FROM t")
     assert suggested(made, "seen") == before
-    with_cte = made.sql("WITH t AS (SELECT edad FROM t) SELECT column_name FROM suggest_roles('t')")
+    with_cte = made.execute(
+        "WITH t AS (SELECT edad FROM t) SELECT column_name FROM suggest_roles('t')"
+    )
     assert with_cte.fetchall() == [("edad",)]
 
 

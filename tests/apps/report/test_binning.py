@@ -65,7 +65,7 @@ def test_infinite_values_are_in_the_outer_bins(con):
     con.execute("CREATE TABLE raw AS SELECT i::DOUBLE AS x FROM range(100) AS r(i)")
     con.execute("INSERT INTO raw VALUES ('inf'), ('-inf'), ('nan')")
     conditions = [each.condition for each in bins(con, "raw", "x").bins]
-    counted = con.sql("SELECT " + ", ".join(f"count_if({c})" for c in conditions) + " FROM raw")
+    counted = con.execute("SELECT " + ", ".join(f"count_if({c})" for c in conditions) + " FROM raw")
     counts = counted.fetchall()[0]
     assert sum(counts) == 103
     assert counts[-1] - counts[0] == 1
