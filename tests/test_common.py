@@ -21,6 +21,7 @@ METHODS = [
     for file in sql_files()
     if file.folder == "release" and file.name not in NEED_HIERARCHIES and not adds_rows(file.name)
 ]
+OLDEST = {"anonymize", "rayden"}  # to DuckDB, the SQL of the others differs in names alone
 NUMERIC = ["n", "d", "x"]
 COLUMNS = "n INTEGER, d DATE, x DOUBLE, kept VARCHAR, rid INTEGER"
 
@@ -60,7 +61,9 @@ def holds(label, value, read):
     return read(low) <= read(str(value)) <= read(high or low)
 
 
-@pytest.fixture(params=METHODS)
+@pytest.fixture(
+    params=[pytest.param(m, marks=[pytest.mark.oldest] * (m in OLDEST)) for m in METHODS]
+)
 def method(request):
     return request.param
 
@@ -120,6 +123,7 @@ def test_the_order_of_the_rows_says_nothing_of_the_source(con, method):
 
 
 @pytest.mark.quick
+@pytest.mark.oldest
 def test_both_formats_say_the_same(con, method):
     fill(con, made(120))
     labels = {row[4]: row for row in release(con, method)}

@@ -14,6 +14,10 @@ from tests.oracles import adds_rows
 from tests.sentence import fails
 
 METHODS = ["anonymize", "rayden", "basic_mondrian", "datafly", "full_domain"]
+OLDEST = {"anonymize", "datafly"}  # to DuckDB, the SQL of the others differs in names alone
+BY_METHOD = pytest.mark.parametrize(
+    "method", [pytest.param(m, marks=[pytest.mark.oldest] * (m in OLDEST)) for m in METHODS]
+)
 LOWEST = [  # all that print the lowest common ancestor
     file.name
     for file in sql_files()
@@ -136,7 +140,7 @@ def test_a_label_is_the_lowest_common_ancestor_of_its_class(shared, method, rows
             assert labels[at] == expected(name, {row[at] for row in members})
 
 
-@pytest.mark.parametrize("method", METHODS)
+@BY_METHOD
 @examples(4)
 @given(rows=st.lists(ROW, min_size=3, max_size=30))
 def test_both_formats_say_the_same_and_lose_what_a_plain_sum_says(shared, method, rows):
@@ -172,6 +176,7 @@ def test_both_formats_say_the_same_and_lose_what_a_plain_sum_says(shared, method
         assert found == pytest.approx(total / (3 * len(rows)))
 
 
+@pytest.mark.oldest
 def test_the_leaves_of_a_number_that_is_no_leaf_of_ranges(con):
     """'typed' gives the ends of a node, so its node must be a range."""
     con.execute("CREATE TABLE t AS SELECT i % 4 AS n, i AS rid FROM range(12) AS r(i)")
@@ -185,7 +190,7 @@ def test_the_leaves_of_a_number_that_is_no_leaf_of_ranges(con):
     )
 
 
-@pytest.mark.parametrize("method", METHODS)
+@BY_METHOD
 def test_a_leaf_that_the_column_cannot_hold_counts_as_a_leaf(con, method):
     con.execute("CREATE TABLE t AS SELECT 1 + i % 2 AS n, i AS rid FROM range(3) AS r(i)")
     hierarchy(con, {"n": {"1": ["low", "*"], "2": ["low", "*"], "n/a": ["low", "*"], "7": ["*"]}})
@@ -199,7 +204,7 @@ def test_a_leaf_that_the_column_cannot_hold_counts_as_a_leaf(con, method):
         ]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@BY_METHOD
 def test_the_same_release_for_any_threads_and_order(con, method):
     hierarchy(con)
     rows = [
@@ -219,7 +224,7 @@ def test_the_same_release_for_any_threads_and_order(con, method):
     assert Counter(released(con, method, k=5)) == wanted
 
 
-@pytest.mark.parametrize("method", METHODS)
+@BY_METHOD
 def test_k_of_one_an_empty_table_and_a_k_too_large(con, method):
     hierarchy(con)
     fill(con, [("it's", 2, "2020-01-31"), (None, 40, None)])

@@ -115,6 +115,7 @@ TYPES = {
 }
 
 
+@pytest.mark.oldest
 @pytest.mark.parametrize("form", ["label", "typed"])
 @pytest.mark.parametrize("kind", TYPES)
 def test_every_type_in_both_formats(con, kind, form):
@@ -198,6 +199,7 @@ def test_a_sample_and_its_seed(clinic, attacked):
     assert ask(3, 5) == first
 
 
+@pytest.mark.oldest
 def test_names_of_any_kind(con, attacked):
     """Columns called like what the macros, the results and the parameters are called."""
     names = ["key", "text", "raw", "released", "a b", "'", '"', "attribute", "É"]

@@ -12,6 +12,7 @@ from tests.sentence import fails
 AGE = 2 * (5 / 40 + 10 / 40 + 0 + 1 + 1) + 1
 
 
+@pytest.mark.oldest
 def test_by_hand(measured):
     assert measured("gcp") == pytest.approx((AGE + 2 * (2 / 4 + 0 + 2 / 4 + 0 + 1) + 1) / 22)
 
@@ -74,6 +75,7 @@ TYPES = [
 TIMES = ["TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMPTZ"]
 
 
+@pytest.mark.oldest
 @pytest.mark.parametrize("shape", ["label", "typed"])
 @pytest.mark.parametrize(
     ("sql_type", "made"),
@@ -109,6 +111,7 @@ def test_numbers_at_the_end_of_their_type(con):
     assert con.execute("SELECT gcp('t', 'r', qids := ['v'])").fetchall() == [(0.5,)]
 
 
+@pytest.mark.oldest
 @pytest.mark.parametrize("sql_type", ["BOOLEAN", "ENUM('true', 'false')", "UUID", "VARCHAR"])
 def test_every_text_type(con, sql_type):
     made = "md5(i::VARCHAR)::UUID" if sql_type == "UUID" else f"(i = 1)::VARCHAR::{sql_type}"

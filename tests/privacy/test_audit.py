@@ -49,6 +49,7 @@ def dropping(call):
     return {"suppressed": "'drop'"} if "drop" in call else {}
 
 
+@pytest.mark.oldest
 @pytest.mark.parametrize("method", METHODS)
 def test_a_clean_release_passes(people, method):
     people.execute(f"CREATE TABLE r AS FROM {method}")
@@ -118,6 +119,7 @@ def test_fewer_than_k_starred_rows_beside_those_left_out(wide):
     assert audit(wide)["suppressed rows"][:3] == (5, 9, True)
 
 
+@pytest.mark.oldest
 def test_a_release_that_was_written_to_a_file(wide, tmp_path, monkeypatch):
     """Columns come back with other types."""
     monkeypatch.chdir(tmp_path)
@@ -127,6 +129,7 @@ def test_a_release_that_was_written_to_a_file(wide, tmp_path, monkeypatch):
     assert failed(wide, "back") == {}
 
 
+@pytest.mark.oldest
 def test_l_and_t_of_a_kind(wards, shape):
     given = {"qids": ["a"], "sensitive": ["s", "n", "w"], "hierarchy": "'tree'"}
     raw = "SELECT {}('raw', '" + shape + "', ['s', 'n', 'w'], qids := ['a']{})"
@@ -174,6 +177,7 @@ def test_a_perturbative_release(wide):
     assert audit(wide, k=400, synthetic=6)["k"][2] is False
 
 
+@pytest.mark.oldest
 def test_names_that_the_macros_could_meet(con):
     names = ["k", "l", "t", "raw", "released", "entity", 'a"b', "select", "ü Ö", "value", "shown"]
     names += ["property", "found", "x", "synthetic", "c"]
@@ -190,6 +194,7 @@ def test_names_that_the_macros_could_meet(con):
     assert found["matching"][:3] == (0, 0, True)
 
 
+@pytest.mark.oldest
 @pytest.mark.parametrize(
     "made",
     [
@@ -218,6 +223,7 @@ def test_types(con, made, format):
     assert found["matching"][:3] == (0, 0, True)
 
 
+@pytest.mark.oldest
 def test_nothing_at_all(wide):
     wide.execute("CREATE TABLE none AS FROM r LIMIT 0; CREATE TABLE empty AS FROM people LIMIT 0")
     found = audit(wide, "none", l=1, t=1)

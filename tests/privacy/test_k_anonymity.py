@@ -45,6 +45,7 @@ def test_all_suppressed_and_nothing_at_all(stars):
     assert k(stars, "empty", "none", qids=["a"]) is None
 
 
+@pytest.mark.oldest
 def test_by_hand(con):
     con.execute("CREATE TABLE t AS SELECT i AS a, i % 2 = 0 AS b FROM range(5) AS r(i)")
     con.execute("CREATE TABLE r AS SELECT '[0, 4]' AS a, b::VARCHAR AS b FROM t")

@@ -85,6 +85,7 @@ def test_numbers_with_nulls_are_compared_as_text(wards):
     assert closeness(wards, sensitive="'n'") == pytest.approx(1 - 5 / 12)
 
 
+@pytest.mark.oldest
 def test_hierarchical_distance_by_hand(wards, shape):
     """All: x 4, y 4, z 4. Starred: z; 2/3 moves from A to B at the root's height.
     Without it: x y y, x to y at half the height and a third from B to A."""
@@ -163,6 +164,7 @@ def test_against_the_twin(con):
     holds()
 
 
+@pytest.mark.oldest
 @pytest.mark.parametrize(
     "made",
     [
@@ -184,6 +186,7 @@ def test_every_type_that_has_an_order(con, made):
     assert closeness(con) == 0.375
 
 
+@pytest.mark.oldest
 def test_a_release_in_another_type(wards):
     wards.execute("CREATE TABLE wide AS SELECT * REPLACE (n::BIGINT AS n) FROM label")
     assert closeness(wards, "wide", "'n'") == closeness(wards, sensitive="'n'")
