@@ -87,11 +87,12 @@ QUASI, SENSITIVE = ["age", "city", "sex", "born"], ["illness"]
 
 
 @pytest.mark.parametrize(
-    ("method", "ks"), [("anonymize", [1, 6]), ("dop", [6]), ("mondrian_cof", [6])]
+    ("method", "ks", "ls"),
+    [("anonymize", [1, 6], [1, 2]), ("dop", [6], [2]), ("mondrian_cof", [6], [2])],
 )
-def test_several_methods(people, method, ks):
-    found = traded(people, "people", f", method := '{method}', ks := {ks}, ls := [1, 2]")
-    assert len(found) == 2 * len(ks)
+def test_several_methods(people, method, ks, ls):
+    found = traded(people, "people", f", method := '{method}', ks := {ks}, ls := {ls}")
+    assert len(found) == len(ks) * len(ls)
     agree(people, found, "people", method, QUASI, SENSITIVE)
 
 

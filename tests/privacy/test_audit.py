@@ -198,13 +198,13 @@ def test_names_that_the_macros_could_meet(con):
 @pytest.mark.parametrize(
     "made",
     [
-        *("i::HUGEINT << 70", "i::UHUGEINT << 100", "(i / 8)::DOUBLE", "i::DECIMAL(9, 2) / 4"),
-        *(
-            "TIMESTAMP '2020-01-01' + to_hours(i)",
-            "TIMESTAMPTZ '2020-01-01 00:00:00+02' + to_hours(i)",
-        ),
-        *("TIME '00:00:00' + to_minutes(i)", "(i % 2 = 0)", "uuid_of(i)", "DATE '2020-01-01' + i"),
-        *("(i % 3)::VARCHAR::ENUM('0', '1', '2')", "if(i % 4 = 0, NULL, '{' || i % 3 || ', *}')"),
+        ["i::HUGEINT << 70", "TIMESTAMP '2020-01-01' + to_hours(i)", "i % 2 = 0"],
+        ["i::UHUGEINT << 100", "TIME '00:00:00' + to_minutes(i)", "uuid_of(i)"],
+        ["(i / 8)::DOUBLE", "DATE '2020-01-01' + i", "(i % 3)::VARCHAR::ENUM('0', '1', '2')"],
+        [
+            *("i::DECIMAL(9, 2) / 4", "TIMESTAMPTZ '2020-01-01 00:00:00+02' + to_hours(i)"),
+            "if(i % 4 = 0, NULL, '{' || i % 3 || ', *}')",
+        ],
     ],
 )
 @pytest.mark.parametrize("format", ["label", "typed"])
@@ -212,13 +212,15 @@ def test_types(con, made, format):
     con.execute(
         "CREATE MACRO uuid_of(x) AS ('00000000-0000-0000-0000-0000000000' || (10 + x % 4))::UUID"
     )
+    qids = [f"v{at}" for at in range(len(made))]
+    columns = ", ".join(f"{text} AS {name}" for name, text in zip(qids, made, strict=True))
     con.execute(
-        f"CREATE TABLE t AS SELECT {made} AS v, [i, i + 1] AS s FROM range(60)  AS made(i0), (SELECT i0::INTEGER AS i)"
+        f"CREATE TABLE t AS SELECT {columns}, [i, i + 1] AS s FROM range(60) AS made(i0), (SELECT i0::INTEGER AS i)"
     )
     con.execute(
-        f"CREATE TABLE r AS FROM mondrian('t', k := 4, qids := ['v'], keep := ['s'], format := '{format}')"
+        f"CREATE TABLE r AS FROM mondrian('t', k := 4, qids := {qids}, keep := ['s'], format := '{format}')"
     )
-    found = audit(con, "r", "t", 4, qids=["v"], keep=["s"])
+    found = audit(con, "r", "t", 4, qids=qids, keep=["s"])
     assert not [name for name, row in found.items() if row[2] is False]
     assert found["matching"][:3] == (0, 0, True)
 

@@ -10,10 +10,12 @@ from typer.testing import CliRunner
 
 from anon_sql.apps import cli
 from anon_sql.errors import AnonError
+from tests.reused import lent
 
 
 def shell(text, *arguments):
-    return CliRunner().invoke(cli.app, ["shell", *map(str, arguments)], input=text)
+    with lent(functions=False):
+        return CliRunner().invoke(cli.app, ["shell", *map(str, arguments)], input=text)
 
 
 def test_statements_and_commands(tmp_path):
