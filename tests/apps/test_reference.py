@@ -86,10 +86,10 @@ def test_every_parameter_is_explained(entry):
 
 @pytest.mark.parametrize("entry", headers.entries(), ids=lambda entry: entry.name)
 def test_the_signature_is_duckdbs(con, entry):
-    kinds, parameters = con.sql(
+    kinds, parameters = con.execute(
         "SELECT any_value(function_type), list(parameters) FROM duckdb_functions() "
         "WHERE function_name = ?",
-        params=[entry.name],
+        [entry.name],
     ).fetchall()[0]
     assert list(entry.names) in parameters
     assert (kinds == "table_macro") == entry.is_table

@@ -31,7 +31,9 @@ def test_defaults(con):
 
 
 def test_null(con):
-    assert con.sql("SELECT anon_mask(NULL), anon_mask(NULL::VARCHAR)").fetchall() == [(None, None)]
+    assert con.execute("SELECT anon_mask(NULL), anon_mask(NULL::VARCHAR)").fetchall() == [
+        (None, None)
+    ]
 
 
 def test_a_character_is_what_a_reader_sees(con):
@@ -43,7 +45,7 @@ def test_a_character_is_what_a_reader_sees(con):
 
 
 def test_other_types_by_their_text(con):
-    found = con.sql("SELECT anon_mask(1234567), anon_mask(DATE '2024-02-29', keep_right := 2)")
+    found = con.execute("SELECT anon_mask(1234567), anon_mask(DATE '2024-02-29', keep_right := 2)")
     assert found.fetchall() == [("***4567", "********29")]
 
 
@@ -51,7 +53,7 @@ def test_a_column_of_lengths_and_names_as_they_come(con):
     con.execute(
         """CREATE TABLE t AS SELECT i AS "keep, ""left"" y", 'abcdef' AS "select" FROM range(3) AS r(i)"""
     )
-    found = con.sql("""SELECT anon_mask("select", "keep, ""left"" y", 1) FROM t""").fetchall()
+    found = con.execute("""SELECT anon_mask("select", "keep, ""left"" y", 1) FROM t""").fetchall()
     assert found == [("*****f",), ("a****f",), ("ab***f",)]
 
 
