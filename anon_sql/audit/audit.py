@@ -34,7 +34,7 @@ def audit(
     shown = Compared(asked, raw, released, columns)
     given = shown.genuine() if asked.counterfeits else shown
     found = slots(*given.hashes(), given.class_of)
-    known = stems(found, list(columns.values()))
+    known = stems(found, raw, columns)
     left = None if known is None else unmatched(found, known, given.rows)
     whose = persons.whose(given, found, known if left == 0 else None)
     told = whose is not None or asked.entity is None or not given.shown

@@ -44,7 +44,7 @@ def class_values(given: Compared, name: str, whose: Marks | None) -> ClassValues
     code_of = place[np.searchsorted(every, shown, sorter=place)]
     held_of = place[np.searchsorted(every, raw, sorter=place)]
     who = None if whose is None else given.raw_marks(str(given.asked.entity))
-    groups, counts = _counted(given.class_of * len(every) + code_of, whose)
+    groups, counts = _counted(given.class_of.astype(np.int64) * len(every) + code_of, whose)
     _, often = _counted(held_of, who)
     return ClassValues(
         Spread(

@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.audit.asked import Asked
-from anon_sql.core.arrow import integers
 from anon_sql.core.labels.coverage import Coverage, Ints
 from anon_sql.core.labels.read import Bools
 from anon_sql.core.printing import printed
@@ -24,13 +23,16 @@ Marks = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Raw:
-    """n rows. values: of each quasi-identifier, an array of n. marks: a hash of each value of every
-    other column, uint64[n], 0 for NULL. ascending: whether a column ascends as it is scanned.
-    distinct: of each sensitive column structs of key (see ``Held``), mark and value; empty where no
-    order of its values is asked for."""
+    """n rows. values: of each quasi-identifier, its u different values; often: int64[u], how many
+    rows have each; places: whole numbers [n], which one each row has. marks: a hash of each value
+    of every other column, uint64[n], 0 for NULL. ascending: whether a column ascends as it is
+    scanned. distinct: of each sensitive column structs of key (see ``Held``), mark and value; empty
+    where no order of its values is asked for."""
 
     values: Mapping[str, pa.Array]
-    marks: Mapping[str, pa.Array]
+    often: Mapping[str, Ints]
+    places: Mapping[str, Ints]
+    marks: Mapping[str, Marks]
     ascending: Mapping[str, bool]
     distinct: Mapping[str, pa.StructArray]
 
@@ -44,8 +46,8 @@ class Released:
     marks: of every other column, uint64[m], class by class. looks: of the same columns."""
 
     labels: Mapping[str, pa.Array]
-    sizes: pa.Array
-    marks: Mapping[str, pa.Array]
+    sizes: Ints
+    marks: Mapping[str, Marks]
     looks: Mapping[str, "Look"]
 
     def look(self, name: str) -> "Look":
@@ -55,7 +57,8 @@ class Released:
 
 @dataclass(frozen=True)
 class Compared:
-    """n raw rows and m released rows in c classes; columns: of the quasi-identifiers by name."""
+    """n raw rows and m released rows in c classes; columns: by name, what the labels of each
+    quasi-identifier cover of its different values."""
 
     asked: Asked
     raw: Raw
@@ -64,7 +67,7 @@ class Compared:
 
     @property
     def rows(self) -> int:
-        return len(next(iter(self.columns.values())).codes)
+        return len(next(iter(self.raw.places.values())))
 
     @property
     def shown(self) -> int:
@@ -74,15 +77,14 @@ class Compared:
     def left_out(self) -> int:
         return max(self.rows + self.asked.synthetic - self.shown, 0)
 
-    @cached_property
+    @property
     def sizes(self) -> Ints:
-        sizes: Ints = integers(self.released.sizes).astype(np.int64)
-        return sizes
+        return self.released.sizes
 
     @cached_property
-    def class_of(self) -> Ints:
+    def class_of(self) -> npt.NDArray[np.int32]:
         """The class of each released row, ascending."""
-        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+        return np.repeat(np.arange(len(self.sizes), dtype=np.int32), self.sizes)
 
     @cached_property
     def starred(self) -> Bools:
@@ -91,11 +93,13 @@ class Compared:
         return starred
 
     def raw_marks(self, name: str) -> Marks:
-        return _marks(self.raw.marks, name)
+        marks: Marks = named(self.raw.marks, name)
+        return marks
 
     def marks(self, name: str) -> Marks:
         """Of the released rows, class by class."""
-        return _marks(self.released.marks, name)
+        marks: Marks = named(self.released.marks, name)
+        return marks
 
     @cached_property
     def counterfeit(self) -> Bools:
@@ -108,10 +112,8 @@ class Compared:
         """Return the same without counterfeit rows."""
         held = ~self.counterfeit
         sizes = np.bincount(self.class_of[held], minlength=len(self.sizes))
-        marks = {
-            name: values.filter(pa.array(held)) for name, values in self.released.marks.items()
-        }
-        return replace(self, released=replace(self.released, sizes=pa.array(sizes), marks=marks))
+        marks = {name: values[held] for name, values in self.released.marks.items()}
+        return replace(self, released=replace(self.released, sizes=sizes, marks=marks))
 
     def hashes(self) -> tuple[Marks, Marks]:
         """Of each raw and each released row, over the columns that both have."""
@@ -140,11 +142,6 @@ def texts_of(labels: pa.Array) -> list[str | None]:
     texts = labels if pa.types.is_string(labels.type) else printed([labels], [""])[0]
     found: list[str | None] = texts.to_pylist()
     return found
-
-
-def _marks(columns: Mapping[str, pa.Array], name: str) -> Marks:
-    marks: Marks = integers(named(columns, name))
-    return marks
 
 
 def named(columns: Mapping[str, Any], name: str) -> Any:

@@ -54,7 +54,7 @@ def _forced(found: Slots, known: Stems, persons: Marks) -> Marks | None:
     return marks
 
 
-def counted(class_of: Ints, persons: npt.NDArray[np.uint64], classes: int) -> Ints:
+def counted(class_of: npt.NDArray[np.int32], persons: npt.NDArray[np.uint64], classes: int) -> Ints:
     """Distinct persons of each class, int64[classes], from a mark for each row."""
     order = np.lexsort((persons, class_of))
     of, who = class_of[order], persons[order]

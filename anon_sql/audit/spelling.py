@@ -111,9 +111,10 @@ def unique_ends(given: Compared) -> Property:
         if not _of_numbers(column):
             continue
         said = _ranges(column)
-        ends = np.unique(np.concatenate([column.low[said], column.high[said]]))
-        often = [np.searchsorted(column.ordered, ends, side) for side in ("left", "right")]
-        single = ends[often[1] - often[0] == 1]
+        codes, place = np.unique(column.codes, return_inverse=True)
+        often = np.bincount(place, weights=given.raw.often[name], minlength=len(codes))
+        ends = np.concatenate([column.low[said], column.high[said]])
+        single = np.intersect1d(ends, codes[often == 1])
         count += len(single)
         if len(single) and example is None:
             has = said & (np.isin(column.low, single) | np.isin(column.high, single))

@@ -5,13 +5,15 @@ rows of a slot are those with its kept values, told by a 64-bit hash, and those 
 the ones that its label covers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.core.labels.coverage import Coverage, Ints, codes_of, labels_of, narrowest
+from anon_sql.audit.compared import Raw
+from anon_sql.audit.ranks import codes_of, narrowest, ranked
+from anon_sql.core.labels.coverage import Coverage, Ints, labels_of
 
 PAIRS = 2_000_000_000  # of a raw row and a class with the same kept values
 LISTED = 50_000_000  # pairs that are kept for the matching
@@ -53,8 +55,10 @@ class Stems:
     uncovered: int
 
 
-def slots(raw: npt.NDArray[np.uint64], released: npt.NDArray[np.uint64], class_of: Ints) -> Slots:
-    """raw uint64[n], released uint64[m]: hashes of kept values; class_of int64[m], ascending."""
+def slots(
+    raw: npt.NDArray[np.uint64], released: npt.NDArray[np.uint64], class_of: npt.NDArray[np.int32]
+) -> Slots:
+    """raw uint64[n], released uint64[m]: hashes of kept values; class_of int32[m], ascending."""
     from anon_sql.kernels.legal.label_cover import runs
     from anon_sql.kernels.order.hash_order import by_hash
 
@@ -68,21 +72,23 @@ def slots(raw: npt.NDArray[np.uint64], released: npt.NDArray[np.uint64], class_o
     return Slots(classes[at], capacity, first, last, rows, np.flatnonzero(new_hash[at]), order)
 
 
-def stems(found: Slots, columns: Sequence[Coverage]) -> Stems | None:
-    """None where too many rows share their kept values."""
+def stems(found: Slots, raw: Raw, columns: Mapping[str, Coverage]) -> Stems | None:
+    """None where too many rows share their kept values; columns: of the different values."""
     from anon_sql.kernels.legal.label_cover import LARGE, covered
 
     if int((found.last - found.first).sum()) > PAIRS:
         return None
-    codes, order, column = codes_of(columns), found.rows.copy(), 0
+    told = {name: ranked(each) for name, each in columns.items()}
+    codes, order, column = codes_of(raw, told), found.rows.copy(), 0
     large = found.group[(found.last - found.first)[found.group] > LARGE]
     if len(large):
-        column = narrowest(columns)
+        column = narrowest(raw, told)
     for first, last in zip(found.first[large], found.last[large], strict=True):
         part = order[first:last]
         order[first:last] = part[np.argsort(codes[part, column])]
+    labels = labels_of(list(told.values()))
     listed, rows, many, known = covered(
-        codes, order, found.first, found.last, found.classes, column, labels_of(columns), LISTED
+        codes, order, found.first, found.last, found.classes, column, labels, LISTED
     )
     whole = rows if int(many.sum()) == len(rows) else None
     return Stems(listed, whole, many, int((~known).sum()))

@@ -1,0 +1,153 @@
+"""Hold the rows of an audit while they are read: little of each, since there are many.
+
+Of the quasi-identifiers of a raw row and of the labels of a released one only a number is held:
+which of the different values it is. They are told apart by 64-bit hashes.
+"""
+
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.audit.compared import Marks, Raw, Released
+from anon_sql.core.labels.coverage import Ints
+
+Columns = Mapping[str, pa.Array]
+Hashes = Mapping[str, Marks]
+PIECES = 64  # arrays that are joined to one, so that few small ones are held
+
+
+class Numbers:
+    """A number of each row, as the rows come."""
+
+    def __init__(self) -> None:
+        self._blocks: list[npt.NDArray[Any]] = []
+        self._pieces: list[npt.NDArray[Any]] = []
+
+    def add(self, numbers: npt.NDArray[Any]) -> None:
+        """Hold the numbers of more rows."""
+        self._pieces.append(numbers)
+        if len(self._pieces) == PIECES:
+            self._blocks.append(np.concatenate(self._pieces))
+            self._pieces = []
+
+    def whole(self) -> npt.NDArray[Any]:
+        """Return the numbers of all rows and hold them no longer."""
+        held, self._blocks, self._pieces = [*self._blocks, *self._pieces], [], []
+        return np.concatenate(held)
+
+
+class Numbered:
+    """The different values of a column, or of several together, and which of them each row has."""
+
+    def __init__(self) -> None:
+        self.rows = Numbers()
+        self._values: list[pa.RecordBatch] = []
+        self._count = 0
+        self._known, self._often = np.empty(0, np.uint64), np.empty(0, np.int64)
+        self._slots = np.empty(0, np.int32)
+
+    def add(self, marks: Marks, values: pa.RecordBatch) -> None:
+        """Hold more rows; marks: a hash of each."""
+        from anon_sql.kernels.hash.numbering import number_more
+
+        if self._count + len(marks) > len(self._known):
+            self._grow(2 * (self._count + len(marks)))
+        numbers, new = number_more(marks, self._known, self._often, self._slots, self._count)
+        self._count += len(new)
+        self.rows.add(numbers.astype(np.min_scalar_type(self._count)))
+        if len(new) or not self._values:
+            self._values.append(values.take(pa.array(new)))
+
+    def _grow(self, size: int) -> None:
+        """Make room for so many values."""
+        from anon_sql.kernels.hash.numbering import number_more
+
+        known, often = self._known[: self._count], self._often
+        self._known, self._often = np.empty(size, np.uint64), np.empty(size, np.int64)
+        self._slots = np.full(1 << (2 * size).bit_length(), -1, np.int32)
+        number_more(known, self._known, self._often, self._slots, 0)
+        self._often[: self._count] = often[: self._count]
+
+    @property
+    def often(self) -> Ints:
+        """How many rows have each value, int64[values]."""
+        return self._often[: self._count].copy()
+
+    def values(self) -> dict[str, pa.Array]:
+        """Return the different values by column, in the order of their numbers."""
+        found, self._values = pa.Table.from_batches(self._values), []
+        return {name: found[name].combine_chunks() for name in found.column_names}
+
+
+class RawRows:
+    """The raw rows of an audit, as they come."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, Numbered] = {}
+        self._marks: dict[str, Numbers] = {}
+        self._lock = Lock()
+
+    def add(
+        self,
+        values: Mapping[str, pa.Array],
+        hashes: Mapping[str, Marks],
+        marks: Mapping[str, Marks],
+    ) -> None:
+        """Hold more rows. values, hashes: of each quasi-identifier; marks: hashes of each other
+        column."""
+        with self._lock:
+            for name, column in values.items():
+                batch = pa.record_batch([column], [name])
+                self._values.setdefault(name, Numbered()).add(hashes[name], batch)
+            _hold(self._marks, marks)
+
+    def raw(self, ascending: Mapping[str, bool], distinct: Mapping[str, pa.StructArray]) -> Raw:
+        """Return the rows, which are held no longer; ascending, distinct: as in ``Raw``."""
+        found = {name: self._values.pop(name) for name in list(self._values)}
+        return Raw(
+            {name: each.values()[name] for name, each in found.items()},
+            {name: each.often for name, each in found.items()},
+            {name: each.rows.whole() for name, each in found.items()},
+            {name: each.whole() for name, each in self._marks.items()},
+            ascending,
+            distinct,
+        )
+
+
+class ReleasedRows:
+    """The released rows of an audit, as they come."""
+
+    def __init__(self) -> None:
+        self._classes = Numbered()
+        self._marks: dict[str, Numbers] = {}
+        self._lock = Lock()
+
+    def add(self, labels: Columns, hashes: Hashes, marks: Hashes) -> None:
+        """Hold more rows. labels, hashes: of each quasi-identifier; marks: hashes of each other
+        column."""
+        from anon_sql.kernels.hash.hashing import mix
+
+        whole = np.zeros(len(next(iter(labels.values()))), np.uint64)
+        for name in labels:
+            whole = mix(whole, hashes[name].view(np.int64))
+        with self._lock:
+            self._classes.add(whole, pa.record_batch(list(labels.values()), list(labels)))
+            _hold(self._marks, marks)
+
+    def released(self, looks: Mapping[str, Any]) -> Released:
+        """Return the classes and rows, which are held no longer; looks: as in ``Released``."""
+        from anon_sql.kernels.hash.grouping import group
+
+        sizes = self._classes.often
+        order, _ = group(self._classes.rows.whole().astype(np.int32), len(sizes))
+        marks = {name: each.whole()[order] for name, each in self._marks.items()}
+        return Released(self._classes.values(), sizes, marks, looks)
+
+
+def _hold(held: dict[str, Numbers], marks: Mapping[str, Marks]) -> None:
+    for name, column in marks.items():
+        held.setdefault(name, Numbers()).add(column)
