@@ -7,8 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql.audit.compared import Raw
-from anon_sql.core.labels.coverage import BLOCK, Coverage
+from anon_sql.core.labels.coverage import BLOCK, Coverage, Ints
 
+Rows = slice | Ints  # positions
 Ranks = npt.NDArray[np.int32]
 
 
@@ -24,14 +25,14 @@ def ranked(column: Coverage) -> Coverage:
     )
 
 
-def codes_of(raw: Raw, columns: Mapping[str, Coverage]) -> Ranks:
-    """Return the codes of the raw rows, int32[n, d]."""
-    places = [raw.places[name] for name in columns]
+def codes_of(raw: Raw, at: Rows, columns: Mapping[str, Coverage]) -> Ranks:
+    """Return the codes of some raw rows, int32[n, d]."""
+    places = [raw.places[name][at] for name in columns]
     codes = np.empty((len(places[0]), len(places)), dtype=np.int32)
     for first in range(0, len(codes), BLOCK):  # rows that stay in the cache
         rows = slice(first, first + BLOCK)
-        for at, column in enumerate(columns.values()):
-            codes[rows, at] = column.codes[places[at][rows]]
+        for place, column in enumerate(columns.values()):
+            codes[rows, place] = column.codes[places[place][rows]]
     return codes
 
 

@@ -131,6 +131,8 @@ class ReleasedRows:
         column."""
         from anon_sql.kernels.hash.hashing import mix
 
+        if not labels:  # which is refused once all is read
+            return
         whole = np.zeros(len(next(iter(labels.values()))), np.uint64)
         for name in labels:
             whole = mix(whole, hashes[name].view(np.int64))

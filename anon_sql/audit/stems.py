@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql.audit.compared import Raw
-from anon_sql.audit.ranks import codes_of, narrowest, ranked
-from anon_sql.core.labels.coverage import Coverage, Ints, labels_of
+from anon_sql.audit.ranks import Rows, codes_of, narrowest
+from anon_sql.core.labels.coverage import Coverage, Ints
 
-PAIRS = 2_000_000_000  # of a raw row and a class with the same kept values
+Labels = tuple[Ints, ...]
 LISTED = 50_000_000  # pairs that are kept for the matching
 STEPS = 500_000_000  # looks at a row's slots in the matching
 
@@ -35,13 +35,17 @@ class Slots:
     shown: npt.NDArray[np.int32]
 
     @property
-    def more(self) -> Ints:
-        """Of each group the released rows above the raw rows."""
+    def more(self) -> int:
+        """How many released rows there are above the raw rows with their hash."""
         if not len(self.group):
-            return self.group
+            return 0
         shown = np.add.reduceat(self.capacity, self.group)
-        above: Ints = np.maximum(shown - (self.last - self.first)[self.group], 0)
-        return above
+        return int(np.maximum(shown - (self.last - self.first)[self.group], 0).sum())
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of a raw row and a slot have the same hash."""
+        return int((self.last - self.first).sum())
 
 
 @dataclass(frozen=True)
@@ -72,26 +76,25 @@ def slots(
     return Slots(classes[at], capacity, first, last, rows, np.flatnonzero(new_hash[at]), order)
 
 
-def stems(found: Slots, raw: Raw, columns: Mapping[str, Coverage]) -> Stems | None:
-    """None where too many rows share their kept values; columns: of the different values."""
+def stems(
+    found: Slots, raw: Raw, rows: Rows, columns: Mapping[str, Coverage], labels: Labels
+) -> Stems:
+    """rows: those that the slots are of; columns, labels: what ``ranked`` and ``labels_of``
+    return."""
     from anon_sql.kernels.legal.label_cover import LARGE, covered
 
-    if int((found.last - found.first).sum()) > PAIRS:
-        return None
-    told = {name: ranked(each) for name, each in columns.items()}
-    codes, order, column = codes_of(raw, told), found.rows.copy(), 0
+    codes, order, column = codes_of(raw, rows, columns), found.rows.copy(), 0
     large = found.group[(found.last - found.first)[found.group] > LARGE]
     if len(large):
-        column = narrowest(raw, told)
+        column = narrowest(raw, columns)
     for first, last in zip(found.first[large], found.last[large], strict=True):
         part = order[first:last]
         order[first:last] = part[np.argsort(codes[part, column])]
-    labels = labels_of(list(told.values()))
-    listed, rows, many, known = covered(
+    ends, listed, many, known = covered(
         codes, order, found.first, found.last, found.classes, column, labels, LISTED
     )
-    whole = rows if int(many.sum()) == len(rows) else None
-    return Stems(listed, whole, many, int((~known).sum()))
+    whole = listed if int(many.sum()) == len(listed) else None
+    return Stems(ends, whole, many, int((~known).sum()))
 
 
 def unmatched(found: Slots, known: Stems, raw_rows: int) -> int | None:
