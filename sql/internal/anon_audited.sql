@@ -75,10 +75,18 @@ __anon_looked_at AS (
         SELECT __anon_audit_look(COLUMNS(lambda __anon_c: __anon_c[:13] <> '__anon_quasi_'))
         FROM __anon_released_columns)
 ),
--- The core holds what it needs of each row while DuckDB reads it; no row is left.
+-- The core checks the call, and holds what it needs of each row while DuckDB reads it; no row is
+-- left.
 __anon_begun AS MATERIALIZED (
     SELECT __anon_audit_begin(
+        system.main.struct_pack(
+            call := __anon_call, seen := __anon_seen(__anon_raw || ' ' || __anon_released),
+            released := __anon_released, types := __anon_r.__anon_types,
+            released_types := __anon_s.__anon_types, k := __anon_r.__anon_k_given,
+            options := __anon_options),
         system.main.current_connection_id(), system.main.current_query_id()) AS __anon_reading
+    FROM
+        __anon_schema(__anon_raw, __anon_k) AS __anon_r, __anon_types(__anon_released) AS __anon_s
 ),
 __anon_raw_read AS NOT MATERIALIZED (
     SELECT system.main.any_value(__anon_row) FILTER (
@@ -107,20 +115,15 @@ __anon_released_read AS NOT MATERIALIZED (
                 UNION ALL BY NAME FROM __anon_released_columns))),
         __anon_begun
 ),
-__anon_asked_of AS (
+__anon_whole_of AS (
     SELECT system.main.struct_pack(
-        call := __anon_call, seen := __anon_seen(__anon_raw || ' ' || __anon_released),
-        released := __anon_released, types := __anon_r.__anon_types,
-        released_types := __anon_s.__anon_types, k := __anon_r.__anon_k_given,
-        options := __anon_options, distinct_values := __anon_values, ascends := __anon_ascends,
-        looks := __anon_looks, paths := __anon_path_rows,
-        time_zone := system.main.current_setting('TimeZone')) AS __anon_asked
+        distinct_values := __anon_values, ascends := __anon_ascends, looks := __anon_looks,
+        paths := __anon_path_rows,
+        time_zone := system.main.current_setting('TimeZone')) AS __anon_whole
     FROM
-        __anon_valued, __anon_ascending, __anon_looked_at,
-        __anon_schema(__anon_raw, __anon_k) AS __anon_r,
-        __anon_types(__anon_released) AS __anon_s, __anon_path_rows(__anon_hierarchy)
+        __anon_valued, __anon_ascending, __anon_looked_at, __anon_path_rows(__anon_hierarchy)
 )
 SELECT system.main.unnest(
-    __anon_audit(__anon_asked, __anon_reading, __anon_raw_row, __anon_released_row),
+    __anon_audit(__anon_reading, __anon_whole, __anon_raw_row, __anon_released_row),
     recursive := true)
-FROM __anon_begun, __anon_raw_read, __anon_released_read, __anon_asked_of;
+FROM __anon_begun, __anon_whole_of, __anon_raw_read, __anon_released_read;

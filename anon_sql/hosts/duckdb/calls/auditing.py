@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from anon_sql.audit.asked import NAME, asked
+from anon_sql.audit.asked import NAME, Asked, asked
 from anon_sql.audit.audit import audit
 from anon_sql.audit.compared import Marks
 from anon_sql.audit.properties import ROW
@@ -27,18 +27,26 @@ _ROWS = pa.list_(ROW)
 
 @dataclass
 class _Reading(intake.Held):
-    """Both relations of one audit, as far as they were read."""
+    """An audit whose relations are being read."""
 
+    asked: Asked
     raw: RawRows = field(default_factory=RawRows)
     released: ReleasedRows = field(default_factory=ReleasedRows)
 
 
 @udf("__anon_audit_begin", "BIGINT", volatile=True, owned=True)
-def begin(database: str, connections: Any, statements: Any) -> pa.Array:
-    """Return the number under which an audit holds what it reads; connections, statements: DuckDB's
-    connection and query ids."""
+def begin(database: str, calls: Any, connections: Any, statements: Any) -> pa.Array:
+    """Return the number under which an audit holds what it reads, or raise AnonError; connections,
+    statements: DuckDB's connection and query ids."""
+    told = _fields(calls)
+    scope, shown = first(told["call"]), first(told["released_types"])
+    types = {n: kind for n, kind in first(told["types"]).items() if not n.startswith(HELPER)}
+    roles = roles_of(NAME, types, scope, first(told["seen"]), first(told["released"]))
+    # k = 7 on a table with a column k is a BOOLEAN, which is refused
+    size = pa.types.is_boolean(told["k"].type) or first(told["k"])
+    given = asked(roles, types, shown, {**first(told["options"]), "k": size})
     statement = intake.Statement(database, first(connections), first(statements))
-    return pa.array([intake.hold(_Reading(statement))], pa.int64())
+    return pa.array([intake.hold(_Reading(statement, given))], pa.int64())
 
 
 @udf("__anon_audit_take", "BOOLEAN", volatile=True)
@@ -66,28 +74,26 @@ def _hashes(column: pa.Array) -> Marks:
 
 
 @udf("__anon_audit", sql_type(_ROWS), volatile=True)
-def audited(call: Any, numbers: Any, raw_row: Any, released_row: Any) -> pa.Array:
+def audited(numbers: Any, wholes: Any, raw_row: Any, released_row: Any) -> pa.Array:
     """Return the rows of an audit, or raise AnonError; the arguments are of ``__anon_audited``."""
-    told = {field.name: whole(call).field(at) for at, field in enumerate(whole(call).type)}
-    scope, shown = first(told["call"]), first(told["released_types"])
-    types = {n: kind for n, kind in first(told["types"]).items() if not n.startswith(HELPER)}
-    distinct = columns_of(told["distinct_values"])
     reading: _Reading = intake.claim(first(numbers))
     _add(reading.raw, pa.array([], raw_row.type))  # where there are no rows
     _add(reading.released, pa.array([], released_row.type))
-    roles = roles_of(NAME, types, scope, first(told["seen"]), first(told["released"]))
-    # k = 7 on a table with a column k is a BOOLEAN, which is refused
-    size = pa.types.is_boolean(told["k"].type) or first(told["k"])
-    given = asked(roles, types, shown, {**first(told["options"]), "k": size})
-    require_bound(NAME, roles.sensitive, list(distinct))
+    given, told = reading.asked, _fields(wholes)
+    distinct = columns_of(told["distinct_values"])
+    require_bound(NAME, list(given.values), list(distinct))
     paths, zone = given_paths(told["paths"]), first(told["time_zone"])
+    looks = {name: Look(**look) for name, look in first(told["looks"]).items()}
     return listed(
         audit(
             given,
             reading.raw.raw(first(told["ascends"]), distinct),
-            reading.released.released(
-                {name: Look(**look) for name, look in first(told["looks"]).items()}
-            ),
+            reading.released.released(looks),
             rows_of(paths, {**given.types, **given.values}, zone),
         )
     )
+
+
+def _fields(structs: Any) -> dict[str, Any]:
+    held = whole(structs)
+    return {column.name: held.field(at) for at, column in enumerate(held.type)}
