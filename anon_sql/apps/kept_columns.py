@@ -33,7 +33,7 @@ def unique_on_kept(
         name: np.array(integers(values.combine_chunks()))
         for name, values in zip(kept, found.columns, strict=True)
     }
-    looked = unique_at_most(share, columns, found.num_rows)
+    looked = unique_at_most(share, kept, columns.__getitem__, found.num_rows)
     if looked.passed or looked.found is None:
         return None
     rows = round(looked.found * found.num_rows)

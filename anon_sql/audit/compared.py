@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.audit.asked import Asked
+from anon_sql.audit.hashed import ALL, Hashed, Marks, Rows
 from anon_sql.core.labels.coverage import Coverage, Ints
 from anon_sql.core.labels.read import Bools
 from anon_sql.core.printing import printed
@@ -18,21 +19,19 @@ from anon_sql.core.roles import fold
 if TYPE_CHECKING:
     from anon_sql.audit.telling_columns import Look
 
-Marks = npt.NDArray[np.uint64]
-
 
 @dataclass(frozen=True)
 class Raw:
     """n rows. values: of each quasi-identifier, its u different values; often: int64[u], how many
-    rows have each; places: whole numbers [n], which one each row has. marks: a hash of each value
-    of every other column, uint64[n], 0 for NULL. ascending: whether a column ascends as it is
+    rows have each; places: whole numbers [n], which one each row has. marks: of every other column.
+    ascending: whether a column ascends as it is
     scanned. distinct: of each sensitive column structs of key (see ``Held``), mark and value; empty
     where no order of its values is asked for."""
 
     values: Mapping[str, pa.Array]
     often: Mapping[str, Ints]
     places: Mapping[str, Ints]
-    marks: Mapping[str, Marks]
+    marks: Mapping[str, Hashed]
     ascending: Mapping[str, bool]
     distinct: Mapping[str, pa.StructArray]
 
@@ -43,11 +42,11 @@ class Raw:
 @dataclass(frozen=True)
 class Released:
     """c classes. labels: of each quasi-identifier, an array of c. sizes int64[c]: rows of each.
-    marks: of every other column, uint64[m], class by class. looks: of the same columns."""
+    marks: of every other column, class by class. looks: of the same columns."""
 
     labels: Mapping[str, pa.Array]
     sizes: Ints
-    marks: Mapping[str, Marks]
+    marks: Mapping[str, Hashed]
     looks: Mapping[str, "Look"]
 
     def look(self, name: str) -> "Look":
@@ -92,14 +91,15 @@ class Compared:
         starred: Bools = np.all([column.star for column in self.columns.values()], axis=0)
         return starred
 
-    def raw_marks(self, name: str) -> Marks:
-        marks: Marks = named(self.raw.marks, name)
-        return marks
+    def raw_marks(self, name: str, rows: Rows = ALL) -> Marks:
+        """Return hashes of the values of raw rows."""
+        column: Hashed = named(self.raw.marks, name)
+        return column.at(rows)
 
-    def marks(self, name: str) -> Marks:
-        """Of the released rows, class by class."""
-        marks: Marks = named(self.released.marks, name)
-        return marks
+    def marks(self, name: str, rows: Rows = ALL) -> Marks:
+        """Return hashes of the values of released rows, class by class."""
+        column: Hashed = named(self.released.marks, name)
+        return column.at(rows)
 
     @cached_property
     def counterfeit(self) -> Bools:
@@ -112,18 +112,17 @@ class Compared:
         """Return the same without counterfeit rows."""
         held = ~self.counterfeit
         sizes = np.bincount(self.class_of[held], minlength=len(self.sizes))
-        marks = {name: values[held] for name, values in self.released.marks.items()}
+        marks = {name: column.taken(held) for name, column in self.released.marks.items()}
         return replace(self, released=replace(self.released, sizes=sizes, marks=marks))
 
-    def hashes(self) -> tuple[Marks, Marks]:
-        """Of each raw and each released row, over the columns that both have."""
-        from anon_sql.kernels.hash.hashing import mix
+    def raw_hashes(self, rows: Rows) -> Marks:
+        """Return a hash of some raw rows over the columns that both relations have."""
+        places = next(iter(self.raw.places.values()))
+        return _mixed(len(places[rows]), [self.raw_marks(n, rows) for n in self.asked.shared])
 
-        ours, theirs = (np.zeros(n, dtype=np.uint64) for n in (self.rows, self.shown))
-        for name in self.asked.shared:
-            ours = mix(ours, self.raw_marks(name).view(np.int64))
-            theirs = mix(theirs, self.marks(name).view(np.int64))
-        return ours, theirs
+    def hashes(self, rows: Rows) -> Marks:
+        """Return a hash of some released rows over the columns that both relations have."""
+        return _mixed(len(self.class_of[rows]), [self.marks(n, rows) for n in self.asked.shared])
 
     def where(self, classes: Sequence[int] | Ints) -> str | None:
         """The labels of one of these classes: the first by how it reads."""
@@ -135,6 +134,12 @@ class Compared:
         if found is None:
             return None
         return ", ".join(f"{n}: {x}" for n, x in zip(self.columns, found, strict=True))
+
+
+def _mixed(rows: int, columns: Sequence[Marks]) -> Marks:
+    from anon_sql.kernels.hash.hashing import mix
+
+    return reduce(mix, (column.view(np.int64) for column in columns), np.zeros(rows, np.uint64))
 
 
 def texts_of(labels: pa.Array) -> list[str | None]:

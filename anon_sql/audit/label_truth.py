@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from anon_sql.audit.compared import Compared, Marks
+from anon_sql.audit.compared import Compared
+from anon_sql.audit.hashed import Marks
 from anon_sql.audit.properties import MANY, Property, at_most, untold
 from anon_sql.audit.truth import Truth
 

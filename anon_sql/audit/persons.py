@@ -10,7 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.audit.compared import Compared, Marks
+from anon_sql.audit.compared import Compared
+from anon_sql.audit.hashed import Marks
 from anon_sql.audit.stems import Slots, Stems
 from anon_sql.core.labels.coverage import Ints
 

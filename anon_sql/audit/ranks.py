@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql.audit.compared import Raw
-from anon_sql.core.labels.coverage import BLOCK, Coverage, Ints
+from anon_sql.audit.hashed import Rows
+from anon_sql.core.labels.coverage import BLOCK, Coverage
 
-Rows = slice | Ints  # positions
 Ranks = npt.NDArray[np.int32]
 
 

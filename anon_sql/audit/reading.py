@@ -12,11 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.audit.compared import Marks, Raw, Released
+from anon_sql.audit.compared import Raw, Released
+from anon_sql.audit.hashed import Hashed, Marks
 from anon_sql.core.labels.coverage import Ints
 
 Columns = Mapping[str, pa.Array]
 Hashes = Mapping[str, Marks]
+FEW = 1 << 16  # different hashes up to which the rows of a column are held as numbers of them
 PIECES = 64  # arrays that are joined to one, so that few small ones are held
 
 
@@ -34,48 +36,68 @@ class Numbers:
             self._blocks.append(np.concatenate(self._pieces))
             self._pieces = []
 
+    def decode(self, known: Marks) -> None:
+        """Replace each number by what it stands for."""
+        self._blocks = [known[block] for block in self._blocks]
+        self._pieces = [known[piece] for piece in self._pieces]
+
     def whole(self) -> npt.NDArray[Any]:
         """Return the numbers of all rows and hold them no longer."""
         held, self._blocks, self._pieces = [*self._blocks, *self._pieces], [], []
         return np.concatenate(held)
 
 
-class Numbered:
+class _Known:
+    """Different hashes, numbered as they come, and how often each came."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._known, self._often = np.empty(0, np.uint64), np.empty(0, np.int64)
+        self._slots = np.empty(0, np.int32)
+
+    def add(self, marks: Marks) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
+        """Return the number of each hash, as narrow as it can be, and the positions of new ones."""
+        from anon_sql.kernels.hash.numbering import number_more
+
+        if self.count + len(marks) > len(self._known):
+            self._grow(2 * (self.count + len(marks)))
+        numbers, new = number_more(marks, self._known, self._often, self._slots, self.count)
+        self.count += len(new)
+        return numbers.astype(np.min_scalar_type(self.count)), new
+
+    def _grow(self, size: int) -> None:
+        """Make room for so many hashes."""
+        from anon_sql.kernels.hash.numbering import number_more
+
+        known, often = self.marks, self.often
+        self._known, self._often = np.empty(size, np.uint64), np.empty(size, np.int64)
+        self._slots = np.full(1 << (2 * size).bit_length(), -1, np.int32)
+        number_more(known, self._known, self._often, self._slots, 0)
+        self._often[: self.count] = often
+
+    @property
+    def marks(self) -> Marks:
+        return self._known[: self.count].copy()
+
+    @property
+    def often(self) -> Ints:
+        return self._often[: self.count].copy()
+
+
+class _Numbered:
     """The different values of a column, or of several together, and which of them each row has."""
 
     def __init__(self) -> None:
         self.rows = Numbers()
+        self.known = _Known()
         self._values: list[pa.RecordBatch] = []
-        self._count = 0
-        self._known, self._often = np.empty(0, np.uint64), np.empty(0, np.int64)
-        self._slots = np.empty(0, np.int32)
 
     def add(self, marks: Marks, values: pa.RecordBatch) -> None:
         """Hold more rows; marks: a hash of each."""
-        from anon_sql.kernels.hash.numbering import number_more
-
-        if self._count + len(marks) > len(self._known):
-            self._grow(2 * (self._count + len(marks)))
-        numbers, new = number_more(marks, self._known, self._often, self._slots, self._count)
-        self._count += len(new)
-        self.rows.add(numbers.astype(np.min_scalar_type(self._count)))
+        numbers, new = self.known.add(marks)
+        self.rows.add(numbers)
         if len(new) or not self._values:
             self._values.append(values.take(pa.array(new)))
-
-    def _grow(self, size: int) -> None:
-        """Make room for so many values."""
-        from anon_sql.kernels.hash.numbering import number_more
-
-        known, often = self._known[: self._count], self._often
-        self._known, self._often = np.empty(size, np.uint64), np.empty(size, np.int64)
-        self._slots = np.full(1 << (2 * size).bit_length(), -1, np.int32)
-        number_more(known, self._known, self._often, self._slots, 0)
-        self._often[: self._count] = often[: self._count]
-
-    @property
-    def often(self) -> Ints:
-        """How many rows have each value, int64[values]."""
-        return self._often[: self._count].copy()
 
     def values(self) -> dict[str, pa.Array]:
         """Return the different values by column, in the order of their numbers."""
@@ -83,12 +105,34 @@ class Numbered:
         return {name: found[name].combine_chunks() for name in found.column_names}
 
 
+class _Marked:
+    """The hashes of a column, as the rows come."""
+
+    def __init__(self) -> None:
+        self._rows = Numbers()
+        self._known: _Known | None = _Known()
+
+    def add(self, marks: Marks) -> None:
+        """Hold more rows."""
+        if self._known is None:
+            self._rows.add(marks)
+            return
+        self._rows.add(self._known.add(marks)[0])
+        if self._known.count > FEW:
+            self._rows.decode(self._known.marks)
+            self._known = None
+
+    def hashed(self) -> Hashed:
+        """Return all rows and hold them no longer."""
+        return Hashed(self._rows.whole(), None if self._known is None else self._known.marks)
+
+
 class RawRows:
     """The raw rows of an audit, as they come."""
 
     def __init__(self) -> None:
-        self._values: dict[str, Numbered] = {}
-        self._marks: dict[str, Numbers] = {}
+        self._values: dict[str, _Numbered] = {}
+        self._marks: dict[str, _Marked] = {}
         self._lock = Lock()
 
     def add(
@@ -102,7 +146,7 @@ class RawRows:
         with self._lock:
             for name, column in values.items():
                 batch = pa.record_batch([column], [name])
-                self._values.setdefault(name, Numbered()).add(hashes[name], batch)
+                self._values.setdefault(name, _Numbered()).add(hashes[name], batch)
             _hold(self._marks, marks)
 
     def raw(self, ascending: Mapping[str, bool], distinct: Mapping[str, pa.StructArray]) -> Raw:
@@ -110,9 +154,9 @@ class RawRows:
         found = {name: self._values.pop(name) for name in list(self._values)}
         return Raw(
             {name: each.values()[name] for name, each in found.items()},
-            {name: each.often for name, each in found.items()},
+            {name: each.known.often for name, each in found.items()},
             {name: each.rows.whole() for name, each in found.items()},
-            {name: each.whole() for name, each in self._marks.items()},
+            {name: each.hashed() for name, each in self._marks.items()},
             ascending,
             distinct,
         )
@@ -122,8 +166,8 @@ class ReleasedRows:
     """The released rows of an audit, as they come."""
 
     def __init__(self) -> None:
-        self._classes = Numbered()
-        self._marks: dict[str, Numbers] = {}
+        self._classes = _Numbered()
+        self._marks: dict[str, _Marked] = {}
         self._lock = Lock()
 
     def add(self, labels: Columns, hashes: Hashes, marks: Hashes) -> None:
@@ -144,12 +188,12 @@ class ReleasedRows:
         """Return the classes and rows, which are held no longer; looks: as in ``Released``."""
         from anon_sql.kernels.hash.grouping import group
 
-        sizes = self._classes.often
+        sizes = self._classes.known.often
         order, _ = group(self._classes.rows.whole().astype(np.int32), len(sizes))
-        marks = {name: each.whole()[order] for name, each in self._marks.items()}
+        marks = {name: each.hashed().taken(order) for name, each in self._marks.items()}
         return Released(self._classes.values(), sizes, marks, looks)
 
 
-def _hold(held: dict[str, Numbers], marks: Mapping[str, Marks]) -> None:
+def _hold(held: dict[str, _Marked], marks: Hashes) -> None:
     for name, column in marks.items():
-        held.setdefault(name, Numbers()).add(column)
+        held.setdefault(name, _Marked()).add(column)

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql.audit.compared import Raw
-from anon_sql.audit.ranks import Rows, codes_of, narrowest
+from anon_sql.audit.hashed import Rows
+from anon_sql.audit.ranks import codes_of, narrowest
 from anon_sql.core.labels.coverage import Coverage, Ints
 
 Labels = tuple[Ints, ...]

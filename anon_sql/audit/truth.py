@@ -4,18 +4,21 @@ A released row and the raw rows that it may stem from have the same kept values.
 divided by a hash of these, and memory is that of a part.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from anon_sql.audit import persons
-from anon_sql.audit.compared import Compared, Marks
-from anon_sql.audit.ranks import Rows, ranked
+from anon_sql.audit.compared import Compared
+from anon_sql.audit.hashed import Marks, Rows
+from anon_sql.audit.ranks import ranked
 from anon_sql.audit.stems import Slots, Stems, slots, stems, unmatched
 from anon_sql.core.labels.coverage import Ints, labels_of
 
 PAIRS = 2_000_000_000  # of a raw row and a class with the same kept values
-ROWS = 2_000_000  # of a part, unless more have one hash
+ROWS = 1_000_000  # of a part, unless more have one hash
 
 
 @dataclass
@@ -42,44 +45,60 @@ class Truth:
 
 def truth(given: Compared) -> Truth:
     """Compare all rows."""
-    hashes, told, pairs = given.hashes(), Truth(), 0
-    count = _parts(max(given.rows, given.shown))
-    for at in range(count):
-        part = _Part(given, hashes, at, count)
-        told.more, pairs = told.more + part.slots.more, pairs + part.slots.pairs
-    told.many = pairs > PAIRS
-    if told.many:
-        return told
+    told, pairs = Truth(), 0
     if given.asked.entity is not None and not persons.shows(given):
         told.holders, told.whose = [], np.empty(given.shown, np.uint64)
     columns = {name: ranked(column) for name, column in given.columns.items()}
     labels = labels_of(list(columns.values()))
-    for at in range(count):
-        part = part if count == 1 else _Part(given, hashes, at, count)
-        known = stems(part.slots, given.raw, part.raw, columns, labels)
-        _add(told, part.slots, known)
-        _add_persons(told, given, part, known)
+    for raw, released in _parts(given):
+        part = _Part(given, raw, released)
+        told.more, pairs = told.more + part.slots.more, pairs + part.slots.pairs
+        told.many = pairs > PAIRS
+        if not told.many:
+            known = stems(part.slots, given.raw, part.raw, columns, labels)
+            _add(told, part.slots, known)
+            _add_persons(told, given, part, known)
+    if told.many:
+        told.holders = told.whose = None
     return told
 
 
-def _parts(rows: int) -> int:
+def _parts(given: Compared) -> Iterator[tuple[Rows, Rows]]:
+    """Yield the places of the raw and of the released rows whose hashes end alike."""
+    parts = _count(max(given.rows, given.shown))
+    sides = [_divided(given.raw_hashes, given.rows, parts)]
+    sides.append(_divided(given.hashes, given.shown, parts))
+    for at in range(parts):
+        raw, released = (order[starts[at] : starts[at + 1]] for order, starts in sides)
+        yield raw, released
+
+
+def _count(rows: int) -> int:
     """Return into how many parts so many rows are divided, a power of two up to 256."""
     return min(1 << (max(rows - 1, 0) // ROWS).bit_length(), 256)
 
 
+def _divided(
+    hashes: Callable[[Rows], Marks], rows: int, parts: int
+) -> tuple[npt.NDArray[np.int32], Ints]:
+    """Return the rows part by part, ascending in each, and where the parts start."""
+    from anon_sql.kernels.hash.grouping import group
+
+    part = np.empty(rows, np.int32)
+    for first in range(0, rows, ROWS):
+        some = slice(first, first + ROWS)
+        part[some] = hashes(some) & np.uint64(parts - 1)
+    found: tuple[npt.NDArray[np.int32], Ints] = group(part, parts)
+    return found
+
+
 class _Part:
-    """The rows of both relations whose hash ends in ``at``: their places and slots."""
+    """Some rows of both relations: their places and slots."""
 
-    def __init__(self, given: Compared, hashes: tuple[Marks, Marks], at: int, parts: int) -> None:
-        self.raw, self.released = (_rows(side, at, parts) for side in hashes)
-        ours, theirs = hashes[0][self.raw], hashes[1][self.released]
-        self.slots = slots(ours, theirs, given.class_of[self.released])
-
-
-def _rows(hashes: Marks, at: int, parts: int) -> Rows:
-    if parts == 1:
-        return slice(None)
-    return np.flatnonzero((hashes.astype(np.uint8) & np.uint8(parts - 1)) == at)
+    def __init__(self, given: Compared, raw: Rows, released: Rows) -> None:
+        self.raw, self.released = raw, released
+        ours, theirs = given.raw_hashes(raw), given.hashes(released)
+        self.slots = slots(ours, theirs, given.class_of[released])
 
 
 def _add(told: Truth, found: Slots, known: Stems) -> None:
@@ -97,7 +116,7 @@ def _add_persons(told: Truth, given: Compared, part: _Part, known: Stems) -> Non
     if known.rows is None:
         told.holders = told.whose = None
         return
-    who = given.raw_marks(str(given.asked.entity))[part.raw]
+    who = given.raw_marks(str(given.asked.entity), part.raw)
     told.holders.append(persons.holders(part.slots, known, who))
     if told.whose is None or told.left != 0:  # forced() takes slots that all have raw rows
         told.whose = None

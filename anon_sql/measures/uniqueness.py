@@ -1,6 +1,6 @@
 """Count the rows that are unique on several columns together, and find the columns that do most."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -88,28 +88,33 @@ def counts(hashes: Hashes) -> tuple[int, int]:
     return int(single.sum()), int(differs.sum()) + min(len(hashes), 1)
 
 
-def unique_together(columns: Mapping[str, Hashes]) -> tuple[int, list[Step]]:
+def unique_together(
+    names: Sequence[str], hashes_of: Callable[[str], Hashes]
+) -> tuple[int, list[Step]]:
     """Return the number of rows that are unique on all columns, and the columns that do most of it.
 
-    columns: a hash of each value, uint64[n]. They are added one by one, each the one that leaves
-    most rows unique (among equals most combinations of values, then the first), until ``MOST`` of
-    the rows that all columns single out are reached, or ``FEW`` columns.
+    hashes_of: a hash of each value of a column, uint64[n]. Columns are added one by one, each the
+    one that leaves most rows unique (among equals most combinations of values, then the first),
+    until ``MOST`` of the rows that all columns single out are reached, or ``FEW`` columns.
     """
-    if not columns:
+    if not names:
         return 0, []
     from anon_sql.kernels.hash.hashing import mix
 
-    hashes = {name: values.view(np.int64) for name, values in columns.items()}
-    known = np.zeros(len(next(iter(hashes.values()))), dtype=np.uint64)
-    total, _ = counts(reduce(mix, hashes.values(), known))
+    def beside(known: Hashes, name: str) -> Hashes:
+        mixed: Hashes = mix(known, hashes_of(name).view(np.int64))
+        return mixed
+
+    known = np.zeros(len(hashes_of(names[0])), dtype=np.uint64)
+    total, _ = counts(reduce(beside, names, known))
     steps: list[Step] = []
     while total and len(steps) < FEW and (not steps or steps[-1].rows < MOST * total):
         chosen = {step.column for step in steps}
-        found = {n: counts(mix(known, own)) for n, own in hashes.items() if n not in chosen}
+        found = {name: counts(beside(known, name)) for name in names if name not in chosen}
         if not found:
             break
         best = max(found, key=lambda name: found[name])
-        known = mix(known, hashes[best])
+        known = beside(known, best)
         steps.append(Step(best, found[best][0]))
     return total, steps
 

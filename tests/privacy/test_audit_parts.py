@@ -2,7 +2,7 @@
 
 import pytest
 
-from anon_sql.audit import truth
+from anon_sql.audit import class_values, reading, truth
 
 
 @pytest.fixture
@@ -35,6 +35,8 @@ def test_parts(stays, monkeypatch, released, rows, kept):
     )
     whole = stays.sql(sql).fetchall()
     monkeypatch.setattr(truth, "ROWS", rows)
+    monkeypatch.setattr(class_values, "BLOCK", rows)
+    monkeypatch.setattr(reading, "FEW", rows // 2)
     assert stays.sql(sql).fetchall() == whole
     found = {row[0]: row[2] for row in whole}
     for name in ("kept values", "labels", "raw rows", "matching"):
@@ -43,4 +45,4 @@ def test_parts(stays, monkeypatch, released, rows, kept):
 
 def test_number_of_parts(monkeypatch):
     monkeypatch.setattr(truth, "ROWS", 100)
-    assert [truth._parts(rows) for rows in (0, 1, 100, 101, 250, 10**9)] == [1, 1, 1, 2, 4, 256]
+    assert [truth._count(rows) for rows in (0, 1, 100, 101, 250, 10**9)] == [1, 1, 1, 2, 4, 256]

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from anon_sql.audit.asked import NAME, Asked, asked
 from anon_sql.audit.audit import audit
-from anon_sql.audit.compared import Marks
+from anon_sql.audit.hashed import Marks
 from anon_sql.audit.properties import ROW
 from anon_sql.audit.reading import RawRows, ReleasedRows
 from anon_sql.audit.telling_columns import Look
