@@ -50,13 +50,19 @@ def class_values(given: Compared, name: str, whose: Marks | None) -> ClassValues
     code_of, held_of = (
         place[np.searchsorted(every, known, sorter=place)] for known in (shown_marks, raw_marks)
     )
-    who = None if whose is None else given.raw_marks(str(given.asked.entity))
     found = []
     for rows in _blocks(given.sizes):
         codes = given.class_of[rows].astype(np.int64) * len(every) + code_of[shown_places[rows]]
         found.append(_counted(codes, None if whose is None else whose[rows]))
     groups, counts = (np.concatenate(column) for column in zip(*found, strict=True))
-    _, often = _counted(held_of[raw_places], who)
+    if whose is None:
+        often = np.zeros(len(keys), np.int64)
+        for first in range(0, given.rows, BLOCK):
+            codes = held_of[raw_places[first : first + BLOCK]]
+            often += np.bincount(codes, minlength=len(keys))
+    else:
+        who = given.raw_marks(str(given.asked.entity))
+        _, often = _counted(held_of[raw_places], who)
     return ClassValues(
         Spread(
             groups // len(every), groups % len(every), pa.concat_arrays([keys, unknown]), counts

@@ -19,32 +19,34 @@ from anon_sql.core.labels.coverage import Ints
 Columns = Mapping[str, pa.Array]
 Hashes = Mapping[str, Marks]
 FEW = 1 << 16  # different hashes up to which the rows of a column are held as numbers of them
-PIECES = 64  # arrays that are joined to one, so that few small ones are held
 
 
-class Numbers:
+class _Numbers:
     """A number of each row, as the rows come."""
 
     def __init__(self) -> None:
-        self._blocks: list[npt.NDArray[Any]] = []
-        self._pieces: list[npt.NDArray[Any]] = []
+        self._held: npt.NDArray[Any] = np.empty(0, np.uint8)
+        self._rows = 0
 
     def add(self, numbers: npt.NDArray[Any]) -> None:
-        """Hold the numbers of more rows."""
-        self._pieces.append(numbers)
-        if len(self._pieces) == PIECES:
-            self._blocks.append(np.concatenate(self._pieces))
-            self._pieces = []
+        """Hold the numbers of more rows, in a type that is wide enough for all."""
+        self._held = self._held.astype(
+            np.promote_types(self._held.dtype, numbers.dtype), copy=False
+        )
+        end = self._rows + len(numbers)
+        if end > len(self._held):  # in place, and little more than is needed
+            self._held.resize(end + end // 8, refcheck=False)
+        self._held[self._rows : end] = numbers
+        self._rows = end
 
     def decode(self, known: Marks) -> None:
         """Replace each number by what it stands for."""
-        self._blocks = [known[block] for block in self._blocks]
-        self._pieces = [known[piece] for piece in self._pieces]
+        self._held = known[self.whole()]
 
     def whole(self) -> npt.NDArray[Any]:
-        """Return the numbers of all rows and hold them no longer."""
-        held, self._blocks, self._pieces = [*self._blocks, *self._pieces], [], []
-        return np.concatenate(held)
+        """Return the numbers of all rows."""
+        self._held.resize(self._rows, refcheck=False)
+        return self._held
 
 
 class _Known:
@@ -88,7 +90,7 @@ class _Numbered:
     """The different values of a column, or of several together, and which of them each row has."""
 
     def __init__(self) -> None:
-        self.rows = Numbers()
+        self.rows = _Numbers()
         self.known = _Known()
         self._values: list[pa.RecordBatch] = []
 
@@ -109,7 +111,7 @@ class _Marked:
     """The hashes of a column, as the rows come."""
 
     def __init__(self) -> None:
-        self._rows = Numbers()
+        self._rows = _Numbers()
         self._known: _Known | None = _Known()
 
     def add(self, marks: Marks) -> None:
@@ -135,12 +137,7 @@ class RawRows:
         self._marks: dict[str, _Marked] = {}
         self._lock = Lock()
 
-    def add(
-        self,
-        values: Mapping[str, pa.Array],
-        hashes: Mapping[str, Marks],
-        marks: Mapping[str, Marks],
-    ) -> None:
+    def add(self, values: Columns, hashes: Hashes, marks: Hashes) -> None:
         """Hold more rows. values, hashes: of each quasi-identifier; marks: hashes of each other
         column."""
         with self._lock:
@@ -151,7 +148,7 @@ class RawRows:
 
     def raw(self, ascending: Mapping[str, bool], distinct: Mapping[str, pa.StructArray]) -> Raw:
         """Return the rows, which are held no longer; ascending, distinct: as in ``Raw``."""
-        found = {name: self._values.pop(name) for name in list(self._values)}
+        found, self._values = self._values, {}
         return Raw(
             {name: each.values()[name] for name, each in found.items()},
             {name: each.known.often for name, each in found.items()},
@@ -188,10 +185,12 @@ class ReleasedRows:
         """Return the classes and rows, which are held no longer; looks: as in ``Released``."""
         from anon_sql.kernels.hash.grouping import group
 
-        sizes = self._classes.known.often
-        order, _ = group(self._classes.rows.whole().astype(np.int32), len(sizes))
-        marks = {name: each.hashed().taken(order) for name, each in self._marks.items()}
-        return Released(self._classes.values(), sizes, marks, looks)
+        classes, self._classes = self._classes, _Numbered()
+        sizes = classes.known.often
+        order, _ = group(classes.rows.whole().astype(np.int32), len(sizes))
+        names = list(self._marks)
+        marks = {name: self._marks.pop(name).hashed().taken(order) for name in names}
+        return Released(classes.values(), sizes, marks, looks)
 
 
 def _hold(held: dict[str, _Marked], marks: Hashes) -> None:
