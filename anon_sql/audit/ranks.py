@@ -2,27 +2,36 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from anon_sql.audit.compared import Raw
 from anon_sql.audit.hashed import Rows
-from anon_sql.core.labels.coverage import BLOCK, Coverage
+from anon_sql.core.labels.coverage import BLOCK, Coverage, Ints
 
 Ranks = npt.NDArray[np.int32]
 
 
 def ranked(column: Coverage) -> Coverage:
-    """Return the same with the place of each code among the different ones, ascending, as code."""
-    codes, places = np.unique(column.codes, return_inverse=True)
+    """Return the same with the place of each code among the different ones, ascending, as code;
+    codes, low, high, start, end: int32."""
+    new = np.append(True, column.ordered[1:] != column.ordered[:-1])[: len(column.ordered)]
+    codes = column.ordered[new]
     return replace(
         column,
-        codes=places.reshape(-1),
-        low=np.searchsorted(codes, column.low),
-        high=np.searchsorted(codes, column.high, "right") - 1,
+        codes=_narrow(np.searchsorted(codes, column.codes)),
+        low=_narrow(np.searchsorted(codes, column.low)),
+        high=_narrow(np.searchsorted(codes, column.high, "right") - 1),
+        start=_narrow(column.start),
+        end=_narrow(column.end),
         flat=np.searchsorted(codes, column.flat),
     )
+
+
+def _narrow(numbers: Ints) -> Any:
+    return numbers.astype(np.int32)
 
 
 def codes_of(raw: Raw, at: Rows, columns: Mapping[str, Coverage]) -> Ranks:

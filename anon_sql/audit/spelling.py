@@ -111,10 +111,11 @@ def unique_ends(given: Compared) -> Property:
         if not _of_numbers(column):
             continue
         said = _ranges(column)
-        codes, place = np.unique(column.codes, return_inverse=True)
-        often = np.bincount(place, weights=given.raw.often[name], minlength=len(codes))
-        ends = np.concatenate([column.low[said], column.high[said]])
-        single = np.intersect1d(ends, codes[often == 1])
+        ends = np.unique(np.concatenate([column.low[said], column.high[said]]))
+        held = np.isin(column.codes, ends)
+        places = np.searchsorted(ends, column.codes[held])
+        often = np.bincount(places, given.raw.often[name][held], minlength=len(ends))
+        single = ends[often == 1]
         count += len(single)
         if len(single) and example is None:
             has = said & (np.isin(column.low, single) | np.isin(column.high, single))

@@ -9,7 +9,7 @@ from anon_sql.kernels.legal.label_cover import LARGE, covered, runs
 from anon_sql.kernels.legal.matching_rows import matching_rows
 
 
-def labels(rng, classes, columns):
+def labels(rng, classes, columns, kind=np.int32):
     """Ranges in the even columns, sets in the odd ones, as low, high, start, end, flat."""
     low = rng.integers(0, 5, (classes, columns))
     high = low + rng.integers(0, 4, (classes, columns))
@@ -20,7 +20,8 @@ def labels(rng, classes, columns):
             start[at, column], end[at, column] = len(flat), len(flat) + len(members)
             low[at, column], high[at, column] = members[0], members[-1]
             flat += members
-    return low, high, start, end, np.array(flat, dtype=np.int64)
+    ends = (each.astype(kind) for each in (low, high, start, end))
+    return *ends, np.array(flat, dtype=np.int64)
 
 
 def covers(code, at, given):
@@ -65,7 +66,7 @@ def test_weights_of_matching_rows(column):
     rng = np.random.default_rng(column)
     codes, weights = rng.integers(0, 8, (40, 3)), rng.integers(1, 9, 40)
     codes = codes[np.argsort(codes[:, column])]
-    given = labels(rng, 12, 3)
+    given = labels(rng, 12, 3, np.int64)
     expected = [
         sum(int(w) for code, w in zip(codes, weights, strict=True) if covers(code, at, given))
         for at in range(12)
