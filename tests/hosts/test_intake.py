@@ -83,7 +83,7 @@ def test_more_rows_than_there_may_be(number):
 
 def test_nobody_gets_an_intake_twice(number):
     intake.claim(number)
-    with pytest.raises(AnonError, match="a release must find the rows it has read"):
+    with pytest.raises(AnonError, match="a statement must find the rows it has read"):
         intake.claim(number)
 
 
@@ -126,6 +126,23 @@ def test_a_statement_that_fails_while_it_reads_is_forgotten_at_the_next(con):
     assert len(set(intake._open) - before) == 1
     con.execute("CREATE TABLE t AS SELECT 1 AS n")
     con.sql("FROM rayden('t', k := 1, qids := ['n'])").fetchall()
+    assert set(intake._open) == before
+
+
+def test_an_audit_leaves_nothing_behind(con):
+    before = set(intake._open)
+    con.execute(
+        "CREATE TABLE t AS SELECT i % 7 AS n, i AS w FROM range(5000) r(i); "
+        "CREATE TABLE r AS SELECT '[0, 6]' AS n, w FROM t; "
+        "CREATE VIEW v AS SELECT n, if(w < 4900, w, error('read no further')) AS w FROM t"
+    )
+    one = "FROM audit('t', 'r', 5, qids := ['n'], keep := ['w'])"
+    found = con.sql(one).fetchall()
+    assert sorted(con.sql(f"{one} UNION ALL {one}").fetchall()) == sorted(found * 2)
+    assert set(intake._open) == before
+    with pytest.raises(duckdb.Error, match="read no further"):
+        con.sql(one.replace("'t'", "'v'")).fetchall()
+    assert con.sql(one).fetchall() == found
     assert set(intake._open) == before
 
 
