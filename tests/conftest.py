@@ -4,6 +4,7 @@ import signal
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -18,6 +19,7 @@ SLOW = {  # folders and files whose every test is slow; others are marked one by
     *("apps/shell/test_terminal.py", "methods/generators/test_ctgan.py", "test_papers.py"),
     *("hosts/spark", "apps/dbt/test_dbt_incremental.py"),
 }
+ONE_PROCESS = {"hosts/spark"}  # folders whose files share what takes long to start
 QUICK = {  # likewise, but a test that is marked slow is not quick
     *("core", "hierarchy", "kernels", "methods", "pseudonym", "reader", "suggest"),
     *("measure/test_cavg.py", "measure/test_dm.py", "measure/test_utility.py"),
@@ -77,6 +79,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if not item.get_closest_marker("slow"):
             for group in _groups(item.path):
                 item.add_marker(group)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give all files of a folder in ``ONE_PROCESS`` to one process of ``--dist loadfile``."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file: str = super()._split_scope(nodeid)
+            return next((folder for folder in ONE_PROCESS if f"/{folder}/" in file), file)
+
+    return Scheduling(config, log)
 
 
 @cache
