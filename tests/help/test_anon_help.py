@@ -63,14 +63,14 @@ def test_the_help_of_one(con):
     assert said["example"] == "SELECT gower_ranges('people', ['age', 'city']);"
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_nothing_of_a_header_is_lost(con, name):
+def test_nothing_of_a_header_is_lost(con):
     """Every word of the file's comment stands in some part of the help."""
-    (file,) = [file for file in sql_files() if file.name == name]
-    words = " ".join(" ".join(row) for row in con.execute(f"FROM anon_help('{name}')").fetchall())
-    assert set(file.header.replace(":", " ").split()) - {"Returns", "Errors", "Example"} <= set(
-        words.replace(":", " ").split()
-    )
+    for file in sql_files():
+        if file.public:
+            rows = con.execute(f"FROM anon_help('{file.name}')").fetchall()
+            said = " ".join(" ".join(row) for row in rows).replace(":", " ").split()
+            words = set(file.header.replace(":", " ").split())
+            assert words - {"Returns", "Errors", "Example"} <= set(said), file.name
 
 
 def test_names_are_as_duckdb_compares_them(con):

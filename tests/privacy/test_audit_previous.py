@@ -72,6 +72,7 @@ def test_what_it_refuses(twice):
     assert fails(twice, audit.format("['may']")).startswith(
         "composition: at least one sensitive column is needed"
     )
-    assert fails(twice, audit.format("['may'], previous_share := 2")) == (
+    share = "['may'], sensitive := ['illness'], previous_share := 2"
+    assert fails(twice, audit.format(share)) == (
         "audit: previous_share must be a number of at least 0 and at most 1, got 2"
     )
