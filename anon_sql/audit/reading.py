@@ -133,6 +133,7 @@ class RawRows:
     """The raw rows of an audit, as they come."""
 
     def __init__(self) -> None:
+        self.rows = 0  # whoever adds some counts them
         self._values: dict[str, _Numbered] = {}
         self._marks: dict[str, _Marked] = {}
         self._lock = Lock()
@@ -163,6 +164,7 @@ class ReleasedRows:
     """The released rows of an audit, as they come."""
 
     def __init__(self) -> None:
+        self.rows = 0  # whoever adds some counts them
         self._classes = _Numbered()
         self._marks: dict[str, _Marked] = {}
         self._lock = Lock()

@@ -9,7 +9,7 @@ import pytest
 
 from anon_sql.core.workers import Workers
 from anon_sql.errors import AnonError
-from anon_sql.hosts.duckdb import intake
+from anon_sql.hosts.duckdb import intake, memory
 from anon_sql.hosts.duckdb.intake import Statement
 from anon_sql.pipeline.request import Request
 from tests.sentence import fails
@@ -144,6 +144,21 @@ def test_an_audit_leaves_nothing_behind(con):
         con.sql(one.replace("'t'", "'v'")).fetchall()
     assert con.sql(one).fetchall() == found
     assert set(intake._open) == before
+
+
+def test_an_audit_of_more_rows_than_fit_into_memory(con, monkeypatch):
+    con.execute(
+        "CREATE TABLE t AS SELECT i % 7 AS n, i AS w FROM range(5000) r(i); "
+        "CREATE TABLE r AS SELECT '[0, 6]' AS n, w FROM t"
+    )
+    one = "FROM audit('t', 'r', 5, qids := ['n'], keep := ['w'])"
+    monkeypatch.setattr(memory, "audited_rows", lambda *columns: 5000 if columns == (1, 1) else 0)
+    assert len(con.sql(one).fetchall()) == 17
+    monkeypatch.setattr(memory, "audited_rows", lambda *_: 4999)
+    assert fails(con, one) == (
+        "audit: the rows must fit into memory, got more than 4,999 of one table; "
+        "run it where more memory is free"
+    )
 
 
 def test_two_releases_in_one_statement(con):

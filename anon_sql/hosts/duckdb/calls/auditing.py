@@ -14,7 +14,8 @@ from anon_sql.audit.reading import RawRows, ReleasedRows
 from anon_sql.audit.telling_columns import Look
 from anon_sql.core.arrow import first, integers, plain, whole
 from anon_sql.core.hierarchy.rows import rows_of
-from anon_sql.hosts.duckdb import intake
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb import intake, memory
 from anon_sql.hosts.duckdb.calls.binding import HELPER
 from anon_sql.hosts.duckdb.calls.column_lists import columns_of, listed
 from anon_sql.hosts.duckdb.calls.taking import given_paths, named
@@ -27,9 +28,10 @@ _ROWS = pa.list_(ROW)
 
 @dataclass
 class _Reading(intake.Held):
-    """An audit whose relations are being read."""
+    """An audit whose relations are being read; most: rows of each that fit into memory."""
 
     asked: Asked
+    most: int
     raw: RawRows = field(default_factory=RawRows)
     released: ReleasedRows = field(default_factory=ReleasedRows)
 
@@ -46,15 +48,28 @@ def begin(database: str, calls: Any, connections: Any, statements: Any) -> pa.Ar
     size = pa.types.is_boolean(told["k"].type) or first(told["k"])
     given = asked(roles, types, shown, {**first(told["options"]), "k": size})
     statement = intake.Statement(database, first(connections), first(statements))
-    return pa.array([intake.hold(_Reading(statement, given))], pa.int64())
+    most = memory.audited_rows(len(given.types), len(given.shared) + len(given.added))
+    return pa.array([intake.hold(_Reading(statement, given, most))], pa.int64())
 
 
 @udf("__anon_audit_take", "BOOLEAN", volatile=True)
 def take(numbers: Any, released: Any, rows: Any) -> pa.Array:
-    """Hold rows, structs of one relation; return false for each."""
+    """Hold rows, structs of one relation; return false for each.
+
+    Raises AnonError for more rows than fit into memory, and holds none any longer.
+    """
     if len(rows):
-        reading = intake.held(first(numbers))
-        _add(reading.released if first(released) else reading.raw, whole(rows))
+        reading: _Reading = intake.held(first(numbers))
+        side = reading.released if first(released) else reading.raw
+        _add(side, whole(rows))
+        if side.rows > reading.most:
+            reading.raw, reading.released = RawRows(), ReleasedRows()
+            raise AnonError(
+                NAME,
+                "the rows must fit into memory",
+                f"more than {reading.most:,} of one table",
+                "run it where more memory is free",
+            )
     return pa.array(np.zeros(len(rows), np.bool_))
 
 
@@ -64,6 +79,7 @@ def _add(side: RawRows | ReleasedRows, rows: pa.StructArray) -> None:
     values = {n: v for n, v in named(columns, _QUASI).items() if n != _ZERO}
     hashes = {name: _hashes(column) for name, column in named(columns, _MARK).items()}
     own = {name: hashes.pop(_QUASI + name) for name in values}
+    side.rows += len(rows)
     side.add(values, own, {n: v for n, v in hashes.items() if not n.startswith(HELPER)})
 
 
