@@ -1,6 +1,9 @@
 """Calls of the command line, for the tests of what it prints and writes."""
 
-from typer.testing import CliRunner
+from functools import cache
+
+from click.testing import CliRunner
+from typer.main import get_command
 
 from anon_sql.apps import cli
 from tests.reused import lent
@@ -10,8 +13,14 @@ def run(*arguments, **environment):
     """The result of ``anon-sql`` with these arguments."""
     with lent(functions="MACRO" in f"{arguments}"):
         return CliRunner(env={"COLUMNS": "200"} | environment).invoke(
-            cli.app, [str(a) for a in arguments]
+            command(), [str(a) for a in arguments]
         )
+
+
+@cache
+def command():
+    """The command line as click takes it; typer would make it anew for each call."""
+    return get_command(cli.app)
 
 
 def refused(*arguments):

@@ -4,6 +4,7 @@ import signal
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -18,6 +19,7 @@ SLOW = {  # folders and files whose every test is slow; others are marked one by
     *("apps/shell/test_terminal.py", "methods/generators/test_ctgan.py", "test_papers.py"),
     *("hosts/spark", "apps/dbt/test_dbt_incremental.py"),
 }
+ONE_PROCESS = {"hosts/spark"}  # folders whose files share what takes long to start
 QUICK = {  # likewise, but a test that is marked slow is not quick
     *("core", "hierarchy", "kernels", "methods", "pseudonym", "reader", "suggest"),
     *("measure/test_cavg.py", "measure/test_dm.py", "measure/test_utility.py"),
@@ -33,11 +35,10 @@ QUICK = {  # likewise, but a test that is marked slow is not quick
 }
 OLDEST = {  # what the version of DuckDB can change: registration, binding, types, files, printing
     *("hosts", "hierarchy", "pseudonym", "reader", "release/test_check.py"),
-    *("apps/test_files.py", "apps/test_csv_files.py", "attack/test_attack_linking.py"),
-    *("measure/test_gcp.py", "measure/test_measured.py", "measure/test_utility.py"),
-    *("privacy/test_audit.py", "privacy/test_k_anonymity.py", "privacy/test_t_closeness.py"),
-    *("test_bad_input.py", "test_common.py", "test_complete_roles.py", "test_names.py"),
-    *("test_hierarchical.py", "test_roles.py", "test_types.py"),
+    *("apps/test_files.py", "apps/test_csv_files.py"),
+    *("measure/test_measured.py", "measure/test_utility.py"),
+    *("test_bad_input.py", "test_complete_roles.py", "test_names.py"),
+    *("test_roles.py", "test_types.py"),
 }
 TESTS = Path(__file__).resolve().parent
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -80,6 +81,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(group)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give all files of a folder in ``ONE_PROCESS`` to one process of ``--dist loadfile``."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file: str = super()._split_scope(nodeid)
+            return next((folder for folder in ONE_PROCESS if f"/{folder}/" in file), file)
+
+    return Scheduling(config, log)
+
+
 @cache
 def _groups(path: Path) -> list[str]:
     """Return the groups of every test of a file."""
@@ -106,7 +122,10 @@ def database() -> Database:
 
 @pytest.fixture
 def con(database: Database, request: pytest.FixtureRequest) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Return a database in memory with the functions on it, and nothing else."""
+    """Return a database in memory with the functions on it, and nothing else.
+
+    Its ``execute`` binds a statement once and ``sql`` twice, which is a third of a small release.
+    """
     yield database.take()
     text = _text(request.path)
     functions = any(word in text for word in ("MACRO", "FUNCTION", "create_function", "register"))

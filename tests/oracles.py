@@ -18,18 +18,18 @@ def quoted(names):
 
 def sizes(con, release, names):
     """Rows in each group of equal labels."""
-    rows = con.sql(f"SELECT count(*) FROM {release} GROUP BY {quoted(names)}").fetchall()
+    rows = con.execute(f"SELECT count(*) FROM {release} GROUP BY {quoted(names)}").fetchall()
     return [row[0] for row in rows]
 
 
 def gcp(con, raw, release, names):
     """GCP of a label release without NULLs or suppressed rows, worked out in Python."""
     total = 0.0
-    rows = con.sql(f"SELECT count(*) FROM {raw}").fetchall()[0][0]
+    rows = con.execute(f"SELECT count(*) FROM {raw}").fetchall()[0][0]
     for name in names:
         column = quoted([name])
-        values = con.sql(f"SELECT {column}::VARCHAR AS v FROM {raw}").fetchnumpy()["v"]
-        labels = con.sql(f"SELECT {column}, count(*) FROM {release} GROUP BY ALL").fetchall()
+        values = con.execute(f"SELECT {column}::VARCHAR AS v FROM {raw}").fetchnumpy()["v"]
+        labels = con.execute(f"SELECT {column}, count(*) FROM {release} GROUP BY ALL").fetchall()
         numeric = con.sql(f"SELECT {column} FROM {raw} LIMIT 0").types[0] != "VARCHAR"
         if numeric:
             numbers = np.array(values, dtype=float)

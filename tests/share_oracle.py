@@ -21,7 +21,7 @@ FROM shares
 
 def beta_and_delta(con, raw, release, labels, sensitive):
     """Return the largest of both over all classes; (None, None) for an empty release."""
-    return con.sql(
+    return con.execute(
         QUERY.format(
             raw=quoted([raw]), release=quoted([release]), labels=quoted(labels),
             value=quoted([sensitive]),

@@ -84,7 +84,7 @@ def test_names_in_one_text(people, qids):
 
 def test_an_unknown_relation_is_duckdbs_own_error(con):
     with pytest.raises(duckdb.CatalogException, match="Table with name nope does not exist"):
-        con.sql("FROM rayden('nope', qids := ['a'])").fetchall()
+        con.execute("FROM rayden('nope', qids := ['a'])").fetchall()
 
 
 def test_k_equals_on_a_table_with_a_column_k(con):
@@ -93,7 +93,7 @@ def test_k_equals_on_a_table_with_a_column_k(con):
     assert fails(con, "FROM rayden('t', k = 7, qids := ['a'])") == said
     assert fails(con, "FROM rayden('t', k = 7, qids := ['k'])") == said
     smallest = "SELECT min(n) FROM (SELECT count(*) AS n FROM rayden('t', k := 7, qids := ['k', 'a']) GROUP BY k, a)"
-    assert con.sql(smallest).fetchall()[0][0] >= 7
+    assert con.execute(smallest).fetchall()[0][0] >= 7
 
 
 def test_canon_names_the_columns_that_are_text(people):
@@ -106,7 +106,7 @@ def test_canon_names_the_columns_that_are_text(people):
 def test_a_reserved_prefix(con):
     con.execute("CREATE TABLE t AS SELECT 1 AS __anon_hash, 2 AS a")
     with pytest.raises(duckdb.Error):
-        con.sql("FROM rayden('t', k := 1, qids := ['a'])").fetchall()
+        con.execute("FROM rayden('t', k := 1, qids := ['a'])").fetchall()
     con.execute("CREATE TABLE u AS SELECT 1 AS __anon_mine, 2 AS a")
     assert fails(con, "FROM rayden('u', k := 1, qids := ['a'])") == (
         "rayden: column names must not begin with __anon_, got __anon_mine"
@@ -127,6 +127,6 @@ def test_more_rows_than_fit_into_memory(con):
 def test_a_failed_call_makes_no_table(people):
     with pytest.raises(duckdb.Error):
         people.execute("CREATE TABLE release AS FROM rayden('people', k := 401)")
-    assert people.sql(
+    assert people.execute(
         "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'release'"
     ).fetchall() == [(0,)]

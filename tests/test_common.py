@@ -21,6 +21,7 @@ METHODS = [
     for file in sql_files()
     if file.folder == "release" and file.name not in NEED_HIERARCHIES and not adds_rows(file.name)
 ]
+OLDEST = {"anonymize", "rayden"}  # to DuckDB, the SQL of the others differs in names alone
 NUMERIC = ["n", "d", "x"]
 COLUMNS = "n INTEGER, d DATE, x DOUBLE, kept VARCHAR, rid INTEGER"
 
@@ -47,7 +48,7 @@ def fill(con, rows, name="t"):
 def release(con, method, table="t", k=4, **more):
     given = {"qids": NUMERIC, "keep": ["kept", "rid"], **more}
     arguments = ", ".join(f"{name} := {value!r}" for name, value in given.items())
-    return con.sql(f"FROM {method}('{table}', k := {k}, {arguments})").fetchall()
+    return con.execute(f"FROM {method}('{table}', k := {k}, {arguments})").fetchall()
 
 
 def holds(label, value, read):
@@ -60,7 +61,9 @@ def holds(label, value, read):
     return read(low) <= read(str(value)) <= read(high or low)
 
 
-@pytest.fixture(params=METHODS)
+@pytest.fixture(
+    params=[pytest.param(m, marks=[pytest.mark.oldest] * (m in OLDEST)) for m in METHODS]
+)
 def method(request):
     return request.param
 
@@ -74,7 +77,6 @@ def method(request):
         (8, 4),
         pytest.param(60, 4, marks=pytest.mark.quick),
         (300, 7),
-        (300, 1),
     ],
 )
 def test_classes_labels_rows_and_kept_columns(con, method, rows, k):
@@ -93,7 +95,7 @@ def test_classes_labels_rows_and_kept_columns(con, method, rows, k):
 
 def test_k_of_one_leaves_values_unchanged(con, method):
     fill(con, made(50))
-    plain = con.sql("SELECT n::VARCHAR, d::VARCHAR, x::VARCHAR, kept, rid FROM t").fetchall()
+    plain = con.execute("SELECT n::VARCHAR, d::VARCHAR, x::VARCHAR, kept, rid FROM t").fetchall()
     assert Counter(release(con, method, k=1)) == Counter(plain)
 
 
@@ -120,6 +122,7 @@ def test_the_order_of_the_rows_says_nothing_of_the_source(con, method):
 
 
 @pytest.mark.quick
+@pytest.mark.oldest
 def test_both_formats_say_the_same(con, method):
     fill(con, made(120))
     labels = {row[4]: row for row in release(con, method)}
@@ -156,10 +159,10 @@ def test_rows_that_are_all_equal_and_a_constant_column(con, method):
 def test_quasi_identifiers_alone_and_one_alone(con, method):
     fill(con, made(80))
     con.execute("CREATE TABLE q AS SELECT n, x FROM t")
-    both = con.sql(f"FROM {method}('q', k := 4, qids := ['n', 'x'], keep := ['*'])").fetchall()
+    both = con.execute(f"FROM {method}('q', k := 4, qids := ['n', 'x'], keep := ['*'])").fetchall()
     assert len(both) == 80
     assert min(Counter(both).values()) >= 4
-    one = con.sql(f"FROM {method}('q', k := 4, qids := ['x'], keep := ['*'])").fetchall()
+    one = con.execute(f"FROM {method}('q', k := 4, qids := ['x'], keep := ['*'])").fetchall()
     assert min(Counter(row[1] for row in one).values()) >= 4
 
 
@@ -174,7 +177,7 @@ def test_names_that_macros_use_themselves(con, method):
     """Columns called like parameters of the macro, and a table called like one."""
     parameters = [
         name
-        for (names,) in con.sql(
+        for (names,) in con.execute(
             f"SELECT parameters FROM duckdb_functions() WHERE function_name = '{method}'"
         ).fetchall()
         for name in names
@@ -183,21 +186,24 @@ def test_names_that_macros_use_themselves(con, method):
     con.execute(f"CREATE TABLE tbl AS SELECT {columns}, i % 5 AS q FROM range(90) AS r(i)")
     released = con.sql(f"FROM {method}('tbl', k := 4, qids := ['k', 'seed', 'q'], keep := ['*'])")
     assert released.columns == [*parameters, "q"]
-    groups = con.sql(
+    groups = con.execute(
         f"SELECT count(*) FROM {method}('tbl', k := 4, qids := ['k', 'seed', 'q'], keep := ['*']) "
         f"GROUP BY {quoted(['k', 'seed', 'q'])}"
     ).fetchall()
     assert min(size for (size,) in groups) >= 4
 
 
-def test_two_databases_at_once(con, method):
-    with anon_sql.connect() as other:
-        for connection, quasi in ((con, "n"), (other, "x")):
-            fill(connection, made(60))
-            anon_sql.declare(
-                connection, "t", quasi=[quasi], keep={*NUMERIC, "kept", "rid"} - {quasi}
-            )
-        here = con.sql(f"FROM {method}('t', k := 4)")
-        there = other.sql(f"FROM {method}('t', k := 4)")
-        assert [str(kind) for kind in here.types[:3]] == ["VARCHAR", "DATE", "DOUBLE"]
-        assert [str(kind) for kind in there.types[:3]] == ["INTEGER", "DATE", "VARCHAR"]
+@pytest.fixture(scope="module")
+def other():
+    with anon_sql.connect() as connection:
+        yield connection
+
+
+def test_two_databases_at_once(con, other, method):
+    for connection, quasi in ((con, "n"), (other, "x")):
+        fill(connection, made(60))
+        anon_sql.declare(connection, "t", quasi=[quasi], keep={*NUMERIC, "kept", "rid"} - {quasi})
+    here = con.sql(f"FROM {method}('t', k := 4)")
+    there = other.sql(f"FROM {method}('t', k := 4)")
+    assert [str(kind) for kind in here.types[:3]] == ["VARCHAR", "DATE", "DOUBLE"]
+    assert [str(kind) for kind in there.types[:3]] == ["INTEGER", "DATE", "VARCHAR"]

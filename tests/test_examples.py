@@ -9,6 +9,7 @@ the lines that call ``anon-sql`` on the files below. No other block is run.
 
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from anon_sql.apps import adult, demo
 from anon_sql.hosts.duckdb import headers
 from tests import command
 from tests.example_tables import LEDGER, TABLES, write_files
+from tests.reused import lent
 
 ROOT = Path(__file__).resolve().parents[1]
 GENERATED = {"reference.md"}  # from headers, whose examples are run one by one
@@ -61,12 +63,12 @@ def page_tables(con, page, tmp_path, monkeypatch):
 
 
 def run(con, sql):
-    """Run the statements; the rows and column names of the last, NULL for none."""
+    """Run the statements; the column names and rows of the last."""
     *before, last = duckdb.extract_statements(sql)
     for statement in before:
         con.execute(statement.query).fetchall()
-    result = con.sql(last.query)
-    return result if result is None else (result.columns, result.fetchall())
+    result = con.execute(last.query)
+    return [column[0] for column in result.description], result.fetchall()
 
 
 def printed(box):
@@ -84,9 +86,10 @@ def run_shown(con, sql):
     *before, last = duckdb.extract_statements(sql)
     for statement in before:
         con.execute(statement.query).fetchall()
-    result = con.sql(last.query)
-    texts = result.project("COLUMNS(*)::VARCHAR").fetchall()
-    return [result.columns, *(["NULL" if v is None else v for v in row] for row in texts)]
+    query = last.query.rstrip().removesuffix(";")
+    result = con.execute(f"SELECT COLUMNS(*)::VARCHAR AS '\\0' FROM ({query}\n)")
+    header = [column[0] for column in result.description]
+    return [header, *(["NULL" if v is None else v for v in row] for row in result.fetchall())]
 
 
 @pytest.mark.parametrize("entry", headers.entries(), ids=lambda entry: entry.name)
@@ -142,22 +145,17 @@ def test_the_files_that_contributing_names():
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
-def test_the_scripts(con, script, tmp_path, monkeypatch):
+def test_the_scripts(con, script, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     if script.suffix == ".sql":
         columns, rows = run(con, script.read_text(encoding="utf-8"))
         assert columns
         assert rows
     else:
-        done = subprocess.run(
-            [sys.executable, script],
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-        )
-        assert done.returncode == 0, done.stderr
-        assert done.stdout
+        monkeypatch.setattr(sys, "argv", [str(script)])
+        with lent(functions=False):
+            runpy.run_path(str(script), run_name="__main__")
+        assert capsys.readouterr().out
 
 
 @pytest.mark.parametrize("launcher", ["demo", "test"])

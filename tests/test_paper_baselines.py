@@ -59,7 +59,7 @@ def test_the_plain_mondrian_has_the_loss_of_the_program_that_it_imitates(shared_
     import plain_mondrian
 
     numbers = "age, fnlwgt, capital_loss, capital_gain, hours_per_week"
-    found = duckdb.sql(
+    found = duckdb.execute(
         f"SELECT {numbers} FROM '{shared_data}/adult.parquet' WHERE split = 'train' AND "
         "columns(['workclass', 'occupation', 'native_country']) IS NOT NULL"
     ).fetchnumpy()
@@ -72,7 +72,7 @@ def test_the_one_column_rule_gives_the_printed_figures_of_student(shared_data):
     import one_column
 
     names = '"age", "Medu", "Fedu", "traveltime", "studytime", "G3"'
-    found = duckdb.sql(f"SELECT {names} FROM '{shared_data}/student_por.parquet'").fetchnumpy()
+    found = duckdb.execute(f"SELECT {names} FROM '{shared_data}/student_por.parquet'").fetchnumpy()
     *columns, grades = found.values()
     losses = [
         box_loss(

@@ -88,7 +88,7 @@ def test_every_class_of_labels_is_legal(con, method, asked):
     """With NULLs and without, each for every method and for all that is asked."""
     table = fill(con, nulls=(METHODS.index(method) + [*ASKED].index(asked)) % 2 == 0)
     how = definition(ASKED[asked])
-    released = con.sql(call(method, ASKED[asked])).fetchall()
+    released = con.execute(call(method, ASKED[asked])).fetchall()
     assert Counter(row[-1] for row in released) == Counter(range(len(table)))
     whole = [row[2:5] for row in table]
     assert all(legal(rows, whole, how) for rows in classes(released, table))
@@ -110,7 +110,7 @@ def test_full_domain_generalization_keeps_l_and_t(con):
     for how in ({"l": 2}, {"t": 0.3}, {"l": 2, "t": 0.4, "persons": True}):
         for suppressed in ("keep", "drop"):
             text = call("datafly", how, hierarchy="h", suppressed=suppressed)
-            released = con.sql(text).fetchall()
+            released = con.execute(text).fetchall()
             whole = [row[2:5] for row in table]
             assert released
             assert all(legal(rows, whole, definition(how)) for rows in classes(released, table))
@@ -121,7 +121,7 @@ def test_suppressed_rows_are_a_legal_class_or_none(con):
     whole = [row[2:5] for row in table]
     for seed in range(4):
         text = call("rayden", {"l": 2, "t": 0.4}, unrecovered="suppress", alpha=1.0, seed=seed)
-        released = con.sql(text).fetchall()
+        released = con.execute(text).fetchall()
         how = definition({"l": 2, "t": 0.4})
         assert len(released) == len(table)
         assert all(legal(rows, whole, how) for rows in classes(released, table))
@@ -131,23 +131,23 @@ def test_given_classes_must_be_legal(con):
     fill(con, nulls=False)
     made = "SELECT *, rid % 2 AS class_id FROM t"
     con.execute(f"CREATE TABLE fine AS {made}")
-    assert len(con.sql(call("generalize", {"l": 2}, "fine")).fetchall()) == 150
+    assert len(con.execute(call("generalize", {"l": 2}, "fine")).fetchall()) == 150
     con.execute("CREATE TABLE flat AS SELECT * REPLACE (if(class_id = 1, 'a', w) AS w) FROM fine")
     with pytest.raises(
         Exception, match="generalize: every class must satisfy k, l and t, got 1 that does not"
     ):
-        con.sql(call("generalize", {"l": 2}, "flat")).fetchall()
+        con.execute(call("generalize", {"l": 2}, "flat")).fetchall()
 
 
 def test_the_same_release_for_the_same_rows(con):
     table = fill(con)
-    wanted = Counter(con.sql(call("anonymize", ASKED["both"])).fetchall())
+    wanted = Counter(con.execute(call("anonymize", ASKED["both"])).fetchall())
     random.Random(1).shuffle(table)
     con.execute("DELETE FROM t")
     insert(con, "t", table)
     for threads in (1, 3):
         con.execute(f"SET threads = {threads}")
-        assert Counter(con.sql(call("anonymize", ASKED["both"])).fetchall()) == wanted
+        assert Counter(con.execute(call("anonymize", ASKED["both"])).fetchall()) == wanted
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,9 @@ def test_what_cannot_be_is_one_sentence(con, asked, message):
     fill(con, nulls=False)
     k = "" if asked.startswith("k") else "k := 3, "
     with pytest.raises(Exception, match=r"anonymize: ") as caught:
-        con.sql(f"FROM anonymize('t', {k}qids := ['n', 'x'], keep := ['*'], {asked})").fetchall()
+        con.execute(
+            f"FROM anonymize('t', {k}qids := ['n', 'x'], keep := ['*'], {asked})"
+        ).fetchall()
     assert message in str(caught.value)
 
 
@@ -204,7 +206,9 @@ def test_declared_columns_are_protected(con):
         ("rid", "keep"),
     ):
         con.execute(f"COMMENT ON COLUMN t.{column} IS 'anon:{tag}'")
-    released = con.sql("FROM anonymize('t', k := 3, l := 2, entity := 'P', keep := '*')").fetchall()
+    released = con.execute(
+        "FROM anonymize('t', k := 3, l := 2, entity := 'P', keep := '*')"
+    ).fetchall()
     groups = defaultdict(set)
     for row in released:
         groups[row[:2]].add(row[3])
@@ -217,7 +221,7 @@ def test_a_hierarchy_of_a_sensitive_column_is_no_licence(con):
     con.execute("CREATE TABLE h AS FROM numeric_hierarchy('t', 's', [4, 12])")
     con.execute(f"CREATE TABLE r AS {call('anonymize', {'t': 0.3}, hierarchy='h')}")
     for hierarchy in ("NULL", "'h'"):
-        t = con.sql(
+        t = con.execute(
             f"SELECT t_closeness('t', 'r', ['s', 'w'], qids := ['n', 'x'], hierarchy := {hierarchy})"
         ).fetchall()[0][0]
         assert t <= 0.3 + 1e-9

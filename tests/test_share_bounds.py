@@ -68,8 +68,11 @@ def test_both_hold_in_every_class_and_are_measured_exactly(con, at):
 def test_without_them_a_release_is_as_before(con):
     fill(con, seed=1)
     given = "k := 3, l := 2, t := 0.5, qids := ['n\"; --', 'a.b'], sensitive := ['from', 'größe']"
-    plain = con.sql(f"FROM anonymize('t', {given})").fetchall()
-    assert con.sql(f"FROM anonymize('t', {given}, beta := NULL, delta := NULL)").fetchall() == plain
+    plain = con.execute(f"FROM anonymize('t', {given})").fetchall()
+    assert (
+        con.execute(f"FROM anonymize('t', {given}, beta := NULL, delta := NULL)").fetchall()
+        == plain
+    )
 
 
 def test_an_audit_says_where_they_fail(con):
@@ -77,7 +80,7 @@ def test_an_audit_says_where_they_fail(con):
     con.execute("CREATE TABLE r AS SELECT if(i < 8, '[0, 7]', '[8, 15]') AS a, i % 4 > 0 AS s "
                 "FROM range(16) AS r(i)")  # fmt: skip
     con.execute("UPDATE r SET s = true WHERE a = '[0, 7]'")
-    rows = con.sql(
+    rows = con.execute(
         "SELECT property, required, found, passed, example FROM audit('raw', 'r', qids := ['a'], "
         "sensitive := ['s'], beta := 0.2, delta := 1) WHERE property IN ('beta', 'delta')"
     ).fetchall()

@@ -122,7 +122,7 @@ def classed(con, sql_type, *classes):
 
 def generalized(con, what, form="label"):
     """``what`` of each released row, by class; every class's rows must say the same."""
-    rows = con.sql(
+    rows = con.execute(
         f"SELECT DISTINCT c, {what} FROM generalize('t', k := 2, qids := ['v'], keep := ['*'], format := '{form}') "
         "ORDER BY c"
     ).fetchall()
@@ -133,12 +133,12 @@ def generalized(con, what, form="label"):
 @pytest.mark.parametrize(("sql_type", "values", "label"), NUMBERS)
 def test_a_range_has_the_exact_ends_of_its_class(con, sql_type, values, label):
     classed(con, sql_type, [*values, values[0]], values[:1] * 2)
-    alone = con.sql("SELECT any_value(v)::VARCHAR FROM t WHERE c = 1").fetchall()[0][0]
+    alone = con.execute("SELECT any_value(v)::VARCHAR FROM t WHERE c = 1").fetchall()[0][0]
     assert generalized(con, "v") == [label, alone]
     ends = "min(v)::VARCHAR, max(v)::VARCHAR FROM t GROUP BY c ORDER BY c"
     typed = [
         (f"STRUCT(min {sql_type}, max {sql_type})", *row)
-        for row in con.sql(f"SELECT {ends}").fetchall()
+        for row in con.execute(f"SELECT {ends}").fetchall()
     ]
     found = generalized(con, "(typeof(v), v.min::VARCHAR, v.max::VARCHAR)", "typed")
     if "-0.0" not in label:  # min() takes both zeros for one
@@ -151,7 +151,7 @@ def test_a_range_has_the_exact_ends_of_its_class(con, sql_type, values, label):
 def test_every_value_lies_in_its_label(con, sql_type, values, label):
     classed(con, sql_type, [*values, values[0]], [values[-1], None, None])
     con.execute("CREATE OR REPLACE TABLE raw AS SELECT v, v AS original FROM t")
-    rows = con.sql(
+    rows = con.execute(
         f"SELECT bool_and(v IS NOT DISTINCT FROM '*' OR coalesce(original BETWEEN "
         f"anon_min(v)::{sql_type} AND anon_max(v)::{sql_type}, original IS NULL AND v IS NULL)), "
         "count(*) FROM rayden('raw', k := 2, qids := ['v'], keep := ['original'])"
@@ -183,7 +183,7 @@ def test_null_is_a_value_in_every_type(con):
     )
     qids = str(list(columns))
     call = f"FROM generalize('t', k := 2, qids := {qids}, keep := ['*'], format := '%s') ORDER BY c"
-    labels = con.sql("SELECT DISTINCT ON (c) * " + call % "label").fetchall()
+    labels = con.execute("SELECT DISTINCT ON (c) * " + call % "label").fetchall()
     assert labels[0] == (0, *[None] * len(both))
     assert labels[1] == (1, *["*"] * len(both))
     assert not {None, "*"} & set(labels[2] + labels[3])
@@ -191,10 +191,10 @@ def test_null_is_a_value_in_every_type(con):
         f"[{n} IS NULL, coalesce({n}::VARCHAR IN ('[]', '{{''min'': NULL, ''max'': NULL}}'), false)]"
         for n in columns
     )
-    typed = con.sql(f"SELECT DISTINCT c, {tests} " + call % "typed").fetchall()
+    typed = con.execute(f"SELECT DISTINCT c, {tests} " + call % "typed").fetchall()
     expected = [[False, True], [True, False], [False, False], [False, False]]
     assert typed == [(c, *[expected[c]] * len(both)) for c in range(4)]
-    suppressed = con.sql(
+    suppressed = con.execute(
         f"FROM generalize('t', k := 2, qids := {qids}, keep := ['*'], suppressed := 'drop')"
     )
     assert len(suppressed.fetchall()) == 6  # the class of stars is what suppressed rows are
@@ -232,7 +232,7 @@ def test_named_types_and_collations(con):
         "CREATE OR REPLACE TABLE t (class_id INTEGER, m mood, p money, c VARCHAR COLLATE NOCASE)"
     )
     con.execute("INSERT INTO t VALUES (0, 'a', 1, 'x'), (0, 'b', 2, 'X'), (1, 'b', 3, 'X')")
-    rows = con.sql(
+    rows = con.execute(
         "SELECT DISTINCT * FROM generalize('t', k := 1, qids := ['m', 'p', 'c'], keep := ['*'])"
     )
     assert sorted(rows.fetchall()) == [("b", "3.00", "X"), ("{a, b}", "[1.00, 2.00]", "{X, x}")]

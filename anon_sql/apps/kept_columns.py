@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 import duckdb
+import numpy as np
 
 from anon_sql.audit.identifying import unique_at_most
+from anon_sql.core.arrow import integers
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
-from anon_sql.measures.uniqueness import codes_of
 
 
 def kept_columns(con: duckdb.DuckDBPyConnection, table: str, labelled: Sequence[str]) -> list[str]:
@@ -29,10 +30,10 @@ def unique_on_kept(
     marks = ", ".join(f"__anon_audit_mark({quote(name)})" for name in kept)
     found = con.sql(f"SELECT {marks} FROM {quote(table)}").to_arrow_table()
     columns = {
-        name: codes_of(values.combine_chunks())
+        name: np.array(integers(values.combine_chunks()))
         for name, values in zip(kept, found.columns, strict=True)
     }
-    looked = unique_at_most(share, columns, found.num_rows)
+    looked = unique_at_most(share, kept, columns.__getitem__, found.num_rows)
     if looked.passed or looked.found is None:
         return None
     rows = round(looked.found * found.num_rows)

@@ -12,8 +12,8 @@ from anon_sql.audit.identifying import identifying_combinations
 from anon_sql.audit.linking_columns import linking_columns
 from anon_sql.audit.properties import ROW
 from anon_sql.audit.spelling import require_order, spelling, unique_ends
-from anon_sql.audit.stems import slots, stems, unmatched
 from anon_sql.audit.telling_columns import telling_columns
+from anon_sql.audit.truth import truth
 from anon_sql.core.labels.read_coverage import coverage
 from anon_sql.measures.beta_likeness import likeness
 from anon_sql.measures.delta_disclosure import disclosure
@@ -33,28 +33,29 @@ def audit(
         require_order(name, columns[name])
     shown = Compared(asked, raw, released, columns)
     given = shown.genuine() if asked.counterfeits else shown
-    found = slots(*given.hashes(), given.class_of)
-    known = stems(found, list(columns.values()))
-    left = None if known is None else unmatched(found, known, given.rows)
-    whose = persons.whose(given, found, known if left == 0 else None)
+    released_columns = [
+        *telling_columns(given),
+        identifying_combinations(given),
+        linking_columns(given),
+    ]
+    true = truth(given)
+    whose = persons.whose(given, true.whose)
     told = whose is not None or asked.entity is None or not given.shown
     asks = any(each is not None for each in (asked.l, asked.t, asked.beta, asked.delta))
     values = {name: class_values(shown, name, whose) for name in asked.values if asks}
     rows = [
         class_promises.rows(given),
         *class_promises.counterfeits(shown),
-        class_promises.anonymity(given, found, known),
+        class_promises.anonymity(given, true),
         class_promises.diversity(shown, values, told),
         class_promises.closeness(given, values, trees, told),
         *class_promises.of_shares(given, "beta", asked.beta, values, likeness, told),
         *class_promises.of_shares(given, "delta", asked.delta, values, disclosure, told),
         class_promises.suppressed(given),
-        label_truth.kept(given, found),
-        *label_truth.labels(given, found, known, left),
+        label_truth.kept(given, true),
+        *label_truth.labels(given, true),
         spelling(given),
         unique_ends(given),
-        *telling_columns(given),
-        identifying_combinations(given),
-        linking_columns(given),
+        *released_columns,
     ]
     return pa.Table.from_pylist([row.row() for row in rows], pa.schema(list(ROW)))

@@ -10,7 +10,7 @@ from anon_sql.audit.asked import NAME
 from anon_sql.audit.class_values import ClassValues
 from anon_sql.audit.compared import Compared
 from anon_sql.audit.properties import MANY, Property, at_least, at_most, untold
-from anon_sql.audit.stems import Slots, Stems
+from anon_sql.audit.truth import Truth
 from anon_sql.core.labels.coverage import Ints
 from anon_sql.measures.closeness import closeness as distances
 from anon_sql.measures.closeness import ground
@@ -49,10 +49,10 @@ def _missing(given: Compared) -> int:
     return 0 if given.asked.suppressed == "drop" else given.left_out
 
 
-def anonymity(given: Compared, found: Slots, known: Stems | None) -> Property:
+def anonymity(given: Compared, told: Truth) -> Property:
     """k, of persons where ``entity`` tells them apart; suppressed rows are one class."""
     k = given.asked.k
-    bounds = _persons(given, found, known)
+    bounds = _persons(given, told)
     if bounds is None or not given.shown:
         return Property("k", k, None, None, MANY if given.shown else None)
     low, high = (bound[~given.starred] for bound in bounds)
@@ -67,11 +67,11 @@ def anonymity(given: Compared, found: Slots, known: Stems | None) -> Property:
     passed = None if k is None or count < k <= min(most) else count >= k
     if count < min(most):
         example = f"at least; the release does not say whose rows are in {example}"
-    told = Property("k", k, count, passed, example)
-    return untold(told, unless_failed=True) if given.asked.synthetic else told
+    row = Property("k", k, count, passed, example)
+    return untold(row, unless_failed=True) if given.asked.synthetic else row
 
 
-def _persons(given: Compared, found: Slots, known: Stems | None) -> tuple[Ints, Ints] | None:
+def _persons(given: Compared, told: Truth) -> tuple[Ints, Ints] | None:
     """Bounds of the rows or persons in each class."""
     entity = given.asked.entity
     if entity is None:
@@ -79,9 +79,7 @@ def _persons(given: Compared, found: Slots, known: Stems | None) -> tuple[Ints, 
     if persons.shows(given):
         count = persons.counted(given.class_of, given.marks(entity), len(given.sizes))
         return count, count
-    if known is None or known.rows is None:
-        return None
-    return persons.between(found, known, given.raw_marks(entity), given.sizes)
+    return None if told.holders is None else persons.between(told.holders, given.sizes)
 
 
 def _suppressed_persons(given: Compared, bounds: tuple[Ints, Ints]) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.audit.asked import Asked
-from anon_sql.core.arrow import integers
+from anon_sql.audit.hashed import ALL, Hashed, Marks, Rows
 from anon_sql.core.labels.coverage import Coverage, Ints
 from anon_sql.core.labels.read import Bools
 from anon_sql.core.printing import printed
@@ -19,18 +19,19 @@ from anon_sql.core.roles import fold
 if TYPE_CHECKING:
     from anon_sql.audit.telling_columns import Look
 
-Marks = npt.NDArray[np.uint64]
-
 
 @dataclass(frozen=True)
 class Raw:
-    """n rows. values: of each quasi-identifier, an array of n. marks: a hash of each value of every
-    other column, uint64[n], 0 for NULL. ascending: whether a column ascends as it is scanned.
-    distinct: of each sensitive column structs of key (see ``Held``), mark and value; empty where no
-    order of its values is asked for."""
+    """n rows. values: of each quasi-identifier, its u different values; often: int64[u], how many
+    rows have each; places: whole numbers [n], which one each row has. marks: of every other column.
+    ascending: whether a column ascends as it is
+    scanned. distinct: of each sensitive column structs of key (see ``Held``), mark and value; empty
+    where no order of its values is asked for."""
 
     values: Mapping[str, pa.Array]
-    marks: Mapping[str, pa.Array]
+    often: Mapping[str, Ints]
+    places: Mapping[str, Ints]
+    marks: Mapping[str, Hashed]
     ascending: Mapping[str, bool]
     distinct: Mapping[str, pa.StructArray]
 
@@ -41,11 +42,11 @@ class Raw:
 @dataclass(frozen=True)
 class Released:
     """c classes. labels: of each quasi-identifier, an array of c. sizes int64[c]: rows of each.
-    marks: of every other column, uint64[m], class by class. looks: of the same columns."""
+    marks: of every other column, class by class. looks: of the same columns."""
 
     labels: Mapping[str, pa.Array]
-    sizes: pa.Array
-    marks: Mapping[str, pa.Array]
+    sizes: Ints
+    marks: Mapping[str, Hashed]
     looks: Mapping[str, "Look"]
 
     def look(self, name: str) -> "Look":
@@ -55,7 +56,8 @@ class Released:
 
 @dataclass(frozen=True)
 class Compared:
-    """n raw rows and m released rows in c classes; columns: of the quasi-identifiers by name."""
+    """n raw rows and m released rows in c classes; columns: by name, what the labels of each
+    quasi-identifier cover of its different values."""
 
     asked: Asked
     raw: Raw
@@ -64,7 +66,7 @@ class Compared:
 
     @property
     def rows(self) -> int:
-        return len(next(iter(self.columns.values())).codes)
+        return len(next(iter(self.raw.places.values())))
 
     @property
     def shown(self) -> int:
@@ -74,15 +76,14 @@ class Compared:
     def left_out(self) -> int:
         return max(self.rows + self.asked.synthetic - self.shown, 0)
 
-    @cached_property
+    @property
     def sizes(self) -> Ints:
-        sizes: Ints = integers(self.released.sizes).astype(np.int64)
-        return sizes
+        return self.released.sizes
 
     @cached_property
-    def class_of(self) -> Ints:
+    def class_of(self) -> npt.NDArray[np.int32]:
         """The class of each released row, ascending."""
-        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+        return np.repeat(np.arange(len(self.sizes), dtype=np.int32), self.sizes)
 
     @cached_property
     def starred(self) -> Bools:
@@ -90,12 +91,15 @@ class Compared:
         starred: Bools = np.all([column.star for column in self.columns.values()], axis=0)
         return starred
 
-    def raw_marks(self, name: str) -> Marks:
-        return _marks(self.raw.marks, name)
+    def raw_marks(self, name: str, rows: Rows = ALL) -> Marks:
+        """Return hashes of the values of raw rows."""
+        column: Hashed = named(self.raw.marks, name)
+        return column.at(rows)
 
-    def marks(self, name: str) -> Marks:
-        """Of the released rows, class by class."""
-        return _marks(self.released.marks, name)
+    def marks(self, name: str, rows: Rows = ALL) -> Marks:
+        """Return hashes of the values of released rows, class by class."""
+        column: Hashed = named(self.released.marks, name)
+        return column.at(rows)
 
     @cached_property
     def counterfeit(self) -> Bools:
@@ -108,20 +112,17 @@ class Compared:
         """Return the same without counterfeit rows."""
         held = ~self.counterfeit
         sizes = np.bincount(self.class_of[held], minlength=len(self.sizes))
-        marks = {
-            name: values.filter(pa.array(held)) for name, values in self.released.marks.items()
-        }
-        return replace(self, released=replace(self.released, sizes=pa.array(sizes), marks=marks))
+        marks = {name: column.taken(held) for name, column in self.released.marks.items()}
+        return replace(self, released=replace(self.released, sizes=sizes, marks=marks))
 
-    def hashes(self) -> tuple[Marks, Marks]:
-        """Of each raw and each released row, over the columns that both have."""
-        from anon_sql.kernels.hash.hashing import mix
+    def raw_hashes(self, rows: Rows) -> Marks:
+        """Return a hash of some raw rows over the columns that both relations have."""
+        places = next(iter(self.raw.places.values()))
+        return _mixed(len(places[rows]), [self.raw_marks(n, rows) for n in self.asked.shared])
 
-        ours, theirs = (np.zeros(n, dtype=np.uint64) for n in (self.rows, self.shown))
-        for name in self.asked.shared:
-            ours = mix(ours, self.raw_marks(name).view(np.int64))
-            theirs = mix(theirs, self.marks(name).view(np.int64))
-        return ours, theirs
+    def hashes(self, rows: Rows) -> Marks:
+        """Return a hash of some released rows over the columns that both relations have."""
+        return _mixed(len(self.class_of[rows]), [self.marks(n, rows) for n in self.asked.shared])
 
     def where(self, classes: Sequence[int] | Ints) -> str | None:
         """The labels of one of these classes: the first by how it reads."""
@@ -135,16 +136,17 @@ class Compared:
         return ", ".join(f"{n}: {x}" for n, x in zip(self.columns, found, strict=True))
 
 
+def _mixed(rows: int, columns: Sequence[Marks]) -> Marks:
+    from anon_sql.kernels.hash.hashing import mix
+
+    return reduce(mix, (column.view(np.int64) for column in columns), np.zeros(rows, np.uint64))
+
+
 def texts_of(labels: pa.Array) -> list[str | None]:
     """The labels as text; what DuckDB prints of structs and lists."""
     texts = labels if pa.types.is_string(labels.type) else printed([labels], [""])[0]
     found: list[str | None] = texts.to_pylist()
     return found
-
-
-def _marks(columns: Mapping[str, pa.Array], name: str) -> Marks:
-    marks: Marks = integers(named(columns, name))
-    return marks
 
 
 def named(columns: Mapping[str, Any], name: str) -> Any:

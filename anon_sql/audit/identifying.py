@@ -1,10 +1,10 @@
 """Count the rows of a release that are unique on its kept columns together."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 
 from anon_sql.audit.compared import Compared
 from anon_sql.audit.properties import Property, at_most
-from anon_sql.measures.uniqueness import Codes, codes_of, told, unique_together
+from anon_sql.measures.uniqueness import Hashes, told, unique_together
 
 
 def identifying_combinations(given: Compared) -> Property:
@@ -15,16 +15,17 @@ def identifying_combinations(given: Compared) -> Property:
     """
     asked = given.asked
     kept = [name for name in (*asked.shared, *asked.added) if name not in asked.values]
-    columns = {name: codes_of(given.marks(name)) for name in kept}
-    return unique_at_most(asked.unique_share, columns, given.shown)
+    return unique_at_most(asked.unique_share, kept, given.marks, given.shown)
 
 
-def unique_at_most(share: float, columns: Mapping[str, Codes], rows: int) -> Property:
+def unique_at_most(
+    share: float, names: Sequence[str], hashes_of: Callable[[str], Hashes], rows: int
+) -> Property:
     """Return the share of rows that are unique on all columns, and the columns that do most of it.
 
-    Whoever knows these values of a person finds the row, whatever its class. columns: the results
-    of ``codes_of``; rows: their length; share: the largest that passes.
+    Whoever knows these values of a person finds the row, whatever its class. hashes_of: a
+    hash of each value of a column; rows: how many; share: the largest that passes.
     """
-    unique, steps = unique_together(columns)
+    unique, steps = unique_together(names, hashes_of)
     found = unique / rows if rows else 0.0
     return at_most("identifying combinations", share, found, told(steps, rows))

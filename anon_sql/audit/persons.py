@@ -5,12 +5,17 @@ The fewest persons whose rows are enough for a class are a bound from below, all
 given one from above; where every released row can stem from one raw row only, the two agree.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.audit.compared import Compared, Marks
+from anon_sql.audit.compared import Compared
+from anon_sql.audit.hashed import Marks
 from anon_sql.audit.stems import Slots, Stems
 from anon_sql.core.labels.coverage import Ints
+
+Holders = tuple[npt.NDArray[np.int32], Marks, Ints]
 
 
 def shows(given: Compared) -> bool:
@@ -18,25 +23,20 @@ def shows(given: Compared) -> bool:
     return given.asked.entity in given.asked.shared
 
 
-def whose(given: Compared, found: Slots, known: Stems | None) -> Marks | None:
+def whose(given: Compared, forced: Marks | None) -> Marks | None:
     """Return a mark of whose each released row is, uint64[m], class by class.
 
-    None where l and t do not need it or nobody can tell. known: None unless every released row has
-    a raw row.
+    None where l and t do not need it or nobody can tell. forced: of ``Truth``.
     """
     asked = given.asked
     if asked.entity is None or (
         asked.t is None and (asked.l is None or asked.l_kind == "distinct")
     ):
         return None
-    if shows(given):
-        return given.marks(asked.entity)
-    if known is None or known.rows is None:
-        return None
-    return _forced(found, known, given.raw_marks(asked.entity))
+    return given.marks(asked.entity) if shows(given) else forced
 
 
-def _forced(found: Slots, known: Stems, persons: Marks) -> Marks | None:
+def forced(found: Slots, known: Stems, persons: Marks) -> Marks | None:
     """Whose each released row is, where each slot needs all the raw rows that it may stem from or
     they are one person's; None where a slot can choose. persons: a mark for each raw row."""
     assert known.rows is not None
@@ -54,7 +54,7 @@ def _forced(found: Slots, known: Stems, persons: Marks) -> Marks | None:
     return marks
 
 
-def counted(class_of: Ints, persons: npt.NDArray[np.uint64], classes: int) -> Ints:
+def counted(class_of: npt.NDArray[np.int32], persons: npt.NDArray[np.uint64], classes: int) -> Ints:
     """Distinct persons of each class, int64[classes], from a mark for each row."""
     order = np.lexsort((persons, class_of))
     of, who = class_of[order], persons[order]
@@ -62,26 +62,24 @@ def counted(class_of: Ints, persons: npt.NDArray[np.uint64], classes: int) -> In
     return np.bincount(of[new], minlength=classes)
 
 
-def between(
-    found: Slots, known: Stems, persons: npt.NDArray[np.uint64], sizes: Ints
-) -> tuple[Ints, Ints]:
-    """Bounds of the distinct persons in each class, int64[c]. persons: a mark for each raw row."""
+def holders(found: Slots, known: Stems, persons: Marks) -> Holders:
+    """Return a class, a person who may have given it rows with some kept values, and how many at
+    most, for each such person, class and values. persons: a mark for each raw row."""
     assert known.rows is not None
-    codes = np.unique(persons, return_inverse=True)[1].astype(np.int64)
     slot = np.repeat(np.arange(len(found.capacity)), known.many)
-    who = codes[known.rows]
+    who = persons[known.rows]
     order = np.lexsort((who, slot))
     slot, who = slot[order], who[order]
     new = np.append(True, (slot[1:] != slot[:-1]) | (who[1:] != who[:-1]))[: len(slot)]
     at = np.flatnonzero(new)
     rows = np.diff(np.append(at, len(slot)))
     slot, who = slot[at], who[at]
-    rows = np.minimum(rows, found.capacity[slot])
-    return _bounds(found.classes[slot], who, rows, sizes)
+    return found.classes[slot], who, np.minimum(rows, found.capacity[slot])
 
 
-def _bounds(of: Ints, who: Ints, rows: Ints, sizes: Ints) -> tuple[Ints, Ints]:
-    """of, who, rows: a class, a person, and how many of its rows may be the person's."""
+def between(parts: Sequence[Holders], sizes: Ints) -> tuple[Ints, Ints]:
+    """Return bounds of the distinct persons in each class, int64[c]."""
+    of, who, rows = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.lexsort((who, of))
     of, who, rows = of[order], who[order], rows[order]
     new = np.append(True, (of[1:] != of[:-1]) | (who[1:] != who[:-1]))[: len(of)]

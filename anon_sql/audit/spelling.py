@@ -112,8 +112,10 @@ def unique_ends(given: Compared) -> Property:
             continue
         said = _ranges(column)
         ends = np.unique(np.concatenate([column.low[said], column.high[said]]))
-        often = [np.searchsorted(column.ordered, ends, side) for side in ("left", "right")]
-        single = ends[often[1] - often[0] == 1]
+        held = np.isin(column.codes, ends)
+        places = np.searchsorted(ends, column.codes[held])
+        often = np.bincount(places, given.raw.often[name][held], minlength=len(ends))
+        single = ends[often == 1]
         count += len(single)
         if len(single) and example is None:
             has = said & (np.isin(column.low, single) | np.isin(column.high, single))

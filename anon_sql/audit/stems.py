@@ -5,15 +5,18 @@ rows of a slot are those with its kept values, told by a 64-bit hash, and those 
 the ones that its label covers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.core.labels.coverage import Coverage, Ints, codes_of, labels_of, narrowest
+from anon_sql.audit.compared import Raw
+from anon_sql.audit.hashed import Rows
+from anon_sql.audit.ranks import codes_of, narrowest
+from anon_sql.core.labels.coverage import Coverage, Ints
 
-PAIRS = 2_000_000_000  # of a raw row and a class with the same kept values
+Labels = tuple[Ints, ...]
 LISTED = 50_000_000  # pairs that are kept for the matching
 STEPS = 500_000_000  # looks at a row's slots in the matching
 
@@ -33,13 +36,17 @@ class Slots:
     shown: npt.NDArray[np.int32]
 
     @property
-    def more(self) -> Ints:
-        """Of each group the released rows above the raw rows."""
+    def more(self) -> int:
+        """How many released rows there are above the raw rows with their hash."""
         if not len(self.group):
-            return self.group
+            return 0
         shown = np.add.reduceat(self.capacity, self.group)
-        above: Ints = np.maximum(shown - (self.last - self.first)[self.group], 0)
-        return above
+        return int(np.maximum(shown - (self.last - self.first)[self.group], 0).sum())
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of a raw row and a slot have the same hash."""
+        return int((self.last - self.first).sum())
 
 
 @dataclass(frozen=True)
@@ -53,8 +60,10 @@ class Stems:
     uncovered: int
 
 
-def slots(raw: npt.NDArray[np.uint64], released: npt.NDArray[np.uint64], class_of: Ints) -> Slots:
-    """raw uint64[n], released uint64[m]: hashes of kept values; class_of int64[m], ascending."""
+def slots(
+    raw: npt.NDArray[np.uint64], released: npt.NDArray[np.uint64], class_of: npt.NDArray[np.int32]
+) -> Slots:
+    """raw uint64[n], released uint64[m]: hashes of kept values; class_of int32[m], ascending."""
     from anon_sql.kernels.legal.label_cover import runs
     from anon_sql.kernels.order.hash_order import by_hash
 
@@ -68,24 +77,25 @@ def slots(raw: npt.NDArray[np.uint64], released: npt.NDArray[np.uint64], class_o
     return Slots(classes[at], capacity, first, last, rows, np.flatnonzero(new_hash[at]), order)
 
 
-def stems(found: Slots, columns: Sequence[Coverage]) -> Stems | None:
-    """None where too many rows share their kept values."""
+def stems(
+    found: Slots, raw: Raw, rows: Rows, columns: Mapping[str, Coverage], labels: Labels
+) -> Stems:
+    """rows: those that the slots are of; columns, labels: what ``ranked`` and ``labels_of``
+    return."""
     from anon_sql.kernels.legal.label_cover import LARGE, covered
 
-    if int((found.last - found.first).sum()) > PAIRS:
-        return None
-    codes, order, column = codes_of(columns), found.rows.copy(), 0
+    codes, order, column = codes_of(raw, rows, columns), found.rows.copy(), 0
     large = found.group[(found.last - found.first)[found.group] > LARGE]
     if len(large):
-        column = narrowest(columns)
+        column = narrowest(raw, columns)
     for first, last in zip(found.first[large], found.last[large], strict=True):
         part = order[first:last]
         order[first:last] = part[np.argsort(codes[part, column])]
-    listed, rows, many, known = covered(
-        codes, order, found.first, found.last, found.classes, column, labels_of(columns), LISTED
+    ends, listed, many, known = covered(
+        codes, order, found.first, found.last, found.classes, column, labels, LISTED
     )
-    whole = rows if int(many.sum()) == len(rows) else None
-    return Stems(listed, whole, many, int((~known).sum()))
+    whole = listed if int(many.sum()) == len(listed) else None
+    return Stems(ends, whole, many, int((~known).sum()))
 
 
 def unmatched(found: Slots, known: Stems, raw_rows: int) -> int | None:

@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from anon_sql.audit.compared import Compared
 from anon_sql.audit.properties import Property, none_of, untold
+from anon_sql.measures.uniqueness import counts
 
 NEARLY = 0.9  # distinct values of those that are there, from which on they look identifying
 
@@ -30,7 +29,7 @@ def telling_columns(given: Compared) -> list[Property]:
         look = given.released.look(name)
         if name not in free and not look.consecutive:
             continue
-        distinct = len(np.unique(given.marks(name))) - (look.held < given.shown)
+        distinct = counts(given.marks(name).copy())[1] - (look.held < given.shown)
         if distinct <= k:
             continue
         if name in free and distinct >= NEARLY * look.held:

@@ -1,6 +1,6 @@
 """Count the rows that are unique on several columns together, and find the columns that do most."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -11,6 +11,7 @@ import pyarrow as pa
 from anon_sql.errors import listed
 
 Codes = npt.NDArray[np.int64]
+Hashes = npt.NDArray[np.uint64]
 
 FEW = 3  # maximum number of columns that are named
 _SPARE = 4  # numbers per row up to which combinations are counted as they are
@@ -76,28 +77,45 @@ class Numbered:
         return unique_rows(self.codes)
 
 
-def unique_together(columns: Mapping[str, Codes]) -> tuple[int, list[Step]]:
+def counts(hashes: Hashes) -> tuple[int, int]:
+    """Return how many hashes occur once and how many different ones there are; sort them in
+    place."""
+    hashes.sort()
+    differs = hashes[1:] != hashes[:-1]
+    single = np.ones(len(hashes), dtype=np.bool_)
+    single[1:] &= differs
+    single[:-1] &= differs
+    return int(single.sum()), int(differs.sum()) + min(len(hashes), 1)
+
+
+def unique_together(
+    names: Sequence[str], hashes_of: Callable[[str], Hashes]
+) -> tuple[int, list[Step]]:
     """Return the number of rows that are unique on all columns, and the columns that do most of it.
 
-    Columns are added one by one, each the one that leaves most rows unique (among equals most
-    combinations of values, then the first), until ``MOST`` of the rows that all columns single out
-    are reached, or ``FEW`` columns.
+    hashes_of: a hash of each value of a column, uint64[n]. Columns are added one by one, each the
+    one that leaves most rows unique (among equals most combinations of values, then the first),
+    until ``MOST`` of the rows that all columns single out are reached, or ``FEW`` columns.
     """
-    if not columns:
+    if not names:
         return 0, []
-    whole = reduce(joined, columns.values())
-    total = int(unique_rows(whole).sum())
+    from anon_sql.kernels.hash.hashing import mix
+
+    def beside(known: Hashes, name: str) -> Hashes:
+        mixed: Hashes = mix(known, hashes_of(name).view(np.int64))
+        return mixed
+
+    known = np.zeros(len(hashes_of(names[0])), dtype=np.uint64)
+    total, _ = counts(reduce(beside, names, known))
     steps: list[Step] = []
-    known = np.zeros(len(whole), dtype=np.int64)
     while total and len(steps) < FEW and (not steps or steps[-1].rows < MOST * total):
         chosen = {step.column for step in steps}
-        found = {n: joined(known, codes) for n, codes in columns.items() if n not in chosen}
+        found = {name: counts(beside(known, name)) for name in names if name not in chosen}
         if not found:
             break
-        counts = {n: (int(unique_rows(c).sum()), int(c.max())) for n, c in found.items()}
-        best = max(counts, key=lambda name: counts[name])
-        known = found[best]
-        steps.append(Step(best, counts[best][0]))
+        best = max(found, key=lambda name: found[name])
+        known = beside(known, best)
+        steps.append(Step(best, found[best][0]))
     return total, steps
 
 

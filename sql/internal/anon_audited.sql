@@ -8,7 +8,6 @@
 CREATE OR REPLACE MACRO __anon_audit_mark(x) AS if(x IS NULL, 0, system.main.hash(x, CASE
     WHEN system.main.regexp_full_match(
         system.main.typeof(x), '(?s)INTERVAL|(STRUCT|MAP|UNION|VARIANT).*|.*\]') THEN x::VARCHAR END));
-CREATE OR REPLACE MACRO __anon_audit_marks(x) AS system.main.list(__anon_audit_mark(x));
 
 -- held: values; consecutive: as many whole numbers as lie between the least and the greatest; hashed:
 -- texts of 64 hexadecimal digits, as anon_pseudonym makes them.
@@ -29,7 +28,7 @@ CREATE OR REPLACE MACRO __anon_audit_values(x, __anon_hierarchy) AS
         key := __anon_key(x), mark := __anon_audit_mark(x),
         value := CASE WHEN __anon_hierarchy IS NOT NULL THEN x END));
 
--- One row: the raw table as lists, the classes of the release as lists, and all else.
+-- The rows of an audit.
 CREATE OR REPLACE MACRO __anon_audited(
     __anon_raw, __anon_released, __anon_k, __anon_options, __anon_hierarchy, __anon_call
 ) AS TABLE
@@ -44,14 +43,14 @@ __anon_raw_columns AS NOT MATERIALIZED (
 __anon_released_columns AS NOT MATERIALIZED (
     SELECT
         COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
-            OR __anon_is('quasi', __anon_c, __anon_call)) AS '__anon_label_\0',
+            OR __anon_is('quasi', __anon_c, __anon_call)) AS '__anon_quasi_\0',
         COLUMNS(lambda __anon_c: NOT __anon_is('quasi', __anon_c, __anon_call))
     FROM (SELECT *, 0::TINYINT AS __anon_zero FROM query_table(__anon_released))
 ),
 __anon_raw_alike AS NOT MATERIALIZED (
     FROM __anon_raw_columns
     UNION ALL BY NAME
-    (SELECT COLUMNS(lambda __anon_c: __anon_c[:13] <> '__anon_label_')
+    (SELECT COLUMNS(lambda __anon_c: __anon_c[:13] <> '__anon_quasi_')
      FROM __anon_released_columns LIMIT 0)
 ),
 __anon_valued AS (
@@ -73,49 +72,58 @@ __anon_ascending AS (
 __anon_looked_at AS (
     SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_looks
     FROM (
-        SELECT __anon_audit_look(COLUMNS(lambda __anon_c: __anon_c[:13] <> '__anon_label_'))
+        SELECT __anon_audit_look(COLUMNS(lambda __anon_c: __anon_c[:13] <> '__anon_quasi_'))
         FROM __anon_released_columns)
 ),
-__anon_raw_lists AS NOT MATERIALIZED (
-    SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_raw_told
-    FROM (
-        SELECT
-            system.main.list(COLUMNS('^__anon_quasi_')),
-            __anon_audit_marks(COLUMNS(lambda __anon_c: __anon_c[:13] <> '__anon_quasi_'))
-                AS '__anon_mark_\0'
-        FROM __anon_raw_alike)
+-- The core checks the call, and holds what it needs of each row while DuckDB reads it; no row is
+-- left.
+__anon_begun AS MATERIALIZED (
+    SELECT __anon_audit_begin(
+        system.main.struct_pack(
+            call := __anon_call, seen := __anon_seen(__anon_raw || ' ' || __anon_released),
+            released := __anon_released, types := __anon_r.__anon_types,
+            released_types := __anon_s.__anon_types, k := __anon_r.__anon_k_given,
+            options := __anon_options),
+        system.main.current_connection_id(), system.main.current_query_id()) AS __anon_reading
+    FROM
+        __anon_schema(__anon_raw, __anon_k) AS __anon_r, __anon_types(__anon_released) AS __anon_s
 ),
-__anon_class_lists AS NOT MATERIALIZED (
-    SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_class_told
-    FROM (
-        SELECT system.main.list(COLUMNS(*))
-        FROM (
+__anon_raw_read AS NOT MATERIALIZED (
+    SELECT system.main.any_value(__anon_row) FILTER (
+        __anon_audit_take(__anon_reading, false, __anon_row)) AS __anon_raw_row
+    FROM
+        (SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_row
+         FROM (
             SELECT
-                COLUMNS('^__anon_label_'),
-                __anon_audit_marks(COLUMNS(lambda __anon_c: __anon_c[:13] <> '__anon_label_'))
-                    AS '__anon_marks_\0',
-                system.main.count(*) AS __anon_size
+                COLUMNS('^__anon_quasi_'),
+                __anon_audit_mark(COLUMNS(*)) AS '__anon_mark_\0'
+            FROM __anon_raw_alike)),
+        __anon_begun
+),
+__anon_released_read AS NOT MATERIALIZED (
+    SELECT system.main.any_value(__anon_row) FILTER (
+        __anon_audit_take(__anon_reading, true, __anon_row)) AS __anon_released_row
+    FROM
+        (SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_row
+         FROM (
+            SELECT
+                COLUMNS('^__anon_quasi_'),
+                __anon_audit_mark(COLUMNS(*)) AS '__anon_mark_\0'
             FROM (
                 (SELECT COLUMNS(lambda __anon_c: __anon_c[:13] <> '__anon_quasi_')
                  FROM __anon_raw_columns LIMIT 0)
-                UNION ALL BY NAME FROM __anon_released_columns)
-            GROUP BY ALL))
+                UNION ALL BY NAME FROM __anon_released_columns))),
+        __anon_begun
 ),
-__anon_asked_of AS (
+__anon_whole_of AS (
     SELECT system.main.struct_pack(
-        call := __anon_call, seen := __anon_seen(__anon_raw || ' ' || __anon_released),
-        released := __anon_released, types := __anon_r.__anon_types,
-        released_types := __anon_s.__anon_types, k := __anon_r.__anon_k_given,
-        options := __anon_options, distinct_values := __anon_values, ascends := __anon_ascends,
-        looks := __anon_looks, paths := __anon_path_rows,
-        time_zone := system.main.current_setting('TimeZone')) AS __anon_asked
+        distinct_values := __anon_values, ascends := __anon_ascends, looks := __anon_looks,
+        paths := __anon_path_rows,
+        time_zone := system.main.current_setting('TimeZone')) AS __anon_whole
     FROM
-        __anon_valued, __anon_ascending, __anon_looked_at,
-        __anon_schema(__anon_raw, __anon_k) AS __anon_r,
-        __anon_types(__anon_released) AS __anon_s, __anon_path_rows(__anon_hierarchy)
+        __anon_valued, __anon_ascending, __anon_looked_at, __anon_path_rows(__anon_hierarchy)
 )
 SELECT system.main.unnest(
-    __anon_audit(__anon_asked, __anon_raw_told, __anon_class_told), recursive := true)
--- One row each; other joins and subqueries would copy the lists.
-FROM
-    __anon_raw_lists POSITIONAL JOIN __anon_class_lists POSITIONAL JOIN __anon_asked_of;
+    __anon_audit(__anon_reading, __anon_whole, __anon_raw_row, __anon_released_row),
+    recursive := true)
+FROM __anon_begun, __anon_whole_of, __anon_raw_read, __anon_released_read;

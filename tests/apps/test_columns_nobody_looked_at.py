@@ -1,5 +1,7 @@
 """A wide file of which few columns were thought of: refused, and named in every check if kept."""
 
+import json
+
 import pytest
 
 from tests.apps.report.pages import first_screen
@@ -40,7 +42,7 @@ def test_columns_that_are_kept_are_named_with_their_figure(con, census):
     assert result.exit_code == 0, result.output
     kept = ", ".join(f"answer_{at:02}" for at in range(COLUMNS))
     counted = f"SELECT count(*) FROM (SELECT 1 FROM '{safe}' GROUP BY {kept} HAVING count(*) = 1)"
-    ((unique,),) = con.sql(counted).fetchall()
+    ((unique,),) = con.execute(counted).fetchall()
     assert unique > 290
     assert f"{unique} rows are unique on the kept columns together" in result.stderr
     assert "checks that fail: identifying combinations" in result.stdout
@@ -59,17 +61,20 @@ def test_columns_that_are_kept_are_named_with_their_figure(con, census):
 
 def test_no_report_of_such_a_release_can_be_read_as_fine(con, census):
     """Neither where unique rows are allowed, nor where nobody says what the columns are."""
-    safe, page = census.with_name("safe.csv"), census.with_name("page.html")
+    safe, facts = census.with_name("safe.csv"), census.with_name("facts.json")
+    report = ["report", census, safe, "-o", facts, "--format", "json"]
     roles = ["--quasi", QUASI, "--keep", "*"]
     assert run("release", census, safe, *roles, "--unique-share", 1, "--manifest").exit_code == 0
-    assert run("report", census, safe, "-o", page).exit_code == 0
-    said = first_screen(page.read_text("utf-8"))
-    assert "! No check fails, but a decision is open" in said
-    assert "of the rows are unique on the columns kept unchanged, which this release allows" in said
-    assert "No column was named as sensitive" in said
+    assert run(*report).exit_code == 0
+    said = json.loads(facts.read_text("utf-8"))["verdict"]
+    assert said["heading"] == "No check fails, but a decision is open"
+    reasons = " ".join(said["reasons"])
+    allowed = "of the rows are unique on the columns kept unchanged, which this release allows"
+    assert allowed in reasons
+    assert "No column was named as sensitive" in reasons
     census.with_name("safe.csv.anon.json").unlink()
     given = ["--quasi", QUASI, "--unique-share", 1, "--k", 5, "--overwrite"]
-    assert run("report", census, safe, "-o", page, *given).exit_code == 0
-    said = first_screen(page.read_text("utf-8"))
-    assert "✗ Do not release this as it is" in said
-    assert "34 columns without a role can be read unchanged: answer_00, answer_01" in said
+    assert run(*report, *given).exit_code == 0
+    said = json.loads(facts.read_text("utf-8"))["verdict"]
+    assert said["heading"] == "Do not release this as it is"
+    assert "34 columns without a role can be read unchanged: answer_00, answer_01" in str(said)

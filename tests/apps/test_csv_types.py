@@ -117,7 +117,7 @@ FIELD = st.text(
 )
 
 
-@examples(150)
+@examples(90)
 @given(data=st.data())
 def test_what_python_reads(tmp_path_factory, data):
     """The texts of every row, in order; NULL for an empty field."""

@@ -243,7 +243,7 @@ def test_hierarchies_from_a_file_or_a_folder(people, as_folder):
     arguments = ["--method", "basic_mondrian", "--k", 60, "--hierarchy", trees, "--manifest"]
     result = run("release", people, out, *ROLES, *arguments)
     assert result.exit_code == 0, result.output
-    labels = {sex for (sex,) in duckdb.sql(f"SELECT DISTINCT sex FROM '{out}'").fetchall()}
+    labels = {sex for (sex,) in duckdb.execute(f"SELECT DISTINCT sex FROM '{out}'").fetchall()}
     assert labels <= {"f", "m", "anyone", "*"}
     assert refused("verify", out, "--raw", people) == (
         "verify: a release made with a hierarchy needs it again, got none; pass --hierarchy"

@@ -25,7 +25,7 @@ def test_a_file_in_parts(source, tmp_path, ending):
     result = run("release", source, target, *options, *ROLES)
     assert result.exit_code == 0, result.output
     assert "600" in result.stdout
-    found = duckdb.sql(
+    found = duckdb.execute(
         f"SELECT count(*), count(DISTINCT score), min(n) FROM (FROM '{target}') JOIN (SELECT age, city, count(*) AS n FROM '{target}' GROUP BY ALL) USING (age, city)"
     )
     assert found.fetchall()[0] >= (600, 7, 5)

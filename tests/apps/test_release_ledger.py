@@ -34,7 +34,7 @@ def test_entries_and_persons_who_are_released_again(months):
     assert second.exit_code == 0, second.output
     assert "20 persons are in an earlier release, too: a.csv of 20" in second.stderr
     with duckdb.connect(str(ledger)) as con:
-        entries = con.sql("SELECT release, persons, manifest FROM anon_ledger").fetchall()
+        entries = con.execute("SELECT release, persons, manifest FROM anon_ledger").fetchall()
     assert [entry[:2] for entry in entries] == [("a.csv", 60), ("b.parquet", 60)]
     stated = json.loads((months / "b.parquet.anon.json").read_text("utf-8"))
     assert json.loads(entries[1][2]) == stated
@@ -57,4 +57,4 @@ def test_what_it_refuses(months, monkeypatch):
     said = refused(*asked, *ROLES, "--overwrite")
     assert "the environment variable that key names must be set, got none" in said
     with duckdb.connect(str(ledger)) as con:
-        assert con.sql("SELECT count(*) FROM anon_ledger").fetchall() == [(1,)]
+        assert con.execute("SELECT count(*) FROM anon_ledger").fetchall() == [(1,)]

@@ -67,8 +67,8 @@ def test_a_series_goes_on(con, people):
     assert made.exit_code == 0, made.output
     assert "disclosed" not in made.stderr
     sets = "SELECT DISTINCT list_sort(list(DISTINCT stage::INT)) FROM '{}' GROUP BY age, weight"
-    assert sorted(con.sql(sets.format(first)).fetchall()) == sorted(
-        con.sql(sets.format(second)).fetchall()
+    assert sorted(con.execute(sets.format(first)).fetchall()) == sorted(
+        con.execute(sets.format(second)).fetchall()
     )
     said = refused("release", people, second, *series, "--overwrite", "--method", "rayden")
     assert said == "release: --invariant must come with --method anonymize, got --method rayden"
@@ -85,7 +85,7 @@ def test_like(people, con):
     made = run("release", people, june, *call, "--like", may, "--manifest")
     assert made.exit_code == 0, made.output
     labels = "SELECT DISTINCT age FROM '{}' WHERE age <> '*' ORDER BY ALL"
-    assert con.sql(labels.format(may)).fetchall() == con.sql(labels.format(june)).fetchall()
+    assert con.execute(labels.format(may)).fetchall() == con.execute(labels.format(june)).fetchall()
     other = ["release", people, june.with_name("o.csv"), *ROLES, "--method", "rayden"]
     assert refused(*other, "--like", may) == (
         "release: --like must come with --method datafly or full_domain, got --method rayden"
@@ -111,7 +111,7 @@ def test_counterfeits_are_counted_apart(con, people):
     )
     made = run(*asked, "--counterfeits")
     assert made.exit_code == 0, made.output
-    ((added,),) = con.sql(f"SELECT count(*) FROM '{july}' WHERE stage = 2").fetchall()
+    ((added,),) = con.execute(f"SELECT count(*) FROM '{july}' WHERE stage = 2").fetchall()
     assert f"{added} counterfeit rows, of nobody, show values that have left" in made.stderr
     stated = json.loads(july.with_name("july.csv.anon.json").read_text("utf-8"))
     digest = hashlib.sha256(first.read_bytes()).hexdigest()

@@ -54,5 +54,6 @@ def composition(people, releases, sensitive, least=2, share=0.5):
 
 def composed(con, releases, more="", raw="raw"):
     """Ask composition, and return its rows by the names of the columns."""
-    relation = con.sql(f"FROM composition('{raw}', {releases}{more and ', '}{more})")
-    return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
+    result = con.execute(f"FROM composition('{raw}', {releases}{more and ', '}{more})")
+    names = [column[0] for column in result.description]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]

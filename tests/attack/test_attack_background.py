@@ -75,9 +75,9 @@ def test_the_same_for_any_order_and_number_of_threads(people):
     people.execute("COMMENT ON COLUMN turned.person_id IS 'anon:identifier'")
     people.execute("COMMENT ON COLUMN turned.illness IS 'anon:sensitive'")
     people.execute("SET threads = 2")
-    first = people.sql(ask.format("people", qids)).fetchall()
+    first = people.execute(ask.format("people", qids)).fetchall()
     people.execute("SET threads = 1")
-    assert people.sql(ask.format("turned", qids)).fetchall() == first
+    assert people.execute(ask.format("turned", qids)).fetchall() == first
     assert [row[1] for row in first] == [150]
 
 
@@ -127,11 +127,13 @@ def test_the_majority_is_that_of_plain_sql(people, shape):
     people.execute("DELETE FROM r WHERE rowid % 9 = 0")
     labels, star = f"{age}, city, sex, born", "NULL" if shape == "typed" else "'*'"
     people.execute(f"UPDATE r SET ({labels}) = ({', '.join(4 * [star])}) WHERE rowid % 29 = 3")
-    ((persons, guessed, common),) = people.sql(PLAIN.format(labels=labels, value=ill)).fetchall()
+    ((persons, guessed, common),) = people.execute(
+        PLAIN.format(labels=labels, value=ill)
+    ).fetchall()
     call = "FROM attack_background('people', 'r', mode := 'majority'{})"
-    found = people.sql(call.format("")).fetchall()
+    found = people.execute(call.format("")).fetchall()
     assert found == [('its "name"', persons, guessed, guessed / persons, common / persons)]
-    assert people.sql(call.format(", known := 0, sample := 1, seed := 3")).fetchall() == found
+    assert people.execute(call.format(", known := 0, sample := 1, seed := 3")).fetchall() == found
 
 
 def test_the_majority_of_any_release(con, attacked):
@@ -154,9 +156,9 @@ def test_the_majority_of_any_release(con, attacked):
 def test_the_default_mode(people):
     people.execute("CREATE TABLE r AS FROM rayden('people', k := 5)")
     call = "FROM attack_background('people', 'r'{})"
-    plain = people.sql(call.format("")).fetchall()
-    assert people.sql(call.format(", mode := 'matching'")).fetchall() == plain
-    assert people.sql(call.format(", mode := 'majority'")).fetchall() != plain
+    plain = people.execute(call.format("")).fetchall()
+    assert people.execute(call.format(", mode := 'matching'")).fetchall() == plain
+    assert people.execute(call.format(", mode := 'majority'")).fetchall() != plain
 
 
 def test_an_empty_release_has_no_majority(clinic, attacked):

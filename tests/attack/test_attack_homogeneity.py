@@ -67,7 +67,9 @@ def test_none_where_l_is_two(con, attacked):
         exposed = [rows for rows in classes.values() if len(set(rows) - {None}) < 2]
         assert found["exposed_classes"] == len(exposed)
         assert found["exposed_rows"] == sum(map(len, exposed))
-        least = con.sql("SELECT l_diversity('raw', 'label', 's', qids := ['a'])").fetchall()[0][0]
+        least = con.execute("SELECT l_diversity('raw', 'label', 's', qids := ['a'])").fetchall()[0][
+            0
+        ]
         assert (least >= 2) == (not exposed)
 
     holds()
@@ -75,11 +77,11 @@ def test_none_where_l_is_two(con, attacked):
 
 def test_declared_columns(people):
     people.execute("CREATE TABLE r AS FROM rayden('people', k := 5)")
-    wanted = people.sql(
+    wanted = people.execute(
         "SELECT count(*), count_if(d < 2) FROM "
         "(SELECT count(DISTINCT illness) AS d FROM r GROUP BY age, city, sex, born)"
     ).fetchall()
-    found = people.sql(
+    found = people.execute(
         "SELECT classes, exposed_classes FROM attack_homogeneity('people', 'r')"
     ).fetchall()
     assert found == wanted

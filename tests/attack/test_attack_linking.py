@@ -115,6 +115,7 @@ TYPES = {
 }
 
 
+@pytest.mark.oldest
 @pytest.mark.parametrize("form", ["label", "typed"])
 @pytest.mark.parametrize("kind", TYPES)
 def test_every_type_in_both_formats(con, kind, form):
@@ -134,12 +135,14 @@ def test_every_type_in_both_formats(con, kind, form):
         if text
         else f"raw.v BETWEEN anon_min(shown.v)::{kind} AND anon_max(shown.v)::{kind}"
     )
-    wanted = con.sql(
+    wanted = con.execute(
         f"SELECT sum(1 / m) FROM (SELECT count(*) AS m FROM raw, shown WHERE coalesce(shown.v = '*', "
         f"false) OR (raw.v IS NULL AND shown.v IS NULL) OR coalesce({inside}, false) "
         f"GROUP BY raw.rowid)"
     ).fetchall()[0][0]
-    found = con.sql("SELECT persons, linked FROM attack_linking('raw', 'r', 's', qids := ['v'])")
+    found = con.execute(
+        "SELECT persons, linked FROM attack_linking('raw', 'r', 's', qids := ['v'])"
+    )
     assert found.fetchall() == [(24, pytest.approx(wanted))]
 
 
@@ -162,12 +165,12 @@ def test_nodes_of_a_hierarchy(towns, form, attacked):
         "CREATE TABLE r AS FROM basic_mondrian('raw', k := 4, qids := ['age', 'town'], keep := ['*'], "
         f"sensitive := ['s'], hierarchy := 'tree', format := '{form}')"
     )
-    shown = towns.sql(
+    shown = towns.execute(
         "FROM basic_mondrian('raw', k := 4, qids := ['age', 'town'], keep := ['*'], sensitive := ['s'], "
         "hierarchy := 'tree')"
     ).fetchall()
     below = {}
-    paths = towns.sql("SELECT attribute, value, label FROM tree").fetchall()
+    paths = towns.execute("SELECT attribute, value, label FROM tree").fetchall()
     for attribute, value, label in paths:
         below.setdefault((attribute, label), set()).add(value)
         below[attribute, value] = {value}
@@ -175,7 +178,7 @@ def test_nodes_of_a_hierarchy(towns, form, attacked):
     for age, town, s in shown:
         labels = {"age": below["age", age.strip("'")], "town": below["town", town]}
         released.append((labels, {"s": s}))
-    rows = towns.sql("SELECT age::VARCHAR AS age, town, s FROM raw").fetchall()
+    rows = towns.execute("SELECT age::VARCHAR AS age, town, s FROM raw").fetchall()
     raw = [dict(zip(("age", "town", "s"), row, strict=True)) for row in rows]
     linked, disclosed = twin.linking(raw, released, ["age", "town"], "s")
     (found,) = attacked("attack_linking", "r", ["age", "town"], sensitive="'s'", hierarchy="'tree'")
@@ -196,6 +199,7 @@ def test_a_sample_and_its_seed(clinic, attacked):
     assert ask(3, 5) == first
 
 
+@pytest.mark.oldest
 def test_names_of_any_kind(con, attacked):
     """Columns called like what the macros, the results and the parameters are called."""
     names = ["key", "text", "raw", "released", "a b", "'", '"', "attribute", "É"]
@@ -205,7 +209,7 @@ def test_names_of_any_kind(con, attacked):
     shown = ", ".join(f"{name}::VARCHAR AS {name}" for name in quoted)
     con.execute(f'CREATE TABLE label AS SELECT {shown}, "sample" FROM raw')
     qids = "[" + ", ".join("'" + name.replace("'", "''") + "'" for name in names) + "]"
-    found = con.sql(f"FROM attack_linking('raw', 'label', 'sample', qids := {qids})").fetchall()
+    found = con.execute(f"FROM attack_linking('raw', 'label', 'sample', qids := {qids})").fetchall()
     assert found == [("sample", 12, 12.0, 1.0, 12, 1.0)]
 
 
@@ -253,7 +257,7 @@ def test_adult(adult):
     """On real rows: nobody is surer than 1 / k, and no release shows more than the table does."""
     for k in (5, 50):
         adult.execute(f"CREATE OR REPLACE TABLE r AS FROM anonymize('adult', k := {k})")
-        ((persons, share, disclosed),) = adult.sql(
+        ((persons, share, disclosed),) = adult.execute(
             "SELECT persons, linked_share, disclosed_share FROM attack_linking('adult', 'r')"
         ).fetchall()
         assert persons == 30162

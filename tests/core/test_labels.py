@@ -120,7 +120,7 @@ def released(con, classes, form="label"):
     ids = [at for at, values in enumerate(classes) for _ in values for _ in range(2)]
     rows = [value for values in classes for value in values for _ in range(2)]
     con.execute("INSERT INTO t SELECT unnest($1), unnest($1), unnest($2::VARCHAR[])", [ids, rows])
-    found = con.sql(
+    found = con.execute(
         "SELECT c, any_value(v), count(DISTINCT v), count(*) "
         f"FROM generalize('t', k := 2, qids := ['v'], keep := ['*'], format := '{form}') GROUP BY c ORDER BY c"
     ).fetchall()

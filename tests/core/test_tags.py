@@ -31,7 +31,7 @@ def test_declare_keeps_the_text_and_replaces_the_tag(con):
     con.execute('CREATE TABLE "my t" AS SELECT 1 AS "a""b", 2 AS c')
     con.execute('COMMENT ON COLUMN "my t"."a""b" IS \'Size, it\'\'s in cm. anon:keep\'')
     anon_sql.declare(con, '"my t"', quasi=['A"b'], sensitive="c")
-    assert con.sql(
+    assert con.execute(
         "SELECT comment FROM duckdb_columns() WHERE table_name = 'my t' ORDER BY column_index"
     ).fetchall() == [("Size, it's in cm. anon:quasi",), ("anon:sensitive",)]
 
@@ -44,7 +44,7 @@ def test_declare_writes_nothing_when_a_name_is_wrong(con):
         anon_sql.declare(con, "t", keep=["age"], quasi=["age"])
     with pytest.raises(anon_sql.AnonError, match="the table must exist, got 'nope'"):
         anon_sql.declare(con, "nope", quasi=["age"])
-    assert con.sql(
+    assert con.execute(
         "SELECT count(comment) FROM duckdb_columns() WHERE table_name = 't'"
     ).fetchall() == [(0,)]
 

@@ -14,7 +14,7 @@ def test_a_row_for_every_function(con):
     found = con.sql("FROM anon_help()")
     assert found.columns == ["name", "topic", "kind", "parameters", "summary"]
     assert sorted(row[0] for row in found.fetchall()) == PUBLIC
-    assert con.sql("FROM anon_help() WHERE name IN ('gower', 'anon_roles')").fetchall() == [
+    assert con.execute("FROM anon_help() WHERE name IN ('gower', 'anon_roles')").fetchall() == [
         (
             "gower",
             "Building blocks",
@@ -43,7 +43,7 @@ def test_a_summary_is_one_whole_sentence(name):
 def test_parameters_are_those_of_duckdb(con):
     """Names alone, since DuckDB keeps no defaults of macros."""
     assert (
-        con.sql(
+        con.execute(
             "SELECT name FROM anon_help() WHERE (name, [p.split(' ')[1] for p in parameters]) "
             "NOT IN (SELECT (function_name, parameters) FROM duckdb_functions())"
         ).fetchall()
@@ -63,19 +63,19 @@ def test_the_help_of_one(con):
     assert said["example"] == "SELECT gower_ranges('people', ['age', 'city']);"
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_nothing_of_a_header_is_lost(con, name):
+def test_nothing_of_a_header_is_lost(con):
     """Every word of the file's comment stands in some part of the help."""
-    (file,) = [file for file in sql_files() if file.name == name]
-    words = " ".join(" ".join(row) for row in con.sql(f"FROM anon_help('{name}')").fetchall())
-    assert set(file.header.replace(":", " ").split()) - {"Returns", "Errors", "Example"} <= set(
-        words.replace(":", " ").split()
-    )
+    for file in sql_files():
+        if file.public:
+            rows = con.execute(f"FROM anon_help('{file.name}')").fetchall()
+            said = " ".join(" ".join(row) for row in rows).replace(":", " ").split()
+            words = set(file.header.replace(":", " ").split())
+            assert words - {"Returns", "Errors", "Example"} <= set(said), file.name
 
 
 def test_names_are_as_duckdb_compares_them(con):
     assert (
-        con.sql("FROM anon_help('Rayden')").fetchall()
+        con.execute("FROM anon_help('Rayden')").fetchall()
         == con.execute("FROM anon_help(?)", ["rayden"]).fetchall()
     )
 
@@ -103,6 +103,6 @@ def test_both_forms_leave_a_database(tmp_path):
     config = {"storage_compatibility_version": "v1.4.0"}
     with anon_sql.connect(path, config=config) as con:
         anon_sql.register(con, persist=True)
-        assert len(con.sql("FROM anon_help()").fetchall()) == len(PUBLIC)
+        assert len(con.execute("FROM anon_help()").fetchall()) == len(PUBLIC)
         anon_sql.unregister(con)
         assert "does not exist" in fails(con, "FROM anon_help()")

@@ -31,7 +31,7 @@ def test_a_hierarchy_that_is_no_tree_and_one_that_is_not_there(con):
         "check_hierarchy() lists all that is wrong with s"
     )
     with pytest.raises(duckdb.CatalogException, match="nowhere"):
-        con.sql(call.format("nowhere")).fetchall()
+        con.execute(call.format("nowhere")).fetchall()
     lacks = "hierarchy: the relation must have the columns attribute, value, level and label, got "
     made = "; read_hierarchies() and numeric_hierarchy() make one"
     assert fails(con, call.format("t")) == lacks + "nothing in attribute, value, label" + made
@@ -52,10 +52,10 @@ def test_attributes_meet_columns_in_any_case_and_the_others_stay_as_they_are(con
     hierarchy(con, {'KEY "1"': {"a": ["x"], "b": ["x"], "z": ["y"]}, "elsewhere": {"a": ["q"]}})
     con.execute("CREATE TABLE classed AS SELECT *, 1 AS class_id FROM t")
     given = "qids := ['key \"1\"', 'n', 'c']"
-    rows = con.sql(f"FROM generalize('classed', k := 5, {given}, hierarchy := 'h')").fetchall()
+    rows = con.execute(f"FROM generalize('classed', k := 5, {given}, hierarchy := 'h')").fetchall()
     assert set(rows) == {("x", "[0, 4]", "{u, v}")}
     with_cte = f"WITH c AS (FROM h) FROM generalize('classed', k := 5, {given}, hierarchy := 'c')"
-    assert con.sql(with_cte).fetchall() == rows
+    assert con.execute(with_cte).fetchall() == rows
 
 
 def test_columns_and_tables_called_like_those_of_a_hierarchy(con):
@@ -68,12 +68,12 @@ def test_columns_and_tables_called_like_those_of_a_hierarchy(con):
     call = f"k := 4, qids := {names}, hierarchy := 'label'"
     for method in METHODS:
         con.execute(f"CREATE OR REPLACE TABLE r AS FROM {method}('hierarchy', {call})")
-        sizes = con.sql(f"SELECT count(*) FROM r GROUP BY {quoted(names)}").fetchall()
+        sizes = con.execute(f"SELECT count(*) FROM r GROUP BY {quoted(names)}").fetchall()
         assert min(size for (size,) in sizes) >= 4
-        found = con.sql(
+        found = con.execute(
             f"SELECT gcp('hierarchy', 'r', qids := {names}, hierarchy := 'label')"
         ).fetchall()
-        plain = con.sql(
+        plain = con.execute(
             f"SELECT {' + '.join(f'count_if({n} = $$x$$)' for n in names)} FROM r"
         ).fetchall()
         assert found[0][0] == pytest.approx(plain[0][0] * 2 / 3 / (5 * 64))
@@ -82,7 +82,7 @@ def test_columns_and_tables_called_like_those_of_a_hierarchy(con):
 def test_distance_is_a_mismatch_and_canon_refuses(con):
     hierarchy(con, {"n": {str(i): ["even" if i % 2 == 0 else "odd"] for i in range(10)}})
     con.execute("CREATE TABLE t AS SELECT i % 10 AS n, i AS rid FROM range(100) AS r(i)")
-    plain = con.sql(
+    plain = con.execute(
         "SELECT count(DISTINCT n) FROM vp_partition('t', k := 10, qids := ['n'], hierarchy := 'h', "
         "cut := 'aligned') GROUP BY class_id"
     ).fetchall()
@@ -109,8 +109,8 @@ def test_a_node_without_quotes_over_a_value_that_needs_them(con):
     con.execute(
         "CREATE TABLE r AS FROM basic_mondrian('t', k := 2, qids := ['s'], hierarchy := 'h')"
     )
-    assert con.sql("FROM r").fetchall() == [("star",), ("star",)]
-    found = con.sql("SELECT gcp('t', 'r', qids := ['s'], hierarchy := 'h')").fetchall()
+    assert con.execute("FROM r").fetchall() == [("star",), ("star",)]
+    found = con.execute("SELECT gcp('t', 'r', qids := ['s'], hierarchy := 'h')").fetchall()
     assert found[0][0] == pytest.approx(2 / 3)
 
 

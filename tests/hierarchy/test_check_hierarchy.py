@@ -14,7 +14,7 @@ def check(con):
     def faults(*rows, table="t"):
         con.execute("DELETE FROM h")
         insert(con, "h", rows)
-        return con.sql(f"FROM check_hierarchy('{table}', 'h')").fetchall()
+        return con.execute(f"FROM check_hierarchy('{table}', 'h')").fetchall()
 
     return faults
 
@@ -85,8 +85,8 @@ def test_a_view_or_a_cte_may_be_the_hierarchy(con):
     row = "SELECT 's' AS attribute, 'b' AS value, 1 AS level, '*' AS label"
     con.execute(f"CREATE VIEW seen AS {row}")
     wanted = [("s", "not covered", "a", "no row")]
-    assert con.sql("FROM check_hierarchy('t', 'seen')").fetchall() == wanted
-    assert con.sql(f"WITH c AS ({row}) FROM check_hierarchy('t', 'c')").fetchall() == wanted
+    assert con.execute("FROM check_hierarchy('t', 'seen')").fetchall() == wanted
+    assert con.execute(f"WITH c AS ({row}) FROM check_hierarchy('t', 'c')").fetchall() == wanted
 
 
 def test_the_hierarchies_of_adult(con, shared_data):
@@ -100,4 +100,4 @@ def test_the_hierarchies_of_adult(con, shared_data):
             f"CREATE OR REPLACE TABLE h AS "
             f"FROM read_hierarchies('{shared_data}/hierarchies/{folder}/*.csv')"
         )
-        assert con.sql("FROM check_hierarchy('adult', 'h')").fetchall() == faults
+        assert con.execute("FROM check_hierarchy('adult', 'h')").fetchall() == faults

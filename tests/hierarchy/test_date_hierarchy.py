@@ -5,7 +5,9 @@ import pytest
 
 
 def labels(con, call):
-    rows = con.sql(f"SELECT value, list(label ORDER BY level) FROM {call} GROUP BY 1").fetchall()
+    rows = con.execute(
+        f"SELECT value, list(label ORDER BY level) FROM {call} GROUP BY 1"
+    ).fetchall()
     return dict(rows)
 
 
@@ -40,7 +42,7 @@ def test_an_instant_lies_in_its_day_in_utc(con):
         "2021-12-31 23:00:00+00": ["2021-12-31", "*"]
     }
     con.execute("CREATE TABLE h AS FROM date_hierarchy('t', 'd', ['day', 'year'])")
-    assert con.sql("FROM check_hierarchy('t', 'h')").fetchall() == []
+    assert con.execute("FROM check_hierarchy('t', 'h')").fetchall() == []
 
 
 @pytest.mark.parametrize(
@@ -49,11 +51,11 @@ def test_an_instant_lies_in_its_day_in_utc(con):
 def test_levels_lie_within_each_other(con, levels):
     con.execute("CREATE TABLE t AS SELECT DATE '2020-01-01' AS d")
     with pytest.raises(duckdb.Error, match="date_hierarchy: levels must be some of day, month"):
-        con.sql(f"FROM date_hierarchy('t', 'd', {levels})").fetchall()
+        con.execute(f"FROM date_hierarchy('t', 'd', {levels})").fetchall()
 
 
 def test_what_is_no_date_is_refused(con):
     con.execute("CREATE TABLE t AS SELECT 7 AS n, DATE 'infinity' AS d")
     for name in "nd":
         with pytest.raises(duckdb.Error, match="the column must hold dates or timestamps"):
-            con.sql(f"FROM date_hierarchy('t', '{name}')").fetchall()
+            con.execute(f"FROM date_hierarchy('t', '{name}')").fetchall()

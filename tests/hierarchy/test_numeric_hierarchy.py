@@ -5,7 +5,9 @@ import pytest
 
 
 def labels(con, call):
-    rows = con.sql(f"SELECT value, list(label ORDER BY level) FROM {call} GROUP BY 1").fetchall()
+    rows = con.execute(
+        f"SELECT value, list(label ORDER BY level) FROM {call} GROUP BY 1"
+    ).fetchall()
     return dict(rows)
 
 
@@ -19,7 +21,9 @@ def test_ranges_begin_at_multiples_of_their_width(con):
         "5": ["5 to 9", "0 to 9", "0 to 19", "*"],
         "39": ["35 to 39", "30 to 39", "20 to 39", "*"],
     }
-    attributes = con.sql("SELECT DISTINCT attribute FROM numeric_hierarchy('t', 'n')").fetchall()
+    attributes = con.execute(
+        "SELECT DISTINCT attribute FROM numeric_hierarchy('t', 'n')"
+    ).fetchall()
     assert attributes == [("n",)]
 
 
@@ -29,29 +33,29 @@ def test_ranges_begin_at_multiples_of_their_width(con):
 def test_every_number_has_ranges_that_are_sound(con, kind):
     con.execute(f"CREATE TABLE t AS SELECT (i * 7 % 100)::{kind} AS n FROM range(100) AS r(i)")
     con.execute("CREATE TABLE h AS FROM numeric_hierarchy('t', 'n', widths := [10, 50])")
-    assert con.sql("FROM check_hierarchy('t', 'h')").fetchall() == []
-    assert con.sql("SELECT count(DISTINCT label) FROM h").fetchall() == [(13,)]
+    assert con.execute("FROM check_hierarchy('t', 'h')").fetchall() == []
+    assert con.execute("SELECT count(DISTINCT label) FROM h").fetchall() == [(13,)]
 
 
 @pytest.mark.parametrize("kind", ["FLOAT", "DOUBLE"])
 def test_numbers_of_one_range_have_one_label(con, kind):
     con.execute(f"CREATE TABLE t AS SELECT (i / 70)::{kind} AS n FROM range(-700, 700) AS r(i)")
     con.execute("CREATE TABLE h AS FROM numeric_hierarchy('t', 'n', widths := [0.1, 0.5, 5])")
-    assert con.sql("FROM check_hierarchy('t', 'h')").fetchall() == []
-    top = con.sql("SELECT DISTINCT label FROM h WHERE level = 3 ORDER BY label").fetchall()
+    assert con.execute("FROM check_hierarchy('t', 'h')").fetchall() == []
+    top = con.execute("SELECT DISTINCT label FROM h WHERE level = 3 ORDER BY label").fetchall()
     assert top == [
         ("-10.0 to below -5.0",),
         ("-5.0 to below 0.0",),
         ("0.0 to below 5.0",),
         ("5.0 to below 10.0",),
     ]
-    assert con.sql("SELECT count(DISTINCT label) FROM h WHERE level = 1").fetchall() == [(200,)]
+    assert con.execute("SELECT count(DISTINCT label) FROM h WHERE level = 1").fetchall() == [(200,)]
 
 
 def test_a_column_that_is_no_number_is_refused_by_its_type(con):
     con.execute("CREATE TABLE t AS SELECT 'w0'::ENUM('w0', 'w1') AS n")
     with pytest.raises(duckdb.Error, match="must hold numbers, got n of type ENUM; cast it first"):
-        con.sql("FROM numeric_hierarchy('t', 'n')").fetchall()
+        con.execute("FROM numeric_hierarchy('t', 'n')").fetchall()
 
 
 def test_parts_of_numbers(con):
@@ -66,20 +70,20 @@ def test_parts_of_numbers(con):
 def test_widths_lie_within_each_other(con, widths):
     con.execute("CREATE TABLE t AS SELECT 1 AS n")
     with pytest.raises(duckdb.Error, match="numeric_hierarchy: widths must be positive, ascending"):
-        con.sql(f"FROM numeric_hierarchy('t', 'n', widths := {widths})").fetchall()
+        con.execute(f"FROM numeric_hierarchy('t', 'n', widths := {widths})").fetchall()
 
 
 def test_the_column_must_be_there(con):
     con.execute("CREATE TABLE t AS SELECT 1 AS age")
     said = "numeric_hierarchy: the hierarchy must be for a column of the table, got 'agee'; did you mean age"
     with pytest.raises(duckdb.Error, match=said):
-        con.sql("FROM numeric_hierarchy('t', 'agee')").fetchall()
+        con.execute("FROM numeric_hierarchy('t', 'agee')").fetchall()
 
 
 def test_an_empty_table_has_no_rows_and_names_are_the_users_own(con):
     con.execute('CREATE TABLE t ("tbl" INTEGER, "column_name" INTEGER, "it\'s ""x""" INTEGER)')
-    assert con.sql("FROM numeric_hierarchy('t', 'tbl')").fetchall() == []
+    assert con.execute("FROM numeric_hierarchy('t', 'tbl')").fetchall() == []
     con.execute("INSERT INTO t VALUES (1, 2, 3)")
     for name, value in (("tbl", "1"), ("column_name", "2"), ("it''s \"x\"", "3")):
-        rows = con.sql(f"FROM numeric_hierarchy('t', '{name}', [10])").fetchall()
+        rows = con.execute(f"FROM numeric_hierarchy('t', '{name}', [10])").fetchall()
         assert rows[0] == (name.replace("''", "'"), value, 1, "0 to 9")

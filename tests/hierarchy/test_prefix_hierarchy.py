@@ -6,7 +6,7 @@ import pytest
 
 def test_a_label_is_what_a_code_begins_with(con):
     con.execute("CREATE TABLE t AS SELECT unnest(['12345', '12', 'é1', NULL]) AS zip")
-    rows = con.sql("FROM prefix_hierarchy('t', 'zip', [4, 2, 1])").fetchall()
+    rows = con.execute("FROM prefix_hierarchy('t', 'zip', [4, 2, 1])").fetchall()
     found = {}
     for attribute, value, level, label in sorted(rows):
         assert attribute == "zip"
@@ -18,18 +18,18 @@ def test_a_label_is_what_a_code_begins_with(con):
         "é1": ["é1*", "é*", "*"],
     }
     con.execute("CREATE TABLE h AS FROM prefix_hierarchy('t', 'zip')")
-    assert con.sql("FROM check_hierarchy('t', 'h')").fetchall() == []
+    assert con.execute("FROM check_hierarchy('t', 'h')").fetchall() == []
 
 
 def test_codes_that_are_numbers(con):
     con.execute("CREATE TABLE t AS SELECT unnest([53711, 53712]) AS zip")
     con.execute("CREATE TABLE h AS FROM prefix_hierarchy('t', 'zip', [4])")
-    assert con.sql("SELECT DISTINCT label FROM h ORDER BY 1").fetchall() == [("*",), ("5371*",)]
-    assert con.sql("FROM check_hierarchy('t', 'h')").fetchall() == []
+    assert con.execute("SELECT DISTINCT label FROM h ORDER BY 1").fetchall() == [("*",), ("5371*",)]
+    assert con.execute("FROM check_hierarchy('t', 'h')").fetchall() == []
 
 
 @pytest.mark.parametrize("lengths", ["[1, 2]", "[0]", "[2, 2]", "[]", "NULL"])
 def test_lengths_descend(con, lengths):
     con.execute("CREATE TABLE t AS SELECT '1' AS zip")
     with pytest.raises(duckdb.Error, match="prefix_hierarchy: lengths must be whole numbers"):
-        con.sql(f"FROM prefix_hierarchy('t', 'zip', {lengths})").fetchall()
+        con.execute(f"FROM prefix_hierarchy('t', 'zip', {lengths})").fetchall()

@@ -10,7 +10,7 @@ def read(con, tmp_path):
         for name, content in files.items():
             data = content if isinstance(content, bytes) else content.encode()
             (tmp_path / f"{name}.csv").write_bytes(data)
-        return con.sql(f"FROM read_hierarchies('{tmp_path}/*.csv')").fetchall()
+        return con.execute(f"FROM read_hierarchies('{tmp_path}/*.csv')").fetchall()
 
     return made
 
@@ -69,11 +69,11 @@ def test_what_is_no_hierarchy_is_refused(read, content, said):
 
 def test_no_file_is_an_error_and_a_list_of_files_is_none(con, tmp_path):
     with pytest.raises(duckdb.Error, match="read_hierarchies: there must be a file to read"):
-        con.sql(f"FROM read_hierarchies('{tmp_path}/*.csv')").fetchall()
+        con.execute(f"FROM read_hierarchies('{tmp_path}/*.csv')").fetchall()
     for name in ("a", "b"):
         (tmp_path / f"{name}.v1.csv").write_text("x;*\n")
     paths = [f"{tmp_path}/{name}.v1.csv" for name in "ba"]
-    assert con.sql(f"FROM read_hierarchies({paths})").fetchall() == [
+    assert con.execute(f"FROM read_hierarchies({paths})").fetchall() == [
         ("a", "x", 1, "*"),
         ("b", "x", 1, "*"),
     ]
@@ -83,5 +83,7 @@ def test_no_file_is_an_error_and_a_list_of_files_is_none(con, tmp_path):
     ("folder", "rows"), [("adult", 597), ("adult_anjana", 641), ("adult_taxonomy", 96)]
 )
 def test_the_fields_own_files(con, shared_data, folder, rows):
-    found = con.sql(f"FROM read_hierarchies('{shared_data}/hierarchies/{folder}/*.csv')").fetchall()
+    found = con.execute(
+        f"FROM read_hierarchies('{shared_data}/hierarchies/{folder}/*.csv')"
+    ).fetchall()
     assert len(found) == rows

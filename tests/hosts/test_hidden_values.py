@@ -21,7 +21,7 @@ def planted(tmp_path):
 def said(con, query):
     """What a failing statement says."""
     with pytest.raises(duckdb.Error) as caught:
-        con.sql(query).fetchall()
+        con.execute(query).fetchall()
     text = sentence(caught.value, query)
     assert "\n" not in text
     return text

@@ -9,7 +9,7 @@ import pytest
 
 from anon_sql.core.workers import Workers
 from anon_sql.errors import AnonError
-from anon_sql.hosts.duckdb import intake
+from anon_sql.hosts.duckdb import intake, memory
 from anon_sql.hosts.duckdb.intake import Statement
 from anon_sql.pipeline.request import Request
 from tests.sentence import fails
@@ -83,7 +83,7 @@ def test_more_rows_than_there_may_be(number):
 
 def test_nobody_gets_an_intake_twice(number):
     intake.claim(number)
-    with pytest.raises(AnonError, match="a release must find the rows it has read"):
+    with pytest.raises(AnonError, match="a statement must find the rows it has read"):
         intake.claim(number)
 
 
@@ -127,6 +127,38 @@ def test_a_statement_that_fails_while_it_reads_is_forgotten_at_the_next(con):
     con.execute("CREATE TABLE t AS SELECT 1 AS n")
     con.sql("FROM rayden('t', k := 1, qids := ['n'])").fetchall()
     assert set(intake._open) == before
+
+
+def test_an_audit_leaves_nothing_behind(con):
+    before = set(intake._open)
+    con.execute(
+        "CREATE TABLE t AS SELECT i % 7 AS n, i AS w FROM range(5000) r(i); "
+        "CREATE TABLE r AS SELECT '[0, 6]' AS n, w FROM t; "
+        "CREATE VIEW v AS SELECT n, if(w < 4900, w, error('read no further')) AS w FROM t"
+    )
+    one = "FROM audit('t', 'r', 5, qids := ['n'], keep := ['w'])"
+    found = con.sql(one).fetchall()
+    assert sorted(con.sql(f"{one} UNION ALL {one}").fetchall()) == sorted(found * 2)
+    assert set(intake._open) == before
+    with pytest.raises(duckdb.Error, match="read no further"):
+        con.sql(one.replace("'t'", "'v'")).fetchall()
+    assert con.sql(one).fetchall() == found
+    assert set(intake._open) == before
+
+
+def test_an_audit_of_more_rows_than_fit_into_memory(con, monkeypatch):
+    con.execute(
+        "CREATE TABLE t AS SELECT i % 7 AS n, i AS w FROM range(5000) r(i); "
+        "CREATE TABLE r AS SELECT '[0, 6]' AS n, w FROM t"
+    )
+    one = "FROM audit('t', 'r', 5, qids := ['n'], keep := ['w'])"
+    monkeypatch.setattr(memory, "audited_rows", lambda *columns: 5000 if columns == (1, 1) else 0)
+    assert len(con.sql(one).fetchall()) == 17
+    monkeypatch.setattr(memory, "audited_rows", lambda *_: 4999)
+    assert fails(con, one) == (
+        "audit: the rows must fit into memory, got more than 4,999 of one table; "
+        "run it where more memory is free"
+    )
 
 
 def test_two_releases_in_one_statement(con):

@@ -39,7 +39,7 @@ KEEP = "keep := ['*']"
 )
 def test_what_to_type_instead(people, call, meant):
     with pytest.raises(duckdb.Error) as caught:
-        people.sql(call).fetchall()
+        people.execute(call).fetchall()
     assert meant in sentence(caught.value, call)
 
 

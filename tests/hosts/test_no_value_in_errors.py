@@ -3,6 +3,7 @@
 import duckdb
 import pytest
 
+import anon_sql
 from anon_sql.hosts.duckdb import headers
 from anon_sql.hosts.duckdb.sentence import sentence
 
@@ -69,8 +70,14 @@ CALLS = [
 ]
 
 
-@pytest.fixture
-def planted(con):
+@pytest.fixture(scope="module")
+def planted():
+    """Tables that no test writes to."""
+    with anon_sql.connect() as con:
+        yield plant(con)
+
+
+def plant(con):
     con.execute(
         "CREATE TABLE t AS SELECT 20 + i % 9 AS age, $1 || i % 5 AS name, $1 || i % 3 AS illness, "
         f"[$1] AS listed, CASE WHEN i = 3 THEN 'nan'::DOUBLE ELSE i END AS unreal, i AS \"{MISREAD}\" "
@@ -94,7 +101,7 @@ def planted(con):
 @pytest.mark.parametrize("call", CALLS)
 def test_the_text_of_an_error_has_no_value(planted, call):
     with pytest.raises(duckdb.Error) as caught:
-        planted.sql(call).fetchall()
+        planted.execute(call).fetchall()
     assert CANARY not in sentence(caught.value, call)
     if "AnonError" in str(caught.value):
         assert CANARY not in str(caught.value)
@@ -108,7 +115,7 @@ def test_the_examples_of_all_functions_on_another_table(planted):
         for table in ("t", "few", "leaf", "broken"):
             call = entry.example.replace("'people'", f"'{table}'").replace("'release'", "'broken'")
             try:
-                planted.sql(call.rstrip(";")).fetchall()
+                planted.execute(call.rstrip(";")).fetchall()
             except duckdb.Error as error:
                 texts.append(sentence(error, call))
                 texts += [str(error)] if "AnonError" in str(error) else []

@@ -37,7 +37,7 @@ def test_the_names_of_files_give_the_order_of_rows(con, tmp_path, monkeypatch, r
     read = [duckdb.read_parquet(str(path.rename(tmp_path / path.name))) for path in files]
     assert [value for table in read for (value,) in table.fetchall()] == list(range(rows))
     assert read[0].columns == ["rowid"]
-    assert con.sql("FROM duckdb_tables()").fetchall() == []
+    assert con.execute("FROM duckdb_tables()").fetchall() == []
 
 
 def test_rows_that_are_missing_are_an_error_and_leave_the_old_folder(con, tmp_path):
@@ -47,10 +47,10 @@ def test_rows_that_are_missing_are_an_error_and_leave_the_old_folder(con, tmp_pa
     with lacking, whole_folder(folder) as unfinished:
         write_files(con, ["FROM range(5)"], unfinished, 6)
     assert names(tmp_path) == ["out"]
-    assert duckdb.sql(f"SELECT count(*) FROM '{folder}/*.parquet'").fetchall() == [(5,)]
+    assert duckdb.execute(f"SELECT count(*) FROM '{folder}/*.parquet'").fetchall() == [(5,)]
     written(con, folder, 7)
     assert names(tmp_path) == ["out"]
-    assert duckdb.sql(f"SELECT count(*) FROM '{folder}/*.parquet'").fetchall() == [(7,)]
+    assert duckdb.execute(f"SELECT count(*) FROM '{folder}/*.parquet'").fetchall() == [(7,)]
 
 
 def test_what_somebody_else_put_there_is_never_removed(con, tmp_path):
@@ -89,4 +89,4 @@ def test_only_what_nobody_writes_is_removed(con, tmp_path):
     written(con, replaced, 3)  # or after it had
     remove_unfinished(folder)
     assert names(tmp_path) == ["out"]
-    assert duckdb.sql(f"SELECT count(*) FROM '{folder}/*.parquet'").fetchall() == [(5,)]
+    assert duckdb.execute(f"SELECT count(*) FROM '{folder}/*.parquet'").fetchall() == [(5,)]

@@ -9,7 +9,7 @@ from anon_sql.kernels.legal.label_cover import LARGE, covered, runs
 from anon_sql.kernels.legal.matching_rows import matching_rows
 
 
-def labels(rng, classes, columns):
+def labels(rng, classes, columns, kind=np.int32):
     """Ranges in the even columns, sets in the odd ones, as low, high, start, end, flat."""
     low = rng.integers(0, 5, (classes, columns))
     high = low + rng.integers(0, 4, (classes, columns))
@@ -20,7 +20,8 @@ def labels(rng, classes, columns):
             start[at, column], end[at, column] = len(flat), len(flat) + len(members)
             low[at, column], high[at, column] = members[0], members[-1]
             flat += members
-    return low, high, start, end, np.array(flat, dtype=np.int64)
+    ends = (each.astype(kind) for each in (low, high, start, end))
+    return *ends, np.array(flat, dtype=np.int64)
 
 
 def covers(code, at, given):
@@ -36,12 +37,12 @@ def covers(code, at, given):
 @pytest.mark.parametrize("most", [0, 3, 10**6])
 def test_as_plain_comparisons(seed, most):
     rng = np.random.default_rng(seed)
-    codes = rng.integers(0, 8, (30, 3))
+    codes = rng.integers(0, 8, (30, 3), dtype=np.int32)
     given = labels(rng, 6, 3)
     raw = np.sort(rng.integers(0, 4, 30)).astype(np.uint64)
     rows = rng.permutation(30).astype(np.int32)
     of = np.sort(rng.integers(0, 6, 9)).astype(np.uint64)
-    classes = rng.integers(0, 6, 9)
+    classes = rng.integers(0, 6, 9, dtype=np.int32)
     first, last = runs(raw, of)
     assert [raw[a:b].tolist() for a, b in zip(first, last, strict=True)] == [
         [x for x in raw.tolist() if x == h] for h in of.tolist()
@@ -65,7 +66,7 @@ def test_weights_of_matching_rows(column):
     rng = np.random.default_rng(column)
     codes, weights = rng.integers(0, 8, (40, 3)), rng.integers(1, 9, 40)
     codes = codes[np.argsort(codes[:, column])]
-    given = labels(rng, 12, 3)
+    given = labels(rng, 12, 3, np.int64)
     expected = [
         sum(int(w) for code, w in zip(codes, weights, strict=True) if covers(code, at, given))
         for at in range(12)
@@ -77,9 +78,13 @@ def test_weights_of_matching_rows(column):
 @pytest.mark.parametrize("column", [0, 1, 2])
 def test_a_large_stretch_ascends_in_a_column(column):
     rng = np.random.default_rng(column)
-    codes, given = rng.integers(0, 8, (3 * LARGE, 3)), labels(rng, 9, 3)
+    codes, given = rng.integers(0, 8, (3 * LARGE, 3), dtype=np.int32), labels(rng, 9, 3)
     rows = np.argsort(codes[:, column]).astype(np.int32)
-    first, last, classes = np.zeros(9, np.int64), np.full(9, len(rows)), np.arange(9)
+    first, last, classes = (
+        np.zeros(9, np.int64),
+        np.full(9, len(rows)),
+        np.arange(9, dtype=np.int32),
+    )
     _, _, many, known = covered(codes, rows, first, last, classes, column, given, 10**6)
     expected = [{row for row in rows if covers(codes[row], at, given)} for at in range(9)]
     assert many.tolist() == [len(each) for each in expected]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.hash.numbering import number
+from anon_sql.kernels.hash.numbering import number, number_more
 
 
 @pytest.mark.parametrize("span", [1, 7, 1 << 62])
@@ -24,3 +24,19 @@ def test_hashes_that_end_alike():
     first, number_of = number(np.concatenate([hashes, hashes]))
     assert number_of.tolist() == [*range(500), *range(500)]
     assert first.tolist() == list(range(500))
+
+
+@pytest.mark.parametrize("span", [1, 7, 1 << 62])
+def test_as_they_come(span):
+    draw = np.random.default_rng(1)
+    known, often = np.empty(600, np.uint64), np.empty(600, np.int64)
+    slots, count, seen = np.full(1024, -1, np.int32), 0, []
+    for size in (0, 100, 1, 400):
+        hashes = draw.integers(0, span, size).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        seen += hashes.tolist()
+        numbers, new = number_more(hashes, known, often, slots, count)
+        assert known[numbers].tolist() == hashes.tolist()
+        assert known[count : count + len(new)].tolist() == hashes[new].tolist()
+        count += len(new)
+        assert known[:count].tolist() == list(dict.fromkeys(seen))
+        assert often[:count].tolist() == [seen.count(value) for value in dict.fromkeys(seen)]

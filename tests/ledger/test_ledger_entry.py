@@ -28,21 +28,23 @@ def released(people):
 
 
 def test_an_entry(released):
-    (entry,) = released.sql("SELECT * EXCLUDE (person_hashes) FROM anon_ledger").fetchall()
+    (entry,) = released.execute("SELECT * EXCLUDE (person_hashes) FROM anon_ledger").fetchall()
     name, at, _, manifest, entity, _, persons = entry
     assert (name, entity, persons) == ("May", "person_id", 400)
     ((seconds,),) = released.execute("SELECT epoch(now()) - epoch($at)", {"at": at}).fetchall()
     assert 0 <= seconds < 60
     assert json.loads(manifest)["achieved"]["k"] >= 5
     lengths = "SELECT DISTINCT octet_length(unnest(person_hashes)) FROM anon_ledger"
-    assert released.sql(lengths).fetchall() == [(16,)]
+    assert released.execute(lengths).fetchall() == [(16,)]
     sorted_ = "SELECT person_hashes = list_sort(list_distinct(person_hashes)) FROM anon_ledger"
-    assert released.sql(sorted_).fetchall() == [(True,)]
+    assert released.execute(sorted_).fetchall() == [(True,)]
 
 
 def test_it_holds_no_value(released):
     """Neither a value of the raw table nor a hash that other functions make."""
-    ((written,),) = released.sql("SELECT string_agg(l::VARCHAR) FROM anon_ledger AS l").fetchall()
+    ((written,),) = released.execute(
+        "SELECT string_agg(l::VARCHAR) FROM anon_ledger AS l"
+    ).fetchall()
     for value in ("Accra", "Cape Town", "asthma", "flu", "1950", KEY):
         assert value not in written
     text = "person_id::VARCHAR"
@@ -51,7 +53,7 @@ def test_it_holds_no_value(released):
             "SELECT count(*) FROM people, anon_ledger "
             f"WHERE list_contains(person_hashes, unhex(left({plain}, 32)))"
         )
-        assert released.sql(known).fetchall() == [(0,)]
+        assert released.execute(known).fetchall() == [(0,)]
 
 
 def test_the_hash_of_the_rows_depends_on_rows_alone(con):
@@ -62,10 +64,10 @@ def test_the_hash_of_the_rows_depends_on_rows_alone(con):
     con.execute("CREATE TABLE none AS FROM a LIMIT 0")
     for name in ("a", "b", "c", "none"):
         enter(con, name, name)
-    found = dict(con.sql("SELECT release, rows_sha256 FROM anon_ledger").fetchall())
+    found = dict(con.execute("SELECT release, rows_sha256 FROM anon_ledger").fetchall())
     assert found["a"] == found["b"]
     assert len(set(found.values())) == 3
-    persons = con.sql("SELECT release, persons FROM anon_ledger").fetchall()
+    persons = con.execute("SELECT release, persons FROM anon_ledger").fetchall()
     assert dict(persons) == {"a": 50, "b": 50, "c": 50, "none": 0}
 
 
@@ -74,7 +76,7 @@ def test_a_ledger_is_made_once(con):
     con.execute("CREATE TABLE a AS SELECT 1 AS person")
     enter(con, "a", "a", ledger='"led""ger of ü"')
     anon_sql.ledger(con, '"led""ger of ü"')
-    assert con.sql('SELECT release FROM "led""ger of ü"').fetchall() == [("a",)]
+    assert con.execute('SELECT release FROM "led""ger of ü"').fetchall() == [("a",)]
     with pytest.raises(AnonError, match="ledger: the table must be a ledger, got one of other"):
         anon_sql.ledger(con, "a")
 

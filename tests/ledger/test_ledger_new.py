@@ -36,9 +36,9 @@ def test_a_ledger_without_entries(con):
     anon_sql.ledger(con)
     con.execute("CREATE TABLE may AS SELECT i AS person FROM range(9) t(i)")
     call = f"FROM ledger_new('may', 'anon_ledger', entity := 'person', key := '{KEY}')"
-    assert len(con.sql(call).fetchall()) == 9
+    assert len(con.execute(call).fetchall()) == 9
     con.execute("DELETE FROM may")
-    assert con.sql(call).fetchall() == []
+    assert con.execute(call).fetchall() == []
 
 
 def test_what_it_refuses(months):

@@ -57,6 +57,6 @@ def measured(hand, shape):
         name, _, more = call.partition("(")
         more = more.rstrip(")")
         arguments = f"'raw', '{shape}', qids := ['age', 'city']" + (f", {more}" if more else "")
-        return hand.sql(f"SELECT {name}({arguments})").fetchall()[0][0]
+        return hand.execute(f"SELECT {name}({arguments})").fetchall()[0][0]
 
     return ask

@@ -13,7 +13,9 @@ def test_by_hand(measured):
 
 def test_no_row_is_left(hand):
     hand.execute("CREATE TABLE stars AS SELECT '*' AS age FROM raw")
-    assert hand.sql("SELECT cavg('raw', 'stars', k := 2, qids := ['age'])").fetchall() == [(None,)]
+    assert hand.execute("SELECT cavg('raw', 'stars', k := 2, qids := ['age'])").fetchall() == [
+        (None,)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ def test_by_hand(measured):
 
 def test_without_suppressed_rows_it_is_dm(people):
     people.execute("CREATE TABLE release AS FROM rayden('people', k := 5)")
-    dm, star, rate = people.sql(
+    dm, star, rate = people.execute(
         "SELECT dm('people', 'release'), dm_star('people', 'release'), "
         "suppression_rate('people', 'release')"
     ).fetchall()[0]

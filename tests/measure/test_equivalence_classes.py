@@ -41,7 +41,7 @@ def unfrozen(labels):
 
 def test_sizes_and_losses_add_up_to_gcp(people):
     people.execute("CREATE TABLE r AS FROM rayden('people', k := 5)")
-    found = people.sql(
+    found = people.execute(
         "SELECT sum(size), sum(size * ncp) / sum(size), min(size), "
         "gcp('people', 'r'), k_anonymity('people', 'r') FROM equivalence_classes('people', 'r')"
     ).fetchall()[0]
@@ -57,7 +57,7 @@ def test_sensitive_values(people):
         *("age", "city", "sex", "born", "size", "ncp"),
         *("distinct_score", "distinct_illness"),
     ]
-    plain = people.sql(
+    plain = people.execute(
         "SELECT age, city, sex, born, count(*), count(DISTINCT score), count(DISTINCT illness) "
         "FROM r GROUP BY ALL"
     ).fetchall()
@@ -114,7 +114,7 @@ def test_names_that_clash(con, qids, sensitive, said):
 
 def test_an_error_shows_though_the_release_is_empty(hand):
     hand.execute("CREATE TABLE none AS FROM label LIMIT 0")
-    assert hand.sql("FROM equivalence_classes('raw', 'none', qids := ['age'])").fetchall() == []
+    assert hand.execute("FROM equivalence_classes('raw', 'none', qids := ['age'])").fetchall() == []
     assert fails(hand, "FROM equivalence_classes('raw', 'none', qids := ['aeg'])") == (
         "equivalence_classes: qids must name columns of the table, got 'aeg'; "
         "did you mean age? (age, city)"

@@ -31,10 +31,10 @@ def test_against_the_twin(people, shape, k):
     people.execute(
         f"UPDATE r SET (age, city, sex, born) = ({', '.join(4 * [star])}) WHERE rowid % 29 = 3"
     )
-    raw = people.sql("SELECT age, city, sex, born FROM people").fetchall()
-    released = people.sql("SELECT age, city, sex, born FROM r").fetchall()
+    raw = people.execute("SELECT age, city, sex, born FROM people").fetchall()
+    released = people.execute("SELECT age, city, sex, born FROM r").fetchall()
     expected = twin.measures(raw, released, typed=shape == "typed")["iloss"]
-    found = people.sql("SELECT iloss('people', 'r')").fetchall()[0][0]
+    found = people.execute("SELECT iloss('people', 'r')").fetchall()[0][0]
     assert found == pytest.approx(expected, rel=1e-12)
 
 
@@ -44,7 +44,7 @@ def test_numbers_alone_lose_what_gcp_says(people):
     kept = "keep := ['city', 'sex', 'score']"
     people.execute(f"CREATE TABLE r AS FROM mondrian('people', k := 7, {numbers}, {kept})")
     people.execute("DELETE FROM r WHERE rowid % 41 = 7")
-    iloss, gcp = people.sql(
+    iloss, gcp = people.execute(
         f"SELECT iloss('people', 'r', {numbers}), gcp('people', 'r', {numbers})"
     ).fetchall()[0]
     assert iloss == pytest.approx(gcp * 2 * 400, rel=1e-12)
@@ -65,8 +65,8 @@ def test_plain_sql(people):
                 ({born}.max - {born}.min) / (SELECT max({born}) - min({born}) FROM people), 1))
         FROM r
     """
-    expected = people.sql(plain).fetchall()
-    assert people.sql("SELECT iloss('people', 'r')").fetchall()[0] == pytest.approx(expected[0])
+    expected = people.execute(plain).fetchall()
+    assert people.execute("SELECT iloss('people', 'r')").fetchall()[0] == pytest.approx(expected[0])
 
 
 def test_heights_of_nodes(con):
@@ -81,7 +81,7 @@ def test_heights_of_nodes(con):
     assert sorted(heights.values()) == [1, 1, 2, 2, 3]
     for name, height in heights.items():
         con.execute("CREATE OR REPLACE TABLE r AS SELECT ? AS s FROM t", [PRINTED.get(name, name)])
-        found = con.sql("SELECT iloss('t', 'r', qids := ['s'], hierarchy := 'h')").fetchall()
+        found = con.execute("SELECT iloss('t', 'r', qids := ['s'], hierarchy := 'h')").fetchall()
         assert found[0][0] == pytest.approx(len(PATHS["s"]) * height / 3), name
 
 
@@ -90,7 +90,7 @@ def test_a_subtree_that_is_not_deep(con):
     hierarchy(con, {"s": {"a": ["ab", "deep", "*"], "b": ["ab", "deep", "*"], "c": ["flat", "*"]}})
     con.execute("CREATE TABLE t AS SELECT unnest(['a', 'b', 'c']) AS s")
     con.execute("CREATE TABLE r AS SELECT unnest(['deep', 'deep', 'flat']) AS s")
-    found = con.sql("SELECT iloss('t', 'r', qids := ['s'], hierarchy := 'h')").fetchall()
+    found = con.execute("SELECT iloss('t', 'r', qids := ['s'], hierarchy := 'h')").fetchall()
     assert found[0][0] == pytest.approx(2 / 3 + 2 / 3 + 1 / 3)
 
 
@@ -105,7 +105,7 @@ def test_a_hierarchy_of_numbers(con):
     con.execute("CREATE TABLE t AS SELECT unnest([1, 2, 3, 3]) AS n")
     con.execute("CREATE TABLE r AS SELECT unnest(['low', 'low', '3', '*']) AS n")
     call = "('t', 'r', qids := ['n'], hierarchy := 'h')"
-    assert con.sql(f"SELECT iloss{call}, gcp{call} * 4").fetchall() == [
+    assert con.execute(f"SELECT iloss{call}, gcp{call} * 4").fetchall() == [
         (pytest.approx(1 / 2 + 1 / 2 + 0 + 1), pytest.approx(2 / 3 + 2 / 3 + 0 + 1))
     ]
 
@@ -130,14 +130,14 @@ def test_any_classes_of_text(con):
             insert(con, "r", size * [[label]])
         if rows:
             insert(con, "t", [[s] for _, s in rows])
-        assert con.sql("SELECT iloss('t', 'r', qids := ['s'])").fetchall() == [(lost,)]
+        assert con.execute("SELECT iloss('t', 'r', qids := ['s'])").fetchall() == [(lost,)]
 
     holds()
 
 
 def test_what_is_empty(hand):
     hand.execute("CREATE TABLE none AS FROM label LIMIT 0; CREATE TABLE empty AS FROM raw LIMIT 0")
-    found = hand.sql(
+    found = hand.execute(
         "SELECT iloss('raw', 'none', qids := ['age', 'city']), "
         "iloss('empty', 'none', qids := ['age'])"
     )
@@ -147,7 +147,9 @@ def test_what_is_empty(hand):
 def test_a_release_with_added_rows(hand):
     """The added rows cannot be told from the others, as in gcp."""
     hand.execute("INSERT INTO label FROM label")
-    assert hand.sql("SELECT iloss('raw', 'label', qids := ['age', 'city'])").fetchall() == [(None,)]
+    assert hand.execute("SELECT iloss('raw', 'label', qids := ['age', 'city'])").fetchall() == [
+        (None,)
+    ]
 
 
 def test_a_malformed_label(hand):

@@ -22,7 +22,7 @@ def call(function, raw="raw", released="label", qids="['age', 'city']"):
 
 
 def measure(con, raw, released, qids="['age', 'city']"):
-    return con.sql(call("gcp", raw, released, qids)).fetchall()[0][0]
+    return con.execute(call("gcp", raw, released, qids)).fetchall()[0][0]
 
 
 def test_tables_views_files_and_quoted_names(hand, shape, tmp_path, monkeypatch):
@@ -42,10 +42,10 @@ def test_tables_views_files_and_quoted_names(hand, shape, tmp_path, monkeypatch)
 def test_ctes_and_data_frames(hand, shape):
     expected = [(pytest.approx(10.75 / 22),)]
     with_ctes = f"WITH a AS (FROM raw), b AS (FROM {shape}) "
-    assert hand.sql(with_ctes + call("gcp", "a", "b")).fetchall() == expected
-    frame, released = hand.sql("FROM raw").df(), hand.sql(f"FROM {shape}").df()
+    assert hand.execute(with_ctes + call("gcp", "a", "b")).fetchall() == expected
+    frame, released = hand.execute("FROM raw").df(), hand.execute(f"FROM {shape}").df()
     assert len(frame) + len(released) == 21
-    assert hand.sql(call("gcp", "frame", "released")).fetchall() == expected
+    assert hand.execute(call("gcp", "frame", "released")).fetchall() == expected
 
 
 def test_names_that_the_macros_use_themselves(con):
@@ -57,7 +57,7 @@ def test_names_that_the_macros_use_themselves(con):
     lists = "[" + ", ".join(f"'{name}'" for name in names) + "]"
     assert measure(con, "x", "d", lists) == pytest.approx((4 * 1 + 4 * 0.5) / (6 * len(names)))
     con.execute("CREATE TABLE raw AS FROM x; CREATE TABLE released AS FROM d")
-    loss = dict(con.sql(call("attribute_loss", "raw", "released", lists)).fetchall())
+    loss = dict(con.execute(call("attribute_loss", "raw", "released", lists)).fetchall())
     assert list(loss) == names
     assert (loss['a"b'], loss["k"]) == (pytest.approx(4 / 6), pytest.approx(2 / 6))
     shown = con.sql(call("equivalence_classes", "x", "d", lists))
@@ -70,11 +70,11 @@ def test_declared_roles(hand, function):
     hand.execute("COMMENT ON COLUMN raw.age IS 'anon:quasi'")
     declared = call(function).replace(", qids := ['age', 'city']", "")
     named = call(function, qids="['age']")
-    assert sorted(map(repr, hand.sql(declared).fetchall())) == sorted(
-        map(repr, hand.sql(named).fetchall())
+    assert sorted(map(repr, hand.execute(declared).fetchall())) == sorted(
+        map(repr, hand.execute(named).fetchall())
     )
     # Nothing is released here, so a declared quasi-identifier may be left out.
-    assert hand.sql(call(function, qids="['city']")).fetchall()
+    assert hand.execute(call(function, qids="['city']")).fetchall()
 
 
 def test_roles_are_those_of_the_first_relation(hand):
@@ -89,8 +89,8 @@ def test_shadowed_comments(people):
     assert fails(people, query + ")").startswith(
         "dm: comments count only where the relation is the committed table they were written on"
     )
-    found = people.sql(query + ", qids := ['age'])").fetchall()
-    assert found == people.sql("SELECT dm('people', 'r', qids := ['age'])").fetchall()
+    found = people.execute(query + ", qids := ['age'])").fetchall()
+    assert found == people.execute("SELECT dm('people', 'r', qids := ['age'])").fetchall()
 
 
 @pytest.mark.parametrize("function", ALL)
@@ -138,7 +138,7 @@ def test_text_that_looks_like_labels(con):
     insert(con, "t", [["*"], ["{a, b}"], ["'x'"], ["[1, 2]"]])
     pair = "{'*', '{a, b}'}"
     insert(con, "r", [[pair], [pair], [r"'\'x\''"], ["'[1, 2]'"]])
-    assert con.sql("SELECT gcp('t', 'r', qids := ['v'])").fetchall() == [(0.25,)]
+    assert con.execute("SELECT gcp('t', 'r', qids := ['v'])").fetchall() == [(0.25,)]
 
 
 @pytest.mark.parametrize(

@@ -236,15 +236,14 @@ def test_types(con, kind, value, constants):
         for constant in constants
         for form in forms
     ]
-    for form in ("label", "typed"):
-        for k in (1, 4):
-            con.execute(
-                f"CREATE OR REPLACE TABLE kr AS FROM rayden('k', k := {k}, qids := ['v'], "
-                f"format := '{form}')"
-            )
-            for row in ask(con, queries, "kr", "k", ["v"]):
-                assert row[4] <= row[2] <= row[5], row
-                assert k > 1 or row[2] == pytest.approx(row[3]) == row[4] == row[5], row
+    for form, k in (("label", 1), ("label", 4), ("typed", 4)):
+        con.execute(
+            f"CREATE OR REPLACE TABLE kr AS FROM rayden('k', k := {k}, qids := ['v'], "
+            f"format := '{form}')"
+        )
+        for row in ask(con, queries, "kr", "k", ["v"]):
+            assert row[4] <= row[2] <= row[5], row
+            assert k > 1 or row[2] == pytest.approx(row[3]) == row[4] == row[5], row
 
 
 NAMES = ["v", "w", "shown", "probe", "printed", "known", "x", "label", "d", "kind", "step", "read"]

@@ -102,9 +102,9 @@ def test_bounds_hold_and_are_those_of_the_twin(con, name, tree, drawn):
         wanted = twin.count(twin.positive(node), raw, shown, quasi, trees)
         assert (lower, upper) == wanted[1:]
         assert estimate == pytest.approx(wanted[0], abs=1e-6)
-    for form in ("label", "typed"):
-        for _, _, actual, estimate, lower, upper, *_ in ask(con, queries, name, tree, form, 1):
-            assert actual == pytest.approx(estimate) == lower == upper
+    form = ["label", "typed"][len(drawn) % 2]
+    for _, _, actual, estimate, lower, upper, *_ in ask(con, queries, name, tree, form, 1):
+        assert actual == pytest.approx(estimate) == lower == upper
 
 
 @pytest.mark.parametrize("group", ["", "ill"])

@@ -10,12 +10,12 @@ def test_by_hand(measured):
 def test_one_quasi_identifier(hand, shape):
     """With age alone the class that mixes NULL with values is starred as well."""
     query = f"SELECT suppression_rate('raw', '{shape}', qids := ['age'])"
-    assert hand.sql(query).fetchall() == [(pytest.approx(5 / 11),)]
+    assert hand.execute(query).fetchall() == [(pytest.approx(5 / 11),)]
 
 
 def test_empty_tables(hand):
     hand.execute("CREATE TABLE none AS FROM label LIMIT 0; CREATE TABLE empty AS FROM raw LIMIT 0")
-    rates = hand.sql(
+    rates = hand.execute(
         "SELECT suppression_rate('raw', 'none', qids := ['age']), "
         "suppression_rate('empty', 'none', qids := ['age'])"
     ).fetchall()

@@ -26,7 +26,7 @@ def made(con, form, more=""):
 
 
 def found(con, more=", id := 'RID'", qids=QIDS):
-    return con.sql(f"FROM value_loss('raw', 'r', qids := {qids}{more})").fetchall()
+    return con.execute(f"FROM value_loss('raw', 'r', qids := {qids}{more})").fetchall()
 
 
 @pytest.mark.parametrize("form", ["mean", "median"])
@@ -34,7 +34,7 @@ def test_it_is_what_a_join_gives(raw, form):
     made(raw, form)
     for row, (name, of) in zip(found(raw), NUMBERS.items(), strict=True):
         x, z = of.format("raw"), of.format("r")
-        wanted = raw.sql(
+        wanted = raw.execute(
             f"SELECT sum(({x} - {z}) ** 2) / (var_pop({x}) * count(*)), "
             f"avg(abs({x} - {z})) / (sqrt(2) * stddev({x})) FROM raw JOIN r USING (rid)"
         ).fetchall()[0]
@@ -55,7 +55,7 @@ def test_suppressed_values_lose_all_their_variance(raw):
     raw.execute("CREATE TABLE parts AS SELECT *, if(rid < 60, rid // 10, NULL) AS c FROM raw")
     raw.execute("CREATE TABLE r AS FROM generalize('parts', k := 5, qids := ['x'], classes := 'c', "
                 "keep := ['*'], format := 'mean')")  # fmt: skip
-    (wanted,) = raw.sql(
+    (wanted,) = raw.execute(
         "SELECT sum((raw.x - coalesce(r.x, m)) ** 2) / sum((raw.x - m) ** 2) "
         "FROM raw JOIN r USING (rid), (SELECT avg(x) AS m FROM raw)"
     ).fetchall()[0]

@@ -42,7 +42,9 @@ def test_columns_together(rows):
         whole = joined(whole, codes)
     assert unique_rows(whole).tolist() == unique(rows)
     assert sorted(set(whole.tolist())) == list(range(len(set(rows))))
-    total, steps = unique_together({str(at): codes for at, codes in enumerate(columns)})
+    total, steps = unique_together(
+        [str(at) for at in range(len(columns))], lambda name: columns[int(name)].view(np.uint64)
+    )
     assert total == sum(unique(rows))
     at = [int(step.column) for step in steps]
     for number, step in enumerate(steps, 1):
@@ -59,10 +61,11 @@ def test_numbers_that_would_overflow():
 
 
 def test_nothing():
-    assert unique_together({}) == (0, [])
+    columns = {"a": np.array([0, 0, 1], np.uint64), "12345": np.array([0, 1, 2], np.uint64)}
+    assert unique_together([], columns.__getitem__) == (0, [])
     assert unique_on([np.zeros(0, dtype=np.int64)] * 2).tolist() == []
     assert told([], 10) is None
-    total, steps = unique_together({"a": np.array([0, 0, 1]), "12345": np.array([0, 1, 2])})
+    total, steps = unique_together(["a", "12345"], columns.__getitem__)
     assert total == 3
     assert (
         told(steps, 3)

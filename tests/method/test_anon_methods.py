@@ -15,7 +15,7 @@ def test_a_row_for_every_release(con):
     found = con.sql("FROM anon_methods()")
     assert found.columns == ["name", "what", "paper", "needs", "cost", "perturbative"]
     assert [row[0] for row in found.fetchall()] == RELEASES
-    perturbative = con.sql("SELECT name FROM anon_methods() WHERE perturbative").fetchall()
+    perturbative = con.execute("SELECT name FROM anon_methods() WHERE perturbative").fetchall()
     assert perturbative == [("sdka",)]
 
 
@@ -28,7 +28,7 @@ def test_a_release_has_its_facts(con, name):
     assert re.search(r"\b(19|20)\d\d\b|undated", facts.paper)
     assert "n" in facts.cost
     assert (facts.needs is None) == (facts.takes == ())
-    row = con.sql(f"FROM anon_methods() WHERE name = '{name}'").fetchall()[0]
+    row = con.execute(f"FROM anon_methods() WHERE name = '{name}'").fetchall()[0]
     said = (name, facts.what, facts.paper, facts.needs, facts.cost, facts.perturbative)
     assert row == said
 
@@ -43,9 +43,9 @@ def test_needs_are_what_the_release_asks_for(people, name):
     call = f"SELECT count(*) FROM {name}('people', k := 5)"
     if methods.find(name).facts.needs:
         with pytest.raises(duckdb.Error, match=f"{name}: every quasi-identifier"):
-            people.sql(call).fetchall()
+            people.execute(call).fetchall()
     else:
-        assert people.sql(call).fetchall() == [(400,)]
+        assert people.execute(call).fetchall() == [(400,)]
 
 
 @pytest.mark.parametrize("name", RELEASES)

@@ -30,7 +30,7 @@ def compared(con, table, more=""):
     query = (
         f"SELECT method, k, {', '.join(NAMES)} FROM compare('{table}' {more}) WHERE note IS NULL"
     )
-    return {(row[0], row[1]): row[2:] for row in con.sql(query).fetchall()}
+    return {(row[0], row[1]): row[2:] for row in con.execute(query).fetchall()}
 
 
 def said(con, table, method, k, more="", hierarchy=""):
@@ -40,7 +40,7 @@ def said(con, table, method, k, more="", hierarchy=""):
     )
     qids = re.search(r", qids := \[.*?\]", more)
     call = f"utility('{table}', 'r', k := {k} {qids[0] if qids else ''}{hierarchy})"
-    return con.sql(f"SELECT {', '.join(NAMES)} FROM {call}").fetchall()[0]
+    return con.execute(f"SELECT {', '.join(NAMES)} FROM {call}").fetchall()[0]
 
 
 def agree(con, found, table, more="", hierarchy=""):
@@ -54,7 +54,7 @@ def agree(con, found, table, more="", hierarchy=""):
 
 @pytest.mark.parametrize(
     ("hierarchy", "ks"),
-    [("", [7, 400]), (", hierarchy := 'h'", [1, 7]), (", hierarchy := 'two'", [7])],
+    [("", [7]), (", hierarchy := 'h'", [1, 7]), (", hierarchy := 'two'", [7])],
 )
 def test_every_method_with_nulls(people, hierarchy, ks):
     """Without hierarchies, with one for every column, and with one for some of them."""
@@ -69,7 +69,7 @@ def test_every_method_with_nulls(people, hierarchy, ks):
 
 
 @pytest.mark.parametrize(
-    "asked", [", l := 2, t := 0.4", ", l := 1.5, l_kind := 'entropy'", ", entity := 'person_id'"]
+    "asked", [", l := 2, t := 0.4", ", l := 1.5, l_kind := 'entropy', entity := 'person_id'"]
 )
 def test_l_t_and_persons(people, asked):
     """As in each release; k and l that the table has not are said of the whole call or the k."""
@@ -104,7 +104,7 @@ def test_weights(people):
             f"CREATE OR REPLACE TABLE r AS FROM {method}('people', k := {k}, hierarchy := 'h'{own})"
         )
         gcp = f"SELECT gcp('people', 'r', hierarchy := 'h'{weights})"
-        assert people.sql(gcp).fetchall() == [(pytest.approx(row[7], rel=1e-12),)], method
+        assert people.execute(gcp).fetchall() == [(pytest.approx(row[7], rel=1e-12),)], method
 
 
 def test_options_of_a_method(people):
@@ -155,7 +155,7 @@ def test_columns_of_every_type(con):
         FROM range(120) AS r(i)
         """
     )
-    names = [row[0] for row in con.sql("DESCRIBE t").fetchall()]
+    names = [row[0] for row in con.execute("DESCRIBE t").fetchall()]
     for part in (names[:5], names[5:9], names[9:13], names[13:], names[2:3], names[4:5]):
         rest = [name for name in names if name not in part]
         more = f", qids := {part}, keep := {rest}"
@@ -181,13 +181,13 @@ def test_doubles_are_the_nearest(con, sql_type):
     con.execute(f"CREATE TABLE t AS FROM (VALUES {values}) AS r(x)")
     column = con.sql("FROM t").to_arrow_table().column("x").combine_chunks()
     column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
-    printed = con.sql("SELECT x::VARCHAR::DOUBLE FROM t").fetchall()
+    printed = con.execute("SELECT x::VARCHAR::DOUBLE FROM t").fetchall()
     assert doubles(sql_type, column).tolist() == [x for (x,) in printed]
     assert doubles(sql_type, column).dtype == np.float64
 
 
 def test_names_once_in_the_order_asked_for(people):
-    rows = people.sql(
+    rows = people.execute(
         "SELECT method, k FROM compare('people', methods := ['oka', 'mondrian', 'OKA'], ks := [9, 5, 9])"
     ).fetchall()
     assert rows == [("oka", 9), ("oka", 5), ("mondrian", 9), ("mondrian", 5)]
@@ -233,7 +233,7 @@ def test_the_bar_names_method_and_k(people, monkeypatch):
 
     monkeypatch.setattr(progress, "PATIENCE", -1.0)
     monkeypatch.setattr("sys.stderr", Terminal())
-    people.sql(
+    people.execute(
         "FROM compare('people', methods := ['mondrian', 'k_member'], ks := [5, 9])"
     ).fetchall()
     text = "".join(shown)

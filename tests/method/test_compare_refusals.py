@@ -15,7 +15,7 @@ from tests.sentence import fails
 def test_methods_and_k_that_cannot_be(people):
     """A note is the sentence of the release's own error; the other rows are there."""
     query = "FROM compare('people', methods := ['canon', 'Mondrian', 'datafly'], ks := [5, 2.5, 0, NULL, 401])"
-    rows = people.sql(query).fetchall()
+    rows = people.execute(query).fetchall()
     assert [(row[0], row[1]) for row in rows] == [
         (method, k)
         for method in ("canon", "mondrian", "datafly")
@@ -34,7 +34,7 @@ def test_methods_and_k_that_cannot_be(people):
 
 
 def test_a_method_that_adds_rows_has_a_note(people):
-    rows = people.sql(
+    rows = people.execute(
         "FROM compare('people', methods := ['sdka', 'mondrian'], ks := [5])"
     ).fetchall()
     assert rows[0][2:-1] == (None,) * 11
@@ -44,7 +44,7 @@ def test_a_method_that_adds_rows_has_a_note(people):
     )
     assert rows[1][-1] is None
     people.execute("CREATE TABLE none AS FROM people LIMIT 0")
-    none = people.sql(
+    none = people.execute(
         "SELECT note FROM compare('none', methods := 'sdka', ks := [5], qids := ['age'])"
     ).fetchall()
     assert none == [(rows[0][-1],)]
@@ -54,7 +54,7 @@ def test_no_column_needs_a_role(con):
     """A comparison releases nothing."""
     con.execute("CREATE TABLE t AS SELECT i % 9 AS a, 'name' || i AS who FROM range(50) AS r(i)")
     compared = "SELECT note FROM compare('t', methods := 'mondrian', ks := [5], qids := ['a'])"
-    assert con.sql(compared).fetchall() == [(None,)]
+    assert con.execute(compared).fetchall() == [(None,)]
     assert "none for who" in fails(con, "FROM mondrian('t', k := 5, qids := ['a'])")
 
 
@@ -62,10 +62,10 @@ def test_an_empty_table(con):
     con.execute(
         "CREATE TABLE t (a INTEGER, b VARCHAR); CREATE TABLE r AS FROM mondrian('t', qids := ['a', 'b'], keep := ['*'])"
     )
-    rows = con.sql(
+    rows = con.execute(
         f"SELECT method, {', '.join(NAMES)}, note FROM compare('t', ks := [5], qids := ['a', 'b'])"
     ).fetchall()
-    expected = con.sql(
+    expected = con.execute(
         f"SELECT {', '.join(NAMES)} FROM utility('t', 'r', qids := ['a', 'b'])"
     ).fetchall()[0]
     assert rows == [(method, *expected, None) for method in METHODS]

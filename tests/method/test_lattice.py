@@ -23,9 +23,9 @@ HIERARCHY = (
 def test_the_best_row_is_the_release(people, more):
     people.execute(HIERARCHY)
     given = f"('people', {more}, hierarchy := 'h')"
-    looked = people.sql(f"FROM lattice{given}").fetchall()
+    looked = people.execute(f"FROM lattice{given}").fetchall()
     people.execute(f"CREATE TABLE r AS FROM full_domain{given}")
-    measured = people.sql(
+    measured = people.execute(
         "SELECT gcp, suppressed, classes, dm FROM utility('people', 'r', hierarchy := 'h')"
     ).fetchall()
     ((levels, lost, suppressed, classes, legal, _),) = [row for row in looked if row[5]]
@@ -50,7 +50,7 @@ def test_columns_and_types_also_of_a_table_without_rows(people):
         "best": "BOOLEAN",
     }
     people.execute("CREATE TABLE none AS FROM people LIMIT 0")
-    assert people.sql("FROM lattice('none', qids := ['age', 'city'])").fetchall() == []
+    assert people.execute("FROM lattice('none', qids := ['age', 'city'])").fetchall() == []
 
 
 def test_without_a_legal_node_no_row_is_the_best(con):
@@ -59,12 +59,12 @@ def test_without_a_legal_node_no_row_is_the_best(con):
         "CREATE TABLE h AS SELECT 'a' AS attribute, i AS value, 1 AS level, '*' AS label FROM range(9) AS r(i)"
     )
     call = "lattice('t', k := 5, qids := 'a', hierarchy := 'h', suppressed := 'drop')"
-    assert con.sql(f"SELECT DISTINCT legal, best FROM {call}").fetchall() == [(False, False)]
+    assert con.execute(f"SELECT DISTINCT legal, best FROM {call}").fetchall() == [(False, False)]
 
 
 def test_any_number_of_threads_and_any_order(people):
     call = "qids := ['age', 'city', 'sex', 'born'], k := 4, suppression_limit := 0.1"
-    wanted = people.sql(f"FROM lattice('people', {call})").fetchall()
+    wanted = people.execute(f"FROM lattice('people', {call})").fetchall()
     people.execute("SET threads = 1")
     people.execute("CREATE TABLE other AS FROM people ORDER BY hash(person_id)")
-    assert people.sql(f"FROM lattice('other', {call})").fetchall() == wanted
+    assert people.execute(f"FROM lattice('other', {call})").fetchall() == wanted

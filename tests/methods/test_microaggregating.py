@@ -26,7 +26,7 @@ def stored(con, x, name="t"):
 
 def released(con, more="", form="mean", name="t"):
     call = f"'{name}', k := 5, qids := {COLUMNS}, keep := ['rid', 's'], format := '{form}' {more}"
-    rows = con.sql(f"SELECT {', '.join(COLUMNS)}, rid FROM anonymize({call})").fetchall()
+    rows = con.execute(f"SELECT {', '.join(COLUMNS)}, rid FROM anonymize({call})").fetchall()
     shown = np.array(sorted(rows, key=lambda row: row[-1]))[:, :-1]
     return shown, np.unique(shown, axis=0, return_inverse=True)[1].reshape(-1)
 
@@ -57,7 +57,7 @@ def test_nulls_stay_among_themselves(con):
     stored(con, skewed(120, 3))
     con.execute("UPDATE t SET c1 = NULL WHERE rid % 10 = 0")
     call = f"'t', k := 5, qids := {COLUMNS}, keep := ['rid', 's'], format := 'mean'"
-    found = con.sql(f"SELECT count(*) FROM anonymize({call}) WHERE c1 IS NULL").fetchall()
+    found = con.execute(f"SELECT count(*) FROM anonymize({call}) WHERE c1 IS NULL").fetchall()
     assert found == [(12,)]
 
 
@@ -68,7 +68,7 @@ def test_with_l_and_t(con, more):
     call = f"'t', k := 5, qids := {qids}, keep := ['*'] {more}, format := 'median'"
     con.execute(f"CREATE TABLE r AS FROM anonymize({call})")
     bound = more.split("'s', ")[1]
-    (row,) = con.sql(
+    (row,) = con.execute(
         f"SELECT passed FROM audit('t', 'r', k := 5, qids := {qids}, sensitive := 's', "
         f"{bound}) WHERE property = '{bound[0]}'"
     ).fetchall()
@@ -82,6 +82,8 @@ def test_labels_are_the_same_classes_as_before(con):
     con.execute(f"CREATE TABLE r AS FROM anonymize({call})")
     con.execute(f"CREATE TABLE m AS FROM anonymize({call}, format := 'mean')")
     lost = "SELECT gcp('t', '{}', qids := {})"
-    assert con.sql(lost.format("r", COLUMNS)).fetchall()[0][0] > 0
-    shown = con.sql(f"SELECT count(DISTINCT struct_pack({', '.join(COLUMNS)})) FROM m").fetchall()
+    assert con.execute(lost.format("r", COLUMNS)).fetchall()[0][0] > 0
+    shown = con.execute(
+        f"SELECT count(DISTINCT struct_pack({', '.join(COLUMNS)})) FROM m"
+    ).fetchall()
     assert shown[0][0] <= 40

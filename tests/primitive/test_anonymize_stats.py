@@ -23,7 +23,7 @@ def test_why_none_is_suppressed(con, more, allowed, reason):
     con.execute(FAR)
     call = f"anonymize_stats('t', k := 40, qids := ['a', 'b']{more})"
     query = "SELECT allowed, suppressed, saved, gcp = gcp_without AND gcp = gcp_of_rest, reason"
-    ((*found, said),) = con.sql(f"{query} FROM {call}").fetchall()
+    ((*found, said),) = con.execute(f"{query} FROM {call}").fetchall()
     assert found == [allowed, 0, 0, True]
     assert said.startswith(reason)
 
@@ -31,7 +31,7 @@ def test_why_none_is_suppressed(con, more, allowed, reason):
 def test_no_row_costs_more_than_it_loses(con):
     con.execute("CREATE TABLE t AS SELECT i % 9 AS a FROM range(400) AS r(i)")
     call = "anonymize_stats('t', k := 5, qids := ['a'], suppression_limit := 0.1)"
-    assert con.sql(f"SELECT costly, suppressed, reason FROM {call}").fetchall() == [
+    assert con.execute(f"SELECT costly, suppressed, reason FROM {call}").fetchall() == [
         (0, 0, "no row costs its class more than a suppressed row loses")
     ]
 
@@ -40,19 +40,19 @@ def test_rows_that_are_suppressed(con):
     """Two rows far apart, each in a class of its own ordinary rows."""
     con.execute(FAR)
     call = "('t', k := 2, qids := ['a', 'b'], suppression_limit := 0.01, effort := 'fast'"
-    suppressed, saved, gcp = con.sql(
+    suppressed, saved, gcp = con.execute(
         f"SELECT suppressed, saved, gcp FROM anonymize_stats{call})"
     ).fetchall()[0]
     con.execute(f"CREATE TABLE r AS FROM anonymize{call})")
-    shown = con.sql("SELECT count(*) FROM r WHERE a = '*' AND b = '*'").fetchall()
+    shown = con.execute("SELECT count(*) FROM r WHERE a = '*' AND b = '*'").fetchall()
     assert shown == [(suppressed,)]
     assert saved >= 0
-    found = con.sql("SELECT gcp('t', 'r', qids := ['a', 'b'])").fetchall()[0][0]
+    found = con.execute("SELECT gcp('t', 'r', qids := ['a', 'b'])").fetchall()[0][0]
     assert found == pytest.approx(gcp, abs=1e-9)
 
 
 def test_an_empty_table_and_what_is_refused(con):
     con.execute("CREATE TABLE t AS SELECT 1 AS a LIMIT 0")
     call = "FROM anonymize_stats('t', qids := ['a'], suppression_limit := {})"
-    assert con.sql(call.format(0.1)).fetchall() == [(0, 0, 0, 0, *[None] * 5, 0, 0, None)]
+    assert con.execute(call.format(0.1)).fetchall() == [(0, 0, 0, 0, *[None] * 5, 0, 0, None)]
     assert "suppression_limit must be a number of at least 0" in fails(con, call.format(-1))

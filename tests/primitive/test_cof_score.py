@@ -19,7 +19,9 @@ def classed(con, values, classes):
 
 def test_a_row_far_from_its_class_is_the_outlier(con):
     classed(con, [0, 1, 2, 3, 4, 5, 6, 7, 8, 60], ["a"] * 10)
-    found = con.sql("SELECT x, cof, outlier FROM cof_score('t', k := 3, qids := ['x'])").fetchall()
+    found = con.execute(
+        "SELECT x, cof, outlier FROM cof_score('t', k := 3, qids := ['x'])"
+    ).fetchall()
     assert [x for x, _, outlier in found if outlier] == [60]
     assert max(found, key=lambda row: row[1])[0] == 60
 
@@ -35,7 +37,7 @@ def test_scores_by_hand(con, variant):
         "pyod": [2 * 1 + 1 * 2, 2 * 1 + 1 * 2, 2 * 2 + 1 * 1],
     }[variant]
     wanted = [2 * cost[r] / (sum(cost) - cost[r]) for r in range(3)]
-    found = con.sql(
+    found = con.execute(
         f"SELECT cof FROM cof_score('t', k := 2, qids := ['x'], variant := '{variant}') ORDER BY x"
     ).fetchall()
     assert [score for (score,) in found] == pytest.approx(wanted)
@@ -48,14 +50,16 @@ def test_pyod_finds_the_same_in_sql(con):
     classed(con, values.tolist(), ["a"] * 60)
     model = COF(n_neighbors=8, method="fast")
     model.fit(values[:, None])
-    found = con.sql("SELECT x, cof FROM cof_score('t', k := 8, qids := ['x'], variant := 'pyod')")
+    found = con.execute(
+        "SELECT x, cof FROM cof_score('t', k := 8, qids := ['x'], variant := 'pyod')"
+    )
     score = dict(found.fetchall())
     assert [score[x] for x in values] == pytest.approx(model.decision_scores_, rel=1e-5)
 
 
 def test_rows_without_a_class_have_no_score(con):
     classed(con, [0, 1, 2, 3, 50], ["a", "a", "a", "b", None])
-    found = con.sql("SELECT cof, outlier FROM cof_score('t', k := 2, qids := ['x']) ORDER BY x")
+    found = con.execute("SELECT cof, outlier FROM cof_score('t', k := 2, qids := ['x']) ORDER BY x")
     assert found.fetchall()[3:] == [(1.0, False), (None, None)]
 
 
@@ -69,7 +73,9 @@ def test_columns_that_must_and_must_not_be_there(con):
         "cof_score: classes must name a column of the table, got 'class_id'; "
         "did you mean class? (a, class)"
     )
-    assert len(con.sql("FROM cof_score('t', qids := ['a'], classes := 'CLASS')").fetchall()) == 30
+    assert (
+        len(con.execute("FROM cof_score('t', qids := ['a'], classes := 'CLASS')").fetchall()) == 30
+    )
 
 
 @pytest.mark.parametrize("variant", ["rayden", "tang", "pyod"])
@@ -85,10 +91,10 @@ def test_a_threshold_is_compared_with_each_factor(con, variant):
     def holds(rows, k, drawn):
         classed(con, [x for x, _ in rows], [place for _, place in rows])
         call = f"cof_score('t', k := {k}, qids := ['x'], variant := '{variant}'"
-        factors = [f for (f,) in con.sql(f"SELECT cof FROM {call})").fetchall()]
+        factors = [f for (f,) in con.execute(f"SELECT cof FROM {call})").fetchall()]
         finite = sorted(f for f in factors if math.isfinite(f))
         for threshold in (0, 1, drawn, *finite[-1:]):
-            found = con.sql(
+            found = con.execute(
                 f"SELECT cof, outlier FROM {call}, threshold := {threshold!r}::DOUBLE, alpha := 0)"
             ).fetchall()
             assert sorted(f for f, _ in found) == sorted(factors)
@@ -100,8 +106,8 @@ def test_a_threshold_is_compared_with_each_factor(con, variant):
 def test_no_threshold_is_the_rule_of_alpha(con):
     classed(con, [0, 1, 2, 3, 4, 5, 6, 7, 8, 60], ["a"] * 10)
     call = "FROM cof_score('t', k := 3, qids := ['x'], alpha := 0.5{}) ORDER BY x"
-    plain = con.sql(call.format("")).fetchall()
-    assert con.sql(call.format(", threshold := NULL")).fetchall() == plain
+    plain = con.execute(call.format("")).fetchall()
+    assert con.execute(call.format(", threshold := NULL")).fetchall() == plain
     assert fails(con, call.format(", threshold := -0.1")) == (
         "cof_score: threshold must be a number of at least 0, got -0.1"
     )
@@ -109,5 +115,5 @@ def test_no_threshold_is_the_rule_of_alpha(con):
 
 def test_rows_without_a_class_are_no_outliers(con):
     classed(con, [0, 1, 2, 3, 50], ["a", "a", "a", "b", None])
-    found = con.sql("SELECT outlier FROM cof_score('t', k := 2, qids := ['x'], threshold := 0)")
+    found = con.execute("SELECT outlier FROM cof_score('t', k := 2, qids := ['x'], threshold := 0)")
     assert sorted(map(str, found.fetchall())) == ["(None,)"] + 4 * ["(True,)"]

@@ -6,7 +6,7 @@ from tests.sentence import fails
 
 
 def faults(con, call="'t'"):
-    return [row[:3] for row in con.sql(f"FROM data_quality({call})").fetchall()]
+    return [row[:3] for row in con.execute(f"FROM data_quality({call})").fetchall()]
 
 
 def test_a_table_without_faults(con):
@@ -19,7 +19,7 @@ def test_a_table_without_faults(con):
 def test_all_that_is_said_in_the_order_of_the_columns(con):
     con.execute("CREATE TABLE t AS SELECT unnest(['a', 'A', NULL, 'b']) AS w, 1 AS n")
     con.execute("INSERT INTO t VALUES ('b', 1)")
-    assert con.sql("FROM data_quality('t')").fetchall() == [
+    assert con.execute("FROM data_quality('t')").fetchall() == [
         ("w", "missing", 1, 0.2),
         ("w", "spelling", 1, 0.2),
         (None, "duplicate", 1, 0.2),

@@ -6,13 +6,13 @@ import pytest
 @pytest.mark.parametrize("more", ["", ", l := 2", ", loss := 'ncp', noise := 'split'"])
 @pytest.mark.parametrize("k", [3, 10])
 def test_numbers_are_those_of_the_release(people, k, more):
-    row = people.sql(f"FROM dop_stats('people', k := {k}{more})").fetchall()[0]
+    row = people.execute(f"FROM dop_stats('people', k := {k}{more})").fetchall()[0]
     eps, min_samples, clusters, noise, joined, splits, suppressed, rate, classes = row
     assert (min_samples, suppressed, rate) == (k, 0, 0.0)
     assert eps > 0
     assert 0 <= noise <= 4  # of 400 rows, 1 %
     assert 0 <= joined < clusters
-    groups = people.sql(
+    groups = people.execute(
         f"SELECT count(*) FROM (SELECT 1 FROM dop('people', k := {k}{more}) GROUP BY age, city, sex, born)"
     ).fetchall()[0][0]
     assert groups <= classes  # classes that print alike are one in the release
@@ -36,13 +36,13 @@ def test_suppressed_rows_are_counted(con):
 def test_persons_count(con):
     con.execute("CREATE TABLE t AS SELECT i // 10 AS a, i // 4 AS p FROM range(200) AS r(i)")
     of = "('t', k := 5, qids := ['a'], entity := 'p', loss := 'ncp')"
-    classes = con.sql(f"SELECT classes FROM dop_stats{of}").fetchall()[0][0]
-    assert classes == con.sql(f"SELECT count(DISTINCT a) FROM dop{of}").fetchall()[0][0] <= 10
+    classes = con.execute(f"SELECT classes FROM dop_stats{of}").fetchall()[0][0]
+    assert classes == con.execute(f"SELECT count(DISTINCT a) FROM dop{of}").fetchall()[0][0] <= 10
 
 
 def test_an_empty_table(con):
     con.execute("CREATE TABLE t (a INTEGER)")
-    assert con.sql("FROM dop_stats('t', qids := ['a'])").fetchall() == [
+    assert con.execute("FROM dop_stats('t', qids := ['a'])").fetchall() == [
         (None, None, 0, 0, 0, 0, 0, 0.0, 0)
     ]
 
@@ -53,5 +53,5 @@ def test_classes_are_those_of_the_release_where_noise_makes_one_illegal(con):
         "UNION ALL SELECT 1000 + 100 * i, 0 FROM range(2) AS r(i)"
     )  # no two classes print alike; the one that the last two rows join is too far from the table
     of = "('t', qids := ['a'], sensitive := ['s'], t := 0.15, eps := 0.01, noise := 'suppress')"
-    classes = con.sql(f"SELECT classes FROM dop_stats{of}").fetchall()[0][0]
-    assert classes == con.sql(f"SELECT count(DISTINCT a) FROM dop{of}").fetchall()[0][0]
+    classes = con.execute(f"SELECT classes FROM dop_stats{of}").fetchall()[0][0]
+    assert classes == con.execute(f"SELECT count(DISTINCT a) FROM dop{of}").fetchall()[0][0]

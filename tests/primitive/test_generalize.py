@@ -27,7 +27,7 @@ def test_the_tree_alone_equals_rayden_without_outliers(people):
         "FROM generalize('classed', k := 6, qids := ['age', 'city', 'sex', 'born'], keep := ['*'])"
     )
     whole = "FROM rayden('people', k := 6, alpha := 1000)"
-    assert Counter(people.sql(by_steps).fetchall()) == Counter(people.sql(whole).fetchall())
+    assert Counter(people.execute(by_steps).fetchall()) == Counter(people.execute(whole).fetchall())
 
 
 def test_labels_by_hand(con):
@@ -43,7 +43,7 @@ def test_labels_by_hand(con):
     call = (
         "FROM generalize('t', k := 2, qids := ['age', 'c', 'd'], keep := ['kept']{}) ORDER BY kept"
     )
-    assert con.sql(call.format("")).fetchall() == [
+    assert con.execute(call.format("")).fetchall() == [
         ("[31, 35]", "{x, y}", "2000-01-01", "p"),
         ("[31, 35]", "{x, y}", "2000-01-01", "q"),
         (None, None, None, "r"),
@@ -51,7 +51,7 @@ def test_labels_by_hand(con):
         ("*", "{y, z}", "[2001-01-01, 2002-01-01]", "t"),
         ("*", "{y, z}", "[2001-01-01, 2002-01-01]", "u"),
     ]
-    typed = con.sql(call.format(", format := 'typed'")).fetchall()
+    typed = con.execute(call.format(", format := 'typed'")).fetchall()
     assert typed[0][:2] == ({"min": 31, "max": 35}, ["x", "y"])
     assert typed[2][:3] == ({"min": None, "max": None}, [], {"min": None, "max": None})
     assert typed[4][:2] == (None, ["y", "z"])
@@ -61,13 +61,13 @@ def test_rows_without_a_class_are_suppressed_together_or_join(con):
     table = "CREATE OR REPLACE TABLE t AS SELECT i AS n, i % 2 AS kept, if(i < {}, NULL, i // 10) AS class_id FROM range(40) r(i)"
     call = "SELECT n, count(*) FROM generalize('t', k := 4, qids := ['n'], keep := ['*']{}) GROUP BY n ORDER BY n"
     con.execute(table.format(10))
-    assert con.sql(call.format("")).fetchall()[0] == ("*", 10)
-    assert ("*", 10) not in con.sql(call.format(", suppressed := 'drop'")).fetchall()
+    assert con.execute(call.format("")).fetchall()[0] == ("*", 10)
+    assert ("*", 10) not in con.execute(call.format(", suppressed := 'drop'")).fetchall()
     con.execute(table.format(3))  # three rows may not be starred together: k is 4
-    assert dict(con.sql(call.format("")).fetchall()) == {
+    assert dict(con.execute(call.format("")).fetchall()) == {
         "[0, 9]": 10, "[10, 19]": 10, "[20, 29]": 10, "[30, 39]": 10,
     }  # fmt: skip
-    dropped = con.sql(call.format(", suppressed := 'drop'")).fetchall()
+    dropped = con.execute(call.format(", suppressed := 'drop'")).fetchall()
     assert sum(size for _, size in dropped) == 37
 
 
@@ -95,7 +95,7 @@ def test_a_suppressed_class_and_a_class_of_nulls_stay_apart(con):
     con.execute("ALTER TABLE t DROP COLUMN range")
     for form in ("label", "typed"):
         for suppressed, rows in (("keep", 12), ("drop", 9)):
-            found = con.sql(
+            found = con.execute(
                 "FROM generalize('t', k := 3, qids := ['age', 'city'], keep := ['*'], "
                 f"format := '{form}', suppressed := '{suppressed}')"
             ).fetchall()
@@ -131,7 +131,7 @@ def test_a_range_and_null_alone_are_two_labels(con):
         "CREATE TABLE t AS SELECT if(i < 5, NULL, if(i % 2 = 0, -129, 0)) AS n, i // 5 AS class_id "
         "FROM range(15) r(i)"
     )
-    shown = con.sql(
+    shown = con.execute(
         "SELECT n, count(*) FROM generalize('t', k := 5, qids := ['n'], keep := ['*']) GROUP BY n"
     )
     assert sorted(shown.fetchall(), key=str) == [("[-129, 0]", 10), (None, 5)]

@@ -15,7 +15,7 @@ def con():
 
 
 def distance(con, a, b, ranges):
-    return con.sql(f"SELECT gower({a}, {b}, {ranges})").fetchall()[0][0]
+    return con.execute(f"SELECT gower({a}, {b}, {ranges})").fetchall()[0][0]
 
 
 def twin(a, b, ranges):
@@ -34,12 +34,12 @@ def twin(a, b, ranges):
 
 def pairs(con, table):
     """Distances of all pairs of rows, by row ids, and the rows themselves."""
-    rows = con.sql(
+    rows = con.execute(
         f"SELECT a.id, b.id, gower(a, b, gower_ranges('{table}', ['age', 'city', 'sex', 'dose'])) "
         f"FROM {table} AS a, {table} AS b ORDER BY ALL"
     ).fetchall()
     columns = ("id", "age", "city", "sex", "dose")
-    found = con.sql(f"SELECT {', '.join(columns)} FROM {table} ORDER BY id").fetchall()
+    found = con.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY id").fetchall()
     return rows, [dict(zip(columns, row, strict=True)) for row in found]
 
 
@@ -57,7 +57,7 @@ def test_the_gower_package_finds_the_same(con):
     package = pytest.importorskip("gower")
     made(con, nulls=False)
     rows, _ = pairs(con, "people")
-    frame = con.sql("SELECT age::DOUBLE AS age, city, sex, dose FROM people ORDER BY id").df()
+    frame = con.execute("SELECT age::DOUBLE AS age, city, sex, dose FROM people ORDER BY id").df()
     matrix = package.gower_matrix(frame, cat_features=[False, True, True, False])
     for a, b, found in rows:
         assert found == pytest.approx(float(matrix[a, b]), abs=2e-6)
@@ -114,13 +114,13 @@ def test_distance_by_hand(con, a, b, ranges, expected):
 
 
 def test_each_row_has_its_own_ranges(con):
-    rows = con.sql(
+    rows = con.execute(
         "SELECT gower({'a': 0}, {'a': 1}, if(i % 5 = 4, NULL, MAP {'a': 1 + i % 5})) "
         "FROM range(5000) AS r(i)"
     ).fetchall()
     assert rows == [(None if i % 5 == 4 else 1 / (1 + i % 5),) for i in range(5000)]
     nothing = "SELECT gower({'a': i}, {'a': 1}, MAP {'a': 1}) FROM range(3) AS r(i) WHERE i > 3"
-    assert con.sql(nothing).fetchall() == []
+    assert con.execute(nothing).fetchall() == []
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ def con():
 def ranges(con, sql_type, *values):
     con.execute(f"CREATE OR REPLACE TABLE t (v {sql_type})")
     con.executemany(f"INSERT INTO t SELECT $1::VARCHAR::{sql_type}", [[value] for value in values])
-    return con.sql("SELECT gower_ranges('t', ['v'])['v']").fetchall()[0][0]
+    return con.execute("SELECT gower_ranges('t', ['v'])['v']").fetchall()[0][0]
 
 
 @pytest.mark.parametrize(
@@ -56,19 +56,19 @@ def test_width(con, sql_type, values, width):
 
 def test_columns_are_in_the_order_of_the_call_and_spelled_as_in_the_table(con):
     con.execute("CREATE OR REPLACE TABLE t AS SELECT 1 AS Age, 'x' AS city, 2 AS rest")
-    assert con.sql("SELECT gower_ranges('t', ['CITY', 'age'])").fetchall() == [
+    assert con.execute("SELECT gower_ranges('t', ['CITY', 'age'])").fetchall() == [
         ({"city": None, "Age": 0.0},)
     ]
-    kind = con.sql("SELECT typeof(gower_ranges('t', ['age']))").fetchall()
+    kind = con.execute("SELECT typeof(gower_ranges('t', ['age']))").fetchall()
     assert kind == [("MAP(VARCHAR, DOUBLE)",)]
 
 
 def test_declared_columns_and_an_empty_table(con):
     con.execute("CREATE OR REPLACE TABLE t AS SELECT 1 AS age, 'x' AS name, 2 AS rest")
     anon_sql.declare(con, "t", quasi=["age"], identifier=["name"])
-    assert con.sql("SELECT gower_ranges('t')").fetchall() == [({"age": 0.0},)]
+    assert con.execute("SELECT gower_ranges('t')").fetchall() == [({"age": 0.0},)]
     con.execute("DELETE FROM t")
-    assert con.sql("SELECT gower_ranges('t')").fetchall() == [(None,)]
+    assert con.execute("SELECT gower_ranges('t')").fetchall() == [(None,)]
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,16 @@ import pytest
 
 @pytest.mark.parametrize("k", [3, 5, 10, 20])
 def test_numbers_add_up(people, k):
-    row = people.sql(f"FROM mondrian_cof_stats('people', k := {k})").fetchall()[0]
+    row = people.execute(f"FROM mondrian_cof_stats('people', k := {k})").fetchall()[0]
     partitions, detected, recovered, returned, suppressed, orr, rate, classes = row
     assert detected == recovered + returned + suppressed
     assert (suppressed, rate) == (0, 0.0)
     assert orr == (recovered / detected if detected else None)
-    found = people.sql(
+    found = people.execute(
         f"SELECT count(DISTINCT class_id) FROM mondrian_partition('people', k := {k})"
     ).fetchall()
     assert found == [(partitions,)]
-    groups = people.sql(
+    groups = people.execute(
         f"SELECT count(*) FROM (SELECT 1 FROM mondrian_cof('people', k := {k}) "
         "GROUP BY age, city, sex, born)"
     ).fetchall()[0][0]
@@ -24,7 +24,7 @@ def test_numbers_add_up(people, k):
 
 def test_an_empty_table(con):
     con.execute("CREATE TABLE t (a INTEGER)")
-    assert con.sql("FROM mondrian_cof_stats('t', qids := ['a'])").fetchall() == [
+    assert con.execute("FROM mondrian_cof_stats('t', qids := ['a'])").fetchall() == [
         (0, 0, 0, 0, 0, None, 0.0, 0)
     ]
 
@@ -34,12 +34,12 @@ def test_a_threshold_detects_the_rows_above_it(con, threshold):
     """As counted by the steps in SQL, without ties; alpha has no effect."""
     con.execute("CREATE TABLE t AS SELECT sin(i) AS x, sin(i * i) AS y FROM range(300) AS r(i)")
     con.execute("CREATE TABLE parts AS FROM mondrian_partition('t', k := 5, qids := ['x', 'y'])")
-    above = con.sql(
+    above = con.execute(
         f"SELECT count_if(cof > {threshold}) FROM cof_score('parts', k := 5, qids := ['x', 'y'])"
     ).fetchall()[0][0]
     for alpha in (0, 2):
         call = f"k := 5, qids := ['x', 'y'], threshold := {threshold}, alpha := {alpha}"
-        found = con.sql(
+        found = con.execute(
             f"SELECT detected, suppressed FROM mondrian_cof_stats('t', {call})"
         ).fetchall()
         assert found == [(above, 0)]

@@ -15,7 +15,7 @@ def test_the_sources_columns_and_the_classes_of_the_release(people, partitioning
         *("person_id", "age", "city", "sex", "born", "score", "illness", "class_id"),
     ]
     people.execute(f"CREATE TABLE p AS FROM mondrian_partition('people', k := 7, {how})")
-    sizes = [n for (n,) in people.sql("SELECT count(*) FROM p GROUP BY class_id").fetchall()]
+    sizes = [n for (n,) in people.execute("SELECT count(*) FROM p GROUP BY class_id").fetchall()]
     assert sum(sizes) == 400
     assert min(sizes) >= 7
     if partitioning == "relaxed":
@@ -23,7 +23,7 @@ def test_the_sources_columns_and_the_classes_of_the_release(people, partitioning
     roles = "qids := ['age', 'city', 'sex', 'born'], identifiers := ['person_id'], "
     labelled = f"generalize('p', k := 7, {roles} sensitive := ['illness'], keep := ['score'])"
     both = [
-        sorted(people.sql(f"SELECT {QUASI}, score, illness FROM {release}").fetchall(), key=str)
+        sorted(people.execute(f"SELECT {QUASI}, score, illness FROM {release}").fetchall(), key=str)
         for release in (labelled, f"mondrian('people', k := 7, {how})")
     ]
     assert both[0] == both[1]
@@ -38,4 +38,4 @@ def test_a_column_called_class_id_is_refused(con):
 
 def test_an_empty_table(con):
     con.execute("CREATE TABLE t (a INTEGER, b VARCHAR)")
-    assert con.sql("FROM mondrian_partition('t', qids := ['a'])").fetchall() == []
+    assert con.execute("FROM mondrian_partition('t', qids := ['a'])").fetchall() == []

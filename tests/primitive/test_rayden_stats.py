@@ -5,13 +5,13 @@ import pytest
 
 @pytest.mark.parametrize("k", [3, 5, 10, 20])
 def test_numbers_add_up(people, k):
-    row = people.sql(f"FROM rayden_stats('people', k := {k})").fetchall()[0]
+    row = people.execute(f"FROM rayden_stats('people', k := {k})").fetchall()[0]
     partitions, detected, recovered, returned, suppressed, orr, rate, classes = row
     assert detected == recovered + returned + suppressed
     assert (suppressed, rate) == (0, 0.0)
     assert orr == (recovered / detected if detected else None)
     assert 400 // (2 * k - 1) <= partitions <= 400 // k
-    groups = people.sql(
+    groups = people.execute(
         f"SELECT count(*) FROM (SELECT 1 FROM rayden('people', k := {k}) GROUP BY age, city, sex, born)"
     ).fetchall()[0][0]
     assert groups <= classes  # classes that print alike are one in the release
@@ -21,14 +21,14 @@ def test_numbers_add_up(people, k):
 
 def test_recovery_on_adult(adult):
     """With the guard on k all that may leave is recovered and nothing suppressed."""
-    row = adult.sql("FROM rayden_stats('adult', k := 10)").fetchall()[0]
+    row = adult.execute("FROM rayden_stats('adult', k := 10)").fetchall()[0]
     assert row[4] == 0
     assert row[5] > 0.9
 
 
 def test_an_empty_table(con):
     con.execute("CREATE TABLE t (a INTEGER)")
-    assert con.sql("FROM rayden_stats('t', qids := ['a'])").fetchall() == [
+    assert con.execute("FROM rayden_stats('t', qids := ['a'])").fetchall() == [
         (0, 0, 0, 0, 0, None, 0.0, 0)
     ]
 
@@ -38,10 +38,12 @@ def test_a_threshold_detects_the_rows_above_it(con, threshold):
     """As counted by the steps in SQL, without ties; alpha has no effect."""
     con.execute("CREATE TABLE t AS SELECT sin(i) AS x, sin(i * i) AS y FROM range(300) AS r(i)")
     con.execute("CREATE TABLE parts AS FROM vp_partition('t', k := 5, qids := ['x', 'y'])")
-    above = con.sql(
+    above = con.execute(
         f"SELECT count_if(cof > {threshold}) FROM cof_score('parts', k := 5, qids := ['x', 'y'])"
     ).fetchall()[0][0]
     for alpha in (0, 2):
         call = f"k := 5, qids := ['x', 'y'], threshold := {threshold}, alpha := {alpha}"
-        found = con.sql(f"SELECT detected, suppressed FROM rayden_stats('t', {call})").fetchall()
+        found = con.execute(
+            f"SELECT detected, suppressed FROM rayden_stats('t', {call})"
+        ).fetchall()
         assert found == [(above, 0)]

@@ -44,10 +44,10 @@ def test_losses_are_those_of_the_labels(table):
     row = stats(table, more)
     assert row["synthetic_rows"] == 0
     assert row["added"] == []
-    (measured,) = table.sql("SELECT gcp('t', 'r', qids := ['a', 'w'])").fetchall()[0]
+    (measured,) = table.execute("SELECT gcp('t', 'r', qids := ['a', 'w'])").fetchall()[0]
     assert row["gcp"] == pytest.approx(measured, rel=1e-12)
     iloss = 0.0
-    for a, w in table.sql("SELECT a, w FROM r").fetchall():
+    for a, w in table.execute("SELECT a, w FROM r").fetchall():
         low, _, high = a.strip("[]").partition(", ")
         iloss += (int(high or low) - int(low)) / 99 + w.startswith("{")
     assert row["iloss"] == pytest.approx(iloss, rel=1e-12)
@@ -64,7 +64,7 @@ def test_heights_of_nodes(table):
     more = ", target_ratio := 100, dominant := 1, hierarchy := 'h'"
     table.execute(f"CREATE TABLE r AS FROM sdka('t', {CALL}, keep := ['*']{more})")
     iloss = 0.0
-    for a, w in table.sql("SELECT a, w FROM r").fetchall():
+    for a, w in table.execute("SELECT a, w FROM r").fetchall():
         low, _, high = a.strip("[]").partition(", ")
         iloss += (int(high or low) - int(low)) / 99 + {"xy": 0.5, "Z": 0.5, "*": 1.0}[w]
     assert stats(table, more)["iloss"] == pytest.approx(iloss, rel=1e-12)

@@ -15,7 +15,7 @@ def test_the_sources_columns_and_a_class(people):
         *("person_id", "age", "city", "sex", "born", "score", "illness", "class_id"),
     ]
     assert str(found.types[-1]) == "INTEGER"
-    counts = people.sql("SELECT count(*) FROM vp_partition('people', k := 7) GROUP BY class_id")
+    counts = people.execute("SELECT count(*) FROM vp_partition('people', k := 7) GROUP BY class_id")
     sizes = [count for (count,) in counts.fetchall()]
     assert sum(sizes) == 400
     assert min(sizes) >= 7
@@ -25,7 +25,7 @@ def test_the_sources_columns_and_a_class(people):
 @pytest.mark.parametrize("cut", ["balanced", "aligned"])
 def test_leaf_sizes(people, cut):
     query = f"SELECT count(*) FROM vp_partition('people', k := 9, cut := '{cut}') GROUP BY class_id"
-    sizes = Counter(size for (size,) in people.sql(query).fetchall())
+    sizes = Counter(size for (size,) in people.execute(query).fetchall())
     assert set(sizes) <= set(range(9, 18))
     if cut == "aligned":
         assert sizes[9] >= sum(sizes.values()) - 1
@@ -40,7 +40,7 @@ def test_equal_rows_may_part_only_among_themselves(con):
         con.execute("CREATE OR REPLACE TABLE t (n INTEGER, c VARCHAR, s INTEGER)")
         insert(con, "t", order)
         classes: dict[int, list] = {}
-        for n, c, s, class_id in con.sql(
+        for n, c, s, class_id in con.execute(
             "FROM vp_partition('t', k := 6, qids := ['n', 'c'])"
         ).fetchall():
             classes.setdefault(class_id, []).append((n, c, s))
@@ -60,4 +60,4 @@ def test_a_column_called_class_id_is_refused(con):
 
 def test_an_empty_table(con):
     con.execute("CREATE TABLE t (a INTEGER, b VARCHAR)")
-    assert con.sql("FROM vp_partition('t', qids := ['a'])").fetchall() == []
+    assert con.execute("FROM vp_partition('t', qids := ['a'])").fetchall() == []

@@ -15,7 +15,7 @@ def release(people):
 
 def manifest(con, arguments=""):
     query = f"SELECT to_json(made) FROM anon_manifest('people', 'release'{arguments}) AS made"
-    return json.loads(con.sql(query).fetchall()[0][0])
+    return json.loads(con.execute(query).fetchall()[0][0])
 
 
 def rows(con, sql):
@@ -70,7 +70,7 @@ def test_beta_and_delta_are_stated_and_an_infinite_one_is_unknown(release):
     found = {check["property"]: check for check in made["checks"]}
     (beta, delta), measured = (
         (found["beta"], found["delta"]),
-        release.sql(
+        release.execute(
             "SELECT beta_likeness('people', 'release'), delta_disclosure('people', 'release')"
         ).fetchall()[0],
     )
@@ -91,7 +91,7 @@ def test_roles_come_from_comments_and_from_the_call(release):
     }
     assert manifest(release)["roles"] == declared
     named = f"SELECT roles FROM anon_manifest('bare', 'release', {ROLES}, sensitive := ['illness'])"
-    ((roles,),) = release.sql(named).fetchall()
+    ((roles,),) = release.execute(named).fetchall()
     assert roles == {
         **declared,
         "identifiers": [],
@@ -104,7 +104,7 @@ def test_the_schema_decides_the_hash_and_no_row_does(release):
     def schema(sql):
         release.execute(f"CREATE OR REPLACE TABLE other AS {sql}")
         call = f"anon_manifest('other', 'release', {ROLES}, identifiers := ['person_id'])"
-        return release.sql(f"SELECT raw.schema_sha256 FROM {call}").fetchall()[0][0]
+        return release.execute(f"SELECT raw.schema_sha256 FROM {call}").fetchall()[0][0]
 
     same = schema("FROM people")
     assert same == schema("SELECT * REPLACE (score + 1 AS score) FROM people ORDER BY age")
@@ -116,7 +116,7 @@ def test_the_schema_decides_the_hash_and_no_row_does(release):
 
 def test_it_holds_no_value_of_a_column(release):
     text = json.dumps(manifest(release, ", k := 5, l := 2"))
-    ((words,),) = release.sql(
+    ((words,),) = release.execute(
         "SELECT list_distinct(flatten(list([city, illness, born::VARCHAR]))) FROM people"
     ).fetchall()
     assert not [word for word in words if word and f'"{word}"' in text]
@@ -155,6 +155,6 @@ def test_an_entity_is_counted(release):
         f"CREATE TABLE safe AS FROM anonymize('visits', k := 4, entity := 'person', {roles})"
     )
     call = f"anon_manifest('visits', 'safe', k := 4, entity := 'person', {roles})"
-    ((k, entity),) = release.sql(f"SELECT achieved.k, parameters.entity FROM {call}").fetchall()
+    ((k, entity),) = release.execute(f"SELECT achieved.k, parameters.entity FROM {call}").fetchall()
     assert k >= 4
     assert entity == "person"

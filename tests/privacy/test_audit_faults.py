@@ -8,7 +8,7 @@ from tests.sentence import fails
 
 def test_a_class_of_k_less_one(wide):
     """One row says another thing than its class; the label is still true."""
-    _, *label = wide.sql(
+    _, *label = wide.execute(
         "SELECT count(*), age, city, sex, born FROM r WHERE age[1] = '[' AND born[1] = '[' "
         "GROUP BY ALL HAVING count(*) = 5 ORDER BY ALL LIMIT 1"
     ).fetchall()[0]
@@ -125,7 +125,7 @@ def test_a_row_lost_beside_suppressed_ones(wide):
 
 
 def test_a_row_added(wide):
-    ((one, other),) = wide.sql(
+    ((one, other),) = wide.execute(
         "SELECT one.rowid, other.rowid FROM r AS one JOIN r AS other USING (age, city, sex, born) "
         "WHERE one.illness <> other.illness AND one.score <> other.score ORDER BY ALL LIMIT 1"
     ).fetchall()

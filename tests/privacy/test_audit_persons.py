@@ -28,8 +28,10 @@ def test_persons(con):
 
 def by_persons(con, sensitive):
     """l of each kind and t of ``r``, whose column ``who`` says whose a row is, by counting."""
-    raw = Counter(value for value, _ in set(con.sql(f"SELECT {sensitive}, who FROM v").fetchall()))
-    told = set(con.sql(f"SELECT age, {sensitive}, who FROM told").fetchall())
+    raw = Counter(
+        value for value, _ in set(con.execute(f"SELECT {sensitive}, who FROM v").fetchall())
+    )
+    told = set(con.execute(f"SELECT age, {sensitive}, who FROM told").fetchall())
     found = {"distinct": [], "entropy": [], "recursive": [], "t": []}
     for label in {row[0] for row in told}:
         counts = Counter(value for own, value, _ in told if own == label)

@@ -37,7 +37,7 @@ def test_the_share_of_persons_that_no_release_alone_discloses(twice):
         "AND kilos BETWEEN anon_min(weight)::INTEGER AND anon_max(weight)::INTEGER)"
     )
     for asked, least in (("NULL", 2), ("2.5", 3)):
-        ((persons,),) = twice.sql(
+        ((persons,),) = twice.execute(
             f"SELECT count_if(len(list_intersect(one, two)) < {least} AND len(one) >= {least} "
             f"AND len(two) >= {least}) FROM (SELECT fitting('may', age, weight) AS one, "
             "fitting('june', age, weight) AS two FROM people)"
@@ -63,7 +63,7 @@ def test_a_table_without_rows(twice):
     twice.execute("CREATE TABLE nobody AS FROM people LIMIT 0")
     twice.execute("CREATE TABLE none AS FROM may LIMIT 0")
     call = f"audit('nobody', 'none', 3, {ROLES}, previous := ['none'])"
-    found = twice.sql(f"FROM {call} WHERE property = 'composition'").fetchall()
+    found = twice.execute(f"FROM {call} WHERE property = 'composition'").fetchall()
     assert found == [("composition", 0, 0, True, None)]
 
 
@@ -72,6 +72,7 @@ def test_what_it_refuses(twice):
     assert fails(twice, audit.format("['may']")).startswith(
         "composition: at least one sensitive column is needed"
     )
-    assert fails(twice, audit.format("['may'], previous_share := 2")) == (
+    share = "['may'], sensitive := ['illness'], previous_share := 2"
+    assert fails(twice, audit.format(share)) == (
         "audit: previous_share must be a number of at least 0 and at most 1, got 2"
     )

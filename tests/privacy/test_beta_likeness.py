@@ -14,7 +14,7 @@ from tests.share_oracle import beta_and_delta
 
 def measured(con, measure, released="label", sensitive="'s'"):
     text = f"SELECT {measure}('raw', '{released}', {sensitive}, qids := ['a'])"
-    return con.sql(text).fetchall()[0][0]
+    return con.execute(text).fetchall()[0][0]
 
 
 def test_by_hand(wards, shape):

@@ -43,7 +43,7 @@ def filled(con, draw):
 
 
 def count(con, columns):
-    ((rows,),) = con.sql(
+    ((rows,),) = con.execute(
         f"SELECT count(*) FROM (SELECT 1 FROM r GROUP BY {', '.join(columns)} HAVING count(*) = 1)"
     ).fetchall()
     return rows
@@ -54,11 +54,11 @@ def test_the_audit_and_the_warning_count_as_sql_does(con, seed):
     counted = filled(con, random.Random(seed))
     con.execute("CREATE TABLE r AS FROM mondrian('t', k := 1, qids := ['q'], keep := ['*'])")
     rows = count(con, counted)
-    ((found, passed),) = con.sql(
+    ((found, passed),) = con.execute(
         "SELECT found, passed FROM audit('t', 'r', qids := ['q'], keep := ['*']) "
         "WHERE property = 'identifying combinations'"
     ).fetchall()
-    ((all_rows,),) = con.sql("SELECT count(*) FROM r").fetchall()
+    ((all_rows,),) = con.execute("SELECT count(*) FROM r").fetchall()
     assert (found, passed) == (rows / all_rows, rows == 0)
     said = unique_on_kept(con, "r", kept_columns(con, "r", ["q"]), 0)
     assert (int(said.split()[0]) if said else 0) == rows
@@ -72,7 +72,7 @@ def test_a_share_that_is_reached_is_allowed(con, rows):
     )
     con.execute("CREATE TABLE r AS FROM mondrian('t', qids := ['q'], keep := ['a'])")
     share = rows / 100
-    assert con.sql(
+    assert con.execute(
         "SELECT passed FROM audit('t', 'r', qids := ['q'], keep := ['a'], "
         f"unique_share := {share}) WHERE property = 'identifying combinations'"
     ).fetchall() == [(True,)]
@@ -89,7 +89,7 @@ def test_rows_left_out_and_added_columns(con):
     )
     con.execute("ALTER TABLE r ADD COLUMN added INTEGER")
     con.execute("UPDATE r SET added = 1 WHERE s = (SELECT min(s) FROM r)")
-    ((found, example),) = con.sql(
+    ((found, example),) = con.execute(
         "SELECT found * (SELECT count(*) FROM r), example FROM audit('t', 'r', 5, qids := ['q'], "
         "sensitive := ['s'], keep := ['a'], suppressed := 'drop') "
         "WHERE property = 'identifying combinations'"
@@ -101,7 +101,7 @@ def test_rows_left_out_and_added_columns(con):
 def test_without_rows(con):
     con.execute("CREATE TABLE t (q INTEGER, a INTEGER)")
     con.execute("CREATE TABLE r (q VARCHAR, a INTEGER)")
-    assert con.sql(
+    assert con.execute(
         "SELECT found, passed FROM audit('t', 'r', qids := ['q'], keep := ['a']) "
         "WHERE property = 'identifying combinations'"
     ).fetchall() == [(0, True)]

@@ -15,7 +15,7 @@ from tests.sentence import fails
 def diversity(con, released="label", sensitive="'s'", kind="distinct", raw="raw", **more):
     given = "".join(f", {name} := {value}" for name, value in {"qids": ["a"], **more}.items())
     query = f"SELECT l_diversity('{raw}', '{released}', {sensitive}, kind := '{kind}'{given})"
-    return con.sql(query).fetchall()[0][0]
+    return con.execute(query).fetchall()[0][0]
 
 
 def least(classes, kind, c):
@@ -79,10 +79,10 @@ def test_an_empty_release(wards):
 
 def test_declared_and_any_type(people):
     people.execute("CREATE TABLE r AS FROM rayden('people', k := 5)")
-    expected = people.sql(
+    expected = people.execute(
         "SELECT min(d) FROM (SELECT count(DISTINCT illness) AS d FROM r GROUP BY age, city, sex, born)"
     ).fetchall()
-    assert people.sql("SELECT l_diversity('people', 'r')").fetchall() == expected
+    assert people.execute("SELECT l_diversity('people', 'r')").fetchall() == expected
     for made in (
         "[illness]",
         "{'x': illness}",
@@ -93,7 +93,7 @@ def test_declared_and_any_type(people):
             people.execute(
                 f"CREATE OR REPLACE TEMP TABLE {table}_2 AS SELECT *, {made} AS x FROM {table}"
             )
-        found = people.sql(
+        found = people.execute(
             "SELECT l_diversity('people_2', 'r_2', 'x', qids := ['age', 'city', 'sex', 'born'])"
         )
         assert found.fetchall() == expected
@@ -132,8 +132,8 @@ def test_adult_against_pycanon(adult, sensitive):
     given = f"qids := {quasi}, sensitive := {sensitive}"
     adult.execute("CREATE TABLE part AS FROM adult LIMIT 3000")
     adult.execute(f"CREATE TABLE r AS FROM mondrian('part', k := 10, {given}, keep := ['*'])")
-    frame = adult.sql("FROM r").df()
-    found = adult.sql(f"SELECT l_diversity('part', 'r', {given})").fetchall()[0][0]
+    frame = adult.execute("FROM r").df()
+    found = adult.execute(f"SELECT l_diversity('part', 'r', {given})").fetchall()[0][0]
     assert found == anonymity.l_diversity(frame, quasi, sensitive)
 
 
@@ -195,6 +195,6 @@ def test_names_and_settings_that_the_macros_could_meet(con, setting):
     con.execute(f"CREATE TABLE raw AS SELECT i AS qids, {columns} FROM range(8) AS r(i)")
     con.execute("CREATE TABLE released AS SELECT * REPLACE ('[0, 7]' AS qids) FROM raw")
     given = f"'raw', 'released', {names}, qids := ['qids']"
-    found = con.sql(f"SELECT l_diversity({given}), t_closeness({given})").fetchall()
+    found = con.execute(f"SELECT l_diversity({given}), t_closeness({given})").fetchall()
     assert found == [(1, 0)]  # (i * 4) % 4 is one value
-    assert con.sql(f"SELECT l_diversity({given}, kind := 'entropy')").fetchall() == [(1,)]
+    assert con.execute(f"SELECT l_diversity({given}, kind := 'entropy')").fetchall() == [(1,)]

@@ -47,12 +47,12 @@ def test_an_empty_release(wards):
 
 def test_against_a_plain_count(people, shape):
     people.execute(f"CREATE TABLE r AS FROM rayden('people', k := 3, format := '{shape}')")
-    rows = people.sql("SELECT age, city, sex, born FROM r").fetchall()
+    rows = people.execute("SELECT age, city, sex, born FROM r").fetchall()
     counts = Counter(map(repr, rows)).values()
-    found = people.sql("FROM risk('people', 'r')").fetchall()[0][:4]
+    found = people.execute("FROM risk('people', 'r')").fetchall()[0][:4]
     at_risk = sum(count for count in counts if 1 / count > 0.2)
     assert found == (400, 1 / min(counts), pytest.approx(len(counts) / 400), at_risk)
-    assert found[1] == people.sql("SELECT 1 / k_anonymity('people', 'r')").fetchall()[0][0]
+    assert found[1] == people.execute("SELECT 1 / k_anonymity('people', 'r')").fetchall()[0][0]
 
 
 def test_a_population_by_hand(wards, shape):
@@ -88,7 +88,7 @@ def test_a_population_against_a_plain_count(people, shape):
         "CREATE TABLE all_ AS FROM people UNION ALL SELECT * FROM people WHERE sex = 'f'"
     )
     people.execute("CREATE TABLE shown AS FROM anonymize('people', k := 3)")
-    matches = people.sql(
+    matches = people.execute(
         """
         SELECT f, count(*) FROM (SELECT *, count(*) AS f FROM (SELECT age, city, sex, born FROM shown) GROUP BY ALL) AS s
         JOIN all_ AS a ON
@@ -102,7 +102,7 @@ def test_a_population_against_a_plain_count(people, shape):
         """
     ).fetchall()
     assert sum(f for f, _ in matches) == 400
-    found = people.sql("FROM risk('people', 'r', 'all_', threshold := 0.1)").fetchall()[0]
+    found = people.execute("FROM risk('people', 'r', 'all_', threshold := 0.1)").fetchall()[0]
     assert found[4] == 1 / min(many for _, many in matches)
     assert found[5] == sum(f for f, many in matches if many < 10)
     assert found[6] == pytest.approx(sum(f / many for f, many in matches) / 400)
@@ -115,7 +115,7 @@ def test_a_population_with_a_hierarchy(con):
     for shape in ("label", "typed"):
         given = "k := 12, qids := ['a'], hierarchy := 'tree'"
         con.execute(f"CREATE OR REPLACE TABLE r AS FROM datafly('t', {given}, format := '{shape}')")
-        found = con.sql(
+        found = con.execute(
             "FROM risk('t', 'r', 'many', qids := ['a'], hierarchy := 'tree')"
         ).fetchall()
         assert found[0][4:7] == (1 / 50, 0, pytest.approx(2 / 5 / 20))

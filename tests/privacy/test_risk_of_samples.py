@@ -107,7 +107,7 @@ def test_the_equations_of_snb_are_the_expected_classes():
 def errors_of_ten_samples(con, table, columns):
     """The relative errors of the rule on ten samples, .5 to 5 % of a table's rows."""
     hashed = ", ".join(f"hash({name}) AS {name}" for name in columns)
-    keys = con.sql(f"SELECT {hashed} FROM {table}").fetchnumpy()
+    keys = con.execute(f"SELECT {hashed} FROM {table}").fetchnumpy()
     rows = np.unique(np.column_stack(list(keys.values())), axis=0, return_inverse=True)[1]
     rows = rows.reshape(-1)
     true = (np.bincount(rows) == 1).sum() / len(rows)

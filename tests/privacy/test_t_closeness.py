@@ -14,9 +14,9 @@ from tests.sentence import fails
 
 def closeness(con, released="label", sensitive="'s'", raw="raw", **more):
     given = "".join(f", {name} := {value}" for name, value in {"qids": ["a"], **more}.items())
-    return con.sql(f"SELECT t_closeness('{raw}', '{released}', {sensitive}{given})").fetchall()[0][
+    return con.execute(f"SELECT t_closeness('{raw}', '{released}', {sensitive}{given})").fetchall()[
         0
-    ]
+    ][0]
 
 
 def shares(values):
@@ -85,6 +85,7 @@ def test_numbers_with_nulls_are_compared_as_text(wards):
     assert closeness(wards, sensitive="'n'") == pytest.approx(1 - 5 / 12)
 
 
+@pytest.mark.oldest
 def test_hierarchical_distance_by_hand(wards, shape):
     """All: x 4, y 4, z 4. Starred: z; 2/3 moves from A to B at the root's height.
     Without it: x y y, x to y at half the height and a third from B to A."""
@@ -163,6 +164,7 @@ def test_against_the_twin(con):
     holds()
 
 
+@pytest.mark.oldest
 @pytest.mark.parametrize(
     "made",
     [
@@ -184,6 +186,7 @@ def test_every_type_that_has_an_order(con, made):
     assert closeness(con) == 0.375
 
 
+@pytest.mark.oldest
 def test_a_release_in_another_type(wards):
     wards.execute("CREATE TABLE wide AS SELECT * REPLACE (n::BIGINT AS n) FROM label")
     assert closeness(wards, "wide", "'n'") == closeness(wards, sensitive="'n'")
@@ -199,8 +202,8 @@ def test_adult_against_pycanon(adult, sensitive):
     )
     given = f"qids := {quasi}, sensitive := ['{sensitive}']"
     adult.execute(f"CREATE TABLE r AS FROM mondrian('part', k := 25, {given})")
-    found = adult.sql(f"SELECT t_closeness('part', 'r', {given})").fetchall()[0][0]
-    frame = adult.sql("FROM r").df()
+    found = adult.execute(f"SELECT t_closeness('part', 'r', {given})").fetchall()[0][0]
+    frame = adult.execute("FROM r").df()
     assert found == pytest.approx(anonymity.t_closeness(frame, quasi, [sensitive]))
 
 

@@ -108,12 +108,12 @@ def test_null_is_null_and_tables_join(con):
         CREATE TABLE b AS SELECT anon_pseudonym("who, ""x"" y", '{KEY}') AS p, * FROM a;
         """
     )
-    rows = con.sql("FROM b").fetchall()
+    rows = con.execute("FROM b").fetchall()
     assert all(p == (None if who is None else expected(who)) for p, who in rows)
     assert (
-        con.sql("SELECT count(DISTINCT p), count(*) - count(p) FROM b").fetchall()[0]
+        con.execute("SELECT count(DISTINCT p), count(*) - count(p) FROM b").fetchall()[0]
         == (
-            con.sql(
+            con.execute(
                 'SELECT count(DISTINCT "who, ""x"" y"), count(*) - count("who, ""x"" y") FROM a'
             ).fetchall()[0]
         )

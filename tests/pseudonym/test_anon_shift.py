@@ -40,7 +40,7 @@ def test_dates_of_a_person_stay_in_order_and_apart(con):
         CREATE TABLE u AS SELECT *, anon_shift(d, who, '{KEY}') AS e, anon_shift(s, who, '{KEY}') AS z FROM t
         """
     )
-    assert con.sql(
+    assert con.execute(
         "SELECT count(DISTINCT (who, e - d)), bool_and(z - s = to_days((e - d)::INTEGER)) FROM u"
     ).fetchall() == [(50, True)]
 
@@ -63,7 +63,7 @@ def test_types(con):
 
 def test_null(con):
     """A person who is not known has no shift, and the date does not go out as it is."""
-    found = con.sql(
+    found = con.execute(
         f"SELECT anon_shift(NULL::DATE, 'a', '{KEY}'), anon_shift(DATE '2024-01-01', NULL, '{KEY}'), "
         f"anon_shift(DATE '2024-01-01', NULL::INTEGER, '{KEY}')"
     )
@@ -74,7 +74,7 @@ def test_names_of_parameters(con):
     con.execute(
         """CREATE TABLE t AS SELECT DATE '2024-01-01' AS "date, ""x"" y", 'a' AS "order" """
     )
-    found = con.sql(
+    found = con.execute(
         f"""SELECT anon_shift(date := "date, ""x"" y", entity := "order", key := '{KEY}', days := 5)
             = anon_shift("date, ""x"" y", "order", '{KEY}', 5) FROM t"""
     )

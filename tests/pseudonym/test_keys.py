@@ -20,7 +20,7 @@ def named(con):
 
 
 def rows(con, call, key):
-    return con.sql(f"SELECT {call.format(key)} FROM t").fetchall()
+    return con.execute(f"SELECT {call.format(key)} FROM t").fetchall()
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -91,7 +91,7 @@ def test_no_key(named):
 
 
 def test_no_plan_shows_a_key_that_is_refused(named):
-    shown = named.sql("EXPLAIN SELECT anon_pseudonym(name, 'hidden') FROM t").fetchall()
+    shown = named.execute("EXPLAIN SELECT anon_pseudonym(name, 'hidden') FROM t").fetchall()
     assert "got fewer" in str(shown)
     assert "hidden" not in str(shown)
 
@@ -127,7 +127,7 @@ def test_a_secret_of_a_database_that_shows_them():
     with anon_sql.connect(config={"allow_unredacted_secrets": "true"}) as con:
         con.execute(f"CREATE SECRET Mine (TYPE http, BEARER_TOKEN '{KEY}')")
         con.execute("CREATE SECRET proxied (TYPE http, HTTP_PROXY 'example.org')")
-        ((one, other),) = con.sql(
+        ((one, other),) = con.execute(
             f"SELECT anon_pseudonym('a', 'secret:mine'), anon_pseudonym('a', '{KEY}')"
         ).fetchall()
         assert one == other

@@ -8,7 +8,7 @@ import pytest
     [("'[17, 23]'", "23"), ("'39'", "39"), ("'*'", None), ("NULL", None), ("'{a, b}'", None)],
 )
 def test_labels(con, label, wanted):
-    assert con.sql(f"SELECT anon_max({label}::VARCHAR)").fetchall() == [(wanted,)]
+    assert con.execute(f"SELECT anon_max({label}::VARCHAR)").fetchall() == [(wanted,)]
 
 
 def test_ends_are_the_real_extremes_of_a_class(people):
@@ -16,9 +16,9 @@ def test_ends_are_the_real_extremes_of_a_class(people):
         "CREATE TABLE r AS FROM rayden('people', k := 8, qids := ['born', 'sex'], "
         "keep := ['age', 'city', 'score'])"
     )
-    ends = people.sql(
+    ends = people.execute(
         "SELECT DISTINCT anon_min(born)::DATE, anon_max(born)::DATE FROM r"
     ).fetchall()
-    born = {value for (value,) in people.sql("SELECT born FROM people").fetchall()}
+    born = {value for (value,) in people.execute("SELECT born FROM people").fetchall()}
     assert {end for pair in ends for end in pair} <= born
     assert all(low <= high for low, high in ends)

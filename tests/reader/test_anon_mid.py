@@ -16,4 +16,4 @@ import pytest
     ],
 )
 def test_middle(con, shown, wanted):
-    assert con.sql(f"SELECT anon_mid({shown})").fetchall() == [(wanted,)]
+    assert con.execute(f"SELECT anon_mid({shown})").fetchall() == [(wanted,)]

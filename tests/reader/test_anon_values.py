@@ -18,7 +18,7 @@ import pytest
     ],
 )
 def test_members(con, shown, wanted):
-    assert con.sql(f"SELECT anon_values({shown})").fetchall() == [(wanted,)]
+    assert con.execute(f"SELECT anon_values({shown})").fetchall() == [(wanted,)]
 
 
 @pytest.mark.parametrize(
@@ -40,9 +40,9 @@ def test_the_leaves_of_a_node(con, shown, wanted):
         "('other', 'Private', 1, 'x')) AS v(attribute, value, level, label)"
     )
     call = f"anon_values({shown}, hierarchy := 'h', attribute := 'JOB')"
-    assert con.sql(f"SELECT {call}").fetchall() == [(wanted,)]
+    assert con.execute(f"SELECT {call}").fetchall() == [(wanted,)]
     many = f"SELECT list(anon_values(l, hierarchy := 'h', attribute := 'job')) FROM (SELECT {shown} AS l FROM range(3000))"
-    assert con.sql(many).fetchall() == [([wanted] * 3000,)]
+    assert con.execute(many).fetchall() == [([wanted] * 3000,)]
 
 
 def test_what_is_no_node_is_an_error(con):
@@ -54,4 +54,4 @@ def test_what_is_no_node_is_an_error(con):
         ("x", "nix", "anon_values: attribute must name one that the hierarchy has, got 'nix'"),
     ):
         with pytest.raises(duckdb.Error, match=said):
-            con.sql(f"SELECT anon_values('{label}', 'h', '{attribute}')").fetchall()
+            con.execute(f"SELECT anon_values('{label}', 'h', '{attribute}')").fetchall()

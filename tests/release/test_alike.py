@@ -28,21 +28,21 @@ CALL = (
 @pytest.mark.parametrize("mode", ["keep", "drop"])
 def test_classes_of_one_label_merge_with_others(con, mode):
     con.execute(PEOPLE.format(last=3))
-    released = con.sql(CALL.format(mode=mode)).fetchall()
+    released = con.execute(CALL.format(mode=mode)).fetchall()
     assert Counter(row[0] for row in released) == {"{a, b}": 6}
 
 
 def test_dropped_rows_return_where_they_are_needed(con):
     con.execute(PEOPLE.format(last="NULL"))
-    released = con.sql(CALL.format(mode="keep")).fetchall()
+    released = con.execute(CALL.format(mode="keep")).fetchall()
     assert Counter(row[0] for row in released) == {"{a, b}": 6}
-    released = con.sql(CALL.format(mode="drop")).fetchall()
+    released = con.execute(CALL.format(mode="drop")).fetchall()
     assert Counter(row[0] for row in released) == {"{a, b}": 6}
 
 
 def test_legal_classes_of_one_label_stay(con):
     con.execute(PEOPLE.format(last=3))
-    released = con.sql(CALL.format(mode="keep").replace("t := 0.1", "t := 0.2")).fetchall()
+    released = con.execute(CALL.format(mode="keep").replace("t := 0.1", "t := 0.2")).fetchall()
     assert Counter(row[0] for row in released) == {"a": 4, "b": 2}
 
 

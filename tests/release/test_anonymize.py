@@ -25,7 +25,7 @@ LOSS = {
 
 
 def fingerprint(con, call):
-    return con.sql(
+    return con.execute(
         f"SELECT bit_xor(hash(r)), sum(hash(r)::HUGEINT), count(*) FROM {call} AS r"
     ).fetchall()
 
@@ -43,7 +43,7 @@ def test_loss_on_adult(adult, columns, effort):
         own = sizes(adult, "r", qids)
         assert min(own) >= k
         assert sum(own) == 30_162
-        found.append(adult.sql(f"SELECT gcp('plain', 'r', qids := {qids})").fetchall()[0][0])
+        found.append(adult.execute(f"SELECT gcp('plain', 'r', qids := {qids})").fetchall()[0][0])
     assert found == pytest.approx(LOSS[columns, effort], rel=0.02)
 
 
@@ -56,7 +56,7 @@ def test_least_loss_by_hierarchies_on_adult(adult, shared_data):
     adult.execute("CREATE TABLE part AS FROM plain WHERE rowid % 6 = 0")
 
     def loss(table, methods):
-        found = adult.sql(
+        found = adult.execute(
             f"SELECT method, k, gcp FROM compare('{table}', ks := [5, 10], hierarchy := 'h', "
             f"methods := {methods}, qids := {qids})"
         ).fetchall()
@@ -75,7 +75,7 @@ def test_less_loss_by_hierarchies_than_k_member(con):
     names = ["workclass", "marital_status", "occupation", "race", "sex", "native_country"]
     trees = [f"FROM prefix_hierarchy('made', '{name}', [2, 1])" for name in names]
     con.execute(f"CREATE TABLE h AS {' UNION ALL '.join(trees)}")
-    found = con.sql(
+    found = con.execute(
         "SELECT method, k, gcp FROM compare('made', ks := [5, 10], hierarchy := 'h', "
         f"methods := ['anonymize', 'k_member'], qids := {['age', *names]})"
     ).fetchall()
@@ -91,13 +91,13 @@ def test_no_row_is_lost_or_suppressed(people, effort, k):
     found = sizes(people, "r", ["age", "city", "sex", "born"])
     assert sum(found) == 400
     assert min(found) >= k
-    assert people.sql("SELECT suppression_rate('people', 'r')").fetchall() == [(0.0,)]
+    assert people.execute("SELECT suppression_rate('people', 'r')").fetchall() == [(0.0,)]
 
 
 def test_less_loss_than_a_tree(people):
     def loss(call):
         people.execute(f"CREATE OR REPLACE TABLE r AS FROM {call}")
-        return people.sql("SELECT gcp('people', 'r')").fetchall()[0][0]
+        return people.execute("SELECT gcp('people', 'r')").fetchall()[0][0]
 
     tree = loss("rayden('people', k := 5, cut := 'aligned', vantage := 'max_spread')")
     fast = loss("anonymize('people', k := 5, effort := 'fast')")
@@ -136,7 +136,7 @@ def test_many_categories_and_many_columns(con):
 
 def test_a_column_of_nulls_and_equal_rows(con):
     con.execute("CREATE TABLE same AS SELECT 1 AS a, NULL::VARCHAR AS b, 'x' AS c FROM range(23)")
-    found = con.sql("FROM anonymize('same', k := 4, qids := ['a', 'b', 'c'])").fetchall()
+    found = con.execute("FROM anonymize('same', k := 4, qids := ['a', 'b', 'c'])").fetchall()
     assert found == [("1", None, "x")] * 23
 
 
@@ -152,12 +152,12 @@ def test_a_column_of_nulls_and_equal_rows(con):
 )
 def test_options_that_are_refused(people, option, said):
     with pytest.raises(Exception, match="anonymize: " + said.replace("'", ".")):
-        people.sql(f"FROM anonymize('people', {option})").fetchall()
+        people.execute(f"FROM anonymize('people', {option})").fetchall()
 
 
 def test_best_ends_in_time(people):
     call = "anonymize('people', k := 5, effort := 'best', time_limit := 0.2)"
-    assert people.sql(f"SELECT count(*) FROM {call}").fetchall() == [(400,)]
+    assert people.execute(f"SELECT count(*) FROM {call}").fetchall() == [(400,)]
 
 
 def test_compiling_takes_none_of_the_time_limit(people, monkeypatch):
@@ -179,7 +179,7 @@ def test_compiling_takes_none_of_the_time_limit(people, monkeypatch):
 
     def loss(options):
         people.execute(f"CREATE OR REPLACE TABLE r AS FROM anonymize('people', k := 20{options})")
-        return people.sql("SELECT gcp('people', 'r')").fetchall()[0][0]
+        return people.execute("SELECT gcp('people', 'r')").fetchall()[0][0]
 
     assert loss(", effort := 'best', time_limit := 30") < loss("")
 
@@ -188,7 +188,7 @@ def test_best_loses_no_more_than_good_and_is_the_same_again(people):
     def loss(options):
         people.execute(f"CREATE OR REPLACE TABLE r AS FROM anonymize('people', k := 5{options})")
         assert np.min(sizes(people, "r", ["age", "city", "sex", "born"])) >= 5
-        return people.sql("SELECT gcp('people', 'r')").fetchall()[0][0]
+        return people.execute("SELECT gcp('people', 'r')").fetchall()[0][0]
 
     rounds = ", effort := 'best', rounds := 2, time_limit := 1e-9"
     assert loss(rounds) <= loss("")
@@ -208,7 +208,7 @@ def test_best_on_adult(adult, columns, k, rounds, limit):
         f"rounds := {rounds})"
     )
     assert min(sizes(adult, "r", qids)) >= k
-    assert adult.sql(f"SELECT gcp('plain', 'r', qids := {qids})").fetchall()[0][0] <= limit
+    assert adult.execute(f"SELECT gcp('plain', 'r', qids := {qids})").fetchall()[0][0] <= limit
 
 
 SENSITIVE = {
@@ -228,7 +228,7 @@ def test_loss_under_l_and_t_on_adult(adult, asked):
     for method in ("anonymize", "mondrian"):
         call = f"FROM {method}('part', k := 10, qids := {names}, sensitive := '{column}', {rules})"
         adult.execute(f"CREATE OR REPLACE TABLE released AS {call}")
-        ((lost[method],),) = adult.sql(
+        ((lost[method],),) = adult.execute(
             f"SELECT gcp('part', 'released', qids := {names})"
         ).fetchall()
     assert lost["anonymize"] <= limit
@@ -240,7 +240,7 @@ def test_more_effort_under_l_and_t_never_loses_more(people):
     for more in ("effort := 'fast'", "effort := 'good'", "effort := 'best', rounds := 2"):
         call = f"FROM anonymize('people', k := 4, l := 2, t := 0.3, {more})"
         people.execute(f"CREATE OR REPLACE TABLE released AS {call}")
-        ((loss,),) = people.sql("SELECT gcp('people', 'released')").fetchall()
+        ((loss,),) = people.execute("SELECT gcp('people', 'released')").fetchall()
         lost.append(loss)
     assert lost[0] >= lost[1] - 1e-9
     assert lost[1] >= lost[2] - 1e-9

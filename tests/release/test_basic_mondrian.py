@@ -27,7 +27,7 @@ def test_the_patients_of_lefevre(con):
         "('Male', 26, 53711), ('Male', 27, 53710), ('Female', 27, 53712), ('Male', 28, 53711)) "
         "AS v(sex, age, zipcode)"
     )
-    rows = con.sql(
+    rows = con.execute(
         "FROM basic_mondrian('patients', k := 2, qids := ['sex', 'age', 'zipcode'])"
     ).fetchall()
     assert Counter(rows) == {
@@ -61,7 +61,7 @@ JOBS = {
 def test_a_node_is_replaced_by_its_children_where_each_has_k_rows(con, rows, wanted):
     hierarchy(con, {"job": JOBS})
     con.execute(f"CREATE TABLE t AS SELECT unnest({rows.split()}) AS job")
-    found = con.sql(
+    found = con.execute(
         "FROM basic_mondrian('t', k := 2, qids := ['job'], hierarchy := 'h')"
     ).fetchall()
     assert Counter(job for (job,) in found) == wanted
@@ -71,9 +71,9 @@ def test_null_is_cut_off_where_both_sides_have_k_rows(con):
     hierarchy(con, {"job": JOBS})
     con.execute("CREATE TABLE t AS SELECT unnest(['nurse', 'nurse', NULL, NULL]) AS job")
     call = "FROM basic_mondrian('{}', k := 2, qids := ['job'], hierarchy := 'h')"
-    assert Counter(con.sql(call.format("t")).fetchall()) == {("nurse",): 2, (None,): 2}
+    assert Counter(con.execute(call.format("t")).fetchall()) == {("nurse",): 2, (None,): 2}
     con.execute("CREATE TABLE u AS SELECT unnest(['nurse', 'nurse', NULL]) AS job")
-    assert Counter(con.sql(call.format("u")).fetchall()) == {("*",): 3}
+    assert Counter(con.execute(call.format("u")).fetchall()) == {("*",): 3}
 
 
 @pytest.mark.parametrize("k", [5, 10, 25, 50, 100])
@@ -84,11 +84,11 @@ def test_adult_with_its_hierarchies(con, shared_data, k):
         f"CREATE TABLE r AS FROM basic_mondrian('adult', k := {k}, qids := {QUASI}, "
         f"keep := {KEPT}, hierarchy := 'h')"
     )
-    found = con.sql(f"SELECT count(*) FROM r GROUP BY {quoted(QUASI)}").fetchall()
+    found = con.execute(f"SELECT count(*) FROM r GROUP BY {quoted(QUASI)}").fetchall()
     sizes = [size for (size,) in found]
     assert min(sizes) >= k
     assert sum(sizes) == 48_842
-    loss, smallest = con.sql(
+    loss, smallest = con.execute(
         f"SELECT gcp('adult', 'r', qids := {QUASI}, hierarchy := 'h'), "
         f"k_anonymity('adult', 'r', qids := {QUASI}, hierarchy := 'h')"
     ).fetchall()[0]

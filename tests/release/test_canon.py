@@ -34,6 +34,6 @@ def test_loss_and_class_size_on_adult(numeric):
         losses.append(gcp(numeric, "adult", "r", NUMERIC))
         averages.append(30_162 / len(sizes(numeric, "r", NUMERIC)) / 10)
     measured = f"SELECT gcp('adult', 'r', qids := {NUMERIC}), cavg('adult', 'r', k := 10, qids := {NUMERIC})"
-    assert numeric.sql(measured).fetchall()[0] == pytest.approx((losses[-1], averages[-1]))
+    assert numeric.execute(measured).fetchall()[0] == pytest.approx((losses[-1], averages[-1]))
     assert np.mean(losses) <= 0.037
     assert np.mean(averages) < 1.5

@@ -35,9 +35,9 @@ def test_a_class_of_too_few_rows(table, monkeypatch):
     assert said.endswith("that do not; nothing was released; please report this")
     with pytest.raises(duckdb.Error):
         table.execute(f"CREATE TABLE r AS {CALL}")
-    assert table.sql("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'r'").fetchall() == [
-        (0,)
-    ]
+    assert table.execute(
+        "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'r'"
+    ).fetchall() == [(0,)]
 
 
 @pytest.mark.parametrize("asked", ["l := 3", "t := 0.2", "entity := 'person'"])
@@ -129,7 +129,7 @@ def test_macros_of_the_user_change_nothing(con, format):
 def test_two_classes_that_print_alike_are_one(con):
     con.execute("CREATE TABLE t AS SELECT i // 3 AS class_id, 'x' AS c FROM range(30) r(i)")
     con.execute("CREATE TABLE ok AS SELECT i // 5 AS class_id, 'x' AS c FROM range(30) r(i)")
-    rows = con.sql("FROM generalize('ok', k := 5, qids := ['c'], keep := ['*'])").fetchall()
+    rows = con.execute("FROM generalize('ok', k := 5, qids := ['c'], keep := ['*'])").fetchall()
     assert rows == [("x",)] * 30
     assert fails(con, "FROM generalize('t', k := 5, qids := ['c'], keep := ['*'])") == (
         "generalize: every class must have at least 5 rows, got 10 that do not; "

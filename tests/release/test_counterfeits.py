@@ -29,7 +29,7 @@ def left(con):
 
 
 def groups_of(con, release):
-    rows = con.sql(f"SELECT DISTINCT list(DISTINCT ill) FROM {release} GROUP BY age, sex")
+    rows = con.execute(f"SELECT DISTINCT list(DISTINCT ill) FROM {release} GROUP BY age, sex")
     sets = {frozenset(values) for (values,) in rows.fetchall()}
     return {values for values in sets if not any(other < values for other in sets)}
 
@@ -41,7 +41,9 @@ def test_as_many_as_rows_of_the_rarest_other_value(left, form):
     more = f"previous := 'kept', counterfeits := true, format := '{form}'"
     left.execute(f"CREATE TABLE now AS {anonymize('june', more)}")
     gone = {"v1", "v5", "v6"}
-    rows = left.sql("SELECT age::VARCHAR, sex::VARCHAR, list(ill) FROM now GROUP BY ALL").fetchall()
+    rows = left.execute(
+        "SELECT age::VARCHAR, sex::VARCHAR, list(ill) FROM now GROUP BY ALL"
+    ).fetchall()
     for *_, values in rows:
         counts = Counter(values)
         real = {value: n for value, n in counts.items() if value not in gone}
@@ -51,17 +53,19 @@ def test_as_many_as_rows_of_the_rarest_other_value(left, form):
         for group in shown if len(shown) == 1 else ():
             least = min(n for value, n in real.items() if value in group)
             assert all(counts[value] == least for value in group & gone)
-    released = left.sql("SELECT ill FROM now WHERE ill NOT IN ('v1', 'v5', 'v6') ORDER BY ALL")
-    assert released.fetchall() == left.sql("SELECT ill FROM june ORDER BY ALL").fetchall()
+    released = left.execute("SELECT ill FROM now WHERE ill NOT IN ('v1', 'v5', 'v6') ORDER BY ALL")
+    assert released.fetchall() == left.execute("SELECT ill FROM june ORDER BY ALL").fetchall()
     assert groups_of(left, "now") == groups
 
 
 def test_the_audit_counts_them_apart(left):
     more = "previous := 'kept', counterfeits := true"
     left.execute(f"CREATE TABLE now AS {anonymize('june', more)}")
-    ((added,),) = left.sql("SELECT count(*) FROM now WHERE ill IN ('v1', 'v5', 'v6')").fetchall()
+    ((added,),) = left.execute(
+        "SELECT count(*) FROM now WHERE ill IN ('v1', 'v5', 'v6')"
+    ).fetchall()
     audit = f"audit('june', 'now', 5, 3, {ROLES}, previous := 'kept', counterfeits := {{}})"
-    found = {row[0]: row for row in left.sql(f"FROM {audit.format(added)}").fetchall()}
+    found = {row[0]: row for row in left.execute(f"FROM {audit.format(added)}").fetchall()}
     assert found["counterfeits"][1:4] == (added, added, True)
     assert found["rows"][1:4] == (
         left.sql("FROM june").shape[0],
@@ -72,25 +76,27 @@ def test_the_audit_counts_them_apart(left):
     assert not [name for name, row in found.items() if row[3] is False]
     for number in (added - 1, 0):
         failed = f"SELECT property FROM {audit.format(number)} WHERE NOT passed ORDER BY ALL"
-        names = [name for (name,) in left.sql(failed).fetchall()]
+        names = [name for (name,) in left.execute(failed).fetchall()]
         assert names == (
             ["counterfeits"] if number else ["kept values", "labels", "matching", "rows"]
         )
     left.execute("DELETE FROM now WHERE rowid = (SELECT min(rowid) FROM now WHERE ill = 'v2')")
     failed = f"SELECT property FROM {audit.format(added)} WHERE NOT passed"
-    assert ("rows",) in left.sql(failed).fetchall()
+    assert ("rows",) in left.execute(failed).fetchall()
 
 
 def test_they_are_none_where_no_value_has_left(left):
     asked = anonymize("may", "previous := 'kept', counterfeits := {}")
-    assert left.sql(asked.format(True)).fetchall() == left.sql(asked.format(False)).fetchall()
+    assert (
+        left.execute(asked.format(True)).fetchall() == left.execute(asked.format(False)).fetchall()
+    )
 
 
 def test_their_place_does_not_tell_them(left):
     """Within a class rows are ordered by a hash of their values, and the same call gives the same."""
     asked = anonymize("june", "previous := 'kept', counterfeits := true")
-    rows = left.sql(asked).fetchall()
-    assert rows == left.sql(asked).fetchall()
+    rows = left.execute(asked).fetchall()
+    assert rows == left.execute(asked).fetchall()
     classes = {}
     for age, sex, ill in rows:
         classes.setdefault((age, sex), []).append(ill)
@@ -118,12 +124,12 @@ def test_hostile_names_nulls_and_a_table_without_rows(con):
     con.execute(f'CREATE TABLE "R 1" AS {call.format("invariant := true")}')
     con.execute('DELETE FROM "a b.c" WHERE "select \'ill\'" = 1')
     wanted = call.format("previous := '\"R 1\"', counterfeits := true")
-    shown = [row[-1] for row in con.sql(wanted).fetchall()]
+    shown = [row[-1] for row in con.execute(wanted).fetchall()]
     assert shown.count(None) == 10
     assert shown.count(1) > 0
     assert len(shown) == 60 + shown.count(1)
     con.execute('DELETE FROM "a b.c"')
-    assert con.sql(wanted).fetchall() == []
+    assert con.execute(wanted).fetchall() == []
 
 
 @pytest.mark.parametrize(
@@ -163,18 +169,18 @@ def test_previous_must_name_releases(left, given):
 def test_the_manifest_states_the_series(left):
     more = "previous := 'kept', counterfeits := true"
     left.execute(f"CREATE TABLE now AS {anonymize('june', more)}")
-    ((real, added),) = left.sql(
+    ((real, added),) = left.execute(
         "SELECT (SELECT count(*) FROM june), (SELECT count(*) FROM now) - (SELECT count(*) FROM june)"
     ).fetchall()
     call = f"anon_manifest('june', 'now', 'anonymize', k := 5, l := 3, {ROLES}, invariant := true, "
-    ((series, rows, loss),) = left.sql(
+    ((series, rows, loss),) = left.execute(
         f"SELECT series, measures.released_rows, measures.gcp FROM {call}"
         f"previous := ['kept'], counterfeits := {added})"
     ).fetchall()
-    ((digest,),) = left.sql("FROM __anon_rows_sha256('kept')").fetchall()
+    ((digest,),) = left.execute("FROM __anon_rows_sha256('kept')").fetchall()
     assert series["previous"] == [{"name": "kept", "rows_sha256": digest}]
     assert (series["invariant"], series["counterfeits"], rows) == (True, added, real)
     assert 0 < loss < 1
     call = call.replace("'june', 'now'", "'may', 'kept'").removesuffix(", ")
-    ((first,),) = left.sql(f"SELECT series FROM {call})").fetchall()
+    ((first,),) = left.execute(f"SELECT series FROM {call})").fetchall()
     assert (first["previous"], first["counterfeits"]) == ([], 0)

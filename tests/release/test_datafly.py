@@ -38,7 +38,7 @@ def patients(con):
 def run(con, **more):
     given = "".join(f", {name} := {value!r}" for name, value in more.items())
     call = f"FROM datafly('patients', k := 2, qids := {NAMES}, hierarchy := 'h'{given})"
-    return Counter(con.sql(call).fetchall())
+    return Counter(con.execute(call).fetchall())
 
 
 def test_the_table_of_sweeney(patients):
@@ -86,11 +86,11 @@ def test_a_column_is_generalized_as_a_whole(con):
     hierarchy(con, {"s": {v: ["AB" if v in "ab" else "CD", "*"] for v in "abcd"}})
     con.execute("CREATE TABLE t AS SELECT unnest(['a', 'b', 'c', 'c', NULL, NULL]) AS s")
     call = "FROM datafly('t', k := 2, qids := ['s'], hierarchy := 'h', suppression_limit := 0)"
-    assert Counter(con.sql(call).fetchall()) == {("AB",): 2, ("CD",): 2, (None,): 2}
+    assert Counter(con.execute(call).fetchall()) == {("AB",): 2, ("CD",): 2, (None,): 2}
     con.execute("INSERT INTO t VALUES ('b'), ('d')")
     con.execute("DELETE FROM t WHERE s IS NULL")
     con.execute("INSERT INTO t VALUES (NULL)")
-    assert Counter(con.sql(call).fetchall()) == {("*",): 7}
+    assert Counter(con.execute(call).fetchall()) == {("*",): 7}
 
 
 def test_every_quasi_identifier_needs_a_hierarchy(con):
@@ -109,7 +109,7 @@ def test_the_limit_is_a_share(patients, limit):
     with pytest.raises(
         duckdb.Error, match="datafly: suppression_limit must be a number of at least 0"
     ):
-        patients.sql(
+        patients.execute(
             f"FROM datafly('patients', qids := {NAMES}, hierarchy := 'h', suppression_limit := {limit})"
         ).fetchall()
 
@@ -122,11 +122,11 @@ def test_adult_with_its_hierarchies(con, shared_data, k):
         f"CREATE TABLE r AS FROM datafly('adult', k := {k}, qids := {QUASI}, keep := {KEPT}, "
         "hierarchy := 'h')"
     )
-    found = con.sql(f"SELECT {quoted(QUASI)}, count(*) FROM r GROUP BY ALL").fetchall()
+    found = con.execute(f"SELECT {quoted(QUASI)}, count(*) FROM r GROUP BY ALL").fetchall()
     sizes = {row[:-1]: row[-1] for row in found}
     assert min(sizes.values()) >= k
     assert sum(sizes.values()) == 48_842
-    listed = con.sql("SELECT DISTINCT attribute, label, level FROM h").fetchall()
+    listed = con.execute("SELECT DISTINCT attribute, label, level FROM h").fetchall()
     for at, name in enumerate(QUASI):  # one level a column, save for suppressed rows and NULL
         shown = {row[at] for row in sizes if row != ("*",) * len(QUASI)} - {None}
         known = {level for of, label, level in listed if of == name and label in shown - {"*"}}
@@ -147,7 +147,7 @@ def test_hierarchies_with_faults_on_adult(con, shared_data):
     )
     con.execute("INSERT INTO h SELECT attribute, '89', level, label FROM h WHERE value = '88'")
     con.execute(f"CREATE TABLE r AS {call}")
-    sizes = con.sql(f"SELECT count(*) FROM r GROUP BY {quoted(QUASI)}").fetchall()
+    sizes = con.execute(f"SELECT count(*) FROM r GROUP BY {quoted(QUASI)}").fetchall()
     assert min(size for (size,) in sizes) >= 10
     qids = f"qids := {QUASI}, hierarchy := 'h'"
-    assert con.sql(f"SELECT k_anonymity('adult', 'r', {qids}) >= 10").fetchall() == [(True,)]
+    assert con.execute(f"SELECT k_anonymity('adult', 'r', {qids}) >= 10").fetchall() == [(True,)]

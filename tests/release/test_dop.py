@@ -44,9 +44,9 @@ def ncp(con, method, name, k, l, **options):  # noqa: E741
         f"sensitive := '{sensitive}'{given})"
     )
     assert min(sizes(con, "r", quasi)) >= k
-    diverse = con.sql(f"SELECT l_diversity('t', 'r', '{sensitive}', qids := {quasi})")
+    diverse = con.execute(f"SELECT l_diversity('t', 'r', '{sensitive}', qids := {quasi})")
     assert diverse.fetchall()[0][0] >= l
-    return con.sql(f"SELECT gcp('t', 'r', ncp := 'dop', qids := {quasi})").fetchall()[0][0]
+    return con.execute(f"SELECT gcp('t', 'r', ncp := 'dop', qids := {quasi})").fetchall()[0][0]
 
 
 @pytest.mark.slow
@@ -70,7 +70,7 @@ def test_adult_satisfies_k_and_loses_less_than_mondrian(adult):
     assert min(found) >= 10
     assert sum(found) == 10_000
     adult.execute("CREATE TABLE m AS FROM mondrian('adult', k := 10)")
-    lost = adult.sql("SELECT gcp('adult', 'r'), gcp('adult', 'm')").fetchall()[0]
+    lost = adult.execute("SELECT gcp('adult', 'r'), gcp('adult', 'm')").fetchall()[0]
     assert lost[0] < lost[1]
 
 
@@ -110,7 +110,7 @@ def test_noise_is_one_class_or_cut_or_left_out(con):
     )
 
     def outside(more, far=100):
-        rows = con.sql(text.format("dop", more)).fetchall()
+        rows = con.execute(text.format("dop", more)).fetchall()
         return len(rows), len({row[1:] for row in rows if row[0] >= far})
 
     stats = con.sql(text.format("dop_stats", ""))
@@ -135,12 +135,12 @@ def test_text_alone_and_rows_all_equal(con):
         )
         assert sizes(con, "r", ["a", "b"]) == [3] * 30
     con.execute("CREATE TABLE same AS SELECT 1 AS a FROM range(20)")
-    assert con.sql("FROM dop('same', k := 4, qids := ['a'])").fetchall() == [("1",)] * 20
+    assert con.execute("FROM dop('same', k := 4, qids := ['a'])").fetchall() == [("1",)] * 20
 
 
 def test_a_table_below_two_classes_is_one(con):
     con.execute("CREATE TABLE t AS SELECT i AS a FROM range(7) AS r(i)")
-    assert set(con.sql("FROM dop('t', k := 4, qids := ['a'])").fetchall()) == {("[0, 6]",)}
+    assert set(con.execute("FROM dop('t', k := 4, qids := ['a'])").fetchall()) == {("[0, 6]",)}
 
 
 @pytest.mark.parametrize(

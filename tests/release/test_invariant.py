@@ -22,7 +22,7 @@ def anonymize(k, m, more, table="now"):
 def classes(con, release):
     """The values that each class of labels shows."""
     found = defaultdict(set)
-    for *labels, value in con.sql(f"SELECT age, sex, ill FROM {release}").fetchall():
+    for *labels, value in con.execute(f"SELECT age, sex, ill FROM {release}").fetchall():
         found[tuple(map(str, labels))].add(value)
     return list(found.values())
 
@@ -74,7 +74,7 @@ def test_nobody_is_below_m_after_five_months(con):
                 refused.append(str(error))
                 continue
             known = [row[3] for row in rows]
-            shown = [row[0] for row in con.sql(f"SELECT ill FROM r{month}").fetchall()]
+            shown = [row[0] for row in con.execute(f"SELECT ill FROM r{month}").fetchall()]
             assert sorted(value for value in shown if value in known) == sorted(known)
             assert counterfeits or len(shown) == len(known)
             assert whole(classes(con, f"r{month}"), m)
@@ -83,7 +83,7 @@ def test_nobody_is_below_m_after_five_months(con):
         assert all("AnonError: anonymize: " in text for text in refused)
         assert not counterfeits or not any("shown with all" in text for text in refused)
         if len(released) > 1:
-            *_, all_ = con.sql(
+            *_, all_ = con.execute(
                 f"SELECT below_l, least_values FROM composition('everyone', {released}, "
                 f"id := 'person', sensitive := 'ill', l := {m}, qids := ['age', 'sex'])"
             ).fetchall()
@@ -109,7 +109,7 @@ def months(con):
 def below(con, releases):
     """How many persons the releases together leave fewer than 3 values."""
     call = f"composition('everyone', {releases}, id := 'person', l := 3, qids := ['age', 'sex'], "
-    *_, (count,) = con.sql(f"SELECT below_l FROM {call}sensitive := 'ill')").fetchall()
+    *_, (count,) = con.execute(f"SELECT below_l FROM {call}sensitive := 'ill')").fetchall()
     return count
 
 
@@ -138,7 +138,7 @@ def test_two_months(months, form):
             months.execute(f"CREATE TABLE {kept} AS {anonymize(5, 3, wanted, name)}")
     assert below(months, ["may_kept", "june_kept"]) == 0
     assert below(months, ["may_free", "june_free"]) > 0
-    audited = months.sql(
+    audited = months.execute(
         f"FROM audit('june', 'june_kept', 5, 3, {ROLES}, previous := ['may_kept'])"
     )
     checks = {row[0]: row[3] for row in audited.fetchall()}
@@ -156,7 +156,7 @@ def test_names_that_must_be_quoted(con):
         "sensitive := 'SELECT ''ill''', {})"
     )
     con.execute(f'CREATE TABLE "R 1" AS {call.format("invariant := true")}')
-    found = con.sql(call.format("previous := '\"R 1\"'"))
+    found = con.execute(call.format("previous := '\"R 1\"'"))
     assert len(found.fetchall()) == 60
 
 
@@ -206,7 +206,7 @@ def test_what_it_refuses(months, change, more, said):
         (group,) = {frozenset(s) for s in classes(months, "kept") if "v1" in s and len(s) < 8}
         listed = ", ".join(f"'{value}'" for value in group)
         count = f"SELECT count(*) FROM june WHERE ill IN ({listed})"
-        said = said.format(rows=months.sql(count).fetchall()[0][0])
+        said = said.format(rows=months.execute(count).fetchall()[0][0])
     assert fails(months, anonymize(5, 3, more, "june")) == f"anonymize: {said}"
 
 

@@ -28,8 +28,8 @@ def test_kept_columns_are_untouched_and_beside_their_own_row(con, form):
     keep = ["rid", *values]
     call = f"rayden('t', k := 3, qids := ['q'], keep := {keep}, format := '{form}')"
     seen = ", ".join(f"[typeof({name}), {name}::VARCHAR, hash({name})::VARCHAR]" for name in values)
-    released = con.sql(f"SELECT rid, {seen} FROM {call} ORDER BY rid").fetchall()
-    assert released == con.sql(f"SELECT rid, {seen} FROM t ORDER BY rid").fetchall()
+    released = con.execute(f"SELECT rid, {seen} FROM {call} ORDER BY rid").fetchall()
+    assert released == con.execute(f"SELECT rid, {seen} FROM t ORDER BY rid").fetchall()
 
 
 @pytest.mark.parametrize(
@@ -51,5 +51,5 @@ def test_kept_values_that_duckdb_hashes_alike_do_not_show_the_scan_order(con, va
         con.execute(
             f"CREATE OR REPLACE TABLE s_{way} AS SELECT * EXCLUDE (place) FROM t ORDER BY place {way}"
         )
-        found.append([str(row) for row in con.sql(call % f"s_{way}").fetchall()])
+        found.append([str(row) for row in con.execute(call % f"s_{way}").fetchall()])
     assert found[0] == found[1]

@@ -14,12 +14,12 @@ from tests.conftest import QUASI
 from tests.oracles import gcp, sizes, table_of
 
 NUMERIC = ["age", "fnlwgt", "capital_gain", "capital_loss", "hours_per_week"]
-# GCP of the Python peer, strict and relaxed, at k = 5, 10, 25, 50, 100.
+# GCP of the Python peer, strict and relaxed, at k = 5, 25, 100.
 PEER = {
-    ("mixed", "strict"): [0.0938, 0.1243, 0.1722, 0.2145, 0.2767],
-    ("mixed", "relaxed"): [0.0985, 0.1452, 0.2008, 0.2649, 0.3381],
-    ("numeric", "strict"): [0.0260, 0.0407, 0.0624, 0.0840, 0.1110],
-    ("numeric", "relaxed"): [0.0376, 0.0572, 0.0838, 0.1187, 0.1656],
+    ("mixed", "strict"): [0.0938, 0.1722, 0.2767],
+    ("mixed", "relaxed"): [0.0985, 0.2008, 0.3381],
+    ("numeric", "strict"): [0.0260, 0.0624, 0.1110],
+    ("numeric", "relaxed"): [0.0376, 0.0838, 0.1656],
 }
 
 
@@ -27,7 +27,7 @@ PEER = {
 def test_adult_satisfies_k_and_loses_less_than_the_peer(adult, columns, partitioning):
     quasi = QUASI if columns == "mixed" else NUMERIC
     adult.execute("CREATE TABLE plain AS FROM adult")  # without the comments
-    for k, most in zip((5, 10, 25, 50, 100), PEER[columns, partitioning], strict=True):
+    for k, most in zip((5, 25, 100), PEER[columns, partitioning], strict=True):
         adult.execute(
             "CREATE OR REPLACE TABLE r AS "
             f"FROM mondrian('plain', k := {k}, partitioning := '{partitioning}', qids := {quasi}, keep := ['*'])"
@@ -35,7 +35,7 @@ def test_adult_satisfies_k_and_loses_less_than_the_peer(adult, columns, partitio
         found = sizes(adult, "r", quasi)
         assert min(found) >= k
         assert sum(found) == 30_162
-        loss = adult.sql(f"SELECT gcp('plain', 'r', qids := {quasi})").fetchall()[0][0]
+        loss = adult.execute(f"SELECT gcp('plain', 'r', qids := {quasi})").fetchall()[0][0]
         assert loss <= most
     assert gcp(adult, "plain", "r", quasi) == pytest.approx(loss)
 
@@ -46,8 +46,8 @@ def test_the_next_column_is_tried_only_where_that_is_asked_for(con):
         "CREATE TABLE t AS SELECT if(i = 0, 0, 10) AS a, i // 5 AS b FROM range(10) AS r(i)"
     )
     call = "FROM mondrian('t', k := 4, qids := ['a', 'b'], keep := ['*'], columns := '{}')"
-    assert set(con.sql(call.format("widest")).fetchall()) == {("[0, 10]", "[0, 1]")}
-    assert set(con.sql(call.format("any")).fetchall()) == {("[0, 10]", "0"), ("10", "1")}
+    assert set(con.execute(call.format("widest")).fetchall()) == {("[0, 10]", "[0, 1]")}
+    assert set(con.execute(call.format("any")).fetchall()) == {("[0, 10]", "0"), ("10", "1")}
 
 
 def test_relaxed_classes_are_below_2k(people):

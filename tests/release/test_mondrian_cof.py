@@ -27,7 +27,7 @@ def call(k, **options):
     return Call("mondrian_cof", Constraint(k), 42, workers, {**OPTIONS, **options})
 
 
-@pytest.mark.parametrize("k", [5, 10, 25, 50, 100])
+@pytest.mark.parametrize("k", [5, 100])
 def test_adult_satisfies_k_and_loses_no_row(adult, k):
     for how in ("", ", repair := 'merge'", ", distance := 'codes', partitioning := 'relaxed'"):
         adult.execute(f"CREATE OR REPLACE TABLE r AS FROM mondrian_cof('adult', k := {k}{how})")
@@ -56,7 +56,7 @@ def test_the_papers_hole_is_closed():
 def test_outliers_are_mondrians_own_classes_again(people):
     """An alpha beyond every score leaves Mondrian alone; one of 0 takes many rows out."""
     plain, none, many = (
-        sorted(people.sql(f"FROM {release}").fetchall(), key=str)
+        sorted(people.execute(f"FROM {release}").fetchall(), key=str)
         for release in (
             "mondrian('people', k := 4)",
             "mondrian_cof('people', k := 4, alpha := 100)",
@@ -73,10 +73,10 @@ def test_outliers_without_a_class_of_their_own(people):
         "SELECT detected, recovered, returned, suppressed "
         "FROM mondrian_cof_stats('people', k := 40, repair := 'merge'{})"
     )
-    detected, recovered, returned, suppressed = people.sql(stats.format("")).fetchall()[0]
+    detected, recovered, returned, suppressed = people.execute(stats.format("")).fetchall()[0]
     assert 0 < detected < 40
     assert (recovered, returned, suppressed) == (0, detected, 0)
-    dropped = people.sql(
+    dropped = people.execute(
         stats.format(", unrecovered := 'suppress', suppressed := 'drop'")
     ).fetchall()[0]
     assert dropped == (detected, 0, 0, detected)
@@ -114,7 +114,7 @@ def test_every_threshold_keeps_k(people, threshold, repair):
 def test_a_threshold_beyond_every_score_is_an_alpha_beyond_every_score(people):
     """One that no finite factor reaches; NULL is the rule of alpha."""
     made = [
-        people.sql(f"FROM mondrian_cof('people', k := 4, {options})").fetchall()
+        people.execute(f"FROM mondrian_cof('people', k := 4, {options})").fetchall()
         for options in (
             "alpha := 1e6",
             "threshold := 1e6",

@@ -37,12 +37,12 @@ CALL = f"'t', k := 5, qids := {QIDS}, keep := ['*']"
 def test_a_release_by_every_method(table, method):
     for form in ("mean", "median"):
         table.execute(f"CREATE OR REPLACE TABLE r AS FROM {method}({CALL}, format := '{form}')")
-        sizes = table.sql('SELECT count(*) FROM r GROUP BY "a ""1", x, "select"').fetchall()
+        sizes = table.execute('SELECT count(*) FROM r GROUP BY "a ""1", x, "select"').fetchall()
         assert min(sizes) >= (5,)
-        assert table.sql(f"SELECT k_anonymity('t', 'r', qids := {QIDS})").fetchall()[0] == min(
+        assert table.execute(f"SELECT k_anonymity('t', 'r', qids := {QIDS})").fetchall()[0] == min(
             sizes
         )
-        failed = table.sql(
+        failed = table.execute(
             f"SELECT property FROM audit('t', 'r', k := 5, qids := {QIDS}, keep := ['*'], "
             "unique_share := 1) WHERE passed = false"
         ).fetchall()
@@ -51,8 +51,8 @@ def test_a_release_by_every_method(table, method):
             sums = (
                 f"SELECT sum({column})::DOUBLE FROM t WHERE rid IN (SELECT rid FROM r WHERE x > -1)"
             )
-            after = table.sql(f"SELECT sum({column}) FROM r").fetchall()[0][0]
-            assert after == pytest.approx(table.sql(sums).fetchall()[0][0], rel=1e-12)
+            after = table.execute(f"SELECT sum({column}) FROM r").fetchall()[0][0]
+            assert after == pytest.approx(table.execute(sums).fetchall()[0][0], rel=1e-12)
 
 
 def test_text_keeps_its_labels_and_a_hierarchy_its_nodes(table):
@@ -61,10 +61,10 @@ def test_text_keeps_its_labels_and_a_hierarchy_its_nodes(table):
     call = "'t', k := 5, qids := ['s', 'w', 'x'], keep := ['*'], hierarchy := 'h'"
     table.execute(f"CREATE TABLE r AS FROM anonymize({call}, format := 'mean')")
     table.execute(f"CREATE TABLE label AS FROM anonymize({call})")
-    kinds = dict(table.sql("SELECT column_name, data_type FROM duckdb_columns() "
+    kinds = dict(table.execute("SELECT column_name, data_type FROM duckdb_columns() "
                            "WHERE table_name = 'r'").fetchall())  # fmt: skip
     assert [kinds[name] for name in ("s", "w", "x")] == ["DOUBLE", "VARCHAR", "DOUBLE"]
-    found, label = (table.sql(f"SELECT w FROM {name} ORDER BY rid").fetchall()
+    found, label = (table.execute(f"SELECT w FROM {name} ORDER BY rid").fetchall()
                     for name in ("r", "label"))  # fmt: skip
     assert {w for (w,) in found} <= {"q", "'*'", r"'r\'s'", *(w for (w,) in label)}
 
@@ -73,9 +73,9 @@ def test_suppressed_rows_are_null(con):
     con.execute("CREATE TABLE t AS SELECT i AS n, if(i < 6, NULL, i // 6) AS c FROM range(30) r(i)")
     call = "'t', k := 5, qids := ['n'], keep := [], classes := 'c'"
     con.execute(f"CREATE TABLE r AS FROM generalize({call}, format := 'mean')")
-    assert con.sql("SELECT count(*) FROM r WHERE n IS NULL").fetchall()[0] == (6,)
-    assert con.sql("SELECT suppression_rate('t', 'r', qids := ['n'])").fetchall()[0] == (0.2,)
-    dropped = con.sql(f"FROM generalize({call}, format := 'median', suppressed := 'drop')")
+    assert con.execute("SELECT count(*) FROM r WHERE n IS NULL").fetchall()[0] == (6,)
+    assert con.execute("SELECT suppression_rate('t', 'r', qids := ['n'])").fetchall()[0] == (0.2,)
+    dropped = con.execute(f"FROM generalize({call}, format := 'median', suppressed := 'drop')")
     assert len(dropped.fetchall()) == 24
 
 
@@ -103,7 +103,7 @@ def test_where_it_cannot_be(table):
         assert hint in fails(table, f"FROM {name}('t', 'r', 's', qids := ['x'])")
     asked = "['SELECT count(*) FROM t WHERE x > 30']"
     assert hint in fails(table, f"FROM query_error('t', 'r', {asked}, qids := ['x'])")
-    assert table.sql("SELECT gcp('t', 'r', qids := ['x'])").fetchall()[0] == (None,)
+    assert table.execute("SELECT gcp('t', 'r', qids := ['x'])").fetchall()[0] == (None,)
     assert "must name what the raw table holds" in fails(
         table, "SELECT k_anonymity('r', 't', qids := ['x'])"
     )

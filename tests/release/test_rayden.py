@@ -32,7 +32,7 @@ def call(k, seed=42, **options):
     return Call("rayden", Constraint(k), seed, Workers("rayden", 1), {**OPTIONS, **options})
 
 
-@pytest.mark.parametrize("k", [5, 10, 25, 50, 100])
+@pytest.mark.parametrize("k", [5, 25, 100])
 def test_adult_satisfies_k_and_loses_no_row(adult, k):
     adult.execute(f"CREATE TABLE r AS FROM rayden('adult', k := {k})")
     found = sizes(adult, "r", QUASI)
@@ -43,12 +43,14 @@ def test_adult_satisfies_k_and_loses_no_row(adult, k):
 def test_loss_on_adult(adult):
     def mean(options):
         found = []
-        for seed in range(1, 6):
+        for seed in range(1, 4):
             adult.execute(
                 f"CREATE OR REPLACE TABLE r AS FROM rayden('adult', k := 10, seed := {seed}{options})"
             )
             found.append(gcp(adult, "adult", "r", QUASI))
-        assert adult.sql("SELECT gcp('adult', 'r')").fetchall()[0][0] == pytest.approx(found[-1])
+        assert adult.execute("SELECT gcp('adult', 'r')").fetchall()[0][0] == pytest.approx(
+            found[-1]
+        )
         return np.mean(found)
 
     assert mean("") <= 0.125
@@ -92,15 +94,15 @@ def test_outliers_without_a_class_of_their_own(people):
     stats = (
         "SELECT detected, recovered, returned, suppressed FROM rayden_stats('people', k := 30{})"
     )
-    detected, recovered, returned, suppressed = people.sql(stats.format("")).fetchall()[0]
+    detected, recovered, returned, suppressed = people.execute(stats.format("")).fetchall()[0]
     assert 0 < detected < 30
     assert (recovered, returned, suppressed) == (0, detected, 0)
     asked = ", unrecovered := 'suppress'"
-    assert people.sql(stats.format(asked)).fetchall()[0] == (detected, 0, detected, 0)
-    dropped = people.sql(stats.format(asked + ", suppressed := 'drop'")).fetchall()[0]
+    assert people.execute(stats.format(asked)).fetchall()[0] == (detected, 0, detected, 0)
+    dropped = people.execute(stats.format(asked + ", suppressed := 'drop'")).fetchall()[0]
     assert dropped[3] > 0
     assert dropped[2] + dropped[3] == detected
-    left = people.sql(
+    left = people.execute(
         f"SELECT count(*) FROM rayden('people', k := 30{asked}, suppressed := 'drop')"
     ).fetchall()[0][0]
     assert left == 400 - dropped[3]
@@ -115,9 +117,9 @@ def test_repair_by_merging_is_legal_on_adult(adult):
 
 
 def test_an_alpha_beyond_every_score_is_the_tree_alone(people):
-    assert people.sql("SELECT detected FROM rayden_stats('people', alpha := 100)").fetchall() == [
-        (0,)
-    ]
+    assert people.execute(
+        "SELECT detected FROM rayden_stats('people', alpha := 100)"
+    ).fetchall() == [(0,)]
 
 
 @pytest.mark.parametrize("variant", ["rayden", "tang", "pyod"])
@@ -133,7 +135,7 @@ def test_every_option_keeps_k(people, variant, vantage):
 
 def test_one_release_for_any_number_of_threads_and_in_a_second_process(adult):
     def fingerprint():
-        return adult.sql(
+        return adult.execute(
             "SELECT bit_xor(hash(r)), count(*), sum(hash(r)::HUGEINT) FROM rayden('adult', k := 10) AS r"
         ).fetchall()
 
@@ -180,7 +182,7 @@ def test_every_threshold_keeps_k(people, threshold, repair):
 def test_a_threshold_beyond_every_score_is_an_alpha_beyond_every_score(people):
     """One that no finite factor reaches; NULL is the rule of alpha."""
     made = [
-        people.sql(f"FROM rayden('people', k := 4, {options})").fetchall()
+        people.execute(f"FROM rayden('people', k := 4, {options})").fetchall()
         for options in (
             "alpha := 1e6",
             "threshold := 1e6",

@@ -41,11 +41,11 @@ def fill(con, rows, name="t"):
 
 
 def release(con, k=5, more="", call=CALL):
-    return con.sql(f"FROM sdka('t', k := {k}, {call}{more})").fetchall()
+    return con.execute(f"FROM sdka('t', k := {k}, {call}{more})").fetchall()
 
 
 def added(con, k=5, more="", call=CALL):
-    row = con.sql(f"FROM sdka_stats('t', k := {k}, {call}{more})").fetchall()[0]
+    row = con.execute(f"FROM sdka_stats('t', k := {k}, {call}{more})").fetchall()[0]
     return row[1], {one["value"]: one["rows"] for one in row[2]}
 
 
@@ -113,13 +113,13 @@ def test_every_label_is_of_a_class_of_k_real_rows(con):
         "CREATE TABLE r AS FROM sdka('own', k := 6, qids := ['age', 'city', 'born'], keep := ['*'], "
         "sensitive := 'ill', generator := 'bootstrap')"
     )
-    extra = con.sql(
+    extra = con.execute(
         "SELECT synthetic_rows, smallest_class, classes FROM sdka_stats('own', k := 6, "
         "qids := ['age', 'city', 'born'], sensitive := 'ill', generator := 'bootstrap')"
     ).fetchall()[0]
-    assert con.sql("SELECT count(*) FROM r").fetchall() == [(300 + extra[0],)]
+    assert con.execute("SELECT count(*) FROM r").fetchall() == [(300 + extra[0],)]
     assert extra[1] >= 6
-    found = con.sql(
+    found = con.execute(
         "SELECT count(*), min(n), min(d) FROM (SELECT count(*) AS n, count(DISTINCT ill) AS d "
         "FROM r GROUP BY age, city, born)"
     ).fetchall()[0]
@@ -131,7 +131,7 @@ def test_every_label_is_of_a_class_of_k_real_rows(con):
 def test_no_synthetic_row_equals_a_real_one(con):
     """The kept columns of a synthetic row are never those of one real row with all its values."""
     fill(con, made())
-    mixed = con.sql(
+    mixed = con.execute(
         "SELECT * EXCLUDE (__anon_made), __anon_made FROM __anon_synthesized('sdka', 't', 5, "
         "__anon_scope('t', ['age', 'city', 'born'], 'ill', NULL, ['rid', 'score']), "
         "{'format': 'label', 'suppressed': 'keep', 'seed': 42, 'l': 2, 'l_kind': 'distinct', "
@@ -174,12 +174,14 @@ def test_dominant_values_and_hierarchies(con):
     call = "FROM sdka('t', k := 4, qids := ['c', 'n'], keep := ['*'], sensitive := 's', hierarchy := 'h'"
 
     def shown(more=""):
-        return set(con.sql(f"SELECT DISTINCT c FROM ({call}{more}))").fetchall())
+        return set(con.execute(f"SELECT DISTINCT c FROM ({call}{more}))").fetchall())
 
     assert shown() == {("a",), ("B",)}
     assert shown(", dominant := 1") == {("A",), ("B",)}
     assert shown(", dominant := 0") == {("a",), ("b",)}
-    typed = con.sql(f"SELECT DISTINCT c FROM ({call}, format := 'typed')) ORDER BY c").fetchall()
+    typed = con.execute(
+        f"SELECT DISTINCT c FROM ({call}, format := 'typed')) ORDER BY c"
+    ).fetchall()
     assert typed == [(["a"],), (["b"],)]
 
 
@@ -198,13 +200,15 @@ def test_audit_and_gcp(con):
     fill(con, made())
     con.execute(f"CREATE TABLE r AS FROM sdka('t', k := 5, {CALL})")
     extra = added(con)[0]
-    rows = con.sql(
+    rows = con.execute(
         f"SELECT property, passed FROM audit('t', 'r', 5, l := 2, synthetic := {extra}, "
         f"unique_share := 1, {ROLES})"
     ).fetchall()
     assert dict(rows)["rows"] is True
     assert not [name for name, passed in rows if passed is False]
-    assert con.sql("SELECT gcp('t', 'r', qids := ['age', 'city', 'born'])").fetchall() == [(None,)]
+    assert con.execute("SELECT gcp('t', 'r', qids := ['age', 'city', 'born'])").fetchall() == [
+        (None,)
+    ]
 
 
 def test_plain_k_means(con):
@@ -232,7 +236,7 @@ def test_persons_and_two_sensitive_columns(con):
 def test_empty_tables_and_columns_of_our_names(con):
     fill(con, [])
     assert release(con) == []
-    assert con.sql(f"FROM sdka_stats('t', {CALL})").fetchall()[0][:3] == (0, 0, [])
+    assert con.execute(f"FROM sdka_stats('t', {CALL})").fetchall()[0][:3] == (0, 0, [])
     odd = ["k", "tbl", "l", "at", "a b", 'a"b', "select", "positions", "made", "real"]
     columns = ", ".join(
         f'i % {at + 2} AS "{name.replace(chr(34), chr(34) * 2)}"' for at, name in enumerate(odd)

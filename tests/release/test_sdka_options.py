@@ -62,5 +62,5 @@ def test_ctrl_c_during_k_means(con, monkeypatch):
 def test_the_real_ctgan(con):
     pytest.importorskip("ctgan", reason="needs the extra ctgan")
     fill(con, made())
-    released = con.sql(f"FROM sdka('t', k := 5, {ROLES}, epochs := 1)").fetchall()
+    released = con.execute(f"FROM sdka('t', k := 5, {ROLES}, epochs := 1)").fetchall()
     assert len(released) > 300

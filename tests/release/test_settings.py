@@ -6,16 +6,16 @@ import anon_sql
 from tests.sentence import fails
 
 SETTINGS = [
-    *("default_collation = 'NOCASE'", "old_implicit_casting = true", "integer_division = true"),
-    *("preserve_identifier_case = false", "arrow_large_buffer_size = true", "threads = 1"),
-    *(
-        "produce_arrow_string_view = true",
+    ("default_collation = 'NOCASE'", "arrow_large_buffer_size = true", "default_order = 'desc'"),
+    ("old_implicit_casting = true", "produce_arrow_string_view = true", "schema = 'main'"),
+    (
+        "integer_division = true",
         "arrow_output_list_view = true",
-        "default_order = 'desc'",
+        "preserve_identifier_case = false",
     ),
-    *("arrow_output_version = '1.5'", "default_null_order = 'nulls_first'", "schema = 'main'"),
-    *("preserve_insertion_order = false", "ieee_floating_point_ops = false", "pivot_limit = 1"),
-    *(
+    ("arrow_output_version = '1.5'", "default_null_order = 'nulls_first'", "pivot_limit = 1"),
+    ("preserve_insertion_order = false", "ieee_floating_point_ops = false", "threads = 1"),
+    (
         "Calendar = 'buddhist'",
         "disabled_optimizers = 'expression_rewriter,statistics_propagation'",
     ),
@@ -44,7 +44,7 @@ def releases(con):
     qids = "['a', 'b', 'd', 'z', 'n', 'f']"
     shown = "a, b, d, epoch_us(z.min), epoch_us(z.max), n, f, kept"
     return [
-        sorted(map(str, con.sql(query).fetchall()))
+        sorted(map(str, con.execute(query).fetchall()))
         for query in (
             f"FROM rayden('usual', k := 4, qids := {qids}, keep := ['*'], identifiers := ['class_id'])",
             f"FROM generalize('usual', k := 4, qids := {qids}, keep := ['*'])",
@@ -53,13 +53,15 @@ def releases(con):
     ]
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_settings_do_not_show_in_a_release(con, usual, setting):
-    con.execute(f"SET {setting}")
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_settings_do_not_show_in_a_release(con, usual, settings):
+    for setting in settings:
+        con.execute(f"SET {setting}")
     try:
         assert releases(con) == usual
     finally:
-        con.execute(f"RESET {setting.partition(' ')[0]}")
+        for setting in settings:
+            con.execute(f"RESET {setting.partition(' ')[0]}")
 
 
 def test_the_one_setting_that_cannot_be_on(con):

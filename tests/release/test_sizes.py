@@ -21,7 +21,9 @@ def test_more_categories_than_a_byte_or_two_can_count(con, classes):
     call = "generalize('t', k := 2, qids := ['v'], keep := ['rid'])"
     pair = "['v' || (rid - rid % 2), 'v' || (rid - rid % 2 + 1)]"
     right = f"v = '{{' || array_to_string(list_sort({pair}), ', ') || '}}'"
-    found = con.sql(f"SELECT count(*), count(DISTINCT v), bool_and({right}) FROM {call}").fetchall()
+    found = con.execute(
+        f"SELECT count(*), count(DISTINCT v), bool_and({right}) FROM {call}"
+    ).fetchall()
     assert found == [(2 * classes, classes, True)]
 
 
@@ -29,7 +31,7 @@ def test_a_class_of_more_values_than_one_short_list(con):
     con.execute(
         "CREATE OR REPLACE TABLE t AS SELECT i::VARCHAR AS v, 1 AS class_id FROM range(300) AS r(i)"
     )
-    found = con.sql(
+    found = con.execute(
         "SELECT DISTINCT anon_values(v) FROM generalize('t', k := 2, qids := ['v'], keep := ['*'])"
     ).fetchall()
     assert found == [(sorted(map(str, range(300))),)]
@@ -44,10 +46,12 @@ def test_seventy_quasi_identifiers(con, form):
     con.execute(f"CREATE OR REPLACE TABLE t AS SELECT {', '.join(made)} FROM range(60) AS r(i)")
     qids = [f"q{at}" for at in range(70)]
     release = f"rayden('t', k := 5, qids := {qids}, keep := ['*'], format := '{form}')"
-    sizes = con.sql(f"SELECT count(*) FROM {release} GROUP BY ALL").fetchall()
+    sizes = con.execute(f"SELECT count(*) FROM {release} GROUP BY ALL").fetchall()
     assert con.sql(f"FROM {release}").columns == qids
     assert sum(size for (size,) in sizes) == 60
-    groups = con.sql(f"SELECT {', '.join(qids)}, count(*) FROM {release} GROUP BY ALL").fetchall()
+    groups = con.execute(
+        f"SELECT {', '.join(qids)}, count(*) FROM {release} GROUP BY ALL"
+    ).fetchall()
     assert min(row[-1] for row in groups) >= 5
 
 
@@ -57,15 +61,15 @@ def test_two_hundred_kept_columns(con):
     released = con.sql("FROM rayden('t', k := 5, qids := ['q'], keep := ['*'])")
     assert released.columns == ["q", *(f"c{at}" for at in range(200))]
     kept = sorted(row[1:] for row in released.fetchall())
-    assert kept == sorted(row[1:] for row in con.sql("FROM t").fetchall())
+    assert kept == sorted(row[1:] for row in con.execute("FROM t").fetchall())
 
 
 def test_one_row_and_k_of_one(con):
     con.execute("CREATE OR REPLACE TABLE t AS SELECT 1 AS a, 'x' AS b, NULL::DATE AS c, 7 AS kept")
     call = "FROM rayden('t', k := {}, qids := ['a', 'b', 'c'], keep := ['*'], format := '{}')"
-    assert con.sql(call.format(1, "label")).fetchall() == [("1", "x", None, 7)]
+    assert con.execute(call.format(1, "label")).fetchall() == [("1", "x", None, 7)]
     typed = [({"min": 1, "max": 1}, ["x"], {"min": None, "max": None}, 7)]
-    assert con.sql(call.format(1, "typed")).fetchall() == typed
+    assert con.execute(call.format(1, "typed")).fetchall() == typed
     assert fails(con, call.format(2, "label")) == (
         "rayden: k must be at most the number of rows, 1, got k := 2"
     )

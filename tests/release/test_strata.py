@@ -46,7 +46,7 @@ def test_classes_within_strata(con, method, rows, k, more):
     con.execute(TABLE.format(rows=rows))
     call = f"{method}('t', k := {k}, {CALL}, strata := ['CITY', 'sex'], keep := ['*'], {more})"
     create = f"CREATE OR REPLACE TABLE r AS FROM {call}"
-    (least,) = con.sql(
+    (least,) = con.execute(
         "SELECT min(n) FROM (SELECT count(*) AS n FROM t GROUP BY city, sex)"
     ).fetchall()[0]
     if least < k or (least < 2 and more == "l := 2"):
@@ -62,9 +62,9 @@ def test_classes_within_strata(con, method, rows, k, more):
         con.execute(
             "CREATE OR REPLACE TABLE r AS SELECT * REPLACE (city[1] AS city, sex.min AS sex) FROM r"
         )
-    released = con.sql("SELECT age, city, sex, ill FROM r").fetchall()
+    released = con.execute("SELECT age, city, sex, ill FROM r").fetchall()
     assert min(Counter(row[:3] for row in map(str_of_age, released)).values()) >= k
-    assert con.sql(STRATA.format("r")).fetchall() == con.sql(STRATA.format("t")).fetchall()
+    assert con.execute(STRATA.format("r")).fetchall() == con.execute(STRATA.format("t")).fetchall()
     if more == "l := 2":
         values = {}
         for *labels, ill in released:
@@ -90,10 +90,10 @@ def test_persons_with_rows_in_two_strata(con):
         f"CREATE TABLE r AS FROM anonymize('t', k := 4, l := 2, entity := 'person', {call}, "
         "strata := ['sex'])"
     )
-    assert con.sql("SELECT sex::VARCHAR FROM r ORDER BY ALL").fetchall() == (
-        con.sql("SELECT sex::VARCHAR FROM t ORDER BY ALL").fetchall()
+    assert con.execute("SELECT sex::VARCHAR FROM r ORDER BY ALL").fetchall() == (
+        con.execute("SELECT sex::VARCHAR FROM t ORDER BY ALL").fetchall()
     )
-    assert con.sql("FROM audit('t', 'r', k := 4, l := 2, entity := 'person', qids := ['age', "
+    assert con.execute("FROM audit('t', 'r', k := 4, l := 2, entity := 'person', qids := ['age', "
                    "'sex'], sensitive := 'ill') WHERE property IN ('k', 'l', 'labels') AND NOT passed"
                    ).fetchall() == []  # fmt: skip
 
@@ -120,7 +120,10 @@ def test_one_stratum_is_the_release_without(con):
     con.execute(TABLE.format(rows=200) + "; UPDATE t SET city = 'a'")
     for method in ("anonymize", "rayden"):
         call = f"FROM {method}('t', k := 5, {CALL}, keep := ['*']"
-        assert con.sql(call + ", strata := 'city')").fetchall() == con.sql(call + ")").fetchall()
+        assert (
+            con.execute(call + ", strata := 'city')").fetchall()
+            == con.execute(call + ")").fetchall()
+        )
 
 
 def test_strata_on_the_command_line(con, tmp_path):
@@ -129,7 +132,9 @@ def test_strata_on_the_command_line(con, tmp_path):
     call += ["--identifier", "id", "--sensitive", "ill", "--keep", "*", "--strata", "city"]
     result = run(*call, "--manifest")
     assert result.exit_code == 0, result.output
-    assert con.sql(f"SELECT count(DISTINCT city) FROM '{tmp_path}/r.parquet'").fetchall() == [(2,)]
+    assert con.execute(f"SELECT count(DISTINCT city) FROM '{tmp_path}/r.parquet'").fetchall() == [
+        (2,)
+    ]
     written = json.loads((tmp_path / "r.parquet.anon.json").read_text("utf-8"))
     assert written["parameters"]["options"] == {"format": "label", "strata": ["city"]}
     assert "--strata must name quasi-identifiers" in refused(*call, "--strata", "x", "--overwrite")

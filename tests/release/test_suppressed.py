@@ -15,7 +15,7 @@ def big(con):
 @pytest.mark.parametrize("method", ["rayden", "mondrian_cof"])
 def test_too_few_rows_left_for_k(big, method, suppressed):
     """Without its outliers the table has fewer than 400 rows."""
-    released = big.sql(
+    released = big.execute(
         f"FROM {method}('big', k := 400, qids := ['a', 'b'], alpha := 0.5, repair := 'merge', "
         f"unrecovered := 'suppress', suppressed := '{suppressed}')"
     ).fetchall()
@@ -25,7 +25,7 @@ def test_too_few_rows_left_for_k(big, method, suppressed):
 def test_too_few_values_left_for_t(con):
     """The classes could be near the table's distribution only together with every outlier."""
     con.execute("CREATE TABLE few AS SELECT (i*i)%23 a, (i*31)%17 b, i%3 s FROM range(24) t(i)")
-    released = con.sql(
+    released = con.execute(
         "FROM rayden('few', k := 19, qids := ['a', 'b'], sensitive := 's', t := 0.0, alpha := 0.2, "
         "tries := 1, repair := 'merge', unrecovered := 'suppress', suppressed := 'drop')"
     ).fetchall()
@@ -35,7 +35,7 @@ def test_too_few_values_left_for_t(con):
 def test_noise_that_leaves_too_few_rows(con):
     """DBSCAN finds 4 rows of a cluster and 20 of noise, which alone would be legal."""
     con.execute("CREATE TABLE few AS SELECT if(i < 4, 0, i*i)::INTEGER a FROM range(24) t(i)")
-    released = con.sql(
+    released = con.execute(
         "FROM dop('few', k := 12, qids := ['a'], eps := 0.001, min_samples := 4)"
     ).fetchall()
     assert sorted(Counter(released).values()) == [12, 12]

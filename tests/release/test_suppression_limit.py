@@ -24,7 +24,7 @@ def made(con):
 
 def loss(con, released, more=""):
     query = f"SELECT gcp, suppressed FROM utility('t', '{released}', qids := {QUASI}{more})"
-    return con.sql(query).fetchall()[0]
+    return con.execute(query).fetchall()[0]
 
 
 @pytest.mark.parametrize(
@@ -53,22 +53,22 @@ def test_less_is_lost_or_nothing_suppressed(made, k, limit, more, some):
     (before, none), (after, starred) = loss(made, "plain", weights), loss(made, "r", weights)
     dropped = starred if "drop" in more else 0
     assert starred <= limit * ROWS or k == ROWS
-    assert made.sql("SELECT count(*) FROM r").fetchall() == [(ROWS - dropped,)]
+    assert made.execute("SELECT count(*) FROM r").fetchall() == [(ROWS - dropped,)]
     assert some is None or (starred > none) == some
     if starred == none:
-        assert made.sql("FROM r").fetchall() == made.sql("FROM plain").fetchall()
+        assert made.execute("FROM r").fetchall() == made.execute("FROM plain").fetchall()
     else:
         assert after < before
         assert starred >= k
     required = [part for part in more[2:].split(", ") if part.split(" ")[0] in AUDITED]
-    failed = made.sql(
+    failed = made.execute(
         f"FROM audit('t', 'r', k := {k}, qids := {QUASI}, sensitive := ['income'], "
         f"{', '.join(required) or 'l := 1'}) "
         "WHERE property IN ('k', 'l', 't', 'beta', 'labels') AND NOT passed"
     )
     assert failed.fetchall() == []
     asked = more.replace(", format := 'typed'", "")
-    stats = made.sql(
+    stats = made.execute(
         "SELECT rows, allowed, suppressed, gcp_without, gcp, saved, reason LIKE 'they cost%' FROM "
         f"anonymize_stats('t', k := {k}, {CALL}{asked}, suppression_limit := {limit})"
     ).fetchall()[0]
@@ -84,8 +84,8 @@ def test_on_adult(adult, k, more):
     adult.execute(f"CREATE OR REPLACE TABLE plain AS FROM {call})")
     adult.execute(f"CREATE OR REPLACE TABLE r AS FROM {call}, suppression_limit := 0.01)")
     rows = "SELECT gcp, suppressed FROM utility('adult', '{}')"
-    ((before, _),) = adult.sql(rows.format("plain")).fetchall()
-    ((after, starred),) = adult.sql(rows.format("r")).fetchall()
+    ((before, _),) = adult.execute(rows.format("plain")).fetchall()
+    ((after, starred),) = adult.execute(rows.format("r")).fetchall()
     assert starred <= 301
     if starred:
         assert after < before
@@ -96,13 +96,13 @@ def test_on_adult(adult, k, more):
 
 def test_any_threads_and_any_order(made):
     call = f"FROM anonymize('t', k := 80, {CALL}, effort := 'fast', suppression_limit := 0.1)"
-    wanted = Counter(made.sql(call).fetchall())
+    wanted = Counter(made.execute(call).fetchall())
     assert max(wanted.values()) < ROWS
     for threads in (1, 2):
         made.execute(f"SET threads = {threads}")
-        assert Counter(made.sql(call).fetchall()) == wanted
+        assert Counter(made.execute(call).fetchall()) == wanted
     made.execute("CREATE OR REPLACE TABLE t AS FROM t ORDER BY hash(id)")
-    assert Counter(made.sql(call).fetchall()) == wanted
+    assert Counter(made.execute(call).fetchall()) == wanted
 
 
 def test_in_parts(made):
@@ -113,7 +113,7 @@ def test_in_parts(made):
     (before, _), (after, starred) = loss(made, "plain"), loss(made, "r")
     assert after <= before
     assert starred <= 300
-    sizes = made.sql(f"SELECT count(*) FROM r GROUP BY {', '.join(QUASI)}").fetchall()
+    sizes = made.execute(f"SELECT count(*) FROM r GROUP BY {', '.join(QUASI)}").fetchall()
     assert min(sizes) >= (50,)
 
 

@@ -19,7 +19,9 @@ def test_adult_satisfies_k_and_loses_less_than_the_peer(adult, k):
 
 def test_another_seed_splits_otherwise(people):
     releases = {
-        tuple(sorted(people.sql(f"FROM top_down('people', seed := {seed})").fetchall(), key=str))
+        tuple(
+            sorted(people.execute(f"FROM top_down('people', seed := {seed})").fetchall(), key=str)
+        )
         for seed in (1, 1, 2)
     }
     assert len(releases) == 2

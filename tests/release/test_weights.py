@@ -26,18 +26,17 @@ LOSS = "SELECT attribute, ncp FROM attribute_loss('{raw}', '{released}', qids :=
 
 def losses(con, raw, released, names=NAMES):
     query = LOSS.format(raw=raw, released=released, names=list(names))
-    return dict(con.sql(query).fetchall())
+    return dict(con.execute(query).fetchall())
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("more", ["", ", l := 2, hierarchy := 'h'"])
-def test_equal_weights_are_none(people, method, more):
+@pytest.mark.parametrize(("weight", "more"), [(1, ""), (7.3, ", l := 2, hierarchy := 'h'")])
+def test_equal_weights_are_none(people, method, weight, more):
     people.execute(TREE)
-    plain = people.sql(f"FROM {method}('people', k := 6, {CALL}{more})").fetchall()
-    for weight in (1, 7.3):
-        given = f"MAP {{{', '.join(f'{name!r}: {weight}' for name in NAMES)}}}"
-        call = f"FROM {method}('people', k := 6, {CALL}{more}, weights := {given})"
-        assert people.sql(call).fetchall() == plain
+    plain = people.execute(f"FROM {method}('people', k := 6, {CALL}{more})").fetchall()
+    given = f"MAP {{{', '.join(f'{name!r}: {weight}' for name in NAMES)}}}"
+    call = f"FROM {method}('people', k := 6, {CALL}{more}, weights := {given})"
+    assert people.execute(call).fetchall() == plain
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -51,12 +50,12 @@ def test_legal_true_and_of_more_detail(people, method):
             f"CREATE OR REPLACE TABLE r AS FROM {method}('people', k := 6, {CALL}, l := 2, "
             f"weights := MAP {{{name.upper()!r}: 20}})"
         )
-        failed = people.sql(
-            f"FROM audit('people', 'r', k := 6, l := 2, qids := {NAMES}, sensitive := 'illness') "
-            "WHERE property IN ('k', 'l', 'labels', 'rows') AND NOT passed"
-        )
-        assert failed.fetchall() == []
         heavier += losses(people, "people", "r")[name] <= before[name]
+    failed = people.execute(
+        f"FROM audit('people', 'r', k := 6, l := 2, qids := {NAMES}, sensitive := 'illness') "
+        "WHERE property IN ('k', 'l', 'labels', 'rows') AND NOT passed"
+    )
+    assert failed.fetchall() == []
     assert heavier >= (1 if method == "dop" else 2)  # dop's default loss counts numbers alone
 
 
@@ -66,7 +65,7 @@ def test_canon(people):
     call = f"qids := {names}, keep := ['city', 'sex']"
     people.execute(f"CREATE TABLE plain AS FROM canon('people', {call})")
     equal = f"FROM canon('people', {call}, weights := MAP {{'age': 2, 'born': 2}})"
-    assert people.sql(equal).fetchall() == people.sql("FROM plain").fetchall()
+    assert people.execute(equal).fetchall() == people.execute("FROM plain").fetchall()
     people.execute(f"CREATE TABLE r AS FROM canon('people', {call}, weights := MAP {{'born': 9}})")
     assert (
         losses(people, "people", "r", names)["born"]

@@ -6,7 +6,7 @@ from tests.sentence import fails
 
 
 def test_declared_roles_with_counts(people):
-    assert people.sql("FROM anon_roles('people')").fetchall() == [
+    assert people.execute("FROM anon_roles('people')").fetchall() == [
         ("person_id", "BIGINT", "identifier", "comment", 400, 0),
         ("age", "BIGINT", "quasi", "comment", 60, 24),
         ("city", "VARCHAR", "quasi", "comment", 2, 18),
@@ -20,7 +20,7 @@ def test_declared_roles_with_counts(people):
 def test_what_a_call_makes_of_them(people):
     query = "SELECT column_name, role, source FROM anon_roles('people', {})"
     given = "qids := ['Age'], keep := ['city', 'sex', 'born']"
-    assert people.sql(query.format(given)).fetchall()[:3] == [
+    assert people.execute(query.format(given)).fetchall()[:3] == [
         ("person_id", "identifier", "comment"),
         ("age", "quasi", "call"),
         ("city", "keep", "call"),
@@ -33,5 +33,5 @@ def test_what_a_call_makes_of_them(people):
 @pytest.mark.parametrize("relation", ["SELECT 1 AS a, 2 AS b", "SELECT 1 AS a, 2 AS b LIMIT 0"])
 def test_a_table_without_roles(con, relation):
     con.execute(f"CREATE TABLE t AS {relation}")
-    rows = con.sql("SELECT column_name, role, source FROM anon_roles('t')").fetchall()
+    rows = con.execute("SELECT column_name, role, source FROM anon_roles('t')").fetchall()
     assert rows == [("a", None, None), ("b", None, None)]

@@ -34,7 +34,7 @@ def kept_alone(con, relation, found):
     if not kept:
         return 0
     groups = f"SELECT count(*) AS n FROM {relation} GROUP BY {', '.join(kept)}"
-    return con.sql(f"SELECT count(*) FILTER (n = 1) / sum(n) FROM ({groups})").fetchall()[0][0]
+    return con.execute(f"SELECT count(*) FILTER (n = 1) / sum(n) FROM ({groups})").fetchall()[0][0]
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -77,7 +77,7 @@ def test_planted_identifiers(made):
 
 
 def test_no_value_is_shown(made):
-    values = made.sql("SELECT COLUMNS(*)::VARCHAR FROM t").fetchall()
+    values = made.execute("SELECT COLUMNS(*)::VARCHAR FROM t").fetchall()
     texts = {v for row in values for v in row if v and len(v) > 5}
     shown = " ".join(str(v) for row in suggested(made).values() for v in row.values())
     assert not [text for text in texts if text in shown]
@@ -96,7 +96,9 @@ def test_declared_roles_change_nothing(made):
     assert suggested(made) == before
     made.execute("CREATE VIEW seen AS FROM t")
     assert suggested(made, "seen") == before
-    with_cte = made.sql("WITH t AS (SELECT edad FROM t) SELECT column_name FROM suggest_roles('t')")
+    with_cte = made.execute(
+        "WITH t AS (SELECT edad FROM t) SELECT column_name FROM suggest_roles('t')"
+    )
     assert with_cte.fetchall() == [("edad",)]
 
 
@@ -108,7 +110,7 @@ def test_a_release_with_the_suggested_roles(made):
     assert made.table("r").columns == [c for c, role in roles.items() if role != "identifier"]
     audit = "SELECT passed FROM audit('t', 'r', k := 5, unique_share := 0.01) WHERE property = '{}'"
     for told in ("identifying combinations", "identifiers", "k"):
-        assert made.sql(audit.format(told)).fetchall() == [(True,)]
+        assert made.execute(audit.format(told)).fetchall() == [(True,)]
 
 
 def test_files_and_data_frames(made, tmp_path):
@@ -118,7 +120,7 @@ def test_files_and_data_frames(made, tmp_path):
     made.execute(f"COPY t TO '{tmp_path}/t.csv'")
     from_csv = suggested(made, f"{tmp_path}/t.csv")
     assert {c: row["role"] for c, row in from_csv.items()} == PLANTED
-    frame = made.sql("SELECT edad, alpha FROM t").df()
+    frame = made.execute("SELECT edad, alpha FROM t").df()
     made.register("frame", frame)
     assert {c: row["role"] for c, row in suggested(made, "frame").items()} == {
         "edad": "quasi",

@@ -36,7 +36,7 @@ def enumerated(rows, most):
 
 
 def combined(con, call):
-    return con.sql(
+    return con.execute(
         f"SELECT columns, size, rows, share, score FROM unique_combinations({call})"
     ).fetchall()
 
@@ -78,7 +78,7 @@ def test_people(people):
     assert fails(people, "FROM unique_combinations('people', columns := [])") == (
         "unique_combinations: columns must name a column, got none"
     )
-    by_column = people.sql(
+    by_column = people.execute(
         "SELECT name, sum(score) AS part "
         "FROM (SELECT unnest(columns) AS name, score FROM unique_combinations('people')) "
         "GROUP BY name ORDER BY part DESC, name"
@@ -90,9 +90,9 @@ def test_people(people):
 def test_a_shadowed_table_needs_columns(people):
     cte = "WITH people AS (SELECT age, sex FROM people) SELECT columns FROM unique_combinations('people'{})"
     assert "comments count only where" in fails(people, cte.format(""))
-    assert people.sql(cte.format(", columns := ['age', 'sex']")).fetchall() == []
+    assert people.execute(cte.format(", columns := ['age', 'sex']")).fetchall() == []
     other = "WITH p AS (SELECT age, born FROM people) SELECT columns FROM unique_combinations('p')"
-    assert people.sql(other).fetchall() == [(["born"],)]
+    assert people.execute(other).fetchall() == [(["born"],)]
 
 
 def test_hostile_names_and_types(con):

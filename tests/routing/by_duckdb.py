@@ -17,7 +17,7 @@ from tests.routing.region_case import routed_select
 
 def asked(con, table, method="mondrian", k=5, *, entity=None, **given):
     """Return the request of a call on a table; given: roles and options."""
-    described = con.sql(f"DESCRIBE {table}").fetchall()
+    described = con.execute(f"DESCRIBE {table}").fetchall()
     types = {row[0]: row[1] for row in described}
     roles = {role: given.pop(role, []) for role in ("qids", "sensitive", "identifiers", "keep")}
     roles["identifiers"] = [*roles["identifiers"], *([entity] if entity else [])]
@@ -77,7 +77,7 @@ class Routed:
             number: self.con.sql(
                 f"SELECT * EXCLUDE ({REGION}) FROM routed WHERE {REGION} = {number}"
             ).to_arrow_table()
-            for (number,) in self.con.sql(
+            for (number,) in self.con.execute(
                 f"SELECT DISTINCT {REGION} FROM routed ORDER BY ALL"
             ).fetchall()
         }

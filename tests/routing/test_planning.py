@@ -83,7 +83,7 @@ def test_regions_give_a_legal_release_or_one_sentence(
         assert "\n" not in error
         if "region must" not in error:  # then one statement refuses the table too
             with pytest.raises(Exception, match=r"k must|l must"):
-                con.sql(
+                con.execute(
                     f"FROM mondrian('big', k := {k}, l := {l}, t := {t}, qids := {QIDS}, "
                     "keep := ['*'], sensitive := 'ill ness')"
                 ).fetchall()
@@ -105,7 +105,7 @@ def test_regions_give_a_legal_release_or_one_sentence(
             assert share / before - 1 <= gain + 1e-9
             assert "delta" not in bounds or abs(log(share / before)) < bounds["delta"]
     assert sorted(held.elements(), key=str) == sorted(
-        (value for (value,) in con.sql('SELECT "ill ness" FROM big').fetchall()), key=str
+        (value for (value,) in con.execute('SELECT "ill ness" FROM big').fetchall()), key=str
     )
 
 
@@ -134,7 +134,7 @@ def test_persons_are_counted_in_every_region(con):
     made(con, 600, 1)
     call = asked(con, "big", k=7, l=2, entity="person", **CALL)
     routed = Routed(con, "big", call, 50)
-    persons = {row[0] for row in con.sql("SELECT DISTINCT person FROM big").fetchall()}
+    persons = {row[0] for row in con.execute("SELECT DISTINCT person FROM big").fetchall()}
     assert len(routed.regions.rows) > 3
     assert (
         set().union(*(part.column("person").to_pylist() for part in routed.parts().values()))

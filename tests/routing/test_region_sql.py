@@ -62,7 +62,7 @@ def test_rows_that_the_sample_lacks_have_a_region(con):
         f"UPDATE big SET {name} = TRY_CAST(['', 'nan', 'inf', '-1e300'][1 + s % 4] AS DOUBLE)"
     )
     sql = routed_select(call, found.regions, "big", "cuts", rows=False)
-    regions = [row[0] for row in con.sql(sql).fetchall()]
+    regions = [row[0] for row in con.execute(sql).fetchall()]
     assert len(regions) == 90
     by_statement, in_memory = found.leaves()
     assert by_statement == in_memory

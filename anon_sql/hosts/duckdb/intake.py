@@ -1,14 +1,15 @@
-"""Store the rows of running releases, chunk by chunk as DuckDB reads them.
+"""Store the rows of running statements, chunk by chunk as DuckDB reads them.
 
 Storing them as lists in SQL would take more than twice as long for text. A statement that fails
-leaves its rows behind: they are deleted when its connection starts another release, or when any
-connection starts one more than an hour later.
+leaves its rows behind: they are deleted when its connection starts another such statement, or when
+any connection starts one more than an hour later.
 """
 
 import itertools
 import threading
 import time
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +31,7 @@ _TEXTS = (
 )
 _lock = threading.Lock()
 _numbers = itertools.count(1)
-_open: dict[int, "Intake"] = {}
+_open: dict[int, "Held"] = {}
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,15 @@ class Statement:
 
 
 @dataclass
-class Intake:
+class Held:
+    """What a statement holds between its steps; touched: when it was last used."""
+
+    statement: Statement
+    touched: float = field(default_factory=time.monotonic, kw_only=True)
+
+
+@dataclass
+class Intake(Held):
     """The rows of one call that were read so far, numbered from 0 in the order of arrival.
 
     most: maximum number of rows; too_large: error message for more. chunks: the rows as structs.
@@ -51,13 +60,11 @@ class Intake:
     """
 
     request: Request
-    statement: Statement
     most: int
     too_large: str
     rows: int = 0
     chunks: list[pa.Array] = field(default_factory=list)
     columns: dict[str, pa.Array] = field(default_factory=dict)
-    touched: float = field(default_factory=time.monotonic)
 
     def settled(self, taken: npt.NDArray[np.int32], workers: Workers) -> dict[str, pa.Array]:
         """Return the columns by name, with rows in the order of ``taken``; text as dictionaries.
@@ -90,14 +97,19 @@ class Intake:
 
 def start(request: Request, statement: Statement, most: int, too_large: str) -> int:
     """Return the number of a new intake; delete those that failed statements left behind."""
-    now = time.monotonic()
+    return hold(Intake(statement, request, most, too_large))
+
+
+def hold(made: Held) -> int:
+    """Hold something under a number, which is returned; delete what failed statements left."""
+    now, statement = time.monotonic(), made.statement
     with _lock:
         for number, other in list(_open.items()):
             same = replace(other.statement, number=statement.number) == statement
             if (same and other.statement != statement) or now - other.touched > HOUR:
                 del _open[number]
         number = next(_numbers)
-        _open[number] = Intake(request, statement, most, too_large)
+        _open[number] = made
     return number
 
 
@@ -108,7 +120,7 @@ def add(number: int, rows: pa.ChunkedArray) -> int:
     are deleted, and the empty intake stays until its connection starts another release.
     """
     with _lock:
-        intake = _known(number)
+        intake: Intake = _known(number)
         first = intake.rows
         intake.rows += len(rows)
         intake.touched = time.monotonic()
@@ -119,22 +131,30 @@ def add(number: int, rows: pa.ChunkedArray) -> int:
     return first
 
 
-def claim(number: int) -> Intake:
-    """Return an intake and delete it from the store."""
+def held(number: int) -> Any:
+    """Return what is held under a number, and note that it is used."""
     with _lock:
-        intake = _known(number)
+        found = _known(number)
+        found.touched = time.monotonic()
+    return found
+
+
+def claim(number: int) -> Any:
+    """Return what is held under a number, and hold it no longer."""
+    with _lock:
+        found = _known(number)
         del _open[number]
-    return intake
+    return found
 
 
-def _known(number: int) -> Intake:
-    """Return an intake, or raise AnonError if it was deleted."""
+def _known(number: int) -> Any:
+    """Return what is held under a number, or raise AnonError if it was deleted."""
     if number not in _open:
         raise AnonError(
             "anon_sql",
-            "a release must find the rows it has read",
+            "a statement must find the rows it has read",
             "none: its connection went on to another, or an hour went by",
-            "nothing was released; run it again",
+            "run it again",
         )
     return _open[number]
 

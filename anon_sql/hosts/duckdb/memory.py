@@ -13,6 +13,10 @@ _ROW = 70  # bytes a row costs whatever its columns: order, classes, hashes, the
 _QUASI = 35  # bytes a value of a quasi-identifier costs: Arrow's copy, arrays, the label
 _KEPT = 45  # bytes a value that is released as it is costs: DuckDB's list and the output
 _SEARCH = 230  # bytes a row costs where classes are searched under l, t, persons or a limit
+# Measured with benchmarks/audit.py: ten million rows of 8 quasi-identifiers and 1 or 2 others.
+_AUDITED = 60  # bytes a raw row and its released row cost an audit whatever their columns
+_NUMBER = 4  # bytes a quasi-identifier costs an audit
+_HASHES = 20  # bytes another column costs an audit, of both rows
 _LINUX = Path("/proc/meminfo")
 
 
@@ -53,3 +57,12 @@ def room(asked: Request, limit: str | None) -> tuple[int, str]:
         f"there are at about {row:,} bytes a row; raise memory_limit, or release it in parts: "
         "anon_sql.release(con, …) or anon-sql release"
     )
+
+
+def audited_rows(quasi: int, others: int) -> int:
+    """Return how many rows of each relation of an audit fit into memory.
+
+    quasi, others: numbers of columns. DuckDB's setting ``memory_limit`` does not count, since rows
+    are held outside of DuckDB.
+    """
+    return available(None) // (_AUDITED + _NUMBER * quasi + _HASHES * others)

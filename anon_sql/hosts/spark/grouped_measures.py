@@ -32,7 +32,7 @@ COLUMNS = (
     "rows long, released_rows long, suppressed long, classes long, smallest_class long, dm long, "
     "dm_star long, cavg double, gcp double, iloss double, suppression_rate double"
 )
-ROWS, STARRED = HELPER + "rows", HELPER + "starred"
+ROWS = HELPER + "rows"
 
 
 def gcp(
@@ -104,12 +104,7 @@ def _measured(
     shown = {name: by_fold[fold(name)] for name in roles.quasi}
     call = _Call(function, raw, released, frame, roles, shown, other.types)
     rows, domains = _domains(call, hierarchy_rows(function, hierarchy))
-    classes = _classes(call).persist()
-    try:
-        sizes = _sizes(classes)
-        labels = {name: _labels(call, classes, name) for name in roles.quasi}
-    finally:
-        classes.unpersist()
+    labels, sizes = _classes(call)
     return all_measures(Tally(function, rows, domains, labels, sizes), size, weights=matter)
 
 
@@ -128,7 +123,9 @@ def _domains(call: _Call, paths: pa.StructArray | None) -> tuple[int, Sequence[D
     rows = found.column("rows")[0].as_py()
     zone = call.raw.sparkSession.conf.get("spark.sql.session.timeZone")
     named, domains = rows_of(paths, types, zone), []
-    words = _words(call, [name for name in types if not numeric[name]])
+    texts = [name for name in types if not numeric[name]]
+    held = _distinct(sql, call.raw, sql.lit(1), [(column_of(name), "string") for name in texts])
+    words = {name: labels.shown for name, labels in zip(texts, held, strict=True)}
     for at, (name, kind) in enumerate(types.items()):
         own = named.get(name)
         ends = pa.array([], pa.null())
@@ -144,45 +141,47 @@ def _domains(call: _Call, paths: pa.StructArray | None) -> tuple[int, Sequence[D
     return rows, domains
 
 
-def _words(call: _Call, names: Sequence[str]) -> dict[str, pa.Array]:
-    """Return the distinct values of texts by column, from one query."""
-    sql = sql_functions(call.function)
-    if not names:
-        return {}
-    cells = [
-        sql.struct(sql.lit(at).alias("at"), column_of(name).cast("string").alias("word"))
-        for at, name in enumerate(names)
-    ]
-    found = call.raw.select(sql.inline(sql.array(*cells))).distinct().toArrow()
-    return {
-        name: found.filter(pc.equal(found.column("at"), at)).column("word").combine_chunks()
-        for at, name in enumerate(names)
-    }
-
-
-def _classes(call: _Call) -> Any:
-    """Return the labels of every class, its rows and whether it is suppressed."""
-    sql = sql_functions(call.function)
-    labels = [column_of(name) for name in call.shown.values()]
+def _classes(call: _Call) -> tuple[Mapping[str, Labels], Sizes]:
+    """Return the labels of each quasi-identifier, and the classes by their size, from one query."""
+    sql, kinds = sql_functions(call.function), dict(call.released.dtypes)
+    labels = [(column_of(name), kinds[name]) for name in call.shown.values()]
     star = sql.lit(True)
-    for name, label in zip(call.shown.values(), labels, strict=True):
+    for name, (label, _) in zip(call.shown.values(), labels, strict=True):
         label_star = label.eqNullSafe(STAR) if is_label(call.types[name]) else label.isNull()
         star = star & label_star
-    rows = sql.count(sql.lit(1)).alias(ROWS)
-    return call.released.groupBy(*labels).agg(rows).withColumn(STARRED, star)
-
-
-def _sizes(classes: Any) -> Sizes:
-    found = classes.groupBy(column_of(ROWS), column_of(STARRED)).count().toArrow()
-    size, starred, times = (integers(column.combine_chunks()) for column in found.columns)
-    return Sizes(size, times, starred.astype(np.bool_))
-
-
-def _labels(call: _Call, classes: Any, name: str) -> Labels:
-    sql = sql_functions(call.function)
-    counts = sql.sum(column_of(ROWS)).alias("rows"), sql.count(sql.lit(1)).alias("classes")
-    label = column_of(call.shown[name]).alias("label")
-    shown, *counted = classes.groupBy(label).agg(*counts).toArrow().columns
-    return Labels(
-        shown.combine_chunks(), *(integers(column.combine_chunks()) for column in counted)
+    rows = column_of(ROWS)
+    classes = call.released.groupBy(*(label for label, _ in labels)).agg(
+        sql.count(sql.lit(1)).alias(ROWS)
     )
+    size = sql.struct(rows, star), "struct<size:bigint,star:boolean>"
+    *shown, sizes = _distinct(sql, classes, rows, [*labels, size])
+    each, starred = map(integers, sizes.shown.flatten())
+    by_name = dict(zip(call.shown, shown, strict=True))
+    return by_name, Sizes(each, sizes.classes, starred.astype(np.bool_))
+
+
+def _distinct(sql: Any, df: Any, rows: Any, keys: Sequence[tuple[Any, str]]) -> list[Labels]:
+    """Return the distinct values of columns, and how often each occurs, from one query.
+
+    keys: the columns and their types. rows: how many rows each row of ``df`` counts for. Spark
+    groups the cells of all columns, each in the place of its type.
+    """
+    if not keys:
+        return []
+    names = {kind: f"key{at}" for at, kind in enumerate(dict.fromkeys(kind for _, kind in keys))}
+    cells = []
+    for at, (key, own) in enumerate(keys):
+        places = [
+            (key if kind == own else sql.lit(None)).cast(kind).alias(name)
+            for kind, name in names.items()
+        ]
+        cells.append(sql.struct(sql.lit(at).alias("at"), *places))
+    of_rows = df.select(rows.alias("rows"), sql.inline(sql.array(*cells)))
+    counts = sql.sum("rows").alias("rows"), sql.count("rows").alias("classes")
+    found = of_rows.groupBy("at", *names.values()).agg(*counts).toArrow()
+    distinct = []
+    for at, (_, kind) in enumerate(keys):
+        own = found.filter(pc.equal(found.column("at"), at)).combine_chunks()
+        shown = own.column(names[kind]).combine_chunks()
+        distinct.append(Labels(shown, *(integers(own.column(n)) for n in ("rows", "classes"))))
+    return distinct

@@ -54,7 +54,7 @@ def roles(con, relation):
 
 
 def rows(con, query):
-    return con.sql(f"FROM ({query}) ORDER BY ALL").fetchall()
+    return con.execute(f"FROM ({query}) ORDER BY ALL").fetchall()
 
 
 def test_every_node_of_the_example_is_built(example):
@@ -101,14 +101,14 @@ def test_the_manifest_beside_the_export_is_true(example, warehouse, tmp_path):
 def test_the_warehouse_holds_tables_and_nothing_of_ours(example):
     with duckdb.connect(example.database, read_only=True) as con:
         macros = "FROM duckdb_functions() WHERE database_name = 'adult'"
-        assert con.sql(macros).fetchall() == []
+        assert con.execute(macros).fetchall() == []
 
 
 def test_the_seed_is_made_by_the_project(con):
     demo.make_adult_like(con)
     seed = f"SELECT {SEED} FROM '{EXAMPLE / 'seeds' / 'adult_raw.csv'}'"
     made = f"(SELECT 1000 + row_number() OVER () AS person_id, * FROM {demo.TABLE} LIMIT 500)"
-    assert con.sql(seed).fetchall() == con.sql(f"SELECT {SEED} FROM {made}").fetchall()
+    assert con.execute(seed).fetchall() == con.execute(f"SELECT {SEED} FROM {made}").fetchall()
 
 
 def test_k_anonymous_fails_with_the_small_classes(refused, failures):
@@ -134,7 +134,7 @@ def test_rows_left_out_are_a_class_without_labels(failures):
 def test_l_diverse_fails_with_the_least_diversity(refused, failures):
     assert refused.status["alike"] == "fail"
     with anon_sql.connect(refused.database, read_only=True) as con:
-        least = con.sql(
+        least = con.execute(
             f"SELECT min(l) FROM (SELECT {', '.join(QUASI)}, "
             "count(DISTINCT occupation)::DOUBLE AS l FROM loose GROUP BY ALL)"
         ).fetchall()
@@ -145,7 +145,7 @@ def test_l_diverse_fails_with_the_least_diversity(refused, failures):
 def test_t_close_fails_with_the_largest_distance(refused, failures):
     assert refused.status["far"] == "fail"
     with anon_sql.connect(refused.database, read_only=True) as con:
-        worst = con.sql("SELECT t_closeness('adult', 'loose')").fetchall()
+        worst = con.execute("SELECT t_closeness('adult', 'loose')").fetchall()
     assert failures("far").fetchall() == worst
 
 
@@ -155,7 +155,7 @@ def test_t_close_fails_with_the_largest_distance(refused, failures):
 def test_shares_that_grow_fail(refused, failures, test, measure):
     assert refused.status[test] == "fail"
     with anon_sql.connect(refused.database, read_only=True) as con:
-        worst = con.sql(f"SELECT {measure}('adult', 'loose')").fetchall()
+        worst = con.execute(f"SELECT {measure}('adult', 'loose')").fetchall()
     assert failures(test).fetchall() == worst
 
 
@@ -181,7 +181,7 @@ def test_an_empty_release_has_no_class(refused, test):
 
 def test_persist_docs_keeps_the_roles(refused):
     with duckdb.connect(refused.database, read_only=True) as con:
-        comments = con.sql(
+        comments = con.execute(
             "SELECT column_name, comment FROM duckdb_columns() WHERE table_name = 'documented'"
         ).fetchall()
     assert dict(comments) == {
@@ -205,7 +205,7 @@ def test_a_role_that_cannot_count_stops_the_model(refused, model, said):
     assert "executing the UDF" not in refused.message[model]
     with duckdb.connect(refused.database, read_only=True) as con:
         made = "SELECT table_name FROM duckdb_tables()"
-        assert (model,) not in con.sql(made).fetchall()
+        assert (model,) not in con.execute(made).fetchall()
 
 
 @pytest.mark.parametrize(

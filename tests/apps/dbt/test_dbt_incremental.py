@@ -46,10 +46,10 @@ def test_a_second_run_appends_new_persons(both, warehouse):
     entries = (
         "SELECT persons FROM anon_ledger WHERE release = 'adult_released' ORDER BY released_at"
     )
-    assert warehouse.sql(entries).fetchall() == [(288,), (195,)]
+    assert warehouse.execute(entries).fetchall() == [(288,), (195,)]
     released = "SELECT count(*), count(DISTINCT person_id) FROM adult"
-    assert warehouse.sql(released).fetchall() == [(483, 483)]
-    assert warehouse.sql("SELECT count(*) FROM adult_released").fetchall() == [(483,)]
+    assert warehouse.execute(released).fetchall() == [(483, 483)]
+    assert warehouse.execute("SELECT count(*) FROM adult_released").fetchall() == [(483,)]
 
 
 def test_the_tests_count_classes_of_the_whole_table(both, warehouse):
@@ -57,7 +57,7 @@ def test_the_tests_count_classes_of_the_whole_table(both, warehouse):
     assert (second.status["whole"], second.status["varied"]) == ("pass", "pass")
     counted = "SELECT count(*) AS n, count(DISTINCT occupation) AS l FROM adult_released"
     for test, few in (("small", "n < 14"), ("alike", "l < 6")):
-        ((classes,),) = warehouse.sql(
+        ((classes,),) = warehouse.execute(
             f"SELECT count(*) FROM ({counted} GROUP BY {QUASI}) WHERE {few}"
         ).fetchall()
         assert classes
@@ -79,5 +79,5 @@ def test_the_same_persons_again_are_refused(both, warehouse, model, said):
     _, second = both
     assert second.status[model] == "error"
     assert said in second.message[model]
-    assert warehouse.sql(f"SELECT count(*) FROM {model}").fetchall() == [(288,)]
-    assert warehouse.sql("SELECT count(*) FROM anon_ledger").fetchall() == [(3,)]
+    assert warehouse.execute(f"SELECT count(*) FROM {model}").fetchall() == [(288,)]
+    assert warehouse.execute("SELECT count(*) FROM anon_ledger").fetchall() == [(3,)]

@@ -38,7 +38,7 @@ def test_every_row_is_in_one_bin(table, column):
     assert len(found.bins) <= 24
     every = " + ".join(f"({each.condition})::INTEGER" for each in found.bins)
     inside = f"SELECT DISTINCT {every} FROM (SELECT * FROM raw WHERE {column} IS NOT NULL)"
-    assert table.sql(inside).fetchall() == [(1,)]
+    assert table.execute(inside).fetchall() == [(1,)]
     assert (found.bins[-1].label == "NULL") == (column in ("few", "gaps"))
 
 
@@ -65,7 +65,7 @@ def test_infinite_values_are_in_the_outer_bins(con):
     con.execute("CREATE TABLE raw AS SELECT i::DOUBLE AS x FROM range(100) AS r(i)")
     con.execute("INSERT INTO raw VALUES ('inf'), ('-inf'), ('nan')")
     conditions = [each.condition for each in bins(con, "raw", "x").bins]
-    counted = con.sql("SELECT " + ", ".join(f"count_if({c})" for c in conditions) + " FROM raw")
+    counted = con.execute("SELECT " + ", ".join(f"count_if({c})" for c in conditions) + " FROM raw")
     counts = counted.fetchall()[0]
     assert sum(counts) == 103
     assert counts[-1] - counts[0] == 1

@@ -77,11 +77,12 @@ def test_the_share_of_unique_rows_that_is_accepted(folder):
     assert run("release", raw, safe, *roles, "--unique-share", 0.25, "--manifest").exit_code == 0
 
     def drawn_with(*options):
-        result = run("report", raw, safe, "-o", folder / "few.html", "--overwrite", *options)
+        out = folder / "few.json"
+        result = run("report", raw, safe, "-o", out, "--format", "json", "--overwrite", *options)
         assert result.exit_code == 0, result.output
-        said = first_screen(page(folder, "few.html"))
-        assert "25% of the rows are unique on the columns kept unchanged" in said
-        return "✗ Do not release this as it is" in said
+        said = json.loads(out.read_text("utf-8"))["verdict"]
+        assert "25% of the rows are unique on the columns kept unchanged" in str(said)
+        return said["heading"] == "Do not release this as it is"
 
     assert not drawn_with()
     assert drawn_with("--unique-share", 0)
@@ -100,9 +101,10 @@ def test_the_manifest_of_another_file_is_refused(folder):
 def test_a_release_without_rows(folder):
     empty = folder / "none.parquet"
     duckdb.connect().execute(f"COPY (FROM '{folder / 'safe.parquet'}' LIMIT 0) TO '{empty}'")
-    result = run("report", folder / "people.parquet", empty, *ROLES, "-o", folder / "n.html")
+    call = ["report", folder / "people.parquet", empty, *ROLES, "-o", folder / "n.json"]
+    result = run(*call, "--format", "json")
     assert result.exit_code == 0, result.output
-    assert "“rows” fails: found 0, required 300" in first_screen(page(folder, "n.html"))
+    assert "“rows” fails: found 0, required 300" in (folder / "n.json").read_text("utf-8")
 
 
 def test_pages_that_cannot_be(folder):

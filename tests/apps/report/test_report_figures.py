@@ -110,13 +110,13 @@ def test_figures_are_those_of_the_functions(made, said):
             "largest_share": attacks["largest_share"],
             "largest_share_in_table": 1 / 4,
         }
-        ((largest,),) = con.sql(
+        ((largest,),) = con.execute(
             'SELECT max(n / (SELECT count(*) FROM safe AS s WHERE row(s.age, s."se<b>x", s.born) = '
             'label)) FROM (SELECT row(age, "se<b>x", born) AS label, count(*) AS n FROM safe '
             "GROUP BY label, illness)"
         ).fetchall()
         assert attacks["largest_share"] == largest
-        ages = con.sql("SELECT count(*) FROM raw WHERE age >= 25 AND age < 30").fetchall()[0][0]
+        ages = con.execute("SELECT count(*) FROM raw WHERE age >= 25 AND age < 30").fetchall()[0][0]
     text = page(made)
     assert f'<th scope="row">25</th><td class="number">{ages}</td>' in text
     for name in ("linked", "disclosed", "homogeneity", "skewness", "guessed"):

@@ -39,7 +39,7 @@ def test_constraints_and_attacks(folder):
             f"CREATE TABLE r AS FROM mondrian('raw', k := 20, {roles}, sensitive := 'illness', "
             "identifiers := ['name'], l := 2, t := 0.9, beta := 2)"
         )
-        (row,) = con.sql(
+        (row,) = con.execute(
             f"SELECT gcp('raw', 'r', {roles}), linked_share, disclosed_share "
             f"FROM attack_linking('raw', 'r', 'illness', {roles})"
         ).fetchall()

@@ -10,10 +10,12 @@ from typer.testing import CliRunner
 
 from anon_sql.apps import cli
 from anon_sql.errors import AnonError
+from tests.reused import lent
 
 
 def shell(text, *arguments):
-    return CliRunner().invoke(cli.app, ["shell", *map(str, arguments)], input=text)
+    with lent(functions=False):
+        return CliRunner().invoke(cli.app, ["shell", *map(str, arguments)], input=text)
 
 
 def test_statements_and_commands(tmp_path):
@@ -31,7 +33,7 @@ def test_statements_and_commands(tmp_path):
     assert "│     2 │" in result.stdout
     assert "│     3 │" in result.stdout
     with duckdb.connect(str(path)) as con:
-        assert con.sql("SELECT count(*) FROM t").fetchall() == [(90,)]
+        assert con.execute("SELECT count(*) FROM t").fetchall() == [(90,)]
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,21 @@
 
 import pytest
 
+import anon_sql
 from anon_sql.apps.shell.known_names import known
 from anon_sql.apps.shell.suggesting import suggest
 
 ROLES = ["qids", "sensitive", "identifiers", "keep"]
 
 
-@pytest.fixture
-def names(con):
+@pytest.fixture(scope="module")
+def names():
+    """What is known of a database that no test changes."""
+    with anon_sql.connect() as con:
+        yield named(con)
+
+
+def named(con):
     con.execute(
         'CREATE TABLE people (age INTEGER, "home town" VARCHAR, illness VARCHAR);'
         "INSERT INTO people VALUES (1, 'Bonn', 'secretive');"

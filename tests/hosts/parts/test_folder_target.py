@@ -35,7 +35,7 @@ def test_files_of_a_folder_are_one_file_cut(big, tmp_path, given):
         assert made.rows == 800
         assert sorted(path.name for path in tmp_path.iterdir()) == sorted([FOLDER, "one.parquet"])
         assert len(parquet_files.files_of(folder)) == 5
-        assert rows_of(folder) == duckdb.sql(f"FROM '{tmp_path}/one.parquet'").fetchall()
+        assert rows_of(folder) == duckdb.execute(f"FROM '{tmp_path}/one.parquet'").fetchall()
     with pytest.raises(AnonError, match=r"^release: into must be a new folder, got .*; overwrite="):
         anon_sql.release(big, "big", into=str(folder), **call)
 

@@ -40,7 +40,7 @@ def test_a_release_is_legal_and_has_every_row(big, method, asked, checked):
     assert made.regions > 3
     assert made.suppressed == 0
     listed = "".join(f", {name} := {value}" for name, value in checked.items())
-    failed = big.sql(
+    failed = big.execute(
         f"SELECT property FROM audit('big', 'release', k := 5, qids := {QIDS}, "
         f"sensitive := 'ill ness'{listed}) WHERE passed = false"
     ).fetchall()
@@ -54,16 +54,18 @@ def test_a_release_is_legal_and_has_every_row(big, method, asked, checked):
     released = big.table("release")
     assert (released.columns, released.types) == (wanted.columns, wanted.types)
     kept = 'SELECT "ill ness", score FROM {} ORDER BY ALL'
-    assert big.sql(kept.format("release")).fetchall() == big.sql(kept.format("big")).fetchall()
+    assert (
+        big.execute(kept.format("release")).fetchall() == big.execute(kept.format("big")).fetchall()
+    )
 
 
 def test_one_region_is_the_release_of_one_statement(big):
     anon_sql.release(big, "big", into="release", k=5, method="mondrian", regions=1, **CALL)
-    wanted = big.sql(
+    wanted = big.execute(
         f"FROM mondrian('big', k := 5, qids := {QIDS}, sensitive := 'ill ness', "
         "identifiers := ['id', 'person'], keep := ['*'])"
-    )
-    assert sorted(map(str, big.table("release").fetchall())) == sorted(map(str, wanted.fetchall()))
+    ).fetchall()
+    assert sorted(map(str, big.table("release").fetchall())) == sorted(map(str, wanted))
 
 
 def test_the_rows_depend_on_neither_order_nor_threads(big, tmp_path):
@@ -73,7 +75,7 @@ def test_the_rows_depend_on_neither_order_nor_threads(big, tmp_path):
     big.execute("SET threads = 1")
     anon_sql.release(big, "other", into=str(tmp_path / "o.parquet"), **given)
     big.execute("RESET threads")
-    again = big.sql(f"FROM '{tmp_path}/o.parquet'").fetchall()
+    again = big.execute(f"FROM '{tmp_path}/o.parquet'").fetchall()
     assert big.table("first").fetchall() == again
 
 
@@ -81,7 +83,7 @@ def test_persons_are_counted_as_in_one_statement(big):
     given = {**CALL, "identifiers": "id", "entity": "person"}
     anon_sql.release(big, "big", into="release", k=6, l=2, region_rows=150, **given)
     assert "person" not in big.table("release").columns
-    smallest = big.sql(
+    smallest = big.execute(
         "SELECT min(rows) FROM (SELECT count(*) AS rows FROM release "
         'GROUP BY age, "ci""ty.x", born)'
     ).fetchall()[0][0]
@@ -111,7 +113,8 @@ def test_every_type_arrives_as_it_was(con):
     for name in kept:
         values = f"SELECT {name}::VARCHAR FROM {{}} ORDER BY ALL"
         assert (
-            con.sql(values.format("release")).fetchall() == con.sql(values.format("big")).fetchall()
+            con.execute(values.format("release")).fetchall()
+            == con.execute(values.format("big")).fetchall()
         )
 
 
@@ -125,7 +128,7 @@ def test_columns_that_are_hard_to_cut(con, column, wanted):
     given = {"k": 5, "qids": ["a"], "keep": ["s"], "region_rows": 100}
     made = anon_sql.release(con, "big", into="release", **given)
     assert made.regions >= wanted
-    assert con.sql("SELECT k_anonymity('big', 'release', qids := ['a'])").fetchall()[0][0] >= 5
+    assert con.execute("SELECT k_anonymity('big', 'release', qids := ['a'])").fetchall()[0][0] >= 5
 
 
 @pytest.mark.parametrize(
@@ -170,9 +173,9 @@ def test_small_tables_take_one_statement(big, tmp_path):
 
 def test_a_table_that_does_not_fit_into_memory_takes_parts(big, monkeypatch):
     setting = "SELECT current_setting('memory_limit')"
-    before = big.sql(setting).fetchall()
+    before = big.execute(setting).fetchall()
     monkeypatch.setattr(memory, "_ROW", 2 * 10**6)
     given = {"k": 5, "method": "mondrian", "memory_limit": "1GB", **CALL}
     made = anon_sql.release(big, "big", into="release", **given)
     assert made.regions > 3
-    assert big.sql(setting).fetchall() == before
+    assert big.execute(setting).fetchall() == before

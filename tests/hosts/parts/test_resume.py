@@ -68,7 +68,7 @@ def test_resume_goes_on_from_the_regions_that_are_done(big, tmp_path, monkeypatc
         made = anon_sql.release(big, "big", **given, resume=True)
     assert len(calls) == made.regions - done
     assert list(tmp_path.iterdir()) == [target]
-    assert big.sql(f"FROM '{target}'").fetchall() == big.table("whole").fetchall()
+    assert big.execute(f"FROM '{target}'").fetchall() == big.table("whole").fetchall()
 
 
 def test_an_error_without_resume_leaves_nothing(big, tmp_path, monkeypatch):

@@ -1,14 +1,17 @@
 """Start Spark in this process, as small as it can be."""
 
 
-def session(warehouse, *, remote=False):
-    """Return a session, in which tasks may fail three times; remote: a client of Spark Connect."""
+def session(warehouse):
+    """Return a session, in which tasks may fail three times."""
     from pyspark.sql import SparkSession
 
     settings = {
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": "0",  # any that is free
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": warehouse,
         "spark.log.level": "OFF",
@@ -17,8 +20,7 @@ def session(warehouse, *, remote=False):
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
-    made = SparkSession.builder
-    made = made.remote("local[2]") if remote else made.master("local[2,4]")
+    made = SparkSession.builder.master("local[2,4]")
     for name, value in settings.items():
         made = made.config(name, value)
     return made.getOrCreate()

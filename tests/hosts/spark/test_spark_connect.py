@@ -10,14 +10,14 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPT = """
 import anon_sql.spark
+from pyspark.sql import SparkSession
 from tests.hosts.spark.conftest import ROLES, SELECT
-from tests.hosts.spark.session import session
 
-spark = session({warehouse!r}, remote=True)
+spark = SparkSession.builder.remote("sc://127.0.0.1:{port}").getOrCreate()
 people = spark.sql(SELECT)
-released = anon_sql.spark.mondrian(people, k=5, l=2, region_rows=150, **ROLES)
-released.write.parquet({warehouse!r} + "/released")
-stored = spark.read.parquet({warehouse!r} + "/released")
+released = anon_sql.spark.mondrian(people, k=5, l=2, region_rows=200, **ROLES)
+released.write.parquet({folder!r} + "/released")
+stored = spark.read.parquet({folder!r} + "/released")
 print(type(spark).__module__, anon_sql.spark.utility(people, stored, qids=ROLES["qids"]).collect())
 anon_sql.spark.register(spark)
 people.createOrReplaceTempView("people")
@@ -27,11 +27,18 @@ spark.stop()
 """
 
 
+def connected(spark):
+    """Return the port on which the session's process serves clients of Spark Connect from now on."""
+    services = spark._jvm.org.apache.spark.sql.connect.service
+    services.SparkConnectService.start(spark._jsc.sc())
+    return getattr(getattr(services, "SparkConnectService$"), "MODULE$").localPort()
+
+
 def test_a_client_of_spark_connect(spark, tmp_path):
     for package in ("grpc", "grpc_status", "zstandard"):
         pytest.importorskip(package, reason="needs pip install 'pyspark[connect]'")
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT.format(warehouse=str(tmp_path))],
+        [sys.executable, "-c", SCRIPT.format(port=connected(spark), folder=str(tmp_path))],
         capture_output=True,
         text=True,
         check=False,

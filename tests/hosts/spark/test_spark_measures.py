@@ -27,6 +27,15 @@ def test_measures_are_those_of_sql(con, people, options):
         anon_sql.spark.gcp(released, people, qids=QIDS)
 
 
+def test_typed_labels_of_types_without_null(spark):
+    released = spark.sql(
+        "SELECT named_struct('min', 0L, 'max', 3L) AS id, array('a', 'b') AS city FROM range(4)"
+    )
+    raw = spark.sql("SELECT id, if(id < 2, 'a', 'b') AS city FROM range(4)")
+    assert anon_sql.spark.gcp(raw, released, qids=["id", "city"]) == 1
+    assert anon_sql.spark.k_anonymity(raw, released, qids=["id", "city"]) == 4
+
+
 def test_methods_are_table_functions(con, spark, people):
     anon_sql.spark.register(spark)
     people.createOrReplaceTempView("people")

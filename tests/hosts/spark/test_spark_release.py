@@ -27,12 +27,12 @@ def audited(con, raw, released, k, **options):
 
 
 def test_the_same_for_any_partitions_and_order(con, people):
-    released = anon_sql.spark.anonymize(people, k=5, region_rows=150, **ROLES)
+    released = anon_sql.spark.anonymize(people, k=5, region_rows=200, **ROLES)
     assert released.columns == ["age", "city", "born", "illness", "score"]
     audited(con, people, released, 5)
     wanted = rows(released)
-    for given in (people.repartition(7, "score"), people.orderBy("illness").repartition(200)):
-        again = anon_sql.spark.anonymize(given, k=5, region_rows=150, **ROLES)
+    for given in (people.repartition(7, "score"), people.orderBy("illness").repartition(5)):
+        again = anon_sql.spark.anonymize(given, k=5, region_rows=200, **ROLES)
         assert rows(again) == wanted
 
 
@@ -47,7 +47,7 @@ def test_the_same_for_any_partitions_and_order(con, people):
     ],
 )
 def test_methods_and_constraints(con, people, name, options):
-    released = getattr(anon_sql.spark, name)(people, k=5, region_rows=150, **ROLES, **options)
+    released = getattr(anon_sql.spark, name)(people, k=5, region_rows=200, **ROLES, **options)
     asked = {key: options[key] for key in ("l", "t") if key in options}
     audited(con, people, released, 5, **asked)
 
@@ -56,7 +56,7 @@ def test_persons_with_rows_in_several_regions(con, people):
     person = "nullif(person_id % 200, 7) AS person_id"  # NULL is a person
     visits = people.selectExpr(person, *people.columns[1:])
     roles = {**ROLES, "identifiers": None, "entity": "person_id", "l": 2}
-    released = anon_sql.spark.mondrian(visits, k=4, region_rows=150, **roles)
+    released = anon_sql.spark.mondrian(visits, k=4, region_rows=200, **roles)
     assert "person_id" not in released.columns
     audited(con, visits, released, 4, entity="person_id", l=2)
 
@@ -82,7 +82,7 @@ def test_nulls_alone(spark):
 
 
 def test_a_failed_task_is_tried_again(people, tmp_path):
-    wanted = rows(anon_sql.spark.mondrian(people, k=5, region_rows=150, **ROLES))
+    wanted = rows(anon_sql.spark.mondrian(people, k=5, region_rows=200, **ROLES))
     armed, failed = tmp_path / "armed", tmp_path / "failed"
 
     def fails_once(batches):
@@ -92,7 +92,7 @@ def test_a_failed_task_is_tried_again(people, tmp_path):
         yield from batches
 
     source = people.mapInArrow(fails_once, people.schema)
-    released = anon_sql.spark.mondrian(source, k=5, region_rows=150, **ROLES)
+    released = anon_sql.spark.mondrian(source, k=5, region_rows=200, **ROLES)
     armed.touch()
     assert rows(released) == wanted
     assert failed.exists()
@@ -106,7 +106,7 @@ def test_a_source_that_changes_is_refused(people, tmp_path):
             yield batch.slice(1) if changed.exists() else batch
 
     source = people.coalesce(1).mapInArrow(differs, people.schema)
-    released = anon_sql.spark.mondrian(source, k=5, region_rows=150, **ROLES)
+    released = anon_sql.spark.mondrian(source, k=5, region_rows=200, **ROLES)
     changed.touch()
     with pytest.raises(Exception, match="must have the same rows each time"):
         released.collect()

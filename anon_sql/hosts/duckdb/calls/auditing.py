@@ -1,51 +1,115 @@
-"""``audit`` as SQL calls it: both relations as lists in, a row a property out."""
+"""``audit`` as SQL calls it: the rows of both relations in, a row a property out."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from anon_sql.audit.asked import NAME, asked
+from anon_sql.audit.asked import NAME, Asked, asked
 from anon_sql.audit.audit import audit
-from anon_sql.audit.compared import Raw, Released
+from anon_sql.audit.hashed import Marks
 from anon_sql.audit.properties import ROW
+from anon_sql.audit.reading import RawRows, ReleasedRows
 from anon_sql.audit.telling_columns import Look
-from anon_sql.core.arrow import first, whole
+from anon_sql.core.arrow import first, integers, plain, whole
 from anon_sql.core.hierarchy.rows import rows_of
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb import intake, memory
 from anon_sql.hosts.duckdb.calls.binding import HELPER
 from anon_sql.hosts.duckdb.calls.column_lists import columns_of, listed
 from anon_sql.hosts.duckdb.calls.taking import given_paths, named
 from anon_sql.hosts.duckdb.measuring import require_bound, roles_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 
-_QUASI, _MARK = HELPER + "quasi_", HELPER + "mark_"
-_LABEL, _MARKS, _SIZE = HELPER + "label_", HELPER + "marks_", HELPER + "size"
+_QUASI, _MARK, _ZERO = HELPER + "quasi_", HELPER + "mark_", HELPER + "zero"
 _ROWS = pa.list_(ROW)
 
 
-@udf("__anon_audit", sql_type(_ROWS))
-def audited(call: Any, raw_lists: Any, class_lists: Any) -> pa.Array:
-    """Return the rows of an audit, or raise AnonError; the arguments are of ``__anon_audited``."""
-    told = {field.name: whole(call).field(at) for at, field in enumerate(whole(call).type)}
+@dataclass
+class _Reading(intake.Held):
+    """An audit whose relations are being read; most: rows of each that fit into memory."""
+
+    asked: Asked
+    most: int
+    raw: RawRows = field(default_factory=RawRows)
+    released: ReleasedRows = field(default_factory=ReleasedRows)
+
+
+@udf("__anon_audit_begin", "BIGINT", volatile=True, owned=True)
+def begin(database: str, calls: Any, connections: Any, statements: Any) -> pa.Array:
+    """Return the number under which an audit holds what it reads, or raise AnonError; connections,
+    statements: DuckDB's connection and query ids."""
+    told = _fields(calls)
     scope, shown = first(told["call"]), first(told["released_types"])
     types = {n: kind for n, kind in first(told["types"]).items() if not n.startswith(HELPER)}
-    held, classes = columns_of(raw_lists), columns_of(class_lists)
-    distinct = columns_of(told["distinct_values"])
     roles = roles_of(NAME, types, scope, first(told["seen"]), first(told["released"]))
     # k = 7 on a table with a column k is a BOOLEAN, which is refused
     size = pa.types.is_boolean(told["k"].type) or first(told["k"])
     given = asked(roles, types, shown, {**first(told["options"]), "k": size})
-    require_bound(NAME, roles.sensitive, list(distinct))
+    statement = intake.Statement(database, first(connections), first(statements))
+    most = memory.audited_rows(len(given.types), len(given.shared) + len(given.added))
+    return pa.array([intake.hold(_Reading(statement, given, most))], pa.int64())
+
+
+@udf("__anon_audit_take", "BOOLEAN", volatile=True)
+def take(numbers: Any, released: Any, rows: Any) -> pa.Array:
+    """Hold rows, structs of one relation; return false for each.
+
+    Raises AnonError for more rows than fit into memory, and holds none any longer.
+    """
+    if len(rows):
+        reading: _Reading = intake.held(first(numbers))
+        side = reading.released if first(released) else reading.raw
+        _add(side, whole(rows))
+        if side.rows > reading.most:
+            reading.raw, reading.released = RawRows(), ReleasedRows()
+            raise AnonError(
+                NAME,
+                "the rows must fit into memory",
+                f"more than {reading.most:,} of one table",
+                "run it where more memory is free",
+            )
+    return pa.array(np.zeros(len(rows), np.bool_))
+
+
+def _add(side: RawRows | ReleasedRows, rows: pa.StructArray) -> None:
+    names = [field.name for field in rows.type]
+    columns = dict(zip(names, map(plain, rows.flatten()), strict=True))
+    values = {n: v for n, v in named(columns, _QUASI).items() if n != _ZERO}
+    hashes = {name: _hashes(column) for name, column in named(columns, _MARK).items()}
+    own = {name: hashes.pop(_QUASI + name) for name in values}
+    side.rows += len(rows)
+    side.add(values, own, {n: v for n, v in hashes.items() if not n.startswith(HELPER)})
+
+
+def _hashes(column: pa.Array) -> Marks:
+    """Return a copy, since others of the rows would be held with it."""
+    marks: Marks = np.array(integers(column), dtype=np.uint64)
+    return marks
+
+
+@udf("__anon_audit", sql_type(_ROWS), volatile=True)
+def audited(numbers: Any, wholes: Any, raw_row: Any, released_row: Any) -> pa.Array:
+    """Return the rows of an audit, or raise AnonError; the arguments are of ``__anon_audited``."""
+    reading: _Reading = intake.claim(first(numbers))
+    _add(reading.raw, pa.array([], raw_row.type))  # where there are no rows
+    _add(reading.released, pa.array([], released_row.type))
+    given, told = reading.asked, _fields(wholes)
+    distinct = columns_of(told["distinct_values"])
+    require_bound(NAME, list(given.values), list(distinct))
     paths, zone = given_paths(told["paths"]), first(told["time_zone"])
+    looks = {name: Look(**look) for name, look in first(told["looks"]).items()}
     return listed(
         audit(
             given,
-            Raw(named(held, _QUASI), named(held, _MARK), first(told["ascends"]), distinct),
-            Released(
-                named(classes, _LABEL),
-                classes[_SIZE],
-                {name: marks.flatten() for name, marks in named(classes, _MARKS).items()},
-                {name: Look(**look) for name, look in first(told["looks"]).items()},
-            ),
+            reading.raw.raw(first(told["ascends"]), distinct),
+            reading.released.released(looks),
             rows_of(paths, {**given.types, **given.values}, zone),
         )
     )
+
+
+def _fields(structs: Any) -> dict[str, Any]:
+    held = whole(structs)
+    return {column.name: held.field(at) for at, column in enumerate(held.type)}

@@ -124,7 +124,7 @@ def taken_rows(number: int, taken: Any) -> tuple[Request, Source | None]:
     number: of the intake; taken: the list of arrival numbers that gives the order of the rows.
     """
     interrupt.begin()
-    rows = intake.claim(number)
+    rows: intake.Intake = intake.claim(number)
     request = rows.request
     held = taken.combine_chunks() if isinstance(taken, pa.ChunkedArray) else taken
     if not held.is_valid()[0].as_py():

@@ -1,0 +1,200 @@
+"""Hold the rows of an audit while they are read: little of each, since there are many.
+
+Of the quasi-identifiers of a raw row and of the labels of a released one only a number is held:
+which of the different values it is. They are told apart by 64-bit hashes.
+"""
+
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.audit.compared import Raw, Released
+from anon_sql.audit.hashed import Hashed, Marks
+from anon_sql.core.labels.coverage import Ints
+
+Columns = Mapping[str, pa.Array]
+Hashes = Mapping[str, Marks]
+FEW = 1 << 16  # different hashes up to which the rows of a column are held as numbers of them
+
+
+class _Numbers:
+    """A number of each row, as the rows come."""
+
+    def __init__(self) -> None:
+        self._held: npt.NDArray[Any] = np.empty(0, np.uint8)
+        self._rows = 0
+
+    def add(self, numbers: npt.NDArray[Any]) -> None:
+        """Hold the numbers of more rows, in a type that is wide enough for all."""
+        self._held = self._held.astype(
+            np.promote_types(self._held.dtype, numbers.dtype), copy=False
+        )
+        end = self._rows + len(numbers)
+        if end > len(self._held):  # in place, and little more than is needed
+            self._held.resize(end + end // 8, refcheck=False)
+        self._held[self._rows : end] = numbers
+        self._rows = end
+
+    def decode(self, known: Marks) -> None:
+        """Replace each number by what it stands for."""
+        self._held = known[self.whole()]
+
+    def whole(self) -> npt.NDArray[Any]:
+        """Return the numbers of all rows."""
+        self._held.resize(self._rows, refcheck=False)
+        return self._held
+
+
+class _Known:
+    """Different hashes, numbered as they come, and how often each came."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._known, self._often = np.empty(0, np.uint64), np.empty(0, np.int64)
+        self._slots = np.empty(0, np.int32)
+
+    def add(self, marks: Marks) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
+        """Return the number of each hash, as narrow as it can be, and the positions of new ones."""
+        from anon_sql.kernels.hash.numbering import number_more
+
+        if self.count + len(marks) > len(self._known):
+            self._grow(2 * (self.count + len(marks)))
+        numbers, new = number_more(marks, self._known, self._often, self._slots, self.count)
+        self.count += len(new)
+        return numbers.astype(np.min_scalar_type(self.count)), new
+
+    def _grow(self, size: int) -> None:
+        """Make room for so many hashes."""
+        from anon_sql.kernels.hash.numbering import number_more
+
+        known, often = self.marks, self.often
+        self._known, self._often = np.empty(size, np.uint64), np.empty(size, np.int64)
+        self._slots = np.full(1 << (2 * size).bit_length(), -1, np.int32)
+        number_more(known, self._known, self._often, self._slots, 0)
+        self._often[: self.count] = often
+
+    @property
+    def marks(self) -> Marks:
+        return self._known[: self.count].copy()
+
+    @property
+    def often(self) -> Ints:
+        return self._often[: self.count].copy()
+
+
+class _Numbered:
+    """The different values of a column, or of several together, and which of them each row has."""
+
+    def __init__(self) -> None:
+        self.rows = _Numbers()
+        self.known = _Known()
+        self._values: list[pa.RecordBatch] = []
+
+    def add(self, marks: Marks, values: pa.RecordBatch) -> None:
+        """Hold more rows; marks: a hash of each."""
+        numbers, new = self.known.add(marks)
+        self.rows.add(numbers)
+        if len(new) or not self._values:
+            self._values.append(values.take(pa.array(new)))
+
+    def values(self) -> dict[str, pa.Array]:
+        """Return the different values by column, in the order of their numbers."""
+        found, self._values = pa.Table.from_batches(self._values), []
+        return {name: found[name].combine_chunks() for name in found.column_names}
+
+
+class _Marked:
+    """The hashes of a column, as the rows come."""
+
+    def __init__(self) -> None:
+        self._rows = _Numbers()
+        self._known: _Known | None = _Known()
+
+    def add(self, marks: Marks) -> None:
+        """Hold more rows."""
+        if self._known is None:
+            self._rows.add(marks)
+            return
+        self._rows.add(self._known.add(marks)[0])
+        if self._known.count > FEW:
+            self._rows.decode(self._known.marks)
+            self._known = None
+
+    def hashed(self) -> Hashed:
+        """Return all rows and hold them no longer."""
+        return Hashed(self._rows.whole(), None if self._known is None else self._known.marks)
+
+
+class RawRows:
+    """The raw rows of an audit, as they come."""
+
+    def __init__(self) -> None:
+        self.rows = 0  # whoever adds some counts them
+        self._values: dict[str, _Numbered] = {}
+        self._marks: dict[str, _Marked] = {}
+        self._lock = Lock()
+
+    def add(self, values: Columns, hashes: Hashes, marks: Hashes) -> None:
+        """Hold more rows. values, hashes: of each quasi-identifier; marks: hashes of each other
+        column."""
+        with self._lock:
+            for name, column in values.items():
+                batch = pa.record_batch([column], [name])
+                self._values.setdefault(name, _Numbered()).add(hashes[name], batch)
+            _hold(self._marks, marks)
+
+    def raw(self, ascending: Mapping[str, bool], distinct: Mapping[str, pa.StructArray]) -> Raw:
+        """Return the rows, which are held no longer; ascending, distinct: as in ``Raw``."""
+        found, self._values = self._values, {}
+        return Raw(
+            {name: each.values()[name] for name, each in found.items()},
+            {name: each.known.often for name, each in found.items()},
+            {name: each.rows.whole() for name, each in found.items()},
+            {name: each.hashed() for name, each in self._marks.items()},
+            ascending,
+            distinct,
+        )
+
+
+class ReleasedRows:
+    """The released rows of an audit, as they come."""
+
+    def __init__(self) -> None:
+        self.rows = 0  # whoever adds some counts them
+        self._classes = _Numbered()
+        self._marks: dict[str, _Marked] = {}
+        self._lock = Lock()
+
+    def add(self, labels: Columns, hashes: Hashes, marks: Hashes) -> None:
+        """Hold more rows. labels, hashes: of each quasi-identifier; marks: hashes of each other
+        column."""
+        from anon_sql.kernels.hash.hashing import mix
+
+        if not labels:  # which is refused once all is read
+            return
+        whole = np.zeros(len(next(iter(labels.values()))), np.uint64)
+        for name in labels:
+            whole = mix(whole, hashes[name].view(np.int64))
+        with self._lock:
+            self._classes.add(whole, pa.record_batch(list(labels.values()), list(labels)))
+            _hold(self._marks, marks)
+
+    def released(self, looks: Mapping[str, Any]) -> Released:
+        """Return the classes and rows, which are held no longer; looks: as in ``Released``."""
+        from anon_sql.kernels.hash.grouping import group
+
+        classes, self._classes = self._classes, _Numbered()
+        sizes = classes.known.often
+        order, _ = group(classes.rows.whole().astype(np.int32), len(sizes))
+        names = list(self._marks)
+        marks = {name: self._marks.pop(name).hashed().taken(order) for name in names}
+        return Released(classes.values(), sizes, marks, looks)
+
+
+def _hold(held: dict[str, _Marked], marks: Hashes) -> None:
+    for name, column in marks.items():
+        held.setdefault(name, _Marked()).add(column)
