@@ -2,7 +2,7 @@
 
 
 def session(warehouse):
-    """Return a session, in which tasks may fail three times."""
+    """Return a session, in which a task may fail once."""
     from pyspark.sql import SparkSession
 
     settings = {
@@ -20,7 +20,7 @@ def session(warehouse):
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
-    made = SparkSession.builder.master("local[2,4]")
+    made = SparkSession.builder.master("local[2,2]")
     for name, value in settings.items():
         made = made.config(name, value)
     return made.getOrCreate()
