@@ -133,15 +133,16 @@ class RawRows:
     """The raw rows of an audit, as they come."""
 
     def __init__(self) -> None:
-        self.rows = 0  # whoever adds some counts them
+        self.rows = 0
         self._values: dict[str, _Numbered] = {}
         self._marks: dict[str, _Marked] = {}
         self._lock = Lock()
 
-    def add(self, values: Columns, hashes: Hashes, marks: Hashes) -> None:
+    def add(self, rows: int, values: Columns, hashes: Hashes, marks: Hashes) -> None:
         """Hold more rows. values, hashes: of each quasi-identifier; marks: hashes of each other
         column."""
         with self._lock:
+            self.rows += rows
             for name, column in values.items():
                 batch = pa.record_batch([column], [name])
                 self._values.setdefault(name, _Numbered()).add(hashes[name], batch)
@@ -164,22 +165,23 @@ class ReleasedRows:
     """The released rows of an audit, as they come."""
 
     def __init__(self) -> None:
-        self.rows = 0  # whoever adds some counts them
+        self.rows = 0
         self._classes = _Numbered()
         self._marks: dict[str, _Marked] = {}
         self._lock = Lock()
 
-    def add(self, labels: Columns, hashes: Hashes, marks: Hashes) -> None:
+    def add(self, rows: int, labels: Columns, hashes: Hashes, marks: Hashes) -> None:
         """Hold more rows. labels, hashes: of each quasi-identifier; marks: hashes of each other
         column."""
         from anon_sql.kernels.hash.hashing import mix
 
-        if not labels:  # which is refused once all is read
-            return
-        whole = np.zeros(len(next(iter(labels.values()))), np.uint64)
+        whole = np.zeros(rows, np.uint64)
         for name in labels:
             whole = mix(whole, hashes[name].view(np.int64))
         with self._lock:
+            self.rows += rows
+            if not labels:  # which is refused once all is read
+                return
             self._classes.add(whole, pa.record_batch(list(labels.values()), list(labels)))
             _hold(self._marks, marks)
 

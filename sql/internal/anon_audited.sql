@@ -90,7 +90,8 @@ __anon_begun AS MATERIALIZED (
 ),
 __anon_raw_read AS NOT MATERIALIZED (
     SELECT system.main.any_value(__anon_row) FILTER (
-        __anon_audit_take(__anon_reading, false, __anon_row)) AS __anon_raw_row
+        __anon_audit_take(__anon_reading, false, __anon_row)) AS __anon_raw_row,
+        system.main.count(*) AS __anon_raw_rows
     FROM
         (SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_row
          FROM (
@@ -102,7 +103,8 @@ __anon_raw_read AS NOT MATERIALIZED (
 ),
 __anon_released_read AS NOT MATERIALIZED (
     SELECT system.main.any_value(__anon_row) FILTER (
-        __anon_audit_take(__anon_reading, true, __anon_row)) AS __anon_released_row
+        __anon_audit_take(__anon_reading, true, __anon_row)) AS __anon_released_row,
+        system.main.count(*) AS __anon_released_rows
     FROM
         (SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_row
          FROM (
@@ -124,6 +126,8 @@ __anon_whole_of AS (
         __anon_valued, __anon_ascending, __anon_looked_at, __anon_path_rows(__anon_hierarchy)
 )
 SELECT system.main.unnest(
-    __anon_audit(__anon_reading, __anon_whole, __anon_raw_row, __anon_released_row),
+    __anon_audit(
+        __anon_reading, __anon_whole, __anon_raw_row, __anon_released_row,
+        __anon_raw_rows, __anon_released_rows),
     recursive := true)
 FROM __anon_begun, __anon_whole_of, __anon_raw_read, __anon_released_read;

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from anon_sql.audit.reading import RawRows, ReleasedRows
 from anon_sql.core.workers import Workers
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb import intake, memory
@@ -158,6 +159,24 @@ def test_an_audit_of_more_rows_than_fit_into_memory(con, monkeypatch):
     assert fails(con, one) == (
         "audit: the rows must fit into memory, got more than 4,999 of one table; "
         "run it where more memory is free"
+    )
+
+
+@pytest.mark.parametrize("side", [RawRows, ReleasedRows])
+def test_an_audit_of_rows_that_were_not_all_read(con, monkeypatch, side):
+    con.execute(
+        "CREATE TABLE t AS SELECT i % 7 AS n FROM range(5000) r(i); "
+        "CREATE TABLE r AS SELECT '[0, 6]' AS n FROM t"
+    )
+    add = side.add
+
+    def first_only(self, rows, *given):
+        if not self.rows:
+            add(self, rows, *given)
+
+    monkeypatch.setattr(side, "add", first_only)
+    assert fails(con, "FROM audit('t', 'r', 5, qids := ['n'])") == (
+        "audit: every row must be read once, got 2048 read of 5000; please report this"
     )
 
 

@@ -79,8 +79,7 @@ def _add(side: RawRows | ReleasedRows, rows: pa.StructArray) -> None:
     values = {n: v for n, v in named(columns, _QUASI).items() if n != _ZERO}
     hashes = {name: _hashes(column) for name, column in named(columns, _MARK).items()}
     own = {name: hashes.pop(_QUASI + name) for name in values}
-    side.rows += len(rows)
-    side.add(values, own, {n: v for n, v in hashes.items() if not n.startswith(HELPER)})
+    side.add(len(rows), values, own, {n: v for n, v in hashes.items() if not n.startswith(HELPER)})
 
 
 def _hashes(column: pa.Array) -> Marks:
@@ -90,9 +89,19 @@ def _hashes(column: pa.Array) -> Marks:
 
 
 @udf("__anon_audit", sql_type(_ROWS), volatile=True)
-def audited(numbers: Any, wholes: Any, raw_row: Any, released_row: Any) -> pa.Array:
+def audited(
+    numbers: Any, wholes: Any, raw_row: Any, released_row: Any, raw_rows: Any, released_rows: Any
+) -> pa.Array:
     """Return the rows of an audit, or raise AnonError; the arguments are of ``__anon_audited``."""
     reading: _Reading = intake.claim(first(numbers))
+    for side, rows in ((reading.raw, first(raw_rows)), (reading.released, first(released_rows))):
+        if side.rows != rows:
+            raise AnonError(
+                NAME,
+                "every row must be read once",
+                f"{side.rows} read of {rows}",
+                "please report this",
+            )
     _add(reading.raw, pa.array([], raw_row.type))  # where there are no rows
     _add(reading.released, pa.array([], released_row.type))
     given, told = reading.asked, _fields(wholes)
