@@ -55,7 +55,7 @@
 --   or counts).
 -- Errors: no quasi-identifier, one or a sensitive column that the release lacks, columns of other
 --   types than a release has, raw and release swapped, an l, t, beta or delta without a sensitive
---   column; with previous, those of composition.
+--   column, more rows than fit into memory; with previous, those of composition.
 -- Example: SELECT * FROM audit('people', 'release', 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO audit(
     raw, released, k := NULL, l := NULL, t := NULL, qids := NULL, sensitive := NULL,
