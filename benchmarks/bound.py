@@ -16,7 +16,6 @@ with l = 2 of a value that 6 % of the rows have, drawn at random or only of pers
 
 import argparse
 import time
-from collections.abc import Callable
 from functools import cache, partial
 from itertools import combinations
 from pathlib import Path
@@ -27,6 +26,7 @@ import pyarrow as pa
 from partition_bound import (
     Floats,
     Groups,
+    Lowered,
     best_groups,
     chosen_partition,
     duals,
@@ -96,7 +96,7 @@ def line(
     x, classes = scaled(raw.values()), releases["best"][1]
     if rare == "NULL":
         start, groups = nearest(x, k), start_groups(x, k, classes)
-        lowered: Callable[..., tuple[Floats, Groups]] = partial(made_feasible, x, k)
+        lowered: Lowered = partial(made_feasible, x, k)
     else:
         start, groups = nearest_with_rare(x, has, k), start_with_rare(x, has, k, classes)
         lowered = partial(made_feasible_with_rare, x, has, k)
@@ -139,7 +139,7 @@ def check() -> None:
 def require_bound(
     start: Floats,
     groups: Groups,
-    lowered: Callable[..., tuple[Floats, Groups]],
+    lowered: Lowered,
     every: Groups,
     possible: float,
 ) -> None:

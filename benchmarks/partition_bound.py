@@ -34,6 +34,18 @@ SEVERAL = 8  # groups that a search returns
 
 
 @njit(cache=True)
+def beyond(x, row, box):
+    """Return how much wider box[0:2] becomes with a row, infinite where box[2:4] excludes it."""
+    more = 0.0
+    for j in range(x.shape[1]):
+        value = x[row, j]
+        if value < box[2, j] or value > box[3, j]:
+            return np.inf
+        more += max(0.0, box[0, j] - value, value - box[1, j])
+    return more
+
+
+@njit(cache=True)
 def relaxed(x, u, k, box, least, chosen):
     """Return the value of the best group in ``box`` if its width were that of the widest row alone.
 
@@ -41,20 +53,13 @@ def relaxed(x, u, k, box, least, chosen):
     in box[2:4] and cover box[0:2]. The later rows go into ``chosen``, their number is returned too.
     At most ``least`` is returned where no group exceeds ``least``.
     """
-    n, d = x.shape
     inner, most = (box[1] - box[0]).sum(), -np.inf
     held, wide = np.empty(k - 1, np.int64), np.empty(k - 1)
     count, total, limit = 0, u[0], np.inf
-    for row in range(1, n):  # by descending u
+    for row in range(1, len(x)):  # by descending u
         if total + (k - 1 - count) * u[row] - k * inner <= max(least, most):
             break
-        more = 0.0
-        for j in range(d):
-            value = x[row, j]
-            if value < box[2, j] or value > box[3, j]:
-                more = np.inf
-                break
-            more += max(0.0, box[0, j] - value, value - box[1, j])
+        more = beyond(x, row, box)
         if more >= limit:
             continue
         held[count], wide[count] = row, more

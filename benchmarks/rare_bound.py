@@ -20,6 +20,7 @@ from partition_bound import (
     Floats,
     Groups,
     best_group,
+    beyond,
     listed,
     loss,
     nearest,
@@ -35,18 +36,12 @@ def relaxed(x, u, k, box, least, chosen):
 
     The value is sum of u - |g| w. Others as in ``partition_bound.relaxed``; u descends from row 1.
     """
-    n, d = x.shape
+    n = len(x)
     inner = (box[1] - box[0]).sum()
     rows, more = np.empty(n, np.int64), np.empty(n)
     count, total = 0, u[0] - inner
     for row in range(1, n):
-        extra = 0.0
-        for j in range(d):
-            value = x[row, j]
-            if value < box[2, j] or value > box[3, j]:
-                extra = np.inf
-                break
-            extra += max(0.0, box[0, j] - value, value - box[1, j])
+        extra = beyond(x, row, box)
         if extra < np.inf:
             rows[count], more[count] = row, extra
             count, total = count + 1, total + max(0.0, u[row] - inner - extra)

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 class Raw:
     """n rows. values: of each quasi-identifier, its u different values; often: int64[u], how many
     rows have each; places: whole numbers [n], which one each row has. marks: of every other column.
-    ascending: whether a column ascends as it is
-    scanned. distinct: of each sensitive column structs of key (see ``Held``), mark and value; empty
-    where no order of its values is asked for."""
+    ascending: whether a column ascends as it is scanned. distinct: of each sensitive column structs
+    of key (see ``Held``), mark and value; empty where no order of its values is asked for."""
 
     values: Mapping[str, pa.Array]
     often: Mapping[str, Ints]

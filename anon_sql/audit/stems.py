@@ -5,16 +5,12 @@ rows of a slot are those with its kept values, told by a 64-bit hash, and those 
 the ones that its label covers.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.audit.compared import Raw
-from anon_sql.audit.hashed import Rows
-from anon_sql.audit.ranks import codes_of, narrowest
-from anon_sql.core.labels.coverage import Coverage, Ints
+from anon_sql.core.labels.coverage import Ints, Places
 
 Labels = tuple[Ints, ...]
 LISTED = 50_000_000  # pairs that are kept for the matching
@@ -77,17 +73,16 @@ def slots(
     return Slots(classes[at], capacity, first, last, rows, np.flatnonzero(new_hash[at]), order)
 
 
-def stems(
-    found: Slots, raw: Raw, rows: Rows, columns: Mapping[str, Coverage], labels: Labels
-) -> Stems:
-    """rows: those that the slots are of; columns, labels: what ``ranked`` and ``labels_of``
-    return."""
+def stems(found: Slots, codes: Places, labels: Labels, column: int) -> Stems:
+    """Return the raw rows of each slot that its label covers.
+
+    codes: int32[n, d] of the rows that the slots are of; labels: of ``labels_of``; column: the one
+    in which labels cover the fewest rows.
+    """
     from anon_sql.kernels.legal.label_cover import LARGE, covered
 
-    codes, order, column = codes_of(raw, rows, columns), found.rows.copy(), 0
+    order = found.rows.copy()
     large = found.group[(found.last - found.first)[found.group] > LARGE]
-    if len(large):
-        column = narrowest(raw, columns)
     for first, last in zip(found.first[large], found.last[large], strict=True):
         part = order[first:last]
         order[first:last] = part[np.argsort(codes[part, column])]

@@ -15,7 +15,7 @@ from anon_sql.audit.compared import Compared
 from anon_sql.audit.hashed import Marks, Rows
 from anon_sql.audit.ranks import ranked
 from anon_sql.audit.stems import Slots, Stems, slots, stems, unmatched
-from anon_sql.core.labels.coverage import Ints, labels_of
+from anon_sql.core.labels.coverage import Ints, codes_of, labels_of, narrowest
 
 PAIRS = 2_000_000_000  # of a raw row and a class with the same kept values
 ROWS = 1_000_000  # of a part, unless more have one hash
@@ -48,14 +48,16 @@ def truth(given: Compared) -> Truth:
     told, pairs = Truth(), 0
     if given.asked.entity is not None and not persons.shows(given):
         told.holders, told.whose = [], np.empty(given.shown, np.uint64)
-    columns = {name: ranked(column) for name, column in given.columns.items()}
-    labels = labels_of(list(columns.values()))
+    columns = [ranked(column) for column in given.columns.values()]
+    labels = labels_of(columns)
+    column = narrowest(columns, [given.raw.often[name] for name in given.columns])
     for raw, released in _parts(given):
         part = _Part(given, raw, released)
         told.more, pairs = told.more + part.slots.more, pairs + part.slots.pairs
         told.many = pairs > PAIRS
         if not told.many:
-            known = stems(part.slots, given.raw, part.raw, columns, labels)
+            places = [given.raw.places[name][raw] for name in given.columns]
+            known = stems(part.slots, codes_of(columns, places), labels, column)
             _add(told, part.slots, known)
             _add_persons(told, given, part, known)
     if told.many:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from anon_sql.core.hierarchy.hierarchical import Hierarchical
 from anon_sql.core.labels.read import Bools, Said
 
 Ints = npt.NDArray[np.int64]
+Places = npt.NDArray[Any]  # whole numbers
 LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max  # LEAST is the code of NULL
 BLOCK = 4096
 
@@ -53,22 +55,33 @@ class Coverage:
         return star
 
 
-def codes_of(columns: Sequence[Coverage]) -> Ints:
-    """int64[n, d]: the codes of all columns, row by row."""
-    codes = np.empty((len(columns[0].codes), len(columns)), dtype=np.int64)
-    for first in range(0, len(codes), BLOCK):  # rows that stay in the cache
-        rows = slice(first, first + BLOCK)
+def codes_of(columns: Sequence[Coverage], places: Sequence[Places] | None = None) -> Places:
+    """Return the codes of all columns, row by row: [n, d], of the type of the codes.
+
+    places: of each column which of its values each row has; None: the values are of the rows.
+    """
+    rows = len(columns[0].codes if places is None else places[0])
+    codes = np.empty((rows, len(columns)), dtype=columns[0].codes.dtype)
+    for first in range(0, rows, BLOCK):  # rows that stay in the cache
+        some = slice(first, first + BLOCK)
         for at, column in enumerate(columns):
-            codes[rows, at] = column.codes[rows]
+            codes[some, at] = column.codes[some if places is None else places[at][some]]
     return codes
 
 
-def narrowest(columns: Sequence[Coverage]) -> int:
-    """The column in which labels cover the fewest rows."""
+def narrowest(columns: Sequence[Coverage], often: Sequence[Ints] | None = None) -> int:
+    """Return the column in which labels cover the fewest rows.
+
+    often: of each column how many rows have each of its values; None: the values are of the rows.
+    """
     covered = []
-    for column in columns:
+    for at, column in enumerate(columns):
+        before = np.arange(len(column.codes) + 1)
+        if often is not None:
+            before = np.append(0, np.cumsum(often[at][np.argsort(column.codes)]))
+        low = np.searchsorted(column.ordered, column.low)
         high = np.searchsorted(column.ordered, column.high, "right")
-        rows = high - np.searchsorted(column.ordered, column.low)
+        rows = np.maximum(before[high] - before[low], 0)
         covered.append(int(rows[column.label_of].sum()))
     return int(np.argmin(covered))
 
