@@ -13,6 +13,7 @@ plain names that the host has given them.
    whole (k, l, t, persons) and has about the rows wanted, spreads a region that is too large and
    cannot be cut by a hash of its rows, and raises AnonError if neither is possible. It calls the
    host back for exact counts, which the host makes with ``region_sql.count_select``.
+   ``sample_plan.shown_regions`` does without counts where the sample suffices.
 5. Every row with the number of its region: ``leaf_rows`` finds the leaves of rows in memory, and
    ``Regions.numbers`` their regions, by a hash (``hashed_select``) where rows are spread.
 6. Each region: ``release_table(rows, request, paths, domain)`` in any process, one thread each.

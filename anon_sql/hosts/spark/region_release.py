@@ -35,8 +35,9 @@ def released(
     """Return the release of a DataFrame, which Spark computes when it is read.
 
     Jobs run at once: those that count rows, the domain of each quasi-identifier and the values of
-    protected columns, that draw the sample, and that count the rows of each region. region_rows:
-    rows of a region. given: the parameters of the SQL function by name.
+    protected columns, that draw the sample, and that count the rows of each region unless the
+    sample shows enough. region_rows: rows of a region. given: the parameters of the SQL function by
+    name.
     """
     sql_functions(function)
     wanted = Whole(1).read(function, "region_rows", region_rows)
@@ -47,16 +48,18 @@ def released(
     source = _source(df, frame, request)
     asked = replace(request, kept=_hashable(source, request.kept))
     rows = Rows(source, asked, paths)
-    domain = rows.domain()
+    domain, fingerprint = rows.measured()
     schema, arrow = released_types(source.schema.fields, frame, request)
     if domain.rows == 0:
         return df.sparkSession.createDataFrame([], schema)
     regions = rows.regions(domain, wanted)
     slices = min(regions.count, SLICES)
-    task = RegionTask(request, paths, domain, regions.rows, slices)
+    first = next(at for at, held in enumerate(regions.rows) if held)
+    task = RegionTask(request, paths, domain, {first: fingerprint}, slices)
     sent = rows.packed(regions).mapInArrow(task, spark_schema(function, count_schema(request)))
     named = rows_of(paths, dict.fromkeys(request.protected, "VARCHAR"), zone)
-    whole = checked(sent.repartitionById(slices, column_of(SLICE)), request, domain, named)
+    sent = sent.repartitionById(slices, column_of(SLICE))
+    whole = checked(sent, request, domain, named)
     return whole.mapInArrow(Unpacking(arrow), schema)
 
 

@@ -1,7 +1,7 @@
 """Plan the regions of a DataFrame, and pack the rows of each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -10,20 +10,22 @@ from anon_sql.core.table_domain import Domain
 from anon_sql.hosts.spark.frame import column_of
 from anon_sql.hosts.spark.packed_rows import ROWS
 from anon_sql.hosts.spark.pyspark_parts import spark_schema, sql_functions, sql_types_of_spark
-from anon_sql.hosts.spark.routing_tasks import HASH, SCHEMA, Numbering, Packing, Router
+from anon_sql.hosts.spark.routing_tasks import ALIKE, HASH, MARK, SCHEMA, Numbering, Packing, Router
 from anon_sql.pipeline.request import Request
 from anon_sql.routing.cutting import grow
 from anon_sql.routing.leaf_rows import tested_columns
 from anon_sql.routing.planning import leaf_rows, plan
 from anon_sql.routing.references import REGION
 from anon_sql.routing.region_counts import Tally, counted_regions
-from anon_sql.routing.region_sql import count_select, hashed_select
+from anon_sql.routing.region_sql import count_select, hashed_select, together
 from anon_sql.routing.regions import Regions
-from anon_sql.routing.sampling import one_in, sample_select
+from anon_sql.routing.sample_plan import shown_regions
+from anon_sql.routing.sampling import WEIGHT, one_in, sample_select, spread_by
 from anon_sql.routing.whole_table import held_select, summary_select, table_domain
 
 SOURCE, ROUTED = "__anon_source", "__anon_routed"  # names of relations in statements
 DIALECT = "spark"
+GROUPED = 3  # sampled rows with the same values, on average, from which Spark groups rows
 
 
 @dataclass(frozen=True)
@@ -37,49 +39,67 @@ class Rows:
     request: Request
     paths: pa.StructArray | None
 
-    def domain(self) -> Domain:
-        """Return the domain of the whole table."""
+    def measured(self) -> tuple[Domain, int]:
+        """Return the domain of the whole table, and a sum over hashes of its rows."""
         summary = self._found(summary_select(self.request, DIALECT, SOURCE))
         held = {
             name: self._found(held_select(self.request, name, DIALECT, SOURCE))
             for name in self.request.protected
         }
-        return table_domain(self.request, summary, held)
+        fingerprint = int(summary.column("fingerprint")[0].as_py())
+        return table_domain(self.request, summary, held), fingerprint
 
     def regions(self, domain: Domain, wanted: int) -> Regions:
-        """Return regions of about so many rows, each of them legal, with their exact counts."""
+        """Return regions of about so many rows, each of them legal."""
         many = one_in(domain.rows)
         sample = self._sample(many)
         while sample.num_rows == 0 and many > 1:
             many = many // 8 or 1
             sample = self._sample(many)
         tree = grow(self.request, domain, sample, leaf_rows(wanted), self.paths)
+        shown = shown_regions(self.request, domain, tree, sample, many, wanted)
+        if shown is not None:
+            return shown
+
+        grouped = sample.num_rows * GROUPED < sample.column(WEIGHT).to_numpy().sum()
 
         def count(regions: Regions) -> Sequence[Tally]:
-            return self._counted(domain, regions)
+            return self._counted(domain, regions, grouped)
 
         return plan(self.request, domain, tree, count, wanted=wanted, paths=self.paths)
 
     def packed(self, regions: Regions) -> Any:
         """Return the rows packed, a partition for each region, lazily."""
-        rows, router = self._read(regions, self.df.columns)
+        rows, router = self._read(regions, self.df.columns, {MARK: spread_by(self.request)})
         packed = rows.mapInArrow(Packing(router), spark_schema(self.request.function, SCHEMA))
         return packed.repartitionById(regions.count, column_of(REGION).cast("int"))
 
-    def _read(self, regions: Regions, names: Sequence[str]) -> tuple[Any, Router]:
-        """Return columns, numbered because Spark passes no others whatever characters they have."""
-        rows, read = self.df, list(names)
+    def _read(
+        self, regions: Regions, names: Sequence[str], hashes: Mapping[str, Sequence[str]]
+    ) -> tuple[Any, Router]:
+        """Return columns, numbered because Spark passes no others whatever characters they have.
+
+        hashes: the columns of hashes to be returned, too.
+        """
+        rows = self.df
         if regions.spread:
-            rows = self._query(hashed_select(self.request, DIALECT, SOURCE, HASH))
-            read.append(HASH)
+            hashes = {**hashes, HASH: together(self.request)}
+        if hashes:
+            rows = self._query(hashed_select(self.request, DIALECT, SOURCE, hashes))
+        read = [*names, *hashes]
         numbered = rows.select(*map(column_of, read)).toDF(*(f"c{at}" for at in range(len(read))))
         return numbered, Router(self.request, regions, tuple(read))
 
-    def _counted(self, domain: Domain, regions: Regions) -> Sequence[Tally]:
+    def _counted(self, domain: Domain, regions: Regions, grouped: bool) -> Sequence[Tally]:
+        """Return the counts of each region; grouped: whether to count rows that are alike first."""
         asked, types = self.request, sql_types_of_spark(self.request.function)
         kept = tuple(dict.fromkeys([*asked.protected, *filter(None, [asked.entity])]))
         tested = tested_columns(asked, regions.tree)
-        rows, router = self._read(regions, list(dict.fromkeys([*tested, *kept])))
+        rows, router = self._read(regions, list(dict.fromkeys([*tested, *kept])), {})
+        if grouped and not kept:
+            sql = sql_functions(asked.function)
+            rows = rows.groupBy(*rows.columns).agg(sql.count("*").alias(ALIKE))
+            router = replace(router, names=(*router.names, ALIKE))
         schema = types.StructType()
         for at, name in enumerate(kept):
             schema = schema.add(f"c{at}", self.df.schema[name].dataType)

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import integers
 from anon_sql.core.printing import use_threads
+from anon_sql.hosts.spark.class_counts import HASHES
 from anon_sql.hosts.spark.compiled_once import compiled_once
 from anon_sql.hosts.spark.packed_rows import BATCH, PACKED, ROWS, grouped, packed
 from anon_sql.pipeline.request import Request
@@ -17,8 +18,11 @@ from anon_sql.routing.leaf_rows import LeafRows
 from anon_sql.routing.references import REGION
 from anon_sql.routing.regions import Regions
 from anon_sql.routing.runs import FEW, coded, repeated, runs, whole
+from anon_sql.routing.whole_table import FINGERPRINT
 
 HASH = "__anon_hash"  # the column that spreads rows over parts
+MARK = "__anon_mark"  # the hash of a row, by which two reads of a table are compared
+ALIKE = "__anon_alike"  # the number of rows that are alike
 RUN_ROWS, RUN_BYTES = 500_000, 64 << 20  # rows that a task holds at a time, at most
 
 
@@ -58,17 +62,17 @@ class Packing:
     router: Router
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the number of a region, a number of its rows, and these rows packed."""
+        """Yield the number of a region, rows of it packed, their number and the sum over them."""
         for run, region in self.router.runs(batches):
             with compiled_once(self.router.request.function, "packing"):
                 groups = grouped(run, region.astype(np.int32), self.router.regions.count)
             for number, rows in groups:
-                yield pa.record_batch(
-                    {REGION: [number], ROWS: [rows.num_rows], PACKED: [packed(rows)]}, schema=SCHEMA
-                )
+                hashes = int((integers(rows.column(MARK).chunk(0)) % FINGERPRINT).sum())
+                held = [number], [hashes], [packed(rows.drop_columns([MARK]))]
+                yield pa.record_batch(list(map(pa.array, held)), schema=SCHEMA)
 
 
-SCHEMA = pa.schema([(REGION, pa.int64()), (ROWS, pa.int64()), (PACKED, pa.binary())])
+SCHEMA = pa.schema([(REGION, pa.int64()), (HASHES, pa.int64()), (PACKED, pa.binary())])
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,8 @@ class Numbering:
     """A function that Spark calls with rows, and that returns their regions and some columns.
 
     kept: these columns. They are returned by their place, with the region and a count of rows: each
-    row by itself if columns are kept, and else all rows of a region together.
+    row by itself if columns are kept, and else all rows of a region together. Rows without kept
+    columns may come grouped, with their number in the column ``ALIKE``.
     """
 
     router: Router
@@ -91,5 +96,6 @@ class Numbering:
                 numbered = pa.table({**held, REGION: region, ROWS: ones})
                 yield from whole([numbered], []).to_batches(BATCH)
             else:
-                number, rows = np.unique(region, return_counts=True)
-                yield pa.record_batch({REGION: number, ROWS: rows})
+                many = run.column(ALIKE).to_numpy() if ALIKE in run.column_names else None
+                rows = np.bincount(region, many).astype(np.int64)
+                yield pa.record_batch({REGION: np.arange(len(rows)), ROWS: rows})

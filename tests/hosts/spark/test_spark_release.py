@@ -61,8 +61,10 @@ def test_persons_with_rows_in_several_regions(con, people):
     audited(con, visits, released, 4, entity="person_id", l=2)
 
 
-def test_values_that_the_sample_missed(con, people, monkeypatch):
+@pytest.mark.parametrize("grouped", [0, routed_rows.GROUPED])
+def test_values_that_the_sample_missed(con, people, monkeypatch, grouped):
     monkeypatch.setattr(routed_rows, "one_in", lambda rows: 40)
+    monkeypatch.setattr(routed_rows, "GROUPED", grouped)
     released = anon_sql.spark.mondrian(people, k=5, region_rows=60, **ROLES)
     audited(con, people, released, 5)
 
