@@ -57,13 +57,22 @@ def require_strata(call: Call, rows: int) -> None:
         if not part.constraint.allows(np.arange(len(own)))
     ]
     if short:
-        raise AnonError(
-            call.function,
-            f"every stratum must {call.constraint.promise}",
-            f"{len(short)} that {'does' if len(short) == 1 else 'do'} not, the smallest of "
-            f"{min(short)} row{'' if min(short) == 1 else 's'}",
-            "lower t, beta, delta or the entities that k counts" if call.whole else HINT,
-        )
+        hint = "lower t, beta, delta or the entities that k counts" if call.whole else HINT
+        raise refused(call.function, call.constraint.promise, len(short), min(short), hint)
+
+
+def refused(function: str, promise: str, many: int, smallest: int, hint: str = HINT) -> AnonError:
+    """Return the error for strata that cannot be classes.
+
+    promise: of the constraint. many: number of these strata; smallest: rows of the smallest one.
+    """
+    return AnonError(
+        function,
+        f"every stratum must {promise}",
+        f"{many} that {'does' if many == 1 else 'do'} not, the smallest of "
+        f"{smallest} row{'' if smallest == 1 else 's'}",
+        hint,
+    )
 
 
 def by_stratum(
@@ -76,11 +85,12 @@ def by_stratum(
     if call.strata is None:
         return settle(table, call)
     classes, nodes = np.full(table.rows, -1, np.int32), None
+    above = 0
     stats: dict[str, float] = {}
     for own, part in each_stratum(call, table.rows):
         found = settle(table.only(own), part)
-        above = np.int32(classes.max() + 1)
-        classes[own] = np.where(found.classes < 0, np.int32(-1), found.classes + above)
+        classes[own] = np.where(found.classes < 0, -1, found.classes + above)
+        above += int(found.classes.max()) + 1
         if found.nodes is not None:
             nodes = np.empty((table.rows, len(table.columns)), np.int32) if nodes is None else nodes
             nodes[own] = found.nodes

@@ -7,8 +7,11 @@ plain names that the host has given them.
 
 1. ``whole_table``: run ``summary_select`` and, for each protected column, ``held_select``; pass the
    results to ``table_domain``. The result is the ``Domain`` of the table.
-2. ``sampling``: run ``sample_select``, some 200,000 rows chosen by a hash of their values.
-3. ``cutting.grow``: the tree that cuts the sample where most information loss is saved.
+2. ``table_strata``: for a request with strata, their values and exact counts; it raises AnonError
+   if one cannot be a class. ``sampling``: run ``sample_select``, some 200,000 rows chosen by a hash
+   of their values.
+3. ``cutting.grow``: the tree that cuts strata first and then the sample, where most information
+   loss is saved.
 4. ``planning.plan``: the regions. It merges leaves of the tree until every region is legal as a
    whole (k, l, t, persons) and has about the rows wanted, spreads a region that is too large and
    cannot be cut by a hash of its rows, and raises AnonError if neither is possible. It calls the
@@ -20,7 +23,7 @@ plain names that the host has given them.
 7. The releases put together in the order of a hash, and checked as a whole by the host.
 
 The result depends on the values and the seed, not on the order of rows. Cut points are values of
-the data, and stand in no statement.
+the data, and stand in no statement. With strata a region holds whole strata or rows of one alone.
 
 Modules here may import ``pipeline``, ``methods``, ``core``, ``kernels`` and ``errors`` only.
 """

@@ -1,50 +1,71 @@
-"""Grow the routing tree on a sample: cut where most information loss is saved in even parts."""
+"""Make the routing tree of a table: by its strata first, then by a sample of its rows."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core.hierarchy.rows import rows_of
-from anon_sql.core.printing import printed
 from anon_sql.core.table import read
 from anon_sql.core.table_domain import Domain
 from anon_sql.core.weights import of_columns
 from anon_sql.core.workers import Workers
 from anon_sql.pipeline.request import Request
-from anon_sql.routing.cut_choice import Axis, Chosen, axis, best
-from anon_sql.routing.route_tree import Cut, Leaf, Point, Test, Tree
+from anon_sql.routing.cut_choice import axis
+from anon_sql.routing.growing import Growing, Orders, Rows
+from anon_sql.routing.route_tree import Cut, Leaf, Tree
 from anon_sql.routing.sampling import WEIGHT
+from anon_sql.routing.table_strata import Strata
 
-DEEPEST = 40  # levels of the tree: a statement nests as deep
-Rows = npt.NDArray[np.int32]
+FINER = 4  # leaves for each region: their sizes are estimates, and merging evens them out
 
 
 def grow(
     request: Request,
     domain: Domain,
     sample: pa.Table,
-    leaf_rows: int,
+    wanted: int,
     paths: pa.StructArray | None = None,
+    strata: Strata | None = None,
 ) -> Tree:
-    """Return the tree that cuts a sample until each leaf stands for at most ``leaf_rows`` rows.
+    """Return the tree that cuts a sample into leaves for regions of ``wanted`` rows.
 
     sample: as ``sampling.sample_select`` returns it, in any order. paths: the rows of the
-    hierarchy. A leaf that no quasi-identifier can cut stays as it is.
+    hierarchy. strata: those of the table. Their values are cut first, until a leaf holds a few
+    whole strata or the rows of one; what has more rows than a region is cut further. A leaf that no
+    quasi-identifier can cut stays as it is.
     """
     if sample.num_rows == 0:
-        return Tree(Leaf(0), (), 1)
+        return Tree(Leaf(0), (), 1, (Leaf(0),))
     values = {
         name: sample.column(f"quasi_{at}").combine_chunks() for at, name in enumerate(request.quasi)
     }
-    weights = sample.column(WEIGHT).to_numpy().astype(np.int64)
+    rows = _sampled(request, domain, sample, values, paths)
+    growing, leaf = Growing(), max(1, wanted // FINER)
+    if strata is None:
+        root = growing.node(rows, rows.orders, leaf * rows.total / max(domain.rows, 1))
+        pools: tuple[Cut | Leaf, ...] = (root,)
+    else:
+        of_row = strata.of_rows(request.function, {name: values[name] for name in strata.types})
+        root, pools = _strata_first(growing, request.function, strata, rows, of_row, wanted, leaf)
+    return Tree(root, growing.texts(request), growing.leaves, pools)
+
+
+def _sampled(
+    request: Request,
+    domain: Domain,
+    sample: pa.Table,
+    values: Mapping[str, pa.Array],
+    paths: pa.StructArray | None,
+) -> Rows:
+    """Return the rows of a sample; values: its quasi-identifiers by name."""
     table = read(
         request.function,
         request.quasi,
         values,
-        pa.array(np.zeros(len(weights), np.uint64)),
+        pa.array(np.zeros(sample.num_rows, np.uint64)),
         Workers(request.function),
         rows_of(paths, request.quasi, request.time_zone),
         domain,
@@ -54,65 +75,37 @@ def grow(
         replace(axis(column), matters=weight)
         for column, weight in zip(table.columns, matter / matter.max(), strict=True)
     ]
-    grown = _Growing(axes, weights, leaf_rows * int(weights.sum()) / max(domain.rows, 1))
-    root = grown.node([each.order for each in axes], 0)
-    return Tree(root, _texts(request, values, grown.points), grown.leaves)
+    return Rows(values, axes, sample.column(WEIGHT).to_numpy().astype(np.int64))
 
 
-@dataclass
-class _Growing:
-    """The state of one growth.
+def _strata_first(
+    growing: Growing,
+    function: str,
+    strata: Strata,
+    sample: Rows,
+    of_row: npt.NDArray[np.int64],
+    wanted: int,
+    leaf: int,
+) -> tuple[Cut | Leaf, tuple[Cut | Leaf, ...]]:
+    """Return the root, and the subtree of each stratum of more than ``wanted`` rows.
 
-    weights: rows that each sampled row stands for; most: weight of a leaf. points: column and
-    sampled row of each cut point; leaves: number of leaves so far.
+    of_row: int64[n], the stratum of each row of the sample. leaf: rows of a leaf, at most.
     """
+    hashes = pa.array(np.zeros(len(strata.rows), np.uint64))
+    table = read(function, strata.types, strata.values, hashes, Workers(function))
+    whole = Rows(strata.values, [axis(column) for column in table.columns], strata.rows)
+    by = [order[np.argsort(of_row[order], kind="stable")] for order in sample.orders]
+    starts = np.searchsorted(of_row[by[0]], np.arange(len(strata.rows) + 1))
+    pools: list[Cut | Leaf] = []
 
-    axes: Sequence[Axis]
-    weights: npt.NDArray[np.int64]
-    most: float
-    points: list[tuple[str, int]] = field(default_factory=list)
-    leaves: int = 0
+    def end(orders: Orders, depth: int) -> Cut | Leaf:
+        held = orders[0]
+        if len(held) > 1 or strata.rows[held[0]] <= wanted:
+            return growing.leaf()
+        number = int(held[0])
+        own = [order[starts[number] : starts[number + 1]] for order in by]
+        share = sample.weight(own) / int(strata.rows[number])
+        pools.append(growing.node(sample, own, leaf * share, depth))
+        return pools[-1]
 
-    def node(self, orders: Sequence[Rows], depth: int) -> Cut | Leaf:
-        """Return the subtree of some rows; orders: the rows as each axis sorts them."""
-        chosen = None
-        if depth < DEEPEST and int(self.weights[orders[0]].sum()) > self.most:
-            chosen = best(self.axes, orders, self.weights)
-        if chosen is None:
-            self.leaves += 1
-            return Leaf(self.leaves - 1)
-        own = self.axes[chosen.axis]
-        points = tuple(self._point(own, code) for code in chosen.codes)
-        passes = self._passing(own, chosen)
-        yes = self.node([rows[passes[rows]] for rows in orders], depth + 1)
-        no = self.node([rows[~passes[rows]] for rows in orders], depth + 1)
-        return Cut(own.name, chosen.test, points, chosen.null, yes, no)
-
-    def _passing(self, own: Axis, chosen: Chosen) -> npt.NDArray[np.bool_]:
-        """Return which rows of the sample pass a test, bool[n]."""
-        if chosen.test is Test.MISSING:
-            return np.asarray(own.codes < 0)
-        if chosen.test is Test.AT_MOST:
-            found = own.codes <= chosen.codes[0]
-        else:
-            found = np.isin(own.codes, chosen.codes)
-        return np.where(own.codes < 0, chosen.null, found)
-
-    def _point(self, own: Axis, code: int) -> int:
-        self.points.append((own.name, int(own.first[code])))
-        return len(self.points) - 1
-
-
-def _texts(
-    request: Request, values: dict[str, pa.Array], points: Sequence[tuple[str, int]]
-) -> tuple[Point, ...]:
-    """Return the cut points, printed as DuckDB prints values; points: column and sampled row."""
-    found: dict[int, Point] = {}
-    for name, array in values.items():
-        own = [at for at, (column, _) in enumerate(points) if column == name]
-        held = array.take(pa.array([points[at][1] for at in own], pa.int64()))
-        (texts,) = printed([held], [request.quasi[name]])
-        found.update(
-            {at: Point(name, text) for at, text in zip(own, texts.to_pylist(), strict=True)}
-        )
-    return tuple(found[at] for at in range(len(points)))
+    return growing.node(whole, whole.orders, leaf, end=end), tuple(pools)

@@ -26,7 +26,7 @@ class LeafRows:
             name: [at for at, point in enumerate(tree.points) if point.column == name]
             for name in self.columns
         }
-        self.points = _cut_points(request, tree)
+        self.points = _cut_points(request, tree, self.own)
         self.nodes = self._nodes(tree)
 
     def of(self, rows: Mapping[str, pa.Array]) -> npt.NDArray[np.int32]:
@@ -34,23 +34,23 @@ class LeafRows:
         many = len(rows[self.columns[0]])
         keys = np.empty((len(self.columns), many), np.int64)
         present = np.empty((len(self.columns), many), np.bool_)
-        points = np.zeros(len(self.points), np.int64)
+        points = np.zeros(sum(map(len, self.own.values())), np.int64)
         for at, name in enumerate(self.columns):
             values, own = rows[name], self.own[name]
             present[at] = valid(values)
-            keys[at], points[own] = self._keys(name, values, [self.points[at] for at in own])
+            keys[at], points[own] = self._keys(name, values, self.points[name])
         found: npt.NDArray[np.int32] = routed_leaf(self.nodes, keys, present, points)
         return found
 
     def _keys(
-        self, name: str, values: pa.Array, points: list[pa.Array]
+        self, name: str, values: pa.Array, points: pa.Array
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return keys of values and of cut points that compare as they do."""
         kind = self.request.quasi[name]
-        if not points:
+        if len(points) == 0:
             return np.zeros(len(values), np.int64), np.zeros(0, np.int64)
         if is_number(self.request.function, name, kind):
-            both = [values, pa.concat_arrays(points)]
+            both = [values, points]
             if pa.types.is_floating(values.type):  # -0.0 equals 0.0
                 both = [pc.add(side, pa.scalar(0.0, side.type)) for side in both]
             held, cut = comparable(kind, both)
@@ -61,8 +61,8 @@ class LeafRows:
             text = pc.if_else(values, "true", "false") if values.type == pa.bool_() else values
             encoded = text.dictionary_encode()
             words, codes = encoded.dictionary, encoded.indices
-        both = [words.cast(pa.large_string()), *(point.cast(pa.large_string()) for point in points)]
-        ranks = categories(name, pa.concat_arrays(both)).codes.astype(np.int64)
+        both = pa.concat_arrays([each.cast(pa.large_string()) for each in (words, points)])
+        ranks = categories(name, both).codes.astype(np.int64)
         at = pc.fill_null(codes.cast(pa.int32()), 0).to_numpy()
         held = ranks[at] if len(words) else np.zeros(len(values), np.int64)
         return held, ranks[len(words) :]
@@ -101,11 +101,12 @@ def tested_columns(request: Request, tree: Tree) -> list[str]:
     return [name for name in request.quasi if name in found] or list(request.quasi)[:1]
 
 
-def _cut_points(request: Request, tree: Tree) -> list[pa.Array]:
-    """Return the cut points, an array of one value each, in the types of their columns."""
+def _cut_points(request: Request, tree: Tree, own: Mapping[str, list[int]]) -> dict[str, pa.Array]:
+    """Return the cut points of each column in its type; own: their numbers by column."""
     kinds = [
-        kind if is_number(request.function, each.column, kind) else "VARCHAR"
-        for each in tree.points
-        for kind in [request.quasi[each.column]]
+        kind if is_number(request.function, name, kind) else "VARCHAR"
+        for name in own
+        for kind in [request.quasi[name]]
     ]
-    return cast([pa.array([each.text], pa.string()) for each in tree.points], kinds)
+    texts = [pa.array([tree.points[at].text for at in each], pa.string()) for each in own.values()]
+    return dict(zip(own, cast(texts, kinds), strict=True))

@@ -1,7 +1,12 @@
-"""Plan the regions: merge leaves until every region is legal, and spread those too large."""
+"""Plan the regions: merge leaves until every region is legal, and spread those too large.
 
-from collections.abc import Callable, Sequence
+Leaves are merged within a pool of the tree, that is within a stratum where there are strata. Leaves
+that hold whole strata are legal, since each stratum is, and are put together up to a region's size.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from math import ceil
 
 import pyarrow as pa
@@ -9,34 +14,29 @@ import pyarrow as pa
 from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
 from anon_sql.pipeline.request import Request
+from anon_sql.pipeline.strata import refused
 from anon_sql.routing.region_counts import Limits, Tally, joined
 from anon_sql.routing.regions import Group, Regions, each_leaf, together
-from anon_sql.routing.route_tree import Cut, Leaf, Tree
+from anon_sql.routing.route_tree import Cut, Leaf, Tree, leaves_below
 
-FINER = 4  # leaves for each region: their sizes are estimates, and merging evens them out
 NEAR = 100  # regions on either side that an illegal region may merge with
 Count = Callable[[Regions], Sequence[Tally]]
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A group of leaves and what it holds; short: how far it is from legal."""
+    """A group of leaves and what it holds.
+
+    short: how far it is from legal; 0.0 for whole strata.
+    """
 
     group: Group
     tally: Tally
     short: float
 
 
-def leaf_rows(wanted: int) -> int:
-    """Return the rows that a leaf should stand for, given the rows wanted in a region."""
-    return max(1, wanted // FINER)
-
-
 def require_divisible(request: Request) -> None:
     """Raise AnonError for a release that cannot be made region by region."""
-    if request.strata:
-        rule, hint = "a release in parts has no strata", "leave strata out"
-        raise AnonError(request.function, rule, ", ".join(request.strata), hint)
     if request.options.get("invariant") or request.options.get("previous") is not None:
         rule, hint = "a release in parts cannot be invariant", "leave invariant and previous out"
         raise AnonError(request.function, rule, "invariant or previous", hint)
@@ -59,14 +59,19 @@ def plan(
     of at most ``most`` rows are legal.
     """
     require_divisible(request)
-    plans = _Planning(request, Limits(request, domain, paths), wanted, most or 2 * wanted)
+    pool_of = {leaf: at for at, pool in enumerate(tree.pools) for leaf in leaves_below(pool)}
+    limits = Limits(request, domain, paths)
+    plans = _Planning(request, limits, pool_of, wanted, most or 2 * wanted)
     regions = each_leaf(tree)
     tallies = count(regions)
     leaves = plans.parts(regions, tallies)
     whole = request.entity is None  # with persons, counts of leaves are no counts of regions
     # Leaves that are far apart may have to be one region.
     mixed = request.t < 1 or request.beta is not None or request.delta is not None
-    groups = plans.spread(plans.packed(leaves) if mixed else plans.below(tree.root, leaves))
+    merged = plans.packed if mixed else plans.below
+    found = [part for pool in tree.pools for part in merged(pool, leaves)]
+    whole_strata = [leaf for at, leaf in enumerate(leaves) if at not in pool_of]
+    groups = plans.spread([*found, *plans.filled(whole_strata)])
     while True:
         if groups != regions.groups:
             regions = Regions(tree, groups)
@@ -94,10 +99,11 @@ def _sum(leaves: Sequence[_Part], group: Group) -> Tally:
 
 @dataclass(frozen=True)
 class _Planning:
-    """The steps of a plan."""
+    """The steps of a plan; pool_of: number of the pool of each leaf that is in one."""
 
     request: Request
     limits: Limits
+    pool_of: Mapping[int, int]
     wanted: int
     most: int
 
@@ -107,9 +113,17 @@ class _Planning:
         for group in regions.groups:
             own = tallies[first : first + group.parts]
             tally = replace(joined(own), persons=sum(each.persons for each in own))
-            found.append(_Part(group, tally, self.limits.shortfall(tally)))
+            found.append(self.part(group, tally))
             first += group.parts
         return found
+
+    def part(self, group: Group, tally: Tally) -> _Part:
+        short = 0.0 if self.pool(group) is None else self.limits.shortfall(tally)
+        return _Part(group, tally, short)
+
+    def pool(self, group: Group) -> int | None:
+        """Return the pool of a group, None for whole strata."""
+        return self.pool_of.get(group.leaves[0])
 
     def below(self, node: Cut | Leaf, leaves: Sequence[_Part]) -> list[_Part]:
         """Return the leaves below a node as groups that are legal, or as one that is not."""
@@ -120,14 +134,18 @@ class _Planning:
             return [self.union(pool)]
         return self.merged(pool)
 
-    def packed(self, leaves: Sequence[_Part]) -> list[_Part]:
-        """Return the leaves as legal groups, or as one group; neighbours are put together.
+    def packed(self, node: Cut | Leaf, leaves: Sequence[_Part]) -> list[_Part]:
+        """Return the leaves below a node as legal groups, or as one; neighbours are put together.
 
         Leaves on opposite sides of the tree together often have the distribution of the table,
         where those below one node have not.
         """
+        return self.filled(self.merged([leaves[number] for number in leaves_below(node)]))
+
+    def filled(self, parts: Sequence[_Part]) -> list[_Part]:
+        """Return groups of consecutive parts that have at most the rows wanted."""
         found: list[_Part] = []
-        for part in self.merged(leaves):
+        for part in parts:
             if found and found[-1].tally.rows + part.tally.rows <= self.wanted:
                 found[-1] = self.union([found[-1], part])
             else:
@@ -136,7 +154,7 @@ class _Planning:
 
     def union(self, pool: Sequence[_Part]) -> _Part:
         tally = joined([part.tally for part in pool])
-        return _Part(together([part.group for part in pool]), tally, self.limits.shortfall(tally))
+        return self.part(together([part.group for part in pool]), tally)
 
     def merged(self, pool: Sequence[_Part]) -> list[_Part]:
         """Return groups merged until all are legal or one is left.
@@ -159,7 +177,7 @@ class _Planning:
         """Return the groups, those of too many rows in parts."""
         return tuple(
             replace(part.group, parts=ceil(part.tally.rows / self.wanted))
-            if part.tally.rows > self.most
+            if part.tally.rows > self.most and self.pool(part.group) is not None
             else part.group
             for part in parts
         )
@@ -179,13 +197,26 @@ class _Planning:
             return tuple(fewer)
         parts = self.parts(regions, tallies)
         if any(part.short for part in parts):
-            if len(parts) == 1:
-                raise self.limits.refuse(self.request.function, parts[0].tally)
             kept = {part.group for part in parts}
-            merged = self.merged(parts)
+            merged: list[_Part] = []
+            for _, pool in groupby(parts, lambda part: self.pool(part.group)):
+                within = list(pool)
+                if len(within) == 1 and within[0].short:
+                    raise self.refusal(within[0].tally)
+                merged += self.merged(within)
             new = [part for part in merged if part.group not in kept]
             again = dict(zip((part.group for part in new), self.spread(new), strict=True))
             return tuple(again.get(part.group, part.group) for part in merged)
+        return self.small_enough(regions, tallies)
+
+    def refusal(self, tally: Tally) -> AnonError:
+        """Return the error for the table, or for a stratum, if it is not legal as a whole."""
+        if self.request.strata:
+            return refused(self.request.function, self.limits.promise, 1, tally.rows)
+        return self.limits.refuse(self.request.function, tally)
+
+    def small_enough(self, regions: Regions, tallies: Sequence[Tally]) -> tuple[Group, ...]:
+        """Return the groups, or raise AnonError if a region is too large."""
         largest = max((tally.rows for tally in tallies), default=0)
         if largest > self.most:
             raise AnonError(

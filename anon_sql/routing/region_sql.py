@@ -22,22 +22,31 @@ def hashed_select(
     return exp.select(every, *hashed).from_(relation(source)).sql(dialect)
 
 
-def count_select(request: Request, dialect: str, source: str, name: str | None) -> str:
+def count_select(
+    request: Request,
+    dialect: str,
+    source: str,
+    name: str | None,
+    by: Mapping[str, exp.Expression] | None = None,
+    most: int | None = None,
+) -> str:
     """Return the statement that counts the rows of each region in a relation of routed rows.
 
     Its columns are ``region``, ``rows`` and ``persons``; with the name of a protected column,
-    ``region``, ``value`` and ``count``, as in ``whole_table.held_select``.
+    ``region``, ``value`` and ``count``, as in ``whole_table.held_select``. by: what it groups rows
+    by instead of their region, with the names of these columns. most: rows of the result.
     """
-    region = column(REGION)
-    found = [exp.alias_(region, "region")]
-    groups: list[exp.Expression] = [region]
+    by = {"region": column(REGION)} if by is None else by
+    found = [exp.alias_(value, alias) for alias, value in by.items()]
+    groups = [*by.values()]
     if name is None:
         found.append(exp.alias_(exp.Count(this=exp.Star()), "rows"))
         found.append(exp.alias_(counted(request), "persons"))
     else:
         found += [exp.alias_(column(name), "value"), exp.alias_(counted(request), "count")]
         groups.append(column(name))
-    return exp.select(*found).from_(relation(source)).group_by(*groups).sql(dialect)
+    query = exp.select(*found).from_(relation(source)).group_by(*groups)
+    return (query if most is None else query.limit(most)).sql(dialect)
 
 
 def together(request: Request) -> list[str]:

@@ -47,8 +47,24 @@ class Point:
 
 @dataclass(frozen=True)
 class Tree:
-    """A routing tree; leaves: their number."""
+    """A routing tree.
+
+    leaves: their number. pools: the subtrees within which leaves may be merged to regions that must
+    be legal: the root, or with strata one subtree for each stratum that is cut. Every leaf outside
+    holds all rows of some strata.
+    """
 
     root: Cut | Leaf
     points: tuple[Point, ...]
     leaves: int
+    pools: tuple[Cut | Leaf, ...]
+
+
+def leaves_below(node: Cut | Leaf) -> range:
+    """Return the numbers of the leaves of a subtree, which are consecutive."""
+    first = last = node
+    while isinstance(first, Cut):
+        first = first.yes
+    while isinstance(last, Cut):
+        last = last.no
+    return range(first.number, last.number + 1)

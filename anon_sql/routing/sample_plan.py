@@ -24,13 +24,13 @@ def shown_regions(
 
     sample: of ``sampling.sample_select``, one row in ``many``. Sampled rows are rows of the table,
     so a region that has k of them has at least k rows. Returns None, and regions must be counted,
-    if the request asks for more than k rows in each class, if the sample says too little about the
-    sizes of regions, or if a region must be spread.
+    if the request asks for more than k rows in each class or has strata, if the sample says too
+    little about the sizes of regions, or if a region must be spread.
     """
     weights = sample.column(WEIGHT).to_numpy()
     sampled = int(weights.sum())
     part = wanted * sampled // max(domain.rows, 1)
-    if request.protected or request.entity is not None or part == 0:
+    if request.protected or request.entity is not None or request.strata or part == 0:
         return None
     if sampled < domain.rows:
         alike = (weights.astype(np.float64) ** 2).sum() / sampled  # rows that are sampled together

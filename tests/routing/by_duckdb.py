@@ -12,6 +12,7 @@ from anon_sql.routing.leaf_rows import LeafRows
 from anon_sql.routing.references import REGION
 from anon_sql.routing.region_counts import counted_regions
 from anon_sql.routing.regions import each_leaf
+from anon_sql.routing.table_strata import table_strata
 from tests.routing.region_case import routed_select
 
 
@@ -25,7 +26,7 @@ def asked(con, table, method="mondrian", k=5, *, entity=None, **given):
     macro = next(file for file in sql_files() if file.name == method)
     options = {**macro.defaults(), **given}
     assigned = assign(method, list(types), {}, roles)
-    known = {*COMMON, *found.options}
+    known = {*COMMON, *found.options, "strata"}
     options = {name: value for name, value in options.items() if name in known}
     person = entity_of(method, entity, types)
     return request(method, found, types, assigned, k, options, entity=person, complete=True)
@@ -39,8 +40,10 @@ class Routed:
         self.domain = domain_of(con, table, call)
         m = sampling.one_in(self.domain.rows, sample)
         sampled = con.sql(sampling.sample_select(call, "duckdb", table, m)).to_arrow_table()
-        leaf = planning.leaf_rows(wanted)
-        self.tree = cutting.grow(call, self.domain, sampled, leaf)
+        strata = table_strata(
+            call, self.domain, "duckdb", table, lambda sql: con.sql(sql).to_arrow_table()
+        )
+        self.tree = cutting.grow(call, self.domain, sampled, wanted, None, strata)
         self.table, self.counts = table, 0
         self.regions = planning.plan(
             call, self.domain, self.tree, self._count, wanted=wanted, most=most

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from anon_sql.core.table_domain import Domain
 from anon_sql.pipeline.request import Request
-from anon_sql.routing import cutting, planning, sampling
+from anon_sql.routing import cutting, sampling
 from anon_sql.routing.leaf_rows import LeafRows
 from anon_sql.routing.sample_plan import ENOUGH, shown_regions
 from tests.drawing import examples
@@ -28,7 +28,7 @@ def planned(ages, many, wanted, **asked):
     sample = sample.group_by(sample.column_names).aggregate([([], "count_all")])
     sample = sample.rename_columns([*columns, sampling.WEIGHT])
     domain = Domain(len(ages), {"age": float(np.ptp(ages)) or 1.0}, {"city": 2}, {})
-    tree = cutting.grow(call, domain, sample, planning.leaf_rows(wanted))
+    tree = cutting.grow(call, domain, sample, wanted)
     regions = shown_regions(call, domain, tree, sample, many, wanted)
     if regions is None:
         return None, []
@@ -72,4 +72,5 @@ def test_what_a_sample_does_not_show():
     heavy = np.append(HASHES, np.ones(10_000, int))  # many rows that are alike, none is sampled
     assert planned(heavy, 5, 6000)[0] is None
     assert planned(HASHES, 1, 5000, entity="person")[0] is None
+    assert planned(HASHES, 1, 5000, strata=("city",))[0] is None
     assert planned(HASHES, 1, 5000, protected={"ill": False})[0] is None

@@ -14,9 +14,10 @@ from anon_sql.hosts.parts.checked_call import Asked
 from anon_sql.hosts.parts.rows_done import RowsDone
 from anon_sql.hosts.parts.spilled_rows import SpilledRows
 from anon_sql.pipeline.request import Request
-from anon_sql.routing import cutting, planning, sampling
+from anon_sql.routing import cutting, sampling
 from anon_sql.routing.leaf_rows import LeafRows
 from anon_sql.routing.route_tree import Tree
+from anon_sql.routing.table_strata import table_strata
 from anon_sql.routing.whole_table import held_select, summary_select, table_domain
 
 _SOURCE, _HASH = "__anon_source", "__anon_hash"
@@ -75,9 +76,13 @@ class Routing:
         return table_domain(self.request, summary, held)
 
     def tree(self, domain: Domain, wanted: int) -> Tree:
-        """Return the routing tree for regions of ``wanted`` rows."""
-        sample, leaf = self._sample(domain.rows), planning.leaf_rows(wanted)
-        return cutting.grow(self.request, domain, sample, leaf, self.asked.paths)
+        """Return the routing tree for regions of ``wanted`` rows.
+
+        Raises AnonError if a stratum cannot be a class.
+        """
+        request, paths = self.request, self.asked.paths
+        strata = table_strata(request, domain, "duckdb", _SOURCE, self._table, paths)
+        return cutting.grow(request, domain, self._sample(domain.rows), wanted, paths, strata)
 
     def _sample(self, rows: int) -> pa.Table:
         """Return a sample; a smaller share of rows where many are equal may hold none."""

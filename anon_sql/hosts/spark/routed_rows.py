@@ -14,13 +14,14 @@ from anon_sql.hosts.spark.routing_tasks import ALIKE, HASH, MARK, SCHEMA, Number
 from anon_sql.pipeline.request import Request
 from anon_sql.routing.cutting import grow
 from anon_sql.routing.leaf_rows import tested_columns
-from anon_sql.routing.planning import leaf_rows, plan
+from anon_sql.routing.planning import plan
 from anon_sql.routing.references import REGION
 from anon_sql.routing.region_counts import Tally, counted_regions
 from anon_sql.routing.region_sql import count_select, hashed_select, together
 from anon_sql.routing.regions import Regions
 from anon_sql.routing.sample_plan import shown_regions
 from anon_sql.routing.sampling import WEIGHT, one_in, sample_select, spread_by
+from anon_sql.routing.table_strata import table_strata
 from anon_sql.routing.whole_table import held_select, summary_select, table_domain
 
 SOURCE, ROUTED = "__anon_source", "__anon_routed"  # names of relations in statements
@@ -51,12 +52,13 @@ class Rows:
 
     def regions(self, domain: Domain, wanted: int) -> Regions:
         """Return regions of about so many rows, each of them legal."""
+        strata = table_strata(self.request, domain, DIALECT, SOURCE, self._found, self.paths)
         many = one_in(domain.rows)
         sample = self._sample(many)
         while sample.num_rows == 0 and many > 1:
             many = many // 8 or 1
             sample = self._sample(many)
-        tree = grow(self.request, domain, sample, leaf_rows(wanted), self.paths)
+        tree = grow(self.request, domain, sample, wanted, self.paths, strata)
         shown = shown_regions(self.request, domain, tree, sample, many, wanted)
         if shown is not None:
             return shown

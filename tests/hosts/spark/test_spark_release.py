@@ -112,3 +112,25 @@ def test_a_source_that_changes_is_refused(people, tmp_path):
     changed.touch()
     with pytest.raises(Exception, match="must have the same rows each time"):
         released.collect()
+
+
+def test_strata_are_whole_or_alone_in_a_region(con, people, monkeypatch):
+    monkeypatch.setattr(routed_rows, "one_in", lambda rows: 40)
+    strata = ["city", "illness"]
+    rare = "if(person_id % 97 < 3, 'rare', city) AS city"  # 21 rows
+    given = people.selectExpr("person_id", "age", rare, "born", "illness", "score")
+    roles = {**ROLES, "qids": [*ROLES["qids"], "illness"], "sensitive": [], "strata": strata}
+    released = anon_sql.spark.mondrian(given, k=4, region_rows=50, **roles)
+    counted = [rows(each.groupBy(*strata).count()) for each in (given, released)]
+    assert counted[0] == counted[1]
+    assert released.groupBy(*roles["qids"]).count().agg({"count": "min"}).collect()[0][0] >= 4
+    again = anon_sql.spark.mondrian(given.repartition(5), k=4, region_rows=50, **roles)
+    assert rows(again) == rows(released)
+
+
+def test_a_stratum_that_cannot_be_a_class_is_refused_at_once(people):
+    given = people.selectExpr("*", "if(person_id IN (7, 300), -0.5D, 0D) AS part")
+    roles = {**ROLES, "qids": [*ROLES["qids"], "part"], "strata": "part"}
+    rule = "every stratum must satisfy k, l and t, got 1 that does not, the smallest of 2 rows"
+    with pytest.raises(AnonError, match=rule):
+        anon_sql.spark.mondrian(given, k=2, l=3, region_rows=200, **roles)
