@@ -24,12 +24,12 @@ def requested(function: str, frame: Frame, given: Mapping[str, Any], time_zone: 
     time_zone: of the session. Raises AnonError for other names, and as ``request`` does.
     """
     asked = {name: _listed(value) for name, value in with_defaults(function, given).items()}
+    size = require_size(function, asked.pop("k"))
     entity = entity_of(function, asked.pop("entity"), frame.names)
     roles = {name: asked.pop(name) for name in ROLES}
     if entity is not None:
         roles["identifiers"] = including(roles["identifiers"], entity)
     asked.pop("hierarchy")
-    size = require_size(function, asked.pop("k"))
     return request(
         function,
         methods.find(function),
