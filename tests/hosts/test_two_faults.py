@@ -31,7 +31,9 @@ COLUMNS = {"age": pa.int64(), "city": pa.string(), "job": pa.string()}
 
 @pytest.fixture
 def t(con):
-    con.execute("CREATE TABLE t AS SELECT i AS age, 'c' || i AS city, 'j' AS job FROM range(9) r(i)")
+    con.execute(
+        "CREATE TABLE t AS SELECT i AS age, 'c' || i AS city, 'j' AS job FROM range(9) r(i)"
+    )
     return con
 
 
@@ -68,5 +70,7 @@ def test_the_command_line_names_it_too(t, tmp_path, other):
     options = {"entity": "--entity=nobody", "qids": "--quasi=age,nothing", "l": "--l=0"}
     options["strata"] = "--strata=job"
     quasi = [] if other == "qids" else ["--quasi=age,city"]
-    said = refused("release", table, tmp_path / "o.csv", "--k=0", "--keep=*", *quasi, options[other])
+    said = refused(
+        "release", table, tmp_path / "o.csv", "--k=0", "--keep=*", *quasi, options[other]
+    )
     assert said == in_options(in_sql(t, {**CALL, "k": 0, other: FAULTS[other]}))
