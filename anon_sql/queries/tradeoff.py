@@ -157,7 +157,7 @@ class _Table:
         sizes = np.bincount(class_of)
         domains = list(self.domains.values())
         counted = counted_release(request.function, table.rows, domains, labels, sizes)
-        lost = utility(counted, request.k)
+        lost = utility(counted, request.k, weights=request.weights)
         rows, ones = pa.array(made.position), np.ones(len(class_of), dtype=np.int64)
         found = [
             dominance(spread(class_of, self.source.keys[name].take(rows), ones))

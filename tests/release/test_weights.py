@@ -139,6 +139,21 @@ def test_methods_without_weights(people):
         )
 
 
+@pytest.mark.parametrize("method", ["anonymize", "rayden"])
+def test_tradeoff(people, method):
+    figures = []
+    for weights in ("NULL", "MAP {'age': 5, 'city': 0}"):
+        given = f"k := 6, weights := {weights}"
+        people.execute(f"CREATE OR REPLACE TABLE r AS FROM {method}('people', {given})")
+        said = people.execute(f"SELECT gcp, classes FROM utility('people', 'r', {given})")
+        ((gcp, classes),) = said.fetchall()
+        call = f"'people', method := '{method}', ks := [6], ls := [1], weights := {weights}"
+        found = people.execute(f"SELECT gcp, classes, query_error FROM tradeoff({call})")
+        figures += found.fetchall()
+        assert figures[-1][:2] == (pytest.approx(gcp, rel=1e-12), classes)
+    assert figures[0][2] != figures[1][2]
+
+
 def test_on_the_command_line(people, tmp_path):
     people.execute(f"COPY people TO '{tmp_path}/people.csv'")
     call = ["release", f"{tmp_path}/people.csv", f"{tmp_path}/r.csv", "--quasi", "age,city"]
