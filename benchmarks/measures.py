@@ -4,16 +4,17 @@
 
 A fresh process for each number of rows (default a million) makes an Adult-like table and its
 release (k = 10), and runs ORDER BY and each measure in turn three times after one run that is not
-counted: least seconds, ratio, and the most memory that the process had held when it ended, in MiB
-above what it held before the first measure.
+counted: least seconds, ratio, and the most memory that the process held during these four runs, in
+MiB above what it held before them (Linux alone).
 """
 
 import json
-import resource
 import subprocess
 import sys
 import time
 from typing import Any
+
+from peak import peak
 
 QUASI = [
     *("age", "workclass", "education_num", "marital_status"),
@@ -37,22 +38,24 @@ def measure(rows: int) -> dict[str, Any]:
     make_adult_like(con, "adult_like", rows=rows, seed=42)
     con.execute(
         "CREATE TABLE release AS FROM anonymize('adult_like', k := 10, effort := 'fast', "
-        f"qids := {QUASI})"
+        f"qids := {QUASI}, sensitive := 'income')"
     )
     statements = {
         "ORDER BY": f"CREATE OR REPLACE TABLE s AS FROM adult_like ORDER BY {', '.join(QUASI)}"
     }
     statements |= {name: call.format(QUASI) for name, call in CALLS.items()}
     found: dict[str, Any] = {}
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for name, statement in statements.items():
-        taken = []
-        for _ in range(4):
-            started = time.perf_counter()
-            con.execute(statement).fetchall()
-            taken.append(time.perf_counter() - started)
-        held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        found[name] = [min(taken[1:]), (held - before) / 1024]
+        taken: list[float] = []
+
+        def run(statement: str = statement, taken: list[float] = taken) -> None:
+            for _ in range(4):
+                started = time.perf_counter()
+                con.execute(statement).fetchall()
+                taken.append(time.perf_counter() - started)
+
+        before, most = peak(run)
+        found[name] = [min(taken[1:]), most - before]
     return found
 
 

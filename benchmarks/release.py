@@ -9,13 +9,12 @@ that are kept (default 2, and the one that the table has), runs
     CREATE TABLE … AS SELECT * FROM anonymize('adult_like', k := 10, effort := 'fast')
 
 in turn three times after one run of each that is not counted, and prints the least of each, their
-ratio, which part of the time goes where, and the most memory that the process held by the end of
-its first release, the source table in memory included, and how much of that it held before.
+ratio, which part of the time goes where, the most memory that the process held during its first
+release, the source table in memory included, and how much it held before (Linux alone).
 Absolute times are of one machine on one day; the ratio is what is claimed.
 """
 
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -24,6 +23,8 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
+
+from peak import peak
 
 ROWS = [30_000, 100_000, 1_000_000]
 QUASI = [
@@ -110,9 +111,7 @@ def measure(method: str, rows: int, threads: int, kept: int) -> dict[str, Any]:
     small = release.replace("'adult_like'", "'few'")
     con.execute("CREATE TABLE few AS FROM adult_like LIMIT 1000")
     con.execute(small)  # kernels compiled or loaded
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    con.execute(release)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before, most = peak(lambda: con.execute(release))
     with phases():
         for run in range(RUNS + 1):
             if run == 1:
@@ -126,8 +125,8 @@ def measure(method: str, rows: int, threads: int, kept: int) -> dict[str, Any]:
         "sort": min(sorts[1:]),
         "release": min(releases[1:]),
         "share": {phase: spent[phase] / total for phase in PHASES},
-        "before": before / 1024,
-        "peak": peak / 1024,
+        "before": before,
+        "peak": most,
     }
 
 
@@ -140,7 +139,7 @@ def main() -> None:
     kept = given[given.index("--kept") + 1] if "--kept" in given else "2"
     sizes = [int(each) for at, each in enumerate(given) if "--kept" not in (each, given[at - 1])]
     print(
-        "method       rows  threads  ORDER BY s  release s  ratio  arrays  method  labels   check  DuckDB  peak MiB"
+        "method       rows  threads  ORDER BY s  release s  ratio  arrays  method  labels   check  DuckDB  peak MiB  before"
     )
     for method in METHODS:
         for rows in sizes or ROWS:

@@ -12,6 +12,8 @@ from anon_sql.apps import manifest
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
 
+_WEIGHTED = "weighted_gcp"
+
 
 @dataclass(frozen=True)
 class Check:
@@ -74,7 +76,10 @@ def of_raw(con: duckdb.DuckDBPyConnection, written: Mapping[str, Any], raw: str)
 
 
 def of_pair(written: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Check]:
-    """Check what needs the raw table: its schema, the audit, and every figure of the manifest."""
+    """Check what needs the raw table: its schema, the audit, and every figure of the manifest.
+
+    Manifests of earlier versions have no ``weighted_gcp``.
+    """
     same = made["raw"] == written["raw"]
     yield Check("the raw table has the columns it had", same, "others")
     for check in made["checks"]:
@@ -84,6 +89,9 @@ def of_pair(written: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Che
     if not made["series"]["previous"]:
         checks = [each for each in written["checks"] if each["property"] != "composition"]
         written = {**written, "checks": checks}
+    if _WEIGHTED not in written["measures"]:
+        others = {name: each for name, each in made["measures"].items() if name != _WEIGHTED}
+        made = {**made, "measures": others}
     made, written = _by_attribute(made), _by_attribute(written)
     for name in ("roles", "achieved", "checks", "measures", "loss"):
         yield Check(

@@ -74,6 +74,10 @@ class Progress:
     ) -> None:
         if self.outer is None:
             _open.progress = None
+        self.stop()
+
+    def stop(self) -> None:
+        """Remove the bar, if one is shown."""
         if self.bar is not None:
             self.bar.stop()
 

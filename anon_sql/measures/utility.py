@@ -1,4 +1,4 @@
-"""What a release keeps and what it costs: every measure of information loss, from its tally."""
+"""What a release keeps and what it costs: every measure of information loss, from its counts."""
 
 from collections.abc import Mapping, Sequence
 from math import fsum
@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from anon_sql.core.options import Choice
 from anon_sql.core.weights import of_columns
-from anon_sql.measures.tally import Tally
+from anon_sql.measures.counted_release import CountedRelease
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -30,7 +30,7 @@ FORM = Choice(("share", "dop"))
 
 
 def utility(
-    tally: Tally,
+    counted: CountedRelease,
     k: int,
     form: str = "share",
     weights: Mapping[str, float] = MappingProxyType({}),
@@ -45,19 +45,22 @@ def utility(
     raw and release do not belong together.
     """
     if not adds:
-        tally.require_no_more_rows()
-    penalties = tally.penalties(form)
-    names = [column.name for column in tally.domains]
-    found, counts = [penalties[name] for name in names], [tally.labels[name].rows for name in names]
-    sizes, released = tally.sizes, tally.released_rows
-    left_out = tally.rows - released
+        counted.require_no_more_rows()
+    penalties = counted.penalties(form)
+    names = [column.name for column in counted.domains]
+    found, counts = (
+        [penalties[name] for name in names],
+        [counted.labels[name].rows for name in names],
+    )
+    sizes, released = counted.sizes, counted.released_rows
+    left_out = counted.rows - released
     suppressed = int(sizes.rows[sizes.suppressed].sum()) + left_out
     losses = [each.loss for each in found]
-    lost = of_losses(tally.rows, counts, losses, left_out, of_columns(weights, names))
+    lost = of_losses(counted.rows, counts, losses, left_out, of_columns(weights, names))
     single = [each.one_value for each in found]
     lossy = left_out >= 0 and not any(single)
     kept = ~sizes.suppressed
-    measured = of_classes(tally.rows, sizes.size[kept], sizes.classes[kept], suppressed, k)
+    measured = of_classes(counted.rows, sizes.size[kept], sizes.classes[kept], suppressed, k)
     return {
         "released_rows": released,
         **measured,

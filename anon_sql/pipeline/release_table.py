@@ -15,7 +15,6 @@ from anon_sql.pipeline.source import Source
 
 SORT_KEY = "CASE WHEN {0} IS NULL THEN ''::BLOB ELSE create_sort_key([{0}], 'ASC NULLS FIRST') END"
 _SIGN = "CASE WHEN signbit({0}) AND ({0} = 0 OR isnan({0})) THEN {0}::VARCHAR END"
-_FLOATS = ("FLOAT", "DOUBLE")
 
 
 def release_table(

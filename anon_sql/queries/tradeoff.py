@@ -16,11 +16,11 @@ from anon_sql.core.workers import Workers
 from anon_sql.errors import AnonError
 from anon_sql.measures.comparable import size
 from anon_sql.measures.compare import comparable, load, noted, require_rows_kept
+from anon_sql.measures.counted_release import counted_release
 from anon_sql.measures.domain import Domain, domain
 from anon_sql.measures.dominance import dominance
 from anon_sql.measures.pair import require_any
 from anon_sql.measures.spread import spread
-from anon_sql.measures.tally import tally_of
 from anon_sql.measures.utility import utility
 from anon_sql.pipeline.partition import Prepared, constraint_of, prepare, run
 from anon_sql.pipeline.release import labelled
@@ -156,7 +156,8 @@ class _Table:
         labels, class_of = shown_classes(made)
         sizes = np.bincount(class_of)
         domains = list(self.domains.values())
-        lost = utility(tally_of(request.function, table.rows, domains, labels, sizes), request.k)
+        counted = counted_release(request.function, table.rows, domains, labels, sizes)
+        lost = utility(counted, request.k, weights=request.weights)
         rows, ones = pa.array(made.position), np.ones(len(class_of), dtype=np.int64)
         found = [
             dominance(spread(class_of, self.source.keys[name].take(rows), ones))

@@ -14,6 +14,8 @@
 --   quasi-identifiers that 5 % of the rows match.
 -- options: parameters of the method, such as {'anonymize': {'effort': 'fast'}}; all others have
 --   their defaults.
+-- weights: how much the loss of each quasi-identifier matters, to the methods that take weights and
+--   in gcp; 1 for those that are left out.
 -- Returns: a row per k and l: k, l; gcp (information loss, 0…1), classes, smallest_class, suppressed
 --   (rows), as in utility; query_error (mean of relative_error, as in workload_error);
 --   largest_share (of the most frequent sensitive value in the rows of a class that have a value, in
@@ -28,7 +30,8 @@
 CREATE OR REPLACE MACRO tradeoff(
     tbl, ks := [2, 5, 10, 20, 50], ls := [1, 2], method := 'anonymize', qids := NULL,
     sensitive := NULL, identifiers := NULL, keep := NULL, hierarchy := NULL, seed := 42,
-    entity := NULL, queries := 50, options := NULL, t := 1.0, beta := NULL, delta := NULL
+    entity := NULL, queries := 50, options := NULL, t := 1.0, beta := NULL, delta := NULL,
+    weights := NULL
 ) AS TABLE
 SELECT unnest(__anon_one)
 FROM (
@@ -40,5 +43,5 @@ FROM (
             tbl, qids, sensitive, identifiers, keep, __anon_entity := entity, __anon_l := 2),
         system.main.struct_pack(
             seed := seed, method := method, ks := ks, ls := ls, queries := queries,
-            options := options, t := t, beta := beta, delta := delta),
+            options := options, t := t, beta := beta, delta := delta, weights := weights),
         hierarchy, 'none'));

@@ -11,7 +11,7 @@ CREATE OR REPLACE MACRO dop_stats(
     l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
     suppressed := 'keep', seed := 42,
     eps := NULL, min_samples := NULL, loss := 'lil', noise := 'class',
-    hierarchy := NULL, beta := NULL, delta := NULL
+    hierarchy := NULL, beta := NULL, delta := NULL, weights := NULL
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
     SELECT __anon_dop_stats(__anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows)
@@ -24,7 +24,7 @@ WITH __anon_found AS MATERIALIZED (
         system.main.struct_pack(
             suppressed := suppressed, seed := seed, l := l, l_kind := l_kind, c := c, t := t,
             beta := beta, delta := delta, eps := eps, min_samples := min_samples, loss := loss,
-            noise := noise),
+            noise := noise, weights := weights),
         hierarchy, 'none')
 )
 SELECT unnest(__anon_stats) FROM __anon_found;

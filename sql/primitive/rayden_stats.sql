@@ -10,7 +10,7 @@ CREATE OR REPLACE MACRO rayden_stats(
     suppressed := 'keep', seed := 42,
     alpha := 2.0, vantage := 'random', cut := 'balanced', tries := 8,
     repair := 'cap', variant := 'rayden', unrecovered := 'return',
-    hierarchy := NULL, threshold := NULL
+    hierarchy := NULL, threshold := NULL, weights := NULL
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
     SELECT __anon_recovery_stats(__anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows)
@@ -20,7 +20,7 @@ WITH __anon_found AS MATERIALIZED (
         system.main.struct_pack(
             suppressed := suppressed, seed := seed, alpha := alpha, vantage := vantage, cut := cut,
             tries := tries, repair := repair, variant := variant, unrecovered := unrecovered,
-            threshold := threshold),
+            threshold := threshold, weights := weights),
         hierarchy, 'none')
 )
 SELECT unnest(__anon_stats) FROM __anon_found;

@@ -3,7 +3,8 @@
 -- the raw table only a hash of the names and types of its columns.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
--- method, seed, options: how the release was made; they are recorded unchanged.
+-- method, seed, options: how the release was made; they are recorded unchanged. The weights among the
+--   options, such as {'weights': MAP {'age': 2}}, are those of weighted_gcp.
 -- k, l, t, l_kind, c, beta, delta, entity, suppressed, unique_share: the requirements on the release,
 --   as in audit.
 -- qids, sensitive, identifiers, keep: roles; NULL means as declared in comments on the raw table.
@@ -18,7 +19,8 @@
 --   unchanged), raw, achieved (k, l, t,
 --   beta, delta), series (invariant, previous: name and rows_sha256, as in a ledger, of each earlier
 --   release, previous_share, counterfeits), checks (property, required, found, passed, as in audit),
---   measures (as in utility), loss (as in attribute_loss), both without counterfeits. COPY writes it as JSON.
+--   measures (as in utility, and weighted_gcp, the gcp by the weights of the release; NULL without),
+--   loss (as in attribute_loss), both without counterfeits. COPY writes it as JSON.
 -- Errors: those of audit and utility.
 -- Example: SELECT * FROM anon_manifest('people', 'release', 'rayden', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO anon_manifest(
@@ -57,9 +59,13 @@ __anon_measured_once AS MATERIALIZED (
     FROM utility(raw, if(counterfeits > 0, '__anon_genuine', released), k := coalesce(k, 5), qids := qids, hierarchy := hierarchy)
 ),
 __anon_lost_once AS MATERIALIZED (
-    SELECT list({'attribute': attribute, 'ncp': ncp}) AS __anon_loss
-    FROM attribute_loss(
-        raw, if(counterfeits > 0, '__anon_genuine', released), qids := qids, hierarchy := hierarchy)
+    SELECT
+        list_transform(__anon_found.attributes, lambda __anon_x, __anon_i:
+            {'attribute': __anon_x, 'ncp': __anon_found.ncp[__anon_i]}) AS __anon_loss,
+        if(__anon_weights_in(options) IS NULL, NULL, __anon_found.gcp) AS __anon_weighted_gcp
+    FROM __anon_measures(
+        'anon_manifest', raw, if(counterfeits > 0, '__anon_genuine', released), qids, hierarchy,
+        __anon_weights := __anon_weights_in(options))
 )
 SELECT
     1 AS manifest,
@@ -97,7 +103,7 @@ SELECT
         'counterfeits': counterfeits
     } AS series,
     __anon_checks AS checks,
-    __anon_measures AS measures,
+    struct_insert(__anon_measures, weighted_gcp := __anon_weighted_gcp) AS measures,
     __anon_loss AS loss
 FROM
     __anon_assigned, __anon_audited, __anon_measured_once, __anon_lost_once,

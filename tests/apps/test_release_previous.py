@@ -137,8 +137,11 @@ def test_means_in_a_csv(people):
     means, june = people.with_name("means.csv"), people.with_name("june.csv")
     asked = ["release", people, june, *ROLES, "--overwrite", "--previous"]
     assert run("release", people, means, *ROLES, "--format", "mean", "--manifest").exit_code == 0
-    assert "must show labels of age" in refused(*asked, means)
+    may = people.with_name("may.csv")
+    for earlier in ([means], [may, "--previous", means]):
+        said = refused(*asked, *earlier)
+        assert "must show labels of age" in said
+        assert f"in '{means}'; means and medians cannot be composed" in said
     means.with_name("means.csv.anon.json").unlink()
     assert "must show labels of age" in refused(*asked, means)
-    may = people.with_name("may.csv")
     assert run(*asked, may, "--previous-share", 1).exit_code == 0

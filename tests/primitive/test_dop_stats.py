@@ -3,7 +3,9 @@
 import pytest
 
 
-@pytest.mark.parametrize("more", ["", ", l := 2", ", loss := 'ncp', noise := 'split'"])
+@pytest.mark.parametrize(
+    "more", ["", ", l := 2", ", loss := 'ncp', noise := 'split', weights := MAP {'age': 9}"]
+)
 @pytest.mark.parametrize("k", [3, 10])
 def test_numbers_are_those_of_the_release(people, k, more):
     row = people.execute(f"FROM dop_stats('people', k := {k}{more})").fetchall()[0]

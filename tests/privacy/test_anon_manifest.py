@@ -32,7 +32,7 @@ def test_measures_and_checks_are_those_of_the_functions(release):
     )
     assert made["checks"] == checks
     (measures,) = rows(release, "FROM utility('people', 'release', k := 5)")
-    assert made["measures"] == measures
+    assert made["measures"] == {**measures, "weighted_gcp": None}
     assert made["loss"] == rows(release, "FROM attribute_loss('people', 'release')")
     found = {check["property"]: check["found"] for check in checks}
     wanted = {name: found[name] for name in ("k", "l", "t")}
@@ -54,6 +54,22 @@ def test_measures_and_checks_are_those_of_the_functions(release):
         "hierarchy": False,
         "options": None,
     }
+
+
+def test_the_loss_by_weights_stands_beside_the_loss(release):
+    release.execute('ALTER TABLE people RENAME city TO "it\'s ""a.b"')
+    release.execute('ALTER TABLE release RENAME city TO "it\'s ""a.b"')
+    weights = "MAP {'it''s \"A.b': 7, 'born': 0.5}"
+    made = manifest(release, f", k := 5, options := {{'effort': 'good', 'weights': {weights}}}")
+    ((plain, weighted),) = release.execute(
+        f"SELECT gcp('people', 'release'), gcp('people', 'release', weights := {weights})"
+    ).fetchall()
+    assert plain != pytest.approx(weighted)
+    assert made["measures"]["gcp"] == pytest.approx(plain, rel=1e-12)
+    assert made["measures"]["weighted_gcp"] == pytest.approx(weighted, rel=1e-12)
+    for options in ("{'effort': 'good'}", "{'weights': NULL}", "NULL"):
+        found = manifest(release, f", k := 5, options := {options}")
+        assert found["measures"] == {**made["measures"], "weighted_gcp": None}
 
 
 def test_what_a_release_is_for_is_stated(release):

@@ -139,14 +139,41 @@ def test_methods_without_weights(people):
         )
 
 
+@pytest.mark.parametrize("method", ["anonymize", "rayden"])
+def test_tradeoff(people, method):
+    figures = []
+    for weights in ("NULL", "MAP {'age': 5, 'city': 0}"):
+        given = f"k := 6, weights := {weights}"
+        people.execute(f"CREATE OR REPLACE TABLE r AS FROM {method}('people', {given})")
+        said = people.execute(f"SELECT gcp, classes FROM utility('people', 'r', {given})")
+        ((gcp, classes),) = said.fetchall()
+        call = f"'people', method := '{method}', ks := [6], ls := [1], weights := {weights}"
+        found = people.execute(f"SELECT gcp, classes, query_error FROM tradeoff({call})")
+        figures += found.fetchall()
+        assert figures[-1][:2] == (pytest.approx(gcp, rel=1e-12), classes)
+    assert figures[0][2] != figures[1][2]
+
+
 def test_on_the_command_line(people, tmp_path):
     people.execute(f"COPY people TO '{tmp_path}/people.csv'")
     call = ["release", f"{tmp_path}/people.csv", f"{tmp_path}/r.csv", "--quasi", "age,city"]
-    call += ["--keep", "*", "--weights", "age=3,City=0.5"]
+    call += ["--identifier", "person_id", "--keep", "*", "--unique-share", "1"]
+    call += ["--weights", "age=3,City=0.5"]
     run(*call, "--manifest")
     written = json.loads((tmp_path / "r.csv.anon.json").read_text("utf-8"))
     matter = {"age": 3, "City": 0.5}
     assert written["parameters"]["options"] == {"format": "label", "weights": matter}
+    measures = written["measures"]
+    assert measures["gcp"] != pytest.approx(measures["weighted_gcp"])
+    verify = ["verify", f"{tmp_path}/r.csv", "--raw", f"{tmp_path}/people.csv"]
+    assert run(*verify).exit_code == 0
+    for changed, said in ((0.0, "measures: as written (weighted_gcp)"), (None, "holds")):
+        other = {**measures, "weighted_gcp": changed}
+        if changed is None:  # as earlier versions wrote it
+            del other["weighted_gcp"]
+        text = json.dumps({**written, "measures": other})
+        (tmp_path / "r.csv.anon.json").write_text(text, "utf-8")
+        assert said in (run(*verify).stdout if changed is None else refused(*verify))
     again = [*call[:-1], "age", "--overwrite"]
     assert "--weights must be a column, = and a number, each column once, got 'age'" in (
         refused(*again)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import duckdb
 
-from anon_sql.apps import files, manifest
+from anon_sql.apps import console, files, manifest
 from anon_sql.apps.one_value_columns import form_of
 from anon_sql.core.columns import is_number
 from anon_sql.core.labels.one_value import type_of
@@ -34,6 +34,13 @@ def read_earlier(
             wanted |= _perhaps_means(con, table, {n: types.get(fold(n)) for n in roles["qids"]})
         found[_cast(con, table, wanted)] = path
     return found
+
+
+def with_files(previous: Sequence[Path], text: str) -> str:
+    """Return the text of an error with files in place of the relations of ``read_earlier``."""
+    for at, path in enumerate(previous):
+        text = text.replace(f"earlier_{at}_cast", console.visible(str(path)))
+    return text
 
 
 def in_types_of_raw(con: duckdb.DuckDBPyConnection, table: str, sensitive: Sequence[str]) -> str:

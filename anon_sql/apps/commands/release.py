@@ -15,7 +15,7 @@ from anon_sql.apps import console, manifest
 from anon_sql.apps.commands import arguments
 from anon_sql.apps.commands.arguments import Columns
 from anon_sql.apps.commands.choices import Effort, Format, Suppressed
-from anon_sql.apps.commands.earlier_files import in_types_of_raw, read_earlier
+from anon_sql.apps.commands.earlier_files import in_types_of_raw, read_earlier, with_files
 from anon_sql.apps.commands.earlier_releases import (
     check_earlier,
     counted,
@@ -124,7 +124,7 @@ def release(
 
     Example: anon-sql release people.csv safe.csv --k 10 --quasi age,sex --sensitive income
     """
-    with console.one_sentence(STOPPED, words=in_options):
+    with console.one_sentence(STOPPED, words=lambda text: with_files(previous, in_options(text))):
         written_as = dialect("release", delimiter, quotes, header, null)
         output = Output(Path(out), means_folder(out), with_manifest)
         output.prepare(source, format_, overwrite)

@@ -11,7 +11,7 @@ import typer
 import anon_sql
 from anon_sql.apps import console, files, manifest, verifying
 from anon_sql.apps.commands import arguments
-from anon_sql.apps.commands.earlier_files import in_types_of_raw, read_earlier
+from anon_sql.apps.commands.earlier_files import in_types_of_raw, read_earlier, with_files
 from anon_sql.apps.csv_files.dialect import Dialect, dialect
 from anon_sql.apps.one_value_columns import cast_values, form_of
 from anon_sql.apps.stopping import stoppable
@@ -39,7 +39,7 @@ def verify(
 
     Example: anon-sql verify safe.parquet --raw people.parquet
     """
-    with console.one_sentence():
+    with console.one_sentence(words=partial(with_files, previous)):
         written_as = dialect("verify", delimiter, quotes, header, null)
         files.check_source("verify", "OUT", released)
         if raw is not None:

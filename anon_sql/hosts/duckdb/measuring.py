@@ -18,11 +18,11 @@ from anon_sql.hosts.duckdb.calls.binding import HELPER, scope_of
 from anon_sql.hosts.duckdb.calls.taking import given_paths, named
 from anon_sql.hosts.duckdb.relation import Table, find
 from anon_sql.hosts.duckdb.settling import settle
+from anon_sql.measures.counted_release import CountedRelease, Labels, Sizes
 from anon_sql.measures.domain import Domain, domain
 from anon_sql.measures.pair import Pair, require_any, require_released, require_types
 from anon_sql.measures.readable import ORDER
 from anon_sql.measures.spread import Held, Spread, held, spread
-from anon_sql.measures.tally import Labels, Sizes, Tally
 
 KEY, VALUE = HELPER + "key_", HELPER + "value_"
 _NONE = np.zeros(0, dtype=np.int64)
@@ -73,10 +73,10 @@ class Given:
             integers(_or_none(sizes, pa.int64())),
         )
 
-    def tally(self, quasi: Sequence[str]) -> Tally:
+    def counted(self, quasi: Sequence[str]) -> CountedRelease:
         """Return quasi-identifiers of both relations, counted by ``__anon_tally``."""
         counted = {fold(name): values for name, values in self.groups.items()}
-        return Tally(
+        return CountedRelease(
             self.function,
             self.value("rows"),
             self._domains(quasi),

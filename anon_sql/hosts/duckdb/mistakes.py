@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from anon_sql.errors import did_you_mean
 from anon_sql.hosts.duckdb import headers
+from anon_sql.hosts.duckdb.parameters import no_parameter
 
 _MACRO = re.compile(r"Macro (?P<ours>\w+)\(\) does not support the supplied arguments")
 _MEANT = [  # an error of DuckDB's, and what to type instead; ours: a function of the package
@@ -48,13 +48,6 @@ _MEANT = [  # an error of DuckDB's, and what to type instead; ours: a function o
 ]
 _PATTERNS = [(re.compile(pattern), meant) for pattern, meant in _MEANT]
 _GIVEN = re.compile(r"(\w+)\s*(?::=|=>)")
-_SYNONYMS = {
-    "quasi": "qids",
-    "quasi_identifiers": "qids",
-    "qi": "qids",
-    "identifier": "identifiers",
-    "table": "tbl",
-}
 
 
 def meaning(text: str, sql: str | None = None) -> tuple[str, str] | None:
@@ -89,11 +82,7 @@ def _arguments(function: str, sql: str) -> str:
     known = function_parameters()[function]
     call = re.split(rf"\b{function}\b", sql, maxsplit=1, flags=re.IGNORECASE)[-1]
     wrong = [name for name in _GIVEN.findall(call) if name.lower() not in known]
-    if not wrong:
-        return f"its parameters are {', '.join(known)}"
-    meant = _SYNONYMS.get(wrong[0].lower())
-    hint = f"did you mean {meant}?" if meant in known else did_you_mean(wrong[0], known)
-    return f"it has no parameter {wrong[0]}; {hint}"
+    return no_parameter(wrong[0], known) if wrong else f"its parameters are {', '.join(known)}"
 
 
 @cache

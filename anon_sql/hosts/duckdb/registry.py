@@ -14,8 +14,7 @@ import pyarrow as pa
 class Udf:
     """A scalar function on Arrow arrays.
 
-    returns: SQL type of the result. binds: whether it is evaluated while a statement is bound, so
-    that it must be fast and pure. volatile: whether DuckDB must not evaluate it again. A macro
+    returns: SQL type of the result. volatile: whether DuckDB must not evaluate it again. A macro
     stored in a file loses AS MATERIALIZED, and DuckDB would then repeat a step of a release for
     each reference to it. owned: whether the first argument is a name of the open database, unique
     in the process; it is not stored in the file, since a copy of the file would have it too.
@@ -24,7 +23,6 @@ class Udf:
     name: str
     returns: str
     call: Callable[..., Any]
-    binds: bool
     volatile: bool
     owned: bool
 
@@ -36,7 +34,6 @@ def udf(
     name: str,
     returns: str,
     *,
-    binds: bool = False,
     volatile: bool = False,
     owned: bool = False,
 ) -> Callable[[Callable[..., Any]], Any]:
@@ -49,7 +46,7 @@ def udf(
         known = _udfs.get(name)
         if known is not None and known.call.__qualname__ != call.__qualname__:
             raise ValueError(f"two functions are called {name}")
-        _udfs[name] = Udf(name, returns, call, binds, volatile, owned)
+        _udfs[name] = Udf(name, returns, call, volatile, owned)
         return call
 
     return file

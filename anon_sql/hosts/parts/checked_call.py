@@ -12,7 +12,7 @@ from anon_sql import methods
 from anon_sql.core.names import literal
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.duckdb.calls.taking import given_paths
-from anon_sql.hosts.duckdb.macros import defaults
+from anon_sql.hosts.duckdb.parameters import with_defaults
 from anon_sql.hosts.duckdb.settling import settle
 from anon_sql.hosts.parts.spilled_types import Types, types_in_parts
 from anon_sql.pipeline.request import Request, entity_of, request, require_size
@@ -75,7 +75,7 @@ def asked(
     if function not in known:
         hint = did_you_mean(str(function), known)
         raise AnonError("release", "method must be a release function", f"'{function}'", hint)
-    given = _given(function, parameters)
+    given = with_defaults(function, parameters)
     named = literal(relation)
     seen = con.execute(
         f"SELECT __anon_types, __anon_call, __anon_seen({named}), __anon_settings() "
@@ -109,20 +109,6 @@ def asked(
         settings["memory_limit"],
         int(settings["threads"]),
     )
-
-
-def _given(function: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a function, defaults included; raise AnonError for others."""
-    known = defaults(function)
-    unknown = [name for name in parameters if name not in known]
-    if unknown:
-        raise AnonError(
-            function,
-            "parameters must be those of the function",
-            unknown[0],
-            did_you_mean(unknown[0], known),
-        )
-    return {**known, **parameters}
 
 
 def _paths(con: duckdb.DuckDBPyConnection, hierarchy: str | None) -> pa.StructArray | None:

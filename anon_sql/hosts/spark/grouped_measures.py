@@ -23,9 +23,9 @@ from anon_sql.core.weights import read_weights
 from anon_sql.hosts.spark.frame import HELPER, Frame, column_of, described
 from anon_sql.hosts.spark.pyspark_parts import sql_functions
 from anon_sql.hosts.spark.requesting import hierarchy_rows
+from anon_sql.measures.counted_release import CountedRelease, Labels, Sizes
 from anon_sql.measures.domain import Domain, domain
 from anon_sql.measures.pair import is_label, require_types
-from anon_sql.measures.tally import Labels, Sizes, Tally
 from anon_sql.measures.utility import utility as all_measures
 
 COLUMNS = (
@@ -105,7 +105,8 @@ def _measured(
     call = _Call(function, raw, released, frame, roles, shown, other.types)
     rows, domains = _domains(call, hierarchy_rows(function, hierarchy))
     labels, sizes = _classes(call)
-    return all_measures(Tally(function, rows, domains, labels, sizes), size, weights=matter)
+    counted = CountedRelease(function, rows, domains, labels, sizes)
+    return all_measures(counted, size, weights=matter)
 
 
 def _domains(call: _Call, paths: pa.StructArray | None) -> tuple[int, Sequence[Domain]]:

@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 
 from anon_sql import methods
 from anon_sql.core.roles import assign, including
-from anon_sql.errors import AnonError, did_you_mean
-from anon_sql.hosts.duckdb.macros import defaults
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb.parameters import with_defaults
 from anon_sql.hosts.spark.frame import Frame
 from anon_sql.pipeline.request import Request, entity_of, request, require_size
 
@@ -23,22 +23,13 @@ def requested(function: str, frame: Frame, given: Mapping[str, Any], time_zone: 
     given: the parameters of the SQL function by name; those that are left out have its defaults.
     time_zone: of the session. Raises AnonError for other names, and as ``request`` does.
     """
-    known = defaults(function)
-    for name in given:
-        if name not in known:
-            raise AnonError(
-                function,
-                "a parameter must be one of the function's",
-                name,
-                did_you_mean(name, known),
-            )
-    asked = {name: _listed(value) for name, value in {**known, **given}.items()}
+    asked = {name: _listed(value) for name, value in with_defaults(function, given).items()}
+    size = require_size(function, asked.pop("k"))
     entity = entity_of(function, asked.pop("entity"), frame.names)
     roles = {name: asked.pop(name) for name in ROLES}
     if entity is not None:
         roles["identifiers"] = including(roles["identifiers"], entity)
     asked.pop("hierarchy")
-    size = require_size(function, asked.pop("k"))
     return request(
         function,
         methods.find(function),

@@ -98,6 +98,23 @@ def test_the_manifest_beside_the_export_is_true(example, warehouse, tmp_path):
     assert result.exit_code == 0, result.output
 
 
+def test_a_manifest_names_the_earlier_releases_by_their_files(refused, tmp_path):
+    first = refused.folder / "adult_released.parquet"
+    raw, second = tmp_path / "adult.parquet", refused.folder / "adult_second.parquet"
+    with anon_sql.connect(refused.database, read_only=True) as con:
+        con.execute(f"COPY adult TO '{raw}'")
+    stated = manifest.read("test", manifest.beside(second))["series"]
+    assert stated == {
+        "invariant": False,
+        "previous": [{"name": first.name, "sha256": manifest.digest(first)}],
+        "previous_share": 1,
+        "counterfeits": 0,
+    }
+    result = command.run("verify", second, "--raw", raw, "--previous", first)
+    assert result.exit_code == 0, result.output
+    assert "audit: composition" in result.output
+
+
 def test_the_warehouse_holds_tables_and_nothing_of_ours(example):
     with duckdb.connect(example.database, read_only=True) as con:
         macros = "FROM duckdb_functions() WHERE database_name = 'adult'"

@@ -139,8 +139,8 @@ def test_columns_that_are_hard_to_cut(con, column, wanted):
         ({"k": 5, "qids": ["nobody"]}, "mondrian: qids must name columns of the table"),
         ({"k": 5, "keep": []}, "mondrian: every column needs a role, got none for score"),
         (
-            {"k": 5, "efort": "fast"},
-            "mondrian: parameters must be those of the function, got efort",
+            {"k": 5, "quasi": ["a"]},
+            "mondrian: it has no parameter quasi; did you mean qids?",
         ),
         ({"k": 5, "method": "mondrain"}, "release: method must be a release function"),
         ({"k": 5, "method": "datafly"}, "datafly: the table must be released in one statement"),

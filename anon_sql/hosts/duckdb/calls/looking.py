@@ -89,7 +89,7 @@ def _chosen(kinds: dict[str, str], columns: Any, scope: Any, seen: Any) -> list[
     return list(dict.fromkeys(by_fold[fold(name)] for name in given))
 
 
-@udf("__anon_in", "BOOLEAN", binds=True)
+@udf("__anon_in", "BOOLEAN")
 def is_in(lists: Any, names: Any) -> pa.Array:
     """Return for each column name whether a list names it; every name is in NULL."""
     given = first(lists)

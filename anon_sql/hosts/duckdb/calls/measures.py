@@ -33,8 +33,8 @@ def all_measures(function: Any, given: Any, k: Any, form: Any, adds: Any, weight
     size, ncp = Whole(1).read(name, "k", first(k)), FORM.read(name, "ncp", first(form))
     asked = Given(name, given)
     quasi = asked.roles(values=True).quasi
-    tally, matter = asked.tally(quasi), read_weights(name, first(weights), quasi)
-    return pa.array([utility(tally, size, ncp, matter, adds=first(adds))], UTILITY)
+    counted, matter = asked.counted(quasi), read_weights(name, first(weights), quasi)
+    return pa.array([utility(counted, size, ncp, matter, adds=first(adds))], UTILITY)
 
 
 @udf("__anon_class_ncp", "DOUBLE[]")

@@ -26,7 +26,7 @@ from anon_sql.queries.released import Answers, Groups
 _NOTHING = f"SELECT unnest(NULL::{sql_type(ROW)}[], recursive := true) WHERE error("
 
 
-@udf("__anon_query_statement", "VARCHAR", binds=True)
+@udf("__anon_query_statement", "VARCHAR")
 def bound(
     function: Any, scope: Any, released: Any, queries: Any, mode: Any, hierarchy: Any
 ) -> pa.Array:

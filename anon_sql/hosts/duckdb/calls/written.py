@@ -10,7 +10,7 @@ from anon_sql.core.names import quote
 from anon_sql.hosts.duckdb.registry import udf
 
 
-@udf("__anon_written", "VARCHAR", binds=True)
+@udf("__anon_written", "VARCHAR")
 def written(function: Any, arguments: Any) -> pa.Array:
     """Return the call of a function as SQL; arguments: struct of values by parameter name."""
     values: dict[str, Any] = first(arguments)

@@ -45,7 +45,7 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class Tally:
+class CountedRelease:
     """One call of a measure, its types checked; its size is that of the labels, not the classes.
 
     rows: of the raw table. domains: of the quasi-identifiers, in their order; labels: by name.
@@ -74,19 +74,20 @@ class Tally:
         require_no_more_rows(self.function, self.rows, self.released_rows)
 
 
-def tally_of(
+def counted_release(
     function: str,
     rows: int,
     domains: Sequence[Domain],
     shown: Mapping[str, pa.Array],
     sizes: Ints,
-) -> Tally:
-    """Return the tally of classes; shown: of each quasi-identifier what every class shows, as text.
+) -> CountedRelease:
+    """Return a release of which each class is given.
 
-    sizes: int64[m], the rows of each class.
+    shown: of each quasi-identifier what every class shows, as text. sizes: int64[m], the rows of
+    each class.
     """
     ones = np.ones_like(sizes)
     stars = [true(pc.equal(labels, STAR)) for labels in shown.values()]
     labels = {name: Labels(each, sizes, ones) for name, each in shown.items()}
     of_sizes = Sizes(sizes, ones, np.logical_and.reduce(stars))
-    return Tally(function, rows, domains, labels, of_sizes)
+    return CountedRelease(function, rows, domains, labels, of_sizes)

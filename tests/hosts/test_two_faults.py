@@ -1,0 +1,76 @@
+"""A call with two faults is refused for the same one in SQL, Python and Spark, and by options."""
+
+from itertools import combinations
+
+import pyarrow as pa
+import pytest
+
+import anon_sql
+from anon_sql import AnonError
+from anon_sql.apps.commands.option_words import in_options
+from anon_sql.hosts.spark.frame import frame_of
+from anon_sql.hosts.spark.requesting import requested
+from tests.command import refused
+from tests.sentence import fails
+
+FAULTS = {  # in the order in which they are found
+    "k": 0,
+    "entity": "nobody",
+    "qids": ["age", "nothing"],
+    "sensitive": "age",
+    "format": "html",
+    "l": 0,
+    "effort": "none",
+    "keep": [],
+    "strata": ["job"],
+    "weights": {"nothing": 1.0},
+}
+CALL = {"k": 2, "qids": ["age", "city"], "keep": ["*"]}
+COLUMNS = {"age": pa.int64(), "city": pa.string(), "job": pa.string()}
+
+
+@pytest.fixture
+def t(con):
+    con.execute(
+        "CREATE TABLE t AS SELECT i AS age, 'c' || i AS city, 'j' AS job FROM range(9) r(i)"
+    )
+    return con
+
+
+@pytest.mark.parametrize("faults", combinations(FAULTS, 2), ids="-".join)
+def test_the_same_fault_is_named(t, faults):
+    call = {**CALL, **{name: FAULTS[name] for name in faults}}
+    first, _ = ({**CALL, name: FAULTS[name]} for name in faults)
+    said = in_sql(t, call)
+    assert said == in_sql(t, first)
+    assert said == raised(anon_sql.release, t, "t", into="out", method="anonymize", **call)
+    frame = frame_of("anonymize", pa.schema(list(COLUMNS.items())), {})
+    assert said == raised(requested, "anonymize", frame, call, "UTC")
+
+
+def in_sql(con, call):
+    listed = ", ".join(f"{name} := {literal(value)}" for name, value in call.items())
+    return fails(con, f"FROM anonymize('t', {listed})")
+
+
+def literal(value):
+    return f"MAP {value}" if isinstance(value, dict) else repr(value)
+
+
+def raised(function, *given, **named):
+    with pytest.raises(AnonError) as error:
+        function(*given, **named)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("other", ["entity", "qids", "l", "strata"])
+def test_the_command_line_names_it_too(t, tmp_path, other):
+    table = tmp_path / "t.parquet"
+    t.execute(f"COPY t TO '{table}'")
+    options = {"entity": "--entity=nobody", "qids": "--quasi=age,nothing", "l": "--l=0"}
+    options["strata"] = "--strata=job"
+    quasi = [] if other == "qids" else ["--quasi=age,city"]
+    said = refused(
+        "release", table, tmp_path / "o.csv", "--k=0", "--keep=*", *quasi, options[other]
+    )
+    assert said == in_options(in_sql(t, {**CALL, "k": 0, other: FAULTS[other]}))
