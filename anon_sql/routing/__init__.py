@@ -10,8 +10,8 @@ plain names that the host has given them.
 2. ``table_strata``: for a request with strata, their values and exact counts; it raises AnonError
    if one cannot be a class. ``sampling``: run ``sample_select``, some 200,000 rows chosen by a hash
    of their values.
-3. ``cutting.grow``: the tree that cuts strata first and then the sample, where most information
-   loss is saved.
+3. ``cutting.grow``: the tree that cuts strata first and then the sample, where the fewest classes
+   would be divided.
 4. ``planning.plan``: the regions. It merges leaves of the tree until every region is legal as a
    whole (k, l, t, persons) and has about the rows wanted, spreads a region that is too large and
    cannot be cut by a hash of its rows, and raises AnonError if neither is possible. It calls the

@@ -1,4 +1,4 @@
-"""Choose the cut of some rows: the column and the test that save most information loss."""
+"""Choose the cut of some rows: the column and the test that divide the fewest classes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from anon_sql.routing.route_tree import Test
 
 LEAST = 0.15  # share of the rows that each side of a cut should have
 LISTED = 500  # most values that a test lists
-OUTER = 10  # one row in so many on either side does not count in the width of a number
+CLOSE = 0.001  # shares of rows that differ by less than this make no difference
 
 Codes = npt.NDArray[np.int32]
 Weights = npt.NDArray[np.int64]
@@ -25,18 +25,15 @@ class Axis:
 
     codes: int32[n], distinct values in ascending order (leaves of a hierarchy from left to right),
     -1 for NULL. order: int32[n], the rows in the order of their codes. first: int32[…], a row of
-    each code. place: float64[…], the point of each code of a number. distinct: of the whole table,
-    for text. tree: of a hierarchy. matters: the weight of its loss.
+    each code. number: whether it is one. tree: of a hierarchy.
     """
 
     name: str
     codes: Codes
     order: Codes
     first: Codes
-    place: npt.NDArray[np.float64] | None = None
-    distinct: int = 1
+    number: bool = False
     tree: Hierarchy | None = None
-    matters: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -54,37 +51,54 @@ def axis(column: Column) -> Axis:
     if isinstance(column, Numbers):
         known, found = np.unique(column.keys, return_inverse=True)
         codes = np.where(column.present, found.reshape(-1), -1).astype(np.int32)
-        place = np.zeros(len(known))
-        place[codes[column.present]] = column.points[column.present]
-        return Axis(column.name, codes, _sorted(codes), _first(codes, len(known)), place)
+        return Axis(column.name, codes, _sorted(codes), _first(codes, len(known)), number=True)
     codes = np.where(column.codes == column.null_code, -1, column.codes).astype(np.int32)
     order, first = _sorted(codes), _first(codes, column.null_code)
-    if isinstance(column, Categories):
-        return Axis(column.name, codes, order, first, distinct=column.distinct)
-    return Axis(column.name, codes, order, first, tree=column.tree)
+    tree = None if isinstance(column, Categories) else column.tree
+    return Axis(column.name, codes, order, first, tree=tree)
 
 
-def best(axes: Sequence[Axis], orders: Sequence[Codes], weights: Weights) -> Chosen | None:
+def best(
+    axes: Sequence[Axis], orders: Sequence[Codes], weights: Weights, near: Codes
+) -> Chosen | None:
     """Return the best cut of some rows, or None if they are alike in every column.
 
-    orders: the rows as each axis sorts them. The best cut saves most: information loss times twice
-    the share of the smaller side. A cut whose smaller side has less than LEAST of the rows is taken
-    only if there is no other. Ties go to the first column.
+    orders: the rows as each axis sorts them. near: int32[n], the group of rows near each other that
+    a row is in, as a class would be. A cut divides the classes that lie on both sides, which costs
+    loss. So the best column is one in which near rows lie near each other: the one with the most
+    rows on the smaller side of the cut by the distance of near rows. A cut whose smaller side has
+    less than LEAST of the rows is taken only if there is no other. Ties go to the first column.
     """
     found: tuple[tuple[bool, float, float], Chosen] | None = None
     for at, (own, rows) in enumerate(zip(axes, orders, strict=True)):
-        for saved, share, test, codes, null in _candidates(own, rows, weights):
-            gain = saved * own.matters * 2 * share
-            rank = (share >= LEAST, round(gain, 12), round(share, 12))
+        apart = _apart(own, rows, weights, near) + CLOSE
+        for share, test, codes, null in _candidates(own, rows, weights):
+            rank = (share >= LEAST, round(share / apart, 12), round(share, 12))
             if share > 0 and (found is None or rank > found[0]):
                 found = rank, Chosen(at, test, codes, null)
     return None if found is None else found[1]
 
 
+def _apart(own: Axis, rows: Codes, weights: Weights, near: Codes) -> float:
+    """Return how far near rows lie apart in a column: the mean share of rows between the outermost.
+
+    rows: in the order of the column. Equal values lie in one place, the middle of their rows.
+    """
+    codes, groups = own.codes[rows], near[rows]
+    heavy = weights[rows] / weights[rows].sum()
+    until = np.concatenate([[0.0], np.cumsum(heavy)])
+    starts = np.flatnonzero(np.diff(codes, prepend=codes[0] - 1))
+    ends = np.append(starts[1:], len(codes))
+    place = np.repeat((until[starts] + until[ends]) / 2, ends - starts)
+    first, last = np.empty(groups.max() + 1), np.empty(groups.max() + 1)
+    first[groups[::-1]], last[groups] = place[::-1], place  # of equal indices the last one counts
+    return float((heavy * (last - first)[groups]).sum())
+
+
 def _candidates(
     own: Axis, rows: Codes, weights: Weights
-) -> Iterator[tuple[float, float, Test, tuple[int, ...], bool]]:
-    """Give the cuts of a column: loss saved, share of the smaller side, test, codes, NULL's side.
+) -> Iterator[tuple[float, Test, tuple[int, ...], bool]]:
+    """Give the cuts of a column: share of the smaller side, test, codes, NULL's side.
 
     NULL goes to the lighter side.
     """
@@ -93,19 +107,16 @@ def _candidates(
     codes, until = codes[nulls:], np.concatenate([[0], np.cumsum(heavy[nulls:])])
     missing, known = int(heavy[:nulls].sum()), int(until[-1])
     total = missing + known
-    whole = _loss(own, codes) * known
     if missing and known:
-        yield 1 - whole / total, min(missing, known) / total, Test.MISSING, (), True
+        yield min(missing, known) / total, Test.MISSING, (), True
     for test, begin, end in _ranges(own, codes, until):
         listed = codes[end - 1 : end] if test is Test.AT_MOST else np.unique(codes[begin:end])
         if end - begin in (0, len(codes)) or len(listed) > LISTED:
             continue
         yes = int(until[end] - until[begin])
-        rest = np.concatenate([codes[:begin], codes[end:]])
-        lost = yes * _loss(own, codes[begin:end]) + (known - yes) * _loss(own, rest)
         null = yes < known - yes
         smaller = min(yes + null * missing, total - yes - null * missing)
-        yield (whole - lost) / total, smaller / total, test, tuple(listed.tolist()), null
+        yield smaller / total, test, tuple(listed.tolist()), null
 
 
 def _ranges(own: Axis, codes: Codes, until: Weights) -> Iterator[tuple[Test, int, int]]:
@@ -126,7 +137,7 @@ def _ranges(own: Axis, codes: Codes, until: Weights) -> Iterator[tuple[Test, int
     prefix = Test.AMONG if own.tree is not None and not own.tree.intervals else Test.AT_MOST
     yield prefix, 0, begin
     yield prefix, 0, end
-    if own.place is not None:
+    if own.number:
         return
     if own.tree is None:
         starts = np.flatnonzero(np.diff(codes, prepend=codes[0] - 1))
@@ -142,22 +153,6 @@ def _child(tree: Hierarchy, above: int, leaf: int) -> tuple[int, int]:
     while tree.parent[node] != above:
         node = int(tree.parent[node])
     return int(tree.first[node]), int(tree.last[node])
-
-
-def _loss(own: Axis, codes: Codes) -> float:
-    """Return the NCP of sorted codes without NULL.
-
-    Of numbers it is that of the rows in the middle: a few far values would decide many cuts, though
-    they are in few classes.
-    """
-    if len(codes) == 0 or codes[0] == codes[-1]:
-        return 0.0
-    if own.place is not None:
-        outer = len(codes) // OUTER
-        return float(own.place[codes[-1 - outer]] - own.place[codes[outer]])
-    if own.tree is not None:
-        return float(own.tree.share[_ancestor(own.tree, int(codes[0]), int(codes[-1]))])
-    return (1 + int(np.count_nonzero(np.diff(codes)))) / own.distinct
 
 
 def _ancestor(tree: Hierarchy, low: int, high: int) -> int:

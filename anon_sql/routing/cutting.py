@@ -1,17 +1,17 @@
 """Make the routing tree of a table: by its strata first, then by a sample of its rows."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core.hierarchy.rows import rows_of
-from anon_sql.core.table import read
+from anon_sql.core.table import QuasiTable, read
 from anon_sql.core.table_domain import Domain
-from anon_sql.core.weights import of_columns
+from anon_sql.core.weights import relative
 from anon_sql.core.workers import Workers
+from anon_sql.methods.parts.ordering import curve_order
 from anon_sql.pipeline.request import Request
 from anon_sql.routing.cut_choice import axis
 from anon_sql.routing.growing import Growing, Orders, Rows
@@ -69,13 +69,24 @@ def _sampled(
         Workers(request.function),
         rows_of(paths, request.quasi, request.time_zone),
         domain,
+        relative(request.weights, list(request.quasi)),
     )
-    matter = of_columns(request.weights, list(request.quasi))
-    axes = [
-        replace(axis(column), matters=weight)
-        for column, weight in zip(table.columns, matter / matter.max(), strict=True)
-    ]
-    return Rows(values, axes, sample.column(WEIGHT).to_numpy().astype(np.int64))
+    weights = sample.column(WEIGHT).to_numpy().astype(np.int64)
+    near = _near(
+        request.function, table, max(2, round(request.k * table.rows / max(domain.rows, 1)))
+    )
+    return Rows(values, [axis(column) for column in table.columns], weights, near)
+
+
+def _near(function: str, table: QuasiTable, size: int) -> npt.NDArray[np.int32]:
+    """Return groups of ``size`` near rows each, numbered, int32[n] as the rows came.
+
+    They resemble the classes of a release of the table: as many of them lie apart as far.
+    """
+    group = np.empty(table.rows, np.int32)
+    along = table.order[curve_order(table, Workers(function))]
+    group[along] = np.arange(table.rows) // size
+    return group
 
 
 def _strata_first(
@@ -93,7 +104,8 @@ def _strata_first(
     """
     hashes = pa.array(np.zeros(len(strata.rows), np.uint64))
     table = read(function, strata.types, strata.values, hashes, Workers(function))
-    whole = Rows(strata.values, [axis(column) for column in table.columns], strata.rows)
+    near = np.arange(table.rows, dtype=np.int32)  # no class lies in two strata
+    whole = Rows(strata.values, [axis(column) for column in table.columns], strata.rows, near)
     by = [order[np.argsort(of_row[order], kind="stable")] for order in sample.orders]
     starts = np.searchsorted(of_row[by[0]], np.arange(len(strata.rows) + 1))
     pools: list[Cut | Leaf] = []

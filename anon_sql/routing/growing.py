@@ -1,4 +1,4 @@
-"""Grow a routing tree: cut where most information loss is saved in even parts."""
+"""Grow a routing tree: cut where the fewest classes are divided, in even parts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,12 +21,13 @@ class Rows:
     """Rows to cut.
 
     values: of each quasi-identifier that may be cut, by name; axes: the same. weights: int64[n],
-    rows of the table that each row stands for.
+    rows of the table that each row stands for. near: int32[n], the group of near rows of each.
     """
 
     values: Mapping[str, pa.Array]
     axes: Sequence[Axis]
     weights: npt.NDArray[np.int64]
+    near: npt.NDArray[np.int32]
 
     @property
     def orders(self) -> Orders:
@@ -67,7 +68,7 @@ class Growing:
         """
         chosen = None
         if depth < DEEPEST and rows.weight(orders) > most:
-            chosen = best(rows.axes, orders, rows.weights)
+            chosen = best(rows.axes, orders, rows.weights, rows.near)
         if chosen is None:
             return self.leaf() if end is None else end(orders, depth)
         own = rows.axes[chosen.axis]
