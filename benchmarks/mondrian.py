@@ -6,7 +6,7 @@ First the partition alone, k = 10, on the same 30,000 rows: CPU seconds of this 
 (the least of three runs) and of anonypy's Mondrian (one run), and how often one goes into the
 other. anonypy is no dependency: without it only our own figures are shown. Then the whole of
 
-    CREATE TABLE … AS SELECT * FROM mondrian('adult_like', k := 10)
+    CREATE TABLE … AS SELECT * FROM mondrian('adult_like', k := 10, keep := ['*'])
 
 in turn with an ORDER BY of the quasi-identifiers, three times each after one run that is not
 counted, the least of each in wall seconds. Absolute times are of one machine on one day; the
@@ -100,7 +100,7 @@ def beside_order_by(con: duckdb.DuckDBPyConnection, rows: int, threads: int) -> 
     listed = ", ".join(QUASI)
     statements = (
         f"CREATE OR REPLACE TABLE sorted AS SELECT * FROM adult_like ORDER BY {listed}",
-        f"CREATE OR REPLACE TABLE release AS FROM mondrian('adult_like', k := {K}, qids := {QUASI})",
+        f"CREATE OR REPLACE TABLE release AS FROM mondrian('adult_like', k := {K}, qids := {QUASI}, keep := ['*'])",
     )
     seconds: list[list[float]] = [[], []]
     for _ in range(RUNS + 1):
