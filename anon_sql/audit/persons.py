@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from anon_sql.audit.compared import Compared
 from anon_sql.audit.hashed import Marks
-from anon_sql.audit.stems import Slots, Stems
+from anon_sql.audit.slots import Slots
+from anon_sql.audit.stems import Stems
 from anon_sql.core.labels.coverage import Ints
 
 Holders = tuple[npt.NDArray[np.int32], Marks, Ints]

@@ -9,89 +9,23 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.audit.compared import Raw, Released
 from anon_sql.audit.hashed import Hashed, Marks
-from anon_sql.core.labels.coverage import Ints
+from anon_sql.audit.row_numbers import Known, Numbers
 
 Columns = Mapping[str, pa.Array]
 Hashes = Mapping[str, Marks]
 FEW = 1 << 16  # different hashes up to which the rows of a column are held as numbers of them
 
 
-class _Numbers:
-    """A number of each row, as the rows come."""
-
-    def __init__(self) -> None:
-        self._held: npt.NDArray[Any] = np.empty(0, np.uint8)
-        self._rows = 0
-
-    def add(self, numbers: npt.NDArray[Any]) -> None:
-        """Hold the numbers of more rows, in a type that is wide enough for all."""
-        self._held = self._held.astype(
-            np.promote_types(self._held.dtype, numbers.dtype), copy=False
-        )
-        end = self._rows + len(numbers)
-        if end > len(self._held):  # in place, and little more than is needed
-            self._held.resize(end + end // 8, refcheck=False)
-        self._held[self._rows : end] = numbers
-        self._rows = end
-
-    def decode(self, known: Marks) -> None:
-        """Replace each number by what it stands for."""
-        self._held = known[self.whole()]
-
-    def whole(self) -> npt.NDArray[Any]:
-        """Return the numbers of all rows."""
-        self._held.resize(self._rows, refcheck=False)
-        return self._held
-
-
-class _Known:
-    """Different hashes, numbered as they come, and how often each came."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._known, self._often = np.empty(0, np.uint64), np.empty(0, np.int64)
-        self._slots = np.empty(0, np.int32)
-
-    def add(self, marks: Marks) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
-        """Return the number of each hash, as narrow as it can be, and the positions of new ones."""
-        from anon_sql.kernels.hash.numbering import number_more
-
-        if self.count + len(marks) > len(self._known):
-            self._grow(2 * (self.count + len(marks)))
-        numbers, new = number_more(marks, self._known, self._often, self._slots, self.count)
-        self.count += len(new)
-        return numbers.astype(np.min_scalar_type(self.count)), new
-
-    def _grow(self, size: int) -> None:
-        """Make room for so many hashes."""
-        from anon_sql.kernels.hash.numbering import number_more
-
-        known, often = self.marks, self.often
-        self._known, self._often = np.empty(size, np.uint64), np.empty(size, np.int64)
-        self._slots = np.full(1 << (2 * size).bit_length(), -1, np.int32)
-        number_more(known, self._known, self._often, self._slots, 0)
-        self._often[: self.count] = often
-
-    @property
-    def marks(self) -> Marks:
-        return self._known[: self.count].copy()
-
-    @property
-    def often(self) -> Ints:
-        return self._often[: self.count].copy()
-
-
 class _Numbered:
     """The different values of a column, or of several together, and which of them each row has."""
 
     def __init__(self) -> None:
-        self.rows = _Numbers()
-        self.known = _Known()
+        self.rows = Numbers()
+        self.known = Known()
         self._values: list[pa.RecordBatch] = []
 
     def add(self, marks: Marks, values: pa.RecordBatch) -> None:
@@ -111,8 +45,8 @@ class _Marked:
     """The hashes of a column, as the rows come."""
 
     def __init__(self) -> None:
-        self._rows = _Numbers()
-        self._known: _Known | None = _Known()
+        self._rows = Numbers()
+        self._known: Known | None = Known()
 
     def add(self, marks: Marks) -> None:
         """Hold more rows."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from anon_sql.audit import class_values, reading, truth
+from anon_sql.audit import alike_parts, class_values, reading, stems, truth
 
 
 @pytest.fixture
@@ -34,7 +34,8 @@ def test_parts(stays, monkeypatch, released, rows, kept):
         f"sensitive := ['ill'], keep := [{kept}]::VARCHAR[], entity := 'who')"
     )
     whole = stays.sql(sql).fetchall()
-    monkeypatch.setattr(truth, "ROWS", rows)
+    monkeypatch.setattr(alike_parts, "ROWS", rows)
+    monkeypatch.setattr(stems, "ROWS", rows)
     monkeypatch.setattr(class_values, "BLOCK", rows)
     monkeypatch.setattr(reading, "FEW", rows // 2)
     assert stays.sql(sql).fetchall() == whole
@@ -44,5 +45,43 @@ def test_parts(stays, monkeypatch, released, rows, kept):
 
 
 def test_number_of_parts(monkeypatch):
-    monkeypatch.setattr(truth, "ROWS", 100)
-    assert [truth._count(rows) for rows in (0, 1, 100, 101, 250, 10**9)] == [1, 1, 1, 2, 4, 256]
+    monkeypatch.setattr(alike_parts, "ROWS", 100)
+    assert [alike_parts._count(rows) for rows in (0, 1, 100, 101, 250, 10**9)] == [
+        1,
+        1,
+        1,
+        2,
+        4,
+        256,
+    ]
+
+
+def test_too_many_pairs_are_counted_before_anything_is_made(stays, monkeypatch):
+    """``ill`` alone is kept and mostly the same: the largest part has too many pairs, and it is the
+    first. Only what follows from the pairs is not told."""
+    for name in ("v", "wrong"):
+        stays.execute(
+            f"CREATE VIEW {name}_alike AS "
+            f"SELECT * EXCLUDE (note) REPLACE (if(note % 10 = 0, ill, 'flu') AS ill) FROM {name}"
+        )
+    sql = (
+        "FROM audit('v_alike', 'wrong_alike', 4, qids := ['age'], sensitive := ['ill'], "
+        "entity := 'who')"
+    )
+    whole = {row[0]: row for row in stays.sql(sql).fetchall()}
+    raw, classes = stays.execute(
+        "SELECT (SELECT count(*) FROM v_alike WHERE ill = 'flu'), "
+        "(SELECT count(DISTINCT age) FROM wrong_alike WHERE ill = 'flu')"
+    ).fetchall()[0]
+
+    def refuse(*given):
+        raise AssertionError
+
+    monkeypatch.setattr(alike_parts, "ROWS", 5)
+    monkeypatch.setattr(truth, "PAIRS", raw * classes - 1)
+    for name in ("ranked", "labels_of", "codes_of", "stems"):
+        monkeypatch.setattr(truth, name, refuse)
+    found = {row[0]: row for row in stays.sql(sql).fetchall()}
+    changed = {name for name, row in found.items() if row != whole[name]}
+    assert changed == {"k", "labels", "raw rows", "matching"}
+    assert all(found[name][2] is found[name][3] is None for name in changed)

@@ -37,14 +37,15 @@ def number_more(hashes, known, often, slots, count):
 
     known: uint64[count + m or more], the ``count`` hashes that have numbers; often: int64[…], how
     often each came; slots: int32[a power of two, more than count + m], an open hash table, -1 where
-    it is free. All three are changed in place.
+    it is free. All three are changed in place. The upper 32 bits of a hash choose its slot, since
+    the hashes of a part of a table's rows may end alike.
     """
     mask = np.uint64(len(slots) - 1)
     number_of = np.empty(len(hashes), dtype=np.int32)
     new = np.empty(len(hashes), dtype=np.int32)
     first = count
     for at in range(len(hashes)):
-        slot = hashes[at] & mask
+        slot = (hashes[at] >> np.uint64(32)) & mask
         while slots[slot] >= 0 and known[slots[slot]] != hashes[at]:
             slot = (slot + np.uint64(1)) & mask
         if slots[slot] < 0:

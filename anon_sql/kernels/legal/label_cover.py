@@ -8,29 +8,6 @@ LARGE = 64  # raw rows of equal kept values above which they are sorted and sear
 
 
 @kernel
-def runs(raw, released):
-    """Return where the raw rows of each slot stand, and how many rows only one side has.
-
-    raw: uint64[n], released: uint64[m], ascending hashes of the kept values; a slot is a released
-    row. Returns first, last int64[m] (raw rows first … last - 1 have the slot's hash).
-    """
-    first = np.empty(len(released), dtype=np.int64)
-    last = np.empty(len(released), dtype=np.int64)
-    at = 0
-    for slot in range(len(released)):
-        if slot and released[slot] == released[slot - 1]:
-            first[slot], last[slot] = first[slot - 1], last[slot - 1]
-            continue
-        while at < len(raw) and raw[at] < released[slot]:
-            at += 1
-        first[slot] = at
-        while at < len(raw) and raw[at] == released[slot]:
-            at += 1
-        last[slot] = at
-    return first, last
-
-
-@kernel
 def member(code, first, last, flat):
     """Return whether flat[first] … flat[last - 1], ascending, has a code, or is empty."""
     left, right = first, last
@@ -75,16 +52,14 @@ def _within(codes, rows, first, last, column, low):
 def covered(codes, rows, first, last, classes, column, labels, most):
     """Return the raw rows that each slot's label covers, listed up to ``most`` of them in all.
 
-    codes: int64[n, d]. rows: int32[n], the raw rows by hash. first, last, classes: int64[m], each
+    codes: int32[n, d]. rows: int32[n], the raw rows by hash. first, last, classes: int64[m], each
     slot's range of ``rows`` and its class. column: the one in which ranges of more than LARGE rows
-    ascend. labels: low, high, start, end int64[c, d] and flat int64[…]; low and high are the ends
+    ascend. labels: low, high, start, end int32[c, d] and flat int64[…]; low and high are the ends
     of a class's label, flat[start:end] the ascending codes of a set.
 
-    Returns ends int64[m + 1] of each slot's list, the list int32[…] (empty where it would exceed
-    ``most``), the number of rows each slot covers int64[m], and whether each raw row is covered
-    bool[n].
+    Returns the list int32[…], slot by slot (empty where it would exceed ``most``), the number of
+    rows each slot covers int64[m], and whether each raw row is covered bool[n].
     """
-    ends = np.zeros(len(first) + 1, dtype=np.int64)
     found = np.empty(min(most, 2 * len(rows) + 16), dtype=np.int32)
     many = np.zeros(len(first), dtype=np.int64)
     known = np.zeros(len(codes), dtype=np.bool_)
@@ -109,5 +84,4 @@ def covered(codes, rows, first, last, classes, column, labels, most):
             if total < len(found):
                 found[total] = row
             total += 1
-        ends[slot + 1] = total
-    return ends, found[: total if total <= most else 0], many, known
+    return found[: total if total <= most else 0], many, known

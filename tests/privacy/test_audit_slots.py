@@ -1,0 +1,113 @@
+"""The slots of an audit and the raw rows they may stem from, against plain counting."""
+
+from collections import Counter
+from itertools import pairwise
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+
+from anon_sql.audit import stems as comparing
+from anon_sql.audit.slots import Counted
+from anon_sql.audit.stems import stems, unmatched
+
+CLASSES = 6
+CODE = st.integers(0, 9)
+KEPT = st.integers(0, 3)
+RAW = st.lists(st.tuples(KEPT, CODE, CODE), max_size=150)
+RELEASED = st.lists(st.tuples(st.integers(0, CLASSES - 1), KEPT), max_size=60).map(sorted)
+RANGES = st.lists(st.tuples(CODE, CODE, CODE, CODE), min_size=CLASSES, max_size=CLASSES)
+
+
+def hashes(kept):
+    """Hashes that end alike, as those of one part do, one of NULL among them."""
+    return (np.array(kept, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)) << np.uint64(8)
+
+
+def counted(raw, released, rows, shown=True):
+    found = Counted(shown)
+    for first in range(0, len(raw), rows):
+        found.add_raw(hashes([row[0] for row in raw[first : first + rows]]))
+    for first in range(0, len(released), rows):
+        some = released[first : first + rows]
+        classes = np.array([own for own, _ in some], dtype=np.int32)
+        found.add_released(hashes([kept for _, kept in some]), classes)
+    return found
+
+
+def slots_of(raw, released):
+    """Hash, class, capacity and raw rows of each slot, by hash and class."""
+    capacity = Counter((hashes([kept]).item(), own) for own, kept in released)
+    known = hashes([row[0] for row in raw]).tolist()
+    return [
+        (own, many, [row for row, mark in enumerate(known) if mark == kept])
+        for (kept, own), many in sorted(capacity.items())
+    ]
+
+
+@given(RAW, RELEASED, st.integers(1, 40))
+def test_slots(raw, released, rows):
+    found, wanted = counted(raw, released, rows), slots_of(raw, released)
+    above = Counter(kept for _, kept in released) - Counter(row[0] for row in raw)
+    assert found.more == above.total()
+    assert found.pairs == sum(len(own) for _, _, own in wanted)
+    slots = found.slots()
+    assert [
+        (own, many, slots.rows[first:last].tolist())
+        for own, many, first, last in zip(
+            slots.classes.tolist(), slots.capacity.tolist(), slots.first, slots.last, strict=True
+        )
+    ] == wanted
+    ends = np.append(0, np.cumsum(slots.capacity)).tolist()
+    shown = [[released[row] for row in slots.shown[a:b].tolist()] for a, b in pairwise(ends)]
+    assert [[(own, len(rows))] for rows in shown for own in {row[0] for row in rows}] == [
+        [(own, many)] for own, many, _ in wanted
+    ]
+    assert len(counted(raw, released, rows, shown=False).slots().shown) == 0
+
+
+def most_matched(lists, capacity):
+    """The size of a maximum matching of rows to slots, by augmenting paths."""
+    held = {slot: [] for slot in range(len(lists))}
+
+    def placed(row, seen):
+        for slot in [at for at, rows in enumerate(lists) if row in rows and at not in seen]:
+            seen.add(slot)
+            if len(held[slot]) < capacity[slot]:
+                held[slot].append(row)
+                return True
+            for at, other in enumerate(held[slot]):
+                if placed(other, seen):
+                    held[slot][at] = row
+                    return True
+        return False
+
+    return sum(placed(row, set()) for row in sorted(set().union(*lists)))
+
+
+@given(RAW, RELEASED, RANGES, st.sampled_from([1, 7, 1000]), st.integers(0, 1))
+def test_stems(raw, released, ranges, rows, column):
+    ends = np.array(ranges, dtype=np.int32).reshape(CLASSES, 2, 2)
+    none = np.zeros((CLASSES, 2), np.int32)
+    labels = (ends[:, :, 0], ends[:, :, 1], none, none, np.empty(0, np.int64))
+    codes = np.array([row[1:] for row in raw], dtype=np.int32).reshape(-1, 2)
+    wanted = [
+        {r for r in own if all(a <= x <= b for x, (a, b) in zip(codes[r], ends[at], strict=True))}
+        for at, _, own in slots_of(raw, released)
+    ]
+    slots, total = counted(raw, released, 50).slots(), sum(map(len, wanted))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparing, "ROWS", rows)
+        found = stems(slots, lambda some: codes[some], labels, column)
+        assert [set(found.rows[a:b].tolist()) for a, b in pairwise(found.ends)] == wanted
+        assert found.many.tolist() == [len(each) for each in wanted]
+        assert found.uncovered == len(raw) - len(set().union(*wanted))
+        matched = most_matched(wanted, slots.capacity.tolist())
+        assert unmatched(slots, found) == len(released) - matched
+        for most in (total, total - 1):
+            patch.setattr(comparing, "LISTED", most)
+            few = stems(slots, lambda some: codes[some], labels, column)
+            assert (few.rows is None) == (total > most)
+            assert few.many.tolist() == found.many.tolist()
+            assert few.uncovered == found.uncovered
