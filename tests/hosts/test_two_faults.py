@@ -37,7 +37,7 @@ def t(con):
     return con
 
 
-@pytest.mark.parametrize("faults", combinations(FAULTS, 2), ids="-".join)
+@pytest.mark.parametrize("faults", list(combinations(FAULTS, 2)), ids="-".join)
 def test_the_same_fault_is_named(t, faults):
     call = {**CALL, **{name: FAULTS[name] for name in faults}}
     first, _ = ({**CALL, name: FAULTS[name]} for name in faults)
