@@ -5,7 +5,7 @@ put in order slice by slice, and never all at once.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -32,7 +32,7 @@ from anon_sql.pipeline.release_table import label_hash
 from anon_sql.routing.runs import together
 
 REGION_FILE = "__anon_file"  # the number of the region of a row
-_LABELS, _VALUES = "__anon_labels", "__anon_values"  # hashes of a row
+LABELS, _VALUES = "__anon_labels", "__anon_values"  # hashes of a row
 _REGIONS = 4  # a slice has as many rows as so many regions
 _BATCH = 100_000
 
@@ -57,7 +57,7 @@ class FinishedRegions:
         """Write the release of a region; the file is there as a whole or not at all."""
         labels, values = self._hashes(table)
         columns = {name: table.column(name).combine_chunks() for name in table.column_names}
-        columns |= {_LABELS: pa.array(labels), _VALUES: pa.array(values)}
+        columns |= {LABELS: pa.array(labels), _VALUES: pa.array(values)}
         slices = (labels % np.uint64(self.slices)).astype(np.int32)
         final = self.file(number)
         aside = final.with_suffix(".tmp")
@@ -106,13 +106,20 @@ class FinishedRegions:
             return reader.schema.remove_metadata()
 
     def every(self) -> "Batches":
-        """Return the released rows in no order, with the column REGION_FILE."""
-        region = pa.field(REGION_FILE, pa.int32())
-        return Batches(self._schema.append(region), self._every)
+        """Return the released rows in no order, with the columns LABELS and REGION_FILE."""
+        return self._every(range(len(self._schema)))
 
-    def _every(self) -> Iterator[pa.RecordBatch]:
+    def every_class(self) -> "Batches":
+        """Return the columns LABELS and REGION_FILE alone."""
+        return self._every([self._schema.get_field_index(LABELS)])
+
+    def _every(self, columns: Sequence[int]) -> "Batches":
+        fields = [*(self._schema.field(at) for at in columns), pa.field(REGION_FILE, pa.int32())]
+        return Batches(pa.schema(fields), partial(self._rows, columns))
+
+    def _rows(self, columns: Sequence[int]) -> Iterator[pa.RecordBatch]:
         for number, file in self._files.items():
-            with open_groups(file) as reader:
+            with open_groups(file, columns) as reader:
                 found = read_groups(reader, range(self.slices)).combine_chunks()
             region = pa.array(np.full(found.num_rows, number, np.int32))
             yield from found.append_column(REGION_FILE, region).to_batches(_BATCH)
@@ -152,7 +159,7 @@ def _sorted(files: Iterable[Path], number: int) -> pa.Table:
     found = together([_slice(file, number) for file in files])
     classes, rows = (
         integers(found.column(name).chunk(0)) if found.num_rows else np.zeros(0, np.uint64)
-        for name in (_LABELS, _VALUES)
+        for name in (LABELS, _VALUES)
     )
     order = by_hash(rows)
     return found.take(pa.array(order[by_hash(classes[order])]))

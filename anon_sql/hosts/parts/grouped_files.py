@@ -1,6 +1,6 @@
 """Keep rows in Arrow files by group, a record batch each: rows by leaf, or releases by slice."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -32,9 +32,10 @@ def write_groups(
 
 
 @contextmanager
-def open_groups(file: Path) -> Iterator[pa.RecordBatchFileReader]:
-    """Give the reader of a file; its batch i is group i."""
-    with pa.memory_map(str(file)) as held, pa.ipc.open_file(held) as reader:
+def open_groups(file: Path, columns: Sequence[int] = ()) -> Iterator[pa.RecordBatchFileReader]:
+    """Give the reader of a file; its batch i is group i. columns: those to read, all if ()."""
+    options = pa.ipc.IpcReadOptions(included_fields=list(columns))
+    with pa.memory_map(str(file)) as held, pa.ipc.open_file(held, options=options) as reader:
         yield reader
 
 

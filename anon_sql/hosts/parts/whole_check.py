@@ -10,13 +10,12 @@ import duckdb
 from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
 from anon_sql.hosts.parts.checked_call import Asked
-from anon_sql.hosts.parts.finished_regions import REGION_FILE, FinishedRegions
-from anon_sql.pipeline.release_table import label_hash
+from anon_sql.hosts.parts.finished_regions import LABELS, REGION_FILE, FinishedRegions
 from anon_sql.routing.references import REGION
 from anon_sql.routing.region_counts import CELLS, Limits, counted_regions
 from anon_sql.routing.region_sql import count_select
 
-_CLASS, _EVERY, _ROUTED = "__anon_class", "__anon_every", "__anon_routed"
+_CLASSES, _EVERY, _ROUTED = "__anon_classes", "__anon_every", "__anon_routed"
 
 
 def check_whole(
@@ -31,27 +30,28 @@ def check_whole(
     con: a connection of this call's own. released: number of released rows.
     """
     request = asked.request
-    con.register(_EVERY, finished.every())
+    con.register(_CLASSES, finished.every_class())
     smallest, rows = con.execute(
-        f"SELECT min(n), coalesce(sum(n), 0) FROM (SELECT {label_hash(asked.request)} AS {_CLASS}, "
-        f"count(*) AS n FROM {_EVERY} GROUP BY {_CLASS})"
+        f"SELECT min(n), coalesce(sum(n), 0) "
+        f"FROM (SELECT count(*) AS n FROM {_CLASSES} GROUP BY {LABELS})"
     ).fetchall()[0]
     if rows != released:
         raise _failed(asked, "hold every row that was released", f"{rows:,} of {released:,}")
     if smallest is not None and smallest < request.k:
         raise _failed(asked, f"have at least {request.k} rows in every class", "a smaller one")
     if request.protected or request.entity is not None:
+        con.register(_EVERY, finished.every())
         _check_spanning(con, asked, domain)
-    con.unregister(_EVERY)
+        con.unregister(_EVERY)
+    con.unregister(_CLASSES)
 
 
 def _check_spanning(con: duckdb.DuckDBPyConnection, asked: Asked, domain: Domain) -> None:
     """Check the classes that lie in several regions."""
     request, limits = asked.request, Limits(asked.request, domain, asked.paths)
     con.execute(
-        f"CREATE OR REPLACE TABLE spanning AS SELECT {_CLASS}, row_number() OVER () - 1 AS region "
-        f"FROM (SELECT {label_hash(asked.request)} AS {_CLASS}, {REGION_FILE} FROM {_EVERY}) "
-        f"GROUP BY {_CLASS} HAVING count(DISTINCT {REGION_FILE}) > 1"
+        f"CREATE OR REPLACE TABLE spanning AS SELECT {LABELS}, row_number() OVER () - 1 AS region "
+        f"FROM {_CLASSES} GROUP BY {LABELS} HAVING count(DISTINCT {REGION_FILE}) > 1"
     )
     (many,) = con.execute("SELECT count(*) FROM spanning").fetchall()[0]
     widest = max([1, *(len(held.keys) + 1 for held in domain.sensitive.values())])
@@ -60,8 +60,8 @@ def _check_spanning(con: duckdb.DuckDBPyConnection, asked: Asked, domain: Domain
         end = min(first + step, many)
         con.execute(
             f"CREATE OR REPLACE VIEW {_ROUTED} AS SELECT region - {first} AS {REGION}, r.* "
-            f"FROM spanning JOIN (SELECT {label_hash(request)} AS {_CLASS}, * FROM {_EVERY}) AS r "
-            f"USING ({_CLASS}) WHERE region BETWEEN {first} AND {end - 1}"
+            f"FROM spanning JOIN {_EVERY} AS r USING ({LABELS}) "
+            f"WHERE region BETWEEN {first} AND {end - 1}"
         )
         tallies = counted_regions(
             request,
