@@ -13,11 +13,19 @@ from anon_sql.audit.slots import Counted
 from anon_sql.audit.stems import stems, unmatched
 
 CLASSES = 6
-CODE = st.integers(0, 9)
-KEPT = st.integers(0, 3)
-RAW = st.lists(st.tuples(KEPT, CODE, CODE), max_size=150)
-RELEASED = st.lists(st.tuples(st.integers(0, CLASSES - 1), KEPT), max_size=60).map(sorted)
-RANGES = st.lists(st.tuples(CODE, CODE, CODE, CODE), min_size=CLASSES, max_size=CLASSES)
+
+
+@st.composite
+def tables(draw):
+    """Raw rows of kept value and two codes, released rows of class and kept value, and the ranges
+    of the classes."""
+    seeded = np.random.default_rng(draw(st.integers(0, 1 << 32)))
+    kept, raw, released = (draw(st.integers(*ends)) for ends in ((1, 4), (0, 300), (0, 60)))
+    rows = seeded.integers(0, (kept, 10, 10), (raw, 3)).tolist()
+    shown = seeded.integers(0, (CLASSES, kept), (released, 2)).tolist()
+    low = seeded.integers(0, 8, (CLASSES, 2, 1))
+    ends = np.append(low, low + seeded.integers(-1, 9, low.shape), axis=2).astype(np.int32)
+    return rows, sorted(map(tuple, shown)), ends
 
 
 def hashes(kept):
@@ -46,8 +54,9 @@ def slots_of(raw, released):
     ]
 
 
-@given(RAW, RELEASED, st.integers(1, 40))
-def test_slots(raw, released, rows):
+@given(tables(), st.integers(1, 40))
+def test_slots(table, rows):
+    raw, released, _ = table
     found, wanted = counted(raw, released, rows), slots_of(raw, released)
     above = Counter(kept for _, kept in released) - Counter(row[0] for row in raw)
     assert found.more == above.total()
@@ -86,9 +95,9 @@ def most_matched(lists, capacity):
     return sum(placed(row, set()) for row in sorted(set().union(*lists)))
 
 
-@given(RAW, RELEASED, RANGES, st.sampled_from([1, 7, 1000]), st.integers(0, 1))
-def test_stems(raw, released, ranges, rows, column):
-    ends = np.array(ranges, dtype=np.int32).reshape(CLASSES, 2, 2)
+@given(tables(), st.sampled_from([7, 90, 1000]), st.integers(0, 1))
+def test_stems(table, rows, column):
+    raw, released, ends = table
     none = np.zeros((CLASSES, 2), np.int32)
     labels = (ends[:, :, 0], ends[:, :, 1], none, none, np.empty(0, np.int64))
     codes = np.array([row[1:] for row in raw], dtype=np.int32).reshape(-1, 2)
