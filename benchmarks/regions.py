@@ -1,7 +1,8 @@
 """How much more a release in parts loses than one statement at the same search width.
 
     python benchmarks/regions.py [--rows N …] [--k K …] [--region-rows N …] [--case CASE …]
-        [--columns mixed|numeric …] [--effort fast|good] [--own-width] [--memory 12GB]
+        [--columns mixed|numeric …] [--strata COLUMN …] [--effort fast|good] [--own-width]
+        [--memory 12GB]
 
 For each case an Adult-like Parquet file is made: eight quasi-identifiers (mixed), or five of
 numbers (numeric), and with a case other than 'plain' one more column that is hard to cut. It is
@@ -75,13 +76,15 @@ def compare(rows: int, columns: str, case: str, asked: argparse.Namespace) -> No
             f"CREATE VIEW source AS SELECT {', '.join(names)} FROM '{folder}/source_*.parquet'"
         )
         for k in asked.k:
-            call = f"anonymize('source', k := {k}, qids := {names}, effort := '{asked.effort}')"
-            con.execute(f"CREATE OR REPLACE TABLE whole AS FROM {call}")
+            given = {"k": k, "qids": names, "effort": asked.effort}
+            given |= {"strata": asked.strata} if asked.strata else {}
+            listed = ", ".join(f"{name} := ${name}" for name in given)
+            call = f"anonymize('source', {listed})"
+            con.execute(f"CREATE OR REPLACE TABLE whole AS FROM {call}", given)
             whole = gcp(con, "whole", names)
             for region_rows in asked.region_rows:
-                given = {"k": k, "qids": names, "effort": asked.effort, "overwrite": True}
                 made = anon_sql.release(
-                    con, "source", into="parts", region_rows=region_rows, **given
+                    con, "source", into="parts", overwrite=True, region_rows=region_rows, **given
                 )
                 parts = gcp(con, "parts", names)
                 print(
@@ -105,6 +108,7 @@ def main() -> None:
     reader.add_argument("--region-rows", nargs="*", type=int, default=[100_000, 500_000])
     reader.add_argument("--case", nargs="*", choices=CASES, default=list(CASES))
     reader.add_argument("--columns", nargs="*", default=["mixed", "numeric"])
+    reader.add_argument("--strata", nargs="*", default=[])
     reader.add_argument("--effort", default="good")
     reader.add_argument("--own-width", action="store_true")
     reader.add_argument("--memory", default="12GB")
