@@ -68,8 +68,8 @@ def plan(
     whole = request.entity is None  # with persons, counts of leaves are no counts of regions
     # Leaves that are far apart may have to be one region.
     mixed = request.t < 1 or request.beta is not None or request.delta is not None
-    merged = plans.packed if mixed else plans.below
-    found = [part for pool in tree.pools for part in merged(pool, leaves)]
+    merged = plans.anywhere if mixed else plans.below
+    found = [part for pool in tree.pools for part in plans.filled(merged(pool, leaves))]
     whole_strata = [leaf for at, leaf in enumerate(leaves) if at not in pool_of]
     groups = plans.spread([*found, *plans.filled(whole_strata)])
     while True:
@@ -134,13 +134,13 @@ class _Planning:
             return [self.union(pool)]
         return self.merged(pool)
 
-    def packed(self, node: Cut | Leaf, leaves: Sequence[_Part]) -> list[_Part]:
-        """Return the leaves below a node as legal groups, or as one; neighbours are put together.
+    def anywhere(self, node: Cut | Leaf, leaves: Sequence[_Part]) -> list[_Part]:
+        """Return the leaves below a node as legal groups, or as one, wherever they lie.
 
         Leaves on opposite sides of the tree together often have the distribution of the table,
         where those below one node have not.
         """
-        return self.filled(self.merged([leaves[number] for number in leaves_below(node)]))
+        return self.merged([leaves[number] for number in leaves_below(node)])
 
     def filled(self, parts: Sequence[_Part]) -> list[_Part]:
         """Return groups of consecutive parts that have at most the rows wanted."""
