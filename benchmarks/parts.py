@@ -15,8 +15,7 @@ process (a release in parts starts no others), and the GCP and its ratio to one 
 statement that does not fit into memory is shown as refused. With ``--audit`` the table has a number
 for each row as one more kept column, and DuckDB checks the file of the release in parts: its rows,
 its smallest class, and the labels of a million random rows against the rows of the table. Absolute
-times are of one machine on
-one day; the ratios are what is claimed.
+times are of one machine on one day; the ratios are what is claimed.
 """
 
 import argparse

@@ -62,20 +62,11 @@ class Counted:
             self._shown.add(slots)
 
     @property
-    def _raw_rows(self) -> Ints:
-        """How many raw rows have each hash."""
-        return np.append(self._often, np.zeros(self._known.count - len(self._often), np.int64))
-
-    @property
     def more(self) -> int:
         """How many released rows there are above the raw rows with their hash."""
-        raw = self._raw_rows
-        return int(np.maximum(self._known.often - 2 * raw, 0).sum())
-
-    @property
-    def pairs(self) -> int:
-        """How many pairs of a raw row and a slot have the same hash."""
-        return int(self._raw_rows[self._values[: self._count]].sum())
+        often = self._known.often
+        often[: len(self._often)] -= 2 * self._often
+        return int(np.maximum(often, 0).sum())
 
     def slots(self) -> Slots:
         """Return the slots of all rows."""

@@ -11,36 +11,38 @@ import numpy.typing as npt
 
 from anon_sql.audit.slots import Slots
 from anon_sql.core.labels.coverage import Ints, Places
+from anon_sql.core.labels.covered_rows import covered_rows
 
 Labels = tuple[Ints, ...]
 LISTED = 50_000_000  # pairs that are kept for the matching
 STEPS = 500_000_000  # looks at a row's slots in the matching
-ROWS = 1 << 21  # raw rows that are compared at a time
+ROWS = 1 << 23  # raw rows that are compared at a time
 
 
 @dataclass(frozen=True)
 class Stems:
     """ends, rows: of each slot the raw rows that it may stem from; rows is None where they are too
-    many to list. many: how many they are. uncovered: raw rows that no slot may stem from."""
+    many to list. many: how many they are. uncovered: raw rows that no slot may stem from. looks:
+    comparisons made; all others are unfinished if these are more than were allowed."""
 
     ends: Ints
     rows: npt.NDArray[np.int32] | None
     many: Ints
     uncovered: int
+    looks: int
 
 
 def stems(
-    found: Slots, codes_of: Callable[[npt.NDArray[np.int32]], Places], labels: Labels, column: int
+    found: Slots, codes_of: Callable[[npt.NDArray[np.int32]], Places], labels: Labels, looks: int
 ) -> Stems:
     """Return the raw rows of each slot that its label covers.
 
     codes_of: returns int32[…, d] of some of the rows that the slots are of; labels: of
-    ``labels_of``; column: the one in which labels cover the fewest rows.
+    ``labels_of``; looks: most comparisons.
     """
     from anon_sql.kernels.hash.grouping import group
-    from anon_sql.kernels.legal.label_cover import covered
 
-    slots, uncovered = len(found.classes), 0
+    slots, uncovered, looked = len(found.classes), 0, 0
     many = np.zeros(slots, np.int64)
     rows, of = [np.empty(0, np.int32)], [np.empty(0, np.int32)]  # and the slot of each of ``rows``
     for begin in range(0, len(found.rows), ROWS):
@@ -50,11 +52,19 @@ def stems(
         own = slice(np.searchsorted(found.last, begin, "right"), np.searchsorted(found.first, end))
         first, last = (np.clip(each[own], begin, end) - begin for each in (found.first, found.last))
         codes = codes_of(some)
-        order = _ordered(codes[:, column], first, last)
-        left = max(LISTED - int(many.sum()), 0)
-        listed, covers, known = covered(
-            codes, order, first, last, found.classes[own], column, labels, left
+        listed, covers, known, more = covered_rows(
+            codes,
+            np.ones(len(some), np.int64),
+            first,
+            last,
+            found.classes[own],
+            labels,
+            listed=max(LISTED - int(many.sum()), 0),
+            looks=looks - looked,
         )
+        looked += more
+        if looked > looks:
+            return Stems(np.zeros(slots + 1, np.int64), None, many, 0, looked)
         many[own] += covers
         uncovered += len(some) - int(known.sum())
         if many.sum() <= LISTED:
@@ -63,22 +73,11 @@ def stems(
                 of.append(np.repeat(np.arange(slots, dtype=np.int32)[own], covers))
     ends = np.append(0, np.cumsum(many))
     if ends[-1] > LISTED:
-        return Stems(ends, None, many, uncovered)
+        return Stems(ends, None, many, uncovered, looked)
     every = np.concatenate(rows)
     if len(found.rows) > ROWS:
         every = every[group(np.concatenate(of), slots)[0]]
-    return Stems(ends, every, many, uncovered)
-
-
-def _ordered(codes: Places, first: Ints, last: Ints) -> npt.NDArray[np.int32]:
-    """Return the rows, those of slots that have many by code; first, last: of each slot."""
-    from anon_sql.kernels.legal.label_cover import LARGE
-
-    order = np.arange(len(codes), dtype=np.int32)
-    large = np.flatnonzero((last - first > LARGE) & (np.diff(last, prepend=-1) > 0))
-    for begin, end in zip(first[large], last[large], strict=True):
-        order[begin:end] = begin + np.argsort(codes[begin:end])
-    return order
+    return Stems(ends, every, many, uncovered, looked)
 
 
 def unmatched(found: Slots, known: Stems) -> int | None:

@@ -1,9 +1,7 @@
 """What both relations say of the truth of a release, found for a part of the rows at a time.
 
 A released row and the raw rows that it may stem from have the same kept values. Rows are therefore
-divided by a hash of these, and memory is that of a part. The slots of a part are counted first, and
-of the largest part before all others: where most rows have the same kept values there are too many
-pairs, and nothing else is made.
+divided by a hash of these, and memory is that of a part.
 """
 
 from dataclasses import dataclass, field
@@ -16,18 +14,16 @@ from anon_sql.audit import persons
 from anon_sql.audit.alike_parts import Part, parts
 from anon_sql.audit.compared import Compared
 from anon_sql.audit.hashed import Marks
-from anon_sql.audit.ranks import ranked
 from anon_sql.audit.slots import Slots
 from anon_sql.audit.stems import Labels, Stems, stems, unmatched
-from anon_sql.core.labels.coverage import Coverage, Ints, Places, codes_of, labels_of, narrowest
+from anon_sql.core.labels.coverage import Coverage, Ints, Places, codes_of, labels_of, ranked
 
-PAIRS = 2_000_000_000  # up to which rows are compared
+LOOKS = 5_000_000_000  # most comparisons of a label with rows, or with many at once
 
 
 @dataclass
 class Truth:
-    """more: released rows above the raw rows with their kept values. pairs: of a raw row and a
-    class that shows its kept values.
+    """more: released rows above the raw rows with their kept values. looks: comparisons made.
 
     false: released rows that cover no raw row with their kept values, of the classes in ``wrong``;
     uncovered: raw rows that no released row covers; left: released rows without a raw row of their
@@ -37,7 +33,7 @@ class Truth:
     """
 
     more: int = 0
-    pairs: int = 0
+    looks: int = 0
     false: int = 0
     wrong: list[Ints] = field(default_factory=list)
     uncovered: int = 0
@@ -48,7 +44,7 @@ class Truth:
     @property
     def many(self) -> bool:
         """Whether too many rows share their kept values for the rest."""
-        return self.pairs > PAIRS
+        return self.looks > LOOKS
 
 
 def truth(given: Compared) -> Truth:
@@ -64,11 +60,16 @@ def truth(given: Compared) -> Truth:
 
 
 def _add(told: Truth, given: Compared, part: Part, labels: "_Labels") -> None:
-    """Compare the rows of a part, unless there are too many pairs with them."""
-    found = _counted(told, given, part)
-    if found is None:
+    """Compare the rows of a part, unless it takes too many comparisons."""
+    counted = part.counted(given, told.whose is not None)
+    told.more += counted.more
+    if told.many:
         return
-    known = labels.stems(found, part.raw)
+    found = counted.slots()
+    known = labels.stems(found, part.raw, LOOKS - told.looks)
+    told.looks += known.looks
+    if told.many:
+        return
     wrong = known.many == 0
     told.false += int(found.capacity[wrong].sum())
     told.wrong.append(np.unique(found.classes[wrong]))
@@ -76,13 +77,6 @@ def _add(told: Truth, given: Compared, part: Part, labels: "_Labels") -> None:
     left = unmatched(found, known)
     told.left = None if told.left is None or left is None else told.left + left
     _add_persons(told, given, part, found, known)
-
-
-def _counted(told: Truth, given: Compared, part: Part) -> Slots | None:
-    """Return the slots of a part, None where there are too many pairs with them."""
-    counted = part.counted(given, told.whose is not None)
-    told.more, told.pairs = told.more + counted.more, told.pairs + counted.pairs
-    return None if told.many else counted.slots()
 
 
 def _add_persons(told: Truth, given: Compared, part: Part, found: Slots, known: Stems) -> None:
@@ -117,16 +111,11 @@ class _Labels:
     def _labels(self) -> Labels:
         return labels_of(self._columns)
 
-    @cached_property
-    def _narrowest(self) -> int:
-        raw = self._given.raw
-        return narrowest(self._columns, [raw.often[name] for name in self._given.columns])
-
-    def stems(self, found: Slots, raw: npt.NDArray[np.int32]) -> Stems:
+    def stems(self, found: Slots, raw: npt.NDArray[np.int32], looks: int) -> Stems:
         """Return the raw rows of each slot; raw: the rows that the slots are of."""
 
         def codes(some: npt.NDArray[np.int32]) -> Places:
             places = self._given.raw.places
             return codes_of(self._columns, [places[n][raw[some]] for n in self._given.columns])
 
-        return stems(found, codes, self._labels, self._narrowest)
+        return stems(found, codes, self._labels, looks)

@@ -8,7 +8,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core.columns import is_number
-from anon_sql.core.labels.coverage import codes_of, labels_of, narrowest
+from anon_sql.core.labels.coverage import codes_of, labels_of, ranked
+from anon_sql.core.labels.covered_rows import covered_rows
 from anon_sql.core.labels.read_coverage import coverage
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, did_you_mean
@@ -38,25 +39,24 @@ def matches(population: Population, pair: Pair) -> tuple[Ints, bool]:
 
     The second result is whether every row is matched by some label.
     """
-    from anon_sql.kernels.legal.matching_rows import matching_rows
-
     columns = [
-        coverage(
-            NAME,
-            name,
-            kind,
-            population.values[name],
-            pair.labels[name],
-            population.trees.get(name),
+        ranked(
+            coverage(
+                NAME,
+                name,
+                kind,
+                population.values[name],
+                pair.labels[name],
+                population.trees.get(name),
+            )
         )
         for name, kind in population.types.items()
     ]
-    column = narrowest(columns)
-    order = np.argsort(columns[column].codes, kind="stable")
-    found, covered = matching_rows(
-        codes_of(columns)[order], population.counts[order], column, labels_of(columns)
-    )
-    return found, bool(covered.all())
+    codes, labels = codes_of(columns), labels_of(columns)
+    classes = np.arange(len(labels[0]), dtype=np.int32)
+    first, last = np.zeros(len(classes), np.int64), np.full(len(classes), len(codes))
+    _, found, known, _ = covered_rows(codes, population.counts, first, last, classes, labels)
+    return found, bool(known.all())
 
 
 def require_rows(found: Ints, rows: Ints) -> None:

@@ -11,9 +11,8 @@
 -- 'labels': released rows whose labels cover no raw row with the same kept values. 'raw rows': raw
 -- rows that no released row covers, except those left out. Both are necessary conditions.
 -- 'matching', a sufficient condition: released rows without a raw row of their own in a maximum
--- matching. All three are NULL if too many rows share their kept values, from 2,000 million pairs
--- of a row and a class on; the time is longest just below that limit, with one kept column of few
--- values.
+-- matching. All three are NULL if too many rows share their kept values, so that labels would be
+-- compared with rows more than 5,000 million times; 'matching' also if it takes too many steps.
 -- 'spelling': labels that a release would print in another way, or that are impossible, such as a
 -- range that ends at no value of the raw column.
 -- A mean or median says nothing of a single row: as a label it covers every value but NULL, if it lies

@@ -1,16 +1,18 @@
 """The raw rows that a label covers, compared with plain comparisons."""
 
 import numpy as np
-import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from anon_sql.kernels.legal.label_cover import LARGE, covered
-from anon_sql.kernels.legal.matching_rows import matching_rows
+from anon_sql.core.labels.covered_rows import ALL, covered_rows
+from anon_sql.kernels.legal.row_tree import LEAST, arrange
+from tests.drawing import examples
 
 
-def labels(rng, classes, columns, kind=np.int32):
+def labels(rng, classes, columns):
     """Ranges in the even columns, sets in the odd ones, as low, high, start, end, flat."""
     low = rng.integers(0, 5, (classes, columns))
-    high = low + rng.integers(0, 4, (classes, columns))
+    high = low + rng.integers(-1, 4, (classes, columns))
     start, end, flat = np.zeros_like(low), np.zeros_like(low), []
     for at in range(classes):
         for column in range(1, columns, 2):
@@ -18,7 +20,7 @@ def labels(rng, classes, columns, kind=np.int32):
             start[at, column], end[at, column] = len(flat), len(flat) + len(members)
             low[at, column], high[at, column] = members[0], members[-1]
             flat += members
-    ends = (each.astype(kind) for each in (low, high, start, end))
+    ends = (each.astype(np.int32) for each in (low, high, start, end))
     return *ends, np.array(flat, dtype=np.int64)
 
 
@@ -31,55 +33,86 @@ def covers(code, at, given):
     )
 
 
-@pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("most", [0, 3, 10**6])
-def test_as_plain_comparisons(seed, most):
+@given(
+    seed=st.integers(0, 1 << 32),
+    many=st.sampled_from([1, 30, 300]),
+    values=st.sampled_from([1, 3, 8]),
+    listed=st.sampled_from([0, 3, 10**6]),
+)
+@examples(100)
+def test_as_plain_comparisons(seed, many, values, listed):
     rng = np.random.default_rng(seed)
-    codes = rng.integers(0, 8, (30, 3), dtype=np.int32)
-    given = labels(rng, 6, 3)
-    raw = np.sort(rng.integers(0, 4, 30)).astype(np.uint64)
-    rows = rng.permutation(30).astype(np.int32)
-    of = np.sort(rng.integers(0, 6, 9)).astype(np.uint64)
+    codes = rng.integers(0, values, (many, 3), dtype=np.int32)
+    weights, given = rng.integers(1, 9, many), labels(rng, 6, 3)
+    raw, of = np.sort(rng.integers(0, 4, many)), np.sort(rng.integers(0, 6, 9))
     classes = rng.integers(0, 6, 9, dtype=np.int32)
     first, last = (np.searchsorted(raw, of, side) for side in ("left", "right"))
-    found, many, known = covered(codes, rows, first, last, classes, 0, given, most)
+    asked = weights, first, last, classes, given
+    found, heavy, known, looks = covered_rows(codes.copy(), *asked, listed=listed)
     expected = [
-        [row for row in rows[a:b].tolist() if covers(codes[row], at, given)]
+        [row for row in range(a, b) if covers(codes[row], at, given)]
         for a, b, at in zip(first, last, classes, strict=True)
     ]
-    assert many.tolist() == [len(each) for each in expected]
+    assert heavy.tolist() == [int(weights[rows].sum()) for rows in expected]
     assert set(np.flatnonzero(known)) == {row for each in expected for row in each}
-    if sum(map(len, expected)) <= most:
-        assert found.tolist() == [row for each in expected for row in each]
+    counts = [len(each) for each in expected]
+    if sum(counts) <= listed:
+        parts = np.split(found, np.cumsum(counts)[:-1])
+        assert [sorted(part.tolist()) for part in parts] == expected
     else:
         assert len(found) == 0
+    again = covered_rows(codes.copy(), *asked, looks=looks)
+    assert again[3] == looks
+    assert again[1].tolist() == heavy.tolist()
+    assert covered_rows(codes.copy(), *asked, looks=looks - 1)[3] > looks - 1
 
 
-@pytest.mark.parametrize("column", [0, 1, 2])
-def test_weights_of_matching_rows(column):
-    rng = np.random.default_rng(column)
-    codes, weights = rng.integers(0, 8, (40, 3)), rng.integers(1, 9, 40)
-    codes = codes[np.argsort(codes[:, column])]
-    given = labels(rng, 12, 3, np.int64)
-    expected = [
-        sum(int(w) for code, w in zip(codes, weights, strict=True) if covers(code, at, given))
-        for at in range(12)
-    ]
-    found, _ = matching_rows(codes, weights, column, given)
-    assert found.tolist() == expected
+@given(
+    seed=st.integers(0, 1 << 32),
+    rows=st.integers(1, 12 * LEAST),
+    values=st.lists(st.sampled_from([1, 2, 70, 1000]), min_size=1, max_size=3),
+)
+@examples(100)
+def test_a_tree_has_each_row_once_and_the_ends_of_its_nodes(seed, rows, values):
+    codes = np.random.default_rng(seed).integers(0, values, (rows, len(values)), dtype=np.int32)
+    order = np.arange(rows, dtype=np.int32)
+    shape = (rows // 8 + 1, len(values))
+    low, high, held = (np.full(shape, 7, kind) for kind in (np.int32, np.int32, np.uint64))
+    ends = np.full((len(low), 3), -1)
+    given = codes.copy()
+    count = arrange(given, order, low, high, held, ends)
+    assert given.tolist() == codes[order].tolist()
+    assert sorted(order.tolist()) == list(range(rows))
+    assert ends[0].tolist() == [0, rows, count]
+    for node in range(count):
+        first, last, after = ends[node].tolist()
+        own = codes[order[first:last]]
+        assert low[node].tolist() == own.min(axis=0).tolist()
+        assert high[node].tolist() == own.max(axis=0).tolist()
+        assert held[node].tolist() == [
+            sum(1 << code for code in {code % 64 for code in column}) for column in own.T.tolist()
+        ]
+        if after > node + 1:  # two children, the second after the first
+            second = ends[node + 1, 2]
+            assert ends[second, 2] == after
+            assert ends[[node + 1, second], :2].tolist() == [
+                [first, ends[second, 0]],
+                [ends[second, 0], last],
+            ]
+            assert min(ends[second, 0] - first, last - ends[second, 0]) >= LEAST
+        else:
+            assert last - first <= 2 * LEAST or (low[node] == high[node]).all()
 
 
-@pytest.mark.parametrize("column", [0, 1, 2])
-def test_a_large_stretch_ascends_in_a_column(column):
-    rng = np.random.default_rng(column)
-    codes, given = rng.integers(0, 8, (3 * LARGE, 3), dtype=np.int32), labels(rng, 9, 3)
-    rows = np.argsort(codes[:, column]).astype(np.int32)
-    first, last, classes = (
-        np.zeros(9, np.int64),
-        np.full(9, len(rows)),
-        np.arange(9, dtype=np.int32),
-    )
-    _, many, known = covered(codes, rows, first, last, classes, column, given, 10**6)
-    expected = [{row for row in rows if covers(codes[row], at, given)} for at in range(9)]
-    assert many.tolist() == [len(each) for each in expected]
-    assert set(np.flatnonzero(known)) == set().union(*expected)
+def test_few_comparisons_find_the_rows_of_narrow_labels():
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 1000, (50_000, 2), dtype=np.int32)
+    low = rng.integers(0, 990, (500, 2), dtype=np.int32)
+    none = np.zeros((500, 2), np.int32)
+    given = (low, low + np.int32(9), none, none, np.zeros(0, np.int64))
+    ends = np.zeros(500, np.int64), np.full(500, len(codes))
+    asked = codes, np.ones(len(codes), np.int64), *ends, np.arange(500, dtype=np.int32), given
+    inside = [((codes >= a) & (codes <= a + 9)).all(axis=1).sum() for a in low]
+    found = covered_rows(*asked, looks=ALL)
+    assert found[1].tolist() == inside
+    assert found[3] < len(codes) * 500 / 100
