@@ -14,6 +14,7 @@ from anon_sql.core.labels.coverage import Ints, Places
 from anon_sql.core.labels.covered_rows import covered_rows
 
 Labels = tuple[Ints, ...]
+CodesOf = Callable[[npt.NDArray[np.int32]], Places]
 LISTED = 50_000_000  # pairs that are kept for the matching
 STEPS = 500_000_000  # looks at a row's slots in the matching
 ROWS = 1 << 23  # raw rows that are compared at a time
@@ -32,9 +33,7 @@ class Stems:
     looks: int
 
 
-def stems(
-    found: Slots, codes_of: Callable[[npt.NDArray[np.int32]], Places], labels: Labels, looks: int
-) -> Stems:
+def stems(found: Slots, codes_of: CodesOf, labels: Labels, looks: int) -> Stems:
     """Return the raw rows of each slot that its label covers.
 
     codes_of: returns int32[…, d] of some of the rows that the slots are of; labels: of

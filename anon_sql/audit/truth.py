@@ -4,8 +4,9 @@ A released row and the raw rows that it may stem from have the same kept values.
 divided by a hash of these, and memory is that of a part.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from anon_sql.audit.alike_parts import Part, parts
 from anon_sql.audit.compared import Compared
 from anon_sql.audit.hashed import Marks
 from anon_sql.audit.slots import Slots
-from anon_sql.audit.stems import Labels, Stems, stems, unmatched
+from anon_sql.audit.stems import CodesOf, Labels, Stems, stems, unmatched
 from anon_sql.core.labels.coverage import Coverage, Ints, Places, codes_of, labels_of, ranked
 
 LOOKS = 5_000_000_000  # most comparisons of a label with rows, or with many at once
@@ -49,24 +50,36 @@ class Truth:
 
 def truth(given: Compared) -> Truth:
     """Compare all rows."""
-    told, labels = Truth(), _Labels(given)
+    told = Truth()
+    columns = [ranked(column) for column in given.columns.values()]
+    labels = labels_of(columns)
     if given.asked.entity is not None and not persons.shows(given):
         told.holders, told.whose = [], np.empty(given.shown, np.uint64)
     for part in parts(given):
-        _add(told, given, part, labels)
+        _add(told, given, part, partial(_codes, given, columns, part.raw), labels)
     if told.many:
         told.holders = told.whose = None
     return told
 
 
-def _add(told: Truth, given: Compared, part: Part, labels: "_Labels") -> None:
+def _codes(
+    given: Compared,
+    columns: Sequence[Coverage],
+    rows: npt.NDArray[np.int32],
+    some: npt.NDArray[np.int32],
+) -> Places:
+    """Return the codes of some of some raw rows, int32[…, d]."""
+    return codes_of(columns, [given.raw.places[name][rows[some]] for name in given.columns])
+
+
+def _add(told: Truth, given: Compared, part: Part, codes: CodesOf, labels: Labels) -> None:
     """Compare the rows of a part, unless it takes too many comparisons."""
     counted = part.counted(given, told.whose is not None)
     told.more += counted.more
     if told.many:
         return
     found = counted.slots()
-    known = labels.stems(found, part.raw, LOOKS - told.looks)
+    known = stems(found, codes, labels, LOOKS - told.looks)
     told.looks += known.looks
     if told.many:
         return
@@ -95,27 +108,3 @@ def _add_persons(told: Truth, given: Compared, part: Part, found: Slots, known: 
         told.whose = None
     else:
         told.whose[part.released] = forced
-
-
-class _Labels:
-    """What the labels cover, which is made when it is needed first."""
-
-    def __init__(self, given: Compared) -> None:
-        self._given = given
-
-    @cached_property
-    def _columns(self) -> list[Coverage]:
-        return [ranked(column) for column in self._given.columns.values()]
-
-    @cached_property
-    def _labels(self) -> Labels:
-        return labels_of(self._columns)
-
-    def stems(self, found: Slots, raw: npt.NDArray[np.int32], looks: int) -> Stems:
-        """Return the raw rows of each slot; raw: the rows that the slots are of."""
-
-        def codes(some: npt.NDArray[np.int32]) -> Places:
-            places = self._given.raw.places
-            return codes_of(self._columns, [places[n][raw[some]] for n in self._given.columns])
-
-        return stems(found, codes, self._labels, looks)
