@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import integers
 from anon_sql.core.table_domain import Domain
-from anon_sql.hosts.spark.class_counts import CLASS, COLUMN, HASHES, PERSON, SLICE, VALUE
+from anon_sql.hosts.spark.class_counts import CLASS, COLUMN, HASHED, PERSON, SLICE, VALUE
 from anon_sql.hosts.spark.packed_rows import PACKED, ROWS
 from anon_sql.hosts.spark.pyspark_parts import sql_functions
 from anon_sql.measures.beta_likeness import likeness
@@ -81,21 +81,18 @@ def _classes(sent: Any, request: Request) -> Any:
     """
     sql = sql_functions(request.function)
     rows, column = sql.sum(ROWS), sql.col(COLUMN)
-    given = sql.coalesce(sql.length(PACKED), sql.abs(HASHES), sql.col(SLICE))
-    unread = sql.least(given, sql.col(ROWS), sql.lit(0))
+    given = sql.coalesce(sql.length(PACKED), sql.col(SLICE))
+    unread = sql.least(given, sql.abs(ROWS), sql.lit(0))
     counted = rows if request.entity is None else sql.count_distinct(PERSON)
     cells = sent.groupBy(CLASS, COLUMN, VALUE).agg(
-        rows.alias("rows"),
-        counted.alias("count"),
-        sql.sum(HASHES).alias("hashes"),
-        sql.sum(unread).alias("used"),
+        rows.alias("rows"), counted.alias("count"), sql.sum(unread).alias("used")
     )
     held = sql.struct(column, sql.col(VALUE), sql.col("count"))
     return cells.groupBy(CLASS).agg(
         sql.max(sql.when(column == 0, sql.col("count"))).alias("size"),
         sql.sum(sql.when(column == 0, sql.col("rows"))).alias("rows"),
         sql.sum(sql.when(column.isNull(), sql.col("rows"))).alias("packed"),
-        sql.sum("hashes").alias("hashes"),
+        sql.sum(sql.when(column == HASHED, sql.col("rows"))).alias("hashes"),
         sql.sum("used").alias("used"),
         *(
             [sql.collect_list(sql.when(column > 0, held)).alias("held")]

@@ -12,21 +12,21 @@ from anon_sql.pipeline.request import Request
 from anon_sql.routing.whole_table import sort_keys
 
 SLICE, CLASS, COLUMN, VALUE, PERSON = "slice", "class", "column", "value", "person"
-HASHES = "hashes"  # a sum over hashes of raw rows
+HASHED = -1  # the value of COLUMN where ROWS is a sum over hashes of raw rows
 
 
 def count_schema(request: Request) -> pa.Schema:
     """Return the columns of what a released region sends: its rows packed, and its counts.
 
     ``SLICE`` numbers the partition that the rows go to, by their class. Packed rows are values of
-    ``PACKED`` with their number in ``ROWS``. One row of each region has ``HASHES``, the sum over
-    its raw rows, and ``ROWS`` 0; one region subtracts the sum over the table, so that the sum of
-    all is 0 and stands in no plan. All others are counts of rows: of the class ``CLASS``, a hash of
-    its labels, if ``COLUMN`` is 0, and else also of the value ``VALUE`` of this protected column,
-    from 1. With an entity they are of one ``PERSON``.
+    ``PACKED`` with their number in ``ROWS``. One row of each region has the sum over hashes of its
+    raw rows in ``ROWS``, and ``HASHED`` in ``COLUMN``; one region subtracts the sum over the table,
+    so that the sum of all is 0 and stands in no plan. All others are counts of rows: of the class
+    ``CLASS``, a hash of its labels, if ``COLUMN`` is 0, and else also of the value ``VALUE`` of
+    this protected column, from 1. With an entity they are of one ``PERSON``.
     """
     fields = [(SLICE, pa.int32()), (PACKED, pa.binary()), (CLASS, pa.int64())]
-    fields += [(COLUMN, pa.int32()), (VALUE, pa.binary()), (ROWS, pa.int64()), (HASHES, pa.int64())]
+    fields += [(COLUMN, pa.int32()), (VALUE, pa.binary()), (ROWS, pa.int64())]
     return pa.schema(fields + ([] if request.entity is None else [(PERSON, pa.binary())]))
 
 

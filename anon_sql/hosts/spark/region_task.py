@@ -10,9 +10,17 @@ import pyarrow as pa
 from anon_sql.core.arrow import integers
 from anon_sql.core.printing import use_threads
 from anon_sql.core.table_domain import Domain
-from anon_sql.hosts.spark.class_counts import HASHES, SLICE, class_counts, class_of, count_schema
+from anon_sql.hosts.spark.class_counts import (
+    COLUMN,
+    HASHED,
+    SLICE,
+    class_counts,
+    class_of,
+    count_schema,
+)
 from anon_sql.hosts.spark.compiled_once import compiled_once
 from anon_sql.hosts.spark.packed_rows import BATCH, PACKED, ROWS, grouped, packed, unpacked
+from anon_sql.hosts.spark.routing_tasks import HASHES
 from anon_sql.pipeline.release_table import release_table
 from anon_sql.pipeline.request import Request
 from anon_sql.routing.references import REGION
@@ -64,7 +72,7 @@ class RegionTask:
         """
         asked = self.request
         classes = class_of(released, asked)
-        yield _sent(asked, {SLICE: 0, HASHES: hashes, ROWS: 0})
+        yield _sent(asked, {SLICE: 0, COLUMN: HASHED, ROWS: hashes})
         yield from class_counts(released, asked, classes, self.slices).to_batches(BATCH)
         shown = [n for n in released.column_names if n in {*asked.quasi, *asked.kept}]
         numbers = (classes % np.uint64(self.slices)).astype(np.int32)

@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import integers
 from anon_sql.core.printing import use_threads
-from anon_sql.hosts.spark.class_counts import HASHES
 from anon_sql.hosts.spark.compiled_once import compiled_once
 from anon_sql.hosts.spark.packed_rows import BATCH, PACKED, ROWS, grouped, packed
 from anon_sql.pipeline.request import Request
@@ -21,6 +20,7 @@ from anon_sql.routing.runs import FEW, coded, repeated, runs, whole
 from anon_sql.routing.whole_table import FINGERPRINT
 
 HASH = "__anon_hash"  # the column that spreads rows over parts
+HASHES = "hashes"  # the sum over MARK of packed rows
 MARK = "__anon_mark"  # the hash of a row, by which two reads of a table are compared
 ALIKE = "__anon_alike"  # the number of rows that are alike
 RUN_ROWS, RUN_BYTES = 500_000, 64 << 20  # rows that a task holds at a time, at most
