@@ -1,6 +1,6 @@
 """Print the statements that hash rows and count those of each region."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from sqlglot import exp
 
@@ -10,16 +10,11 @@ from anon_sql.routing.sampling import spread_by
 from anon_sql.routing.whole_table import counted
 
 
-def hashed_select(
-    request: Request, dialect: str, source: str, hashes: Mapping[str, Sequence[str]]
-) -> str:
-    """Return the statement of every row with hashes; hashes: the columns of each, by its name."""
-    hashed = [
-        exp.alias_(row_hash(names, request.seed + 1, dialect), name, quoted=True)
-        for name, names in hashes.items()
-    ]
+def hashed_select(request: Request, dialect: str, source: str, name: str) -> str:
+    """Return the statement of every row with the hash that spreads it over parts, a column."""
+    hashed = exp.alias_(row_hash(together(request), request.seed + 1, dialect), name, quoted=True)
     every = exp.Column(this=exp.Star(), table=exp.to_identifier(ROWS, quoted=True))
-    return exp.select(every, *hashed).from_(relation(source)).sql(dialect)
+    return exp.select(every, hashed).from_(relation(source)).sql(dialect)
 
 
 def count_select(

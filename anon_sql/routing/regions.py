@@ -22,7 +22,7 @@ class Regions:
     """The regions of a table, numbered from 0.
 
     tree: the routing tree. groups: its leaves by region, each leaf in one group. rows: exact number
-    of rows of each region once they are counted, or of those sampled, else empty.
+    of rows of each region once they are counted, else empty.
     """
 
     tree: Tree

@@ -20,7 +20,7 @@ ENOUGH = 400  # sampled rows of a region, so that its size is known to some 5 %
 def shown_regions(
     request: Request, domain: Domain, tree: Tree, sample: pa.Table, many: int, wanted: int
 ) -> Regions | None:
-    """Return regions that are legal because the sampled rows in each of them are, their ``rows``.
+    """Return regions that are legal because the sampled rows in each of them are.
 
     sample: of ``sampling.sample_select``, one row in ``many``. Sampled rows are rows of the table,
     so a region that has k of them has at least k rows. Returns None, and regions must be counted,
@@ -50,4 +50,4 @@ def shown_regions(
         wanted=part,
         most=sampled,  # so that no region is spread, and the counts are those of leaves
     )
-    return None if max(shown.rows) > 2 * part else shown
+    return None if max(shown.rows) > 2 * part else replace(shown, rows=())

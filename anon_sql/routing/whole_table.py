@@ -16,10 +16,8 @@ from anon_sql.core.table_domain import Distribution, Domain
 from anon_sql.errors import AnonError
 from anon_sql.pipeline.release_table import SORT_KEY
 from anon_sql.pipeline.request import Request
-from anon_sql.routing.references import column, modulo, relation, row_hash
-from anon_sql.routing.sampling import spread_by
+from anon_sql.routing.references import column, relation
 
-FINGERPRINT = 1_000_000_007  # hashes of rows are added up modulo this number
 _ZERO = exp.Literal.number(0)
 
 
@@ -27,7 +25,7 @@ def summary_select(request: Request, dialect: str, source: str) -> str:
     """Return the statement of one row that summarizes the quasi-identifiers of a relation.
 
     Its columns are ``rows``, and for quasi-identifier number i either ``low_i`` and ``high_i`` or
-    ``distinct_i``; for Spark also ``fingerprint``, a sum over hashes of all rows.
+    ``distinct_i``.
     """
     if dialect == "spark":
         return _grouped_summary(request, dialect, source)
@@ -46,12 +44,9 @@ def _grouped_summary(request: Request, dialect: str, source: str) -> str:
 
     Spark counts distinct values of several columns in as many copies of each row.
     """
-    hashed = modulo(row_hash(spread_by(request), request.seed + 1, dialect), FINGERPRINT)
-    of_all: list[Any] = [exp.alias_(_sum("n"), "rows"), exp.alias_(_sum("h"), "fingerprint")]
-    of_group: list[Any] = [
-        exp.alias_(exp.Count(this=exp.Star()), "n"),
-        exp.alias_(exp.Sum(this=hashed), "h"),
-    ]
+    rows = exp.Coalesce(this=exp.Sum(this=exp.column("n")), expressions=[_ZERO])
+    of_all: list[Any] = [exp.alias_(rows, "rows")]
+    of_group: list[Any] = [exp.alias_(exp.Count(this=exp.Star()), "n")]
     texts = []
     for at, name, number in _quasi(request):
         if number:
@@ -64,10 +59,6 @@ def _grouped_summary(request: Request, dialect: str, source: str) -> str:
             of_all.append(exp.alias_(_distinct(exp.column(f"text_{at}")), f"distinct_{at}"))
     groups = exp.select(*of_group).from_(relation(source)).group_by(*texts)
     return exp.select(*of_all).from_(groups.subquery("groups")).sql(dialect)
-
-
-def _sum(name: str) -> exp.Expression:
-    return exp.Coalesce(this=exp.Sum(this=exp.column(name)), expressions=[_ZERO])
 
 
 def _quasi(request: Request) -> Iterator[tuple[int, str, bool]]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import integers
 from anon_sql.core.table_domain import Domain
-from anon_sql.hosts.spark.class_counts import CLASS, COLUMN, HASHED, PERSON, SLICE, VALUE
+from anon_sql.hosts.spark.class_counts import CLASS, COLUMN, PERSON, SLICE, VALUE
 from anon_sql.hosts.spark.packed_rows import PACKED, ROWS
 from anon_sql.hosts.spark.pyspark_parts import sql_functions
 from anon_sql.measures.beta_likeness import likeness
@@ -25,11 +25,6 @@ from anon_sql.measures.spread import Held, Spread, spread
 from anon_sql.pipeline.request import Request
 
 ROUNDING = 1e-9  # t and entropies are sums of shares
-RELEASE = "the release must {}; nothing was released"
-SAME = (
-    "the DataFrame must have the same rows each time that Spark reads it, got others; "
-    "nothing was released; store the DataFrame first, as a table or by checkpoint()"
-)
 
 
 def checked(sent: Any, request: Request, domain: Domain, named: Mapping[str, Any]) -> Any:
@@ -44,27 +39,23 @@ def checked(sent: Any, request: Request, domain: Domain, named: Mapping[str, Any
         sql.count_if(sql.col("size") < request.k).alias("illegal"),
         sql.coalesce(sql.sum("rows"), sql.lit(0)).alias("rows"),
         sql.coalesce(sql.sum("packed"), sql.lit(0)).alias("packed"),
-        sql.sum("hashes").alias("hashes"),
         sql.sum("used").alias("used"),
     )
     whole = sql.col("rows") == domain.rows
     if request.suppressed == "drop":
         whole = sql.col("rows") <= domain.rows
     whole = whole & (sql.col("packed") == sql.col("rows")) & (sql.col("used") >= 0)
-    passed = found
-    for condition, text in (
-        (sql.col("hashes") == 0, SAME),
-        (whole, RELEASE.format("have the rows of the table")),
-        (sql.col("illegal") == 0, RELEASE.format("have k rows in every class")),
-    ):
-        passed = passed.where(_required(request, condition, text))
+    same = "have the rows of the table, which must be the same each time that Spark reads it"
+    passed = found.where(_required(request, whole, same)).where(
+        _required(request, sql.col("illegal") == 0, "have k rows in every class")
+    )
     checks = [passed.select()]
     if request.protected:
         test = _Legal(request, domain, frozenset(named))
         wrong = classes.select("held", "used").mapInArrow(test, "illegal long")
         legal = sql.coalesce(sql.sum("illegal"), sql.lit(0)) == 0
-        text = RELEASE.format("satisfy l, t, beta and delta in every class")
-        held = wrong.agg(legal.alias("legal")).where(_required(request, sql.col("legal"), text))
+        rule = "satisfy l, t, beta and delta in every class"
+        held = wrong.agg(legal.alias("legal")).where(_required(request, sql.col("legal"), rule))
         checks.append(held.select())
     for check in checks:
         sent = sent.crossJoin(sql.broadcast(check))
@@ -74,15 +65,13 @@ def checked(sent: Any, request: Request, domain: Domain, named: Mapping[str, Any
 def _classes(sent: Any, request: Request) -> Any:
     """Return each class: its size in rows or persons, its rows, and the values that it holds.
 
-    The rows that are packed, and sums of hashes, are a class without a name. ``used`` is 0 and read
-    from columns that nothing else reads, so that all checks share one shuffle: Spark would
-    otherwise shuffle the columns of each check by themselves, and release all regions once for each
-    of these shuffles.
+    The rows that are packed are a class without a name. ``used`` is 0 and read from columns that
+    nothing else reads, so that all checks share one shuffle: Spark would otherwise shuffle the
+    columns of each check by themselves, and release all regions once for each of these shuffles.
     """
     sql = sql_functions(request.function)
     rows, column = sql.sum(ROWS), sql.col(COLUMN)
-    given = sql.coalesce(sql.length(PACKED), sql.col(SLICE))
-    unread = sql.least(given, sql.abs(ROWS), sql.lit(0))
+    unread = sql.least(sql.coalesce(sql.length(PACKED), sql.col(SLICE)), sql.col(ROWS), sql.lit(0))
     counted = rows if request.entity is None else sql.count_distinct(PERSON)
     cells = sent.groupBy(CLASS, COLUMN, VALUE).agg(
         rows.alias("rows"), counted.alias("count"), sql.sum(unread).alias("used")
@@ -92,7 +81,6 @@ def _classes(sent: Any, request: Request) -> Any:
         sql.max(sql.when(column == 0, sql.col("count"))).alias("size"),
         sql.sum(sql.when(column == 0, sql.col("rows"))).alias("rows"),
         sql.sum(sql.when(column.isNull(), sql.col("rows"))).alias("packed"),
-        sql.sum(sql.when(column == HASHED, sql.col("rows"))).alias("hashes"),
         sql.sum("used").alias("used"),
         *(
             [sql.collect_list(sql.when(column > 0, held)).alias("held")]
@@ -102,11 +90,13 @@ def _classes(sent: Any, request: Request) -> Any:
     )
 
 
-def _required(request: Request, condition: Any, text: str) -> Any:
-    """Return a condition that is true or fails with a text."""
+def _required(request: Request, condition: Any, rule: str) -> Any:
+    """Return a condition that is true or fails."""
     sql = sql_functions(request.function)
-    failed = sql.raise_error(sql.lit(f"{request.function}: {text}")).cast("boolean")
-    return sql.when(condition, sql.lit(True)).otherwise(failed)
+    text = f"{request.function}: the release must {rule}; nothing was released"
+    return sql.when(condition, sql.lit(True)).otherwise(
+        sql.raise_error(sql.lit(text)).cast("boolean")
+    )
 
 
 @dataclass(frozen=True)

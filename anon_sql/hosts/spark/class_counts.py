@@ -12,18 +12,15 @@ from anon_sql.pipeline.request import Request
 from anon_sql.routing.whole_table import sort_keys
 
 SLICE, CLASS, COLUMN, VALUE, PERSON = "slice", "class", "column", "value", "person"
-HASHED = -1  # the value of COLUMN where ROWS is a sum over hashes of raw rows
 
 
 def count_schema(request: Request) -> pa.Schema:
     """Return the columns of what a released region sends: its rows packed, and its counts.
 
     ``SLICE`` numbers the partition that the rows go to, by their class. Packed rows are values of
-    ``PACKED`` with their number in ``ROWS``. One row of each region has the sum over hashes of its
-    raw rows in ``ROWS``, and ``HASHED`` in ``COLUMN``; one region subtracts the sum over the table,
-    so that the sum of all is 0 and stands in no plan. All others are counts of rows: of the class
-    ``CLASS``, a hash of its labels, if ``COLUMN`` is 0, and else also of the value ``VALUE`` of
-    this protected column, from 1. With an entity they are of one ``PERSON``.
+    ``PACKED`` with their number in ``ROWS``. All others are counts of rows: of the class ``CLASS``,
+    a hash of its labels, if ``COLUMN`` is 0, and else also of the value ``VALUE`` of this protected
+    column, from 1. With an entity they are of one ``PERSON``.
     """
     fields = [(SLICE, pa.int32()), (PACKED, pa.binary()), (CLASS, pa.int64())]
     fields += [(COLUMN, pa.int32()), (VALUE, pa.binary()), (ROWS, pa.int64())]
@@ -55,11 +52,12 @@ def class_counts(
     counts = pa.concat_tables(found, promote_options="default")
     of_row = integers(counts.column(CLASS).combine_chunks()).view(np.uint64)
     number = pa.array((of_row % np.uint64(slices)).astype(np.int32))
-    counts = counts.append_column(SLICE, number)
+    counts = counts.append_column(SLICE, number).append_column(
+        PACKED, pa.nulls(len(counts), pa.binary())
+    )
+    if VALUE not in counts.column_names:
+        counts = counts.append_column(VALUE, pa.nulls(len(counts), pa.binary()))
     schema = count_schema(request)
-    for field in schema:
-        if field.name not in counts.column_names:
-            counts = counts.append_column(field, pa.nulls(len(counts), field.type))
     return counts.select(schema.names).cast(schema)
 
 

@@ -10,17 +10,17 @@ from anon_sql.core.table_domain import Domain
 from anon_sql.hosts.spark.frame import column_of
 from anon_sql.hosts.spark.packed_rows import ROWS
 from anon_sql.hosts.spark.pyspark_parts import spark_schema, sql_functions, sql_types_of_spark
-from anon_sql.hosts.spark.routing_tasks import ALIKE, HASH, MARK, SCHEMA, Numbering, Packing, Router
+from anon_sql.hosts.spark.routing_tasks import ALIKE, HASH, SCHEMA, Numbering, Packing, Router
 from anon_sql.pipeline.request import Request
 from anon_sql.routing.cutting import grow
 from anon_sql.routing.leaf_rows import tested_columns
 from anon_sql.routing.planning import plan
 from anon_sql.routing.references import REGION
 from anon_sql.routing.region_counts import Tally, counted_regions
-from anon_sql.routing.region_sql import count_select, hashed_select, together
+from anon_sql.routing.region_sql import count_select, hashed_select
 from anon_sql.routing.regions import Regions
 from anon_sql.routing.sample_plan import shown_regions
-from anon_sql.routing.sampling import WEIGHT, one_in, sample_select, spread_by
+from anon_sql.routing.sampling import WEIGHT, one_in, sample_select
 from anon_sql.routing.table_strata import table_strata
 from anon_sql.routing.whole_table import held_select, summary_select, table_domain
 
@@ -40,15 +40,14 @@ class Rows:
     request: Request
     paths: pa.StructArray | None
 
-    def measured(self) -> tuple[Domain, int]:
-        """Return the domain of the whole table, and a sum over hashes of its rows."""
+    def domain(self) -> Domain:
+        """Return the domain of the whole table."""
         summary = self._found(summary_select(self.request, DIALECT, SOURCE))
         held = {
             name: self._found(held_select(self.request, name, DIALECT, SOURCE))
             for name in self.request.protected
         }
-        fingerprint = int(summary.column("fingerprint")[0].as_py())
-        return table_domain(self.request, summary, held), fingerprint
+        return table_domain(self.request, summary, held)
 
     def regions(self, domain: Domain, wanted: int) -> Regions:
         """Return regions of about so many rows, each of them legal."""
@@ -72,23 +71,16 @@ class Rows:
 
     def packed(self, regions: Regions) -> Any:
         """Return the rows packed, a partition for each region, lazily."""
-        rows, router = self._read(regions, self.df.columns, {MARK: spread_by(self.request)})
+        rows, router = self._read(regions, self.df.columns)
         packed = rows.mapInArrow(Packing(router), spark_schema(self.request.function, SCHEMA))
         return packed.repartitionById(regions.count, column_of(REGION).cast("int"))
 
-    def _read(
-        self, regions: Regions, names: Sequence[str], hashes: Mapping[str, Sequence[str]]
-    ) -> tuple[Any, Router]:
-        """Return columns, numbered because Spark passes no others whatever characters they have.
-
-        hashes: the columns of hashes to be returned, too.
-        """
-        rows = self.df
+    def _read(self, regions: Regions, names: Sequence[str]) -> tuple[Any, Router]:
+        """Return columns, numbered because Spark passes no others whatever characters they have."""
+        rows, read = self.df, list(names)
         if regions.spread:
-            hashes = {**hashes, HASH: together(self.request)}
-        if hashes:
-            rows = self._query(hashed_select(self.request, DIALECT, SOURCE, hashes))
-        read = [*names, *hashes]
+            rows = self._query(hashed_select(self.request, DIALECT, SOURCE, HASH))
+            read.append(HASH)
         numbered = rows.select(*map(column_of, read)).toDF(*(f"c{at}" for at in range(len(read))))
         return numbered, Router(self.request, regions, tuple(read))
 
@@ -97,7 +89,7 @@ class Rows:
         asked, types = self.request, sql_types_of_spark(self.request.function)
         kept = tuple(dict.fromkeys([*asked.protected, *filter(None, [asked.entity])]))
         tested = tested_columns(asked, regions.tree)
-        rows, router = self._read(regions, list(dict.fromkeys([*tested, *kept])), {})
+        rows, router = self._read(regions, list(dict.fromkeys([*tested, *kept])))
         if grouped and not kept:
             sql = sql_functions(asked.function)
             rows = rows.groupBy(*rows.columns).agg(sql.count("*").alias(ALIKE))

@@ -17,11 +17,8 @@ from anon_sql.routing.leaf_rows import LeafRows
 from anon_sql.routing.references import REGION
 from anon_sql.routing.regions import Regions
 from anon_sql.routing.runs import FEW, coded, repeated, runs, whole
-from anon_sql.routing.whole_table import FINGERPRINT
 
 HASH = "__anon_hash"  # the column that spreads rows over parts
-HASHES = "hashes"  # the sum over MARK of packed rows
-MARK = "__anon_mark"  # the hash of a row, by which two reads of a table are compared
 ALIKE = "__anon_alike"  # the number of rows that are alike
 RUN_ROWS, RUN_BYTES = 500_000, 64 << 20  # rows that a task holds at a time, at most
 
@@ -62,17 +59,17 @@ class Packing:
     router: Router
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the number of a region, rows of it packed, their number and the sum over them."""
+        """Yield the number of a region, a number of its rows, and these rows packed."""
         for run, region in self.router.runs(batches):
             with compiled_once(self.router.request.function, "packing"):
                 groups = grouped(run, region.astype(np.int32), self.router.regions.count)
             for number, rows in groups:
-                hashes = int((integers(rows.column(MARK).chunk(0)) % FINGERPRINT).sum())
-                held = [number], [hashes], [packed(rows.drop_columns([MARK]))]
-                yield pa.record_batch(list(map(pa.array, held)), schema=SCHEMA)
+                yield pa.record_batch(
+                    {REGION: [number], ROWS: [rows.num_rows], PACKED: [packed(rows)]}, schema=SCHEMA
+                )
 
 
-SCHEMA = pa.schema([(REGION, pa.int64()), (HASHES, pa.int64()), (PACKED, pa.binary())])
+SCHEMA = pa.schema([(REGION, pa.int64()), (ROWS, pa.int64()), (PACKED, pa.binary())])
 
 
 @dataclass(frozen=True)

@@ -24,13 +24,12 @@ SHOWN = pa.schema([("q", pa.string()), ("s", pa.string())])
 ILLNESS = Distribution(sort_keys(pa.array(["a", "b"])), np.array([3, 1]))
 
 
-def of(spark, counted=4, lost=0, fingerprint=30, **asked):
+def of(spark, counted=4, lost=0, **asked):
     """Return released rows that two tasks send, checked; lost: packed values that get lost."""
     request = Request("mondrian", asked.pop("k", 2), {"q": "INTEGER"}, ("s",), **asked)
     domain = Domain(counted, {"q": 5.0}, {}, {"s": ILLNESS})
-    task = RegionTask(request, None, domain, {}, 2)
-    parts = {10 - fingerprint: ROWS[:1], 20: ROWS[1:]}
-    batches = [batch for hashes, part in parts.items() for batch in task.sent(part, hashes)]
+    task = RegionTask(request, None, domain, (), 2)
+    batches = [batch for part in (ROWS[:1], ROWS[1:]) for batch in task.sent(part)]
     table = pa.Table.from_batches(batches[: len(batches) - lost])
     schema = spark_schema("mondrian", count_schema(request))
     sent = spark.createDataFrame(table, schema).repartitionById(2, SLICE)
@@ -50,7 +49,6 @@ def test_what_is_legal_passes(spark, asked):
     [
         ({"k": 3}, "have k rows in every class"),
         ({"counted": 5}, "have the rows of the table"),
-        ({"fingerprint": 31}, "must have the same rows each time"),
         ({"lost": 1}, "have the rows of the table"),
         ({"entity": "person"}, "have k rows in every class"),
         ({"l": 2, "protected": {"s": False}}, "satisfy l, t, beta and delta in every class"),
