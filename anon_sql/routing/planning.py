@@ -7,7 +7,7 @@ that hold whole strata are legal, since each stratum is, and are put together up
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from math import ceil
+from math import ceil, sqrt
 
 import pyarrow as pa
 
@@ -174,9 +174,15 @@ class _Planning:
         return found
 
     def spread(self, parts: Sequence[_Part]) -> tuple[Group, ...]:
-        """Return the groups, those of too many rows in parts."""
+        """Return the groups, those of too many rows in parts.
+
+        A hash makes parts of about equal size: the largest is some standard deviations above the
+        mean, each the root of the mean.
+        """
+        room = max(1.0, (sqrt(9 + self.most) - 3) ** 2)  # room + 6 * sqrt(room) = most
+        mean = min(self.wanted, room)
         return tuple(
-            replace(part.group, parts=ceil(part.tally.rows / self.wanted))
+            replace(part.group, parts=ceil(part.tally.rows / mean))
             if part.tally.rows > self.most and self.pool(part.group) is not None
             else part.group
             for part in parts

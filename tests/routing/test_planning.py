@@ -168,6 +168,16 @@ def test_rows_alike_are_spread_by_hash_and_refused_where_they_cannot(con):
         Routed(con, "big", call, 100)
 
 
+@pytest.mark.parametrize("wanted", [100, 400])
+def test_parts_of_rows_alike_are_as_large_as_allowed(con, wanted):
+    made(con, 20_000, 1, age="1", city="1")
+    con.execute('ALTER TABLE big DROP born; ALTER TABLE big DROP "SELECT"')
+    ids = {**CALL, "qids": QIDS[:2], "identifiers": ["person"], "keep": ["score", "id"]}
+    routed = Routed(con, "big", asked(con, "big", k=3, **ids), wanted, most=wanted)
+    assert max(routed.regions.rows) <= wanted
+    assert sum(routed.regions.rows) == 20_000
+
+
 def test_a_sensitive_value_that_follows_the_cuts_needs_larger_regions(con):
     """With a share of 1/4 in the table and 0 or 1 in regions by age, t merges far regions."""
     made(con, 2000, 1, ill="(i * 7919 % 60 < 15)::INTEGER")

@@ -59,9 +59,9 @@ def _check_spanning(con: duckdb.DuckDBPyConnection, asked: Asked, domain: Domain
     for first in range(0, many, step):
         end = min(first + step, many)
         con.execute(
-            f"CREATE OR REPLACE VIEW {_ROUTED} AS SELECT region - {first} AS {REGION}, r.* "
-            f"FROM spanning JOIN {_EVERY} AS r USING ({LABELS}) "
-            f"WHERE region BETWEEN {first} AND {end - 1}"
+            f"CREATE OR REPLACE VIEW {_ROUTED} AS SELECT s.region - {first} AS {REGION}, r.* "
+            f"FROM spanning AS s JOIN {_EVERY} AS r USING ({LABELS}) "
+            f"WHERE s.region BETWEEN {first} AND {end - 1}"
         )
         tallies = counted_regions(
             request,

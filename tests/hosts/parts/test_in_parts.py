@@ -1,10 +1,13 @@
 """A release in parts keeps every promise of a release in one statement."""
 
+from dataclasses import replace
+
 import pytest
 
 import anon_sql
 from anon_sql import AnonError
 from anon_sql.hosts.duckdb import memory
+from anon_sql.hosts.parts import in_parts
 
 QIDS = ["age", 'ci"ty.x', "born"]
 CALL = {"qids": QIDS, "sensitive": "ill ness", "identifiers": ["id", "person"], "keep": ["*"]}
@@ -88,6 +91,23 @@ def test_persons_are_counted_as_in_one_statement(big):
         'GROUP BY age, "ci""ty.x", born)'
     ).fetchall()[0][0]
     assert smallest >= 6
+
+
+@pytest.mark.parametrize("name", ["region", "Region", "rows"])
+def test_a_class_in_several_regions_is_checked_again(con, monkeypatch, name):
+    """Rows that are alike are spread over regions, which have the same labels."""
+    budget = in_parts.budget
+    monkeypatch.setattr(
+        in_parts, "budget", lambda *given: replace(budget(*given), wanted=40, most=80)
+    )
+    con.execute(
+        f"CREATE TABLE big AS SELECT i % 3 AS {name}, i % 2 AS age, i AS x, i * 13 % 5 AS ill, "
+        "i // 2 AS person FROM range(1000) r(i)"
+    )
+    given = {"qids": [name, "age"], "sensitive": "ill", "identifiers": "person", "keep": "x"}
+    made = anon_sql.release(con, "big", into="release", k=3, l=2, region_rows=40, **given)
+    assert made.regions > 6
+    assert con.sql("SELECT count(*) FROM release").fetchall() == [(1000,)]
 
 
 def test_every_type_arrives_as_it_was(con):

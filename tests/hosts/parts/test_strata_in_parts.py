@@ -90,7 +90,8 @@ def test_classes_lie_within_strata(con, monkeypatch, rows, rare, names, k, size,
     assert {each: one[each] for each in strata if each in one} == {
         each: strata[each] for each in strata if each in one
     }
-    checked = {name: more[name] for name in ("l", "t", "beta", "entity") if name in more}
+    passed_on = ("l", "t", "beta", "entity", "suppressed")
+    checked = {name: more[name] for name in passed_on if name in more}
     listed = "".join(f", {name} := {value!r}" for name, value in checked.items())
     failed = con.execute(
         f"SELECT property FROM audit('big', 'release', k := {k}, qids := {QIDS}, "
