@@ -1,7 +1,7 @@
 """Released rows of one class and the same kept values, which are alike: together they are a slot.
 
-The raw rows of a slot are those with its kept values, told by a 64-bit hash. Slots are counted
-while rows come, so that it is known how many raw rows they have together before they are listed.
+The raw rows of a slot are those with its kept values, told by a 64-bit hash. Slots are numbered
+while rows come, so that the hashes of all rows are never in memory together.
 """
 
 from dataclasses import dataclass

@@ -68,7 +68,7 @@ def _codes(
     rows: npt.NDArray[np.int32],
     some: npt.NDArray[np.int32],
 ) -> Places:
-    """Return the codes of some of some raw rows, int32[…, d]."""
+    """Return the codes of some raw rows, int32[…, d]; some: positions in ``rows``."""
     return codes_of(columns, [given.raw.places[name][rows[some]] for name in given.columns])
 
 

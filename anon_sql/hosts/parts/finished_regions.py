@@ -100,22 +100,22 @@ class FinishedRegions:
         """Return the file of each region that is finished, by number."""
         return {int(file.stem): file for file in sorted(self.folder.glob("*.arrow"))}
 
-    @property
-    def _schema(self) -> pa.Schema:
-        with open_groups(next(iter(self._files.values()))) as reader:
+    def _schema(self, columns: Sequence[int] = ()) -> pa.Schema:
+        """Return the schema of the files, or of some columns."""
+        with open_groups(next(iter(self._files.values())), columns) as reader:
             return reader.schema.remove_metadata()
 
     def every(self) -> "Batches":
         """Return the released rows in no order, with the columns LABELS and REGION_FILE."""
-        return self._every(range(len(self._schema)))
+        return self._every(())
 
     def every_class(self) -> "Batches":
         """Return the columns LABELS and REGION_FILE alone."""
-        return self._every([self._schema.get_field_index(LABELS)])
+        return self._every([self._schema().get_field_index(LABELS)])
 
     def _every(self, columns: Sequence[int]) -> "Batches":
-        fields = [*(self._schema.field(at) for at in columns), pa.field(REGION_FILE, pa.int32())]
-        return Batches(pa.schema(fields), partial(self._rows, columns))
+        schema = self._schema(columns).append(pa.field(REGION_FILE, pa.int32()))
+        return Batches(schema, partial(self._rows, columns))
 
     def _rows(self, columns: Sequence[int]) -> Iterator[pa.RecordBatch]:
         for number, file in self._files.items():
@@ -126,7 +126,7 @@ class FinishedRegions:
 
     def ordered(self, rows: int) -> "Batches":
         """Return the released rows in their order; rows: their number."""
-        return Batches(self._schema, partial(self._ordered, rows))
+        return Batches(self._schema(), partial(self._ordered, rows))
 
     def _ordered(self, rows: int) -> Iterator[pa.RecordBatch]:
         function, files = self.asked.request.function, list(self._files.values())
