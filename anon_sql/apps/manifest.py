@@ -17,7 +17,7 @@ ENDING = ".anon.json"
 # parameters of a release that its manifest states, and one that only the audit reads
 PROMISED = ("k", "l", "t", "beta", "delta", "l_kind", "c", "entity", "suppressed", "seed")
 UNIQUE = "unique_share"
-SERIES = ("invariant", "previous_share", "counterfeits")  # how it goes on with earlier releases
+LIMIT = "previous_share"  # on what composition finds with earlier releases
 STATEMENT = ("purpose", "recipient", "assumptions")  # what a release is for, in words
 ROLES = ("qids", "sensitive", "identifiers", "keep")  # as functions call them
 _SHAPE: dict[str, Any] = {
@@ -28,10 +28,8 @@ _SHAPE: dict[str, Any] = {
     "raw": {"schema_sha256": str},
     "achieved": dict.fromkeys(["k", "l", "t", "beta", "delta"], object),
     "series": {
-        "invariant": bool,
         "previous": [{"name": str, "sha256": str}],
         "previous_share": (int, float),
-        "counterfeits": int,
     },
     "checks": list,
     "measures": dict,
@@ -57,10 +55,10 @@ def make(
     """Return the manifest of a release, without the hash of its file.
 
     tables: names of the raw table and of the release. parameters: those of PROMISED, UNIQUE,
-    SERIES, STATEMENT and ``options``. roles: column names by ROLES. hierarchy: the relation, or
+    LIMIT, STATEMENT and ``options``. roles: column names by ROLES. hierarchy: the relation, or
     None. earlier: the files of earlier releases, by relation.
     """
-    stated = (*PROMISED, UNIQUE, *SERIES, *STATEMENT, "options")
+    stated = (*PROMISED, UNIQUE, LIMIT, *STATEMENT, "options")
     given = {
         "raw": tables[0],
         "released": tables[1],

@@ -9,10 +9,11 @@ from typing import Any
 import duckdb
 
 from anon_sql.apps import manifest
+from anon_sql.attacks.composition import NOTE
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
 
-_WEIGHTED = "weighted_gcp"
+_WEIGHTED, _COMPOSITION = "weighted_gcp", "composition"
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,10 @@ def of_pair(written: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Che
     for check in made["checks"]:
         required = "" if check["required"] is None else f", {check['required']:g} required"
         found = "unknown" if check["found"] is None else f"{check['found']:.4g}"
-        yield Check(f"audit: {check['property']}", check["passed"], found + required)
+        note = f" ({NOTE})" if check["property"] == _COMPOSITION else ""
+        yield Check(f"audit: {check['property']}{note}", check["passed"], found + required)
     if not made["series"]["previous"]:
-        checks = [each for each in written["checks"] if each["property"] != "composition"]
+        checks = [each for each in written["checks"] if each["property"] != _COMPOSITION]
         written = {**written, "checks": checks}
     if _WEIGHTED not in written["measures"]:
         others = {name: each for name, each in made["measures"].items() if name != _WEIGHTED}

@@ -11,6 +11,10 @@ from anon_sql.attacks.composed import Persons, Release
 from anon_sql.attacks.near_classes import near_classes
 from anon_sql.core.labels.coverage import Ints
 
+NOTE = (
+    "one attack, no bound: it compares sets of values of one sensitive column, but neither counts "
+    "of rows nor kept columns"
+)
 COMPOSED = pa.struct(
     [
         ("attribute", pa.string()),
@@ -20,6 +24,7 @@ COMPOSED = pa.struct(
         ("least_values", pa.int64()),
         ("mean_values", pa.float64()),
         ("least_rows", pa.int64()),
+        ("note", pa.string()),
     ]
 )
 
@@ -76,6 +81,7 @@ def composition(
             "releases": [names[number] for number in which],
             **_counted(one, known.weights, len(which), least, share),
             "only_together": _only_together(told, at, which, known.weights, least),
+            "note": NOTE,
         }
         for (at, which), one in told.items()
     ]

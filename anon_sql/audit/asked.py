@@ -6,6 +6,7 @@ from typing import Any
 
 from anon_sql.core.options import Choice, Number, Option, OrNull, Positive, Relations, Whole, read
 from anon_sql.core.roles import Roles, fold
+from anon_sql.core.withdrawn import refuse_withdrawn
 from anon_sql.errors import AnonError
 from anon_sql.measures.diversity import KIND, C
 from anon_sql.measures.pair import require_released, require_types
@@ -22,7 +23,6 @@ _OPTIONS: dict[str, Option] = {
     "c": C,
     "suppressed": Choice(("keep", "drop")),
     "synthetic": Whole(0),
-    "counterfeits": Whole(0),
     "unique_share": Number(0, 1),
     "previous": Relations(),
     "previous_share": Number(0, 1),
@@ -33,9 +33,9 @@ _OPTIONS: dict[str, Option] = {
 class Asked:
     """k, l, t: None where they are only measured; beta, delta: None where they are not.
 
-    entity: the column that tells persons apart. synthetic, counterfeits: rows that were added.
+    entity: the column that tells persons apart. synthetic: number of rows that were added.
     unique_share: largest share of rows that may be unique on the kept columns together; previous:
-    names of earlier releases; previous_share: of persons whom all releases disclose together.
+    names of earlier releases; previous_share: of persons whom ``composition`` may find.
     types: SQL type by quasi-identifier; values: by sensitive column.
     identifiers, loose (without a role): columns that the release has; shared: all of the raw
     table's others that it has; dropped: kept ones that it lacks; added: its own.
@@ -50,7 +50,6 @@ class Asked:
     c: float
     suppressed: str
     synthetic: int
-    counterfeits: int
     unique_share: float
     previous: Any
     previous_share: float
@@ -79,6 +78,7 @@ def asked(
     release = {fold(name): kind for name, kind in shown.items()}
     require_types(NAME, roles.quasi, raw, release, values=True)
     require_released(NAME, roles.sensitive, list(shown))
+    refuse_withdrawn(NAME, {"counterfeits": options["counterfeits"]})
     checked = read(NAME, _OPTIONS, options)
     asks = {"l": (checked["l"] or 1) > 1, "t": checked["t"] is not None and checked["t"] < 1}
     asks |= {name: checked[name] is not None for name in ("beta", "delta")}
@@ -90,9 +90,6 @@ def asked(
                 "none",
                 "pass sensitive := ['illness', …]",
             )
-    if checked["counterfeits"] and (not roles.sensitive or checked["l_kind"] != "distinct"):
-        rule = "counterfeits must come with a sensitive column and distinct values"
-        raise AnonError(NAME, rule, checked["l_kind"] if roles.sensitive else "none")
     person = _entity(options["entity"], raw, roles.quasi)
     others = [name for name in raw if name not in roles.quasi]
     shared = tuple(name for name in others if fold(name) in release)

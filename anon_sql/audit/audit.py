@@ -31,8 +31,7 @@ def audit(
         labels = named(released.labels, name)
         columns[name] = coverage(NAME, name, kind, raw.values[name], labels, trees.get(name))
         require_order(name, columns[name])
-    shown = Compared(asked, raw, released, columns)
-    given = shown.genuine() if asked.counterfeits else shown
+    given = Compared(asked, raw, released, columns)
     released_columns = [
         *telling_columns(given),
         identifying_combinations(given),
@@ -42,12 +41,11 @@ def audit(
     whose = persons.whose(given, true.whose)
     told = whose is not None or asked.entity is None or not given.shown
     asks = any(each is not None for each in (asked.l, asked.t, asked.beta, asked.delta))
-    values = {name: class_values(shown, name, whose) for name in asked.values if asks}
+    values = {name: class_values(given, name, whose) for name in asked.values if asks}
     rows = [
         class_promises.rows(given),
-        *class_promises.counterfeits(shown),
         class_promises.anonymity(given, true),
-        class_promises.diversity(shown, values, told),
+        class_promises.diversity(given, values, told),
         class_promises.closeness(given, values, trees, told),
         *class_promises.of_shares(given, "beta", asked.beta, values, likeness, told),
         *class_promises.of_shares(given, "delta", asked.delta, values, disclosure, told),

@@ -29,14 +29,6 @@ def rows(given: Compared) -> Property:
     return Property("rows", required, found, passed, f"{lost:,} left out" if lost else None)
 
 
-def counterfeits(given: Compared) -> list[Property]:
-    """Return how many released rows show a sensitive value that no raw row has, if any may."""
-    if not given.asked.counterfeits:
-        return []
-    required, found = given.asked.counterfeits, int(given.counterfeit.sum())
-    return [Property("counterfeits", required, found, required == found, None)]
-
-
 def suppressed(given: Compared) -> Property:
     found = int(given.sizes[given.starred].sum()) + _missing(given)
     k = given.asked.k

@@ -1,7 +1,7 @@
 """The rows of a raw table beside the classes of its release, as an audit compares them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
@@ -99,20 +99,6 @@ class Compared:
         """Return hashes of the values of released rows, class by class."""
         column: Hashed = named(self.released.marks, name)
         return column.at(rows)
-
-    @cached_property
-    def counterfeit(self) -> Bools:
-        """Which released rows show a sensitive value that no raw row has, class by class."""
-        columns = [(self.marks(name), self.raw_marks(name)) for name in self.asked.values]
-        new = [~np.isin(shown, held) for shown, held in columns]
-        return np.asarray(np.logical_or.reduce(new, axis=0))
-
-    def genuine(self) -> "Compared":
-        """Return the same without counterfeit rows."""
-        held = ~self.counterfeit
-        sizes = np.bincount(self.class_of[held], minlength=len(self.sizes))
-        marks = {name: column.taken(held) for name, column in self.released.marks.items()}
-        return replace(self, released=replace(self.released, sizes=sizes, marks=marks))
 
     def raw_hashes(self, rows: Rows) -> Marks:
         """Return a hash of some raw rows over the columns that both relations have."""

@@ -117,10 +117,6 @@ class Constraint:
         """Return the same constraint with another k."""
         return replace(self, k=k, rules=self.rules._replace(k=k) if self.rules else None)
 
-    def of_any_diversity(self) -> "Constraint":
-        """Return the same constraint with an l of 1."""
-        return replace(self, rules=self.rules._replace(l=1.0)) if self.rules else self
-
     def legal(self, classes: Codes, count: int) -> npt.NDArray[np.bool_]:
         """Return which of ``count`` classes are legal, bool[count].
 
@@ -156,14 +152,6 @@ class Constraint:
             return self
         keys = np.ascontiguousarray(self.rules.keys[:, kept])
         return replace(self, rules=self.rules._replace(keys=keys))
-
-    def showing_all(self) -> "Constraint":
-        """Return the constraint with l as the number of values of the first sensitive column."""
-        if self.rules is None:
-            return self
-        values = np.unique(self.rules.value[0][self.rules.keys[0]])
-        distinct = float((values < self.rules.known[0]).sum())
-        return replace(self, rules=self.rules._replace(l=distinct))
 
 
 def diversity(rules: "Rules", bag: int) -> float:

@@ -102,22 +102,12 @@ class OrNull:
 
 
 @dataclass(frozen=True)
-class Flag:
-    """true or false."""
-
-    def read(self, function: str, name: str, value: Any) -> bool:
-        if not isinstance(value, bool):
-            raise AnonError(function, f"{name} must be true or false", kind(value))
-        return value
-
-
-@dataclass(frozen=True)
 class Relations:
-    """A name or a list of names of relations, or what SQL has read from them; NULL for none."""
+    """A name or a list of names of relations; NULL for none."""
 
     def read(self, function: str, name: str, value: Any) -> Any:
         rule = f"{name} must be a name or a list of names of relations"
-        if value is not None and not isinstance(value, (str, list, dict)):
+        if value is not None and not isinstance(value, (str, list)):
             raise AnonError(function, rule, kind(value))
         if isinstance(value, list) and not all(isinstance(each, str) for each in value or [None]):
             raise AnonError(function, rule, "another list" if value else "an empty list")

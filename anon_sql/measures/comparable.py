@@ -10,6 +10,7 @@ from anon_sql import methods
 from anon_sql.core import options
 from anon_sql.core.options import Whole, kind
 from anon_sql.core.roles import fold
+from anon_sql.core.withdrawn import refuse_withdrawn
 from anon_sql.errors import AnonError, did_you_mean
 
 
@@ -100,6 +101,7 @@ def _options(
 ) -> dict[str, Any]:
     if chosen is not None and not isinstance(chosen, dict):
         raise AnonError(function, f"options of {method} must be a struct", kind(chosen))
+    refuse_withdrawn(function, chosen or {})
     known = methods.find(method).options
     for name in chosen or {}:
         if name not in known:

@@ -28,8 +28,7 @@ class Call:
     constraint: what the rows of a class must satisfy, of the real rows alone where ``real`` is
     given. classes: int32[n], given with the table; real: bool[n], False for rows that a method
     added, None where there are none; strata: int32[n], the stratum of each row, None for one. All
-    in canonical order. whole: whether every class shows all sensitive values of its stratum, which
-    are then strata of values. A method is called with the rows of one stratum, unless it is
+    in canonical order. A method is called with the rows of one stratum, unless it is
     ``across_strata``. shown: whether suppressed rows are released, as a class that must be legal.
     one_value: whether the release shows a mean or median of each class.
     """
@@ -45,7 +44,6 @@ class Call:
     fixed: tuple[str, ...] = ()  # the columns that make up the strata
     shown: bool = True  # suppressed rows, as one class
     one_value: bool = False
-    whole: bool = False
 
 
 @dataclass(frozen=True)

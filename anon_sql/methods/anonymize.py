@@ -14,7 +14,7 @@ together then lose less (``suppressing``).
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.core.options import Choice, Flag, Number, OrNull, Positive, Relations, Whole
+from anon_sql.core.options import Choice, Number, OrNull, Positive, Whole
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.methods import Call, Facts, Partition, method
@@ -46,9 +46,6 @@ PROPOSALS = (6, 32, 1 << 22)  # least and most a row in such a round, and how ma
     time_limit=Positive(),
     rounds=OrNull(Whole(0)),
     suppression_limit=OrNull(Number(0, 1)),
-    invariant=Flag(),
-    counterfeits=Flag(),
-    previous=Relations(),
 )
 def anonymize(table: QuasiTable, call: Call) -> Partition:
     """Return classes of k to 2k - 1 rows, or larger ones where more than k is required.

@@ -1,7 +1,7 @@
 """Partition rows into classes that satisfy every constraint."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,6 @@ from anon_sql.core.workers import Workers
 from anon_sql.methods.parts.joining import accompany_suppressed, dense, place_suppressed
 from anon_sql.methods.parts.protecting import protect
 from anon_sql.pipeline.earlier_bins import in_earlier_bins
-from anon_sql.pipeline.invariance import invariant_groups
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.source import Source
 from anon_sql.pipeline.strata import by_stratum, require_strata, strata_of
@@ -36,7 +35,6 @@ class Prepared:
 
     table: the quasi-identifiers in canonical order. call: the arguments of the method. trees: the
     rows of the hierarchy by column. domain: of the whole table, None if these are all of its rows.
-    lacking: the keys of the values of which a stratum needs counterfeits, by its number.
     """
 
     table: QuasiTable
@@ -44,7 +42,6 @@ class Prepared:
     method: methods.Method
     trees: Mapping[str, pa.StructArray]
     domain: Domain | None = None
-    lacking: Mapping[int, list[bytes]] = field(default_factory=dict)
 
 
 def prepare(
@@ -81,8 +78,6 @@ def prepare(
     limits.require(function, len(counted), part=domain is not None)
     method = methods.find(function)
     given = _given_classes(source, table)
-    groups = invariant_groups(source, request, table)
-    strata = strata_of(table, request.strata) if groups is None else groups.of_row
     call = methods.Call(
         function,
         limits,
@@ -91,14 +86,13 @@ def prepare(
         request.options,
         given,
         real,
-        strata,
+        strata_of(table, request.strata),
         fixed=request.strata,
         shown=request.suppressed == "keep",
         one_value=request.format in FORMS,
-        whole=groups is not None,
     )
     require_strata(call, table.rows)
-    return Prepared(table, call, method, trees, domain, groups.lacking if groups else {})
+    return Prepared(table, call, method, trees, domain)
 
 
 def partition(prepared: Prepared, mode: str) -> tuple[Classes, Classes | None]:
@@ -158,7 +152,6 @@ def constraint_of(
 ) -> Constraint:
     """Return the constraint on the classes of the rows at positions int32[m], or of all rows.
 
-    With counterfeits l is 1: the rows of the table alone need not satisfy it.
     t uses the equal distance for a sensitive column that has NULLs or a hierarchy: it is an upper
     bound of the hierarchical distance. domain: of the whole table, which t compares with.
     """
@@ -174,8 +167,7 @@ def constraint_of(
     persons = None
     if request.entity is not None:
         persons, _, _ = _codes(source.keys[request.entity], rows)
-    made = constraint(request.k, found, persons, **request.limits)
-    return made.of_any_diversity() if request.options.get("counterfeits") else made
+    return constraint(request.k, found, persons, **request.limits)
 
 
 def _codes(

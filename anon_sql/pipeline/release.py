@@ -11,11 +11,9 @@ from anon_sql.core.labels.make import Classes, Labels, make_labels
 from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
 from anon_sql.pipeline.alike import merge_alike
-from anon_sql.pipeline.counterfeits import NONE, Counterfeits, Spare, apart, counterfeits
 from anon_sql.pipeline.partition import Prepared, as_came, constraint_of, partition, prepare
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.source import Source
-from anon_sql.pipeline.value_groups import broken_classes
 
 Codes = npt.NDArray[np.int32]
 
@@ -52,10 +50,9 @@ def release(
     the whole table, if the source has a part of its rows. Raises AnonError if the request cannot be
     satisfied or a check fails; nothing is released then.
     """
-    source, spare = apart(source, request)
     prepared = prepare(source, request, paths, domain)
     parted = partition(prepared, request.suppressed)
-    return labelled(prepared, parted, source, request, paths, spare)
+    return labelled(prepared, parted, source, request, paths)
 
 
 def labelled(
@@ -64,13 +61,8 @@ def labelled(
     source: Source,
     request: Request,
     paths: pa.StructArray | None,
-    spare: Spare | None = None,
 ) -> Release:
-    """Return the release of a partition, which is as ``partition`` returns it; see ``release``.
-
-    spare: the rows to make counterfeits of; the positions of the release are those before they were
-    taken apart from the source.
-    """
+    """Return the release of a partition, which is as ``partition`` returns it; see ``release``."""
     columns, types = prepared.table.columns, list(request.quasi.values())
     values = [source.quasi[name] for name in request.quasi]
     workers = prepared.call.workers
@@ -105,37 +97,9 @@ def labelled(
         again = merge_alike(prepared, group_of[of_row], dropped, nodes)
     row_group = group_of[of_row]
     _require_legal(source, request, paths, prepared.domain, row_group, dropped)
-    added = NONE if spare is None else _counterfeits(prepared, row_group, spare)
-    _require_strata(prepared, row_group, group_of[starred], added)
-    hashes = source.hashes.to_numpy(zero_copy_only=False)
-    position = np.arange(len(of_row), dtype=np.int32)
-    if spare is not None:
-        position = np.concatenate([spare.own, added.position])
-        of_row, row_group = (np.append(each, each[added.like]) for each in (of_row, row_group))
-        hashes = spare.hashes[position]
-    order = _ordered(row_group, hashes, dropped)
-    shown = dict(zip(request.quasi, labels, strict=True))
-    return Release(position[order], of_row[order], shown)
-
-
-def _counterfeits(prepared: Prepared, row_group: Codes, spare: Spare) -> Counterfeits:
-    """Return the counterfeits of each group of rows with equal labels; row_group: int32[n]."""
-    strata, values, known = _strata_and_values(prepared)
-    function = prepared.call.function
-    return counterfeits(function, row_group, strata, values, known, prepared.lacking, spare)
-
-
-def _strata_and_values(prepared: Prepared) -> tuple[Codes, Codes, int]:
-    """Return the stratum and the sensitive value of each row, int32[n], and the number of values.
-
-    NULL has that number.
-    """
-    rules = prepared.call.constraint.rules
-    assert prepared.call.strata is not None
-    assert rules is not None
-    strata = as_came(prepared.table, prepared.call.strata)
-    values = as_came(prepared.table, rules.value[0][rules.keys[0]])
-    return strata, values, int(rules.known[0])
+    _require_strata(prepared, row_group, group_of[starred])
+    position = _ordered(row_group, source.hashes.to_numpy(zero_copy_only=False), dropped)
+    return Release(position, of_row[position], dict(zip(request.quasi, labels, strict=True)))
 
 
 def _classes(of_row: Codes, real: npt.NDArray[np.bool_] | None) -> Classes:
@@ -172,35 +136,13 @@ def _groups(
     return group_of, dropped
 
 
-def _require_strata(
-    prepared: Prepared, group_of: Codes, starred: Codes, added: Counterfeits
-) -> None:
+def _require_strata(prepared: Prepared, group_of: Codes, starred: Codes) -> None:
     """Raise AnonError if a group of rows with equal labels crosses strata.
 
-    Groups of different values may print alike, but must show all values of each.
-
-    group_of: int32[n], the group of each row. starred: the groups of suppressed rows. added: the
-    counterfeits of these rows.
+    group_of: int32[n], the group of each row. starred: the groups of suppressed rows.
     """
     call = prepared.call
     if call.strata is None:
-        return
-    if call.whole and call.constraint.rules is not None:
-        strata, values, known = _strata_and_values(prepared)
-        every = known + sum(map(len, prepared.lacking.values()))
-        broken = broken_classes(
-            np.append(group_of, group_of[added.like]),
-            np.append(strata, strata[added.like]),
-            np.append(np.where(values < known, values, every), added.value + known),
-            every,
-        )
-        if broken:
-            raise AnonError(
-                call.function,
-                "every class of labels must show its groups of values whole",
-                f"{broken} that {'does' if broken == 1 else 'do'} not",
-                "nothing was released; please report this",
-            )
         return
     strata = as_came(prepared.table, call.strata)
     first = np.empty(int(group_of.max()) + 1, np.int32)

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from anon_sql.core.columns import is_number, shown_type
+from anon_sql.core.columns import is_number
 from anon_sql.core.constraints import KINDS
 from anon_sql.core.labels.one_value import FORMS, is_one_value, type_of
 from anon_sql.core.options import Choice, Number, Option, OrNull, Positive, Whole, read
 from anon_sql.core.roles import Roles, fold, named
 from anon_sql.core.weights import read_weights
+from anon_sql.core.withdrawn import refuse_withdrawn
 from anon_sql.errors import AnonError, did_you_mean, listed
 from anon_sql.methods import Method
 
@@ -125,6 +126,7 @@ def request(
     drops: columns that are dropped in addition to identifiers; complete: whether every other column
     must have a role, as in a release.
     """
+    refuse_withdrawn(function, given)
     asked = read(function, COMMON, {**DEFAULTS, **given})
     options = read(function, method.options, given)
     if asked["format"] in FORMS and method.facts is not None and method.facts.perturbative:
@@ -146,7 +148,6 @@ def request(
     for name in roles.quasi:
         is_number(function, name, types[name])
     protected = _protected(function, asked, roles, types)
-    _require_alike(function, options.get("previous"), types, roles.sensitive)
     missing = [name for name in roles.none if fold(name) not in gone]
     if complete and missing:
         raise AnonError(
@@ -203,26 +204,6 @@ def _protected(
             "'anon:sensitive'",
         )
     return {name: ranked(function, name, types[name]) for name in roles.sensitive if wanted}
-
-
-def _require_alike(
-    function: str, earlier: object, types: Mapping[str, str], sensitive: Sequence[str]
-) -> None:
-    """Raise AnonError if values of earlier releases cannot be compared with those of the table.
-
-    earlier: what SQL has read of them, with the types of their columns.
-    """
-    if not isinstance(earlier, dict):
-        return
-    shown = {fold(name): kind for name, kind in earlier["types"].items()}
-    for name in sensitive:
-        if shown.get(fold(name), types[name]) != types[name]:
-            raise AnonError(
-                function,
-                f"previous must have {name} in the type of the table, {shown_type(types[name])}",
-                shown_type(shown[fold(name)]),
-                "cast it",
-            )
 
 
 def ranked(function: str, name: str, sql_type: str) -> bool:

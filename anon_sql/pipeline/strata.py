@@ -42,9 +42,7 @@ def each_stratum(call: Call, rows: int) -> Iterator[tuple[Positions, Call]]:
     order = np.argsort(call.strata, kind="stable")
     ends = np.cumsum(np.bincount(call.strata))
     for own in np.split(order, ends[:-1]):
-        limits = call.constraint.only(own)
-        limits = limits.showing_all() if call.whole else limits
-        yield own, replace(call, constraint=limits, strata=None, whole=False)
+        yield own, replace(call, constraint=call.constraint.only(own), strata=None)
 
 
 def require_strata(call: Call, rows: int) -> None:
@@ -57,11 +55,10 @@ def require_strata(call: Call, rows: int) -> None:
         if not part.constraint.allows(np.arange(len(own)))
     ]
     if short:
-        hint = "lower t, beta, delta or the entities that k counts" if call.whole else HINT
-        raise refused(call.function, call.constraint.promise, len(short), min(short), hint)
+        raise refused(call.function, call.constraint.promise, len(short), min(short))
 
 
-def refused(function: str, promise: str, many: int, smallest: int, hint: str = HINT) -> AnonError:
+def refused(function: str, promise: str, many: int, smallest: int) -> AnonError:
     """Return the error for strata that cannot be classes.
 
     promise: of the constraint. many: number of these strata; smallest: rows of the smallest one.
@@ -71,7 +68,7 @@ def refused(function: str, promise: str, many: int, smallest: int, hint: str = H
         f"every stratum must {promise}",
         f"{many} that {'does' if many == 1 else 'do'} not, the smallest of "
         f"{smallest} row{'' if smallest == 1 else 's'}",
-        hint,
+        HINT,
     )
 
 

@@ -35,13 +35,6 @@ class _Part:
     short: float
 
 
-def require_divisible(request: Request) -> None:
-    """Raise AnonError for a release that cannot be made region by region."""
-    if request.options.get("invariant") or request.options.get("previous") is not None:
-        rule, hint = "a release in parts cannot be invariant", "leave invariant and previous out"
-        raise AnonError(request.function, rule, "invariant or previous", hint)
-
-
 def plan(
     request: Request,
     domain: Domain,
@@ -58,7 +51,6 @@ def plan(
     largest number of rows of a region, twice ``wanted`` by default. Raises AnonError if no regions
     of at most ``most`` rows are legal.
     """
-    require_divisible(request)
     pool_of = {leaf: at for at, pool in enumerate(tree.pools) for leaf in leaves_below(pool)}
     limits = Limits(request, domain, paths)
     plans = _Planning(request, limits, pool_of, wanted, most or 2 * wanted)

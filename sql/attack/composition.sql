@@ -4,7 +4,8 @@
 -- candidates of a person are the rows of all classes whose labels cover the person's
 -- quasi-identifiers, counted by sensitive value; in several, the values that are candidates in each
 -- release that covers the person, each as often as in the release that has it least. The result
--- holds counts only, never values.
+-- holds counts only, never values. It is one attack, and finding nobody is no bound: it compares sets
+-- of values of one sensitive column, but neither counts of rows nor kept columns.
 -- A class covers a person if each of its labels covers the value in the same row of the person; a
 -- quasi-identifier that a release lacks covers everything. A class shown as * in every
 -- quasi-identifier covers only persons whom no other class of the release covers. NULL in a
@@ -26,7 +27,8 @@
 --   is left), below_l (fewer than l are left), only_together (fewer than l are left, though each
 --   release alone leaves at least l), above_share (one value has a larger share of the candidates
 --   than share), least_values, mean_values (candidate values of a person), least_rows (smallest
---   number of candidates of a person). The last three are NULL without such persons.
+--   number of candidates of a person), note (what is not counted). The three before it are NULL without
+--   such persons.
 -- Errors: no release or more than 12, an unknown id, no quasi-identifier in a release, no sensitive
 --   column, one that all releases lack or have in different types, a label that cannot be read, means
 --   or medians in place of labels.

@@ -18,6 +18,6 @@ __anon_worst AS (FROM __anon_composed ORDER BY __anon_part DESC, attribute LIMIT
 SELECT
     'composition' AS property, __anon_share::DOUBLE AS required, __anon_part::DOUBLE AS found,
     if(__anon_synthetic > 0, NULL, __anon_part <= __anon_share::DOUBLE + 1e-9) AS passed,
-    if(only_together > 0, system.main.format(
-        '{}: {} of {} persons', attribute, only_together, persons), NULL) AS example
+    system.main.format(
+        '{}: {} of {} persons; {}', attribute, only_together, persons, note) AS example
 FROM __anon_worst;

@@ -30,8 +30,7 @@ WITH __anon_found AS MATERIALIZED (
             suppressed := suppressed, seed := seed, l := l, l_kind := l_kind, c := c, t := t,
             beta := beta, delta := delta, strata := strata, weights := weights,
             effort := effort, time_limit := time_limit, rounds := rounds,
-            suppression_limit := suppression_limit, invariant := false, previous := NULL,
-            counterfeits := false),
+            suppression_limit := suppression_limit),
         hierarchy, 'none')
 )
 SELECT unnest(__anon_stats) FROM __anon_found;

@@ -10,17 +10,17 @@
 -- qids, sensitive, identifiers, keep: roles; NULL means as declared in comments on the raw table.
 -- purpose, recipient: texts that say what the release is for and who receives it. assumptions: a list
 --   of texts on what recipients know and may do.
--- invariant: whether the release belongs to a series, as in anonymize; it is recorded unchanged.
---   previous, previous_share, counterfeits: as in audit.
+-- previous, previous_share: as in audit.
+-- invariant, counterfeits: withdrawn; an error says why, and what to do meanwhile.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- Returns: one row of numbers, texts, lists and structs: manifest (1, the version of the format),
 --   statement (purpose, recipient, assumptions),
 --   versions, method, parameters, roles (names by role; columns in without_role are kept
 --   unchanged), raw, achieved (k, l, t,
---   beta, delta), series (invariant, previous: name and rows_sha256, as in a ledger, of each earlier
---   release, previous_share, counterfeits), checks (property, required, found, passed, as in audit),
+--   beta, delta), series (previous: name and rows_sha256, as in a ledger, of each earlier release,
+--   and previous_share), checks (property, required, found, passed, as in audit),
 --   measures (as in utility, and weighted_gcp, the gcp by the weights of the release; NULL without),
---   loss (as in attribute_loss), both without counterfeits. COPY writes it as JSON.
+--   loss (as in attribute_loss). COPY writes it as JSON.
 -- Errors: those of audit and utility.
 -- Example: SELECT * FROM anon_manifest('people', 'release', 'rayden', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO anon_manifest(
@@ -28,7 +28,7 @@ CREATE OR REPLACE MACRO anon_manifest(
     entity := NULL, seed := NULL, options := NULL, qids := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, hierarchy := NULL, suppressed := 'keep', unique_share := 0,
     beta := NULL, delta := NULL, purpose := NULL, recipient := NULL, assumptions := NULL,
-    invariant := false, previous := NULL, previous_share := 0, counterfeits := 0
+    invariant := NULL, previous := NULL, previous_share := 0, counterfeits := NULL
 ) AS TABLE
 WITH
 __anon_assigned AS MATERIALIZED (
@@ -49,14 +49,11 @@ __anon_audited AS MATERIALIZED (
         sensitive := sensitive, identifiers := identifiers, keep := keep, l_kind := l_kind, c := c,
         hierarchy := hierarchy, entity := entity, suppressed := suppressed,
         unique_share := unique_share, beta := beta, delta := delta,
-        previous := previous, previous_share := previous_share, counterfeits := counterfeits)
-),
-__anon_genuine AS NOT MATERIALIZED (
-    FROM __anon_genuine_rows(raw, released, __anon_measure_call(raw, qids, sensitive))
+        previous := previous, previous_share := previous_share, counterfeits := if(invariant, 1, counterfeits))
 ),
 __anon_measured_once AS MATERIALIZED (
     SELECT struct_pack(*COLUMNS(*)) AS __anon_measures
-    FROM utility(raw, if(counterfeits > 0, '__anon_genuine', released), k := coalesce(k, 5), qids := qids, hierarchy := hierarchy)
+    FROM utility(raw, released, k := coalesce(k, 5), qids := qids, hierarchy := hierarchy)
 ),
 __anon_lost_once AS MATERIALIZED (
     SELECT
@@ -64,7 +61,7 @@ __anon_lost_once AS MATERIALIZED (
             {'attribute': __anon_x, 'ncp': __anon_found.ncp[__anon_i]}) AS __anon_loss,
         if(__anon_weights_in(options) IS NULL, NULL, __anon_found.gcp) AS __anon_weighted_gcp
     FROM __anon_measures(
-        'anon_manifest', raw, if(counterfeits > 0, '__anon_genuine', released), qids, hierarchy,
+        'anon_manifest', raw, released, qids, hierarchy,
         __anon_weights := __anon_weights_in(options))
 )
 SELECT
@@ -98,10 +95,7 @@ SELECT
         'beta': __anon_found_of(__anon_checks, 'beta'),
         'delta': __anon_found_of(__anon_checks, 'delta')
     } AS achieved,
-    {
-        'invariant': invariant, 'previous': __anon_earlier, 'previous_share': previous_share,
-        'counterfeits': counterfeits
-    } AS series,
+    {'previous': __anon_earlier, 'previous_share': previous_share} AS series,
     __anon_checks AS checks,
     struct_insert(__anon_measures, weighted_gcp := __anon_weighted_gcp) AS measures,
     __anon_loss AS loss

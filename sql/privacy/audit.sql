@@ -4,7 +4,6 @@
 -- rows cannot be distinguished from lost ones. 'k', 'l', 't', 'beta', 'delta': of the worst class, as
 -- in k_anonymity, l_diversity, t_closeness, beta_likeness and delta_disclosure; l and t are not
 -- measured if they are NULL, and beta and delta are left out.
--- 'counterfeits', if there are any: released rows whose sensitive value no raw row has.
 -- 'suppressed rows': none, or k, shown as * or left out.
 -- 'kept values': released rows whose values beside the labels match no remaining raw row; all rows if
 -- the release lacks a column with the role keep.
@@ -31,7 +30,8 @@
 -- has two releases with the same pseudonyms can join them. That may be intended: NULL.
 -- 'composition', with previous: share of persons for whom this and the earlier releases together leave
 -- fewer than l values of a sensitive column, at least 2, though each alone leaves as many (see
--- composition); of the worst column.
+-- composition); of the worst column. It is one attack, and passing it is no bound; the example says
+-- so.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
 -- k, l, t, beta, delta: the requirements on the release; a k of NULL only measures, as an l or t of 1
@@ -47,9 +47,8 @@
 --   it are NULL.
 -- unique_share: largest share of rows that may be unique on the kept columns together, 0…1.
 -- previous: list of the names of 1 to 11 earlier releases of persons in the raw table; NULL for none.
--- previous_share: largest share of persons that may be disclosed by the releases together, 0…1.
--- counterfeits: number of rows that anonymize has added with counterfeits := true. These are the rows
---   whose sensitive value no raw row has. They count for l and 'composition', and for nothing else.
+-- previous_share: largest share of persons that 'composition' may find, 0…1.
+-- counterfeits: withdrawn; an error says why, and what to do meanwhile.
 -- Returns: property, required, found (numbers), passed (BOOLEAN), example (labels, names of columns
 --   or counts).
 -- Errors: no quasi-identifier, one or a sensitive column that the release lacks, columns of other
@@ -61,7 +60,7 @@ CREATE OR REPLACE MACRO audit(
     identifiers := NULL, keep := NULL, l_kind := 'distinct', c := 3, hierarchy := NULL,
     entity := NULL, suppressed := 'keep', synthetic := 0, unique_share := 0,
     beta := NULL, delta := NULL, previous := NULL, previous_share := 0,
-    counterfeits := 0
+    counterfeits := NULL
 ) AS TABLE
 -- A CTE is bound if it is named: without earlier releases the second one costs nothing.
 WITH

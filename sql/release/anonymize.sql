@@ -29,14 +29,7 @@
 --   1 for those that are left out.
 -- suppression_limit: the share of the rows that may be suppressed, 0…1, where all rows together then
 --   lose less, a suppressed one everything; NULL or 0 for none. anonymize_stats says what it saved.
--- invariant: whether the sensitive column, which must be one, is released in groups of at least l
---   values that every class shows whole (m-invariance, Xiao and Tao 2007). previous: name, or list of
---   the names, of all earlier releases of such a series, or NULL; this release keeps their groups, so
---   that all releases together leave at least l values of everybody.
--- counterfeits: with previous, whether rows of nobody are added where a value that has left must be
---   shown; without it that is an error. Each class has as many of such a value as of the rarest other
---   value of its group. audit(…, counterfeits := n) counts them apart. No kept columns, t, beta or
---   delta, nor suppressed := 'drop'.
+-- previous, invariant, counterfeits: withdrawn; an error says why, and what to do meanwhile.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -48,10 +41,8 @@ CREATE OR REPLACE MACRO anonymize(
     effort := 'good', time_limit := 30, rounds := NULL,
     hierarchy := NULL, beta := NULL, delta := NULL,
     strata := NULL, weights := NULL, suppression_limit := NULL, previous := NULL,
-    invariant := false, counterfeits := false
+    invariant := NULL, counterfeits := NULL
 ) AS TABLE
-WITH __anon_with_spare AS NOT MATERIALIZED (
-    FROM __anon_spare_rows(tbl, previous, __anon_measure_call(tbl, qids, sensitive)))
 FROM __anon_release(
     'anonymize', tbl, k, __anon_scope(
         tbl, qids, sensitive, identifiers, keep,
@@ -62,11 +53,5 @@ FROM __anon_release(
         c := c, t := t, beta := beta, delta := delta, strata := strata, weights := weights,
         effort := effort, time_limit := time_limit,
         rounds := rounds, suppression_limit := suppression_limit,
-        invariant := if(previous IS NOT NULL, true, invariant),
-        previous := (SELECT __anon_held FROM __anon_earlier_classes(
-            previous, tbl, __anon_measure_call(tbl, qids, sensitive))),
-        counterfeits := counterfeits),
-    __anon_hierarchy := hierarchy,
-    __anon_from := if(
-        counterfeits IS NOT DISTINCT FROM true AND __anon_all_named(previous),
-        '__anon_with_spare', NULL));
+        previous := previous, invariant := invariant, counterfeits := counterfeits),
+    __anon_hierarchy := hierarchy);

@@ -4,6 +4,10 @@ import pytest
 
 from tests.sentence import fails
 
+NOTE = (
+    "one attack, no bound: it compares sets of values of one sensitive column, but neither counts of "
+    "rows nor kept columns"
+)
 ROLES = "qids := ['age', 'weight'], sensitive := ['illness'], entity := 'person'"
 
 
@@ -44,7 +48,7 @@ def test_the_share_of_persons_that_no_release_alone_discloses(twice):
         ).fetchall()
         assert persons > 10
         found = composition(twice, "june", "['may']", f", l := {asked}").fetchall()
-        assert found == [(0, persons / 200, False, f"illness: {persons} of 200 persons")]
+        assert found == [(0, persons / 200, False, f"illness: {persons} of 200 persons; {NOTE}")]
 
 
 def test_the_limit(twice):
@@ -55,7 +59,9 @@ def test_the_limit(twice):
 
 
 def test_the_same_release_again_discloses_nothing_more(twice):
-    assert composition(twice, "may", "['may', 'may']").fetchall() == [(0, 0, True, None)]
+    assert composition(twice, "may", "['may', 'may']").fetchall() == [
+        (0, 0, True, f"illness: 0 of 200 persons; {NOTE}")
+    ]
     assert composition(twice, "may", "NULL").fetchall() == []
 
 
@@ -64,7 +70,7 @@ def test_a_table_without_rows(twice):
     twice.execute("CREATE TABLE none AS FROM may LIMIT 0")
     call = f"audit('nobody', 'none', 3, {ROLES}, previous := ['none'])"
     found = twice.execute(f"FROM {call} WHERE property = 'composition'").fetchall()
-    assert found == [("composition", 0, 0, True, None)]
+    assert found == [("composition", 0, 0, True, f"illness: 0 of 0 persons; {NOTE}")]
 
 
 def test_what_it_refuses(twice):

@@ -48,8 +48,10 @@ Previous = Annotated[
 ]
 PreviousShare = Annotated[
     float,
-    typer.Option(min=0, max=1, help="Share of persons that all releases together may disclose."),
+    typer.Option(min=0, max=1, help="Share of persons that composition with --previous may find."),
 ]
+Invariant = Annotated[bool, typer.Option("--invariant", help="Withdrawn.")]
+Counterfeits = Annotated[bool, typer.Option("--counterfeits", help="Withdrawn.")]
 Ledger = Annotated[
     Path | None,
     typer.Option(help="DuckDB file that the release is entered in, with --entity as keyed hashes."),

@@ -1,29 +1,36 @@
-"""Go on with earlier releases: refuse a release that discloses more with them than alone."""
+"""Read earlier releases: refuse a release that discloses more with them than each alone."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from anon_sql.apps import files
+from anon_sql.apps import console, files
 from anon_sql.errors import AnonError
 
 _OPTION, _LIKE = "--previous", "--like"
 
 
-def check_earlier(
-    previous: Sequence[Path],
-    like: Path | None,
-    sensitive: Sequence[str],
-    *,
-    invariant: bool,
-    counterfeits: bool,
-) -> None:
+@dataclass(frozen=True)
+class Together:
+    """What releases disclose together though none does alone.
+
+    share: of the persons. said: their number, and what is not counted.
+    """
+
+    share: float
+    said: str
+
+    def show(self) -> None:
+        """Print it, as a warning if there are such persons."""
+        show = console.warn if self.share else console.say
+        show(f"disclosed by all releases together: {self.said}")
+
+
+def check_earlier(previous: Sequence[Path], like: Path | None, sensitive: Sequence[str]) -> None:
     """Raise AnonError if earlier released files cannot be read, or nothing is to be compared."""
-    if counterfeits and not (invariant and previous):
-        rule = f"--counterfeits must come with --invariant and {_OPTION}"
-        raise AnonError("release", rule, f"no {_OPTION if invariant else '--invariant'}")
     for path in previous:
         files.check_source("release", _OPTION, path)
     if like is not None:
@@ -34,47 +41,12 @@ def check_earlier(
         )
 
 
-def counted_apart(
-    con: duckdb.DuckDBPyConnection, roles: Mapping[str, Sequence[str]]
-) -> tuple[int, str]:
-    """Return how many rows of ``released`` are counterfeits, and a relation of the others.
-
-    Measures of loss read the others.
-    """
-    con.execute(
-        "CREATE TABLE genuine AS FROM __anon_genuine_rows('raw', 'released', "
-        "__anon_measure_call('raw', $qids, $sensitive))",
-        {name: list(roles[name]) for name in ("qids", "sensitive")},
-    )
-    ((added,),) = con.execute(
-        "SELECT (SELECT count(*) FROM released) - (SELECT count(*) FROM genuine)"
-    ).fetchall()
-    return int(added), "genuine"
-
-
-def counted(added: int) -> str | None:
-    """Return a sentence on counterfeits; None if there are none."""
-    rows = (
-        "1 counterfeit row, of nobody, shows"
-        if added == 1
-        else f"{added:,} counterfeit rows, of nobody, show"
-    )
-    return f"{rows} values that have left" if added else None
-
-
-def earlier_parameters(
-    con: duckdb.DuckDBPyConnection, like: Path | None, series: Sequence[str]
-) -> dict[str, Any]:
-    """Return the parameters of a release that follow from earlier ones.
-
-    like: the file whose bins recode the rows, None for none. series: the names of all earlier
-    releases of an invariant series.
-    """
-    found: dict[str, Any] = {"previous": list(series)} if series else {}
-    if like is not None:
-        files.read(con, like, "like", labels=True, called=("release", _LIKE))
-        found["like"] = "like"
-    return found
+def read_like(con: duckdb.DuckDBPyConnection, like: Path | None) -> dict[str, Any]:
+    """Return the parameter ``like`` of a release: a relation of the file; none without a file."""
+    if like is None:
+        return {}
+    files.read(con, like, "like", labels=True, called=("release", _LIKE))
+    return {"like": "like"}
 
 
 def require_apart(
@@ -82,12 +54,11 @@ def require_apart(
     earlier: Sequence[str],
     share: float,
     call: Mapping[str, Any],
-) -> str | None:
-    """Return what ``released`` and earlier releases disclose together, None for nothing.
+) -> Together:
+    """Return what ``composition`` finds of ``released`` and earlier releases.
 
-    con: with the relations ``raw`` and ``released``. share: largest share of persons for whom the
-    releases together may leave fewer than l sensitive values though each alone leaves as many.
-    call: the parameters of the release. Raises AnonError where more persons are disclosed.
+    con: with the relations ``raw`` and ``released``. share: the largest that is allowed. call:
+    the parameters of the release. Raises AnonError for a larger share.
     """
     given = {"previous": earlier, "share": share}
     given |= {name: call.get(name) for name in ("l", "qids", "sensitive", "hierarchy", "entity")}
@@ -104,4 +75,4 @@ def require_apart(
             f"{found:.4g} ({example})",
             f"see docs/releasing-again.md, or allow a share with {_OPTION}-share",
         )
-    return None if example is None else f"disclosed by all releases together: {example}"
+    return Together(found, example)

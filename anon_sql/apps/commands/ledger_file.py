@@ -44,7 +44,7 @@ def _again(con: duckdb.DuckDBPyConnection, entity: str, key: str) -> Iterator[st
             raise AnonError("release", rule, f"another for {name} of {day}")
         if shared:
             who = "1 person is" if shared == 1 else f"{shared:,} persons are"
-            yield f"{who} in an earlier release, too: {name} of {day}; see --previous"
+            yield f"{who} in an earlier release, too: {name} of {day}; see docs/releasing-again.md"
 
 
 def enter(

@@ -10,7 +10,7 @@ _OPTIONS = {
     **{name: f"--{name}" for name in ("k", "l", "c", "t", "beta", "delta", "seed")},
     **{name: f"--{name}" for name in ("format", "suppressed", "strata", "weights")},
     **{name: f"--{name}" for name in ("ks", "methods")},
-    **{name: f"--{name}" for name in ("previous", "invariant", "counterfeits", "like")},
+    **{name: f"--{name}" for name in ("previous", "like")},
     "suppression_limit": "--suppression-limit",
 }
 _NAMES = "|".join(_OPTIONS)
@@ -22,12 +22,11 @@ _DECLARED = [  # a file has no comments
 ]
 _LISTED = re.compile(rf"\b({_NAMES}) := \[((?:'(?:[^']|'')*'(?:, )?|…)*)\]")
 _GIVEN = re.compile(rf"\b({_NAMES}) := ('(?:[^']|'')*'|[^\s,;]+)")
-_SUBJECT = re.compile(rf"(?<=: )({_NAMES})(?= (?:must|needs|and)\b)|(?<= where )(l_kind)\b")
+_SUBJECT = re.compile(rf"(?<=: )({_NAMES})(?= (?:must|needs)\b)|(?<= where )(l_kind)\b")
 _SPOKEN = re.compile(
     rf"(?<![\w'-])(qids|identifiers|l_kind)\b(?!')|(?<=\b(?:in|of) )(?:{_NAMES})\b"
 )
 _SERIES = re.compile(rf"((?:--\S+, |--\S+ (?:and|or) )+)({_NAMES})\b")
-_FLAG = re.compile(r"(--invariant|--counterfeits) true\b")
 _HIERARCHY = re.compile(r"^hierarchy: the relation must")
 
 
@@ -38,7 +37,6 @@ def in_options(text: str) -> str:
     text = _HIERARCHY.sub("release: --hierarchy must", text)
     text = _LISTED.sub(lambda found: f"{_OPTIONS[found[1]]} {_columns(found[2])}", text)
     text = _GIVEN.sub(lambda found: f"{_OPTIONS[found[1]]} {found[2].strip(chr(39))}", text)
-    text = _FLAG.sub(r"\1", text)
     text = _SUBJECT.sub(_option, text)
     text = _SPOKEN.sub(_option, text)
     before = ""

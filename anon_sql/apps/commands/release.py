@@ -18,9 +18,7 @@ from anon_sql.apps.commands.choices import Effort, Format, Suppressed
 from anon_sql.apps.commands.earlier_files import in_types_of_raw, read_earlier, with_files
 from anon_sql.apps.commands.earlier_releases import (
     check_earlier,
-    counted,
-    counted_apart,
-    earlier_parameters,
+    read_like,
     require_apart,
 )
 from anon_sql.apps.commands.ledger_file import check_ledger, enter, open_ledger
@@ -32,6 +30,7 @@ from anon_sql.apps.kept_columns import kept_columns, unique_on_kept
 from anon_sql.apps.one_value_columns import cast_values
 from anon_sql.apps.stopping import stoppable
 from anon_sql.core.roles import REST, fold
+from anon_sql.core.withdrawn import refuse_withdrawn
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.duckdb.macros import defaults
 from anon_sql.hosts.parts.in_parts import Parts
@@ -85,12 +84,8 @@ def release(
     unique_share: arguments.UniqueShare = 0,
     previous: arguments.Previous = [],  # noqa: B006
     previous_share: arguments.PreviousShare = 0,
-    invariant: Annotated[
-        bool, typer.Option("--invariant", help="Begin or, with --previous, go on with a series.")
-    ] = False,
-    counterfeits: Annotated[
-        bool, typer.Option("--counterfeits", help="Show values that have left in rows of nobody.")
-    ] = False,
+    invariant: arguments.Invariant = False,
+    counterfeits: arguments.Counterfeits = False,
     ledger: arguments.Ledger = None,
     ledger_key: arguments.LedgerKey = "env:ANON_KEY",
     purpose: arguments.Purpose = None,
@@ -125,28 +120,30 @@ def release(
     Example: anon-sql release people.csv safe.csv --k 10 --quasi age,sex --sensitive income
     """
     with console.one_sentence(STOPPED, words=lambda text: with_files(previous, in_options(text))):
+        refuse_withdrawn("release", {"invariant": invariant, "counterfeits": counterfeits})
         written_as = dialect("release", delimiter, quotes, header, null)
         output = Output(Path(out), means_folder(out), with_manifest)
         output.prepare(source, format_, overwrite)
         given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
         roles = dict(zip(manifest.ROLES, given, strict=True))
-        check_earlier(
-            previous, like, roles["sensitive"], invariant=invariant, counterfeits=counterfeits
-        )
+        check_earlier(previous, like, roles["sensitive"])
         check_ledger(ledger, entity)
         matter = arguments.weights("release", weights)
         chosen = {"format": format_.value, "strata": arguments.names(strata), "weights": matter}
-        own: dict[str, Any] = {"effort": effort and effort.value, "invariant": invariant or None}
-        own |= {
+        own = {
+            "effort": effort and effort.value,
             "suppression_limit": suppression_limit,
             "like": like and like.name,
-            "counterfeits": counterfeits or None,
         }
         options = _options(method, chosen, own)
         asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t, "beta": beta}
         asked |= {"delta": delta, "entity": entity, "suppressed": suppressed.value, "seed": seed}
         stated = arguments.statement(purpose, recipient, assumption)
-        stated |= {manifest.UNIQUE: unique_share, "options": options, "invariant": invariant}
+        stated |= {
+            manifest.UNIQUE: unique_share,
+            manifest.LIMIT: previous_share,
+            "options": options,
+        }
         promised = {name: value for name, value in asked.items() if value is not None}
         wishes = Parts(regions, region_rows, resume, output.in_files)
 
@@ -157,13 +154,12 @@ def release(
             trees = arguments.read_hierarchy(con, "release", hierarchy, "hierarchy")
             call: dict[str, Any] = {**promised, **roles, **options, "hierarchy": trees}
             earlier = read_earlier(con, "release", previous, roles)
-            call |= earlier_parameters(con, like, list(earlier) if invariant else [])
+            call |= read_like(con, like)
             released = held.enter_context(in_table(con, name, call, output.target, wishes))
-            added, genuine = counted_apart(con, roles) if counterfeits else (0, "released")
             measured = released.measures or arguments.measured(
                 con,
-                "FROM utility('raw', ?, k := ?, qids := ?, hierarchy := ?, weights := ?)",
-                [genuine, k, roles["qids"], trees, matter],
+                "FROM utility('raw', 'released', k := ?, qids := ?, hierarchy := ?, weights := ?)",
+                [k, roles["qids"], trees, matter],
             )
             together = require_apart(con, list(earlier), previous_share, call) if earlier else None
             labelled = [*roles["qids"], *roles["sensitive"]]
@@ -173,7 +169,6 @@ def release(
             singled_out = (
                 None if released.measures else unique_on_kept(con, "released", kept, unique_share)
             )
-            stated.update(previous_share=previous_share, counterfeits=added)
 
             def describe() -> dict[str, Any]:
                 cast_values(con, "release", "written", roles["qids"], format_.value)
@@ -186,7 +181,9 @@ def release(
             made = output.write(con, released, describe, entered)
             console.say(f"{out}: {name}, k = {k}, from {source}")
             console.show_measures(measured)
-            _warn(noticed, roles["qids"], (singled_out, together, counted(added), *again))
+            if together:
+                together.show()
+            _warn(noticed, roles["qids"], (singled_out, *again))
             if made and with_manifest:
                 _say_manifest(output.manifest, made)
 

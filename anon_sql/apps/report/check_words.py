@@ -2,7 +2,6 @@
 
 MEANING = {
     "rows": "The release has the rows of the raw table, no fewer and no more.",
-    "counterfeits": "Rows of nobody, which show values that have left, are as many as were made.",
     "k": "Every combination of generalized values is shared by at least k rows.",
     "l": "Every group of rows that look alike has at least l different sensitive values.",
     "t": "In every group the sensitive values are distributed nearly as in the whole table.",
@@ -24,7 +23,6 @@ MEANING = {
 }
 CONSEQUENCE = {
     "rows": "Rows were lost or added after the release was made.",
-    "counterfeits": "Rows were lost or added, or sensitive values changed, after the release.",
     "k": "A person can be narrowed down to fewer rows than promised.",
     "l": "Whoever finds the group of a person learns the sensitive value, or nearly so.",
     "t": "The group of a person says more about the sensitive value than was allowed.",

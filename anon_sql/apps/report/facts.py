@@ -41,11 +41,7 @@ def gather(
     given = {n: v for n, v in asked.items() if v is not None and n not in STATEMENT}
     listed = ", ".join(f"{name} := ${name}" for name in given)
     k = 5 if asked["k"] is None else asked["k"]
-    counterfeits = 0 if manifest is None else manifest["series"]["counterfeits"]
-    call = f"audit('raw', 'released', counterfeits := {int(counterfeits)}, {listed})"
-    checks = rows_of(con, f"FROM {call}", given)
-    if counterfeits:
-        _leave_out_counterfeits(con, asked)
+    checks = rows_of(con, f"FROM audit('raw', 'released', {listed})", given)
     facts: dict[str, Any] = {
         "checks": [
             {**each, "meaning": MEANING[each["property"]],
@@ -73,16 +69,6 @@ def gather(
     }  # fmt: skip
     facts["worst_groups"] = [_worst(each) for each in facts["distributions"]]
     return {"verdict": verdict(facts, asked), **facts}
-
-
-def _leave_out_counterfeits(con: duckdb.DuckDBPyConnection, asked: Mapping[str, Any]) -> None:
-    """Let ``released`` be the rows that are of persons; figures of loss and risk are of these."""
-    con.execute("ALTER TABLE released RENAME TO released_whole")
-    con.execute(
-        "CREATE TABLE released AS FROM __anon_genuine_rows('raw', 'released_whole', "
-        "__anon_measure_call('raw', $qids, $sensitive))",
-        {name: asked[name] for name in ("qids", "sensitive")},
-    )
 
 
 def described(

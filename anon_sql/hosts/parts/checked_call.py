@@ -16,7 +16,6 @@ from anon_sql.hosts.duckdb.parameters import with_defaults
 from anon_sql.hosts.duckdb.settling import settle
 from anon_sql.hosts.parts.spilled_types import Types, types_in_parts
 from anon_sql.pipeline.request import Request, entity_of, request, require_size
-from anon_sql.routing.planning import require_divisible
 
 ROLES = ("qids", "sensitive", "identifiers", "keep")
 _WHOLE = {
@@ -56,7 +55,6 @@ class Asked:
                 f"parts, while {function} {_WHOLE[function]}",
                 "choose another method, or raise memory_limit",
             )
-        require_divisible(self.request)
         assert self.types
 
 

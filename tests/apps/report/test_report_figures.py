@@ -147,7 +147,7 @@ def test_shares_are_never_rounded_to_none_or_all():
 
 
 def test_each_property_of_an_audit_is_explained():
-    assert set(MEANING) == set(CONSEQUENCE) == {*PROPERTIES, "beta", "delta", "counterfeits"}
+    assert set(MEANING) == set(CONSEQUENCE) == {*PROPERTIES, "beta", "delta"}
 
 
 def test_classes_are_put_into_steps():

@@ -175,10 +175,3 @@ def test_text_that_a_collation_makes_equal(con):
     anon_sql.release(con, "big", k=5, **call)
     found = con.execute("SELECT encode(v), count(*) FROM release GROUP BY ALL ORDER BY ALL")
     assert found.fetchall() == [(b"A", 30), (b"a", 60)]
-
-
-def test_what_stays_refused(con):
-    con.execute(TABLE.format(rows=100, rare=1000))
-    call = {**CALL, "k": 3, "into": "release", "region_rows": 50}
-    with pytest.raises(AnonError, match="a release in parts cannot be invariant"):
-        anon_sql.release(con, "big", invariant=True, **call)

@@ -119,7 +119,7 @@ def _refuse_taken(
 
 
 def taken_rows(number: int, taken: Any) -> tuple[Request, Source | None]:
-    """Return the request of a call and its rows; None for a table without rows of its own.
+    """Return the request of a call and its rows; None for a table without rows.
 
     number: of the intake; taken: the list of arrival numbers that gives the order of the rows.
     """
@@ -133,8 +133,6 @@ def taken_rows(number: int, taken: Any) -> tuple[Request, Source | None]:
     columns = rows.settled(integers(held.values), workers)
     given, made = named(columns, _FROM), columns.get(_MADE)
     added = None if made is None else integers(made) == 1
-    if added is not None and added.all():
-        return request, None
     return request, Source(
         {name: given[name] for name in request.quasi},
         columns[_HASH],
