@@ -36,11 +36,13 @@ _SHAPE: dict[str, Any] = {
     "loss": [{"attribute": str, "ncp": object}],
     "output": {"sha256": str},
 }
+_FILES: dict[str, Any] = {"files": [str]}  # of the output, if it is a folder
 
 
 def beside(path: Path) -> Path:
-    """Return the path of the manifest of a file."""
-    return path.with_name(path.name + ENDING)
+    """Return the path of the manifest of a file or folder."""
+    named = path.resolve() if path.name in ("", "..") else path
+    return named.parent / (named.name + ENDING)
 
 
 def make(
@@ -90,9 +92,17 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def with_output(made: Mapping[str, Any], released: Path) -> dict[str, Any]:
+    """Return a manifest with the hash of its file, or of its folder, whose files it names."""
+    output: dict[str, Any] = {"sha256": digest(released)}
+    if released.is_dir():
+        output["files"] = [file.name for file in files_of(released)]
+    return {**made, "output": output}
+
+
 def write(made: Mapping[str, Any], released: Path, unfinished: Path) -> None:
     """Write the manifest of a released file to a path."""
-    whole = {**made, "output": {"sha256": digest(released)}}
+    whole = with_output(made, released)
     unfinished.write_text(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", "utf-8")
 
 
@@ -108,6 +118,8 @@ def read(function: str, path: Path) -> dict[str, Any]:
     for name, shape in _SHAPE.items():
         if not _fits(found.get(name), shape):
             raise AnonError(function, rule, f"one with another {name} in '{path}'")
+    if "files" in found["output"] and not _fits(found["output"], _FILES):
+        raise AnonError(function, rule, f"one with another output in '{path}'")
     return found
 
 

@@ -10,6 +10,7 @@ import duckdb
 
 from anon_sql.apps import manifest
 from anon_sql.attacks.composition import NOTE
+from anon_sql.apps.folder_entries import entries, shown
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
 
@@ -25,14 +26,31 @@ class Check:
     found: str = ""
 
 
-def of_file(written: Mapping[str, Any], path: Path) -> Check:
+def of_file(written: Mapping[str, Any], path: Path) -> Iterator[Check]:
     """Check that the file is, byte by byte, the one that the manifest was written for.
 
-    In a folder no file may be missing or new.
+    A folder must hold the regular files that the manifest names, and nothing else.
     """
+    if path.is_dir():
+        others = _others(written, path)
+        yield Check("the folder holds nothing else", not others, shown(others))
+        if others:
+            return
     same = manifest.digest(path) == written["output"]["sha256"]
     what = "the files are those that were" if path.is_dir() else "the file is the one that was"
-    return Check(f"{what} written", same, "another SHA-256")
+    yield Check(f"{what} written", same, "another SHA-256")
+
+
+def _others(written: Mapping[str, Any], folder: Path) -> list[str]:
+    """Return the paths in a folder that are no regular files which the manifest names.
+
+    Manifests of earlier versions name none: theirs are the Parquet files at the top.
+    """
+    found = entries(folder)
+    named = written["output"].get("files")
+    if named is None:
+        named = [path for path in found if "/" not in path and path.endswith(".parquet")]
+    return sorted(path for path, regular in found.items() if not (regular and path in named))
 
 
 def of_earlier(written: Mapping[str, Any], previous: Sequence[Path]) -> Iterator[Check]:

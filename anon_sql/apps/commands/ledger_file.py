@@ -54,7 +54,7 @@ def enter(
 
     name: as the ledger calls it. made: its manifest, without the hash of its file ``released``.
     """
-    whole = {**made, "output": {"sha256": manifest.digest(released)}}
+    whole = manifest.with_output(made, released)
     con.execute(
         f"INSERT INTO {_LEDGER} FROM ledger_entry('raw', 'released', $name, entity := $entity, "
         "manifest := $manifest, key := $key)",

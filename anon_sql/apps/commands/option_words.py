@@ -12,6 +12,7 @@ _OPTIONS = {
     **{name: f"--{name}" for name in ("ks", "methods")},
     **{name: f"--{name}" for name in ("previous", "like")},
     "suppression_limit": "--suppression-limit",
+    "key": "--ledger-key",
 }
 _NAMES = "|".join(_OPTIONS)
 _DECLARED = [  # a file has no comments
