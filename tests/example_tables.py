@@ -18,8 +18,10 @@ TABLES = f"""
     CREATE TABLE classed AS FROM vp_partition('people', k := 5, qids := ['age', 'city']);
 """
 LEDGER = """
-    CREATE TABLE anon_ledger AS FROM ledger_entry(
-        'people', 'release', 'May', entity := 'city', manifest := '{}', key := '0123456789abcdef')
+    CREATE TABLE anon_ledger AS
+    WITH early AS (FROM people WHERE city <> 'Delhi')
+    FROM ledger_entry(
+        'early', 'release', 'May', entity := 'city', manifest := '{}', key := '0123456789abcdef')
 """
 FILES = {
     "city.csv": """\

@@ -3,8 +3,9 @@
 CREATE OR REPLACE MACRO __anon_ledger_columns() AS TABLE
 SELECT
     NULL::VARCHAR AS release, NULL::TIMESTAMP AS released_at, NULL::VARCHAR AS rows_sha256,
-    NULL::JSON AS manifest, NULL::VARCHAR AS entity, NULL::VARCHAR AS key_check,
-    NULL::BIGINT AS persons, NULL::BLOB[] AS person_hashes
+    NULL::JSON AS manifest, NULL::VARCHAR AS entity, NULL::VARCHAR AS entity_type,
+    NULL::VARCHAR AS key_check, NULL::BIGINT AS persons, NULL::BLOB[] AS person_hashes,
+    NULL::VARCHAR AS digest
 WHERE false;
 
 -- Return one row, __anon_told: the texts of the distinct values of entity, and their hashes.
@@ -31,9 +32,25 @@ FROM
     __anon_types('__anon_no_ledger') AS __anon_columns,
     __anon_types(coalesce(__anon_ledger, '__anon_no_ledger')) AS __anon_entries;
 
--- Return the entries of a ledger; a relation that is none has NULL for what it lacks.
+-- Return an entry, one struct, as its digest covers it: the time as a number, JSON as it is written.
+CREATE OR REPLACE MACRO __anon_entry(__anon_e) AS system.main.struct_pack(
+    release := __anon_e.release, released_at := system.main.epoch_us(__anon_e.released_at),
+    rows_sha256 := __anon_e.rows_sha256, manifest := __anon_e.manifest::VARCHAR,
+    entity := __anon_e.entity, entity_type := __anon_e.entity_type,
+    key_check := __anon_e.key_check, persons := __anon_e.persons,
+    person_hashes := __anon_e.person_hashes);
+
+-- Return the entries of a ledger, __anon_entry; a relation that is none has NULL for what it lacks.
 CREATE OR REPLACE MACRO __anon_ledger_entries(__anon_ledger) AS TABLE
-FROM __anon_ledger_columns() UNION ALL BY NAME FROM query_table(__anon_ledger);
+SELECT __anon_e AS __anon_entry
+FROM (FROM __anon_ledger_columns() UNION ALL BY NAME FROM query_table(__anon_ledger)) AS __anon_e;
+
+-- Return one row, __anon_entries: the entries of a ledger as a list of what their digests cover, and
+-- the digests.
+CREATE OR REPLACE MACRO __anon_ledger_listed(__anon_ledger) AS TABLE
+SELECT system.main.list(system.main.struct_insert(
+    __anon_entry(__anon_entry), digest := __anon_entry.digest)) AS __anon_entries
+FROM __anon_ledger_entries(__anon_ledger);
 
 -- Return one row, __anon_sha256: of the rows of a relation in any order, as JSON.
 CREATE OR REPLACE MACRO __anon_rows_sha256(__anon_tbl) AS TABLE

@@ -1,23 +1,18 @@
 -- The rows of the persons of a table whom no release in a ledger holds: what can be released without
 -- releasing anybody again. The result holds identifiers and is not a release.
 --
--- tbl: name of the table. ledger: name of the ledger. entity: column that identifies persons.
+-- tbl: name of the table. ledger: name of the ledger. entity: column that identifies persons, as in
+--   ledger_overlap.
 -- key: the key of the ledger, as in anon_pseudonym.
 -- Returns: columns and rows of the table, all rows of a person or none.
 -- Errors: an entry that was made with another key, and those of ledger_overlap.
--- Example: SELECT * FROM ledger_new('births', 'anon_ledger', entity := 'born', key := '0123456789abcdef');
+-- Example: SELECT * FROM ledger_new('people', 'anon_ledger', entity := 'city', key := '0123456789abcdef');
 CREATE OR REPLACE MACRO ledger_new(tbl, ledger, entity := NULL, key := 'env:ANON_KEY') AS TABLE
 WITH
-__anon_entries AS (
-    SELECT
-        system.main.list(key_check) AS __anon_checks,
-        system.main.flatten(system.main.list(person_hashes)) AS __anon_hashes
-    FROM __anon_ledger_entries(ledger)
-),
 __anon_new AS (
-    SELECT system.main.unnest(__anon_new_persons(__anon_told, __anon_checks, __anon_hashes))
+    SELECT system.main.unnest(__anon_new_persons(__anon_told, __anon_entries))
         AS __anon_text
-    FROM __anon_persons_of('ledger_new', tbl, entity, key, ledger), __anon_entries
+    FROM __anon_persons_of('ledger_new', tbl, entity, key, ledger), __anon_ledger_listed(ledger)
 ),
 __anon_rows AS (
     SELECT *, COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'

@@ -1,19 +1,27 @@
 -- The earlier releases in a ledger and how many persons of a table each of them holds.
 --
--- tbl: name of the table. ledger: name of the ledger. entity: column that identifies persons; its
---   values are compared as DuckDB prints them, so 5 and '5' are the same person.
+-- tbl: name of the table. ledger: name of the ledger. entity: column that identifies persons, called
+--   as in the raw tables of all entries. Its values are compared whatever their type: the numbers 5 and
+--   5.00 and the text 5 are the same person, and the text 005 is another.
 -- key: the key of the ledger, as in anon_pseudonym.
 -- Returns: a row per entry of the ledger: release, released_at (TIMESTAMP, UTC), persons (of that
 --   release), shared (those who are in the table, too), share (of the persons of the table, 0…1).
 --   The last two are NULL for an entry that was made with another key.
--- Errors: a table that is no ledger, an unknown entity or one with NULL, a key as in anon_pseudonym.
+-- Errors: a table that is no ledger, an entry that was changed after ledger_entry made it, one of
+--   another column than entity, an unknown entity or one with NULL, a key as in anon_pseudonym.
 -- Example: SELECT * FROM ledger_overlap('people', 'anon_ledger', entity := 'city', key := '0123456789abcdef');
 CREATE OR REPLACE MACRO ledger_overlap(tbl, ledger, entity := NULL, key := 'env:ANON_KEY') AS TABLE
+WITH __anon_counted AS (
+    SELECT
+        system.main.unnest(__anon_entries) AS __anon_entry,
+        system.main.unnest(__anon_shared_persons(__anon_told, __anon_entries)) AS __anon_shared,
+        system.main.len(__anon_told.hashes) AS __anon_persons
+    FROM __anon_persons_of('ledger_overlap', tbl, entity, key, ledger), __anon_ledger_listed(ledger)
+)
 SELECT
-    release, released_at, persons,
-    if(key_check = __anon_told.key_check,
-        system.main.len(system.main.list_intersect(person_hashes, __anon_told.hashes)), NULL)
-        AS shared,
-    shared / system.main.nullif(system.main.len(__anon_told.hashes), 0) AS share
-FROM __anon_ledger_entries(ledger), __anon_persons_of('ledger_overlap', tbl, entity, key, ledger)
+    __anon_entry.release AS release,
+    system.main.make_timestamp(__anon_entry.released_at) AS released_at,
+    __anon_entry.persons AS persons, __anon_shared AS shared,
+    __anon_shared / system.main.nullif(__anon_persons, 0) AS share
+FROM __anon_counted
 ORDER BY released_at, release;

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import subprocess
+import sys
 
 import duckdb
 import pytest
@@ -58,3 +60,52 @@ def test_what_it_refuses(months, monkeypatch):
     assert "the environment variable that key names must be set, got none" in said
     with duckdb.connect(str(ledger)) as con:
         assert con.execute("SELECT count(*) FROM anon_ledger").fetchall() == [(1,)]
+
+
+def test_a_changed_ledger_and_one_of_a_former_version_are_refused(months):
+    ledger, safe = months / "ledger.duckdb", months / "safe.csv"
+    asked = ["release", months / "june.csv", safe, *ROLES, "--ledger", ledger]
+    assert run("release", months / "may.csv", months / "a.csv", *asked[3:]).exit_code == 0
+    for change, said in (
+        ("UPDATE anon_ledger SET person_hashes = []", "release: each entry of the ledger must be"),
+        ("ALTER TABLE anon_ledger DROP digest", "release: --ledger must be a ledger, got one of a"),
+        ("ALTER TABLE anon_ledger DROP persons", "--ledger must be a ledger, got a table of other"),
+    ):
+        with duckdb.connect(str(ledger)) as con:
+            con.execute(change)
+        assert said in refused(*asked)
+        assert not safe.exists()
+
+
+def test_persons_of_another_column_are_refused_and_of_another_type_told(months, con):
+    ledger, safe = months / "ledger.duckdb", months / "safe.csv"
+    for name, kind in (("may", "INTEGER"), ("june", "DECIMAL(9, 2)")):
+        con.execute(
+            f"COPY (SELECT replace(person, 'p', '')::{kind} AS person, person AS mail, age, stage "
+            f"FROM '{months / name}.csv') TO '{months / name}.parquet'"
+        )
+    roles = [*ROLES, "--identifier", "mail,person", "--ledger", ledger]
+    assert run("release", months / "may.parquet", months / "a.csv", *roles).exit_code == 0
+    asked = ["release", months / "june.parquet", safe, *roles]
+    said = refused(*asked, "--entity", "mail")
+    assert said.startswith("release: --entity must be the column whose persons the ledger holds")
+    assert not safe.exists()
+    second = run(*asked)
+    assert "20 persons are in an earlier release, too: a.csv of 20" in second.stderr
+
+
+def test_a_second_process_cannot_release_before_the_first_has_entered(months):
+    ledger, safe = months / "ledger.duckdb", months / "safe.csv"
+    script = (
+        f"import duckdb; held = duckdb.connect({str(ledger)!r}); print('open', flush=True); input()"
+    )
+    first = subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        assert first.stdout.readline() == b"open\n"
+        said = refused("release", months / "may.csv", safe, *ROLES, "--ledger", ledger)
+        assert "lock on file" in said
+        assert not safe.exists()
+    finally:
+        first.communicate(b"\n", timeout=60)

@@ -29,8 +29,11 @@ def released(people):
 
 def test_an_entry(released):
     (entry,) = released.execute("SELECT * EXCLUDE (person_hashes) FROM anon_ledger").fetchall()
-    name, at, _, manifest, entity, _, persons = entry
+    name, at, _, manifest, entity, entity_type, _, persons, digest = entry
     assert (name, entity, persons) == ("May", "person_id", 400)
+    ((kind,),) = released.execute("SELECT typeof(any_value(person_id)) FROM people").fetchall()
+    assert entity_type == kind
+    assert len(bytes.fromhex(digest)) == 32
     ((seconds,),) = released.execute("SELECT epoch(now()) - epoch($at)", {"at": at}).fetchall()
     assert 0 <= seconds < 60
     assert json.loads(manifest)["achieved"]["k"] >= 5
@@ -77,8 +80,18 @@ def test_a_ledger_is_made_once(con):
     enter(con, "a", "a", ledger='"led""ger of ü"')
     anon_sql.ledger(con, '"led""ger of ü"')
     assert con.execute('SELECT release FROM "led""ger of ü"').fetchall() == [("a",)]
-    with pytest.raises(AnonError, match="ledger: the table must be a ledger, got one of other"):
+    with pytest.raises(AnonError, match="ledger: ledger must be a ledger, got a table of other"):
         anon_sql.ledger(con, "a")
+    con.execute("CREATE TABLE b AS SELECT 1 AS more, * FROM __anon_ledger_columns()")
+    with pytest.raises(AnonError, match="must have the columns of a ledger alone, in their order"):
+        anon_sql.ledger(con, "b")
+
+
+def test_the_type_in_an_entry_shows_no_value_of_an_enum(con):
+    anon_sql.ledger(con)
+    con.execute("CREATE TABLE a AS SELECT 'Ada'::ENUM('Ada', 'Bob, (jr.)') AS person")
+    enter(con, "a", "a")
+    assert con.execute("SELECT entity_type FROM anon_ledger").fetchall() == [("ENUM",)]
 
 
 @pytest.mark.parametrize(

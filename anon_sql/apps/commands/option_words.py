@@ -29,6 +29,7 @@ _SPOKEN = re.compile(
 )
 _SERIES = re.compile(rf"((?:--\S+, |--\S+ (?:and|or) )+)({_NAMES})\b")
 _HIERARCHY = re.compile(r"^hierarchy: the relation must")
+_LEDGER = re.compile(r"^ledger(?:_overlap|_entry)?: (ledger must\b)?")
 
 
 def in_options(text: str) -> str:
@@ -36,6 +37,7 @@ def in_options(text: str) -> str:
     for declared in _DECLARED:
         text = re.sub(declared, "", text)
     text = _HIERARCHY.sub("release: --hierarchy must", text)
+    text = _LEDGER.sub(lambda found: f"release: {'--' if found[1] else ''}{found[1] or ''}", text)
     text = _LISTED.sub(lambda found: f"{_OPTIONS[found[1]]} {_columns(found[2])}", text)
     text = _GIVEN.sub(lambda found: f"{_OPTIONS[found[1]]} {found[2].strip(chr(39))}", text)
     text = _SUBJECT.sub(_option, text)

@@ -43,7 +43,7 @@ def pseudonyms(texts: pa.Array, sql_type: str, key: bytes) -> pa.Array:
         one.update(value)
         return one.hexdigest()
 
-    return _each(texts, sql_type, pseudonym, pa.string())
+    return each(texts, sql_type, pseudonym, pa.string())
 
 
 def shifts(texts: pa.Array, sql_type: str, key: bytes, days: int) -> pa.Array:
@@ -61,37 +61,10 @@ def shifts(texts: pa.Array, sql_type: str, key: bytes, days: int) -> pa.Array:
         drawn = int.from_bytes(one.digest(), "big") % (2 * days)
         return drawn - days + (drawn >= days)
 
-    return _each(texts, sql_type, shift, pa.int32())
+    return each(texts, sql_type, shift, pa.int32())
 
 
-def ledger_key(key: bytes) -> bytes:
-    """Return the key of the hashes in a ledger, which equal no pseudonym with the same key."""
-    return hmac.digest(key, b"anon_sql ledger", "sha256")
-
-
-def key_check(key: bytes) -> str:
-    """Return 16 hexadecimal digits that are the same for the same key, and no hash of a value."""
-    return hmac.digest(key, b"key", "sha512").hex()[:16]
-
-
-def person_hashes(texts: pa.Array, sql_type: str, key: bytes) -> pa.Array:
-    """Return the first 16 bytes of HMAC-SHA-256 of each value, see ``pseudonyms``.
-
-    Two of a million persons have the same hash with a probability below 10 to the power of -26.
-    """
-    keyed = hmac.new(key, digestmod="sha256")
-
-    def hashed(value: bytes) -> bytes:
-        one = keyed.copy()
-        one.update(value)
-        return one.digest()[:16]
-
-    return _each(texts, sql_type, hashed, pa.binary())
-
-
-def _each(
-    texts: pa.Array, sql_type: str, of: Callable[[bytes], Any], kind: pa.DataType
-) -> pa.Array:
+def each(texts: pa.Array, sql_type: str, of: Callable[[bytes], Any], kind: pa.DataType) -> pa.Array:
     """Return the result of a function for each value, called once for each distinct value."""
     coded = texts.dictionary_encode()
     values = [text.encode() for text in coded.dictionary.to_pylist()]

@@ -6,7 +6,8 @@ from typing import Any
 from anon_sql.core.roles import Roles, assign, fold, including
 from anon_sql.core.tags import has_tag
 from anon_sql.errors import AnonError
-from anon_sql.hosts.duckdb.calls.binding import HELPER, UNSAID, bound_role, committed, scope_of
+from anon_sql.hosts.duckdb.calls.binding import UNSAID, bound_role, committed, scope_of
+from anon_sql.hosts.duckdb.calls.column_lists import require_names
 from anon_sql.hosts.duckdb.relation import Table, find, namesakes
 from anon_sql.pipeline.request import entity_of
 
@@ -27,9 +28,7 @@ def settle(
     the statement was bound, because the relation is shadowed or was changed.
     """
     names = list(types)
-    clash = [name for name in names if fold(name).startswith(HELPER)]
-    if clash:
-        raise AnonError(function, f"column names must not begin with {HELPER}", clash[0])
+    require_names(function, names)
     theirs, ours = find(scope["relation"], scope_of(scope), seen or []), committed(scope)
     counts = theirs is not None and theirs.names == tuple(names) and _same_types(theirs, types)
     agreed = counts and theirs == ours

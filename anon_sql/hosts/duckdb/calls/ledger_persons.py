@@ -1,24 +1,27 @@
-"""The persons of a relation as the ledger holds them: keyed hashes."""
+"""The persons of a relation as the ledger holds them, keyed hashes, and those new to a ledger."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_sql.core import interrupt
-from anon_sql.core.arrow import first, plain, whole
+from anon_sql.core.arrow import first, one_list, whole
+from anon_sql.core.columns import shown_type
 from anon_sql.core.pseudonyms.held_keys import held
-from anon_sql.core.pseudonyms.keyed import key_check, ledger_key, person_hashes, require_type
+from anon_sql.core.pseudonyms.keyed import require_type
+from anon_sql.core.pseudonyms.ledger_hashes import key_check, ledger_key, person_hashes
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, did_you_mean
-from anon_sql.hosts.duckdb.calls.column_lists import columns_of
+from anon_sql.hosts.duckdb.calls.column_lists import columns_of, require_names
+from anon_sql.hosts.duckdb.calls.ledger_entries import Entries, require_ledger
 from anon_sql.hosts.duckdb.registry import udf
 from anon_sql.pipeline.request import entity_of
 
+_NAMES = ("function", "entity", "entity_type", "key", "key_check")
 _TOLD = pa.struct(
     [
-        *((name, pa.string()) for name in ("function", "entity", "key_check")),
+        *((name, pa.string()) for name in _NAMES),
         ("texts", pa.list_(pa.string())),
         ("hashes", pa.list_(pa.binary())),
     ]
@@ -27,16 +30,17 @@ _TOLD = pa.struct(
 
 @udf(
     "__anon_hashed_persons",
-    "STRUCT(function VARCHAR, entity VARCHAR, key_check VARCHAR, texts VARCHAR[], hashes BLOB[])",
+    f"STRUCT({', '.join(f'{name} VARCHAR' for name in _NAMES)}, texts VARCHAR[], hashes BLOB[])",
 )
 def hashed_persons(call: Any) -> pa.Array:
-    """Return the name of the column of persons, and their texts and hashes, sorted by hash."""
+    """Return the column of persons, its type, and the texts and hashes of persons, by hash."""
     interrupt.begin()
     one = whole(call)
     given = {field.name: one.field(at) for at, field in enumerate(one.type)}
     function, entity = first(given["function"]), first(given["entity"])
     types: dict[str, str] = first(given["types"])
-    _require_ledger(function, first(given["ledger"]), first(given["columns"]))
+    require_ledger(function, first(given["ledger"]), first(given["columns"]))
+    require_names(function, types)
     name = entity_of(function, entity, types)
     if name is None:
         rule = "entity must name a column of the table"
@@ -47,12 +51,15 @@ def hashed_persons(call: Any) -> pa.Array:
     if texts.null_count:
         rule = "entity must say whose each row is"
         raise AnonError(function, rule, "NULL", "leave these rows out, or give each an own value")
-    key = ledger_key(held(function, first(given["key"])))
+    held_as = first(given["key"])
+    key = ledger_key(held(function, held_as))
     hashes = person_hashes(texts, types[name], key)
     order = pc.sort_indices(hashes)
     told = {
         "function": function,
         "entity": name,
+        "entity_type": shown_type(types[name]),
+        "key": held_as,
         "key_check": key_check(key),
         "texts": texts.take(order),
         "hashes": hashes.take(order),
@@ -60,32 +67,35 @@ def hashed_persons(call: Any) -> pa.Array:
     return pa.array([told], _TOLD)
 
 
-def _require_ledger(function: str, types: Mapping[str, str], columns: Mapping[str, str]) -> None:
-    """Raise AnonError unless a relation has the columns of a ledger; both SQL types by name."""
-    if not columns.items() <= types.items():
-        hint = "anon_sql.ledger(con, 'anon_ledger') makes one"
-        raise AnonError(function, "ledger must be a ledger", "a table of other columns", hint)
+@udf("__anon_shared_persons", "BIGINT[]")
+def shared_persons(told: Any, entries: Any) -> pa.Array:
+    """Return for each entry how many of the persons it holds, NULL for one with another key.
+
+    Raises AnonError for an entry that was changed, or that holds persons of another column.
+    """
+    mine = whole(told)
+    hashes = mine.field("hashes")[0].values
+    shared = [
+        None if others is None else pc.sum(pc.is_in(hashes, value_set=others), min_count=0).as_py()
+        for others in Entries(mine, entries).hashes()
+    ]
+    return one_list(shared, pa.int64())
 
 
 @udf("__anon_new_persons", "VARCHAR[]")
-def new_persons(told: Any, checks: Any, hashes: Any) -> pa.Array:
-    """Return the texts of the persons whose hashes are not in the ledger. Raises AnonError."""
-    mine = first(told)
-    if set(first(checks) or []) - {mine["key_check"]}:
+def new_persons(told: Any, entries: Any) -> pa.Array:
+    """Return the texts of the persons whom no entry holds.
+
+    Raises AnonError for an entry that was changed, that was made with another key, or that holds
+    persons of another column.
+    """
+    mine = whole(told)
+    known = list(Entries(mine, entries).hashes())
+    if None in known:
         rule = "key must be the one that all entries of the ledger were made with"
-        raise AnonError(mine["function"], rule, "another")
-    known = set(first(hashes) or [])
-    texts = [
-        text for text, one in zip(mine["texts"], mine["hashes"], strict=True) if one not in known
-    ]
-    return pa.array([texts], pa.list_(pa.string()))
-
-
-@udf("__anon_ledger_text", "VARCHAR")
-def ledger_text(parameters: Any, values: Any) -> pa.Array:
-    """Return a text that an entry needs. Raises AnonError for none."""
-    if len(values) and not first(values):
-        hints = {"manifest": "pass (SELECT to_json(m) FROM anon_manifest(…) AS m)"}
-        name = first(parameters)
-        raise AnonError("ledger_entry", f"{name} must be given", "none", hints.get(name))
-    return plain(whole(values))
+        raise AnonError(first(mine.field("function")), rule, "another")
+    hashes, texts = (mine.field(name)[0].values for name in ("hashes", "texts"))
+    for others in known:
+        is_new = pc.invert(pc.is_in(hashes, value_set=others))
+        hashes, texts = hashes.filter(is_new), texts.filter(is_new)
+    return one_list(texts, pa.string())

@@ -8,7 +8,8 @@ from anon_sql.core import interrupt
 from anon_sql.core.arrow import first, integers, plain, whole
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, did_you_mean
-from anon_sql.hosts.duckdb.calls.binding import HELPER, types_of
+from anon_sql.hosts.duckdb.calls.binding import types_of
+from anon_sql.hosts.duckdb.calls.column_lists import require_names
 from anon_sql.hosts.duckdb.memory import available
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.settling import settle
@@ -25,9 +26,7 @@ def hashes_fit(functions: Any, types: Any, rows: Any, limits: Any) -> pa.Array:
     """Return true, or raise AnonError for a table whose hashes do not fit into memory, or a column
     name that begins with ``__anon_``."""
     function, columns = first(functions), types_of(types)
-    clash = [name for name in columns if fold(name).startswith(HELPER)]
-    if clash:
-        raise AnonError(function, f"column names must not begin with {HELPER}", clash[0])
+    require_names(function, columns)
     free, count = available(first(limits)), first(rows)
     if count * len(columns) * _CELL > free:
         raise AnonError(
