@@ -109,11 +109,19 @@ class Compared:
         """Return a hash of some released rows over the columns that both relations have."""
         return _mixed(len(self.class_of[rows]), [self.marks(n, rows) for n in self.asked.shared])
 
+    def texts(self, name: str, some: Bools | Ints) -> list[str | None]:
+        """Return some labels of a column as text; what DuckDB prints of structs and lists."""
+        labels, at = self.columns[name].shown, np.arange(len(self.columns[name].shown))[some]
+        labels = labels.take(pa.array(at))
+        if pa.types.is_string(labels.type):
+            return list(labels.to_pylist())
+        return list(printed([labels], [self.asked.types[name]])[0].to_pylist())
+
     def where(self, classes: Sequence[int] | Ints) -> str | None:
         """The labels of one of these classes: the first by how it reads."""
         texts = [
-            [text or "NULL" for text in texts_of(column.shown.take(column.label_of[classes]))]
-            for column in self.columns.values()
+            [text or "NULL" for text in self.texts(name, column.label_of[classes])]
+            for name, column in self.columns.items()
         ]
         found = min(zip(*texts, strict=True), default=None)
         if found is None:
@@ -125,13 +133,6 @@ def _mixed(rows: int, columns: Sequence[Marks]) -> Marks:
     from anon_sql.kernels.hash.hashing import mix
 
     return reduce(mix, (column.view(np.int64) for column in columns), np.zeros(rows, np.uint64))
-
-
-def texts_of(labels: pa.Array) -> list[str | None]:
-    """The labels as text; what DuckDB prints of structs and lists."""
-    texts = labels if pa.types.is_string(labels.type) else printed([labels], [""])[0]
-    found: list[str | None] = texts.to_pylist()
-    return found
 
 
 def named(columns: Mapping[str, Any], name: str) -> Any:

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_sql.audit.asked import NAME
-from anon_sql.audit.compared import Compared, texts_of
+from anon_sql.audit.compared import Compared
 from anon_sql.audit.properties import Property, at_most, untold
 from anon_sql.core.arrow import true
 from anon_sql.core.columns import Categories
@@ -41,7 +41,7 @@ def spelling(given: Compared) -> Property:
                 odd |= _ranges(column) & ~(_held(column, column.low) & _held(column, column.high))
             if name in rewritten:
                 odd |= _ranges(column) & ~true(pc.equal(rewritten[name], column.shown))
-        texts = set(texts_of(column.shown.filter(pa.array(odd))))
+        texts = set(given.texts(name, odd))
         count += len(texts)
         if texts and example is None:
             example = f"{name}: {min(str(text) for text in texts)}"
@@ -119,7 +119,7 @@ def unique_ends(given: Compared) -> Property:
         count += len(single)
         if len(single) and example is None:
             has = said & (np.isin(column.low, single) | np.isin(column.high, single))
-            texts = texts_of(column.shown.filter(pa.array(has)))
+            texts = given.texts(name, has)
             example = f"{name}: {min(str(text) for text in texts)}"
     told = at_most("unique range ends", 0, count, example)
     return untold(told) if count else told

@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from anon_sql.core.arrow import valid
 from anon_sql.core.names import quote
@@ -36,8 +37,8 @@ _WHOLE = {
 def printed(columns: Sequence[pa.Array], types: Sequence[str]) -> list[pa.Array]:
     """Return the values of each column as DuckDB prints them, type ``string``; NULL stays NULL.
 
-    columns: Arrow values as DuckDB exports them; types: their SQL types. Timestamps with time zone
-    are printed in UTC.
+    columns: Arrow values as DuckDB exports them; types: their SQL types, of structs that of their
+    fields. Timestamps with time zone are printed in UTC.
     """
     sent = [_wide(values, kind) for values, kind in zip(columns, types, strict=True)]
     return _each(
@@ -172,12 +173,18 @@ def _whole(values: pa.ChunkedArray) -> pa.Array:
 
 
 def _wide(values: pa.Array, kind: str) -> pa.Array:
-    """Return 128-bit integers as text, and any other values unchanged.
+    """Return 128-bit integers, alone or in structs, as text, and any other values unchanged.
 
     DuckDB exports them as decimals, which it reads back wrongly above 2^127 and cannot print at
     the minimum.
     """
     if kind not in ("HUGEINT", "UHUGEINT"):
+        return values
+    if pa.types.is_struct(values.type):
+        fields = [_wide(field, kind) for field in values.flatten()]
+        names = [field.name for field in values.type]
+        return pa.StructArray.from_arrays(fields, names=names, mask=pc.invert(values.is_valid()))
+    if not pa.types.is_decimal(values.type):
         return values
     pairs = np.frombuffer(values.buffers()[1], dtype=np.uint64).reshape(-1, 2)
     pairs = pairs[values.offset : values.offset + len(values)].tolist()

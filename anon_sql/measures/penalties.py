@@ -109,7 +109,7 @@ def _penalties(column: Domain, shown: pa.Array, read: Ranges | None, form: str) 
         said, loss = read, _of_ranges(column, read)
         height = loss
     elif column.tree is not None:
-        nodes = read_nodes(column.tree, shown)
+        nodes = read_nodes(column.tree, column.sql_type, shown)
         said, loss = nodes, node_loss(column.tree, nodes.node)
         height = node_height(column.tree, nodes.node)
     else:

@@ -93,17 +93,25 @@ def _hash(columns: dict[str, pa.Array], request: Request) -> str:
     """Return the SQL expression of the hash of the kept columns of a row.
 
     Values that print differently have different hashes: ``hash`` alone does not distinguish 0.0
-    from -0.0, nor such values in nested types, so their text is hashed too.
+    from -0.0, nor 0 from -1 in 128 bits, nor such values in nested types, so their text is hashed
+    too.
     """
     kept = [(quote(name), columns[name].type) for name in request.kept]
     plain = f"hash({', '.join(['', *(name for name, _ in kept), '0::TINYINT'])})"
     plain = plain.replace("(, ", "('', ", 1)
     texts = [_SIGN.format(name) for name, kind in kept if pa.types.is_floating(kind)]
-    texts += [f"{name}::VARCHAR" for name, kind in kept if pa.types.is_nested(kind)]
+    texts += [
+        f"{name}::VARCHAR" for name, kind in kept if pa.types.is_nested(kind) or _is_wide(kind)
+    ]
     if not texts:
         return plain
     listed = ", ".join(texts)
     return f"CASE WHEN coalesce({listed}) IS NULL THEN {plain} ELSE hash({plain}, {listed}) END"
+
+
+def _is_wide(kind: pa.DataType) -> bool:
+    """Return whether DuckDB holds the values in 128 bits, whose halves it hashes alike."""
+    return bool(pa.types.is_decimal(kind) and kind.precision > 18)
 
 
 def label_hash(request: Request) -> str:

@@ -30,7 +30,7 @@ def labels(column: Domain, shown: pa.Array) -> list[Said]:
     """Return what labels of a column say, by its hierarchy where it has one."""
     if column.tree is not None:
         leaves = leaves_of(column, column.tree)
-        below = leaves.below(column.tree, read_nodes(column.tree, shown))
+        below = leaves.below(column.tree, read_nodes(column.tree, column.sql_type, shown))
         if not column.number:
             return [tuple(leaves.words[at] for at in places) or None for places in below]
         ends = [[places[end] if places else None for places in below] for end in (0, -1)]

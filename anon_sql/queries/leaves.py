@@ -77,7 +77,7 @@ def read_labels(quasi: Quasi, tree: Tree, shown: pa.Array) -> tuple[Leaves, list
     """
     leaves = leaves_of(quasi.domain, tree)
     _require_covered(quasi, leaves)
-    said = read_nodes(tree, shown)
+    said = read_nodes(tree, quasi.domain.sql_type, shown)
     return leaves, leaves.below(tree, said), said
 
 

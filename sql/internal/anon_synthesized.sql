@@ -1,6 +1,13 @@
 -- Return the rows of a relation (__anon_made = 0) and synthetic rows that consist of their values
 -- (__anon_made = 1). The relation is read once, also if the result is read repeatedly.
-CREATE OR REPLACE MACRO __anon_mark(x) AS CASE WHEN x IS NOT NULL THEN system.main.hash(x) END;
+-- The hash of 128 bits is that of their text, since DuckDB's is the same for 0 and -1.
+CREATE OR REPLACE MACRO __anon_mark(x) AS CASE
+    WHEN x IS NULL THEN NULL
+    WHEN system.main.regexp_full_match(
+        system.main.typeof(x), '(?s)U?HUGEINT|UUID|DECIMAL\((19|[23][0-9]),.*')
+        THEN system.main.hash(x::VARCHAR)
+    ELSE system.main.hash(x)
+END;
 CREATE OR REPLACE MACRO __anon_synthesized(
     __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_options, __anon_releases
 ) AS TABLE

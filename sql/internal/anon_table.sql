@@ -14,15 +14,15 @@ CREATE OR REPLACE MACRO __anon_settings() AS system.main.struct_pack(
     time_zone := system.main.current_setting('TimeZone'));
 
 -- Return the text of a kept value if values that print differently can have its hash (-0.0, NaN with
--- a sign, nested types); NULL otherwise.
+-- a sign, types of 128 bits, nested types); NULL otherwise.
 CREATE OR REPLACE MACRO __anon_told_apart(x) AS CASE
     WHEN system.main.typeof(x) IN ('FLOAT', 'DOUBLE') THEN CASE
         WHEN system.main.signbit(TRY_CAST(x AS DOUBLE)) AND system.main.hash(x) IN (
             system.main.hash(0::DOUBLE), system.main.hash(0::FLOAT),
             system.main.hash('nan'::DOUBLE), system.main.hash('nan'::FLOAT)) THEN x::VARCHAR END
     WHEN NOT system.main.regexp_full_match(system.main.typeof(x),
-        '(?s)U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|DECIMAL\(.*\)|VARCHAR|JSON|BOOLEAN|UUID'
-        '|ENUM\(.*\)|DATE|TIME|TIME_NS|TIMESTAMP(_S|_MS|_NS| WITH TIME ZONE)?|BLOB|BIT|"NULL"')
+        '(?s)U?(TINYINT|SMALLINT|INTEGER|BIGINT)|DECIMAL\((1[0-8]|[1-9]),.*\)|VARCHAR|JSON'
+        '|BOOLEAN|ENUM\(.*\)|DATE|TIME|TIME_NS|TIMESTAMP(_S|_MS|_NS| WITH TIME ZONE)?|BLOB|BIT|"NULL"')
         THEN x::VARCHAR
 END;
 

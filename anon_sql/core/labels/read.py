@@ -98,14 +98,17 @@ def _ranges(sql_type: str, star: Bools, empty: Bools, low: pa.Array, high: pa.Ar
     return Ranges(star, empty, malformed, *(pc.if_else(known, end, None) for end in (low, high)))
 
 
-def read_nodes(tree: Tree, shown: pa.Array) -> Nodes:
-    """Parse labels, lists of leaves, or structs of the first and last leaf, ``min`` and ``max``."""
+def read_nodes(tree: Tree, sql_type: str, shown: pa.Array) -> Nodes:
+    """Parse labels, lists of leaves, or structs of the first and last leaf, ``min`` and ``max``.
+
+    sql_type: of the column.
+    """
     shown = plain(shown)
     star, empty = ~valid(shown), np.zeros(len(shown), dtype=np.bool_)
     if pa.types.is_struct(shown.type):
         ends = [shown.field(end) for end in ("min", "max")]
         empty = ~star & ~valid(ends[0]) & ~valid(ends[1])
-        texts = [values.to_pylist() for values in printed(ends, ["", ""])]
+        texts = [values.to_pylist() for values in printed(ends, [sql_type, sql_type])]
         nodes = [tree.above(pair) for pair in zip(*texts, strict=True)]
     elif pa.types.is_list(shown.type) or pa.types.is_large_list(shown.type):
         lists = shown.to_pylist()

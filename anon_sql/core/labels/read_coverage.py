@@ -117,7 +117,7 @@ def _of_tree(column: Hierarchical, sql_type: str, labels: pa.Array, label_of: In
         low, high = (np.array([tree.leaf_of.get(x, -1) for x in t.to_pylist()]) for t in texts)
         said: Said = ends
     else:
-        nodes = read_nodes(tree, labels)
+        nodes = read_nodes(tree, sql_type, labels)
         low, high = (np.append(leaves, -1)[nodes.node] for leaves in (tree.first, tree.last))
         said = nodes
     unknown = (low < 0) | (high < low)
