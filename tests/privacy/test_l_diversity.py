@@ -11,6 +11,8 @@ from tests.drawing import examples
 from tests.inserting import insert
 from tests.sentence import fails
 
+pytestmark = pytest.mark.quick
+
 
 def diversity(con, released="label", sensitive="'s'", kind="distinct", raw="raw", **more):
     given = "".join(f", {name} := {value}" for name, value in {"qids": ["a"], **more}.items())
