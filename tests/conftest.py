@@ -2,7 +2,6 @@
 
 import signal
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,35 +11,10 @@ import pytest
 import anon_sql
 from anon_sql.core import interrupt
 from tests import drawing  # noqa: F401 - registers the profiles of hypothesis
-from tests.reused import Database
+from tests.reused import Database, commands
 
-SLOW = {  # folders and files whose every test is slow; others are marked one by one
-    *("apps/consoles", "apps/dbt/test_dbt.py", "apps/report/test_browser.py"),
-    *("apps/shell/test_terminal.py", "methods/generators/test_ctgan.py", "test_papers.py"),
-    *("hosts/spark", "apps/dbt/test_dbt_incremental.py"),
-}
+GROUPS = {"quick", "slow", "oldest"}  # of ./test and .ci/run
 ONE_PROCESS = {"hosts/spark"}  # folders whose files share what takes long to start
-QUICK = {  # likewise, but a test that is marked slow is not quick
-    *("core", "hierarchy", "kernels", "methods", "pseudonym", "reader", "suggest"),
-    *("measure/test_cavg.py", "measure/test_dm.py", "measure/test_utility.py"),
-    *("privacy/test_k_anonymity.py", "privacy/test_l_diversity.py", "release/test_check.py"),
-    "role/test_anon_roles.py",
-    *(
-        "test_bad_input.py",
-        "test_complete_roles.py",
-        "test_kernel_caches.py",
-        "test_layout.py",
-        "test_roles.py",
-    ),
-}
-OLDEST = {  # what the version of DuckDB can change: registration, binding, types, files, printing
-    *("hosts", "hierarchy", "pseudonym", "reader", "release/test_check.py"),
-    *("apps/test_files.py", "apps/test_csv_files.py"),
-    *("measure/test_measured.py", "measure/test_utility.py"),
-    *("test_bad_input.py", "test_complete_roles.py", "test_names.py"),
-    *("test_roles.py", "test_types.py"),
-}
-TESTS = Path(__file__).resolve().parent
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 QUASI = [
     *("age", "workclass", "education_num", "marital_status"),
@@ -59,26 +33,13 @@ def pytest_configure() -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out files without a test of the group that ``-m`` names: to import them takes time."""
-    if collection_path.suffix != ".py":
+    """Leave out files without a marker that ``-m`` requires: to import them takes time."""
+    marks = config.option.markexpr
+    if collection_path.suffix != ".py" or " or " in marks:
         return None
-    groups = _groups(collection_path)
-    match config.option.markexpr.split():
-        case ["quick" | "slow" | "oldest" as group]:
-            left_out = group not in groups and f"mark.{group}" not in _text(collection_path)
-        case ["not", "slow"]:
-            left_out = "slow" in groups
-        case _:
-            left_out = False
-    return left_out or None
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of the groups that ``./test`` and ``.ci/run`` know: slow, quick, oldest."""
-    for item in items:
-        if not item.get_closest_marker("slow"):
-            for group in _groups(item.path):
-                item.add_marker(group)
+    required = GROUPS.intersection(marks.split(" and "))
+    text = collection_path.read_text(encoding="utf-8")
+    return any(f"pytest.mark.{group}" not in text for group in required) or None
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -94,18 +55,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return next((folder for folder in ONE_PROCESS if f"/{folder}/" in file), file)
 
     return Scheduling(config, log)
-
-
-@cache
-def _groups(path: Path) -> list[str]:
-    """Return the groups of every test of a file."""
-    places = {
-        str(place.relative_to(TESTS)) for place in (path, *path.parents) if TESTS in place.parents
-    }
-    groups = {"quick": QUICK, "oldest": OLDEST}
-    if places & SLOW:
-        return ["slow"]
-    return [group for group, its in groups.items() if places & its]
 
 
 @pytest.fixture(autouse=True)
@@ -127,16 +76,15 @@ def con(database: Database, request: pytest.FixtureRequest) -> Iterator[duckdb.D
     Its ``execute`` binds a statement once and ``sql`` twice, which is a third of a small release.
     """
     yield database.take()
-    text = _text(request.path)
-    functions = any(word in text for word in ("MACRO", "FUNCTION", "create_function", "register"))
-    settings = any(word in text for word in ("SET ", "PRAGMA", "setting"))
-    database.give_back(functions=functions, settings=settings)
+    database.give_back(functions=request.node.get_closest_marker("makes_functions") is not None)
 
 
-@cache
-def _text(path: Path) -> str:
-    """Return the text of a file of tests, which tells what its tests may leave."""
-    return path.read_text(encoding="utf-8")
+@pytest.fixture(scope="module", autouse=True)
+def no_function_is_left(database: Database, request: pytest.FixtureRequest) -> Iterator[None]:
+    """Look, at the end of a file, for functions that its tests should have said they make."""
+    yield
+    left = [name for each in (database, commands) for name in each.functions_left()]
+    assert not left, f"{request.path} leaves functions: {left}; mark its tests makes_functions"
 
 
 @pytest.fixture(scope="session")

@@ -12,26 +12,31 @@ from anon_sql import connect
 from anon_sql.core.names import quote
 
 LEFT = """
-    SELECT 'VIEW', database_name, schema_name, view_name FROM duckdb_views() WHERE NOT internal
+    SELECT 'DROP VIEW', database_name, schema_name, view_name FROM duckdb_views()
+    WHERE NOT internal
     UNION ALL
-    SELECT 'TABLE', database_name, schema_name, table_name FROM duckdb_tables()
+    SELECT 'DROP TABLE', database_name, schema_name, table_name FROM duckdb_tables()
     UNION ALL
-    SELECT 'TYPE', database_name, schema_name, type_name FROM duckdb_types() WHERE NOT internal
+    SELECT 'DROP TYPE', database_name, schema_name, type_name FROM duckdb_types()
+    WHERE NOT internal
     UNION ALL
-    SELECT 'SCHEMA', database_name, NULL, schema_name FROM duckdb_schemas()
+    SELECT 'DROP SCHEMA', database_name, NULL, schema_name FROM duckdb_schemas()
     WHERE NOT internal AND schema_name != 'main'
+    UNION ALL
+    SELECT 'RESET VARIABLE', NULL, NULL, name FROM duckdb_variables()
 """
 FUNCTIONS = """
     SELECT DISTINCT
-        if(function_type = 'table_macro', 'MACRO TABLE', 'MACRO'),
+        if(function_type = 'table_macro', 'DROP MACRO TABLE', 'DROP MACRO'),
         database_name, schema_name, function_name, function_oid
     FROM duckdb_functions() WHERE NOT internal
 """
-VARIABLES = "SELECT name FROM duckdb_variables()"
+SETTINGS = "SELECT name, value FROM duckdb_settings()"
 STATE = """
     SELECT
         (SELECT list(database_name ORDER BY database_name) FROM duckdb_databases()),
         (SELECT count(*) FROM duckdb_sequences()),
+        (SELECT count(*) FROM duckdb_secrets()),
         (SELECT count(*) FROM duckdb_prepared_statements()),
         current_database(),
         current_schema()
@@ -43,51 +48,63 @@ class Database:
 
     def __init__(self) -> None:
         self._spare: duckdb.DuckDBPyConnection | None = None
-        self._state: list[tuple[object, ...]] = []
-        self._settings: set[tuple[str, object]] = set()
-        self._functions: set[tuple[object, ...]] = set()
+        self._used = False
+        self._state: list[tuple[Any, ...]] = []
+        self._settings: set[tuple[Any, ...]] = set()
+        self._functions: set[tuple[Any, ...]] = set()
 
     def take(self) -> duckdb.DuckDBPyConnection:
         """Return a connection as ``anon_sql.connect()`` makes it."""
         if self._spare is None:
             made = connect()
             self._state = made.execute(STATE).fetchall()
-            self._settings, self._functions = set(_settings(made)), _functions(made)
+            self._settings, self._functions = _rows(made, SETTINGS), _rows(made, FUNCTIONS)
             self._spare = made
+        self._used = True
         return self._spare
 
-    def give_back(self, *, functions: bool = True, settings: bool = True) -> None:
+    def give_back(self, *, functions: bool) -> None:
         """Remove what the test has made; close the connection if anything else has changed.
 
-        functions, settings: whether the test may have made or set some; to list them takes time.
+        functions: whether functions are looked for, which takes as long as a small release.
         """
         assert self._spare is not None
-        if not self._emptied(self._spare, functions, settings):
-            self._spare.close()
-            self._spare = None
+        if not self._emptied(self._spare, functions):
+            self._close(self._spare)
 
-    def _emptied(self, con: duckdb.DuckDBPyConnection, makes: bool, sets: bool) -> bool:
+    def functions_left(self) -> list[str]:
+        """Return the names of functions that were made or replaced since the last call, and are gone."""
+        if self._spare is None or not self._used:
+            return []
+        self._used = False
+        changed = self._functions ^ _rows(self._spare, FUNCTIONS)
+        if changed:
+            self._close(self._spare)
+        return sorted({name for *_, name, _ in changed})
+
+    def _close(self, con: duckdb.DuckDBPyConnection) -> None:
+        con.close()
+        self._spare = None
+
+    def _emptied(self, con: duckdb.DuckDBPyConnection, functions: bool) -> bool:
         try:
             con.begin()  # an error if a transaction is open or the connection closed
-            functions = _functions(con) if makes else self._functions
-            made = [(kind, *name) for kind, *name, _ in functions - self._functions]
-            for kind, *name in (*made, *con.execute(LEFT).fetchall()):
-                con.execute(f"DROP {kind} {_named(name)}")
-            for (name,) in con.execute(VARIABLES).fetchall():
-                con.execute(f"RESET VARIABLE {quote(name)}")
+            found = _rows(con, FUNCTIONS) if functions else self._functions
+            made = [row[:-1] for row in found - self._functions]
+            for remove, *name in (*made, *con.execute(LEFT).fetchall()):
+                con.execute(f"{remove} {_named(name)}")
             con.commit()
-            found = set(_settings(con)) if sets else self._settings
-            changed = {name for name, _ in found - self._settings}
-            for setting in changed:
+            changed = _rows(con, SETTINGS) - self._settings
+            for setting, _ in changed:
                 con.execute(f"RESET {setting}")
-            if changed and set(_settings(con)) != self._settings:
+            if changed and _rows(con, SETTINGS) != self._settings:
                 return False
-            return functions >= self._functions and con.execute(STATE).fetchall() == self._state
+            return found >= self._functions and con.execute(STATE).fetchall() == self._state
         except duckdb.Error:
             return False
 
 
-_commands = Database()
+commands = Database()  # of the calls of the command line
 
 
 @contextmanager
@@ -101,7 +118,7 @@ def lent(functions: bool) -> Iterator[None]:
     def cursor(path: str = ":memory:", **config: Any) -> duckdb.DuckDBPyConnection:
         if path != ":memory:" or config:
             return connect(path, **config)
-        taken.append(_commands.take())
+        taken.append(commands.take())
         return taken[-1].cursor()
 
     with pytest.MonkeyPatch.context() as patch:
@@ -110,7 +127,7 @@ def lent(functions: bool) -> Iterator[None]:
             yield
         finally:
             if taken:
-                _commands.give_back(functions=functions)
+                commands.give_back(functions=functions)
 
 
 def _named(parts: list[object]) -> str:
@@ -118,11 +135,6 @@ def _named(parts: list[object]) -> str:
     return ".".join(quote(str(part)) for part in parts if part is not None)
 
 
-def _functions(con: duckdb.DuckDBPyConnection) -> set[tuple[object, ...]]:
-    """Return the functions that are not DuckDB's: how to drop them, names, and number."""
-    return set(con.execute(FUNCTIONS).fetchall())
-
-
-def _settings(con: duckdb.DuckDBPyConnection) -> list[tuple[str, object]]:
-    """Return the names and values of the settings."""
-    return con.execute("SELECT name, value FROM duckdb_settings()").fetchall()
+def _rows(con: duckdb.DuckDBPyConnection, query: str) -> set[tuple[Any, ...]]:
+    """Return what a query on the catalog finds."""
+    return set(con.execute(query).fetchall())

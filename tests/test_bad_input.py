@@ -5,6 +5,8 @@ import pytest
 
 from tests.sentence import fails
 
+pytestmark = [pytest.mark.quick, pytest.mark.oldest]
+
 WHOLE = "rayden: k must be a whole number of at least 1, got "
 
 

@@ -1,6 +1,10 @@
 """Every column of a release has a role."""
 
+import pytest
+
 from tests.sentence import fails
+
+pytestmark = [pytest.mark.quick, pytest.mark.oldest]
 
 
 def columns(con, query):

@@ -5,6 +5,8 @@ import pytest
 from tests import kernel_caches
 from tests.kernel_caches import closures, remove_stale
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 def kernels(tmp_path, monkeypatch):

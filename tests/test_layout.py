@@ -9,6 +9,8 @@ import pytest
 
 from anon_sql.hosts.duckdb.macros import sql_files
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).resolve().parents[1]
 PUBLIC = [file for file in sql_files() if file.public]
 MODULES = sorted(ROOT.glob("anon_sql/**/*.py"))

@@ -11,6 +11,8 @@ from anon_sql.core.names import quote
 from anon_sql.hosts.duckdb.macros import sql_files
 from tests.sentence import fails
 
+pytestmark = pytest.mark.oldest
+
 SQL = "\n".join(f.text for f in sql_files() if "measure" not in f.name + f.folder)
 INSIDE = sorted(
     {

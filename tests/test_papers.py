@@ -10,6 +10,8 @@ import pytest
 
 from anon_sql.apps import demo
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = ROOT / "examples" / "papers"
 PAGES = ROOT / "docs" / "papers"

@@ -8,6 +8,8 @@ from anon_sql.hosts.duckdb.calls import binding
 from anon_sql.hosts.duckdb.relation import Table
 from tests.sentence import fails
 
+pytestmark = [pytest.mark.quick, pytest.mark.oldest]
+
 
 def columns(con, query):
     return con.sql(query).columns

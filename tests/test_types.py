@@ -6,6 +6,8 @@ import pytest
 import anon_sql
 from tests.sentence import fails
 
+pytestmark = pytest.mark.oldest
+
 NUMBERS = [
     ("TINYINT", ["-128", "5", "127"], "[-128, 127]"),
     ("SMALLINT", ["-32768", "32767"], "[-32768, 32767]"),

@@ -8,6 +8,8 @@ import pytest
 
 from tests.command import refused, run
 
+pytestmark = pytest.mark.oldest
+
 CANARY = "Zanzibarella"
 ROWS = "".join(f"{20 + i % 40},{'fm'[i % 2]},{'flu' if i % 7 else 'cold'}\n" for i in range(120))
 PEOPLE = "age,sex,illness\n" + ROWS

@@ -8,6 +8,8 @@ import pytest
 
 from tests.command import refused, run
 
+pytestmark = pytest.mark.oldest
+
 PEOPLE = "CREATE TABLE people AS SELECT 'n' || i AS name, 20 + i % 40 AS age, "
 PEOPLE += "if(i % 3 = 0, 'f', 'm') AS sex, if(i % 7 = 0, 'flu', 'cold') AS illness, 1.5 AS dose "
 PEOPLE += "FROM range(200) AS numbers(i)"

@@ -5,6 +5,8 @@ import pytest
 
 from anon_sql.core.arrow import without_views
 
+pytestmark = pytest.mark.quick
+
 LISTS = [[["x", "a text that is longer than twelve bytes"], None, []], None, [], [["z", None]]]
 TEXTS = pa.list_view(pa.list_view(pa.string_view()))
 

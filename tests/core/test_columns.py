@@ -14,6 +14,8 @@ from anon_sql.core.columns import NULL_POINT, categories, gaps, numbers
 from anon_sql.core.exact import comparable
 from tests.drawing import examples
 
+pytestmark = pytest.mark.quick
+
 WIDE = {  # SQL type: Arrow type, smallest and largest value
     "TINYINT": (pa.int8(), -(2**7), 2**7 - 1),
     "BIGINT": (pa.int64(), -(2**63), 2**63 - 1),

@@ -4,7 +4,11 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from anon_sql.core.compiling import NOTICE
+
+pytestmark = pytest.mark.quick
 
 CODE = """
 from pathlib import Path

@@ -11,6 +11,8 @@ from anon_sql.core.labels import grammar as labels
 from anon_sql.errors import AnonError
 from tests.drawing import examples
 
+pytestmark = pytest.mark.quick
+
 
 def rows_of(paths):
     """Rows of paths as a file has them: the value first, None for a cell that is missing."""

@@ -11,6 +11,8 @@ import anon_sql
 from anon_sql.core.labels import grammar as labels
 from tests.drawing import examples
 
+pytestmark = pytest.mark.quick
+
 WRITTEN = {
     "Private": "Private",
     "State gov": "State gov",

@@ -15,6 +15,8 @@ from anon_sql.core.labels.one_value import one_values, typed_values
 from anon_sql.kernels.hash.grouping import group
 from tests.drawing import examples
 
+pytestmark = pytest.mark.quick
+
 WHOLE = {
     "TINYINT": st.integers(-128, 127),
     "BIGINT": st.integers(-(2**63), 2**63 - 1),

@@ -9,6 +9,8 @@ import pytest
 from anon_sql.core import returned_memory
 from anon_sql.core.returned_memory import return_memory
 
+pytestmark = pytest.mark.quick
+
 STATUS = Path("/proc/self/status")
 
 

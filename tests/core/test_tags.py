@@ -5,6 +5,8 @@ import pytest
 import anon_sql
 from tests.sentence import fails
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize(
     ("comment", "said"),

@@ -7,6 +7,8 @@ from tests.oracles import quoted
 from tests.sentence import fails
 from tests.test_hierarchical import METHODS, PATHS, fill, hierarchy
 
+pytestmark = [pytest.mark.quick, pytest.mark.oldest]
+
 
 @pytest.mark.parametrize("method", [*METHODS, "vp_partition", "rayden_stats"])
 def test_a_value_that_is_not_covered_is_an_error_that_counts(con, method):

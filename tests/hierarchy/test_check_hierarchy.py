@@ -4,6 +4,8 @@ import pytest
 
 from tests.inserting import insert
 
+pytestmark = [pytest.mark.quick, pytest.mark.oldest]
+
 COLUMNS = "(attribute VARCHAR, value VARCHAR, level INTEGER, label VARCHAR)"
 
 

@@ -3,6 +3,8 @@
 import duckdb
 import pytest
 
+pytestmark = [pytest.mark.quick, pytest.mark.oldest]
+
 
 def labels(con, call):
     rows = con.execute(

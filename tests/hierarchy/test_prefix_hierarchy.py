@@ -3,6 +3,8 @@
 import duckdb
 import pytest
 
+pytestmark = [pytest.mark.quick, pytest.mark.oldest]
+
 
 def test_a_label_is_what_a_code_begins_with(con):
     con.execute("CREATE TABLE t AS SELECT unnest(['12345', '12', 'é1', NULL]) AS zip")

@@ -3,6 +3,8 @@
 import duckdb
 import pytest
 
+pytestmark = [pytest.mark.quick, pytest.mark.oldest]
+
 
 @pytest.fixture
 def read(con, tmp_path):

@@ -6,6 +6,8 @@ import anon_sql
 from anon_sql import AnonError
 from tests.sentence import fails
 
+pytestmark = pytest.mark.oldest
+
 TABLE = "CREATE TABLE t AS SELECT i % 12 AS n, 'abc'[1 + i % 3] AS s, i AS rid FROM range(60) r(i)"
 CALL = "FROM rayden('t', k := 5, qids := ['n'], keep := ['rid'], sensitive := 's', l := 2)"
 GIVEN = "'t', k := 5, qids := ['n'], keep := ['rid'], sensitive := 's', l := 2"
@@ -16,6 +18,7 @@ REPLACED = [
 ]
 
 
+@pytest.mark.makes_functions
 @pytest.mark.parametrize(("macro", "call"), REPLACED)
 def test_a_helper_macro_that_was_replaced(con, macro, call):
     con.execute(TABLE)

@@ -5,6 +5,8 @@ import pytest
 
 from anon_sql.hosts.duckdb.sentence import sentence
 
+pytestmark = pytest.mark.oldest
+
 CANARY = "Zanzibarella"
 HIDDEN = " (DuckDB's text is not shown: it may quote values)"
 

@@ -15,6 +15,8 @@ from anon_sql.hosts.duckdb.intake import Statement
 from anon_sql.pipeline.request import Request
 from tests.sentence import fails
 
+pytestmark = pytest.mark.oldest
+
 HERE = Statement("db", 7, 1)
 CALL = Request("test", 1, {})
 ONE = Workers("test")

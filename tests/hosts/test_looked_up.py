@@ -9,6 +9,8 @@ import anon_sql
 from anon_sql.hosts.duckdb import registry
 from anon_sql.hosts.duckdb.calls import binding
 
+pytestmark = pytest.mark.oldest
+
 TABLE = "SELECT i AS q, i % 4 AS s FROM range(100) AS r(i)"
 CALL = "FROM mondrian('t', k := 5, keep := ['*'])"
 

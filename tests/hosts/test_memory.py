@@ -5,6 +5,8 @@ import pytest
 from anon_sql.hosts.duckdb.memory import available, bytes_a_row, room
 from anon_sql.pipeline.request import Request
 
+pytestmark = pytest.mark.oldest
+
 QUASI = {f"q{n}": "INTEGER" for n in range(8)}
 
 

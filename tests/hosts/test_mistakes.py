@@ -6,6 +6,8 @@ import pytest
 from anon_sql.hosts.duckdb.sentence import sentence
 from tests.command import refused
 
+pytestmark = pytest.mark.oldest
+
 KEEP = "keep := ['*']"
 
 

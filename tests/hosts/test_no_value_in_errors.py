@@ -7,6 +7,8 @@ import anon_sql
 from anon_sql.hosts.duckdb import headers
 from anon_sql.hosts.duckdb.sentence import sentence
 
+pytestmark = pytest.mark.oldest
+
 CANARY = "Zanzibarella"
 MISREAD = f"{CANARY} 12345"  # a name that is a value, since a header was misread
 K = "keep := ['*']"

@@ -14,6 +14,8 @@ import anon_sql
 from anon_sql import methods
 from anon_sql.hosts.duckdb import intake
 
+pytestmark = pytest.mark.oldest
+
 RELEASE = "SELECT count(*) FROM rayden('t', k := 2, qids := ['a'])"
 TABLE = "CREATE TABLE t AS SELECT i % 3 AS a FROM range(30) AS r(i)"
 

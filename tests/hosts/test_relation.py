@@ -10,6 +10,8 @@ from anon_sql.core.names import quote, split
 from anon_sql.hosts.duckdb.relation import Scope, find
 from tests.sentence import fails
 
+pytestmark = pytest.mark.oldest
+
 PLACES = [
     *(("memory", "main"), ("memory", "s"), ("memory", "o2"), ("memory", "p2")),
     *(("o", "main"), ("o", "s"), ("p", "main"), ("p", "s"), ("p", "o2")),

@@ -13,6 +13,8 @@ from anon_sql.hosts.spark.requesting import requested
 from tests.command import refused
 from tests.sentence import fails
 
+pytestmark = pytest.mark.oldest
+
 FAULTS = {  # in the order in which they are found
     "k": 0,
     "entity": "nobody",

@@ -10,6 +10,8 @@ from anon_sql.hosts.unfinished import remove_unfinished
 from anon_sql.hosts.whole_file import whole_file
 from tests.command import run
 
+pytestmark = pytest.mark.oldest
+
 KILLED = """
 import os, signal
 from anon_sql.apps import files

@@ -9,6 +9,8 @@ from anon_sql.hosts.parquet_files import files_of, stored, write_files
 from anon_sql.hosts.unfinished import remove_unfinished
 from anon_sql.hosts.whole_folder import require_new_folder, whole_folder
 
+pytestmark = pytest.mark.oldest
+
 HOSTILE = 'o\'u[t] "é" *.parquet'
 
 

@@ -14,6 +14,8 @@ from tests.kernels.legal import made
 from tests.kernels.test_class_state import every_kind, rows_of, twin_ncp
 from tests.kernels.test_vp_tree import twin_draw
 
+pytestmark = pytest.mark.quick
+
 
 def twin(points, model, classes, near, k, most, proposals, hot, cold, seed):
     count, heat = max(classes) + 1, hot

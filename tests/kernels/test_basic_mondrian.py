@@ -12,6 +12,8 @@ from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE, LossModel
 from anon_sql.kernels.tree import basic_mondrian as kernel
 from tests.drawing import examples
 
+pytestmark = pytest.mark.quick
+
 ABOVE = {"ab": ["A", "*"], "cde": ["B", "*"], "fg": ["D", "C", "*"], "h": ["C", "*"], "i": ["*"]}
 PATHS = {leaf: path for leaves, path in ABOVE.items() for leaf in leaves}
 ROWS = [Row(v, v, n, label) for v, path in PATHS.items() for n, label in enumerate(path, 1)]

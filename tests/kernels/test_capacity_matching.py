@@ -5,6 +5,8 @@ import pytest
 
 from anon_sql.kernels.legal.capacity_matching import matched
 
+pytestmark = pytest.mark.quick
+
 
 def plain(choices, capacity):
     """Each place of a slot by itself; rows try all their places, and move others (Kuhn)."""

@@ -8,6 +8,8 @@ from anon_sql.kernels.hash.grouping import group
 from anon_sql.kernels.loss.class_loss import class_loss
 from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE, LossModel
 
+pytestmark = pytest.mark.quick
+
 LEAVES = 5  # of the hierarchy: ((0, 1), (2, 3, 4))
 
 

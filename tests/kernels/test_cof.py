@@ -14,6 +14,8 @@ from anon_sql.kernels.loss.cof_path import VARIANTS
 from anon_sql.kernels.tree.leaf_order import Leaves
 from tests.drawing import examples
 
+pytestmark = pytest.mark.quick
+
 
 def twin_distance(a, b, metric):
     difference = [min(abs(x - y), 1.0) for x, y in zip(a, b, strict=True)]

@@ -3,10 +3,13 @@
 from types import SimpleNamespace
 
 import numba
+import pytest
 from numba.core import event
 
 from anon_sql.kernels import compile_time
 from anon_sql.kernels.compile_time import compile_seconds
+
+pytestmark = pytest.mark.quick
 
 
 def test_a_compilation_within_another_counts_once(monkeypatch):

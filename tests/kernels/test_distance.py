@@ -19,6 +19,8 @@ from anon_sql.kernels.loss.distance import (
 )
 from tests.drawing import examples
 
+pytestmark = pytest.mark.quick
+
 ALONE = measure_of("gower", 1, None)
 
 

@@ -12,6 +12,8 @@ from tests.drawing import examples
 from tests.kernels.legal import asked, made
 from tests.loss import model_of
 
+pytestmark = pytest.mark.quick
+
 
 def afresh(rules, rows):
     """Return the shortfall of rows, without that of their number."""

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from anon_sql.kernels.loss.gower import gower_pairs
 from tests.drawing import examples
 
+pytestmark = pytest.mark.quick
+
 
 def twin_gower(a, b, numeric, ranges):
     parts = []

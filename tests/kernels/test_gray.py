@@ -3,9 +3,12 @@
 from itertools import product
 
 import numpy as np
+import pytest
 
 from anon_sql.kernels.order.gray import gray_key
 from anon_sql.kernels.order.grid import Grid
+
+pytestmark = pytest.mark.quick
 
 
 def test_neighbours_differ_in_one_column_by_one():

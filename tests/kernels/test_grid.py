@@ -1,10 +1,13 @@
 """Cells keep the order of the points, and NULL has one of its own."""
 
 import numpy as np
+import pytest
 
 from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE
 from anon_sql.kernels.order.grid import cell, counts_of, few_values, grid_of
 from tests.kernels.losses import table
+
+pytestmark = pytest.mark.quick
 
 
 def cells(points, grid, g):

@@ -8,6 +8,8 @@ from anon_sql.kernels.order.grown_order import grown_order
 from tests.kernels.losses import loss, table
 from tests.kernels.test_split_order import only
 
+pytestmark = pytest.mark.quick
+
 
 def twin(points, rows, model, width, k):
     parts = [(points[:, [c]], model._replace(**only(model, c))) for c in range(len(model.kind))]

@@ -5,6 +5,8 @@ import pytest
 
 from anon_sql.kernels.order.hash_order import by_hash
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("rows", [0, 1, 2, 7, 1000, 300_000])
 def test_spread_hashes_with_duplicates(rows):

@@ -8,6 +8,8 @@ import pytest
 from anon_sql.kernels.order.grid import Grid
 from anon_sql.kernels.order.hilbert import hilbert_key
 
+pytestmark = pytest.mark.quick
+
 
 def grid(d, bits):
     """Points are cells."""

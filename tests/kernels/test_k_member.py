@@ -14,6 +14,8 @@ from tests.kernels.test_mondrian import VALUES, tables
 from tests.kernels.test_vp_tree import twin_draw
 from tests.loss import model_of, ncp
 
+pytestmark = pytest.mark.quick
+
 
 def twin(kinds, points, k, seed):
     model, n = model_of(kinds, points), len(points)

@@ -7,6 +7,8 @@ import pytest
 
 from anon_sql.kernels.order.key_order import order_between
 
+pytestmark = pytest.mark.quick
+
 TOP = 2**64 - 1
 
 

@@ -1,12 +1,15 @@
 """The raw rows that a label covers, compared with plain comparisons."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_sql.core.labels.covered_rows import ALL, covered_rows
 from anon_sql.kernels.legal.row_tree import LEAST, arrange
 from tests.drawing import examples
+
+pytestmark = pytest.mark.quick
 
 
 def labels(rng, classes, columns):

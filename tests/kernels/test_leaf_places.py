@@ -1,10 +1,13 @@
 """Leaves keep their order; leaves of larger joint loss are placed further apart."""
 
 import numpy as np
+import pytest
 
 from anon_sql.kernels.loss.ncp import NUMBER, TREE
 from anon_sql.kernels.order.leaf_places import APART, leaf_places
 from tests.kernels.losses import table
+
+pytestmark = pytest.mark.quick
 
 
 def share(model, column, left, right):

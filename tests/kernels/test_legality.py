@@ -10,6 +10,8 @@ from anon_sql.kernels.legal.legality import gap
 from tests.drawing import examples
 from tests.kernels.legal import asked, legal, made
 
+pytestmark = pytest.mark.quick
+
 
 def parts(rows, labels):
     classes = np.unique(labels[: len(rows)], return_inverse=True)[1].astype(np.int32)

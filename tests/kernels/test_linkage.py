@@ -1,11 +1,14 @@
 """Distances of clusters, against all pairs of rows."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_sql.kernels.cluster.linkage import nearest_cluster, single_linkage
 from tests.drawing import examples
+
+pytestmark = pytest.mark.quick
 
 rows = st.lists(
     st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(-1, 3)), min_size=2, max_size=20

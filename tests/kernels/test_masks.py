@@ -1,8 +1,11 @@
 """The codes of classes as bits, beside Python sets."""
 
 import numpy as np
+import pytest
 
 from anon_sql.kernels.legal.masks import BITS, codes_in, masks_of
+
+pytestmark = pytest.mark.quick
 
 
 def test_as_sets():

@@ -3,8 +3,11 @@
 from collections import Counter
 
 import numpy as np
+import pytest
 
 from anon_sql.kernels.legal.matching import match
+
+pytestmark = pytest.mark.quick
 
 WIDTH = 70  # codes of a column
 

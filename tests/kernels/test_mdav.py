@@ -1,10 +1,13 @@
 """MDAV is what a plain version of the paper's algorithm gives."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_sql.kernels.cluster.mdav import mdav
+
+pytestmark = pytest.mark.quick
 
 
 def twin(x, k):

@@ -6,6 +6,8 @@ import pytest
 from anon_sql.kernels.order.merge_sort import merge_sort
 from anon_sql.kernels.order.sort_codes import sort_codes
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("most", [1, 5, 2**31 - 1])
 @pytest.mark.parametrize("rows", [0, 1, 2, 16, 17, 33, 1000])

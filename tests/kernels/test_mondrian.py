@@ -14,6 +14,8 @@ from tests.drawing import examples
 from tests.kernels.legal import asked, legal, made
 from tests.loss import NULL, TREE_LEAVES, loss, model_of
 
+pytestmark = pytest.mark.quick
+
 
 def ranked(kinds, points):
     """Codes that compare: sets by frequency, NULL after all."""

@@ -7,6 +7,8 @@ from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE
 from anon_sql.kernels.order.moving_window import moving_window
 from tests.kernels.losses import table
 
+pytestmark = pytest.mark.quick
+
 
 def twin(points, rows, model, width, few, many):
     slots, later, gone = list(rows[:width]), list(rows[width:]), []

@@ -1,10 +1,13 @@
 """The rows near a row are those that a sort by distance puts first."""
 
 import numpy as np
+import pytest
 
 from anon_sql.kernels.cluster import near_rows as kernel
 from anon_sql.kernels.cluster.near_rows import NEAR, near_in_group, near_rows
 from tests.kernels.test_class_state import every_kind
+
+pytestmark = pytest.mark.quick
 
 
 def twin(columns, weights, sample, near):

@@ -11,6 +11,8 @@ from tests.drawing import examples
 from tests.kernels.test_mondrian import VALUES
 from tests.loss import NULL, model_of, ncp
 
+pytestmark = pytest.mark.quick
+
 kinds_of = st.lists(st.sampled_from(sorted(VALUES)), min_size=1, max_size=4)
 tables = kinds_of.flatmap(
     lambda kinds: st.tuples(

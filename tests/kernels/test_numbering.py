@@ -5,6 +5,8 @@ import pytest
 
 from anon_sql.kernels.hash.numbering import number, number_more
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("span", [1, 7, 1 << 62])
 def test_as_a_dictionary(span):

@@ -1,6 +1,7 @@
 """OKA's classes equal those of a plain loop, however the work is cut into calls."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +12,8 @@ from tests.drawing import examples
 from tests.kernels.test_mondrian import VALUES, tables
 from tests.kernels.test_vp_tree import twin_draw
 from tests.loss import NULL, loss, model_of
+
+pytestmark = pytest.mark.quick
 
 
 def vote(values):

@@ -10,6 +10,8 @@ from anon_sql.kernels.order.interval_loss import EXACT, UNITS
 from anon_sql.kernels.order.optimal_groups import optimal_groups
 from tests.kernels.losses import loss, table
 
+pytestmark = pytest.mark.quick
+
 MIXED = [NUMBER, SET, TREE, SET, NUMBER]
 
 

@@ -13,6 +13,8 @@ from tests.kernels.legal import asked, legal, made
 from tests.kernels.test_mondrian import VALUES, ranked
 from tests.loss import loss, model_of
 
+pytestmark = pytest.mark.quick
+
 
 def twin(kinds, points, clusters, k, weighted, allowed):
     """allowed: whether rows are legal as a side of a cut, apart from their number."""

@@ -1,8 +1,11 @@
 """Rows outside their label, counted by the kernels and by plain loops."""
 
 import numpy as np
+import pytest
 
 from anon_sql.kernels.legal.outside_label import outside_range, outside_set
+
+pytestmark = pytest.mark.quick
 
 
 def test_sets():

@@ -12,6 +12,8 @@ from tests.drawing import examples
 from tests.kernels.test_mondrian import VALUES, tables
 from tests.loss import model_of, ncp
 
+pytestmark = pytest.mark.quick
+
 
 def twin(kinds, points, classes, k):
     """Classes as lists in which the last row to come stands first, as ties are decided by it."""

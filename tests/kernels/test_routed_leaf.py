@@ -1,11 +1,14 @@
 """The kernel follows a routing tree as a plain walk does."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_sql.kernels.tree.routed_leaf import Nodes, routed_leaf
 from tests.drawing import examples
+
+pytestmark = pytest.mark.quick
 
 POINTS = 4  # keys of the cut points are 0, 10, 20 and 30
 

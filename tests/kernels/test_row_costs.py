@@ -7,6 +7,8 @@ from anon_sql.kernels.cluster.row_costs import row_costs
 from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE
 from tests.kernels.losses import loss, table
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("seed", range(4))
 def test_costs_are_the_twins(seed):

@@ -5,6 +5,8 @@ import pytest
 
 from anon_sql.kernels.legal.slot_numbers import number_slots
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("seed", range(10))
 def test_as_a_dictionary(seed):

@@ -8,6 +8,8 @@ from anon_sql.kernels.order.split_order import FEW, STREAM, split_order
 from tests.kernels.losses import loss, table
 from tests.kernels.test_vp_tree import twin_draw
 
+pytestmark = pytest.mark.quick
+
 
 def twin(points, rows, model, tries):
     def ncp(part):

@@ -15,6 +15,8 @@ from tests.kernels.legal import asked, made
 from tests.kernels.test_mondrian import VALUES
 from tests.loss import model_of, ncp
 
+pytestmark = pytest.mark.quick
+
 KINDS = ["number", "set", "tree"]
 
 

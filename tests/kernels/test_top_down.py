@@ -1,6 +1,7 @@
 """Top-down splits equal those of a plain recursion, whatever the threads."""
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -12,6 +13,8 @@ from tests.kernels.test_mondrian import VALUES, as_lists, tables
 from tests.kernels.test_vp_tree import twin_draw
 from tests.loss import loss as own_loss
 from tests.loss import model_of
+
+pytestmark = pytest.mark.quick
 
 
 def twin(kinds, points, k, seed):

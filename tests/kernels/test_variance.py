@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from anon_sql.kernels.cluster import variance
 from anon_sql.kernels.cluster.mdav import mdav
 
+pytestmark = pytest.mark.quick
+
 
 def twin_squares(x, classes):
     return sum(

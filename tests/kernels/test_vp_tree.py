@@ -14,6 +14,8 @@ from anon_sql.kernels.tree.vp_cut import CANDIDATES, CHILDREN, CUTS, PER_TRY, SA
 from anon_sql.kernels.tree.vp_tree import vp_partition
 from tests.drawing import examples
 
+pytestmark = pytest.mark.quick
+
 
 def twin_draw(seed, at):
     z = (seed + at * 0x9E3779B97F4A7C15) % 2**64

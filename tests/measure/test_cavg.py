@@ -4,6 +4,8 @@ import pytest
 
 from tests.sentence import fails
 
+pytestmark = pytest.mark.quick
+
 
 def test_by_hand(measured):
     assert measured("cavg(k := 2)") == 8 / 4 / 2

@@ -1,5 +1,9 @@
 """dm: squared sizes, all suppressed rows as one class."""
 
+import pytest
+
+pytestmark = pytest.mark.quick
+
 
 def test_by_hand(measured):
     assert measured("dm") == 4 * 2**2 + 3**2

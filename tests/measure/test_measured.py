@@ -6,6 +6,8 @@ import anon_sql
 from tests.inserting import insert
 from tests.sentence import fails
 
+pytestmark = pytest.mark.oldest
+
 ALL = [
     *("dm", "dm_star", "cavg", "gcp", "iloss", "suppression_rate", "k_anonymity"),
     *("utility", "attribute_loss", "equivalence_classes", "risk", "audit"),

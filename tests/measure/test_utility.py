@@ -5,6 +5,8 @@ import pytest
 
 from tests.measure import twin
 
+pytestmark = [pytest.mark.quick, pytest.mark.oldest]
+
 NAMES = [
     *("rows", "released_rows", "suppressed", "classes", "smallest_class"),
     *("dm", "dm_star", "cavg", "gcp", "iloss", "suppression_rate"),

@@ -6,6 +6,8 @@ import pytest
 from anon_sql.core.constraints import Constraint, Sensitive, constraint
 from anon_sql.methods.parts.cluster_joining import join_clusters
 
+pytestmark = pytest.mark.quick
+
 
 def twin(features, clusters, real, k, values):
     """Lists of rows; the shortest, lowest cluster joins the one whose centre is nearest."""

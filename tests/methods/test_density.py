@@ -9,6 +9,8 @@ from anon_sql.errors import AnonError
 from anon_sql.methods.parts.density import chosen_eps, density, weighted
 from tests.oracles import table_of
 
+pytestmark = pytest.mark.quick
+
 
 def plain_eps(points, k):
     """Return the distance within which 99 of 100 rows have their k-th other row, from all pairs."""

@@ -14,6 +14,8 @@ from anon_sql.methods.parts import improving
 from anon_sql.methods.parts.improving import improve
 from tests.kernels.test_class_state import every_kind, twin_ncp
 
+pytestmark = pytest.mark.quick
+
 
 def made(n, seed=1, **columns):
     """A table of two numbers, one with NULLs, and two sets, or of the columns given."""

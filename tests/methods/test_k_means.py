@@ -7,6 +7,8 @@ from anon_sql.methods.parts.k_means import k_means
 from anon_sql.methods.parts.standardized import standardized
 from tests.oracles import table_of
 
+pytestmark = pytest.mark.quick
+
 pytest.importorskip("sklearn", reason="needs the extra ml")
 
 

@@ -7,6 +7,8 @@ from anon_sql.core.constraints import Constraint, Sensitive, constraint
 from anon_sql.methods.parts.density import Density
 from anon_sql.methods.parts.legal_clusters import legal_clusters
 
+pytestmark = pytest.mark.quick
+
 
 def dense(places, clusters):
     """Rows on a line, each at a place of its own."""

@@ -7,6 +7,8 @@ import pytest
 from anon_sql.kernels.cluster.mdav import mdav
 from anon_sql.methods.parts.squares import sum_of_squares
 
+pytestmark = pytest.mark.quick
+
 COLUMNS = [f"c{at}" for at in range(5)]
 
 

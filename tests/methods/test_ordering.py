@@ -12,6 +12,8 @@ from anon_sql.methods.parts.ordering import curve_order, cut_order, pieces
 from anon_sql.methods.parts.reordering import better_orders
 from tests.kernels.losses import loss, table
 
+pytestmark = pytest.mark.quick
+
 MIXED = [NUMBER, SET, TREE, SET, NUMBER]
 
 

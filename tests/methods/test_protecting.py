@@ -11,6 +11,8 @@ from anon_sql.methods.parts.merging import merge_until_legal
 from anon_sql.methods.parts.protecting import mixed, protect
 from tests.methods.test_improving import made
 
+pytestmark = pytest.mark.quick
+
 WORKERS = Workers("anonymize", 1)
 
 

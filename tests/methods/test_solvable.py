@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +19,8 @@ from anon_sql.methods import Call
 from anon_sql.pipeline.partition import settled
 from tests.drawing import examples
 from tests.methods.test_improving import made
+
+pytestmark = pytest.mark.quick
 
 OPTIONS = {
     "anonymize": {

@@ -194,6 +194,7 @@ def test_names_that_the_macros_could_meet(con):
     assert found["matching"][:3] == (0, 0, True)
 
 
+@pytest.mark.makes_functions
 @pytest.mark.oldest
 @pytest.mark.parametrize(
     "made",

@@ -32,6 +32,7 @@ def composition(con, released, previous, more=""):
     return con.sql(f"SELECT * EXCLUDE (property) FROM {call} WHERE property = 'composition'")
 
 
+@pytest.mark.makes_functions
 def test_the_share_of_persons_that_no_release_alone_discloses(twice):
     """By plain SQL: the values of all rows that cover a person, in each release."""
     twice.execute(

@@ -1,4 +1,4 @@
-"""l_diversity: by hand, against a plain twin and pyCANON, and what it refuses."""
+"""l_diversity: by hand, against a plain twin, and what it refuses."""
 
 from collections import Counter, defaultdict
 from math import exp, log
@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from tests.drawing import examples
 from tests.inserting import insert
 from tests.sentence import fails
+
+pytestmark = pytest.mark.quick
 
 
 def diversity(con, released="label", sensitive="'s'", kind="distinct", raw="raw", **more):
@@ -123,18 +125,6 @@ def test_against_the_twin(con):
         assert found == pytest.approx(least(classes.values(), kind, c))
 
     holds()
-
-
-@pytest.mark.parametrize("sensitive", [["income"], ["income", "relationship"]])
-def test_adult_against_pycanon(adult, sensitive):
-    anonymity = pytest.importorskip("pycanon.anonymity")
-    quasi = ["age", "education_num", "sex", "race"]
-    given = f"qids := {quasi}, sensitive := {sensitive}"
-    adult.execute("CREATE TABLE part AS FROM adult LIMIT 3000")
-    adult.execute(f"CREATE TABLE r AS FROM mondrian('part', k := 10, {given}, keep := ['*'])")
-    frame = adult.execute("FROM r").df()
-    found = adult.execute(f"SELECT l_diversity('part', 'r', {given})").fetchall()[0][0]
-    assert found == anonymity.l_diversity(frame, quasi, sensitive)
 
 
 CALL = "l_diversity('raw', 'label', {})"

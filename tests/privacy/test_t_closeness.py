@@ -1,4 +1,4 @@
-"""t_closeness: by hand, the paper's example, a plain twin, pyCANON, and what it refuses."""
+"""t_closeness: by hand, the paper's example, a plain twin, and what it refuses."""
 
 from collections import defaultdict
 from fractions import Fraction
@@ -190,21 +190,6 @@ def test_every_type_that_has_an_order(con, made):
 def test_a_release_in_another_type(wards):
     wards.execute("CREATE TABLE wide AS SELECT * REPLACE (n::BIGINT AS n) FROM label")
     assert closeness(wards, "wide", "'n'") == closeness(wards, sensitive="'n'")
-
-
-@pytest.mark.parametrize("sensitive", ["occupation", "hours_per_week"])
-def test_adult_against_pycanon(adult, sensitive):
-    """Its equal distance for text and its ordered one for numbers are those of Li et al."""
-    anonymity = pytest.importorskip("pycanon.anonymity")
-    quasi = ["age", "education_num", "sex", "race"]
-    adult.execute(
-        f"CREATE TABLE part AS SELECT {', '.join(quasi)}, {sensitive} FROM adult LIMIT 2000"
-    )
-    given = f"qids := {quasi}, sensitive := ['{sensitive}']"
-    adult.execute(f"CREATE TABLE r AS FROM mondrian('part', k := 25, {given})")
-    found = adult.execute(f"SELECT t_closeness('part', 'r', {given})").fetchall()[0][0]
-    frame = adult.execute("FROM r").df()
-    assert found == pytest.approx(anonymity.t_closeness(frame, quasi, [sensitive]))
 
 
 def test_values_that_the_raw_table_lacks(wards):

@@ -6,6 +6,8 @@ import pytest
 
 from tests.sentence import fails
 
+pytestmark = [pytest.mark.quick, pytest.mark.oldest]
+
 
 def mask(con, text, more=""):
     return con.execute(f"SELECT anon_mask($t{more})", {"t": text}).fetchall()[0][0]

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from tests.sentence import fails
 
+pytestmark = [pytest.mark.quick, pytest.mark.oldest]
+
 KEY = "a secret key of the hospital"
 VECTORS = [  # RFC 4231, but test case 2, whose key has 4 bytes; case 5 is of a truncated output
     (

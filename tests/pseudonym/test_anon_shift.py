@@ -9,6 +9,8 @@ import pytest
 
 from tests.sentence import fails
 
+pytestmark = [pytest.mark.quick, pytest.mark.oldest]
+
 KEY = "a secret key of the hospital"
 
 

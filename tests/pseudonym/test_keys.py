@@ -6,6 +6,8 @@ import pytest
 import anon_sql
 from tests.sentence import fails
 
+pytestmark = [pytest.mark.quick, pytest.mark.oldest]
+
 KEY = "0123456789 a secret key"
 CALLS = [
     "anon_pseudonym(name, {})",

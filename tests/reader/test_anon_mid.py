@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = [pytest.mark.quick, pytest.mark.oldest]
+
 
 @pytest.mark.parametrize(
     ("shown", "wanted"),

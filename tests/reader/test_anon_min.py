@@ -4,6 +4,8 @@ import pytest
 
 from tests.sentence import fails
 
+pytestmark = [pytest.mark.quick, pytest.mark.oldest]
+
 LABELS = [
     ("'[17, 23]'", "17"),
     ("'[-3.50, 2.00]'", "-3.50"),

@@ -12,6 +12,8 @@ from anon_sql.pipeline import partition
 from anon_sql.pipeline import release as pipeline
 from tests.sentence import fails
 
+pytestmark = [pytest.mark.quick, pytest.mark.oldest]
+
 TABLE = "CREATE TABLE t AS SELECT i % 12 AS n, ['u', 'v', 'w'][1 + i % 3] AS c, i AS rid FROM range(60) r(i)"
 CALL = "FROM rayden('t', k := 5, qids := ['n', 'c'], keep := ['rid'])"
 
@@ -110,6 +112,7 @@ HARMFUL = [
 ]  # fmt: skip
 
 
+@pytest.mark.makes_functions
 @pytest.mark.parametrize("format", ["label", "typed"])
 def test_macros_of_the_user_change_nothing(con, format):
     """Macros that are called like functions of DuckDB are not called by a release."""

@@ -4,6 +4,8 @@ import pytest
 
 from tests.sentence import fails
 
+pytestmark = pytest.mark.quick
+
 
 def test_declared_roles_with_counts(people):
     assert people.execute("FROM anon_roles('people')").fetchall() == [

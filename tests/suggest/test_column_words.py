@@ -7,6 +7,8 @@ import pytest
 
 from anon_sql.suggest.column_words import meaning, parts
 
+pytestmark = pytest.mark.quick
+
 SAID = {
     "identifier": """email e-mail EMAIL_ADDRESS userEmail phone homePhone telefonnummer Telefon
         teléfono portable address street_1 Straße Anschrift direccion name Name NAME last_name

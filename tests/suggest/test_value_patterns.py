@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from anon_sql.suggest.value_patterns import is_card, is_iban, is_ip, is_phone, recognized
 from tests.role.planted import card, iban
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize(
     "text",

@@ -5,6 +5,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 harlequin = pytest.importorskip("harlequin", reason="needs the extra 'harlequin'")
 
 from harlequin.exception import HarlequinQueryError  # noqa: E402

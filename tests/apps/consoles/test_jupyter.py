@@ -4,6 +4,8 @@ import pytest
 
 from tests.apps.consoles.page import blocks
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("sql.magic", reason="needs jupysql")
 pytest.importorskip("ipykernel", reason="needs ipykernel")
 nbclient = pytest.importorskip("nbclient", reason="needs nbclient")

@@ -7,6 +7,8 @@ import pytest
 
 from tests.apps.consoles.page import blocks
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("marimo", reason="needs marimo")
 
 

@@ -6,6 +6,8 @@ from typer.testing import CliRunner
 from anon_sql.apps import cli
 from tests.apps.consoles.page import blocks
 
+pytestmark = pytest.mark.slow
+
 PROMPTS = ("anon> ", "    > ")
 
 

@@ -12,6 +12,8 @@ from tests import command
 from tests.apps.dbt import environment as dbt_environment
 from tests.apps.dbt.environment import EXAMPLE, ROOT
 
+pytestmark = pytest.mark.slow
+
 QUASI = ["age", "education_num", "marital_status", "sex"]
 SEED = "person_id, age, education_num, marital_status, sex, occupation"
 

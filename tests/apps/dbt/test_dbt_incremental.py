@@ -8,6 +8,8 @@ import pytest
 import anon_sql
 from tests.apps.dbt import environment as dbt_environment
 
+pytestmark = pytest.mark.slow
+
 QUASI = "age, education_num, marital_status, sex"
 
 

@@ -7,6 +7,8 @@ import pytest
 
 from tests.command import run
 
+pytestmark = pytest.mark.slow
+
 PEOPLE = (
     "SELECT i AS id, 20 + i % 45 AS age, 'a town of a long name ' || i % 9 AS town, "
     "'illness' || i % 4 AS illness FROM range(300) AS r(i)"

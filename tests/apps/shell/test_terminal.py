@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 pexpect = pytest.importorskip("pexpect", reason="needs a pseudo-terminal")
 pytest.importorskip("prompt_toolkit", reason="needs the extra 'shell'")
 

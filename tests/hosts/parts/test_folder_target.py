@@ -10,6 +10,8 @@ from anon_sql.hosts import parquet_files
 from tests.hosts.parts.test_in_parts import CALL, TABLE
 from tests.hosts.parts.test_resume import broken_off
 
+pytestmark = pytest.mark.oldest
+
 FOLDER = 'o\'u[t] "é"'
 
 

@@ -9,6 +9,8 @@ from anon_sql import AnonError
 from anon_sql.hosts.duckdb import memory
 from anon_sql.hosts.parts import in_parts
 
+pytestmark = pytest.mark.oldest
+
 QIDS = ["age", 'ci"ty.x', "born"]
 CALL = {"qids": QIDS, "sensitive": "ill ness", "identifiers": ["id", "person"], "keep": ["*"]}
 TABLE = """

@@ -18,6 +18,8 @@ from anon_sql.hosts.parts.targets import Target
 from anon_sql.hosts.parts.workspace import Place, Workspace
 from tests.hosts.parts.test_in_parts import CALL, TABLE
 
+pytestmark = pytest.mark.oldest
+
 
 @pytest.fixture
 def big(con):

@@ -6,6 +6,8 @@ import pytest
 
 from anon_sql.hosts.parts.rows_done import RowsDone
 
+pytestmark = pytest.mark.oldest
+
 
 @pytest.mark.parametrize(("total", "found"), [(4, "1 of 4 regions"), (None, "25% of the rows")])
 @pytest.mark.parametrize("terminal", [True, False])

@@ -10,6 +10,8 @@ from anon_sql.hosts.parts import spilled_rows
 from anon_sql.hosts.parts.rows_done import RowsDone
 from anon_sql.hosts.parts.spilled_rows import SpilledRows
 
+pytestmark = pytest.mark.oldest
+
 NAMES = ["few", "many", "number", "nothing"]
 
 

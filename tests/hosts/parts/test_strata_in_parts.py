@@ -16,6 +16,8 @@ from anon_sql.routing import sampling
 from tests.drawing import examples
 from tests.hosts.parts.test_resume import broken_off
 
+pytestmark = pytest.mark.oldest
+
 QIDS = ["age", 'ci"ty', "sex", "num"]
 TABLE = """
     CREATE OR REPLACE TABLE big AS SELECT

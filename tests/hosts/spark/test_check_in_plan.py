@@ -13,6 +13,8 @@ from anon_sql.hosts.spark.region_task import RegionTask
 from anon_sql.pipeline.request import Request
 from anon_sql.routing.whole_table import sort_keys
 
+pytestmark = pytest.mark.slow
+
 ROWS = pa.table(
     {
         "q": ["[1, 3]", "[1, 3]", "[4, 6]", "[4, 6]"],

@@ -5,6 +5,8 @@ import pytest
 import anon_sql.spark
 from anon_sql.errors import AnonError
 
+pytestmark = pytest.mark.slow
+
 TYPES = {
     "tinyint": "cast(id % 90 AS tinyint)",
     "smallint": "cast(id AS smallint)",

@@ -3,6 +3,10 @@
 import runpy
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).resolve().parents[3] / "examples" / "spark_release.py"
 
 

@@ -6,6 +6,8 @@ import anon_sql.spark
 from anon_sql.errors import AnonError
 from tests.hosts.spark.conftest import ROLES
 
+pytestmark = pytest.mark.slow
+
 QIDS = ROLES["qids"]
 
 

@@ -7,6 +7,8 @@ from anon_sql.errors import AnonError
 from anon_sql.hosts.spark import routed_rows
 from tests.hosts.spark.conftest import ROLES
 
+pytestmark = pytest.mark.slow
+
 
 def rows(df):
     """Return the rows of a DataFrame as a sorted list."""

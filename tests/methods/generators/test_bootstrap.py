@@ -1,10 +1,13 @@
 """The bootstrap generator is repeatable, preserves dependencies, and works from a single row."""
 
 import numpy as np
+import pytest
 
 from anon_sql.methods.generators.attributes import Attribute, RealRows
 from anon_sql.methods.generators.bootstrap import Bootstrap
 from tests.methods.generators.tables import RARE, held, made
+
+pytestmark = pytest.mark.quick
 
 
 def test_the_seed_decides():

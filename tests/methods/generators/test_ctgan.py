@@ -11,6 +11,8 @@ from anon_sql.methods.generators.ctgan import Ctgan, _row_of
 from anon_sql.methods.generators.generate import generate
 from tests.methods.generators.tables import RARE, held, made
 
+pytestmark = pytest.mark.slow
+
 
 def installed():
     return pytest.importorskip("ctgan", reason="needs the extra ctgan")

@@ -9,6 +9,8 @@ from anon_sql.methods.generators.attributes import Attribute, RealRows
 from anon_sql.methods.generators.generate import GENERATORS, generate
 from tests.methods.generators.tables import RARE, held, made
 
+pytestmark = pytest.mark.quick
+
 
 def test_as_many_as_wanted_in_the_order_of_the_values():
     real = made()
