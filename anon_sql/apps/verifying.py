@@ -9,8 +9,8 @@ from typing import Any
 import duckdb
 
 from anon_sql.apps import manifest
-from anon_sql.attacks.composition import NOTE
 from anon_sql.apps.folder_entries import entries, shown
+from anon_sql.attacks.composition import NOTE
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
 
