@@ -11,6 +11,7 @@ from anon_sql.core.labels.make import Classes, Labels, make_labels
 from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
 from anon_sql.pipeline.alike import merge_alike
+from anon_sql.pipeline.earlier_bins import require_earlier
 from anon_sql.pipeline.partition import Prepared, as_came, constraint_of, partition, prepare
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.source import Source
@@ -96,6 +97,7 @@ def labelled(
         group_of, dropped = _groups(request, printed_alike(labels), starred)
         again = merge_alike(prepared, group_of[of_row], dropped, nodes)
     row_group = group_of[of_row]
+    require_earlier(request, labels)
     _require_legal(source, request, paths, prepared.domain, row_group, dropped)
     _require_strata(prepared, row_group, group_of[starred])
     position = _ordered(row_group, source.hashes.to_numpy(zero_copy_only=False), dropped)

@@ -21,7 +21,8 @@
 -- suppression_limit: largest share of suppressed rows, 0…1; NULL means k rows.
 -- strata: quasi-identifiers that are not generalized; no class crosses their values.
 -- like: name of an earlier release of datafly or full_domain in labels; the rows are recoded by its
---   bins. Rows that then lie in no bin, or in no legal class, are suppressed.
+--   labels, and no others are shown. Rows with a value or NULL that no label of its column covers,
+--   or in no legal class, are suppressed.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a quasi-identifier without a hierarchy, k above the number of rows, a value that its
 --   hierarchy lacks, a like whose labels overlap or that suppresses more than suppression_limit.

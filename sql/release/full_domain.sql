@@ -24,7 +24,8 @@
 --   equal ones the least information loss).
 -- strata: quasi-identifiers that are not generalized; no class crosses their values.
 -- like: name of an earlier release of full_domain or datafly in labels; the rows are recoded by its
---   bins. Rows that then lie in no bin, or in no legal class, are suppressed.
+--   labels, and no others are shown. Rows with a value or NULL that no label of its column covers,
+--   or in no legal class, are suppressed.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: k above the number of rows, a value that its hierarchy lacks, more than 4,194,304
 --   combinations of levels, suppressed := 'drop' where only * in every column is legal, a like whose

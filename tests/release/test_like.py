@@ -61,6 +61,8 @@ def test_months_lie_side_by_side(shared, method, may, june, k, mode):
     assert min(Counter(row[:3] for row in second).values(), default=k) >= k
     assert len(second) == len(june) or mode == "drop"
     for at, name in enumerate(QUASI):
+        if first:
+            assert {row[at] for row in shown} <= {row[at] for row in first}
         labels = {row[at] for row in first if row[:3] != starred} | {row[at] for row in shown}
         if shown and any(row[:3] != starred for row in first):
             seen = [value for label in labels - {None} for value in covers(name, label)]
@@ -128,6 +130,90 @@ def test_values_beyond_the_ranges_are_suppressed_and_counted(con):
         "minimize := 'height', suppression_limit := 0.03)",
     )
     assert "under the bins of like" in protected
+
+
+FLAT = {
+    "number": ("i % 4", "9", None),
+    "text": ("['a', 'it''s, {b}', '*', ''][1 + i % 4]", "'zz'", None),
+    "date": ("DATE '2020-01-01' + (i % 4)::INT", "DATE '2021-01-01'", None),
+    "boolean": ("true", "false", None),
+    "hierarchy": ("['a', 'b'][1 + i % 2]", "'c'", "(VALUES ('v','a',1,'ab'), ('v','b',1,'ab'), "
+                  "('v','c',1,'cd'), ('v','d',1,'cd'))"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["label", "typed"])
+@pytest.mark.parametrize("new", ["value", "NULL"])
+@pytest.mark.parametrize("kind", FLAT)
+def test_what_the_earlier_release_never_showed_is_suppressed_at_level_0_too(con, kind, new, form):
+    old, other, tree = FLAT[kind]
+    con.execute(f"CREATE TABLE t AS SELECT {old} AS v, i % 2 AS w FROM range(40) AS r(i)")
+    more = f"SELECT {other if new == 'value' else 'NULL'} AS v, 1 AS w FROM range(8)"
+    con.execute(f"CREATE TABLE june AS FROM t UNION ALL {more}")
+    given = "k := 4, qids := ['v', 'w'], strata := ['v']"
+    if tree is not None:
+        con.execute(f"CREATE TABLE h AS FROM {tree} AS r(attribute, value, level, label)")
+        given += ", hierarchy := 'h'"
+    con.execute(f"CREATE TABLE may AS FROM full_domain('t', {given})")
+    before = con.execute(f"FROM full_domain('t', {given}, format := '{form}')").fetchall()
+    asked = f"FROM full_domain('june', {given}, like := 'may', format := '{form}'"
+    assert fails(con, f"{asked})").startswith(
+        "full_domain: at most 0 rows may be suppressed under the bins of like, got 8"
+    )
+    starred = ("*", "*") if form == "label" else (None, None)
+    found = Counter(map(str, con.execute(f"{asked}, suppression_limit := 0.2)").fetchall()))
+    assert found == Counter(map(str, [*before, *[starred] * 8]))
+    dropped = f"{asked}, suppression_limit := 0.2, suppressed := 'drop')"
+    assert Counter(map(str, con.execute(dropped).fetchall())) == Counter(map(str, before))
+
+
+@pytest.mark.parametrize("method", ["full_domain", "datafly"])
+def test_a_level_of_the_hierarchy_shows_only_nodes_that_were_shown(con, method):
+    con.execute(
+        "CREATE TABLE h AS SELECT 'v' AS attribute, v::VARCHAR AS value, 1 AS level, "
+        "'from ' || (v // 10) AS label FROM range(40) AS r(v)"
+    )
+    con.execute("CREATE TABLE t AS SELECT i % 20 AS v FROM range(60) AS r(i)")
+    given = "k := 5, qids := ['v'], hierarchy := 'h', suppression_limit := 0.3"
+    con.execute(f"CREATE TABLE may AS FROM {method}('t', {given})")
+    assert con.execute("SELECT DISTINCT v FROM may ORDER BY v").fetchall() == [
+        ("from 0",),
+        ("from 1",),
+    ]
+    con.execute("CREATE TABLE june AS FROM t UNION ALL SELECT 35 FROM range(9)")
+    found = con.execute(f"FROM {method}('june', {given}, like := 'may')").fetchall()
+    assert Counter(found) == {("from 0",): 30, ("from 1",): 30, ("*",): 9}
+
+
+def test_a_column_that_showed_only_null_shows_nothing_else(con):
+    for kind in ("INTEGER", "VARCHAR"):
+        con.execute(
+            f"CREATE OR REPLACE TABLE t AS SELECT NULL::{kind} AS v, i % 2 AS w FROM range(20) r(i)"
+        )
+        given = "k := 4, qids := ['v', 'w'], suppression_limit := 0.5"
+        con.execute(f"CREATE OR REPLACE TABLE may AS FROM full_domain('t', {given})")
+        con.execute("CREATE OR REPLACE TABLE june AS FROM t UNION ALL SELECT 7, 1 FROM range(8)")
+        found = con.execute(f"FROM full_domain('june', {given}, like := 'may')").fetchall()
+        assert Counter(found) == {(None, "0"): 10, (None, "1"): 10, ("*", "*"): 8}
+
+
+def test_values_are_compared_whatever_their_type_and_keep_the_earlier_spelling(con):
+    con.execute("CREATE TABLE t AS SELECT i % 4 AS v FROM range(40) AS r(i)")
+    con.execute("CREATE TABLE may AS FROM full_domain('t', k := 4, qids := ['v'])")
+    con.execute("CREATE TABLE june AS SELECT v::DECIMAL(9, 2) AS v FROM t UNION ALL SELECT 2.5")
+    call = (
+        "FROM full_domain('june', k := 1, qids := ['v'], suppression_limit := 0.1, like := 'may')"
+    )
+    found = con.execute(call).fetchall()
+    assert Counter(found) == {("0",): 10, ("1",): 10, ("2",): 10, ("3",): 10, ("*",): 1}
+
+
+@pytest.mark.parametrize("form", ["mean", "median"])
+def test_means_are_refused_since_no_earlier_release_shows_them(con, form):
+    con.execute("CREATE TABLE t AS SELECT i % 40 AS n FROM range(400) AS r(i)")
+    con.execute("CREATE TABLE may AS FROM full_domain('t', k := 20, qids := ['n'])")
+    call = f"FROM full_domain('t', k := 20, qids := ['n'], like := 'may', format := '{form}')"
+    assert fails(con, call).startswith("full_domain: like must come with format := 'label' or")
 
 
 def test_what_is_no_global_recoding(con):

@@ -23,7 +23,7 @@ _DECLARED = [  # a file has no comments
 ]
 _LISTED = re.compile(rf"\b({_NAMES}) := \[((?:'(?:[^']|'')*'(?:, )?|…)*)\]")
 _GIVEN = re.compile(rf"\b({_NAMES}) := ('(?:[^']|'')*'|[^\s,;]+)")
-_SUBJECT = re.compile(rf"(?<=: )({_NAMES})(?= (?:must|needs)\b)|(?<= where )(l_kind)\b")
+_SUBJECT = re.compile(rf"(?<=: )({_NAMES})(?= (?:must|needs|and)\b)|(?<= where )(l_kind)\b")
 _SPOKEN = re.compile(
     rf"(?<![\w'-])(qids|identifiers|l_kind)\b(?!')|(?<=\b(?:in|of) )(?:{_NAMES})\b"
 )

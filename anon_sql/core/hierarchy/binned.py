@@ -20,12 +20,12 @@ Places = npt.NDArray[np.int64]
 
 def binned(
     function: str, name: str, sql_type: str, values: pa.Array, labels: Sequence[str]
-) -> Hierarchical | None:
-    """Return the column with the ranges among the labels as nodes, which keep their text.
+) -> Hierarchical:
+    """Return the column with the labels as nodes, which keep their text.
 
-    labels: distinct, other than ``*`` and NULL. None if all are single values. The leaves are the
-    values and the ends of the ranges; a value in no range has the root above it. Raises AnonError
-    for labels that are no ranges, or that overlap.
+    labels: distinct, at least one, other than ``*`` and NULL. The leaves are the values and the
+    ends of the ranges; a value in no label has the root above it. Raises AnonError for labels that
+    are no values or ranges, or that overlap.
     """
     read = read_ranges(sql_type, pa.array(labels, pa.string()))
     if read.malformed.any():
@@ -36,8 +36,6 @@ def binned(
             f"{count} of {listed([name])} that {'is' if count == 1 else 'are'} no value or range",
             "it needs format := 'label' and the same hierarchy",
         )
-    if not any(label.startswith("[") for label in labels):
-        return None
     keys, low, high = comparable(sql_type, [values, read.low, read.high])
     in_order = np.argsort(low)
     if (low[in_order][1:] <= high[in_order][:-1]).any():
@@ -53,7 +51,11 @@ def binned(
     known = [values.filter(pa.array(present)), read.low, read.high]
     shown = pa.concat_arrays([each.cast(values.type) for each in known])
     texts = printed([shown.take(pa.array(first))], [sql_type])[0].to_pylist()
-    return Hierarchical(name, codes, _tree(texts, [labels[at] for at in in_order], ends))
+    named = [labels[at] for at in in_order]
+    for leaf, last, label in zip(*ends.tolist(), named, strict=True):
+        if leaf == last:
+            texts[leaf] = label
+    return Hierarchical(name, codes, _tree(texts, named, ends))
 
 
 def _tree(texts: Sequence[str], labels: Sequence[str], ends: Places) -> Tree:

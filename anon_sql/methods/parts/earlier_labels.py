@@ -1,6 +1,6 @@
 """Read the labels of the earlier release that ``like`` names."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,15 +10,23 @@ from anon_sql.errors import AnonError, listed
 
 
 @dataclass(frozen=True)
-class Earlier:
-    """The labels of an earlier release: distinct ones by column, but those of suppressed rows.
+class Shown:
+    """What a column of an earlier release shows: distinct labels in the order of their bytes.
 
-    labels: by folded name of the column, in the order of their bytes, NULL left out.
+    null: whether NULL is among them.
     """
 
-    labels: Mapping[str, tuple[str, ...]]
+    labels: tuple[str, ...]
+    null: bool
 
-    def of(self, function: str, names: list[str]) -> dict[str, tuple[str, ...]]:
+
+@dataclass(frozen=True)
+class Earlier:
+    """What an earlier release shows by folded name of the column, but in its suppressed rows."""
+
+    labels: Mapping[str, Shown]
+
+    def of(self, function: str, names: Sequence[str]) -> dict[str, Shown]:
         """Return the labels by column. Raises AnonError if the release lacks a column."""
         lacking = [name for name in names if fold(name) not in self.labels]
         if lacking:
@@ -41,12 +49,12 @@ class EarlierRelease:
             got = "one without rows" if value == [] else type(value).__name__
             raise AnonError(function, f"{name} must name an earlier release", got)
         rows = [row for row in value if any(label != STAR for label in row.values())] or value
-        return Earlier(
-            {
-                fold(column): tuple(sorted({row[column] for row in rows} - {None}, key=str.encode))
-                for column in value[0]
-            }
-        )
+        return Earlier({fold(column): _shown({row[column] for row in rows}) for column in value[0]})
+
+
+def _shown(labels: set[str | None]) -> Shown:
+    known = {label for label in labels if label is not None}
+    return Shown(tuple(sorted(known, key=str.encode)), None in labels)
 
 
 def required(function: str, given: Earlier | str) -> Earlier:
