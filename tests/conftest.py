@@ -17,7 +17,7 @@ from tests.reused import Database
 SLOW = {  # folders and files whose every test is slow; others are marked one by one
     *("apps/consoles", "apps/dbt/test_dbt.py", "apps/report/test_browser.py"),
     *("apps/shell/test_terminal.py", "methods/generators/test_ctgan.py", "test_papers.py"),
-    *("hosts/spark", "apps/dbt/test_dbt_incremental.py"),
+    *("hosts/spark", "apps/dbt/test_dbt_incremental.py", "apps/dbt/test_dbt_new_persons.py"),
 }
 ONE_PROCESS = {"hosts/spark"}  # folders whose files share what takes long to start
 QUICK = {  # likewise, but a test that is marked slow is not quick
