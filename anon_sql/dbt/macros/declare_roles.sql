@@ -5,6 +5,7 @@
 #}
 {% macro declare_roles() %}
   {%- do anon_sql.refuse_appended_release() -%}
+  {%- do anon_sql.refuse_late_record() -%}
   {%- set existing = adapter.get_columns_in_relation(this) | map(attribute='name') | map('lower') | list -%}
   {%- set declared = {} -%}
   {%- for name, column in model.columns.items() -%}

@@ -1,24 +1,17 @@
 {#
-  Enters the release of a model in the ledger, for a post-hook. An incremental run that would append
-  persons whom the model has released before is refused.
+  Enters the release of a model in the ledger, for a post-hook inside the transaction. A run that
+  would append persons whom the model has released before is refused, and so is one that would replace
+  the model without all persons of an earlier run, which ledger_new never selects again.
   raw: the table that this run released. entity: its column that identifies persons.
   stated: the arguments of anon_manifest that the manifest shall state, such as {'k': 10}. The
   manifest of an incremental run states these alone, because the table holds earlier rows, too.
 #}
 {% macro record_release(raw, entity, stated={}, key='env:ANON_KEY') %}
   {%- if execute -%}
-  {%- set ledger = anon_sql.name(anon_sql.ledger()) -%}
   {%- set whose = "entity := " ~ anon_sql.text(entity) ~ ", key := " ~ anon_sql.text(key) -%}
+  {%- do anon_sql.require_released_here(raw) -%}
+  {%- do anon_sql.require_nobody_lost(raw, whose) -%}
   {%- if is_incremental() -%}
-    {%- set again = run_query(
-      "select coalesce(sum(coalesce(shared, persons)), 0) from ledger_overlap(" ~ anon_sql.name(raw)
-      ~ ", " ~ ledger ~ ", " ~ whose ~ ") where release = " ~ anon_sql.text(model.name)).rows[0][0] -%}
-    {%- if again -%}
-      {{ exceptions.raise_compiler_error(
-        "record_release: an incremental run must append new persons only, got " ~ again
-        ~ " whom " ~ model.name ~ " has released before; release anon_sql.new_persons, or the whole "
-        ~ "table anew with --full-refresh") }}
-    {%- endif -%}
     {%- set manifest = tojson({'manifest': 1, 'incremental': true, 'parameters': stated}) -%}
   {%- else -%}
     {%- set given = [] -%}

@@ -1,5 +1,7 @@
 """dbt in an environment of its own, with the package as a wheel, for the tests that run dbt.
 
+``.ci/run`` makes a fresh one by ``pip install …[dbt]``, and fails where that fails. Elsewhere the tests
+make one that borrows what the environment of the tests has, or are skipped.
 pytest may be several processes, so what is made here is made once for all of them, under a lock.
 """
 
@@ -21,6 +23,7 @@ from tests import kernel_caches
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLE = ROOT / "examples" / "dbt_project"
+NEW_PERSONS = ROOT / "examples" / "dbt_new_persons"
 CONSTRAINTS = f"dbt-core<1.12\nduckdb=={duckdb.__version__}\n"  # 1.12 downloads a parser
 
 
@@ -90,9 +93,11 @@ def install(folder: Path) -> None:
     kernel_caches.give(own / "anon_sql")
 
 
-def build(environment: Path, folder: Path, *added: Path, profile: str = "") -> None:
-    """Copy the example and the files added to it, and run ``dbt build`` there."""
-    for project in (EXAMPLE, *added):
+def build(
+    environment: Path, folder: Path, *added: Path, example: Path = EXAMPLE, profile: str = ""
+) -> None:
+    """Copy an example and the files added to it, and run ``dbt build`` there."""
+    for project in (example, *added):
         shutil.copytree(project, folder, dirs_exist_ok=True)
     with (folder / "profiles.yml").open("a") as file:
         file.write(profile)

@@ -10,7 +10,7 @@ import anon_sql
 from anon_sql.apps import demo, manifest
 from tests import command
 from tests.apps.dbt import environment as dbt_environment
-from tests.apps.dbt.environment import EXAMPLE, ROOT
+from tests.apps.dbt.environment import EXAMPLE, NEW_PERSONS, ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -250,6 +250,9 @@ def test_other_ways_to_name_a_relation(refused, model, sql):
 def test_the_page_shows_the_example():
     page = (ROOT / "docs" / "dbt.md").read_text(encoding="utf-8")
     shown = re.findall(r"^`([\w/.]+)`:\n\n```\w+\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    assert len(shown) >= 4
+    assert len(shown) >= 8
     for name, block in shown:
-        assert block in (EXAMPLE / name).read_text(encoding="utf-8"), name
+        files = [project / name for project in (EXAMPLE, NEW_PERSONS)]
+        assert any(block in file.read_text(encoding="utf-8") for file in files if file.exists()), (
+            name
+        )

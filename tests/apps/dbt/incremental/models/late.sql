@@ -1,0 +1,3 @@
+{{ config(materialized='incremental', post_hook={'transaction': false,
+    'sql': "{{ anon_sql.record_release(ref('adult_new'), entity='person_id') }}"}) }}
+select * from anonymize({{ ref('adult_new') }}, k := 10, l := 3)

@@ -1,0 +1,2 @@
+{{ config(post_hook="{{ anon_sql.record_release(ref('adult_new'), entity='person_id') }}") }}
+select * from anonymize({{ ref('adult_new') }}, k := 10, l := 3)

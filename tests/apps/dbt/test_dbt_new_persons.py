@@ -1,0 +1,84 @@
+"""``dbt build`` of the documented project that appends new persons, and again with all flags."""
+
+import shutil
+
+import duckdb
+import pytest
+
+from tests.apps.dbt import environment as dbt_environment
+from tests.apps.dbt.environment import EXAMPLE, NEW_PERSONS
+
+pytestmark = pytest.mark.slow
+SEED = "seeds/adult_raw.csv"
+STAGES = {  # name: the stage before it, the persons in the seed, and the arguments of its build
+    "again": ("first", 500),
+    "refreshed": ("first", 500, "--full-refresh"),
+    "refreshed_twice": ("refreshed", 500, "--full-refresh"),
+    "refreshed_alone": ("again", 500, "--full-refresh", "--select", "adult_appended"),
+}
+
+
+@pytest.fixture(scope="module")
+def stages(folder, environment):
+    """The project beside the example that has its seed, built of 300 persons, and again of all."""
+
+    def put(made, persons):
+        """Write the seed with the first persons."""
+        seed = made / EXAMPLE.name / SEED
+        seed.parent.mkdir(parents=True, exist_ok=True)
+        lines = (EXAMPLE / SEED).read_text().splitlines(keepends=True)
+        seed.write_text("".join(lines[: persons + 1]))
+
+    def make(made):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("ANON_KEY", "0123456789 a secret key")
+            shutil.copytree(EXAMPLE / "seeds", made / "first" / EXAMPLE.name / "seeds")
+            put(made / "first", 300)
+            project = made / "first" / NEW_PERSONS.name
+            dbt_environment.build(environment, project, example=NEW_PERSONS)
+            for name, (before, persons, *arguments) in STAGES.items():
+                shutil.copytree(made / before, made / name)
+                put(made / name, persons)
+                project = made / name / NEW_PERSONS.name
+                dbt_environment.run_dbt(environment, project, "build", *arguments)
+
+    made = dbt_environment.made_once(folder / "dbt_new_persons", make)
+    return {
+        name: dbt_environment.built(made / name / NEW_PERSONS.name) for name in ("first", *STAGES)
+    }
+
+
+def released(built):
+    """The rows of the release, and the persons of each of its entries."""
+    with duckdb.connect(built.database, read_only=True) as con:
+        ((rows,),) = con.execute("SELECT count(*) FROM adult_appended").fetchall()
+        entries = con.execute("SELECT persons FROM anon_ledger ORDER BY released_at").fetchall()
+    return rows, [persons for (persons,) in entries]
+
+
+def test_a_second_build_appends_the_new_persons(stages):
+    first, again = stages["first"], stages["again"]
+    assert set(first.status.values()) == set(again.status.values()) == {"success", "pass"}
+    few, (persons,) = released(first)
+    rows, entries = released(again)
+    assert few == persons < 300
+    assert entries == [few, rows - few]
+    assert rows > 400
+
+
+def test_a_full_refresh_keeps_the_release_and_appends_the_new_persons(stages):
+    assert set(stages["refreshed"].status.values()) == {"success", "pass"}
+    assert released(stages["refreshed"]) == released(stages["again"])
+
+
+def test_a_full_refresh_without_new_persons_keeps_the_release(stages):
+    rows, persons = released(stages["again"])
+    assert set(stages["refreshed_twice"].status.values()) == {"success", "pass"}
+    assert released(stages["refreshed_twice"]) == (rows, [*persons, 0])
+
+
+def test_a_full_refresh_of_the_release_alone_appends_nobody_twice(stages):
+    built = stages["refreshed_alone"]
+    assert built.status["adult_appended"] == "error"
+    assert "an incremental run must append new persons only, got" in built.message["adult_appended"]
+    assert released(built) == released(stages["again"])
