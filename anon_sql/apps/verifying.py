@@ -14,7 +14,7 @@ from anon_sql.attacks.composition import NOTE
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
 
-_WEIGHTED, _COMPOSITION = "weighted_gcp", "composition"
+_WEIGHTED, _COMPOSITION, _WIDER = "weighted_gcp", "composition", "wider labels"
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def of_raw(con: duckdb.DuckDBPyConnection, written: Mapping[str, Any], raw: str)
 def of_pair(written: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Check]:
     """Check what needs the raw table: its schema, the audit, and every figure of the manifest.
 
-    Manifests of earlier versions have no ``weighted_gcp``.
+    Manifests of earlier versions have no ``weighted_gcp`` and do not count wider labels.
     """
     same = made["raw"] == written["raw"]
     yield Check("the raw table has the columns it had", same, "others")
@@ -109,6 +109,8 @@ def of_pair(written: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Che
     if not made["series"]["previous"]:
         checks = [each for each in written["checks"] if each["property"] != _COMPOSITION]
         written = {**written, "checks": checks}
+    if all(each["property"] != _WIDER for each in written["checks"]):
+        made = {**made, "checks": [e for e in made["checks"] if e["property"] != _WIDER]}
     if _WEIGHTED not in written["measures"]:
         others = {name: each for name, each in made["measures"].items() if name != _WEIGHTED}
         made = {**made, "measures": others}

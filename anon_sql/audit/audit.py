@@ -9,9 +9,10 @@ from anon_sql.audit.asked import NAME, Asked
 from anon_sql.audit.class_values import class_values
 from anon_sql.audit.compared import Compared, Raw, Released, named
 from anon_sql.audit.identifying import identifying_combinations
+from anon_sql.audit.label_ends import unique_ends, wider_labels
 from anon_sql.audit.linking_columns import linking_columns
 from anon_sql.audit.properties import ROW
-from anon_sql.audit.spelling import require_order, spelling, unique_ends
+from anon_sql.audit.spelling import require_order, spelling
 from anon_sql.audit.telling_columns import telling_columns
 from anon_sql.audit.truth import truth
 from anon_sql.core.labels.read_coverage import coverage
@@ -53,6 +54,7 @@ def audit(
         label_truth.kept(given, true),
         *label_truth.labels(given, true),
         spelling(given),
+        wider_labels(given),
         unique_ends(given),
         *released_columns,
     ]

@@ -1,4 +1,4 @@
-"""Labels that no release prints, and ends of ranges that give a row away."""
+"""Labels that no release prints."""
 
 import numpy as np
 import pyarrow as pa
@@ -6,15 +6,19 @@ import pyarrow.compute as pc
 
 from anon_sql.audit.asked import NAME
 from anon_sql.audit.compared import Compared
-from anon_sql.audit.properties import Property, at_most, untold
+from anon_sql.audit.label_ends import counted, of_numbers, ranges
+from anon_sql.audit.properties import Property, at_most
 from anon_sql.core.arrow import true
 from anon_sql.core.columns import Categories
 from anon_sql.core.labels import grammar
-from anon_sql.core.labels.coverage import Coverage, Ints
+from anon_sql.core.labels.coverage import Coverage
 from anon_sql.core.labels.read import Bools, Ranges, Sets
 from anon_sql.core.printing import printed
 from anon_sql.errors import AnonError
 from anon_sql.measures.readable import ORDER
+
+_SHORTEST = r"^(?:0|-?(?:[1-9]\d*|(?:0|[1-9]\d*)\.\d*[1-9]))$"
+_DATE = r"^(?:\d{4}|[1-9]\d{4,})-\d\d-\d\d$"
 
 
 def require_order(name: str, column: Coverage) -> None:
@@ -28,52 +32,59 @@ def require_order(name: str, column: Coverage) -> None:
 
 
 def spelling(given: Compared) -> Property:
-    """Count labels that no release prints: unreadable, of what the raw table lacks, or written in
-    another way."""
-    count, example = 0, None
+    """Count labels that cannot be read, cover no value of the raw column, or are written as none is
+    printed."""
+    found = {}
     rewritten = _rewritten(given)
     for name, column in given.columns.items():
-        odd = column.said.malformed | column.unknown
+        odd = column.said.malformed.copy()
         if isinstance(column.said, Sets):
+            odd |= column.unknown & column.idle
             odd |= _sets_written_otherwise(column.said, column.shown)
-        elif _of_numbers(column):
+        elif of_numbers(column):
             if not given.asked.synthetic:
-                odd |= _ranges(column) & ~(_held(column, column.low) & _held(column, column.high))
+                odd |= ranges(column) & column.idle
             if name in rewritten:
-                odd |= _ranges(column) & ~true(pc.equal(rewritten[name], column.shown))
-        texts = set(given.texts(name, odd))
-        count += len(texts)
-        if texts and example is None:
-            example = f"{name}: {min(str(text) for text in texts)}"
-    return at_most("spelling", 0, count, example)
+                odd |= ranges(column) & rewritten[name]
+        else:
+            odd |= column.unknown
+        found[name] = odd
+    return at_most("spelling", 0, *counted(given, found))
 
 
-def _rewritten(given: Compared) -> dict[str, pa.Array]:
-    """The labels of numbers as a release prints them, by column."""
+def _rewritten(given: Compared) -> dict[str, Bools]:
+    """Which labels of numbers are written as none is printed, by column.
+
+    An end is written as the column's type prints it, or in the only shortest way: as a decimal
+    number without zeros at its ends, or a timestamp without zone at midnight as its date.
+    """
     said = {
         name: column.said
         for name, column in given.columns.items()
-        if column.column is None and pa.types.is_string(column.shown.type)
+        if pa.types.is_string(column.shown.type) and isinstance(column.said, Ranges)
     }
-    ends = [
-        end for each in said.values() if isinstance(each, Ranges) for end in (each.low, each.high)
-    ]
-    texts = iter(
-        printed(ends, [given.asked.types[name] for name in said for _ in range(2)]) if ends else []
-    )
-    return {name: _range(low, high) for name, low, high in zip(said, texts, texts, strict=True)}
+    read = [end for each in said.values() for end in (each.low, each.high)]
+    kinds = [given.asked.types[name] for name in said for _ in range(2)]
+    texts = iter(printed(read, kinds) if read else [])
+    found = {}
+    for (name, each), low, high in zip(said.items(), texts, texts, strict=True):
+        shown = given.columns[name].shown
+        kind, ends = given.asked.types[name], grammar.ends(shown)
+        written = _written(kind, ends[0], low, each.exact_low)
+        written &= _written(kind, ends[1], high, each.exact_high)
+        single = each.exact_low & each.exact_high & true(pc.equal(low, high))
+        found[name] = ~written | (single & true(pc.starts_with(shown, "[")))
+    return found
 
 
-def _range(low: pa.Array, high: pa.Array) -> pa.Array:
-    """The labels of printed ends."""
-    opened = pc.binary_join_element_wise("[", low, "")
-    spread = pc.binary_join_element_wise(opened, pc.binary_join_element_wise(high, "]", ""), ", ")
-    return pc.if_else(pc.equal(low, high), low, spread)
-
-
-def _of_numbers(column: Coverage) -> bool:
-    """Whether labels are ranges of the column's own values."""
-    return isinstance(column.said, Ranges) and column.column is None
+def _written(kind: str, given: pa.Array, own: pa.Array, exact: Bools) -> Bools:
+    """Which ends are written as they may be; own: as the type prints what was read."""
+    written: Bools = true(pc.equal(given, own))
+    if not kind.startswith("TIMESTAMP"):
+        written |= true(pc.match_substring_regex(given, _SHORTEST))
+    elif not kind.endswith("ZONE"):
+        written |= true(pc.match_substring_regex(given, _DATE)) | ~exact
+    return written
 
 
 def _sets_written_otherwise(said: Sets, shown: pa.Array) -> Bools:
@@ -90,36 +101,3 @@ def _sets_written_otherwise(said: Sets, shown: pa.Array) -> Bools:
         ],
         dtype=np.bool_,
     )
-
-
-def _ranges(column: Coverage) -> Bools:
-    """Which labels are a range or one value."""
-    said = column.said
-    return ~(said.star | said.empty | said.malformed)
-
-
-def _held(column: Coverage, codes: Ints) -> Bools:
-    """Whether each code is one of the column's."""
-    at = np.minimum(np.searchsorted(column.ordered, codes), max(len(column.ordered) - 1, 0))
-    return column.ordered[at] == codes if len(column.ordered) else np.zeros(len(codes), np.bool_)
-
-
-def unique_ends(given: Compared) -> Property:
-    """Count ends of ranges that one raw row holds. A release prints ends, so they are no fault."""
-    count, example = 0, None
-    for name, column in given.columns.items():
-        if not _of_numbers(column):
-            continue
-        said = _ranges(column)
-        ends = np.unique(np.concatenate([column.low[said], column.high[said]]))
-        held = np.isin(column.codes, ends)
-        places = np.searchsorted(ends, column.codes[held])
-        often = np.bincount(places, given.raw.often[name][held], minlength=len(ends))
-        single = ends[often == 1]
-        count += len(single)
-        if len(single) and example is None:
-            has = said & (np.isin(column.low, single) | np.isin(column.high, single))
-            texts = given.texts(name, has)
-            example = f"{name}: {min(str(text) for text in texts)}"
-    told = at_most("unique range ends", 0, count, example)
-    return untold(told) if count else told

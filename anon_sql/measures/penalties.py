@@ -26,14 +26,14 @@ from anon_sql.measures.points import points
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-BEYOND = 2.0  # the loss of a label that says more than the raw column holds
+OTHER = 2.0  # the loss of a label that covers nothing of what the raw column holds
 
 
 @dataclass(frozen=True)
 class Penalties:
     """Of one column, an entry a class.
 
-    loss: 0 to 1, BEYOND, or NaN for a malformed label. height: of ILoss, 0 to 1 where ``loss`` is.
+    loss: 0 to 1, OTHER, or NaN for a malformed label. height: of ILoss, 0 to 1 where ``loss`` is.
     star: suppressed, which loses 1. quoted: whether some label could stand for text that looks like
     a label. one_value: whether classes show a mean or a median, which has no NCP; the losses are 0.
     """
@@ -116,7 +116,7 @@ def _penalties(column: Domain, shown: pa.Array, read: Ranges | None, form: str) 
         said, counts, loss = _of_sets(column, shown, form)
         height = set_height(counts)
     loss = np.where(said.malformed, np.nan, loss)
-    loss = np.where(said.empty, 0.0 if column.nulls else BEYOND, loss)
+    loss = np.where(said.empty, 0.0 if column.nulls else OTHER, loss)
     height = np.where(said.star, 1.0, np.where(said.empty, 0.0, height))
     quoted = not _is_text(shown.type) or bool(
         said.star.any() or pc.any(pc.match_substring(shown, "'")).as_py()
@@ -125,10 +125,11 @@ def _penalties(column: Domain, shown: pa.Array, read: Ranges | None, form: str) 
 
 
 def _of_ranges(column: Domain, read: Ranges) -> Floats:
-    low, high = points(column.sql_type, read.low), points(column.sql_type, read.high)
+    """Return the penalties of what ranges cover of the domain."""
+    low = np.maximum(points(column.sql_type, read.low), column.least)
+    high = np.minimum(points(column.sql_type, read.high), column.most)
     loss = range_loss(low, high, column.least, column.most)
-    inside = (column.least <= low) & (high <= column.most)
-    return np.where(np.isfinite(high - low), np.where(inside, loss, BEYOND), np.nan)
+    return np.where(low <= high, loss, OTHER)
 
 
 def _of_values(column: Domain, shown: pa.Array) -> Penalties:
@@ -136,12 +137,12 @@ def _of_values(column: Domain, shown: pa.Array) -> Penalties:
     star, found = ~valid(shown), points(column.sql_type, shown)
     slack = ROUNDING * max(abs(column.least), abs(column.most))
     inside = (column.least - slack <= found) & (found <= column.most + slack)
-    loss = np.where(star, 1.0, np.where(inside, 0.0, BEYOND))
+    loss = np.where(star, 1.0, np.where(inside, 0.0, OTHER))
     return Penalties(loss, np.where(star, 1.0, 0.0), star, quoted=True, one_value=True)
 
 
 def _of_sets(column: Domain, shown: pa.Array, form: str) -> tuple[Said, Ints, Floats]:
-    said = read_sets(shown)
-    counts = np.array([len(words or ()) for words in said.words], dtype=np.int64)
+    said, held = read_sets(shown), set(column.words)
+    counts = np.array([len(held.intersection(words or ())) for words in said.words], np.int64)
     loss = set_loss(counts, column.values, form)
-    return said, counts, np.where(counts > len(column.words), BEYOND, loss)
+    return said, counts, np.where(counts > 0, loss, OTHER)

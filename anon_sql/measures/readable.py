@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from anon_sql.errors import AnonError
 from anon_sql.measures.domain import Domain
-from anon_sql.measures.penalties import BEYOND, Penalties, penalties
+from anon_sql.measures.penalties import OTHER, Penalties, penalties
 
 ORDER = "the raw table must come first and its release second"
 TREE_HINT = "name hierarchy := if the release was made with one"
@@ -28,8 +28,8 @@ def read_penalties(
     """Return what the labels of each quasi-identifier lose, by name.
 
     shown: labels; classes: how many classes show each, int64[m]. whole: whether the release has as
-    many rows as the raw table. Raises AnonError where a label cannot be read or says more than the
-    raw column holds.
+    many rows as the raw table. Raises AnonError where a label cannot be read or covers nothing that
+    the raw column holds.
     """
     found = penalties(domains, shown, form)
     for column in domains:
@@ -47,9 +47,7 @@ def require_no_more_rows(function: str, rows: int, released: int) -> None:
 def _require_labels(
     function: str, column: Domain, lost: Penalties, classes: Ints, whole: bool
 ) -> None:
-    malformed, beyond = (
-        int(classes[at].sum()) for at in (np.isnan(lost.loss), lost.loss == BEYOND)
-    )
+    malformed, other = (int(classes[at].sum()) for at in (np.isnan(lost.loss), lost.loss == OTHER))
     if malformed:
         kinds = "a number, [low, high]" if column.number else "a value, {…}"
         kinds = kinds if column.tree is None else "a node of its hierarchy"
@@ -59,15 +57,15 @@ def _require_labels(
             _counted(malformed, "other"),
             TREE_HINT if column.tree is None else None,
         )
-    if beyond:
+    if whole and column.tree is None and not lost.quoted and column.label_like:
+        raise AnonError(function, ORDER, f"labels of {column.name} in the first only", "swap them")
+    if other:
         raise AnonError(
             function,
             f"a label of {column.name} must name what the raw table holds",
-            _counted(beyond, "more"),
+            _counted(other, "nothing of it"),
             HINT,
         )
-    if whole and column.tree is None and not lost.quoted and column.label_like:
-        raise AnonError(function, ORDER, f"labels of {column.name} in the first only", "swap them")
 
 
 def _counted(count: int, what: str) -> str:

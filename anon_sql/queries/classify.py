@@ -17,7 +17,6 @@ from anon_sql.core.options import Choice, Number, Option, Whole
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, did_you_mean, not_installed
 from anon_sql.measures.domain import Domain
-from anon_sql.measures.readable import HINT
 from anon_sql.queries.distinct import distinct
 from anon_sql.queries.features import Encoder, Said, labels, values
 
@@ -67,10 +66,6 @@ def classification(
         for column in columns:
             shown, codes = distinct(groups.columns[column.name])
             said = values(column, shown) if data == "raw" else labels(column, shown)
-            held = {word for one in said if isinstance(one, tuple) for word in one}
-            if column.tree is None and not held <= set(column.words):
-                rule = f"a label of {column.name} must name what the raw table holds"
-                raise AnonError(_FUNCTION, rule, "one with other", HINT)
             features.append((said, codes))
         sorted_columns, wanted = _sorted(groups, features)
         if positive is None and len(set(wanted)) > 1:

@@ -27,7 +27,7 @@ def values(column: Domain, held: pa.Array) -> list[Said]:
 
 
 def labels(column: Domain, shown: pa.Array) -> list[Said]:
-    """Return what labels of a column say, by its hierarchy where it has one."""
+    """Return what labels of a column say of the raw column, by its hierarchy where it has one."""
     if column.tree is not None:
         leaves = leaves_of(column, column.tree)
         below = leaves.below(column.tree, read_nodes(column.tree, column.sql_type, shown))
@@ -39,14 +39,23 @@ def labels(column: Domain, shown: pa.Array) -> list[Said]:
         )
     if column.number:
         read = read_ranges(column.sql_type, shown)
-        return _middles(column, read.low, read.high)
-    return list(read_sets(shown).words)
+        return _middles(column, read.low, read.high, within=True)
+    held = set(column.words)
+    return [
+        None if words is None else tuple(word for word in words if word in held)
+        for words in read_sets(shown).words
+    ]
 
 
-def _middles(column: Domain, low: pa.Array, high: pa.Array) -> list[Said]:
-    """The middles of ranges, None for NULL; dates in microseconds, as timestamps are."""
-    middle = points(column.sql_type, low) + points(column.sql_type, high)
-    middle *= _DAY if column.sql_type == "DATE" else 1
+def _middles(column: Domain, low: pa.Array, high: pa.Array, *, within: bool = False) -> list[Said]:
+    """The middles of ranges, None for NULL; dates in microseconds, as timestamps are.
+
+    within: of what the ranges cover of the domain.
+    """
+    ends = [points(column.sql_type, end) for end in (low, high)]
+    if within:
+        ends = [np.clip(end, column.least, column.most) for end in ends]
+    middle = (ends[0] + ends[1]) * (_DAY if column.sql_type == "DATE" else 1)
     return [
         each if known else None
         for each, known in zip(middle.tolist(), low.is_valid().to_pylist(), strict=True)

@@ -26,8 +26,8 @@ _MIDDLE = {  # a value between low and high
 
 
 def axis_of_numbers(quasi: Quasi, shown: pa.Array) -> Axis:
-    """Return the axis of a column and its labels. Raises AnonError where a label says more than
-    the raw column holds."""
+    """Return the axis of a column and of its labels, within the ends of the raw column. Raises
+    AnonError for a label that covers nothing between them."""
     sql_type, nulls = quasi.domain.sql_type, quasi.domain.nulls
     said = read_ranges(sql_type, shown)
     points, covered = _points(quasi, sql_type, said)
@@ -54,11 +54,12 @@ def _points(quasi: Quasi, sql_type: str, said: Ranges) -> tuple[pa.Array, Spans]
         inside[:] = False  # the raw column holds NULL alone
     known, first = np.unique(keys[inside], return_index=True)
     labels = len(said.star)
-    shown = np.arange(len(keys) - 2 * labels, len(keys))
-    if not inside[shown][np.tile(~said.star & ~said.empty, 2)].all():
+    low, high = np.split(keys[len(keys) - 2 * labels :], 2)
+    first_at, last_at = np.searchsorted(known, low), np.searchsorted(known, high, "right") - 1
+    said_of = ~said.star & ~said.empty
+    if said_of.any() and (said.malformed | (first_at > last_at))[said_of].any():
         raise quasi.other()
-    place = np.where(inside[shown], np.searchsorted(known, keys[shown]), 0)
-    low, high = place[:labels], place[labels:]
+    low, high = (np.where(said_of, place, 0) for place in (first_at, last_at))
     return ends.take(pa.array(np.flatnonzero(inside)[first])), Spans(low, high)
 
 

@@ -75,6 +75,6 @@ class Quasi:
         return found
 
     def other(self) -> AnonError:
-        """The error for a label that says more than the raw column holds."""
+        """The error for a label that covers nothing that the raw column holds."""
         rule = f"a label of {self.domain.name} must name what the raw table holds"
-        return AnonError(self.function, rule, "one with other", HINT)
+        return AnonError(self.function, rule, "one with nothing of it", HINT)

@@ -12,8 +12,11 @@
 -- 'matching', a sufficient condition: released rows without a raw row of their own in a maximum
 -- matching. All three are NULL if too many rows share their kept values, so that labels would be
 -- compared with rows more than 5,000 million times; 'matching' also if it takes too many steps.
--- 'spelling': labels that a release would print in another way, or that are impossible, such as a
--- range that ends at no value of the raw column.
+-- 'spelling': labels that cannot be read, cover no value of the raw column, or are written in another
+-- way than a release writes them. An end may also be written in the shortest way: 43 for 43.0, a date
+-- for a timestamp at midnight.
+-- 'wider labels': labels that cover values of the raw column but end at none of them, or name a text
+-- that it lacks. They are true if they cover their rows, wherever they end: NULL.
 -- A mean or median says nothing of a single row: as a label it covers every value but NULL, if it lies
 -- between the smallest and the largest raw value, and NULL covers any. value_loss compares it with the
 -- rows.

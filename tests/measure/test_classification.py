@@ -86,19 +86,24 @@ def test_what_cannot_be_learned(learnable, monkeypatch):
 
 
 def column(kind, words=()):
-    number = kind != "VARCHAR"
-    return Domain("x", kind, number, float("nan"), float("nan"), tuple(words), False)
+    """Numbers from 0 to 40, or words."""
+    return Domain("x", kind, kind != "VARCHAR", 0.0, 20.0, tuple(words), False)
 
 
 def test_features():
     middles = labels(column("INTEGER"), pa.array(["[10, 20]", "17", "*", None]))
     assert middles == [15, 17, None, None]
-    text = column("VARCHAR")
+    text = column("VARCHAR", "abc")
     assert labels(text, pa.array(["{a, b}", "a", "*"])) == [("a", "b"), ("a",), None]
     assert labels(text, pa.array([["a", "c"], [], None])) == [("a", "c"), None, None]
     assert values(text, pa.array(["*", "{a, b}"])) == [("*",), ("{a, b}",)]
     days = labels(column("DATE"), pa.array(["[1970-01-01, 1970-01-03]"]))
     assert days == [86400e6]
+
+
+def test_what_a_wider_label_covers_of_the_domain_is_a_feature():
+    assert labels(column("INTEGER"), pa.array(["[30, 90]", "[-20, 20]"])) == [35, 10]
+    assert labels(column("VARCHAR", "ab"), pa.array(["{a, b, zzz}"])) == [("a", "b")]
 
 
 def test_an_encoder_knows_the_training_part_alone():

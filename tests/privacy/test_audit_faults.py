@@ -49,8 +49,9 @@ def test_two_spellings_of_one_range(wide, old, new):
     ("column", "label"),
     [
         *(("age", x) for x in ("[20, 20]", "[30, 20]", "[20]", "{20, 30}", "x", "020", "20.0", "")),
+        *(("age", x) for x in ("[020, 300]", "[20, 300.0]", "[2e1, 300]", "[300, 400]")),
         *(("city", x) for x in ("{Bonn, Accra}", "{Bonn}", "'Bonn'", "{Accra,Bonn}", "[1, 2]")),
-        *(("city", x) for x in ("{Accra, Accra}", "Paris", "{Accra, Paris}", "", "a'b")),
+        *(("city", x) for x in ("{Accra, Accra}", "Paris", "{Lima, Paris}", "", "a'b")),
         *(("born", x) for x in ("1950-1-1", "[1950-01-01, 1950-01-01]")),
     ],
 )
@@ -59,20 +60,6 @@ def test_labels_that_no_release_prints(wide, column, label):
     found = audit(wide, k="NULL")
     assert found["spelling"][:3] == (0, 1, False)
     assert found["spelling"][3] == f"{column}: {label}"
-
-
-@pytest.mark.parametrize("format", ["label", "typed"])
-def test_a_range_that_ends_at_no_value(con, format):
-    """Wider than the table, and within it: nobody has 0, 5 or 99."""
-    con.execute("CREATE TABLE t AS SELECT i * 2 AS a, i AS s FROM range(1, 21) AS made(i)")
-    given = {"qids": ["a"], "keep": ["s"]}
-    for low, high, odd in ((2, 40, 0), (0, 40, 1), (2, 99, 1), (2, 41, 1), (1, 50, 1)):
-        shown = {"label": f"'[{low}, {high}]'", "typed": f"{{'min': {low}, 'max': {high}}}"}[format]
-        con.execute(f"CREATE OR REPLACE TABLE r AS SELECT {shown} AS a, s FROM t")
-        found = audit(con, "r", "t", 5, **given)
-        assert found["spelling"][:3] == (0, odd, not odd)
-        assert found["labels"][2] is True
-        assert audit(con, "r", "t", 5, synthetic=1, **given)["spelling"][2] is True
 
 
 def test_sets_of_a_typed_release(people):

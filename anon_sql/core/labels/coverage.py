@@ -49,6 +49,12 @@ class Coverage:
         return np.sort(self.codes)
 
     @cached_property
+    def idle(self) -> Bools:
+        """Which labels cover no value of the column."""
+        first = np.searchsorted(self.ordered, self.low)
+        return np.asarray(first >= np.searchsorted(self.ordered, self.high, "right"))
+
+    @cached_property
     def star(self) -> Bools:
         """Which classes have ``*``."""
         star: Bools = self.said.star[self.label_of]

@@ -12,7 +12,8 @@ from anon_sql.core.arrow import plain, true, valid
 from anon_sql.core.columns import numeric_keys
 from anon_sql.core.hierarchy.tree import Tree
 from anon_sql.core.labels import grammar
-from anon_sql.core.printing import cast, printed
+from anon_sql.core.labels.ends import End, read_ends
+from anon_sql.core.printing import printed
 
 Bools = npt.NDArray[np.bool_]
 
@@ -34,11 +35,14 @@ class Said:
 class Ranges(Said):
     """Labels of numbers, dates or times.
 
-    low, high: the ends in the column's type; NULL where star, empty or malformed.
+    low, high: the outermost values of the column's type in the range; NULL where star, empty or
+    malformed. exact_low, exact_high: bool[m], whether they are the ends as they were printed.
     """
 
     low: pa.Array
     high: pa.Array
+    exact_low: Bools
+    exact_high: Bools
 
 
 @dataclass(frozen=True)
@@ -69,15 +73,14 @@ def read_ranges(sql_type: str, shown: pa.Array) -> Ranges:
 def read_columns(types: Sequence[str], columns: Sequence[pa.Array]) -> list[Ranges]:
     """Parse the labels of several columns as ``read_ranges`` does, with a single cast."""
     split = [_split(kind, plain(shown)) for kind, shown in zip(types, columns, strict=True)]
-    kinds = [kind for kind in types for _ in range(2)]
-    ends = cast([text for _, _, texts in split for text in texts], kinds)
+    ends = read_ends(types, [texts for _, _, texts in split])
     return [
-        _ranges(kind, star, empty, *ends[2 * at : 2 * at + 2])
-        for at, (kind, (star, empty, _)) in enumerate(zip(types, split, strict=True))
+        _ranges(kind, star, empty, *both)
+        for kind, (star, empty, _), both in zip(types, split, ends, strict=True)
     ]
 
 
-def _split(sql_type: str, shown: pa.Array) -> tuple[Bools, Bools, Sequence[pa.Array]]:
+def _split(sql_type: str, shown: pa.Array) -> tuple[Bools, Bools, tuple[pa.Array, pa.Array]]:
     """Return which labels are suppressed, which are NULL alone, and the two printed ends."""
     if not pa.types.is_struct(shown.type):
         shown = _text(shown)
@@ -85,17 +88,21 @@ def _split(sql_type: str, shown: pa.Array) -> tuple[Bools, Bools, Sequence[pa.Ar
     present = valid(shown)
     given = [pc.if_else(pa.array(present), shown.field(end), None) for end in ("min", "max")]
     texts = given if given[0].type == pa.string() else printed(given, [sql_type] * 2)
-    return ~present, present & ~valid(given[0]) & ~valid(given[1]), texts
+    return ~present, present & ~valid(given[0]) & ~valid(given[1]), (texts[0], texts[1])
 
 
-def _ranges(sql_type: str, star: Bools, empty: Bools, low: pa.Array, high: pa.Array) -> Ranges:
+def _ranges(sql_type: str, star: Bools, empty: Bools, low: End, high: End) -> Ranges:
     """Return the ranges between ends, malformed where an end is NULL or low > high."""
-    readable = valid(low) & valid(high)
-    keys = numeric_keys(sql_type, pa.concat_arrays([low, high]))
-    readable &= keys[: len(low)] <= keys[len(low) :]
+    ends = low.values, high.values
+    readable = valid(ends[0]) & valid(ends[1])
+    keys = numeric_keys(sql_type, pa.concat_arrays(ends))
+    readable &= keys[: len(star)] <= keys[len(star) :]
+    if pa.types.is_floating(ends[1].type):
+        readable &= ~true(pc.is_nan(ends[1]))  # which is above every number
     malformed = ~readable & ~star & ~empty
     known = pa.array(readable)
-    return Ranges(star, empty, malformed, *(pc.if_else(known, end, None) for end in (low, high)))
+    least, most = (pc.if_else(known, end, None) for end in ends)
+    return Ranges(star, empty, malformed, least, most, low.exact, high.exact)
 
 
 def read_nodes(tree: Tree, sql_type: str, shown: pa.Array) -> Nodes:
