@@ -76,6 +76,7 @@ def test_a_read_only_file(file):
             anon_sql.register(con, persist=True)
 
 
+@pytest.mark.makes_functions
 def test_register_after_use(con, file):
     con.execute(f"ATTACH '{file}' AS warehouse")
     con.execute("USE warehouse")
@@ -206,6 +207,7 @@ def test_a_macro_of_somebody_else_is_not_replaced():
         assert con.execute("SELECT count(*) FROM canon('t', qids := ['a'])").fetchall() == [(30,)]
 
 
+@pytest.mark.makes_functions
 def test_unregister_leaves_nothing(con):
     anon_sql.unregister(con)
     left = "SELECT count(*) FROM duckdb_functions() WHERE function_name LIKE '%anon%'"
@@ -228,6 +230,7 @@ def test_register_inside_a_transaction_is_refused(file):
         assert anon_sql.register(con).execute(RELEASE).fetchall() == [(30,)]
 
 
+@pytest.mark.makes_functions
 def test_register_from_many_threads(con):
     with duckdb.connect() as fresh, ThreadPoolExecutor(8) as pool:
         for cursor in pool.map(anon_sql.register, [fresh.cursor() for _ in range(8)]):

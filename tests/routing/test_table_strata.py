@@ -39,7 +39,7 @@ def undivided(routed, names):
     return whole
 
 
-@examples(60, suppress_health_check=list(HealthCheck))
+@examples(36, suppress_health_check=list(HealthCheck))
 @given(
     rows=st.integers(30, 500),
     numbers=st.integers(1, 5),

@@ -57,7 +57,7 @@ def shown_strata(con, released, names):
     return found
 
 
-@examples(40, suppress_health_check=list(HealthCheck))
+@examples(24, suppress_health_check=list(HealthCheck))
 @given(
     rows=st.integers(40, 300),
     rare=st.sampled_from([5, 17, 40]),

@@ -5,7 +5,7 @@ import pytest
 
 from anon_sql.methods.generators.attributes import Attribute, RealRows
 from anon_sql.methods.generators.bootstrap import Bootstrap
-from tests.methods.generators.tables import RARE, held, made
+from tests.method.generators.tables import RARE, held, made
 
 pytestmark = pytest.mark.quick
 

@@ -9,7 +9,7 @@ from anon_sql.errors import AnonError
 from anon_sql.methods.generators.attributes import Attribute, RealRows
 from anon_sql.methods.generators.ctgan import Ctgan, _row_of
 from anon_sql.methods.generators.generate import generate
-from tests.methods.generators.tables import RARE, held, made
+from tests.method.generators.tables import RARE, held, made
 
 pytestmark = pytest.mark.slow
 

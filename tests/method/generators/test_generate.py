@@ -7,7 +7,7 @@ from anon_sql.core import interrupt
 from anon_sql.errors import AnonError
 from anon_sql.methods.generators.attributes import Attribute, RealRows
 from anon_sql.methods.generators.generate import GENERATORS, generate
-from tests.methods.generators.tables import RARE, held, made
+from tests.method.generators.tables import RARE, held, made
 
 pytestmark = pytest.mark.quick
 

@@ -9,7 +9,7 @@ from anon_sql.core.workers import Workers
 from anon_sql.methods.parts.improving import total_loss
 from anon_sql.methods.parts.merging import merge_until_legal
 from anon_sql.methods.parts.protecting import mixed, protect
-from tests.methods.test_improving import made
+from tests.method.test_improving import made
 
 pytestmark = pytest.mark.quick
 

@@ -18,7 +18,7 @@ from anon_sql.errors import AnonError
 from anon_sql.methods import Call
 from anon_sql.pipeline.partition import settled
 from tests.drawing import examples
-from tests.methods.test_improving import made
+from tests.method.test_improving import made
 
 pytestmark = pytest.mark.quick
 
