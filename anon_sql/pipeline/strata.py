@@ -44,7 +44,8 @@ def each_stratum(call: Call, rows: int) -> Iterator[tuple[Positions, Call]]:
     for own in np.split(order, ends[:-1]):
         limits = call.constraint.only(own)
         limits = limits.showing_all() if call.whole else limits
-        yield own, replace(call, constraint=limits, strata=None, whole=False)
+        share = len(own) / rows
+        yield own, replace(call, constraint=limits, strata=None, whole=False, share=share)
 
 
 def require_strata(call: Call, rows: int) -> None:
