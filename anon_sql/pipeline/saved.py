@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from anon_sql.methods.parts.suppressing import loss_of
-from anon_sql.pipeline.made import made
+from anon_sql.pipeline.reported_release import made
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.source import Source
 

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.pipeline.made import made
 from anon_sql.pipeline.partition import as_came, partition, prepare
+from anon_sql.pipeline.reported_release import made
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.source import Source
 
