@@ -30,7 +30,8 @@ class Call:
     added, None where there are none; strata: int32[n], the stratum of each row, None for one. All
     in canonical order. A method is called with the rows of one stratum, unless it is
     ``across_strata``. shown: whether suppressed rows are released, as a class that must be legal.
-    one_value: whether the release shows a mean or median of each class.
+    one_value: whether the release shows a mean or median of each class. share: the part of the rows
+    of the call that a stratum has, 0…1.
     """
 
     function: str
@@ -43,6 +44,7 @@ class Call:
     strata: "npt.NDArray[np.int32] | None" = None  # that no class crosses
     fixed: tuple[str, ...] = ()  # the columns that make up the strata
     shown: bool = True  # suppressed rows, as one class
+    share: float = 1.0  # of all rows of the table, where this is one of its strata
     one_value: bool = False
 
 
@@ -98,6 +100,7 @@ class Method:
     options: its own parameters. given: whether classes come with the table. adds: columns of the
     result that the table must not have. facts: None for a step that makes no release.
     across_strata: whether it is called with the rows of all strata, and keeps classes within them.
+    suppresses_k: whether a suppression_limit of NULL lets it suppress k rows instead of none.
     """
 
     name: str
@@ -107,6 +110,7 @@ class Method:
     adds: tuple[str, ...] = ()  # columns of the result that the table must not have
     facts: Facts | None = None
     across_strata: bool = False
+    suppresses_k: bool = False
 
 
 _methods: dict[str, Method] = {}
@@ -120,12 +124,13 @@ def method(
     adds: tuple[str, ...] = (),
     facts: Facts | None = None,
     across_strata: bool = False,
+    suppresses_k: bool = False,
     **options: Option,
 ) -> Callable[[Callable[..., Any]], Any]:
     """Register a partitioner, or a step of one, under the name of its SQL function."""
 
     def file(run: Callable[..., Any]) -> Callable[..., Any]:
-        _methods[name] = Method(name, options, run, given, adds, facts, across_strata)
+        _methods[name] = Method(name, options, run, given, adds, facts, across_strata, suppresses_k)
         return run
 
     return file

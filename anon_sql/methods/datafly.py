@@ -5,7 +5,8 @@ Source: Sweeney 1998, "Datafly: a system for providing anonymity in medical data
 more rows than the limit are in combinations rarer than k, the column of most distinct values is
 generalized by one level; the rows left over are suppressed. Ties go to the column named first.
 Where the source is silent: a column at its root is skipped, NULL is a value of its own below the
-root, and with l or t a combination is rare unless it satisfies them.
+root, with l or t a combination is rare unless it satisfies them, and strata share the limit of k
+rows by their sizes.
 """
 
 import numpy as np
@@ -31,6 +32,7 @@ from anon_sql.methods.parts.joining import rows_of_share
         global_levels=True,
         takes=(Hierarchical,),
     ),
+    suppresses_k=True,
     suppression_limit=OrNull(Number(0, 1)),
     like=EarlierRelease(),
 )
@@ -49,8 +51,8 @@ def datafly(table: QuasiTable, call: Call) -> Partition:
             f"none for {', '.join(without)}",
             "add one, or use basic_mondrian, which takes columns without",
         )
-    share = call.options["suppression_limit"]
-    limit = call.constraint.k if share is None else rows_of_share(share, table.rows)
+    share, k = call.options["suppression_limit"], call.constraint.k
+    limit = rows_of_share(call.share, k) if share is None else rows_of_share(share, table.rows)
     if call.options["like"] is not None:
         return recoded_alike(table, call, limit)
     codes = np.column_stack([column.codes[table.order] for column in columns])

@@ -107,12 +107,12 @@ def partition(prepared: Prepared, mode: str) -> tuple[Classes, Classes | None]:
 def run(
     table: QuasiTable, call: methods.Call, method: methods.Method, mode: str
 ) -> tuple[Classes, Classes | None]:
-    """Return the same as ``partition``; without any constraint, every row is its own class."""
-    asked = call.constraint.k > 1 or call.constraint.rules is not None or call.real is not None
-    asked = asked or call.options.get("like") is not None
-    if not asked and not method.given:
-        return np.arange(table.rows, dtype=np.int32), None
-    found = settled(table, call, method, mode)
+    """Return the same as ``partition``."""
+    return placed(table, settled(table, call, method, mode))
+
+
+def placed(table: QuasiTable, found: methods.Partition) -> tuple[Classes, Classes | None]:
+    """Return the classes and nodes of a partition in source order; see ``partition``."""
     nodes = None if found.nodes is None else as_came(table, found.nodes)
     return as_came(table, found.classes), nodes
 
@@ -122,8 +122,13 @@ def settled(
 ) -> methods.Partition:
     """Return the partition that the method finds, with every class legal.
 
-    In the mode 'keep', suppressed rows form a class too, which must be legal.
+    In the mode 'keep', suppressed rows form a class too, which must be legal. Without any
+    constraint, every row is its own class, numbered by its place in the source.
     """
+    asked = call.constraint.k > 1 or call.constraint.rules is not None or call.real is not None
+    asked = asked or call.options.get("like") is not None
+    if not asked and not method.given:
+        return methods.Partition(table.order)
 
     def settle(table: QuasiTable, call: methods.Call) -> methods.Partition:
         found: methods.Partition = method.run(table, call)

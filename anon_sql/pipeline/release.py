@@ -12,11 +12,13 @@ from anon_sql.core.table_domain import Domain
 from anon_sql.errors import AnonError
 from anon_sql.pipeline.alike import merge_alike
 from anon_sql.pipeline.earlier_bins import require_earlier
+from anon_sql.pipeline.left_out import require_asked
 from anon_sql.pipeline.partition import Prepared, as_came, constraint_of, partition, prepare
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.source import Source
 
 Codes = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -24,12 +26,14 @@ class Release:
     """The r rows of a release.
 
     position: int32[r], the position in the source of each released row, from 0. class_of: int32[r],
-    its class. labels: labels of every class, by name of the quasi-identifier.
+    its class. labels: labels of every class, by name of the quasi-identifier. suppressed: bool[n],
+    the rows of the table that are suppressed, shown or left out.
     """
 
     position: Codes
     class_of: Codes
     labels: dict[str, Labels]
+    suppressed: Bools
 
 
 def release(
@@ -43,8 +47,8 @@ def release(
     Rows are partitioned into classes that satisfy k, l and t. Labels are printed in the requested
     format and parsed again: every value must lie in its label, and the groups of rows with equal
     printed labels must satisfy k, l and t. Classes with equal labels form one group; if it is not
-    legal, it is merged with others and labels are made anew. A row with ``*`` in every
-    quasi-identifier counts as suppressed, also if no method suppressed it.
+    legal, it is merged with others and labels are made anew. ``left_out`` says which rows are
+    suppressed, and how many of them may be left out.
 
     The rows are ordered by a hash of their labels, and within a group by ``source.hashes``, so the
     release does not reveal the order of the source. paths: the rows of the hierarchy. domain: of
@@ -68,6 +72,7 @@ def labelled(
     values = [source.quasi[name] for name in request.quasi]
     workers = prepared.call.workers
     again: tuple[Codes, Codes | None] | None = parted
+    asked = parted[0] < 0
     while again is not None:
         of_row, nodes = again
         classes = _classes(of_row, source.real)
@@ -97,11 +102,14 @@ def labelled(
         group_of, dropped = _groups(request, printed_alike(labels), starred)
         again = merge_alike(prepared, group_of[of_row], dropped, nodes)
     row_group = group_of[of_row]
+    suppressed = np.isin(row_group, group_of[starred])
+    require_asked(request, suppressed, asked, prepared.domain)
     require_earlier(request, labels)
     _require_legal(source, request, paths, prepared.domain, row_group, dropped)
     _require_strata(prepared, row_group, group_of[starred])
     position = _ordered(row_group, source.hashes.to_numpy(zero_copy_only=False), dropped)
-    return Release(position, of_row[position], dict(zip(request.quasi, labels, strict=True)))
+    shown = dict(zip(request.quasi, labels, strict=True))
+    return Release(position, of_row[position], shown, suppressed)
 
 
 def _classes(of_row: Codes, real: npt.NDArray[np.bool_] | None) -> Classes:

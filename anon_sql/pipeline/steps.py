@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.pipeline.partition import as_came, partition, prepare, settled
+from anon_sql.pipeline.partition import as_came, partition, prepare
+from anon_sql.pipeline.reported_release import made
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.source import Source
 
@@ -41,22 +42,21 @@ def recovery_stats(
 ) -> dict[str, Any]:
     """Return the outlier recovery statistics of RAYDEN or M-COF, by column name.
 
-    source: None for an empty table. ``suppressed`` counts the rows that remain suppressed.
+    source: None for an empty table. ``returned`` counts the detected rows that are neither
+    recovered nor suppressed as outliers.
     """
-    found: dict[str, Any] = {}
-    classes = np.zeros(0, dtype=np.int32)
-    if source is not None:
-        prepared = prepare(source, request, paths)
-        made = settled(prepared.table, prepared.call, prepared.method, request.suppressed)
-        classes = made.classes
-        found = {**made.stats, "suppressed": int((classes < 0).sum())}
-    counts = {name: int(found.get(name, 0)) for name in STATS}
-    counts["returned"] = counts["detected"] - counts["recovered"] - counts["suppressed"]
+    counts = dict.fromkeys(STATS, 0)
+    if source is None:
+        return {**counts, "orr": None, "suppression_rate": 0.0, "classes": 0}
+    found = made(source, request, paths)
+    counts |= {name: int(found.stats.get(name, 0)) for name in STATS}
+    counts["returned"] = counts["detected"] - counts["recovered"] - found.unrecovered
+    counts["suppressed"] = found.suppressed
     return {
         **counts,
         "orr": counts["recovered"] / counts["detected"] if counts["detected"] else None,
-        "suppression_rate": counts["suppressed"] / max(len(classes), 1),
-        "classes": len(np.unique(classes[classes >= 0])),
+        "suppression_rate": found.suppressed / found.rows,
+        "classes": found.classes,
     }
 
 
@@ -66,14 +66,14 @@ def dop_stats(
     """Return the statistics of DOP by column name; for an empty table those that are not 0."""
     if source is None:
         return {"eps": None, "min_samples": None, "suppression_rate": 0.0}
-    prepared = prepare(source, request, paths)
-    made = settled(prepared.table, prepared.call, prepared.method, request.suppressed)
-    suppressed = int((made.classes < 0).sum())
+    found = made(source, request, paths)
     return {
-        **made.stats,
-        "suppressed": suppressed,
-        "suppression_rate": suppressed / prepared.table.rows,
-        "classes": len(np.unique(made.classes[made.classes >= 0])),
+        "eps": None,
+        "min_samples": None,
+        **found.stats,
+        "suppressed": found.suppressed,
+        "suppression_rate": found.suppressed / found.rows,
+        "classes": found.classes,
     }
 
 

@@ -42,7 +42,8 @@ def each_stratum(call: Call, rows: int) -> Iterator[tuple[Positions, Call]]:
     order = np.argsort(call.strata, kind="stable")
     ends = np.cumsum(np.bincount(call.strata))
     for own in np.split(order, ends[:-1]):
-        yield own, replace(call, constraint=call.constraint.only(own), strata=None)
+        share = len(own) / rows
+        yield own, replace(call, constraint=call.constraint.only(own), strata=None, share=share)
 
 
 def require_strata(call: Call, rows: int) -> None:

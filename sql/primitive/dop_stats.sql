@@ -3,7 +3,8 @@
 -- All arguments as in dop: the same call reports on the same release.
 -- Returns: one row: eps and min_samples as given or chosen, clusters and noise (rows) as found by
 --   DBSCAN, joined (clusters that were illegal and were merged into another), splits (cuts made),
---   suppressed (rows), suppression_rate (0…1), classes.
+--   suppressed (rows that are * in every quasi-identifier, shown or left out), suppression_rate
+--   (0…1), classes (without the suppressed rows).
 -- Errors: as in dop.
 -- Example: SELECT * FROM dop_stats('people', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO dop_stats(

@@ -14,7 +14,8 @@
 -- classes: the column of class ids; rows without a class id are suppressed.
 -- format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value of each
 --   class in place of a range of numbers, dates or times). suppressed: 'keep' shows suppressed rows
---   as *, 'drop' leaves them out.
+--   as *, 'drop' leaves out those without a class id, and is refused where a class is * in every
+--   quasi-identifier.
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
 --   by nodes; NULL for none.
 -- Returns: the columns of the source without the identifiers, the classes, cof and outlier;

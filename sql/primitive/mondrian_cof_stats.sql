@@ -1,8 +1,9 @@
 -- The number of outliers that M-COF detects, recovers and returns on a table.
 --
 -- All arguments as in mondrian_cof: the same call reports on the same release.
--- Returns: one row: partitions, detected, recovered, returned, suppressed, orr (recovered share of
---   the detected, NULL if there are none), suppression_rate (0…1), classes.
+-- Returns: one row: partitions, detected, recovered, returned, suppressed (rows that are *
+--   in every quasi-identifier, shown or left out), orr (recovered share of the detected, NULL if there
+--   are none), suppression_rate (0…1), classes (without the suppressed rows).
 -- Errors: as in mondrian_cof.
 -- Example: SELECT * FROM mondrian_cof_stats('people', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO mondrian_cof_stats(

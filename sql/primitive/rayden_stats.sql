@@ -1,8 +1,9 @@
 -- The number of outliers that RAYDEN detects, recovers and returns on a table.
 --
 -- All arguments as in rayden: the same call reports on the same release.
--- Returns: one row: partitions, detected, recovered, returned, suppressed, orr (recovered share of
---   the detected, NULL if there are none), suppression_rate (0…1), classes.
+-- Returns: one row: partitions, detected, recovered, returned, suppressed (rows that are *
+--   in every quasi-identifier, shown or left out), orr (recovered share of the detected, NULL if there
+--   are none), suppression_rate (0…1), classes (without the suppressed rows).
 -- Errors: as in rayden.
 -- Example: SELECT * FROM rayden_stats('people', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO rayden_stats(

@@ -15,7 +15,7 @@
 -- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
 -- format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value of each
 --   class in place of a range of numbers, dates or times). suppressed: 'keep' shows suppressed rows
---   as *, 'drop' leaves them out.
+--   as *, 'drop' leaves them out, and is refused where they are more than suppression_limit allows.
 -- seed: seed of all random choices; only 'best' makes any, and all do with 'mean' and 'median'.
 -- effort: 'fast' (an order of the rows, cut where the loss is least), 'good' (a better order, in
 --   about three times the time) or 'best' (a search that starts from 'good').

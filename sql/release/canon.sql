@@ -12,8 +12,8 @@
 --   every sensitive value. NULL for none.
 -- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
 -- format: 'label' (text), 'typed' (structs), or 'mean' or 'median' (one value of each class in
---   place of a range of numbers, dates or times). suppressed: 'keep' shows suppressed rows as *,
---   'drop' leaves them out.
+--   place of a range of numbers, dates or times). suppressed: 'keep' shows suppressed rows as *.
+--   'drop' is refused where a class is * in every quasi-identifier, as no parameter asks for it.
 -- seed: seed of all random choices.
 -- vantage: choice of the vantage point, 'random', 'max_spread' or 'farthest'. cut: place of the
 --   cut, 'median', 'balanced' or 'aligned'. tries: number of vantage points that are tried for a

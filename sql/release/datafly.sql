@@ -14,11 +14,11 @@
 -- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
 -- format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value of each
 --   class in place of a range of numbers, dates or times). suppressed: 'keep' shows suppressed rows
---   as *, 'drop' leaves them out. If the shown rows are too few for a class, the rows of the
---   smallest classes are suppressed too.
+--   as *, 'drop' leaves them out, and is refused where they are more than suppression_limit allows. If
+--   the shown rows are too few for a class, the rows of the smallest classes are suppressed too.
 -- seed: no effect, because the method makes no random choice.
 -- hierarchy: name of a relation with attribute, value, level and label.
--- suppression_limit: largest share of suppressed rows, 0…1; NULL means k rows.
+-- suppression_limit: largest share of suppressed rows, 0…1; NULL means k rows of the table.
 -- strata: quasi-identifiers that are not generalized; no class crosses their values.
 -- like: name of an earlier release of datafly or full_domain in labels; the rows are recoded by its
 --   labels, and no others are shown. Rows with a value or NULL that no label of its column covers,

@@ -13,7 +13,8 @@
 -- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
 -- format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value of each
 --   class in place of a range of numbers, dates or times). suppressed: 'keep' shows suppressed rows
---   as *, 'drop' leaves them out.
+--   as *, 'drop' leaves out those of noise := 'suppress', and is refused where a class is * in every
+--   quasi-identifier.
 -- seed: no effect, because the method makes no random choice.
 -- eps: distance within which rows are neighbours; NULL means a distance that leaves at most 1 %
 --   noise. min_samples: number of neighbours of a dense row, itself included; NULL means k.

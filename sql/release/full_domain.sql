@@ -15,7 +15,7 @@
 -- format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value of each
 --   class in place of a range of numbers, dates or times). suppressed: 'keep' shows suppressed rows
 --   as *, which must then be a legal class: if they are too few, the rows of the smallest classes
---   are suppressed too. 'drop' leaves them out.
+--   are suppressed too. 'drop' leaves them out, but never all rows.
 -- seed: no effect, because the method makes no random choice.
 -- hierarchy: name of a relation with attribute, value, level and label. Numbers, dates and times
 --   without a hierarchy have ranges of doubling widths, and *; text has its values, and *.

@@ -13,7 +13,8 @@
 -- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
 -- format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value of each
 --   class in place of a range of numbers, dates or times). suppressed: 'keep' shows suppressed rows
---   as *, 'drop' leaves them out.
+--   as *, 'drop' leaves out those of unrecovered := 'suppress', and is refused where a class is * in
+--   every quasi-identifier.
 -- seed: no effect, because the method makes no random choice.
 -- alpha: a row is an outlier if its COF is above mean + alpha standard deviations of its class.
 -- partitioning: 'strict' or 'relaxed', as in mondrian.

@@ -13,7 +13,7 @@
 -- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
 -- format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value of each
 --   class in place of a range of numbers, dates or times). suppressed: 'keep' shows suppressed rows
---   as *, 'drop' leaves them out.
+--   as *. 'drop' is refused where a class is * in every quasi-identifier, as no parameter asks for it.
 -- seed: seed of all random choices.
 -- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
 --   by nodes; NULL for none.

@@ -12,8 +12,9 @@
 --   limited to -ln of the latter. delta: bound of |ln(share in a class / share in the table)| for
 --   every sensitive value. NULL for none. All count real rows.
 -- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
--- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' or 'drop', without
---   effect, because no row is suppressed. seed: seed of all random choices.
+-- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' shows suppressed rows
+--   as *. 'drop' is refused where a class is * in every quasi-identifier, as no parameter asks for it.
+--   seed: seed of all random choices.
 -- generator: 'ctgan' (extra ctgan, which is under the Business Source License) or 'bootstrap',
 --   which mixes real rows. epochs: number of training epochs of CTGAN.
 -- target_ratio: a sensitive value gets synthetic records until the most frequent value has at most

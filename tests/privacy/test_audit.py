@@ -83,7 +83,11 @@ def clusters(con):
 def test_a_clean_release_with_hierarchies(con, method, more):
     clusters(con)
     given = "qids := ['age', 'city', 'size'], sensitive := ['rent'], hierarchy := 'tree'"
-    con.execute(f"CREATE TABLE r AS FROM {method}('homes', k := 7, {given}{more})")
+    call = f"FROM {method}('homes', k := 7, {given}{more})"
+    if method == "rayden" and "drop" in more:  # classes of 38 rows are * in every column
+        assert "may leave out no row, got 38 that are *" in fails(con, call)
+        return
+    con.execute(f"CREATE TABLE r AS {call}")
     given = {"qids": ["age", "city", "size"], "sensitive": ["rent"], "hierarchy": "'tree'"}
     found = audit(con, "r", "homes", 7, **given, **dropping(more))
     assert not [name for name, row in found.items() if row[2] is False]

@@ -44,7 +44,7 @@ def old(con):
 @pytest.mark.parametrize("measure", MEASURES)
 def test_a_wider_label_counts_what_it_covers_of_the_domain(old, measure, form):
     given = (
-        GIVEN.partition(", sens")[0] if measure in MEASURES[:6] + ["suppression_rate"] else GIVEN
+        GIVEN.partition(", sens")[0] if measure in [*MEASURES[:6], "suppression_rate"] else GIVEN
     )
     found = [
         old.execute(f"SELECT {measure}('t', '{name}_{form}', {given})").fetchone() for name in "rw"

@@ -57,7 +57,8 @@ def worth(rows, node, how, limit, shown):
         left, kept = rows, set()
     total = sum(lost[labels] * len(groups[labels]) for labels in kept) + len(left) * len(QUASI)
     return {
-        "legal": len(left) <= limit or (shown and left is rows),
+        "legal": (len(left) <= limit and (shown or len(left) < len(rows)))
+        or (shown and left is rows),
         "loss": total / len(rows) / len(QUASI),
         "suppressed": len(left),
         "classes": len(kept),

@@ -26,6 +26,7 @@ _GIVEN = re.compile(rf"\b({_NAMES}) := ('(?:[^']|'')*'|[^\s,;]+)")
 _SUBJECT = re.compile(rf"(?<=: )({_NAMES})(?= (?:must|needs|and)\b)|(?<= where )(l_kind)\b")
 _SPOKEN = re.compile(
     rf"(?<![\w'-])(qids|identifiers|l_kind)\b(?!')|(?<=\b(?:in|of) )(?:{_NAMES})\b"
+    rf"|(?<=\braise )(?:{_NAMES})\b"
 )
 _SERIES = re.compile(rf"((?:--\S+, |--\S+ (?:and|or) )+)({_NAMES})\b")
 _HIERARCHY = re.compile(r"^hierarchy: the relation must")

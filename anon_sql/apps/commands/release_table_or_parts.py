@@ -79,4 +79,6 @@ def in_table(
         written = released.written
         shown = written.rows - written.suppressed
         known = {"rows": written.rows, "released_rows": shown, "regions": written.regions}
+        if checked.request.suppressed == "drop":
+            known["suppressed"] = written.suppressed
         yield Made(shown, released.ordered, known if written.rows > MEASURED else {})

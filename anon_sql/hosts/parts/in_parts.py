@@ -28,6 +28,7 @@ from anon_sql.hosts.parts.spilling import Routing
 from anon_sql.hosts.parts.targets import Target
 from anon_sql.hosts.parts.whole_check import check_whole
 from anon_sql.hosts.parts.workspace import Place, Workspace
+from anon_sql.pipeline.left_out import require_whole
 from anon_sql.routing import planning
 from anon_sql.routing.regions import Regions
 from anon_sql.version import VERSION
@@ -230,6 +231,7 @@ def _released(
     with RowsDone(request.function, "released", sum(left.values()), len(left)) as done:
         released += side_by_side(request.function, files.release, left, sizes.threads, done)
     check_whole(own, call, domain, finished, released)
+    require_whole(request, rows, released)
     if released != rows and request.suppressed != "drop":
         got = f"{released:,} of {rows:,}"
         raise AnonError(request.function, "every row must be released", got)

@@ -22,6 +22,7 @@ from anon_sql.measures.closeness import Ground, closeness
 from anon_sql.measures.delta_disclosure import disclosure
 from anon_sql.measures.diversity import diversity
 from anon_sql.measures.spread import Held, Spread, spread
+from anon_sql.pipeline.left_out import most_left_out
 from anon_sql.pipeline.request import Request
 
 ROUNDING = 1e-9  # t and entropies are sums of shares
@@ -49,6 +50,12 @@ def checked(sent: Any, request: Request, domain: Domain, named: Mapping[str, Any
     passed = found.where(_required(request, whole, same)).where(
         _required(request, sql.col("illegal") == 0, "have k rows in every class")
     )
+    if request.suppressed == "drop":
+        most = most_left_out(request, domain.rows)
+        least = 1 if most is None else max(1, domain.rows - most)
+        few = sql.col("rows") >= least
+        rule = f"have at least {least:,} of {domain.rows:,} rows; suppressed := 'keep' shows all"
+        passed = passed.where(_required(request, few, rule))
     checks = [passed.select()]
     if request.protected:
         test = _Legal(request, domain, frozenset(named))

@@ -1,7 +1,8 @@
 """Release the rows of one region in a task of Spark."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -60,11 +61,11 @@ class RegionTask:
         numbers = (classes % np.uint64(self.slices)).astype(np.int32)
         with compiled_once(asked.function, "packing"):
             groups = grouped(released.select(shown), numbers, self.slices)
+        if released.num_rows == 0:  # Spark skips the check of a release of which nothing is sent
+            yield _one({SLICE: 0, ROWS: 0}, schema)
         del released
         for number, rows in groups:
-            given = {SLICE: number, PACKED: packed(rows), ROWS: rows.num_rows}
-            columns = [pa.array([given.get(field.name)], field.type) for field in schema]
-            yield pa.record_batch(columns, schema=schema)
+            yield _one({SLICE: number, PACKED: packed(rows), ROWS: rows.num_rows}, schema)
 
     @property
     def _kernels(self) -> str:
@@ -101,3 +102,9 @@ class RegionTask:
             "a region with other rows than were counted",
             "nothing was released; store the DataFrame first, as a table or by checkpoint()",
         )
+
+
+def _one(values: Mapping[str, Any], schema: pa.Schema) -> pa.RecordBatch:
+    """Return one row, with NULL for columns without a value."""
+    columns = [pa.array([values.get(field.name)], field.type) for field in schema]
+    return pa.record_batch(columns, schema=schema)

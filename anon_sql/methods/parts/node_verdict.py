@@ -91,7 +91,7 @@ class Judge:
             suppressed=suppressed,
             classes=int((~left).sum()),
             passes=passes,
-            legal=legal,
+            legal=legal and (self.shown or not left.all()),  # a release is never empty
             few=few,
             extra=float((sizes * columns - lost)[small].sum()) / whole,
             squares=float((sizes.astype(np.float64) ** 2).sum()),

@@ -139,3 +139,28 @@ def test_a_stratum_that_cannot_be_a_class_is_refused_at_once(people):
     rule = "every stratum must satisfy k, l and t, got 1 that does not, the smallest of 2 rows"
     with pytest.raises(AnonError, match=rule):
         anon_sql.spark.mondrian(given, k=2, l=3, region_rows=200, **roles)
+
+
+def test_no_more_is_left_out_than_may_be_of_the_whole(spark):
+    """Two groups of 60 rows, whose only label together is *, at both ends of the order."""
+    rows = spark.sql(
+        "SELECT CASE WHEN id < 60 THEN concat('a', id % 6) WHEN id < 940 "
+        "THEN concat('m', id % 4) ELSE concat('z', id % 6) END AS c, id AS w FROM range(1000)"
+    )
+    paths = rows.select("c").distinct().selectExpr("'c' AS attribute", "c AS value", "1 AS level",
+                                                   "'*' AS label")  # fmt: skip
+    given = {"k": 60, "qids": ["c"], "keep": ["*"], "hierarchy": paths, "region_rows": 200}
+    given |= {"suppressed": "drop"}
+    fast = {"effort": "fast", **given}
+    shown = anon_sql.spark.anonymize(rows, suppression_limit=0.12, **fast)
+    assert shown.count() == 880
+    assert shown.where("c = '*'").count() == 0
+    for share, told in ((0.119, "have at least 881 of 1,000 rows"), (0, "may leave out no row")):
+        refused = anon_sql.spark.anonymize(rows, suppression_limit=share, **fast)
+        with pytest.raises(Exception, match=told):
+            refused.collect()
+    with pytest.raises(Exception, match="may leave out no row, got"):
+        anon_sql.spark.mondrian(rows, **given).collect()
+    few = rows.where("c NOT LIKE 'm%'")
+    with pytest.raises(Exception, match="have at least 1 of 120 rows"):
+        anon_sql.spark.anonymize(few, suppression_limit=1, **fast).collect()
