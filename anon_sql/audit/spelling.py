@@ -1,5 +1,7 @@
 """Labels that no release prints."""
 
+from decimal import Decimal
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -8,7 +10,7 @@ from anon_sql.audit.asked import NAME
 from anon_sql.audit.compared import Compared
 from anon_sql.audit.label_ends import counted, of_numbers, ranges
 from anon_sql.audit.properties import Property, at_most
-from anon_sql.core.arrow import true
+from anon_sql.core.arrow import true, valid
 from anon_sql.core.columns import Categories
 from anon_sql.core.labels import grammar
 from anon_sql.core.labels.coverage import Coverage
@@ -81,7 +83,9 @@ def _written(kind: str, given: pa.Array, own: pa.Array, exact: Bools) -> Bools:
     """Which ends are written as they may be; own: as the type prints what was read."""
     written: Bools = true(pc.equal(given, own))
     if not kind.startswith("TIMESTAMP"):
-        written |= true(pc.match_substring_regex(given, _SHORTEST))
+        short = ~written & valid(own) & true(pc.match_substring_regex(given, _SHORTEST))
+        for at in np.flatnonzero(short).tolist():  # a DOUBLE is the nearest to what is written
+            written[at] = not exact[at] or Decimal(given[at].as_py()) == Decimal(own[at].as_py())
     elif not kind.endswith("ZONE"):
         written |= true(pc.match_substring_regex(given, _DATE)) | ~exact
     return written
