@@ -23,11 +23,11 @@ def strata_of(table: QuasiTable, names: Sequence[str]) -> Ids | None:
         if column.name not in names:
             continue
         if isinstance(column, Numbers):
-            values = np.unique(column.keys, return_inverse=True)[1].reshape(-1) + 1
-            values = np.where(column.present, values, 0)
+            places = np.unique(column.keys, return_inverse=True)[1].reshape(-1) + 1
+            values = np.where(column.present, places, 0).astype(np.int64)
         else:
-            values = column.codes
-        both = values.astype(np.int64)[table.order]
+            values = column.codes.astype(np.int64)
+        both = values[table.order]
         if found is not None:
             both += found * (both.max(initial=0) + 1)
         found = np.unique(both, return_inverse=True)[1].reshape(-1).astype(np.int32)

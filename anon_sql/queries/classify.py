@@ -84,7 +84,7 @@ def _sorted(
     order = np.lexsort([*said[::-1], _ranks([value or "" for value in groups.target])])
     rows = np.repeat(order, np.where(present, groups.count, 0)[order])
     columns = [[known[code] for code in codes[rows]] for known, codes in features]
-    return columns, [groups.target[row] or "" for row in rows]
+    return columns, [groups.target[row] or "" for row in rows.tolist()]
 
 
 def _ranks(texts: Sequence[str]) -> npt.NDArray[np.int64]:

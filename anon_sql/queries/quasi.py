@@ -70,7 +70,7 @@ class Quasi:
         found[known >= 0] = self.truths[known[known >= 0]]
         strange = np.flatnonzero(known < 0)
         if len(strange):
-            texts = pa.array([words[at] for at in strange], pa.string())
+            texts = pa.array([words[at] for at in strange.tolist()], pa.string())
             found[strange] = self.truth(texts, self.word_type)
         return found
 

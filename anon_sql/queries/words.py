@@ -1,5 +1,6 @@
 """The axis of a text: the distinct values of the raw column."""
 
+import numpy as np
 import pyarrow as pa
 
 from anon_sql.core.labels.read import read_sets
@@ -17,5 +18,5 @@ def axis_of_words(quasi: Quasi, shown: pa.Array) -> Axis:
     if any(not places for places, label in zip(listed, said.words, strict=True) if label):
         raise quasi.other()
     nulls = quasi.domain.nulls
-    null = quasi.word_truth([None] * nulls).any(axis=0)
+    null = np.asarray(quasi.word_truth([None] * nulls).any(axis=0))
     return Axis.of_sets(quasi.word_truth(words), null, nulls, said, members(listed))

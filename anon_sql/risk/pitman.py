@@ -75,7 +75,7 @@ def _climbed(model: "_Likelihood", at: Floats) -> tuple[float, float] | None:
 def _ascent(slope: Floats, curve: Floats) -> Floats:
     """Return Newton's step, or the slope itself where the likelihood is not concave."""
     if curve[0, 0] < 0 and np.linalg.det(curve) > 0:
-        return -np.linalg.solve(curve, slope)
+        return np.asarray(-np.linalg.solve(curve, slope), np.float64)
     return slope / max(float(np.abs(slope).max()), _SMALL) * 0.1
 
 

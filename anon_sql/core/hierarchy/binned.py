@@ -61,7 +61,7 @@ def binned(
 def _tree(texts: Sequence[str], labels: Sequence[str], ends: Places) -> Tree:
     """Return the tree of leaves and disjoint bins; ends: int64[2, b], their first and last leaf."""
     leaves, wide = len(texts), np.flatnonzero(ends[0] < ends[1])
-    names = (*texts, STAR, *(labels[at] for at in wide))
+    names = (*texts, STAR, *(labels[at] for at in wide.tolist()))
     parent = np.full(len(names), leaves, dtype=np.int64)
     for node, at in enumerate(wide, leaves + 1):
         parent[ends[0, at] : ends[1, at] + 1] = node

@@ -43,7 +43,7 @@ class Tree:
 
     @property
     def leaves(self) -> int:
-        return self.levels.shape[1]
+        return int(self.levels.shape[1])
 
     @property
     def root(self) -> int:

@@ -52,10 +52,10 @@ def ranges_of(column: Numbers, points: Floats, null: bool) -> list[Codes]:
     found, before = [], len(known)
     while width < column.width:
         _, bins = np.unique(place, return_inverse=True)
-        bins = bins.reshape(-1).astype(np.int32)
-        if 1 < bins[-1] + 1 < before:
-            found.append(bins)
-            before = int(bins[-1]) + 1
+        codes = bins.reshape(-1).astype(np.int32)
+        if 1 < codes[-1] + 1 < before:
+            found.append(codes)
+            before = int(codes[-1]) + 1
         width, place = width * 2, np.floor(place / 2)
     return found
 

@@ -57,9 +57,10 @@ def ranks(table: QuasiTable) -> npt.NDArray[np.int32]:
     rank = np.empty(table.points.shape, np.int32)
     for column, kind in enumerate(table.model.kind):
         values = table.points[:, column]
-        if kind != SET:
-            values = np.unique(values, return_inverse=True)[1].reshape(-1)
-        rank[:, column] = values
+        if kind == SET:
+            rank[:, column] = values
+        else:
+            rank[:, column] = np.unique(values, return_inverse=True)[1].reshape(-1)
     order_sets(rank, table.model)
     return rank
 
