@@ -1,10 +1,12 @@
 """Name and lock what is not finished beside its target, and remove what killed processes left."""
 
+import errno
 import fcntl
 import hashlib
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -59,10 +61,22 @@ def settle(replaced: Path, final: Path) -> None:
 
 def remove(path: Path) -> None:
     """Remove a file or a folder with its files."""
-    if path.is_dir():
+    if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
+
+
+def open_itself(path: Path, flags: int = os.O_RDONLY) -> int:
+    """Open a regular file, but not what a link leads to, and wait for no other end of a pipe.
+
+    Raises OSError for anything else.
+    """
+    held = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    if not stat.S_ISREG(os.fstat(held).st_mode):
+        os.close(held)
+        raise OSError(errno.EINVAL, "no regular file", str(path))
+    return held
 
 
 def _prefix(final: Path) -> str:

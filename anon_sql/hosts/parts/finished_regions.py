@@ -4,9 +4,9 @@ The rows of a file lie in slices, a group each, that a hash of their labels choo
 put in order slice by slice, and never all at once.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from math import ceil
@@ -28,6 +28,8 @@ from anon_sql.hosts.parts.grouped_files import (
     write_groups,
 )
 from anon_sql.hosts.parts.rows_done import RowsDone
+from anon_sql.hosts.parts.sealed_files import end, is_sealed, seal
+from anon_sql.hosts.unfinished import remove
 from anon_sql.pipeline.release_table import label_hash
 from anon_sql.routing.runs import together
 
@@ -39,14 +41,17 @@ _BATCH = 100_000
 
 @dataclass(frozen=True)
 class FinishedRegions:
-    """The releases in a folder.
+    """The releases in a folder, each in a sealed file.
 
-    asked: the call. slices: number of slices.
+    asked: the call. slices: number of slices. numbers: of the regions. run: what tells the call and
+    its rows from others.
     """
 
     asked: Asked
     folder: Path
     slices: int
+    numbers: Sequence[int]
+    run: bytes
 
     @staticmethod
     def slices_of(rows: int, wanted: int) -> int:
@@ -61,19 +66,25 @@ class FinishedRegions:
         slices = (labels % np.uint64(self.slices)).astype(np.int32)
         final = self.file(number)
         aside = final.with_suffix(".tmp")
+        for path in (aside, final):
+            remove(path)
         write_groups(aside, columns, slices, self.slices)
-        os.replace(aside, final)
+        seal(aside, self.run)
+        aside.rename(final)
 
     def file(self, number: int) -> Path:
         """Return the file of a region."""
         return self.folder / f"{number}.arrow"
 
     def rows(self, number: int) -> int | None:
-        """Return the number of released rows of a region, None if it is not finished."""
+        """Return the number of released rows of a region, None if it is not finished.
+
+        A file that this run did not write, or not so, is not opened.
+        """
         file = self.file(number)
-        if not file.exists():
+        if not is_sealed(file, self.run):
             return None
-        with open_groups(file) as reader:
+        with _opened(file) as reader:
             return int(starts_of(reader)[-1])
 
     def _hashes(self, table: pa.Table) -> list[npt.NDArray[np.uint64]]:
@@ -97,12 +108,12 @@ class FinishedRegions:
 
     @property
     def _files(self) -> dict[int, Path]:
-        """Return the file of each region that is finished, by number."""
-        return {int(file.stem): file for file in sorted(self.folder.glob("*.arrow"))}
+        """Return the file of each region by number."""
+        return {number: self.file(number) for number in self.numbers}
 
     def _schema(self, columns: Sequence[int] = ()) -> pa.Schema:
         """Return the schema of the files, or of some columns."""
-        with open_groups(next(iter(self._files.values())), columns) as reader:
+        with _opened(next(iter(self._files.values())), columns) as reader:
             return reader.schema.remove_metadata()
 
     def every(self) -> "Batches":
@@ -119,7 +130,7 @@ class FinishedRegions:
 
     def _rows(self, columns: Sequence[int]) -> Iterator[pa.RecordBatch]:
         for number, file in self._files.items():
-            with open_groups(file, columns) as reader:
+            with _opened(file, columns) as reader:
                 found = read_groups(reader, range(self.slices)).combine_chunks()
             region = pa.array(np.full(found.num_rows, number, np.int32))
             yield from found.append_column(REGION_FILE, region).to_batches(_BATCH)
@@ -166,5 +177,11 @@ def _sorted(files: Iterable[Path], number: int) -> pa.Table:
 
 
 def _slice(file: Path, number: int) -> pa.Table:
-    with open_groups(file) as reader:
+    with _opened(file) as reader:
         return read_groups(reader, [number])
+
+
+def _opened(
+    file: Path, columns: Sequence[int] = ()
+) -> AbstractContextManager[pa.RecordBatchFileReader]:
+    return open_groups(file, columns, end(file))

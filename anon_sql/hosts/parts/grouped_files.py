@@ -32,10 +32,18 @@ def write_groups(
 
 
 @contextmanager
-def open_groups(file: Path, columns: Sequence[int] = ()) -> Iterator[pa.RecordBatchFileReader]:
-    """Give the reader of a file; its batch i is group i. columns: those to read, all if ()."""
+def open_groups(
+    file: Path, columns: Sequence[int] = (), end: int | None = None
+) -> Iterator[pa.RecordBatchFileReader]:
+    """Give the reader of a file; its batch i is group i.
+
+    columns: those to read, all if (). end: number of bytes, if others follow.
+    """
     options = pa.ipc.IpcReadOptions(included_fields=list(columns))
-    with pa.memory_map(str(file)) as held, pa.ipc.open_file(held, options=options) as reader:
+    with (
+        pa.memory_map(str(file)) as held,
+        pa.ipc.open_file(held, footer_offset=end, options=options) as reader,
+    ):
         yield reader
 
 

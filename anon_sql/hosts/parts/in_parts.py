@@ -167,13 +167,16 @@ def _routed(
 ) -> tuple[Domain, RegionRows, Regions, Budget]:
     """Route the rows to files, unless an earlier call has, and plan the regions.
 
+    Rows are routed anew if what the earlier call has left is damaged.
     own: a connection of this call's own.
     """
     call, state = routing.asked, workspace.state()
     decided = _digest(call, wishes)
     if state is not None:
         same = state["call"] == decided
-        if not same or routing.source_fingerprint() != state["rows"]:
+        if same and not SpilledRows.intact(workspace.spill, state["spilled"]):
+            state = None
+        elif not same or routing.source_fingerprint() != state["rows"]:
             raise AnonError(
                 "release",
                 "resume needs the source and the parameters of the call that was interrupted",
@@ -191,7 +194,7 @@ def _routed(
     if state is None:
         workspace.clear()
         workspace.done.mkdir()
-        routing.spill(tree, spilled, domain.rows)
+        checksums = routing.spill(tree, spilled, domain.rows)
 
     regions = planning.plan(
         call.request,
@@ -204,7 +207,7 @@ def _routed(
     )
     if state is None:
         found = {"rows": routing.fingerprint.found, "wanted": sizes.wanted, "most": sizes.most}
-        workspace.remember({"call": decided, **found})
+        workspace.remember({"call": decided, **found, "spilled": checksums})
     return domain, rows, regions, sizes
 
 
@@ -219,13 +222,12 @@ def _released(
 ) -> tuple[FinishedRegions, Written]:
     """Release every region that is not finished, and check all of them together."""
     request, rows = call.request, sum(regions.rows)
-    finished = FinishedRegions(call, workspace.done, FinishedRegions.slices_of(rows, sizes.wanted))
-    left, released = {}, 0
-    for number, size in enumerate(regions.rows):
-        there = finished.rows(number)
-        released += there or 0
-        if there is None and size:
-            left[number] = size
+    sized = {number: size for number, size in enumerate(regions.rows) if size}
+    slices = FinishedRegions.slices_of(rows, sizes.wanted)
+    finished = FinishedRegions(call, workspace.done, slices, tuple(sized), workspace.run)
+    there = {number: finished.rows(number) for number in sized}
+    left = {number: size for number, size in sized.items() if there[number] is None}
+    released = sum(found or 0 for found in there.values())
     places = [(group, part) for group in regions.groups for part in range(group.parts)]
     files = RegionFiles(call, domain, spilled, finished, places)
     with RowsDone(request.function, "released", sum(left.values()), len(left)) as done:
@@ -249,5 +251,13 @@ def _digest(call: Asked, wishes: Parts) -> str:
     """Return a hash of everything that decides a release, but the rows."""
     paths = None if call.paths is None else call.paths.to_pylist()
     request = replace(call.request, threads=1)
-    decided = (VERSION, call.relation, request, call.types, paths, wishes.regions)
+    decided = (
+        VERSION,
+        duckdb.__version__,
+        call.relation,
+        request,
+        call.types,
+        paths,
+        wishes.regions,
+    )
     return hashlib.sha256(repr((*decided, wishes.region_rows)).encode()).hexdigest()

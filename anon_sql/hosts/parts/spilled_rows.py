@@ -19,6 +19,7 @@ from anon_sql.hosts.parts.grouped_files import (
     write_groups,
 )
 from anon_sql.hosts.parts.rows_done import RowsDone
+from anon_sql.hosts.parts.sealed_files import checksum
 from anon_sql.routing.runs import coded, repeated, runs, together
 
 RUN_ROWS, RUN_BYTES = 2_000_000, 256 << 20  # of a run, at most
@@ -37,11 +38,15 @@ class SpilledRows:
         batches: Iterable[pa.RecordBatch],
         leaf_of: LeafOf,
         done: RowsDone,
-    ) -> None:
-        """Write rows, one run while the next is read; leaf_of: returns the leaf of each row."""
+    ) -> dict[str, str]:
+        """Write rows, one run while the next is read; leaf_of: returns the leaf of each row.
+
+        Returns the checksum of each file by name.
+        """
         self.folder.mkdir()
         before: Future[None] | None = None
         text: list[str] = []
+        checksums: dict[str, str] = {}
         with ThreadPoolExecutor(1) as pool:
             for number, run in enumerate(runs(batches, RUN_ROWS, RUN_BYTES)):
                 interrupt.check(function)
@@ -49,14 +54,34 @@ class SpilledRows:
                     text = repeated(run)
                 if before is not None:
                     before.result()
-                before = pool.submit(self._write, self.folder / f"{number:06}", run, text, leaf_of)
+                file = self.folder / f"{number:06}"
+                before = pool.submit(self._write, file, run, text, leaf_of, checksums)
                 done.advance(run.num_rows)
             if before is not None:
                 before.result()
+        return checksums
 
-    def _write(self, file: Path, run: pa.Table, text: list[str], leaf_of: LeafOf) -> None:
+    def _write(
+        self,
+        file: Path,
+        run: pa.Table,
+        text: list[str],
+        leaf_of: LeafOf,
+        checksums: dict[str, str],
+    ) -> None:
         columns = coded(run, text)
         write_groups(file, columns, leaf_of(columns), self.leaves)
+        made = checksum(file)
+        assert made is not None
+        checksums[file.name] = made
+
+    @staticmethod
+    def intact(folder: Path, checksums: Mapping[str, str]) -> bool:
+        """Return whether a folder holds the files of these checksums, and no others."""
+        files = list(folder.iterdir())
+        with ThreadPoolExecutor() as pool:
+            found = pool.map(checksum, files)
+        return {file.name: made for file, made in zip(files, found, strict=True)} == checksums
 
     def counts(self) -> npt.NDArray[np.int64]:
         """Return int64[leaves], the rows of each leaf."""

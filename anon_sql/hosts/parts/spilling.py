@@ -93,11 +93,14 @@ class Routing:
                 return found
             m = max(1, m // 8)
 
-    def spill(self, tree: Tree, spilled: SpilledRows, rows: int) -> None:
-        """Write the rows of the table, by leaf; rows: their number."""
+    def spill(self, tree: Tree, spilled: SpilledRows, rows: int) -> dict[str, str]:
+        """Write the rows of the table, by leaf, and return the checksum of each file by name.
+
+        rows: their number.
+        """
         function, leaf_of = self.request.function, LeafRows(self.request, tree).of
         with RowsDone(function, "routed", rows) as done:
-            spilled.write(function, self._batches(), leaf_of, done)
+            return spilled.write(function, self._batches(), leaf_of, done)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         select = f"SELECT *, system.main.hash(*COLUMNS(*)) AS {_HASH} FROM {_SOURCE}"

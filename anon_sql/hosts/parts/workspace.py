@@ -8,12 +8,15 @@ import hashlib
 import json
 import os
 import shutil
+import stat
+from collections.abc import Container
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
 from anon_sql.errors import AnonError
+from anon_sql.hosts.unfinished import open_itself
 
 _LOCK, _STATE = "lock", "state.json"
 _MOST = 100  # folders of one name
@@ -52,6 +55,7 @@ class Workspace:
     def __init__(self, place: Place):
         self.place = place
         self.folder = place.parent
+        self.run = b""
         self._lock: TextIO | None = None
 
     def open(self, *, resume: bool) -> None:
@@ -63,14 +67,13 @@ class Workspace:
         else:
             rule = "one call at a time may write a target"
             raise AnonError("release", rule, "another that does")
-        if not resume:
-            self.clear()
+        self.clear(but=(self.spill, self.done, self.folder / _STATE) if resume else ())
 
-    def clear(self) -> None:
-        """Remove what the folder holds."""
+    def clear(self, but: Container[Path] = ()) -> None:
+        """Remove what the folder holds, but for some paths."""
         for path in self.folder.iterdir():
-            if path.name != _LOCK:
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            if path.name != _LOCK and path not in but:
+                shutil.rmtree(path) if _is_folder(path) else path.unlink()
 
     def close(self, *, keep: bool) -> None:
         """Release the folder and, unless ``keep``, remove it."""
@@ -100,29 +103,52 @@ class Workspace:
         return self.folder / "done"
 
     def state(self) -> dict[str, Any] | None:
-        """Return what ``remember`` has stored; None if there is nothing."""
+        """Return what ``remember`` has stored; None if there is nothing, or if it is damaged."""
+        if not (_is_folder(self.spill) and _is_folder(self.done)):
+            return None
         with suppress(OSError, ValueError):
-            found = json.loads((self.folder / _STATE).read_text("utf-8"))
-            return found if isinstance(found, dict) else None
+            with os.fdopen(open_itself(self.folder / _STATE), "rb") as file:
+                stored = json.load(file)
+            found = stored.get("state") if isinstance(stored, dict) else None
+            if isinstance(found, dict) and stored.get("sha256") == _digest(found):
+                self.run = bytes.fromhex(stored["sha256"])
+                return found
         return None
 
     def remember(self, state: dict[str, Any]) -> None:
-        """Store the state of a call whose rows are all routed."""
-        aside = self.folder / "state.tmp"
-        aside.write_text(json.dumps(state), "utf-8")
-        os.replace(aside, self.folder / _STATE)
+        """Store the state of a call whose rows are all routed; its hash is ``run``."""
+        aside, digest = self.folder / "state.tmp", _digest(state)
+        aside.write_text(json.dumps({"state": state, "sha256": digest}), "utf-8")
+        aside.replace(self.folder / _STATE)
+        self.run = bytes.fromhex(digest)
+
+
+def _digest(state: object) -> str:
+    return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
 
 
 def _locked(folder: Path) -> TextIO | None:
     """Return the lock of a folder, which is made if there is none; None if another call has it."""
+    rule = "the folder of unfinished parts must be the caller's own"
     while True:
-        folder.mkdir(mode=0o700, exist_ok=True)
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
         with suppress(FileNotFoundError):  # the call that had the folder removes it just now
-            if folder.is_symlink() or folder.stat().st_uid != os.getuid():
-                rule = "the folder of unfinished parts must be the caller's own"
+            there = folder.lstat()
+            if not stat.S_ISDIR(there.st_mode) or there.st_uid != os.getuid():
                 raise AnonError("release", rule, f"'{folder}' of another", "remove it")
             folder.chmod(0o700)
-            lock = (folder / _LOCK).open("w")
+            try:
+                lock = os.fdopen(open_itself(folder / _LOCK, os.O_WRONLY | os.O_CREAT), "w")
+            except FileNotFoundError:
+                raise
+            except OSError:
+                got = f"'{folder}' with a lock that is no file"
+                raise AnonError("release", rule, got, "remove it") from None
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
