@@ -11,6 +11,7 @@ the writing. The steps are those of ``anon_sql.routing``:
 - ``region_rows``: the counts of regions for the plan, and the rows of one.
 - ``region_files``: the release of one region, from its rows to its file.
 - ``finished_regions``: these files, and the rows of all of them in the order of a hash.
+- ``sealed_files``: checksums, by which a later call takes only what it would write itself.
 - ``side_by_side``: all regions, on threads: kernels run without the GIL, and processes would load
   Python and the kernels once each.
 - ``whole_check``: the released labels of all regions, checked together.
