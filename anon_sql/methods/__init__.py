@@ -31,7 +31,8 @@ class Call:
     in canonical order. whole: whether every class shows all sensitive values of its stratum, which
     are then strata of values. A method is called with the rows of one stratum, unless it is
     ``across_strata``. shown: whether suppressed rows are released, as a class that must be legal.
-    one_value: whether the release shows a mean or median of each class.
+    one_value: whether the release shows a mean or median of each class. rows: of the whole table,
+    where the rows of the call are some of them, as those of a stratum are; None: all.
     """
 
     function: str
@@ -46,6 +47,7 @@ class Call:
     shown: bool = True  # suppressed rows, as one class
     one_value: bool = False
     whole: bool = False
+    rows: int | None = None
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,7 @@ def prepare(
         shown=request.suppressed == "keep",
         one_value=request.format in FORMS,
         whole=groups is not None,
+        rows=table.rows if domain is None else domain.rows,
     )
     require_strata(call, table.rows)
     return Prepared(table, call, method, trees, domain, groups.lacking if groups else {})
