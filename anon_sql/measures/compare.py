@@ -58,7 +58,8 @@ def compare(
         constraint = call.constraint.at(min(k, MOST))
         constraint.require(name, table.rows)
         workers = Workers(name, request.threads)
-        one = Call(name, constraint, call.seed, workers, chosen["options"][name])
+        options = chosen["options"][name]
+        one = Call(name, constraint, call.seed, workers, options, rows=table.rows)
         started = time.perf_counter()
         classes, nodes = run(table, one, methods.find(name), "keep")
         seconds = time.perf_counter() - started

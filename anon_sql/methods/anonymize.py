@@ -7,8 +7,9 @@ Where the release shows means or medians of classes, the loss is the sum of squa
 ``microaggregating``. Every class has k to 2k - 1 rows. l, t and persons are satisfied by merging
 classes and splitting them again within strata of like sensitive values (after Cao et al. 2011,
 SABRE); then a class may have more rows. Annealing follows for 'good' too, with a price on what
-classes fall short of. No row is suppressed, unless ``suppression_limit`` allows it and all rows
-together then lose less (``suppressing``).
+classes fall short of. In a table of at most SMALL rows it follows for 'good' in any case. No row is
+suppressed, unless ``suppression_limit`` allows it and all rows together then lose less
+(``suppressing``).
 """
 
 import numpy as np
@@ -19,6 +20,7 @@ from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.methods import Call, Facts, Partition, method
 from anon_sql.methods.parts.improving import improve, working_time
+from anon_sql.methods.parts.improving_few import improve_few
 from anon_sql.methods.parts.joining import rows_of_share
 from anon_sql.methods.parts.merging import cheapest, merge_until_legal
 from anon_sql.methods.parts.microaggregating import microaggregate
@@ -29,10 +31,12 @@ from anon_sql.methods.parts.squares import Features, features, sum_of_squares
 from anon_sql.methods.parts.suppressing import suppress
 
 Classes = npt.NDArray[np.int32]
+SMALL = 800  # most rows of a small table, in which 'good' searches at k alone too
 LOW, HIGH = 3.0, 30.0  # price of shortfalls, before classes merge and once they are legal
 ROUNDS = 2  # of the search of 'good'
 MOST = (1 << 13, 1 << 8)  # rows of classes that are searched; where values are many, fewer
 PROPOSALS = (6, 32, 1 << 22)  # least and most a row in such a round, and how many it aims at
+FEW = (32, 512)  # least and most a row in a small table, where they are as many as the rows
 
 
 @method(
@@ -50,9 +54,10 @@ PROPOSALS = (6, 32, 1 << 22)  # least and most a row in such a round, and how ma
 def anonymize(table: QuasiTable, call: Call) -> Partition:
     """Return classes of k to 2k - 1 rows, or larger ones where more than k is required.
 
-    effort: 'fast' cuts the order of a curve, 'good' the best of that and greedy orders, 'best'
-    improves the result by simulated annealing. suppression_limit: share of the rows that may be
-    suppressed; then stats: most (rows), costly, refused, before and lost as in ``Suppression``.
+    effort: 'fast' cuts the order of a curve, 'good' the best of that and greedy orders, and 'best'
+    improves the result by simulated annealing, as 'good' does for a small table.
+    suppression_limit: share of the rows that may be suppressed; then stats: most (rows), costly,
+    refused, before and lost as in ``Suppression``.
     """
     most = rows_of_share(call.options["suppression_limit"] or 0, table.rows)
     if most == 0:
@@ -79,13 +84,19 @@ def partitioned(table: QuasiTable, call: Call) -> Classes:
         return of_means(table, x, order, call, started)
     if call.constraint.rules is None:
         classes = cut(table, order, k, call)
+        if effort != "fast" and is_small(table, call):
+            classes = improve_few(table, classes, k, call.workers)
         return search(table, classes, call, started, 1.0) if effort == "best" else classes
     sizes = [k] if effort == "fast" else [size for size in (k, 2 * k) if size <= table.rows]
     found = [cut(table, order, size, call) for size in sizes]
     classes = least(table, [legal(table, classes, call) for classes in found], call)
     if effort == "fast":
         return classes
-    classes = least(table, [classes, legal(table, polished(table, classes, call), call)], call)
+    starts = [classes]
+    if is_small(table, call):
+        starts.append(legal(table, improve_few(table, found[0], k, call.workers), call))
+    ends = [legal(table, polished(table, start, call), call) for start in starts]
+    classes = least(table, [*starts, *ends], call)
     if effort == "best":
         before = legal(table, search(table, found[0], call, started, 0.5, LOW), call)
         better = least(table, [classes, before], call)
@@ -93,6 +104,11 @@ def partitioned(table: QuasiTable, call: Call) -> Classes:
         after = legal(table, search(table, better, call, started, 1.0, HIGH, most), call)
         classes = least(table, [better, after], call)
     return classes
+
+
+def is_small(table: QuasiTable, call: Call) -> bool:
+    """Return whether the whole table has at most SMALL rows, so that a search takes little time."""
+    return (table.rows if call.rows is None else call.rows) <= SMALL
 
 
 def of_means(table: QuasiTable, x: Features, order: Order, call: Call, started: float) -> Classes:
@@ -138,6 +154,11 @@ def widest(classes: Classes, call: Call) -> int:
 def polished(table: QuasiTable, classes: Classes, call: Call) -> Classes:
     """Return the classes after a short search, which depends on no seed and no clock."""
     few, many, aim = PROPOSALS
+    row = (
+        np.clip(table.rows, *FEW)
+        if is_small(table, call)
+        else np.clip(aim // table.rows, few, many)
+    )
     found = improve(
         table,
         classes,
@@ -148,7 +169,7 @@ def polished(table: QuasiTable, classes: Classes, call: Call) -> Classes:
         rules=call.constraint.rules,
         price=HIGH,
         most=widest(classes, call),
-        effort=(int(np.clip(aim // table.rows, few, many)),),
+        effort=(int(row),),
     )
     return found.classes
 

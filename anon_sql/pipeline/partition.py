@@ -90,6 +90,7 @@ def prepare(
         fixed=request.strata,
         shown=request.suppressed == "keep",
         one_value=request.format in FORMS,
+        rows=table.rows if domain is None else domain.rows,
     )
     require_strata(call, table.rows)
     return Prepared(table, call, method, trees, domain)

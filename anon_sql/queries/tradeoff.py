@@ -131,7 +131,8 @@ class _Table:
         table = self.prepared.table
         limits = constraint_of(self.source, request, self.paths, table.order)
         workers = Workers(request.function, request.threads)
-        return methods.Call(request.function, limits, request.seed, workers, request.options)
+        function, seed, options = request.function, request.seed, request.options
+        return methods.Call(function, limits, seed, workers, options, rows=table.rows)
 
     def load(self, ls: Sequence[Any]) -> None:
         """Run the method on a few rows for each l, so that compiling is not measured."""
