@@ -31,8 +31,8 @@ class Call:
     in canonical order. A method is called with the rows of one stratum, unless it is
     ``across_strata``. shown: whether suppressed rows are released, as a class that must be legal.
     one_value: whether the release shows a mean or median of each class. rows: of the whole table,
-    where the rows of the call are some of them, as those of a stratum are; None: all. share: the part
-    of the rows of the call that a stratum has, 0…1.
+    where the rows of the call are some of them, as those of a stratum are; None: all. share: the
+    part of the rows of the call that a stratum has, 0…1.
     """
 
     function: str
