@@ -4,7 +4,7 @@ import pytest
 
 from tests.reused import FUNCTIONS, LEFT, SETTINGS, STATE, Database
 
-pytestmark = pytest.mark.quick
+pytestmark = [pytest.mark.quick, pytest.mark.oldest]
 
 REMOVED = [
     "CREATE TABLE t AS SELECT 1 AS a; CREATE VIEW v AS FROM t; CREATE INDEX i ON t (a)",
