@@ -6,8 +6,13 @@ from typing import Any
 from anon_sql.core.roles import Roles, assign, fold, including
 from anon_sql.core.tags import has_tag
 from anon_sql.errors import AnonError
-from anon_sql.hosts.duckdb.calls.binding import UNSAID, bound_role, committed, scope_of
-from anon_sql.hosts.duckdb.calls.column_lists import require_names
+from anon_sql.hosts.duckdb.calls.binding import (
+    UNSAID,
+    bound_role,
+    committed,
+    require_names,
+    scope_of,
+)
 from anon_sql.hosts.duckdb.relation import Table, find, namesakes
 from anon_sql.pipeline.request import entity_of
 

@@ -5,7 +5,7 @@ repeat it for many columns without its position. ``settling.settle`` determines 
 when the query runs, and raises AnonError if they differ.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from threading import Lock
 from typing import Any
@@ -167,3 +167,10 @@ def _tags(scope: Mapping[str, Any]) -> dict[str, str | None]:
     except AnonError:
         return {}
     return table.tags() if table else {}
+
+
+def require_names(function: str, names: Iterable[str]) -> None:
+    """Raise AnonError for a column whose name begins as those that macros add."""
+    clash = [name for name in names if fold(name).startswith(HELPER)]
+    if clash:
+        raise AnonError(function, f"column names must not begin with {HELPER}", clash[0])

@@ -1,14 +1,12 @@
 """Arguments of SQL calls as arrays by column name, and results as lists."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 
 from anon_sql.core.arrow import lists, one_list, plain, whole
 from anon_sql.core.roles import fold
-from anon_sql.errors import AnonError
-from anon_sql.hosts.duckdb.calls.binding import HELPER
 
 
 def columns_of(argument: Any) -> dict[str, pa.Array]:
@@ -29,10 +27,3 @@ def listed(found: pa.Table) -> pa.Array:
 def by_name(columns: Mapping[str, Any], name: str) -> Any:
     """Return the column of a name that may be spelt in another way."""
     return next(values for known, values in columns.items() if fold(known) == fold(name))
-
-
-def require_names(function: str, names: Iterable[str]) -> None:
-    """Raise AnonError for a column whose name begins as those that macros add."""
-    clash = [name for name in names if fold(name).startswith(HELPER)]
-    if clash:
-        raise AnonError(function, f"column names must not begin with {HELPER}", clash[0])

@@ -13,7 +13,8 @@ from anon_sql.core.pseudonyms.keyed import require_type
 from anon_sql.core.pseudonyms.ledger_hashes import key_check, ledger_key, person_hashes
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, did_you_mean
-from anon_sql.hosts.duckdb.calls.column_lists import columns_of, require_names
+from anon_sql.hosts.duckdb.calls.binding import require_names
+from anon_sql.hosts.duckdb.calls.column_lists import columns_of
 from anon_sql.hosts.duckdb.calls.ledger_entries import Entries, require_ledger
 from anon_sql.hosts.duckdb.registry import udf
 from anon_sql.pipeline.request import entity_of

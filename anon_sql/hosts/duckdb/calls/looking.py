@@ -8,8 +8,7 @@ from anon_sql.core import interrupt
 from anon_sql.core.arrow import first, integers, plain, whole
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, did_you_mean
-from anon_sql.hosts.duckdb.calls.binding import types_of
-from anon_sql.hosts.duckdb.calls.column_lists import require_names
+from anon_sql.hosts.duckdb.calls.binding import require_names, types_of
 from anon_sql.hosts.duckdb.memory import available
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.settling import settle
