@@ -100,6 +100,7 @@ def test_the_example_of_every_header(tables, entry):
     assert rows
 
 
+@pytest.mark.makes_functions
 @pytest.mark.parametrize(
     "page",
     [

@@ -13,6 +13,7 @@ from anon_sql.errors import listed
 Codes = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
 
+UNIQUE_SHARE = 0.0  # of the rows: may be unique on the kept columns together, unless asked
 FEW = 3  # maximum number of columns that are named
 _SPARE = 4  # numbers per row up to which combinations are counted as they are
 MOST = 0.95  # share of the unique rows at which further columns add little

@@ -7,13 +7,13 @@ from functools import cached_property
 
 from anon_sql.core.columns import is_number
 from anon_sql.errors import AnonError
+from anon_sql.measures.uniqueness import UNIQUE_SHARE
 from anon_sql.suggest.column_words import Meaning, meaning
 from anon_sql.suggest.unique_counts import Counts
 from anon_sql.suggest.value_patterns import mean_words, recognized
 
 NEARLY = 0.9  # share of distinct values from which on codes identify rows
 SMALLEST = 20  # values below which nearly all may differ by chance
-TELLING = 0.01  # share of rows that a column may single out alone and still be kept
 FEW = 5  # most values of what is no identifier although its name says so, such as a flag
 EACH = 20  # rows that each of so few values must have
 SENTENCE = 4  # mean number of words from which on a text is free text
@@ -25,7 +25,8 @@ class Shape:
     """A column as the rules see it.
 
     rows: of the table. nulls: how many of them are NULL. sample: values as text, of text and
-    integers.
+    integers. consecutive: whether the values are as many whole numbers as lie between the least and
+    the greatest.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Shape:
     nulls: int
     counts: Counts
     sample: list[str]
+    consecutive: bool = False
 
     @property
     def held(self) -> int:
@@ -51,6 +53,18 @@ class Shape:
     @property
     def is_text(self) -> bool:
         return self.sql_type == "VARCHAR" or self.sql_type.startswith("ENUM(")
+
+    @property
+    def singles_out(self) -> str | None:
+        """Return how many rows the column singles out, in words; None if so few may be kept."""
+        if self.unique_share <= UNIQUE_SHARE:
+            return None
+        return f"singles out {self.counts.unique:,} of {self.rows:,} rows"
+
+    @property
+    def is_row_number(self) -> bool:
+        """Return whether each of many rows has a whole number of its own, none left out."""
+        return self.consecutive and self.values == self.held > FEW
 
     @cached_property
     def says(self) -> Meaning | None:
@@ -106,8 +120,10 @@ def _by_name(shape: Shape) -> Suggested | None:
     if says.role == "identifier" and says.strength != "always" and shape.is_flag:
         return Suggested("quasi", f"the name says {says.says}, but {_counted(shape.values)}")
     alone = ""
-    if says.role == "sensitive" and shape.unique_share > TELLING:  # it is released as it is
-        alone = f"; alone it singles out {shape.unique_share:.1%} of the rows"
+    if says.role == "sensitive":  # it is released as it is
+        if shape.is_row_number:
+            return Suggested("identifier", f"the name says {says.says}, but it numbers the rows")
+        alone = f"; alone it {shape.singles_out}" if shape.singles_out else ""
     return Suggested(says.role, f"the name says {says.says}{alone}")
 
 
@@ -120,9 +136,7 @@ def _by_uniqueness(shape: Shape) -> Suggested | None:
     if codes and shape.held >= SMALLEST and shape.values >= NEARLY * shape.held:
         share = shape.values / shape.held
         return Suggested("identifier", f"a code: {share:.0%} of its values are different")
-    if shape.unique_share > TELLING:
-        return Suggested("quasi", f"alone singles out {shape.unique_share:.1%} of the rows")
-    return None
+    return Suggested("quasi", f"alone {shape.singles_out}") if shape.singles_out else None
 
 
 RULES: tuple[Callable[[Shape], Suggested | None], ...] = (

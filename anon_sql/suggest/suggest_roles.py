@@ -1,8 +1,8 @@
 """Suggest a role for every column of a table, with the reason in words.
 
-The rules are this project's own (``role_rules``). Columns that no rule applies to may be kept as
-long as they do not single rows out together: those that tell rows apart best become
-quasi-identifiers until the rest do not. The reasons contain counts and no value.
+The rules are this project's own (``role_rules``). Columns that no rule applies to are kept, the
+one that tells rows apart least first, as long as they single out no more rows together than
+``audit`` allows; the others become quasi-identifiers. The reasons contain counts and no value.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,8 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from anon_sql.core.columns import shown_type
-from anon_sql.suggest.role_rules import TELLING, Shape, Suggested, suggested
+from anon_sql.measures.uniqueness import UNIQUE_SHARE
+from anon_sql.suggest.role_rules import Shape, Suggested, suggested
 from anon_sql.suggest.unique_counts import Marks, Together, counts_of, unique_count
 
 SUGGESTION = pa.struct(
@@ -22,9 +23,11 @@ SUGGESTION = pa.struct(
 )
 
 
-def shape_of(name: str, sql_type: str, marks: Marks, nulls: int, sample: list[str]) -> Shape:
+def shape_of(
+    name: str, sql_type: str, marks: Marks, nulls: int, sample: list[str], consecutive: bool
+) -> Shape:
     """Return a column as the rules see it; marks: a hash of each value, uint64[n]."""
-    return Shape(name, sql_type, len(marks), nulls, counts_of(marks), sample)
+    return Shape(name, sql_type, len(marks), nulls, counts_of(marks), sample, consecutive)
 
 
 def suggest_roles(shapes: Sequence[Shape], marks: Sequence[Marks]) -> pa.Array:
@@ -63,25 +66,24 @@ def _of_loose(shapes: Sequence[Shape], at: Sequence[int], together: Together) ->
     if not shapes or not shapes[0].rows:
         return [Suggested("quasi", "no known name, and no rows to look at")] * len(shapes)
     rows = shapes[0].rows
-    by_pairs = sorted(range(len(shapes)), key=lambda i: (shapes[i].counts.pairs, i))
-
-    def share(first: int) -> float:
-        """Return the share of rows that all but the first columns of the order single out."""
-        return unique_count(together.of([at[i] for i in by_pairs[first:]])) / rows
-
-    low, high = 0, len(shapes)  # the fewest columns to generalize; the share falls with each
-    while low < high:
-        middle = (low + high) // 2
-        if share(middle) <= TELLING:
-            high = middle
+    least_first = sorted(range(len(shapes)), key=lambda i: (-shapes[i].counts.pairs, i))
+    kept = together.of([])
+    telling: dict[int, int] = {}
+    for i in least_first:
+        more = kept + together.of([at[i]])
+        unique = unique_count(more)
+        if unique > UNIQUE_SHARE * rows:
+            telling[i] = unique
         else:
-            low = middle + 1
-    telling, singled_out = set(by_pairs[:low]), share(0) if low else 0.0
-    together_with = f"the columns of unknown name together single out {singled_out:.1%} of the rows"
+            kept = more
     return [
-        Suggested("quasi", together_with)
+        Suggested(
+            "quasi",
+            f"no known name, and with the kept columns it singles out {telling[i]:,} of "
+            f"{rows:,} rows",
+        )
         if i in telling
-        else Suggested("keep", "no known name, and it hardly singles rows out")
+        else Suggested("keep", "no known name, and it singles out no row")
         if shape.held
         else Suggested("keep", "no known name and no value")
         for i, shape in enumerate(shapes)

@@ -10,15 +10,18 @@ CREATE OR REPLACE MACRO __anon_audit_mark(x) AS if(x IS NULL, 0, system.main.has
         system.main.typeof(x), '(?s)INTERVAL|U?HUGEINT|UUID|DECIMAL\((19|[23][0-9]),.*'
             '|(STRUCT|MAP|UNION|VARIANT).*|.*\]') THEN x::VARCHAR END));
 
+-- Return whether a column has as many values as whole numbers lie between the least and the greatest.
+CREATE OR REPLACE MACRO __anon_consecutive(x) AS coalesce(
+    system.main.count(TRY_CAST(x AS DOUBLE)) = system.main.count(x)
+    AND system.main.bool_and(TRY_CAST(x AS DOUBLE) = system.main.floor(TRY_CAST(x AS DOUBLE)))
+    AND system.main.max(TRY_CAST(x AS DOUBLE)) - system.main.min(TRY_CAST(x AS DOUBLE)) + 1
+        = system.main.count(x), false);
+
 -- held: values; consecutive: as many whole numbers as lie between the least and the greatest; hashed:
 -- texts of 64 hexadecimal digits, as anon_pseudonym makes them.
 CREATE OR REPLACE MACRO __anon_audit_look(x) AS {
     'held': system.main.count(x),
-    'consecutive': coalesce(
-        system.main.count(TRY_CAST(x AS DOUBLE)) = system.main.count(x)
-        AND system.main.bool_and(TRY_CAST(x AS DOUBLE) = system.main.floor(TRY_CAST(x AS DOUBLE)))
-        AND system.main.max(TRY_CAST(x AS DOUBLE)) - system.main.min(TRY_CAST(x AS DOUBLE)) + 1
-            = system.main.count(x), false),
+    'consecutive': __anon_consecutive(x),
     'hashed': coalesce(system.main.bool_and(CASE WHEN system.main.typeof(x) = 'VARCHAR'
         THEN system.main.regexp_full_match(x::VARCHAR, '[0-9a-fA-F]{64}') END), false)};
 CREATE OR REPLACE MACRO __anon_audit_ascends(x) AS coalesce(

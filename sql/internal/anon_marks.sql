@@ -1,10 +1,11 @@
 -- Look at every column of one relation, whatever its roles.
 
--- Return a column as hashes of its values, the number of its NULLs, and a sample of texts and integers:
--- those of the rows with the smallest hashes.
+-- Return a column as hashes of its values, the number of its NULLs, whether it numbers rows, and a
+-- sample of texts and integers: those of the rows with the smallest hashes.
 CREATE OR REPLACE MACRO __anon_looked(x, __anon_row) AS system.main.struct_pack(
     marks := system.main.list(__anon_audit_mark(x)),
     nulls := system.main.count(*) - system.main.count(x),
+    consecutive := __anon_consecutive(x),
     sample := system.main.list_transform(
         system.main.arg_min(x, __anon_row, 2000) FILTER (x IS NOT NULL),
         lambda __anon_v: CASE WHEN system.main.regexp_full_match(system.main.typeof(__anon_v),

@@ -4,9 +4,9 @@
 -- or card number (both with their check digits), UUID, IP address, web address or phone number, in a
 -- sample of 2000 values; types that cannot be generalized; free text. Then what the name says, by
 -- words in several languages. Then 'identifier' if nine in ten texts or whole numbers are different,
--- and 'quasi' if the column alone singles out more than 1 % of the rows. The other columns are
--- 'keep' if together they single out at most 1 % of the rows; otherwise those that differ most
--- between rows are 'quasi' until the rest do.
+-- and 'quasi' if the column alone singles out a row. The other columns are 'keep', the one that tells
+-- rows apart least first, as long as together they single out no row, as audit requires; the others
+-- are 'quasi'.
 --
 -- tbl: name of the relation.
 -- Returns: a row per column: column_name, column_type (without the values of an ENUM), role

@@ -7,7 +7,7 @@ import pytest
 from anon_sql.core.workers import Workers
 from anon_sql.methods import anonymize as method
 from anon_sql.methods.parts.improving_few import evenly, improve_few, untried
-from tests.methods.test_improving import gcp, made, runs
+from tests.method.test_improving import gcp, made, runs
 from tests.release.test_anonymize import fingerprint
 
 HEART = {(6, 3): 0.0600, (6, 5): 0.1037, (8, 3): 0.0845, (8, 5): 0.1379, (8, 10): 0.2317}

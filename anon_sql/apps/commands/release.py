@@ -35,6 +35,7 @@ from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.duckdb.macros import defaults
 from anon_sql.hosts.parts.in_parts import Parts
 from anon_sql.hosts.whole_folder import means_folder
+from anon_sql.measures.uniqueness import UNIQUE_SHARE
 
 STOPPED = "release: stopped on request; nothing was written"
 
@@ -81,7 +82,7 @@ def release(
         Path | None, typer.Option(help="Earlier released file whose bins recode IN.")
     ] = None,
     seed: Annotated[int, typer.Option(help="All randomness.")] = 42,
-    unique_share: arguments.UniqueShare = 0,
+    unique_share: arguments.UniqueShare = UNIQUE_SHARE,
     previous: arguments.Previous = [],  # noqa: B006
     previous_share: arguments.PreviousShare = 0,
     invariant: arguments.Invariant = False,

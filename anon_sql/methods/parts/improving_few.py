@@ -13,7 +13,7 @@ import numpy.typing as npt
 from anon_sql.core.table import QuasiTable
 from anon_sql.core.workers import Workers
 
-NEAR = 12  # rows near each row
+NEAR, OTHERS = 10, 2  # rows near each row, and at random
 TRIALS, TURNS = 6, 2  # short and long annealings
 HOT, COLD = (3.0, 1.0), 0.02  # temperatures: the first of short and of long ones, and the last
 STEP = 8  # the part of the classes by which their number is first changed
@@ -111,7 +111,8 @@ def annealing(table: QuasiTable, k: int, workers: Workers) -> Anneal:
 def near_rows(table: QuasiTable) -> npt.NDArray[np.int32]:
     """Return the rows nearest to each row by what a class of both loses, int32[n, …].
 
-    Leaves of a hierarchy are compared by their places.
+    Some rows at random follow, since the nearest ones may all be equal. Leaves of a hierarchy are
+    compared by their places.
     """
     from anon_sql.kernels.loss.ncp import SET, TREE
 
@@ -122,10 +123,16 @@ def near_rows(table: QuasiTable) -> npt.NDArray[np.int32]:
     ):
         points = values.astype(np.float32)
         if kind == SET:
-            far += (points[:, None] != points) * np.float32(2 * weight / max(distinct, 1))
-            continue
-        points *= np.float32(weight / max(null, 1) if kind == TREE else 1)
-        far += np.minimum(np.abs(points[:, None] - points), np.float32(weight))
+            gap = (points[:, None] != points) * np.float32(2 * weight / max(distinct, 1))
+        else:
+            points *= np.float32(weight / max(null, 1) if kind == TREE else 1)
+            gap = np.abs(points[:, None] - points)
+        missing = values == null
+        if missing.any():
+            gap[missing[:, None] != missing] = weight
+        far += np.minimum(gap, np.float32(weight), out=gap)
     np.fill_diagonal(far, np.inf)
     near = min(NEAR, n - 1)
-    return np.argpartition(far, near - 1, axis=1)[:, :near].astype(np.int32)
+    nearest = np.argpartition(far, near - 1, axis=1)[:, :near]
+    others = np.random.default_rng(0).integers(0, n, (n, OTHERS))
+    return np.hstack([nearest, others]).astype(np.int32)

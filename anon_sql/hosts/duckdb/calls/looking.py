@@ -49,7 +49,8 @@ def suggested(types: Any, looks: Any) -> pa.Array:
         marks.append(_marks(look.field("marks")))
         nulls, sample = first(look.field("nulls")), first(look.field("sample"))
         texts = [text for text in sample or [] if text is not None]
-        shapes.append(shape_of(name, kind, marks[-1], nulls, texts))
+        consecutive = bool(first(look.field("consecutive")))
+        shapes.append(shape_of(name, kind, marks[-1], nulls, texts, consecutive))
         interrupt.check("suggest_roles")
     return pa.array([suggest_roles(shapes, marks).to_pylist()], pa.list_(SUGGESTION))
 
