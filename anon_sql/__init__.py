@@ -7,10 +7,10 @@ from anon_sql.errors import AnonError
 from anon_sql.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from anon_sql.hosts.duckdb.declare import declare
-    from anon_sql.hosts.duckdb.install import connect, register, unregister
     from anon_sql.hosts.duckdb.ledger import ledger
-    from anon_sql.hosts.parts.in_parts import release
+    from anon_sql.hosts.duckdb.register import connect, register, unregister
+    from anon_sql.hosts.duckdb.roles import declare
+    from anon_sql.hosts.parts.release import release
 
 __all__ = [
     "AnonError",
@@ -23,9 +23,9 @@ __all__ = [
     "unregister",
 ]
 _PLACES = {
-    "declare": "duckdb.declare",
+    "declare": "duckdb.roles",
     "ledger": "duckdb.ledger",
-    "release": "parts.in_parts",
+    "release": "parts.release",
 }
 
 
@@ -35,5 +35,5 @@ def __getattr__(name: str) -> Any:
         return import_module("anon_sql.spark")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    host = import_module(f"anon_sql.hosts.{_PLACES.get(name, 'duckdb.install')}")
+    host = import_module(f"anon_sql.hosts.{_PLACES.get(name, 'duckdb.register')}")
     return getattr(host, name)

@@ -18,9 +18,9 @@ from typing import Any
 import duckdb
 
 from anon_sql.core.names import literal, quote
-from anon_sql.hosts.duckdb.install import register
-from anon_sql.hosts.duckdb.macros import CREATE, SqlFile, sql_files
-from anon_sql.hosts.duckdb.sentence import own_sentence
+from anon_sql.hosts.duckdb.errors import own_sentence
+from anon_sql.hosts.duckdb.register import register
+from anon_sql.hosts.duckdb.sql_files import CREATE, SqlFile, sql_files
 
 try:
     from dbt.adapters.duckdb.plugins import BasePlugin

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from anon_sql.hosts.spark.grouped_measures import gcp, k_anonymity, utility
-from anon_sql.hosts.spark.region_release import REGION_ROWS, in_regions
-from anon_sql.hosts.spark.region_release import released as _released
-from anon_sql.hosts.spark.table_functions import register
+from anon_sql.hosts.spark.measures import gcp, k_anonymity, utility
+from anon_sql.hosts.spark.register import register
+from anon_sql.hosts.spark.release import REGION_ROWS, in_regions
+from anon_sql.hosts.spark.release import released as _released
 
 if TYPE_CHECKING:
     anonymize: Callable[..., Any]

@@ -27,8 +27,8 @@ import time
 from pathlib import Path
 
 import anon_sql
-from anon_sql.apps import adult
-from anon_sql.apps.demo import make_adult_like
+from anon_sql.apps.cli import demo
+from anon_sql.apps.cli.demo import make_adult_like
 
 ROWS = [30_000, 1_000_000]
 RUNS = 3
@@ -39,7 +39,7 @@ ASKED = "FROM audit('adult_like', 'release', 10, l := 1, t := 1)"
 def make(con, rows: int, kept: str) -> None:
     """Make the table and its release."""
     make_adult_like(con, "adult_like", rows=rows, seed=42)
-    anon_sql.declare(con, "adult_like", quasi=adult.QUASI, sensitive=adult.SENSITIVE)
+    anon_sql.declare(con, "adult_like", quasi=demo.QUASI, sensitive=demo.SENSITIVE)
     if kept == "unique":
         con.execute("ALTER TABLE adult_like ADD COLUMN weight DOUBLE")
         con.execute("UPDATE adult_like SET weight = hash(rowid) / 1e10")

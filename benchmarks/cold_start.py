@@ -34,7 +34,7 @@ def measure(statement: str) -> dict:
     from numba.core import event
 
     import anon_sql
-    from anon_sql.apps.demo import make_adult_like
+    from anon_sql.apps.cli.demo import make_adult_like
 
     class Kernels(event.Listener):
         def __init__(self):

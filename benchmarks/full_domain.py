@@ -14,7 +14,7 @@ import time
 import duckdb
 
 import anon_sql
-from anon_sql.apps.demo import make_adult_like
+from anon_sql.apps.cli.demo import make_adult_like
 
 QUASI = [
     *("age", "workclass", "education_num", "marital_status"),

@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 
 import anon_sql
-from anon_sql.apps.demo import make_adult_like
+from anon_sql.apps.cli.demo import make_adult_like
 
 KS = [5, 10, 25, 50, 100]
 SECONDS = 30  # for the search of 'best'

@@ -32,7 +32,7 @@ CALLS = {
 def measure(rows: int) -> dict[str, Any]:
     """Return seconds of ORDER BY and of each measure, and MiB, of this process."""
     import anon_sql
-    from anon_sql.apps.demo import make_adult_like
+    from anon_sql.apps.cli.demo import make_adult_like
 
     con = anon_sql.connect()
     make_adult_like(con, "adult_like", rows=rows, seed=42)

@@ -21,12 +21,12 @@ from typing import Any
 import duckdb
 
 import anon_sql
-from anon_sql import methods
-from anon_sql.apps.demo import make_adult_like
-from anon_sql.core.constraints import Constraint
-from anon_sql.core.options import Choice
+from anon_sql.apps.cli.demo import make_adult_like
+from anon_sql.core.parameters import Choice
+from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable, read
-from anon_sql.core.workers import Workers
+from anon_sql.methods.method import Call, Partition, find_method
+from anon_sql.privacy.constraint import Constraint
 
 QUASI = [
     *("age", "workclass", "education_num", "marital_status"),
@@ -56,16 +56,16 @@ def table_of(con: duckdb.DuckDBPyConnection, name: str) -> QuasiTable:
     return table
 
 
-def partition(method: str, table: QuasiTable) -> methods.Partition:
+def partition(method: str, table: QuasiTable) -> Partition:
     """The classes of a method with its defaults, on one thread."""
-    found = methods.find(method)
+    found = find_method(method)
     options = {
         name: option.words[0]
         for name, option in found.options.items()
         if isinstance(option, Choice)
     }
-    call = methods.Call(method, Constraint(K), 42, Workers(method, 1), options)
-    result: methods.Partition = found.run(table, call)
+    call = Call(method, Constraint(K), 42, Workers(method, 1), options)
+    result: Partition = found.run(table, call)
     return result
 
 

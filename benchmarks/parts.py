@@ -40,7 +40,7 @@ QUASI = [
 def make(folder: str, rows: int, numbered: int) -> None:
     """Write the files of an Adult-like table; numbered: whether with the number of each row."""
     import anon_sql
-    from anon_sql.apps.demo import make_adult_like
+    from anon_sql.apps.cli.demo import make_adult_like
 
     con = anon_sql.connect()
     for number, first in enumerate(range(0, rows, STEP)):

@@ -18,7 +18,7 @@ from pathlib import Path
 import duckdb
 
 import anon_sql
-from anon_sql.apps.demo import make_adult_like
+from anon_sql.apps.cli.demo import make_adult_like
 
 ROWS = 30_162
 QUASI = [

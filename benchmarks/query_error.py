@@ -10,7 +10,7 @@ import argparse
 import time
 
 import anon_sql
-from anon_sql.hosts.duckdb.macros import sql_files
+from anon_sql.hosts.duckdb.sql_files import sql_files
 
 QUASI = [
     *("age", "workclass", "education_num", "marital_status"),

@@ -40,7 +40,7 @@ CASES = {
 def make(folder: str, rows: int, case: str) -> None:
     """Write the files of a table, in the order of its column ``extra`` where that is sorted."""
     import anon_sql
-    from anon_sql.apps.demo import make_adult_like
+    from anon_sql.apps.cli.demo import make_adult_like
 
     con = anon_sql.connect()
     extra = f", {CASES[case]} AS extra" if CASES[case] else ""
@@ -60,7 +60,7 @@ def make(folder: str, rows: int, case: str) -> None:
 def compare(rows: int, columns: str, case: str, asked: argparse.Namespace) -> None:
     """Print a line for each k and size of regions."""
     import anon_sql
-    from anon_sql.methods.parts import ordering
+    from anon_sql.methods import ordering
 
     if not asked.own_width:
         least, most = ordering.CANDIDATES

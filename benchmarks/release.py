@@ -60,10 +60,10 @@ def timed(phase: str, call: Callable[..., Any]) -> Callable[..., Any]:
 @contextmanager
 def phases() -> Any:
     """Books the parts of a release that run in Python; the rest is DuckDB's."""
-    from anon_sql.pipeline import partition, release
+    from anon_sql.pipeline import compute, partition
 
-    steps = [(partition, "read", "arrays"), (release, "make_labels", "labels")]
-    steps += [(release, "require_true", "check"), (release, "_ordered", "check")]
+    steps = [(partition, "read", "arrays"), (compute, "make_labels", "labels")]
+    steps += [(compute, "require_true", "check"), (compute, "_ordered", "check")]
     known = [(room, name, getattr(room, name)) for room, name, _ in steps]
     for room, name, phase in steps:
         setattr(room, name, timed(phase, getattr(room, name)))
@@ -77,8 +77,8 @@ def phases() -> Any:
 def measure(method: str, rows: int, threads: int, kept: int) -> dict[str, Any]:
     """Seconds of both statements, phases and peak memory, in this process."""
     import anon_sql
-    from anon_sql import methods
-    from anon_sql.apps.demo import make_adult_like
+    from anon_sql.apps.cli.demo import make_adult_like
+    from anon_sql.methods.method import _methods, find_method
 
     con = anon_sql.connect()
     con.execute(f"SET threads = {threads}")
@@ -105,8 +105,8 @@ def measure(method: str, rows: int, threads: int, kept: int) -> dict[str, Any]:
     sort = f"CREATE OR REPLACE TABLE sorted AS SELECT * FROM adult_like ORDER BY {', '.join(qids)}"
     arguments = f"'adult_like', k := 10, qids := {qids}, keep := {keep}"
     release = f"CREATE OR REPLACE TABLE release AS FROM {METHODS[method].format(arguments)}"
-    found = methods.find(METHODS[method].partition("(")[0])
-    methods._methods[found.name] = replace(found, run=timed("method", found.run))
+    found = find_method(METHODS[method].partition("(")[0])
+    _methods[found.name] = replace(found, run=timed("method", found.run))
     sorts, releases = [], []
     small = release.replace("'adult_like'", "'few'")
     con.execute("CREATE TABLE few AS FROM adult_like LIMIT 1000")

@@ -26,8 +26,8 @@ from typing import Any
 
 import anon_sql
 import anon_sql.spark
-from anon_sql.apps import adult
-from anon_sql.apps.demo import make_adult_like
+from anon_sql.apps.cli import demo
+from anon_sql.apps.cli.demo import make_adult_like
 
 ROWS = [1_000_000]
 TICK = os.sysconf("SC_CLK_TCK")
@@ -105,7 +105,7 @@ def measure(spark: Any, folder: Path, rows: int, region_rows: int) -> None:
             make_adult_like(con, "adult_like", rows=rows, seed=42)
             con.execute(f"COPY adult_like TO '{source}'")
     df = spark.read.parquet(str(source))
-    roles = {"qids": adult.QUASI, "sensitive": adult.SENSITIVE, "keep": ["*"]}
+    roles = {"qids": demo.QUASI, "sensitive": demo.SENSITIVE, "keep": ["*"]}
     out = str(folder / "out")
 
     def write(made: Callable[[], Any]) -> Watched:
@@ -122,12 +122,12 @@ def measure(spark: Any, folder: Path, rows: int, region_rows: int) -> None:
         planned = time.perf_counter() - started
         return made
 
-    write(lambda: df.orderBy(*adult.QUASI))
+    write(lambda: df.orderBy(*demo.QUASI))
     few = df.limit(50_000)
     write(lambda: anon_sql.spark.anonymize(few, k=10, region_rows=20_000, **roles))
-    sort = write(lambda: df.orderBy(*adult.QUASI))
+    sort = write(lambda: df.orderBy(*demo.QUASI))
     made = write(release)
-    loss = anon_sql.spark.gcp(df, spark.read.parquet(out), qids=adult.QUASI)
+    loss = anon_sql.spark.gcp(df, spark.read.parquet(out), qids=demo.QUASI)
     print(
         f"{rows:12,}{sort.seconds:10.1f}{sort.total:9.1f}{made.seconds:11.1f}{made.total:9.1f}"
         f"{made.seconds / sort.seconds:8.2f}{made.total / sort.total:8.2f}{planned:10.1f}"

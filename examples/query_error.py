@@ -1,8 +1,8 @@
 """Evaluate queries and a classifier on releases: python examples/query_error.py"""
 
 import anon_sql
-from anon_sql.apps.demo import make_adult_like
-from anon_sql.hosts.duckdb.install import literal
+from anon_sql.apps.cli.demo import make_adult_like
+from anon_sql.hosts.duckdb.register import literal
 
 QUASI = ["age", "workclass", "education_num", "marital_status", "sex"]
 KEEP = ["occupation", "race", "native_country"]

@@ -5,7 +5,7 @@ from functools import cache
 from click.testing import CliRunner
 from typer.main import get_command
 
-from anon_sql.apps import cli
+from anon_sql.apps.cli import app
 from tests.reused import lent
 
 
@@ -20,7 +20,7 @@ def run(*arguments, **environment):
 @cache
 def command():
     """The command line as click takes it; typer would make it anew for each call."""
-    return get_command(cli.app)
+    return get_command(app.app)
 
 
 def refused(*arguments):

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql.core import interrupt
+from anon_sql.core import running
 from tests import drawing  # noqa: F401 - registers the profiles of hypothesis
 from tests.reused import Database, commands
 
@@ -60,7 +60,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 @pytest.fixture(autouse=True)
 def not_stopped() -> None:
     """Forget a request to stop that an earlier test has left: calls do so as they begin."""
-    interrupt.begin()
+    running.begin()
 
 
 @pytest.fixture(scope="session")

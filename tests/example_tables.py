@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from anon_sql.apps import compiled_calls
+from anon_sql.apps.cli import compile
 
 PEOPLE = f"""
-    {compiled_calls.PEOPLE}
+    {compile.PEOPLE}
     CREATE TABLE births AS SELECT DATE '1990-01-01' + (i * 400)::INTEGER AS born FROM range(9) AS r(i);
     CREATE TABLE people_hierarchy AS
     FROM numeric_hierarchy('people', 'age', widths := [10, 20])

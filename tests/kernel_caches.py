@@ -17,7 +17,7 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
-from anon_sql.apps.compiled_calls import CALLS, DEMO, RELEASE, compile_calls
+from anon_sql.apps.cli.compile import CALLS, DEMO, RELEASE, compile_calls
 from tests.example_tables import LEDGER, PEOPLE, write_files
 
 KERNELS = Path(__file__).resolve().parents[1] / "anon_sql" / "kernels"
@@ -82,7 +82,7 @@ def give(package: Path) -> None:
 
 def main() -> None:
     """Compile what is not compiled, or copy it."""
-    from anon_sql.hosts.duckdb import headers
+    from anon_sql.hosts.duckdb import sql_files
 
     if "--into" in sys.argv:
         give(Path(sys.argv[-1]))
@@ -92,7 +92,7 @@ def main() -> None:
     if not remove_stale(known, now):
         return
     sys.stderr.write("Compiling the kernels, once ...\n")
-    statements = [*CALLS, *DEMO, *(entry.example for entry in headers.entries())]
+    statements = [*CALLS, *DEMO, *(entry.example for entry in sql_files.entries())]
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         write_files(Path(folder))
         for sql, seconds in compile_calls(statements, PEOPLE + RELEASE + CLASSED + LEDGER):

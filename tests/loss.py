@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE, LossModel
+from anon_sql.kernels.loss import NUMBER, SET, TREE, LossModel
 
 NULL = {"number": 3.0, "set": 9.0, "tree": 5.0}  # of a tree: its leaves
 TREE_LEAVES = 5

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from anon_sql import methods
 from anon_sql.core.columns import Numbers
 from anon_sql.core.table import QuasiTable
+from anon_sql.methods.method import find_method
 
 
 def adds_rows(method):
     """Whether a release has rows that the table has not."""
-    return methods.find(method).facts.perturbative
+    return find_method(method).facts.perturbative
 
 
 def quoted(names):

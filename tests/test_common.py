@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql.hosts.duckdb.macros import sql_files
+from anon_sql.hosts.duckdb.sql_files import sql_files
 from tests.inserting import insert
 from tests.oracles import adds_rows, quoted
 

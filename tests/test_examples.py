@@ -19,8 +19,8 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql.apps import adult, demo
-from anon_sql.hosts.duckdb import headers
+from anon_sql.apps.cli import demo
+from anon_sql.hosts.duckdb import sql_files
 from tests import command
 from tests.example_tables import LEDGER, TABLES, write_files
 from tests.reused import lent
@@ -59,7 +59,7 @@ def page_tables(con, page, tmp_path, monkeypatch):
     con.execute("COPY people TO 'people.parquet'; COPY people TO 'people.csv'")
     if demo.TABLE in page.read_text(encoding="utf-8"):
         demo.make_adult_like(con)
-        anon_sql.declare(con, demo.TABLE, quasi=adult.QUASI, sensitive=adult.SENSITIVE)
+        anon_sql.declare(con, demo.TABLE, quasi=demo.QUASI, sensitive=demo.SENSITIVE)
     return con
 
 
@@ -93,7 +93,7 @@ def run_shown(con, sql):
     return [header, *(["NULL" if v is None else v for v in row] for row in result.fetchall())]
 
 
-@pytest.mark.parametrize("entry", headers.entries(), ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", sql_files.entries(), ids=lambda entry: entry.name)
 def test_the_example_of_every_header(tables, entry):
     columns, rows = run(tables, entry.example)
     assert columns

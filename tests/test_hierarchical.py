@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anon_sql
-from anon_sql.hosts.duckdb.macros import sql_files
+from anon_sql.hosts.duckdb.sql_files import sql_files
 from tests.drawing import examples
 from tests.inserting import insert
 from tests.oracles import adds_rows

@@ -1,4 +1,4 @@
-"""One name for a .sql file, its macro, its Python file and its test; short files in rooms."""
+"""One name for a .sql file, its macro and its test; a file is one subject, in its layer."""
 
 import ast
 import re
@@ -7,18 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from anon_sql.hosts.duckdb.macros import sql_files
+from anon_sql.hosts.duckdb.sql_files import sql_files
+from anon_sql.methods.method import release_methods
 
 pytestmark = pytest.mark.quick
 
 ROOT = Path(__file__).resolve().parents[1]
 PUBLIC = [file for file in sql_files() if file.public]
 MODULES = sorted(ROOT.glob("anon_sql/**/*.py"))
-SHARED_NAMES = {
-    "columns",
-    "query_error",
-    "release",
-}  # base names that two files outside of kernels/ may have
 
 
 @pytest.mark.parametrize("file", PUBLIC, ids=lambda file: file.name)
@@ -37,7 +33,7 @@ def test_a_public_file_is_documented(file):
 def test_a_release_has_a_method_of_its_name():
     for file in sql_files():
         if file.folder == "release":
-            assert (ROOT / "anon_sql" / "methods" / f"{file.name}.py").is_file()
+            assert release_methods()[file.name].facts
 
 
 @pytest.mark.parametrize("file", sql_files(), ids=lambda file: file.name)
@@ -53,17 +49,6 @@ def test_no_two_files_make_a_macro_of_one_name():
     assert sorted(set(names)) == sorted(names)
 
 
-def test_no_two_modules_have_one_name():
-    """But a kernel may be called as the method, or the function, that calls it."""
-    kernels = ROOT / "anon_sql" / "kernels"
-    for group in (
-        [path for path in MODULES if kernels in path.parents],
-        [path for path in MODULES if kernels not in path.parents],
-    ):
-        names = Counter(path.stem for path in group if path.stem != "__init__")
-        assert {name for name, count in names.items() if count > 1} <= SHARED_NAMES
-
-
 def test_tests_have_names_of_their_own():
     """But a kernel's test may be called as that of the SQL function."""
     kernels = ROOT / "tests" / "kernels"
@@ -73,14 +58,14 @@ def test_tests_have_names_of_their_own():
     assert {name for name, count in names.items() if count > 1} == set()
 
 
-def test_every_room_says_what_it_is_for():
+def test_every_package_says_what_it_is_for():
     for path in ROOT.glob("anon_sql/**/__init__.py"):
         assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
 
 
 def test_files_are_short():
     for path in [*MODULES, *ROOT.glob("sql/**/*.sql"), *ROOT.glob("tests/**/*.py")]:
-        assert len(path.read_text(encoding="utf-8").splitlines()) <= 300, path
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 500, path
 
 
 def test_no_file_that_anything_fits_into():

@@ -8,7 +8,7 @@ import pytest
 
 import anon_sql
 from anon_sql.core.names import quote
-from anon_sql.hosts.duckdb.macros import sql_files
+from anon_sql.hosts.duckdb.sql_files import sql_files
 from tests.sentence import fails
 
 pytestmark = pytest.mark.oldest

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from anon_sql.apps import demo
+from anon_sql.apps.cli import demo
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from anon_sql.hosts.duckdb.macros import sql_files
+from anon_sql.hosts.duckdb.sql_files import sql_files
 from tests.inserting import insert
 from tests.kernels.legal import legal
 from tests.oracles import adds_rows

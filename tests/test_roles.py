@@ -4,7 +4,7 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql.hosts.duckdb.calls import binding
+from anon_sql.hosts.duckdb import binding
 from anon_sql.hosts.duckdb.relation import Table
 from tests.sentence import fails
 

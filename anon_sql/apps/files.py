@@ -7,13 +7,11 @@ from pathlib import Path
 
 import duckdb
 
-from anon_sql.apps.csv_files.csv_source import CsvSource
-from anon_sql.apps.csv_files.dialect import Dialect
-from anon_sql.apps.csv_files.loading import load
+from anon_sql.apps.csv.dialect import CsvSource, Dialect
+from anon_sql.apps.csv.loading import load
 from anon_sql.core.names import exactly, quote
 from anon_sql.errors import AnonError
-from anon_sql.hosts.parquet_files import files_of
-from anon_sql.hosts.whole_folder import require_new_folder
+from anon_sql.hosts.files import files_of, require_new_folder
 
 PACKED = {"": None, ".gz": "gzip", ".zst": "zstd"}
 KINDS = {f"{kind}{packed}": "csv" for packed in PACKED for kind in (".csv", ".tsv")}

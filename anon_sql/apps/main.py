@@ -6,7 +6,7 @@ import sys
 def main() -> None:
     """Run the command line."""
     try:
-        from anon_sql.apps.cli import app
+        from anon_sql.apps.cli.app import app
     except KeyboardInterrupt:
         sys.stderr.write("stopped on request\n")
         sys.exit(130)

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 
 from anon_sql.errors import AnonError
-from anon_sql.hosts.parquet_files import files_of
+from anon_sql.hosts.files import files_of
 
 FORM = 1
 ENDING = ".anon.json"

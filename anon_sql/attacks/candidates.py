@@ -1,11 +1,290 @@
-"""The candidate values of a group of persons, in one release and in all together."""
+"""Find the released rows, and their sensitive values, that may belong to a person."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from anon_sql.attacks.composed import Persons, Release, Shown
-from anon_sql.core.labels.coverage import Ints
+from anon_sql.core.arrow import integers
+from anon_sql.core.hierarchy.column import Hierarchical
+from anon_sql.core.labels.reading import LEAST, Coverage, Ints, labels_of
+from anon_sql.core.parameters import OrNull, Whole
+from anon_sql.core.running import Workers
+from anon_sql.privacy.class_values import NULL, Spread, ordered
+
+_NOTHING = -1  # the code of NULL, which is no value
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Rows of the raw table, p groups of those that are alike in all that attacks look at.
+
+    group_of: int64[p], the place of the values in each ``Coverage``. keys: of each sensitive column
+    bytes, an array of p, see ``Held``. counts: int64[p], the rows of each group.
+    """
+
+    group_of: Ints
+    keys: Mapping[str, pa.Array]
+    counts: Ints
+
+
+class People:
+    """All persons, alike ones merged, in an order that depends on what they hold alone.
+
+    columns: of each quasi-identifier; codes int64[p, q]: of each person. own int64[p, s]: the value
+    of each sensitive column, numbered through all of them, -1 for NULL; column_of int64[v]: whose
+    value that is. sizes int64[m]: rows of each class. starts int64[m + 1], values, counts int64[e]:
+    how often each class holds which values.
+    """
+
+    def __init__(
+        self,
+        function: str,
+        columns: Sequence[Coverage],
+        alike: Alike,
+        sizes: Ints,
+        spreads: Mapping[str, Spread],
+    ) -> None:
+        self.function, self.columns, self.sensitive = function, columns, list(spreads)
+        self.sizes = sizes
+        self.codes = np.column_stack([column.codes[alike.group_of] for column in columns])
+        column_of: list[int] = []
+        own, held = [], []
+        for at, (name, spread) in enumerate(spreads.items()):
+            raw, keys = alike.keys[name], spread.keys
+            places, known = ordered(pa.concat_arrays([raw, keys]))
+            code = places - int(len(known) > 0 and known[0].as_py() == NULL)
+            code = np.where(code < 0, _NOTHING, code + len(column_of))
+            column_of += [at] * (len(known) - int((code < 0).any()))
+            own.append(code[: len(raw)])
+            held.append((spread.class_of, code[len(raw) :][spread.key_of], spread.counts))
+        self.own = np.column_stack(own)
+        self.column_of = np.array(column_of, dtype=np.int64)
+        at_, value, counts = (np.concatenate(parts) for parts in zip(*held, strict=True))
+        kept = np.flatnonzero(value != _NOTHING)
+        kept = kept[np.lexsort((value[kept], at_[kept]))]
+        self.starts = np.searchsorted(at_[kept], np.arange(len(sizes) + 1))
+        self.values, self.counts = value[kept], counts[kept]
+        ranks = [_ordering(column)[alike.group_of] for column in columns]
+        order = np.lexsort([*self.own.T[::-1], *ranks[::-1]])
+        self.tuple_of = np.repeat(order, alike.counts[order])  # of each person
+
+    @property
+    def shown(self) -> Ints:
+        """How often the release holds each sensitive value, int64[v]."""
+        total = np.bincount(self.values, self.counts, minlength=len(self.column_of))
+        return total.astype(np.int64)
+
+    def drawn(self, sample: Any, seed: Any) -> tuple[Ints, np.random.Generator]:
+        """Which persons are attacked, and the random numbers that follow. Raises AnonError."""
+        most = OrNull(Whole(1)).read(self.function, "sample", sample)
+        draw = np.random.default_rng(Whole(0).read(self.function, "seed", seed))
+        if most is None or most >= len(self.tuple_of):
+            return self.tuple_of, draw
+        return self.tuple_of[np.sort(draw.choice(len(self.tuple_of), most, replace=False))], draw
+
+
+def _ordering(column: Coverage) -> Ints:
+    """The rank of each value; leaves of a hierarchy as their names sort."""
+    if not isinstance(column.column, Hierarchical):
+        return column.codes
+    tree = column.column.tree
+    names = pa.array(tree.names[: tree.leaves])
+    rank = np.empty(tree.leaves, dtype=np.int64)
+    rank[integers(pc.sort_indices(names))] = np.arange(tree.leaves)
+    return np.where(column.codes == LEAST, -1, rank[np.maximum(column.codes, 0)])
+
+
+_BLOCK = 1024  # persons between two looks at Ctrl-C
+
+
+@dataclass(frozen=True)
+class Matches:
+    """rows int64[p]: how many match. Of each sensitive column, int64[p, s]: varied, how many
+    values they have; most, how often the most frequent one; ties, how many are as frequent; mine,
+    how often the person's own."""
+
+    rows: Ints
+    varied: Ints
+    most: Ints
+    ties: Ints
+    mine: Ints
+
+
+def matches(people: People, persons: Ints, known: Ints, threads: int) -> Matches:
+    """persons int64[p]: whom to attack; known int64[p, j]: the columns known of each."""
+    from anon_sql.kernels.matching import match
+
+    shape = (len(persons), len(people.sensitive))
+    rows = np.zeros(len(persons), dtype=np.int64)
+    found = Matches(rows, *(np.zeros(shape, dtype=np.int64) for _ in range(4)))
+    codes, labels, own = people.codes[persons], labels_of(people.columns), people.own[persons]
+    held = (people.sizes, people.starts, people.values, people.counts)
+    jobs = []
+    for first in range(0, len(persons), _BLOCK):
+        block = slice(first, first + _BLOCK)
+        out = tuple(
+            array[block] for array in (found.rows, found.varied, found.most, found.ties, found.mine)
+        )
+        jobs.append((codes[block], known[block], own[block], labels, held, people.column_of, out))
+    Workers(people.function, threads).map(match, jobs, [len(job[0]) for job in jobs])
+    return found
+
+
+Bools = npt.NDArray[np.bool_]
+Ranks = npt.NDArray[np.int32]
+_TABLE = 1 << 24  # bytes
+_LAST = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True)
+class Persons:
+    """The persons of a raw table, those that are alike once.
+
+    ranks: int32[d, t], the t distinct rows of the d quasi-identifiers as ranks of their values.
+    starts: int64[p + 1]; rows: int64[e], the rows of each person, none twice. weights: int64[p],
+    how many persons are alike. low, high: int32[d, p], the box around the rows of each person.
+    """
+
+    ranks: Ranks
+    starts: Ints
+    rows: Ints
+    weights: Ints
+    low: Ranks
+    high: Ranks
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The values of one sensitive column in the c classes of a release, without NULL.
+
+    starts: int64[c + 1]; values, counts: int64[e], how often each class has which value.
+    """
+
+    starts: Ints
+    values: Ints
+    counts: Ints
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """The sets of one quasi-identifier that lack a value between their first and their last.
+
+    label_of: int64[c], the set of each class, -1 without gaps; keys: int64[e], ascending, the
+    members as set * size + rank. table: bool, by key whether it is a member; None if too large.
+    """
+
+    label_of: Ints
+    keys: Ints
+    size: int
+    table: Bools | None
+
+    def inside(self, classes: Ints, ranks: Ranks) -> Bools:
+        """Return whether the sets of classes hold ranks, pair by pair; True without gaps."""
+        of = self.label_of[classes]
+        if not len(self.keys):
+            return of < 0
+        keys = of * self.size + ranks
+        if self.table is not None:
+            return np.asarray((of < 0) | self.table[np.maximum(keys, 0)])
+        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.asarray((of < 0) | (self.keys[place] == keys))
+
+
+@dataclass(frozen=True)
+class Release:
+    """The classes of one release.
+
+    low, high: int32[d, c], the ranks that each label covers, all of them where the release lacks
+    the column. gaps: by column. star: bool[c], suppressed in every column that the release has.
+    shown: of each sensitive column, None where the release lacks it.
+    """
+
+    low: Ranks
+    high: Ranks
+    gaps: dict[int, Gaps]
+    star: Bools
+    shown: Sequence[Shown | None]
+
+
+def release(
+    columns: Sequence[Coverage | None], classes: int, shown: Sequence[Shown | None]
+) -> Release:
+    """Return a release. columns: of each quasi-identifier, None where the release lacks it."""
+    low = np.zeros((len(columns), classes), dtype=np.int32)
+    high = np.full((len(columns), classes), _LAST, dtype=np.int32)
+    gaps, stars = {}, []
+    for at, column in enumerate(columns):
+        if column is None:
+            continue
+        known = np.unique(column.codes)
+        low[at] = np.searchsorted(known, column.low)[column.label_of]
+        high[at] = np.searchsorted(known, column.high, "right")[column.label_of] - 1
+        stars.append(column.star)
+        if len(column.flat):
+            gaps[at] = _gaps(column, known)
+    return Release(low, high, gaps, np.asarray(np.logical_and.reduce(stars)), shown)
+
+
+def _gaps(column: Coverage, known: Ints) -> Gaps:
+    sizes = column.end - column.start
+    order = np.argsort(column.start[sizes > 0], kind="stable")
+    of = np.repeat(np.flatnonzero(sizes > 0)[order], sizes[sizes > 0][order])
+    rank = np.minimum(np.searchsorted(known, column.flat), max(len(known) - 1, 0))
+    held = known[rank] == column.flat if len(known) else np.zeros(len(rank), np.bool_)
+    label_of = np.where(sizes[column.label_of] > 0, column.label_of, -1)
+    keys, whole = np.sort((of * len(known) + rank)[held]), len(sizes) * len(known)
+    table = np.bincount(keys, minlength=whole) > 0 if whole <= _TABLE else None
+    return Gaps(label_of, keys, len(known), table)
+
+
+def ranked(columns: Sequence[Ints]) -> Ranks:
+    """Return the codes of each column as ranks, int32[d, n]."""
+    ranks = [np.unique(codes, return_inverse=True)[1].reshape(-1) for codes in columns]
+    return np.asarray(np.stack(ranks), dtype=np.int32)
+
+
+def persons(ranks: Ranks, person_of: Ints | None, counts: Ints) -> Persons:
+    """Return the persons of n groups of rows.
+
+    ranks: int32[d, n]. person_of: int64[n], from 0, the person of each group; None if each row is a
+    person. counts: int64[n], the rows of each group.
+    """
+    known, row_of = np.unique(ranks.T, axis=0, return_inverse=True)
+    row_of, distinct = row_of.reshape(-1).astype(np.int64), np.ascontiguousarray(known.T)
+    if person_of is None:
+        rows, weights = np.arange(len(known)), np.bincount(row_of, counts, len(known))
+        starts = np.arange(len(known) + 1)
+    else:
+        rows, starts, weights = _alike(row_of, person_of, len(known))
+    box = [
+        edge(distinct[:, rows], starts[:-1], axis=1) if len(rows) else distinct[:, :0]
+        for edge in (np.minimum.reduceat, np.maximum.reduceat)
+    ]
+    return Persons(distinct, starts, rows, weights.astype(np.int64), *box)
+
+
+def _alike(row_of: Ints, person_of: Ints, many: int) -> tuple[Ints, Ints, Ints]:
+    """Return rows, starts and weights of persons, where those of one same row are one."""
+    keys = np.unique(person_of * max(many, 1) + row_of)
+    person, row = np.divmod(keys, max(many, 1))
+    several = np.bincount(person)[person] > 1
+    single, weights = np.unique(row[~several], return_counts=True)
+    first = np.flatnonzero(np.diff(person[several], prepend=-1))
+    starts = np.concatenate(
+        [np.arange(len(single)), len(single) + first, [len(single) + several.sum()]]
+    )
+    ones = np.ones(len(first), dtype=np.int64)
+    return (
+        np.concatenate([single, row[several]]),
+        starts.astype(np.int64),
+        np.concatenate([weights, ones]),
+    )
+
 
 Candidates = tuple[Ints, Ints]  # person * values + value, ascending, and how many rows
 Stretches = tuple[Ints, Ints]  # places, and the number of each one's stretch

@@ -4,20 +4,25 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from anon_sql.audit import class_promises, label_truth, persons
-from anon_sql.audit.asked import NAME, Asked
-from anon_sql.audit.class_values import class_values
-from anon_sql.audit.compared import Compared, Raw, Released, named
-from anon_sql.audit.identifying import identifying_combinations
-from anon_sql.audit.label_ends import unique_ends, wider_labels
-from anon_sql.audit.linking_columns import linking_columns
-from anon_sql.audit.properties import ROW
-from anon_sql.audit.spelling import require_order, spelling
-from anon_sql.audit.telling_columns import telling_columns
-from anon_sql.audit.truth import truth
-from anon_sql.core.labels.read_coverage import coverage
-from anon_sql.measures.beta_likeness import likeness
-from anon_sql.measures.delta_disclosure import disclosure
+from anon_sql.audit import classes, persons
+from anon_sql.audit import labels as label_truth
+from anon_sql.audit.classes import class_values
+from anon_sql.audit.columns import identifying_combinations, linking_columns
+from anon_sql.audit.compared import (
+    NAME,
+    ROW,
+    Asked,
+    Compared,
+    Raw,
+    Released,
+    named,
+    telling_columns,
+)
+from anon_sql.audit.labels import require_order, spelling, unique_ends, wider_labels
+from anon_sql.audit.rows import truth
+from anon_sql.core.labels.reading import coverage
+from anon_sql.privacy.beta_likeness import likeness
+from anon_sql.privacy.delta_disclosure import disclosure
 
 
 def audit(
@@ -44,13 +49,13 @@ def audit(
     asks = any(each is not None for each in (asked.l, asked.t, asked.beta, asked.delta))
     values = {name: class_values(given, name, whose) for name in asked.values if asks}
     rows = [
-        class_promises.rows(given),
-        class_promises.anonymity(given, true),
-        class_promises.diversity(given, values, told),
-        class_promises.closeness(given, values, trees, told),
-        *class_promises.of_shares(given, "beta", asked.beta, values, likeness, told),
-        *class_promises.of_shares(given, "delta", asked.delta, values, disclosure, told),
-        class_promises.suppressed(given),
+        classes.rows(given),
+        classes.anonymity(given, true),
+        classes.diversity(given, values, told),
+        classes.closeness(given, values, trees, told),
+        *classes.of_shares(given, "beta", asked.beta, values, likeness, told),
+        *classes.of_shares(given, "delta", asked.delta, values, disclosure, told),
+        classes.suppressed(given),
         label_truth.kept(given, true),
         *label_truth.labels(given, true),
         spelling(given),

@@ -1,23 +1,222 @@
-"""The rows of a raw table beside the classes of its release, as an audit compares them."""
+"""Compare the rows of a raw table with the classes of its release, as an audit takes them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.audit.asked import Asked
-from anon_sql.audit.hashed import ALL, Hashed, Marks, Rows
-from anon_sql.core.labels.coverage import Coverage, Ints
-from anon_sql.core.labels.read import Bools
+from anon_sql.core.labels.reading import Bools, Coverage, Ints
+from anon_sql.core.parameters import (
+    Choice,
+    Number,
+    Option,
+    OrNull,
+    Positive,
+    Relations,
+    Whole,
+    read,
+    refuse_withdrawn,
+)
 from anon_sql.core.printing import printed
-from anon_sql.core.roles import fold
+from anon_sql.core.roles import Roles, fold
+from anon_sql.errors import AnonError
+from anon_sql.measures.pair import require_released, require_types
+from anon_sql.measures.uniqueness import counts
+from anon_sql.pipeline.request import entity_of
+from anon_sql.privacy.l_diversity import KIND, C
 
-if TYPE_CHECKING:
-    from anon_sql.audit.telling_columns import Look
+NAME = "audit"
+_OPTIONS: dict[str, Option] = {
+    "k": OrNull(Whole(1)),
+    "l": OrNull(Number(1)),
+    "t": OrNull(Number(0, 1)),
+    "beta": OrNull(Positive()),
+    "delta": OrNull(Positive()),
+    "l_kind": KIND,
+    "c": C,
+    "suppressed": Choice(("keep", "drop")),
+    "synthetic": Whole(0),
+    "unique_share": Number(0, 1),
+    "previous": Relations(),
+    "previous_share": Number(0, 1),
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """k, l, t: None where they are only measured; beta, delta: None where they are not.
+
+    entity: the column that tells persons apart. synthetic: number of rows that were added.
+    unique_share: largest share of rows that may be unique on the kept columns together; previous:
+    names of earlier releases; previous_share: of persons whom ``composition`` may find.
+    types: SQL type by quasi-identifier; values: by sensitive column.
+    identifiers, loose (without a role): columns that the release has; shared: all of the raw
+    table's others that it has; dropped: kept ones that it lacks; added: its own.
+    """
+
+    k: int | None
+    l: float | None  # noqa: E741 - the field's name for it
+    t: float | None
+    beta: float | None
+    delta: float | None
+    l_kind: str
+    c: float
+    suppressed: str
+    synthetic: int
+    unique_share: float
+    previous: Any
+    previous_share: float
+    entity: str | None
+    types: Mapping[str, str]
+    values: Mapping[str, str]
+    shared: tuple[str, ...]
+    dropped: tuple[str, ...]
+    added: tuple[str, ...]
+    identifiers: tuple[str, ...]
+    leftover: tuple[str, ...]
+    loose: frozenset[str]
+
+
+def asked(
+    roles: Roles,
+    raw: Mapping[str, str],
+    shown: Mapping[str, str],
+    options: Mapping[str, Any],
+) -> Asked:
+    """Check a call. raw, shown: SQL types of the raw table and its release, by column name;
+    options: parameters by name.
+
+    Raises AnonError for a call that means nothing.
+    """
+    release = {fold(name): kind for name, kind in shown.items()}
+    require_types(NAME, roles.quasi, raw, release, values=True)
+    require_released(NAME, roles.sensitive, list(shown))
+    refuse_withdrawn(NAME, {"counterfeits": options["counterfeits"]})
+    checked = read(NAME, _OPTIONS, options)
+    asks = {"l": (checked["l"] or 1) > 1, "t": checked["t"] is not None and checked["t"] < 1}
+    asks |= {name: checked[name] is not None for name in ("beta", "delta")}
+    for name, wanted in asks.items():
+        if wanted and not roles.sensitive:
+            raise AnonError(
+                NAME,
+                f"{name} needs a sensitive column",
+                "none",
+                "pass sensitive := ['illness', …]",
+            )
+    person = _entity(options["entity"], raw, roles.quasi)
+    others = [name for name in raw if name not in roles.quasi]
+    shared = tuple(name for name in others if fold(name) in release)
+    return Asked(
+        **checked,
+        entity=person,
+        types={name: raw[name] for name in roles.quasi},
+        values={name: raw[name] for name in roles.sensitive},
+        shared=shared,
+        dropped=tuple(name for name in roles.keep if name not in shared),
+        added=tuple(name for name in shown if fold(name) not in map(fold, raw)),
+        identifiers=roles.identifier,
+        leftover=tuple(name for name in roles.identifier if name in shared),
+        loose=frozenset(name for name in roles.none if name in shared and name != person),
+    )
+
+
+def _entity(given: object, raw: Mapping[str, str], quasi: Sequence[str]) -> str | None:
+    person = entity_of(NAME, given, raw)
+    if person in quasi:
+        raise AnonError(NAME, "entity must tell persons apart", f"the quasi-identifier {person}")
+    return person
+
+
+ROW = pa.struct(
+    [
+        ("property", pa.string()),
+        ("required", pa.float64()),
+        ("found", pa.float64()),
+        ("passed", pa.bool_()),
+        ("example", pa.string()),
+    ]
+)
+MANY = "too many rows share their kept values"
+
+
+@dataclass(frozen=True)
+class Property:
+    """required, found: numbers; passed: None where it cannot be told; example: labels, names of
+    columns and counts, never an identifier or a sensitive value."""
+
+    property: str
+    required: float | None
+    found: float | None
+    passed: bool | None
+    example: str | None
+
+    def row(self) -> dict[str, object]:
+        return asdict(self)
+
+
+def at_least(
+    name: str, required: float | None, found: float | None, example: str | None = None
+) -> Property:
+    """Passed where what was found is as much as required, but for rounding."""
+    if required is None or found is None:
+        return Property(name, required, found, None, example)
+    return Property(name, required, found, found >= required * (1 - 1e-9), example)
+
+
+def at_most(
+    name: str, required: float | None, found: float | None, example: str | None = None
+) -> Property:
+    """Passed where what was found is no more than required, but for rounding."""
+    if required is None or found is None:
+        return Property(name, required, found, None, example)
+    return Property(name, required, found, found <= required + 1e-9, example)
+
+
+def none_of(name: str, columns: Sequence[str]) -> Property:
+    """Columns of which there should be none."""
+    return at_most(name, 0, len(columns), ", ".join(columns) or None)
+
+
+def untold(given: Property, *, unless_failed: bool = False) -> Property:
+    """The same, but nobody can tell whether it holds."""
+    return given if unless_failed and given.passed is False else replace(given, passed=None)
+
+
+Marks = npt.NDArray[np.uint64]
+Rows = slice | npt.NDArray[Any]  # positions, or whether each row is meant
+ALL = slice(None)
+
+
+@dataclass(frozen=True)
+class Hashed:
+    """A 64-bit hash of each row's value, 0 for NULL.
+
+    known: the different hashes if they are few, and then ``rows`` is the place of each row's hash;
+    None: ``rows`` is the hashes themselves.
+    """
+
+    rows: npt.NDArray[Any]
+    known: Marks | None = None
+
+    def at(self, rows: Rows = ALL) -> Marks:
+        """Return the hashes of some rows, uint64[…]."""
+        held = self.rows[rows]
+        return held if self.known is None else self.known[held]
+
+    def taken(self, rows: Rows) -> "Hashed":
+        """Return the same of some rows."""
+        return Hashed(self.rows[rows], self.known)
+
+    def coded(self) -> tuple[Marks, Ints]:
+        """Return different hashes and the place of each row's among them."""
+        if self.known is not None:
+            return self.known, self.rows
+        known, places = np.unique(self.rows, return_inverse=True)
+        return known, places.reshape(-1)
 
 
 @dataclass(frozen=True)
@@ -130,7 +329,7 @@ class Compared:
 
 
 def _mixed(rows: int, columns: Sequence[Marks]) -> Marks:
-    from anon_sql.kernels.hash.hashing import mix
+    from anon_sql.kernels.hashing import mix
 
     return reduce(mix, (column.view(np.int64) for column in columns), np.zeros(rows, np.uint64))
 
@@ -138,3 +337,43 @@ def _mixed(rows: int, columns: Sequence[Marks]) -> Marks:
 def named(columns: Mapping[str, Any], name: str) -> Any:
     """The entry of a column, which the release may spell in another way."""
     return next(values for known, values in columns.items() if fold(known) == fold(name))
+
+
+NEARLY = 0.9  # distinct values of those that are there, from which on they look identifying
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a kept column of the release holds: how many values that are not NULL, whether they are
+    as many whole numbers as lie between the least and the greatest, and whether all of them look as
+    ``anon_pseudonym`` makes them."""
+
+    held: int
+    consecutive: bool
+    hashed: bool
+
+
+def telling_columns(given: Compared) -> list[Property]:
+    """Return what an audit says of added, identifying and ascending columns."""
+    asked, k = given.asked, given.asked.k or 1
+    free = {*asked.loose, *asked.added}
+    nearly, numbers = [], []
+    for name in [*asked.shared, *asked.added]:
+        look = given.released.look(name)
+        if name not in free and not look.consecutive:
+            continue
+        distinct = counts(given.marks(name).copy())[1] - (look.held < given.shown)
+        if distinct <= k:
+            continue
+        if name in free and distinct >= NEARLY * look.held:
+            nearly.append(name)
+        ascending = name in asked.loose and given.raw.ascends(name)
+        if (look.consecutive or ascending) and distinct == look.held:
+            numbers.append(name)
+    left_in = none_of("identifiers", asked.leftover)
+    return [
+        none_of("added columns", asked.added),
+        left_in if asked.identifiers else untold(left_in),
+        none_of("identifying columns", nearly),
+        none_of("row numbers", numbers),
+    ]

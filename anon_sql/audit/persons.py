@@ -1,20 +1,255 @@
-"""Whose the rows of a class are, and how many persons those are where the release does not say.
+"""Bound the number of persons of each class where the release does not say whose its rows are.
+
+Released rows of one class and the same kept values, which are alike: together they are a slot.
+
+The raw rows of a slot are those with its kept values, told by a 64-bit hash. Slots are numbered
+while rows come, so that the hashes of all rows are never in memory together.
+
+Which raw rows the rows of a release may stem from, and whether all can at once.
+
+The rows of a slot may stem from those of its raw rows that its label covers.
+
+Whose the rows of a class are, and how many persons those are where the release does not say.
 
 A person can have given a slot at most as many rows as the person has among those it may stem from.
 The fewest persons whose rows are enough for a class are a bound from below, all that could have
 given one from above; where every released row can stem from one raw row only, the two agree.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.audit.compared import Compared
-from anon_sql.audit.hashed import Marks
-from anon_sql.audit.slots import Slots
-from anon_sql.audit.stems import Stems
-from anon_sql.core.labels.coverage import Ints
+from anon_sql.audit.compared import Compared, Marks
+from anon_sql.core.labels.reading import Ints, Places, covered_rows
+
+
+class Numbers:
+    """A number of each row, as the rows come."""
+
+    def __init__(self) -> None:
+        self._held: npt.NDArray[Any] = np.empty(0, np.uint8)
+        self._rows = 0
+
+    def add(self, numbers: npt.NDArray[Any]) -> None:
+        """Hold the numbers of more rows, in a type that is wide enough for all."""
+        self._held = self._held.astype(
+            np.promote_types(self._held.dtype, numbers.dtype), copy=False
+        )
+        end = self._rows + len(numbers)
+        if end > len(self._held):  # in place, and little more than is needed
+            self._held.resize(end + end // 8, refcheck=False)
+        self._held[self._rows : end] = numbers
+        self._rows = end
+
+    def decode(self, known: Marks) -> None:
+        """Replace each number by what it stands for."""
+        self._held = known[self.whole()]
+
+    def whole(self) -> npt.NDArray[Any]:
+        """Return the numbers of all rows."""
+        self._held.resize(self._rows, refcheck=False)
+        return self._held
+
+
+class Known:
+    """Different hashes, numbered as they come, and how often each came."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._known, self._often = np.empty(0, np.uint64), np.empty(0, np.int64)
+        self._slots = np.empty(0, np.int32)
+
+    def add(self, marks: Marks) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
+        """Return the number of each hash, as narrow as it can be, and the positions of new ones."""
+        from anon_sql.kernels.hashing import number_more
+
+        if self.count + len(marks) > len(self._known):
+            self._grow(2 * (self.count + len(marks)))
+        numbers, new = number_more(marks, self._known, self._often, self._slots, self.count)
+        self.count += len(new)
+        return numbers.astype(np.min_scalar_type(self.count)), new
+
+    def _grow(self, size: int) -> None:
+        """Make room for so many hashes."""
+        from anon_sql.kernels.hashing import number_more
+
+        known, often = self.marks, self.often
+        self._known, self._often = np.empty(size, np.uint64), np.empty(size, np.int64)
+        self._slots = np.full(1 << (2 * size).bit_length(), -1, np.int32)
+        number_more(known, self._known, self._often, self._slots, 0)
+        self._often[: self.count] = often
+
+    @property
+    def marks(self) -> Marks:
+        return self._known[: self.count].copy()
+
+    @property
+    def often(self) -> Ints:
+        return self._often[: self.count].copy()
+
+
+Whole = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Slots by hash and class: each one's class, how many rows it has, and its raw rows first …
+    last - 1 of ``rows``, int32[n] by hash. shown: the released rows, int32[m], slot by slot; empty
+    where they were not asked for."""
+
+    classes: Whole
+    capacity: Ints
+    first: Ints
+    last: Ints
+    rows: Whole
+    shown: Whole
+
+
+class Counted:
+    """Some rows of both relations, as they come; all raw rows must come first."""
+
+    def __init__(self, shown: bool) -> None:
+        """shown: whether the released rows of each slot are asked for."""
+        self._known, self._raw, self._often = Known(), Numbers(), np.empty(0, np.int64)
+        self._shown = Numbers() if shown else None
+        self._latest, self._values, self._owners = (np.empty(0, np.int32) for _ in range(3))
+        self._sizes, self._count = np.empty(0, np.int64), 0
+
+    def add_raw(self, marks: Marks) -> None:
+        """Count raw rows; marks: hashes of their kept values."""
+        self._raw.add(self._known.add(marks)[0])
+        self._often = self._known.often
+
+    def add_released(self, marks: Marks, classes: Whole) -> None:
+        """Count released rows; classes: int32[…], ascending from call to call."""
+        from anon_sql.kernels.matching import number_slots
+
+        numbers = self._known.add(marks)[0].astype(np.int32)
+        more = np.full(self._known.count - len(self._latest), -1, np.int32)
+        self._latest = np.append(self._latest, more)
+        end = self._count + len(numbers)
+        if end > len(self._sizes):  # in place, and little more than is needed
+            for column in (self._values, self._owners, self._sizes):
+                column.resize(end + end // 8, refcheck=False)
+        found = (self._values, self._owners, self._sizes)
+        slots, self._count = number_slots(numbers, classes, self._latest, *found, self._count)
+        if self._shown is not None:
+            self._shown.add(slots)
+
+    @property
+    def more(self) -> int:
+        """How many released rows there are above the raw rows with their hash."""
+        often = self._known.often
+        often[: len(self._often)] -= 2 * self._often
+        return int(np.maximum(often, 0).sum())
+
+    def slots(self) -> Slots:
+        """Return the slots of all rows."""
+        from anon_sql.kernels.hashing import group
+        from anon_sql.kernels.orders import by_hash
+
+        order = by_hash(self._known.marks)
+        place = np.empty(len(order), np.int32)
+        place[order] = np.arange(len(order), dtype=np.int32)
+        rows, starts = group(place[self._raw.whole()], len(order))
+        value = place[self._values[: self._count]]
+        slots, _ = group(value, len(order))
+        value = value[slots]
+        shown = np.empty(0, np.int32)
+        if self._shown is not None:
+            at = np.empty(len(slots), np.int32)
+            at[slots] = np.arange(len(slots), dtype=np.int32)
+            shown, _ = group(at[self._shown.whole()], len(slots))
+        classes, capacity = self._owners[slots], self._sizes[slots]
+        return Slots(classes, capacity, starts[value], starts[value + 1], rows, shown)
+
+
+Labels = tuple[Ints, ...]
+CodesOf = Callable[[npt.NDArray[np.int32]], Places]
+LISTED = 50_000_000  # pairs that are kept for the matching
+STEPS = 500_000_000  # looks at a row's slots in the matching
+ROWS = 1 << 23  # raw rows that are compared at a time
+
+
+@dataclass(frozen=True)
+class Stems:
+    """ends, rows: of each slot the raw rows that it may stem from; rows is None where they are too
+    many to list. many: how many they are. uncovered: raw rows that no slot may stem from. looks:
+    comparisons made; all others are unfinished if these are more than were allowed."""
+
+    ends: Ints
+    rows: npt.NDArray[np.int32] | None
+    many: Ints
+    uncovered: int
+    looks: int
+
+
+def stems(found: Slots, codes_of: CodesOf, labels: Labels, looks: int) -> Stems:
+    """Return the raw rows of each slot that its label covers.
+
+    codes_of: returns int32[…, d] of some of the rows that the slots are of; labels: of
+    ``labels_of``; looks: most comparisons.
+    """
+    from anon_sql.kernels.hashing import group
+
+    slots, uncovered, looked = len(found.classes), 0, 0
+    many = np.zeros(slots, np.int64)
+    rows, of = [np.empty(0, np.int32)], [np.empty(0, np.int32)]  # and the slot of each of ``rows``
+    for begin in range(0, len(found.rows), ROWS):
+        some = found.rows[begin : begin + ROWS]
+        end = begin + len(some)
+        # the slots that have some of these rows
+        own = slice(np.searchsorted(found.last, begin, "right"), np.searchsorted(found.first, end))
+        first, last = (np.clip(each[own], begin, end) - begin for each in (found.first, found.last))
+        codes = codes_of(some)
+        listed, covers, known, more = covered_rows(
+            codes,
+            np.ones(len(some), np.int64),
+            first,
+            last,
+            found.classes[own],
+            labels,
+            listed=max(LISTED - int(many.sum()), 0),
+            looks=looks - looked,
+        )
+        looked += more
+        if looked > looks:
+            return Stems(np.zeros(slots + 1, np.int64), None, many, 0, looked)
+        many[own] += covers
+        uncovered += len(some) - int(known.sum())
+        if many.sum() <= LISTED:
+            rows.append(some[listed])
+            if len(found.rows) > ROWS:
+                of.append(np.repeat(np.arange(slots, dtype=np.int32)[own], covers))
+    ends = np.append(0, np.cumsum(many))
+    if ends[-1] > LISTED:
+        return Stems(ends, None, many, uncovered, looked)
+    every = np.concatenate(rows)
+    if len(found.rows) > ROWS:
+        every = every[group(np.concatenate(of), slots)[0]]
+    return Stems(ends, every, many, uncovered, looked)
+
+
+def unmatched(found: Slots, known: Stems) -> int | None:
+    """How many released rows are left when as many as can be have a raw row of their own each; None
+    where that was not found out."""
+    from anon_sql.kernels.hashing import group
+    from anon_sql.kernels.matching import matched
+
+    if known.rows is None:
+        return None
+    total = int(found.capacity.sum())
+    order, ends = group(known.rows, len(found.rows))
+    if (ends[1:] - ends[:-1] <= 1).all():
+        return total - int(np.minimum(known.many, found.capacity).sum())
+    slot_of = np.repeat(np.arange(len(found.capacity), dtype=np.int32), known.many)
+    count = matched(ends, slot_of[order], found.capacity, STEPS)
+    return None if count < 0 else total - int(count)
+
 
 Holders = tuple[npt.NDArray[np.int32], Marks, Ints]
 

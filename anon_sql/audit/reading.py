@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from anon_sql.audit.compared import Raw, Released
-from anon_sql.audit.hashed import Hashed, Marks
-from anon_sql.audit.row_numbers import Known, Numbers
+from anon_sql.audit.compared import Hashed, Marks, Raw, Released
+from anon_sql.audit.persons import Known, Numbers
 
 Columns = Mapping[str, pa.Array]
 Hashes = Mapping[str, Marks]
@@ -107,7 +106,7 @@ class ReleasedRows:
     def add(self, rows: int, labels: Columns, hashes: Hashes, marks: Hashes) -> None:
         """Hold more rows. labels, hashes: of each quasi-identifier; marks: hashes of each other
         column."""
-        from anon_sql.kernels.hash.hashing import mix
+        from anon_sql.kernels.hashing import mix
 
         whole = np.zeros(rows, np.uint64)
         for name in labels:
@@ -121,7 +120,7 @@ class ReleasedRows:
 
     def released(self, looks: Mapping[str, Any]) -> Released:
         """Return the classes and rows, which are held no longer; looks: as in ``Released``."""
-        from anon_sql.kernels.hash.grouping import group
+        from anon_sql.kernels.hashing import group
 
         classes, self._classes = self._classes, _Numbered()
         sizes = classes.known.often

@@ -1,4 +1,4 @@
-"""Roles, columns, hierarchies, labels and constraints, shared by every host and method.
+"""Roles, columns, parameters, hierarchies and labels, shared by every host and method.
 
 Functions take Arrow arrays and typed options and return arrays, dataclasses and Arrow tables.
 Modules here may import ``kernels`` and ``errors`` only.

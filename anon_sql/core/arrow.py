@@ -1,9 +1,13 @@
-"""Convert the Arrow arguments of a SQL function to Python and numpy, and results back to Arrow.
+"""Convert Arrow arguments to Python and numpy and results back, and return free memory.
+
+Convert the Arrow arguments of a SQL function to Python and numpy, and results back to Arrow.
 
 A table-valued call is one row; its columns arrive as lists within that row.
 """
 
-from collections.abc import Mapping, Sequence
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -140,3 +144,25 @@ def valid(values: pa.Array) -> Any:
 def true(values: pa.Array) -> Any:
     """Return which values are true, bool[n]; NULL counts as false."""
     return integers(values).astype(np.bool_)
+
+
+def return_memory() -> None:
+    """Return the free pages of the C library's heap.
+
+    glibc keeps freed blocks below some 128 KiB for later small ones. The chunks in which DuckDB
+    passes rows are such blocks, and the arrays that follow are larger, so that both would count.
+    Does nothing with other C libraries.
+    """
+    trim = _trim()
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _trim() -> Callable[[int], int] | None:
+    """Return glibc's malloc_trim, None where there is none."""
+    try:
+        found: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    except (OSError, TypeError):
+        return None
+    return found

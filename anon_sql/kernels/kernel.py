@@ -1,7 +1,9 @@
-"""The decorator of every kernel, with what all of them ask of numba."""
+"""The decorator of every kernel, and what kernels ask of the process that runs them."""
 
 import gc
-from typing import Any
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 from numba import njit
 from numba.core import event, types
@@ -54,3 +56,46 @@ class _WithoutCollector(event.Listener):  # type: ignore[misc]
 
 
 event.register("numba:compile", _WithoutCollector())
+
+
+class Runner(Protocol):
+    """Runs jobs of one kernel; ``core.workers.Workers`` does, with progress and Ctrl-C."""
+
+    @property
+    def threads(self) -> int:
+        """How many jobs run at once, at least 1."""
+
+    def map(
+        self, call: Callable[..., Any], jobs: Sequence[tuple[Any, ...]], sizes: Sequence[int], /
+    ) -> list[Any]:
+        """Return the results of ``call(*job)`` in the order of the jobs; sizes weigh progress."""
+
+    def repeat(self, call: Callable[..., int], job: tuple[Any, ...], size: int, /) -> None:
+        """Call until 0 is returned: what is left of the size."""
+
+
+class _Timer(event.Listener):
+    """Adds up the seconds of numba's events; a compilation within another one counts once."""
+
+    def __init__(self) -> None:
+        self.total, self.started, self.depth = 0.0, 0.0, 0
+
+    def on_start(self, event: event.Event) -> None:
+        if self.depth == 0:
+            self.started = time.monotonic()
+        self.depth += 1
+
+    def on_end(self, event: event.Event) -> None:
+        self.depth -= 1
+        if self.depth == 0:
+            self.total += time.monotonic() - self.started
+
+
+_timer = _Timer()
+event.register("numba:compile", _timer)  # numba compiles under a lock: one thread at a time
+
+
+def compile_seconds() -> float:
+    """Return the seconds spent compiling since this module was imported, until this moment."""
+    going = time.monotonic() - _timer.started if _timer.depth else 0.0
+    return _timer.total + going

@@ -1,5 +1,5 @@
 """Measures of a release: information loss, diversity and closeness.
 
 They take the groups of a release and the domains of its raw table, or classes whose labels were
-not printed, as Arrow arrays, and return numbers. The room imports release and the rooms below it.
+not printed, as Arrow arrays, and return numbers. They import from ``pipeline`` and below.
 """

@@ -8,19 +8,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from anon_sql import methods
-from anon_sql.core import interrupt
-from anon_sql.core.progress import Progress
+from anon_sql.core import running
+from anon_sql.core.running import Progress, Workers
 from anon_sql.core.table import QuasiTable
-from anon_sql.core.workers import Workers
 from anon_sql.errors import AnonError
-from anon_sql.measures.class_measures import Measured
-from anon_sql.measures.comparable import size
-from anon_sql.methods import Call
-from anon_sql.methods.parts.protecting import protect
+from anon_sql.measures.classes import Measured
+from anon_sql.measures.pair import size
+from anon_sql.methods.legal_classes import protect
+from anon_sql.methods.method import Call, Facts, find_method, release_methods
 from anon_sql.pipeline.partition import prepare, run
-from anon_sql.pipeline.request import MOST, Request
-from anon_sql.pipeline.source import Source
+from anon_sql.pipeline.request import MOST, Request, Source
 
 _COUNTS = ("rows", "suppressed", "classes", "smallest_class", "dm", "dm_star")
 ROW = pa.struct(
@@ -61,7 +58,7 @@ def compare(
         options = chosen["options"][name]
         one = Call(name, constraint, call.seed, workers, options, rows=table.rows)
         started = time.perf_counter()
-        classes, nodes = run(table, one, methods.find(name), "keep")
+        classes, nodes = run(table, one, find_method(name), "keep")
         seconds = time.perf_counter() - started
         return {"seconds": seconds, **measured.measures(classes, nodes, k)}
 
@@ -82,9 +79,9 @@ def compare(
     return rows
 
 
-def comparable() -> dict[str, methods.Facts]:
+def comparable() -> dict[str, Facts]:
     """Return the methods whose releases have the table's rows, by name."""
-    filed = {name: known.facts for name, known in methods.releases().items()}
+    filed = {name: known.facts for name, known in release_methods().items()}
     return {name: facts for name, facts in filed.items() if facts and not facts.perturbative}
 
 
@@ -93,13 +90,13 @@ def load(table: QuasiTable, call: Call) -> None:
     part = np.arange(table.rows) < FEW
     constraint = call.constraint.only(part).at(2)
     try:
-        interrupt.check(call.function)
+        running.check(call.function)
         few = table.only(part)
         constraint.require(call.function, few.rows)  # methods rely on it
-        found = methods.find(call.function).run(few, replace(call, constraint=constraint))
+        found = find_method(call.function).run(few, replace(call, constraint=constraint))
         protect(few, found.classes, constraint, call.workers)
     except AnonError:
-        interrupt.check(call.function)
+        running.check(call.function)
 
 
 def noted(
@@ -110,11 +107,11 @@ def noted(
     Raises AnonError where the user has asked to stop.
     """
     try:
-        interrupt.check(function)
+        running.check(function)
         found = made()
         return {**row, **found}
     except AnonError as error:
-        interrupt.check(function)
+        running.check(function)
         return {**row, "note": str(error)}
 
 

@@ -1,21 +1,186 @@
 """A raw table and its release as every measure takes them: domains and classes, never rows."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
+from math import isfinite
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anon_sql.core import parameters
 from anon_sql.core.columns import is_number
 from anon_sql.core.labels.one_value import FORMS, type_of
+from anon_sql.core.parameters import Whole, kind, refuse_withdrawn
 from anon_sql.core.roles import Roles, fold
 from anon_sql.errors import AnonError, did_you_mean
-from anon_sql.measures.domain import Domain
-from anon_sql.measures.penalties import Penalties
-from anon_sql.measures.readable import ORDER, read_penalties, require_no_more_rows
+from anon_sql.measures.loss import OTHER, Domain, Penalties, penalties
+from anon_sql.methods.method import find_method, release_methods
+
+
+def size(function: str, k: Any, name: str = "k") -> int:
+    """Return k as a whole number of at least 1; a list of 5 and 2.5 holds both as decimals.
+
+    name: of the parameter.
+
+    Raises AnonError for any other value.
+    """
+    number = isinstance(k, (float, Decimal)) and isfinite(k) and int(k) == k
+    return Whole(1).read(function, name, int(k) if number else k)
+
+
+@dataclass(frozen=True)
+class Methods:
+    """NULL, or one or several names of release methods; read as a tuple of names, NULL as None."""
+
+    def read(self, function: str, name: str, value: Any) -> tuple[str, ...] | None:
+        if value is None:
+            return None
+        listed = value if isinstance(value, list) else [value]
+        if not listed:
+            raise AnonError(function, f"{name} must name a method", "none")
+        return tuple(dict.fromkeys(_method(function, name, given) for given in listed))
+
+
+@dataclass(frozen=True)
+class OneMethod:
+    """The name of one release method."""
+
+    def read(self, function: str, name: str, value: Any) -> str:
+        return _method(function, name, value)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A list of values, read without repeats; a value that is no k is an error in its row."""
+
+    def read(self, function: str, name: str, value: Any) -> tuple[Any, ...]:
+        listed = value if isinstance(value, list) else [value]
+        if value is None or not listed:
+            raise AnonError(
+                function, f"{name} must be whole numbers", "NULL" if value is None else "none"
+            )
+        return tuple(k for at, k in enumerate(listed) if k not in listed[:at])
+
+
+@dataclass(frozen=True)
+class Settings:
+    """NULL, or a struct of options by method; read as all options of every method.
+
+    defaults: of a method by its name, the options where a call leaves them out.
+    """
+
+    defaults: Callable[[str], Mapping[str, Any]]
+
+    def read(self, function: str, name: str, value: Any) -> dict[str, dict[str, Any]]:
+        if value is not None and not isinstance(value, dict):
+            raise AnonError(
+                function,
+                f"{name} must be a struct of structs",
+                kind(value),
+                f"write {name} := {{'rayden': {{'cut': 'aligned'}}}}",
+            )
+        given = {_method(function, name, key): chosen for key, chosen in (value or {}).items()}
+        return {
+            method: _options(function, method, self.defaults(method), given.get(method))
+            for method in release_methods()
+        }
+
+
+def _method(function: str, parameter: str, given: Any) -> str:
+    known = release_methods()
+    if isinstance(given, str) and fold(given) in known:
+        return fold(given)
+    text = isinstance(given, str)
+    raise AnonError(
+        function,
+        f"{parameter} must name release methods",
+        f"'{given}'" if text else kind(given),
+        did_you_mean(given, known) if text else "anon_methods() lists them",
+    )
+
+
+def _options(
+    function: str, method: str, defaults: Mapping[str, Any], chosen: Any
+) -> dict[str, Any]:
+    if chosen is not None and not isinstance(chosen, dict):
+        raise AnonError(function, f"options of {method} must be a struct", kind(chosen))
+    refuse_withdrawn(function, chosen or {})
+    known = find_method(method).options
+    for name in chosen or {}:
+        if name not in known:
+            hint = did_you_mean(name, known) if known else f"{method} has none of its own"
+            raise AnonError(
+                function, f"options must name parameters of {method}", f"'{name}'", hint
+            )
+    return parameters.read(function, known, {**defaults, **(chosen or {})})
+
+
+ORDER = "the raw table must come first and its release second"
+TREE_HINT = "name hierarchy := if the release was made with one"
+HINT = f"the raw table comes first and its release second; {TREE_HINT}"
+Ints = npt.NDArray[np.int64]
+
+
+def read_penalties(
+    function: str,
+    domains: Sequence[Domain],
+    shown: Mapping[str, pa.Array],
+    classes: Mapping[str, Ints],
+    form: str,
+    *,
+    whole: bool,
+) -> dict[str, Penalties]:
+    """Return what the labels of each quasi-identifier lose, by name.
+
+    shown: labels; classes: how many classes show each, int64[m]. whole: whether the release has as
+    many rows as the raw table. Raises AnonError where a label cannot be read or covers nothing that
+    the raw column holds.
+    """
+    found = penalties(domains, shown, form)
+    for column in domains:
+        _require_labels(function, column, found[column.name], classes[column.name], whole)
+    return found
+
+
+def require_no_more_rows(function: str, rows: int, released: int) -> None:
+    """Raise AnonError where a release has more rows than its raw table."""
+    if released > rows:
+        got = f"{released:,} rows in the second and {rows:,} in the first"
+        raise AnonError(function, ORDER, got, "swap them")
+
+
+def _require_labels(
+    function: str, column: Domain, lost: Penalties, classes: Ints, whole: bool
+) -> None:
+    malformed, other = (int(classes[at].sum()) for at in (np.isnan(lost.loss), lost.loss == OTHER))
+    if malformed:
+        kinds = "a number, [low, high]" if column.number else "a value, {…}"
+        kinds = kinds if column.tree is None else "a node of its hierarchy"
+        raise AnonError(
+            function,
+            f"a label of {column.name} must be {kinds} or *",
+            _counted(malformed, "other"),
+            TREE_HINT if column.tree is None else None,
+        )
+    if whole and column.tree is None and not lost.quoted and column.label_like:
+        raise AnonError(function, ORDER, f"labels of {column.name} in the first only", "swap them")
+    if other:
+        raise AnonError(
+            function,
+            f"a label of {column.name} must name what the raw table holds",
+            _counted(other, "nothing of it"),
+            HINT,
+        )
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} class{'' if count == 1 else 'es'} with {what}"
+
 
 _LABEL = ("VARCHAR", "ENUM(")
 _RANGE = re.compile(r'STRUCT\("?min"? .*, "?max"? .*\)')

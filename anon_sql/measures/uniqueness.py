@@ -100,7 +100,7 @@ def unique_together(
     """
     if not names:
         return 0, []
-    from anon_sql.kernels.hash.hashing import mix
+    from anon_sql.kernels.hashing import mix
 
     def beside(known: Hashes, name: str) -> Hashes:
         mixed: Hashes = mix(known, hashes_of(name).view(np.int64))

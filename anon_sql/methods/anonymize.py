@@ -1,36 +1,145 @@
-"""Anonymize with the least information loss (NCP) that the time allows; this project's own method.
+"""Anonymize with the least information loss (NCP) that the effort allows; the project's own method.
+
+Choose rows to suppress, where the others then lose less than the suppressed rows lose.
+
+A suppressed row loses everything. So it pays to suppress a row that costs its class more: it widens
+labels of many others. In turns, rows that cost more leave classes that stay legal without them, and
+the rows of most cost leave all classes, whereupon the other rows are partitioned anew. The best of
+all that was seen is kept. Source: this project.
+
+Anonymize with the least information loss (NCP) that the time allows; this project's own method.
 
 It combines prior work: an order of rows that keeps near ones together and the optimal cut of that
 order (Ghinita et al. 2007), greedy orders (after k-member, Byun et al. 2007, and, for columns with
 hierarchies, top-down splitting, Xu et al. 2006), and simulated annealing (Kirkpatrick et al. 1983).
 Where the release shows means or medians of classes, the loss is the sum of squares in them, see
-``microaggregating``. Every class has k to 2k - 1 rows. l, t and persons are satisfied by merging
+``microaggregation``. Every class has k to 2k - 1 rows. l, t and persons are satisfied by merging
 classes and splitting them again within strata of like sensitive values (after Cao et al. 2011,
 SABRE); then a class may have more rows. Annealing follows for 'good' too, with a price on what
 classes fall short of. In a table of at most SMALL rows it follows for 'good' in any case. No row is
 suppressed, unless ``suppression_limit`` allows it and all rows together then lose less
-(``suppressing``).
+(below).
 """
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.core.options import Choice, Number, OrNull, Positive, Whole
+from anon_sql.core.parameters import Choice, Number, OrNull, Positive, Whole
+from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
-from anon_sql.methods import Call, Facts, Partition, method
-from anon_sql.methods.parts.improving import improve, working_time
-from anon_sql.methods.parts.improving_few import improve_few
-from anon_sql.methods.parts.joining import rows_of_share
-from anon_sql.methods.parts.merging import cheapest, merge_until_legal
-from anon_sql.methods.parts.microaggregating import microaggregate
-from anon_sql.methods.parts.ordering import Order, curve_order, cut_order
-from anon_sql.methods.parts.reordering import better_orders
-from anon_sql.methods.parts.splitting import split_classes
-from anon_sql.methods.parts.squares import Features, features, sum_of_squares
-from anon_sql.methods.parts.suppressing import suppress
+from anon_sql.methods.legal_classes import cheapest, merge_until_legal, split_classes
+from anon_sql.methods.method import Call, Facts, Partition, method
+from anon_sql.methods.microaggregation import Features, features, microaggregate, sum_of_squares
+from anon_sql.methods.ordering import Order, curve_order, cut_order
+from anon_sql.methods.searching import better_orders, improve, total_loss, working_time
+from anon_sql.methods.searching_few import improve_few
+from anon_sql.methods.suppressed_rows import costs_of, dearest, dense, peel, rows_of_share
+
+TURNS = 4  # partitions that are made besides the first; more gain nothing on Adult
+EQUAL = 1e-6  # losses that differ by less are the same
 
 Classes = npt.NDArray[np.int32]
+Again = Callable[[QuasiTable, Call], Classes]
+
+
+@dataclass(frozen=True)
+class Suppression:
+    """What was found.
+
+    classes: int32[n], -1 for suppressed. lost, before: the sum of |E| * NCP(E), suppressed rows
+    included, and that of the partition without suppression. costly: rows that cost their class more
+    than they would lose. refused: partitions that lost less, but whose suppressed rows could not
+    be shown or whose other rows not be released.
+    """
+
+    classes: Classes
+    lost: float
+    before: float
+    costly: int
+    refused: int
+
+
+def suppress(table: QuasiTable, call: Call, most: int, again: Again) -> Suppression:
+    """Return the partition of least loss of which at most ``most`` rows are suppressed.
+
+    again: partitions some rows into legal classes. Rows are chosen with the effort 'good'; 'best'
+    then searches without and with suppressed rows, in half of the time each.
+    """
+    if call.options["effort"] != "best":
+        return _turns(table, call, most, again)
+    found = _turns(table, _with(call, effort="good"), most, again)
+    kept = found.classes >= 0
+    half = call if kept.all() else _with(call, time_limit=call.options["time_limit"] / 2)
+    plain = again(table, half)
+    before = total_loss(table, plain, call.workers)
+    if kept.all():
+        return replace(found, classes=plain, lost=before, before=before)
+    classes = found.classes.copy()
+    classes[kept] = again(table.only(kept), replace(half, constraint=call.constraint.only(kept)))
+    lost = loss_of(table, classes, call.workers)
+    better = classes if lost < before else plain
+    return replace(found, classes=better, lost=min(lost, before), before=before)
+
+
+def _with(call: Call, **options: Any) -> Call:
+    return replace(call, options={**call.options, **options})
+
+
+def _turns(table: QuasiTable, call: Call, most: int, again: Again) -> Suppression:
+    """Return the best of some partitions of which more and more rows are suppressed."""
+    whole, limits = float(table.model.weight.sum()), call.constraint
+    classes = again(table, call)
+    lost = before = total_loss(table, classes, call.workers)
+    costs = costs_of(table, classes, call.workers)
+    best, refused, costly = classes, 0, int((costs > whole).sum())
+    for turn in range(TURNS + 1):
+        peeled = peel(table, classes, call, most, costs)
+        found = loss_of(table, peeled, call.workers)
+        if found < lost - EQUAL:
+            fitting = fits(peeled, call)
+            refused += not fitting
+            best, lost = (peeled, found) if fitting else (best, lost)
+        starred = int((classes < 0).sum())
+        least = 0 if starred else limits.smallest  # fewer are no class
+        room = min(max(-(-most // TURNS), least), most - starred)
+        leaving = dearest(costs, whole, room, least) & (classes >= 0)
+        kept = (classes >= 0) & ~leaving
+        if turn == TURNS or not leaving.any() or not limits.allows(np.flatnonzero(kept)):
+            break
+        own = replace(call, constraint=limits.only(kept))
+        classes = np.full(table.rows, -1, np.int32)
+        classes[kept] = again(table.only(kept), own)
+        costs = costs_of(table, classes, call.workers)
+    return Suppression(best, lost, before, costly, refused)
+
+
+def loss_of(table: QuasiTable, classes: Classes, workers: Workers) -> float:
+    """Return the sum of |E| * NCP(E); a suppressed row loses every column."""
+    kept = classes >= 0
+    starred = int((~kept).sum()) * float(table.model.weight.sum())
+    return total_loss(table.only(kept), dense(classes[kept]), workers) + starred
+
+
+def fits(classes: Classes, call: Call) -> bool:
+    """Return whether the suppressed rows may be a class, and the others be released.
+
+    Rows that are left out of the release must be k, since ``audit`` counts them as a class.
+    """
+    starred, limits = np.flatnonzero(classes < 0), call.constraint
+    if not limits.allows(np.flatnonzero(classes >= 0)):
+        return False
+    if call.shown:
+        return limits.allows(starred)
+    rules = limits.rules
+    counted = starred if rules is None or not rules.persons else rules.keys[-1][starred]
+    return len(np.unique(counted)) >= limits.k
+
+
 SMALL = 800  # most rows of a small table, in which 'good' searches at k alone too
 LOW, HIGH = 3.0, 30.0  # price of shortfalls, before classes merge and once they are legal
 ROUNDS = 2  # of the search of 'good'
@@ -144,7 +253,7 @@ def least(table: QuasiTable, found: list[Classes], call: Call) -> Classes:
 
 def widest(classes: Classes, call: Call) -> int:
     """Return the rows of the largest class whose rows are exchanged once classes are legal."""
-    from anon_sql.kernels.cluster.exchange import few_keys
+    from anon_sql.kernels.annealing import few_keys
 
     assert call.constraint.rules is not None
     limit = MOST[0] if few_keys(call.constraint.rules) else MOST[1]

@@ -11,15 +11,14 @@ rows by their sizes.
 
 import numpy as np
 
-from anon_sql.core.hierarchy.hierarchical import Hierarchical
-from anon_sql.core.options import Number, OrNull
+from anon_sql.core.hierarchy.column import Hierarchical
+from anon_sql.core.parameters import Number, OrNull
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
-from anon_sql.methods import Call, Facts, Partition, method
-from anon_sql.methods.parts.column_levels import node_levels
-from anon_sql.methods.parts.earlier_labels import EarlierRelease
-from anon_sql.methods.parts.earlier_release import recoded_alike
-from anon_sql.methods.parts.joining import rows_of_share
+from anon_sql.methods.full_domain import recoded_alike
+from anon_sql.methods.global_recoding import EarlierRelease, node_levels
+from anon_sql.methods.method import Call, Facts, Partition, method
+from anon_sql.methods.suppressed_rows import rows_of_share
 
 
 @method(

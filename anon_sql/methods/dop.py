@@ -2,10 +2,10 @@
 
 Source: Sharma, Kumar and Reddy, "A Density-Driven Anonymization Framework for Privacy Preservation
 and Data Utility Optimization", section IV. Its two phases are ``density`` with ``legal_clusters``,
-and ``kernels.tree.optimal_mondrian``. Departures:
+and ``kernels.optimal_mondrian``. Departures:
 
 - Where more than k is required, the paper's cuts, both of whose sides are legal, are one of two
-  attempts. The other cuts for k alone, merges illegal classes (``protecting``), and cuts again
+  attempts. The other cuts for k alone, merges illegal classes (``legal_classes``), and cuts again
   where both sides are legal. The attempt of less NCP is kept, whichever ``loss`` chose its cuts,
   since NCP is what a release loses.
 - Illegal noise joins its nearest clusters; ``noise := 'suppress'`` suppresses it as in the paper,
@@ -18,14 +18,12 @@ and ``kernels.tree.optimal_mondrian``. Departures:
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.core.options import Choice, OrNull, Positive, Whole
+from anon_sql.core.parameters import Choice, OrNull, Positive, Whole
 from anon_sql.core.table import QuasiTable
-from anon_sql.methods import Call, Facts, Partition, method
-from anon_sql.methods.parts.density import density
-from anon_sql.methods.parts.joining import dense as dense_ids
-from anon_sql.methods.parts.legal_clusters import NOISE, legal_clusters
-from anon_sql.methods.parts.merging import cheapest
-from anon_sql.methods.parts.protecting import protect
+from anon_sql.methods.clusters import NOISE, density, legal_clusters
+from anon_sql.methods.legal_classes import cheapest, protect
+from anon_sql.methods.method import Call, Facts, Partition, method
+from anon_sql.methods.suppressed_rows import dense as dense_ids
 
 Classes = npt.NDArray[np.int32]
 
@@ -77,8 +75,8 @@ def cut(
     -1 stays, and so do the rows marked in ``whole``, bool[n], as one class. asked: whether the
     sides of a cut must satisfy the whole constraint, else k alone.
     """
-    from anon_sql.kernels.tree.leaf_order import Leaves
-    from anon_sql.kernels.tree.optimal_mondrian import optimal_mondrian
+    from anon_sql.kernels.optimal_mondrian import optimal_mondrian
+    from anon_sql.kernels.sides import Leaves
 
     inside = (classes >= 0) & ~whole
     part = table.only(inside)

@@ -1,13 +1,36 @@
 """Full-domain generalization: one level per column for all rows, the best of all combinations.
 
+Recode a table by the bins of an earlier release, so that both can be laid side by side.
+
+In the earlier release every value of a column has one label. A row with a value that lies in no
+label of its column is suppressed, also where the labels are values; so is NULL where the earlier
+release shows none, but below ``*``. What is then not legal is suppressed.
+
+Find the best legal node of a generalization lattice, without judging every node.
+
+A node is a level of each column. Source: the lattice is that of Samarati 2001; pruning by
+predictive tagging is that of OLA (El Emam et al. 2009) and Flash (Kohlmayer et al. 2012), whose
+binary search along greedy paths from specific to general nodes is used here. Departures:
+
+- The order of the paths is that of a lower bound of what is minimized, and a node is pruned where
+  its bound is not below the best value found. The bound of GCP is exact without suppression: the
+  loss of a node is then a sum over columns. Suppression only adds to it, and by no less in every
+  more specific node, as there the same rows and more are in groups that are too small.
+- Each column is searched alone first, with all others at their highest level; levels of a column
+  that suppress too many rows there are illegal everywhere (as in Incognito, LeFevre et al. 2005).
+
+Both prune only what cannot be better, so that the node found is the best of all legal ones.
+
+Full-domain generalization: one level per column for all rows, the best of all combinations.
+
 Source: Samarati 2001, "Protecting respondents' identities in microdata release" (the lattice of
 levels, least height with suppression up to a limit); El Emam et al. 2009, "A globally optimal
 k-anonymity method for the de-identification of health data" (OLA, least loss); Kohlmayer et al.
-2012, "Flash: efficient, stable and optimal k-anonymity". ``lattice_search`` says how nodes are
+2012, "Flash: efficient, stable and optimal k-anonymity". ``Search`` says how nodes are
 searched, and where that departs. Where the sources are silent:
 
 - NULL is a value of its own below the last level. Columns without a hierarchy have the levels of
-  ``column_levels``.
+  ``global_recoding``.
 - l, t, beta, delta and persons are required of each group; what is not monotone is not pruned by.
 - Suppressed rows that are shown are a legal class: the rows of the smallest groups join them, and
   count towards the limit.
@@ -16,19 +39,269 @@ searched, and where that departs. Where the sources are silent:
 - A column in ``strata`` stays at its lowest level.
 """
 
-from anon_sql.core import interrupt
-from anon_sql.core.options import Choice, Number
-from anon_sql.core.progress import Progress
-from anon_sql.core.table import QuasiTable
-from anon_sql.errors import AnonError
-from anon_sql.methods import Call, Facts, Partition, method
-from anon_sql.methods.parts.column_levels import levels_of
-from anon_sql.methods.parts.earlier_labels import EarlierRelease
-from anon_sql.methods.parts.earlier_release import recoded_alike
-from anon_sql.methods.parts.joining import rows_of_share
-from anon_sql.methods.parts.lattice_search import Search
-from anon_sql.methods.parts.node_verdict import MINIMIZE, Judge, Verdict
-from anon_sql.methods.parts.recoding import Node, Records
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import inf, prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core import running
+from anon_sql.core.columns import Categories, Numbers
+from anon_sql.core.hierarchy.column import Hierarchical
+from anon_sql.core.hierarchy.generated import not_global
+from anon_sql.core.labels.grammar import AS_CLASS, STAR, STARRED
+from anon_sql.core.labels.reading import read_sets
+from anon_sql.core.parameters import Choice, Number
+from anon_sql.core.running import Progress
+from anon_sql.core.table import Column, QuasiTable
+from anon_sql.errors import AnonError, listed
+from anon_sql.methods.global_recoding import (
+    MINIMIZE,
+    TIE,
+    EarlierRelease,
+    Judge,
+    Level,
+    Levels,
+    Node,
+    Records,
+    Shown,
+    Verdict,
+    level_of_nodes,
+    levels_of,
+    required,
+)
+from anon_sql.methods.method import Call, Facts, Partition, method
+from anon_sql.methods.suppressed_rows import rows_of_share
+
+Bools = npt.NDArray[np.bool_]
+
+
+def recoded_alike(table: QuasiTable, call: Call, limit: int) -> Partition:
+    """Return the classes under the bins of the earlier release.
+
+    limit: rows that may be suppressed. stats: suppressed. Raises AnonError for more, and for an
+    earlier release that does not give every value one label.
+    """
+    earlier = required(call.function, call.options["like"])
+    if call.one_value:
+        raise AnonError(
+            call.function,
+            "like must come with format := 'label' or 'typed'",
+            "means or medians, which the earlier release does not show",
+        )
+    labels = earlier.of(call.function, [column.name for column in table.columns])
+    found = [_recoded(table, column, labels[column.name], call) for column in table.columns]
+    records = Records([levels for levels, _ in found])
+    judge = Judge(records, call.constraint, limit, call.shown)
+    groups = records.groups((0,) * len(found))
+    rare = judge.illegal(groups)
+    for codes, (_, covered) in zip(records.codes, found, strict=True):
+        rare |= ~covered[codes[groups.one]]
+    left, legal = judge.left_out(groups, rare)
+    if not legal:
+        raise AnonError(
+            call.function,
+            f"at most {limit:,} rows may be suppressed under the bins of like",
+            f"{int(groups.sizes[left].sum()):,}",
+            "raise suppression_limit, or release without like",
+        )
+    return records.partition(groups, left)
+
+
+def _recoded(table: QuasiTable, column: Column, shown: Shown, call: Call) -> tuple[Levels, Bools]:
+    """Return a column with the only level that the labels ask for, and which values they cover."""
+    own = levels_of(table, column)
+    covered = np.ones(len(own.rows), np.bool_)
+    if shown.labels == (STAR,):
+        level = own.levels[-1]
+    elif STAR in shown.labels:
+        raise not_global(call.function, column.name)
+    elif isinstance(column, Hierarchical):
+        level, covered = _of_nodes(column, own, shown, call.function)
+    else:
+        level, covered = own.levels[0], _of_values(table, column, own, shown, call.function)
+    if column.name in call.fixed and len(np.unique(level.group[covered])) < covered.sum():
+        raise AnonError(
+            call.function,
+            "strata must be columns that like does not generalize",
+            listed([column.name]),
+        )
+    return replace(own, levels=(level,)), covered
+
+
+def _of_nodes(
+    column: Hierarchical, own: Levels, shown: Shown, function: str
+) -> tuple[Level, Bools]:
+    """Return the nodes of a hierarchy that have the labels as a level, and what lies below them."""
+    tree = column.tree
+    unknown = sum(label not in tree.node_of for label in shown.labels)
+    if unknown:
+        raise AnonError(
+            function,
+            "like must be a release by the same hierarchy",
+            f"{unknown} of {listed([column.name])} that it lacks",
+        )
+    nodes = np.array([tree.node_of[label] for label in shown.labels], dtype=np.int64)
+    nodes = nodes[np.argsort(tree.first[nodes])]
+    if (tree.first[nodes][1:] <= tree.last[nodes][:-1]).any():
+        raise not_global(function, column.name)
+    of_leaf = np.full(tree.leaves + 1, STARRED, dtype=np.int32)
+    of_leaf[-1] = AS_CLASS if shown.null else STARRED
+    for node in nodes:
+        of_leaf[tree.first[node] : tree.last[node] + 1] = node
+    chosen = of_leaf[own.levels[0].nodes]
+    return level_of_nodes(tree, chosen), chosen != STARRED
+
+
+def _of_values(
+    table: QuasiTable, column: Numbers | Categories, own: Levels, shown: Shown, function: str
+) -> Bools:
+    """Return which values of a column without a hierarchy are labels themselves.
+
+    A column of numbers has none here: with labels it has them as its hierarchy.
+    """
+    if isinstance(column, Numbers):
+        of_row = ~column.present[table.order] & shown.null
+    else:
+        sets = read_sets(pa.array(shown.labels, pa.string())).words
+        words = {values[0] for values in sets if values is not None and len(values) == 1}
+        if len(words) < len(sets):
+            raise not_global(function, column.name)
+        held = [value in words for value in column.values.to_pylist()]
+        of_row = np.array([*held, shown.null])[column.codes[table.order]]
+    covered = np.zeros(len(own.rows), np.bool_)
+    covered[own.codes] = of_row
+    return covered
+
+
+MOST = 1 << 22  # nodes of a lattice
+Place = tuple[int, ...]
+
+
+class Search:
+    """A search of the lattice of some columns.
+
+    judge: what returns the verdict on a node. tops: the highest level of each column. Afterwards
+    ``seen`` has the verdicts in the order in which they were made, ``best`` the best legal one.
+    """
+
+    def __init__(
+        self,
+        function: str,
+        columns: Sequence[Levels],
+        tops: Node,
+        judge: Callable[[Node], Verdict],
+        minimize: str,
+    ) -> None:
+        self.minimize, self._judge = minimize, judge
+        self.seen: dict[Node, Verdict] = {}
+        self.best: Verdict | None = None
+        self._low = tuple(self._lowest(at, tops) for at in range(len(tops)))
+        shape = [top - low + 1 for low, top in zip(self._low, tops, strict=True)]
+        if prod(shape) > MOST:
+            raise AnonError(
+                function,
+                f"the levels of the columns must have at most {MOST:,} combinations",
+                f"{prod(shape):,}",
+                "pass hierarchies with fewer levels, or fewer quasi-identifiers",
+            )
+        self._free = [at for at, size in enumerate(shape) if size > 1]
+        self._base = self._sums(columns, tops)
+        self._bound = self._base.copy()
+        self._open = np.ones(self._base.shape, np.bool_)
+        for verdict in list(self.seen.values()):
+            self._learn(verdict)
+        while (start := self._least()) is not None:
+            self._along(self._path(start))
+
+    @property
+    def _value(self) -> float:
+        return inf if self.best is None else self.best.value(self.minimize)
+
+    def _lowest(self, column: int, tops: Node) -> int:
+        """Return the lowest level of a column that passes with the others at their highest."""
+        low, high = 0, tops[column]
+        while low < high:
+            middle = (low + high) // 2
+            node = (*tops[:column], middle, *tops[column + 1 :])
+            verdict = self.seen.get(node) or self._seen(node)
+            low, high = (low, middle) if verdict.passes else (middle + 1, high)
+        return low
+
+    def _sums(self, columns: Sequence[Levels], tops: Node) -> npt.NDArray[np.float64]:
+        """Return a lower bound of what is minimized at each node."""
+        rows = max(int(columns[0].rows.sum()), 1)
+        total: npt.NDArray[np.float64] = np.full((1,) * len(self._free), 0.0)
+        for at, column in enumerate(columns):
+            levels = np.arange(self._low[at], tops[at] + 1)
+            lost = column.losses()[self._low[at] : tops[at] + 1] / (rows * len(columns))
+            if self.minimize == "dm":
+                lost = np.zeros(len(lost))
+            else:
+                lost = lost / 2 + levels if self.minimize == "height" else lost + TIE * levels
+            shape = [-1 if at == free else 1 for free in self._free]
+            total = total + (lost.reshape(shape) if at in self._free else lost[0])
+        return np.asarray(total)
+
+    def _seen(self, node: Node) -> Verdict:
+        """Judge a node, and keep the verdict."""
+        verdict = self._judge(node)
+        self.seen[node] = verdict
+        if verdict.legal and verdict.value(self.minimize) < self._value:
+            self.best = verdict
+        return verdict
+
+    def _learn(self, verdict: Verdict) -> None:
+        """Close nodes and raise bounds by the verdict on a node."""
+        place = tuple(verdict.node[at] - self._low[at] for at in self._free)
+        if any(level < low for level, low in zip(verdict.node, self._low, strict=True)):
+            return
+        below = tuple(slice(0, at + 1) for at in place)
+        self._open[below if not verdict.passes else place] = False
+        least: Any = self._base[below] + verdict.extra / (2 if self.minimize == "height" else 1)
+        if self.minimize == "dm":
+            above = tuple(slice(at, None) for at in place)
+            self._bound[above] = np.maximum(self._bound[above], verdict.squares)
+            least = np.float64(float(verdict.few) ** 2)
+        self._bound[below] = np.maximum(self._bound[below], least)
+
+    def _least(self) -> Place | None:
+        """Return the open node of least bound, None if no node can be better than the best."""
+        self._open &= self._bound < self._value
+        if not self._open.any():
+            return None
+        at = int(np.argmin(np.where(self._open, self._bound, inf)))
+        return tuple(map(int, np.unravel_index(at, self._open.shape)))
+
+    def _path(self, start: Place) -> list[Place]:
+        """Return a path of open nodes, each time to the successor of least bound."""
+        path = [start]
+        while True:
+            nexts = [
+                (*path[-1][:at], path[-1][at] + 1, *path[-1][at + 1 :])
+                for at in range(len(start))
+                if path[-1][at] + 1 < self._open.shape[at]
+            ]
+            nexts = [place for place in nexts if self._open[place]]
+            if not nexts:
+                return path
+            path.append(min(nexts, key=lambda place: self._bound[place]))
+
+    def _along(self, path: list[Place]) -> None:
+        """Judge nodes of a path to find the first that passes, by halves."""
+        low, high = 0, len(path) - 1
+        while low <= high:
+            middle = (low + high) // 2
+            node = list(self._low)
+            for at, level in zip(self._free, path[middle], strict=True):
+                node[at] += level
+            verdict = self.seen.get(tuple(node)) or self._seen(tuple(node))
+            self._learn(verdict)
+            low, high = (low, middle - 1) if verdict.passes else (middle + 1, high)
+
 
 LIMIT, LOSS = Number(0, 1), Choice(MINIMIZE)
 
@@ -79,8 +352,26 @@ def searched(table: QuasiTable, call: Call) -> tuple[Judge, Search]:
     with Progress(call.function, None) as progress:
 
         def verdict(node: Node) -> Verdict:
-            interrupt.check(call.function)
+            running.check(call.function)
             progress.advance(1)
             return judge.verdict(node)
 
         return judge, Search(call.function, columns, tops, verdict, call.options["minimize"])
+
+
+@method("lattice", suppression_limit=LIMIT, minimize=LOSS)
+def lattice(table: QuasiTable, call: Call) -> list[dict[str, Any]]:
+    """Return a row for each node, in the order in which they were judged."""
+    _, search = searched(table, call)
+    names = [column.name for column in table.columns]
+    return [
+        {
+            "levels": list(zip(names, verdict.node, strict=True)),
+            "loss": verdict.gcp,
+            "suppressed": verdict.suppressed,
+            "classes": verdict.classes,
+            "legal": verdict.legal,
+            "best": verdict is search.best,
+        }
+        for verdict in search.seen.values()
+    ]

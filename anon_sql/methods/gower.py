@@ -1,4 +1,4 @@
-"""Gower's distance of two records."""
+"""Gower's distance of two records, and the ranges of columns that it divides by."""
 
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
@@ -10,9 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_sql.core.arrow import integers, plain, valid
-from anon_sql.core.columns import gaps
+from anon_sql.core.columns import Numbers, gaps
 from anon_sql.core.roles import fold
+from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.methods.method import Call, method
 
 
 def gower(left: pa.Array, right: pa.Array, ranges: pa.Array) -> npt.NDArray[np.float64]:
@@ -63,7 +65,7 @@ def _distances(
     left: pa.Array, right: pa.Array, widths: Mapping[str, float | None]
 ) -> npt.NDArray[np.float64]:
     """Distances of the pairs of rows; NaN where no column is present in both."""
-    from anon_sql.kernels.loss.gower import gower_pairs
+    from anon_sql.kernels.distance import gower_pairs
 
     if not widths or pa.types.is_null(left.type) or pa.types.is_null(right.type):
         return np.full(len(left), np.nan)
@@ -119,3 +121,12 @@ def _kind(kind: pa.DataType) -> str:
     tests = {"null": types.is_null, "date": types.is_date, "time": types.is_time}
     tests["timestamp"] = types.is_timestamp
     return next((name for name, test in tests.items() if test(kind)), "other")
+
+
+@method("gower_ranges")
+def gower_ranges(table: QuasiTable, call: Call) -> dict[str, float | None]:
+    """Return largest minus smallest value by column; None for text, 0 where all is NULL."""
+    return {
+        column.name: column.width if isinstance(column, Numbers) else None
+        for column in table.columns
+    }

@@ -1,16 +1,35 @@
-"""Mondrian: the column of largest span is cut at its median while both sides keep k rows.
+"""Mondrian, its strict form along hierarchies, and the greedy top-down method.
+
+Mondrian: the column of largest span is cut at its median while both sides keep k rows.
 
 Source: LeFevre, DeWitt and Ramakrishnan 2006, "Mondrian multidimensional k-anonymity". The paper
 leaves open how categories are ordered and to which side equal values go; see
-``kernels.tree.mondrian``. Departure: where more than k is required, cuts both of whose sides are
+``kernels.mondrian``. Departure: where more than k is required, cuts both of whose sides are
 legal are one of two attempts; the other cuts for k alone and merges illegal classes. The attempt of
 less NCP is kept.
+
+Basic Mondrian: strict cuts along hierarchies.
+
+Source: LeFevre, DeWitt and Ramakrishnan 2006, "Mondrian multidimensional k-anonymity", strict
+partitioning, with the categorical cut as M-COF cites it: a node of the hierarchy is replaced by its
+children, each of which has k rows or none. A number is cut at its median, text without a hierarchy
+into its values, NULL from values. The width of a column is the share of leaves below the node, the
+normalized range, or the share of distinct values; the widest column that can be cut is cut.
+Departure: the published Python version tests one half of a cut only.
+
+Top-down greedy: sets are split between two rows far apart, then sets below k grow to k.
+
+Source: Xu et al. 2006, "Utility-based anonymization using local recoding", section 4.2. Where the
+paper is silent: a row goes to the side whose |E| * NCP(E) grows less; sets below k are treated in
+the order of the tree; the class that lends rows is the nearest that keeps k of its own, and lends
+the rows of least loss together with the set.
 """
 
-from anon_sql.core.options import Choice
+from anon_sql.core.parameters import Choice
 from anon_sql.core.table import QuasiTable
-from anon_sql.methods import Call, Facts, Partition, method
-from anon_sql.methods.parts.merging import cheapest, merge_until_legal
+from anon_sql.methods.legal_classes import cheapest, merge_until_legal
+from anon_sql.methods.method import Call, Facts, Partition, method
+from anon_sql.methods.suppressed_rows import dense
 
 
 @method(
@@ -25,7 +44,7 @@ from anon_sql.methods.parts.merging import cheapest, merge_until_legal
 )
 def mondrian(table: QuasiTable, call: Call) -> Partition:
     """Return legal classes."""
-    from anon_sql.kernels.tree.mondrian import mondrian_partition
+    from anon_sql.kernels.mondrian import mondrian_partition
 
     rules, found = call.constraint.rules, []
     for asked in [None] if rules is None else [rules, None]:
@@ -40,3 +59,47 @@ def mondrian(table: QuasiTable, call: Call) -> Partition:
         found.append(merge_until_legal(table, leaves.classes(), call.constraint, call.workers))
     best = 0 if rules is None else cheapest(table, found, call.workers)
     return Partition(found[best])
+
+
+@method(
+    "basic_mondrian",
+    facts=Facts(
+        what="Cuts a hierarchy's node into its children and a number at its median.",
+        paper="LeFevre, DeWitt and Ramakrishnan 2006",
+        cost="n log n",
+    ),
+)
+def basic_mondrian(table: QuasiTable, call: Call) -> Partition:
+    """Return classes of at least k rows; a label is the lowest common ancestor of its class."""
+    from anon_sql.kernels import mondrian as kernel
+
+    leaves = kernel.basic_mondrian(
+        table.points, table.model, call.constraint.smallest, call.workers
+    )
+    return Partition(leaves.classes())
+
+
+method(
+    "mondrian_partition",
+    adds=("class_id",),
+    partitioning=Choice(("strict", "relaxed")),
+    columns=Choice(("any", "widest")),
+)(mondrian)
+
+
+@method(
+    "top_down",
+    facts=Facts(
+        what="Splits rows between two far apart, then makes classes below k whole.",
+        paper="Xu et al. 2006",
+        cost="n log n + (n / k)^2",
+    ),
+)
+def top_down(table: QuasiTable, call: Call) -> Partition:
+    """Return classes of at least k rows. Time grows with the square of the number of classes."""
+    from anon_sql.kernels import top_down as kernel
+    from anon_sql.kernels.regrouping import regroup
+
+    k, points, model = call.constraint.smallest, table.points, table.model
+    leaves = kernel.top_down(points, model, k, seed=call.seed, workers=call.workers)
+    return Partition(dense(regroup(points, model, leaves.classes(), k, call.workers)))

@@ -9,18 +9,17 @@ connectivity-based outlier factor and Mondrian techniques", algorithm 1. Departu
 - The paper measures distances between digitized codes (``distance := 'codes'``), which makes
   categories with close codes similar; the default is Gower's distance.
 - A class that outliers would leave below k, and outliers too few for a class, are treated as in
-  RAYDEN (``recovery``); the paper releases the one and drops the other.
+  RAYDEN (``outliers``); the paper releases the one and drops the other.
 """
 
 import numpy as np
 import numpy.typing as npt
 
 from anon_sql.core.columns import NULL_POINT, Numbers
-from anon_sql.core.options import Choice
+from anon_sql.core.parameters import Choice
 from anon_sql.core.table import QuasiTable
-from anon_sql.methods import Call, Facts, Partition, method
-from anon_sql.methods.parts.outlying import ALPHA, THRESHOLD, outlying
-from anon_sql.methods.parts.recovery import recover
+from anon_sql.methods.method import Call, Facts, Partition, method
+from anon_sql.methods.outliers import ALPHA, THRESHOLD, outlying, recover
 
 
 @method(
@@ -42,9 +41,9 @@ def mondrian_cof(table: QuasiTable, call: Call) -> Partition:
 
     stats: partitions, detected, recovered, returned, suppressed.
     """
-    from anon_sql.kernels.loss.cof import cof_score
-    from anon_sql.kernels.tree.leaf_order import Leaves
-    from anon_sql.kernels.tree.mondrian import mondrian_partition
+    from anon_sql.kernels.cof import cof_score
+    from anon_sql.kernels.mondrian import mondrian_partition
+    from anon_sql.kernels.sides import Leaves
 
     k, chosen, points = call.constraint.smallest, call.options, table.points
 

@@ -14,11 +14,10 @@ each needed to keep the paper's own guarantee:
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.core.options import Choice, Whole
+from anon_sql.core.parameters import Choice, Whole
 from anon_sql.core.table import QuasiTable
-from anon_sql.methods import Call, Facts, Partition, method
-from anon_sql.methods.parts.outlying import ALPHA, THRESHOLD, outlying
-from anon_sql.methods.parts.recovery import recover
+from anon_sql.methods.method import Call, Facts, Partition, method
+from anon_sql.methods.outliers import ALPHA, THRESHOLD, outlying, recover
 
 
 @method(
@@ -42,9 +41,9 @@ def rayden(table: QuasiTable, call: Call) -> Partition:
 
     stats: partitions, detected, recovered, returned, suppressed.
     """
-    from anon_sql.kernels.loss.cof import cof_score
-    from anon_sql.kernels.tree.leaf_order import Leaves
-    from anon_sql.kernels.tree.vp_tree import vp_partition
+    from anon_sql.kernels.cof import cof_score
+    from anon_sql.kernels.sides import Leaves
+    from anon_sql.kernels.vp_tree import vp_partition
 
     k, chosen, points = call.constraint.smallest, call.options, table.points
     weights = table.model.weight

@@ -1,6 +1,8 @@
 """SDkA: synthetic records for rare sensitive values, then clusters of real and synthetic rows.
 
-Source: Majeed and Hwang 2025, SDkA, steps 4 and 5; step 3 is ``release.synthesize``. Departures:
+SDkA: synthetic records for rare sensitive values, then clusters of real and synthetic rows.
+
+Source: Majeed and Hwang 2025, SDkA, steps 4 and 5; step 3 is ``pipeline.synthesize``. Departures:
 
 - A cluster below k, or with one sensitive value, joins the nearest one. The authors join it to the
   largest and then fit k-means again, which undoes the repair.
@@ -12,15 +14,64 @@ Source: Majeed and Hwang 2025, SDkA, steps 4 and 5; step 3 is ``release.synthesi
   not relied on.
 """
 
+from collections.abc import Callable, Mapping
+
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.core.hierarchy.hierarchical import Hierarchical
-from anon_sql.core.options import Choice, Number, Whole
+from anon_sql.core.hierarchy.column import Hierarchical
+from anon_sql.core.parameters import Choice, Number, Whole
+from anon_sql.core.running import Progress, check
 from anon_sql.core.table import QuasiTable
-from anon_sql.methods import Call, Facts, Partition, method
-from anon_sql.methods.generators.generate import GENERATORS
-from anon_sql.methods.parts.merging import merge_until_legal
+from anon_sql.errors import AnonError
+from anon_sql.methods.generators.bootstrap import Bootstrap, Generator, Positions, RealRows
+from anon_sql.methods.generators.ctgan import Ctgan
+from anon_sql.methods.legal_classes import merge_until_legal
+from anon_sql.methods.method import Call, Facts, Partition, method
+
+GENERATORS: Mapping[str, Callable[[str, RealRows, int, int], Generator]] = {
+    "ctgan": Ctgan,
+    "bootstrap": Bootstrap,
+}
+_DRAWS = 50  # for a value, before it is given up
+_LEAST = 500  # records a draw, since few may be new
+
+
+def generate(
+    function: str, kind: str, real: RealRows, wanted: Mapping[int, int], seed: int, epochs: int
+) -> Positions:
+    """Return as many records of each sensitive value (by its code) as wanted, int32[sum, d].
+
+    They are in the order of ``wanted``; a record holds by column the position of the real row whose
+    value it takes. kind: one of ``GENERATORS``; epochs: duration of the training. Raises AnonError
+    where the generator is not installed, on Ctrl-C, and where too few records differ from real
+    rows.
+    """
+    maker = GENERATORS[kind](function, real, seed, epochs)
+    found: list[Positions] = []
+    with Progress(function, sum(wanted.values())) as progress:
+        progress.note = "drawing records"
+        for value, count in wanted.items():
+            left = count
+            for at in range(_DRAWS):
+                if left == 0:
+                    break
+                check(function)
+                records = maker.draw(value, max(2 * left, _LEAST), at)
+                records = records[real.new(records)][:left]
+                found.append(records)
+                left -= len(records)
+                progress.advance(len(records))
+            if left:
+                raise AnonError(
+                    function,
+                    f"{count:,} synthetic records of a value must differ from every real row",
+                    f"{count - left:,} that do",
+                    maker.hint,
+                )
+    none = np.zeros((0, len(real.columns)), dtype=np.int32)
+    return np.concatenate([none, *found])
+
 
 Nodes = npt.NDArray[np.int32]
 ENOUGH = 1e-9  # tolerance of a share
@@ -42,9 +93,8 @@ ENOUGH = 1e-9  # tolerance of a share
 )
 def sdka(table: QuasiTable, call: Call) -> Partition:
     """Return legal classes of at least k real rows, with their nodes; stats: clusters, merged."""
-    from anon_sql.methods.parts.cluster_joining import join_clusters
-    from anon_sql.methods.parts.k_means import k_means
-    from anon_sql.methods.parts.standardized import standardized
+    from anon_sql.methods.clusters import join_clusters
+    from anon_sql.methods.microaggregation import k_means, standardized
 
     real = np.ones(table.rows, dtype=np.bool_) if call.real is None else call.real
     features = standardized(table)
@@ -70,15 +120,15 @@ def _nodes(own: QuasiTable, classes: Nodes, dominant: float) -> Nodes:
     -1 for NULL alone and where the column has no hierarchy, the root where NULL stands beside
     values.
     """
-    from anon_sql.kernels.hash import grouping
+    from anon_sql.kernels import hashing
 
-    order, starts = grouping.group(classes, int(classes.max()) + 1)
+    order, starts = hashing.group(classes, int(classes.max()) + 1)
     nodes = np.full((len(starts) - 1, len(own.columns)), -1, dtype=np.int32)
     for at, column in enumerate(own.columns):
         if not isinstance(column, Hierarchical):
             continue
         codes = own.points[:, at].astype(np.int64)
-        low, high, nulls = grouping.extremes(order, starts, codes, codes < column.null_code)
+        low, high, nulls = hashing.extremes(order, starts, codes, codes < column.null_code)
         tree = column.tree
         some = low >= 0
         node = tree.ancestor(codes[low[some]], codes[high[some]])

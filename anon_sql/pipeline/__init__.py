@@ -1,4 +1,4 @@
 """Compute one release from Arrow columns: partition, constraints, labels, check and row order.
 
-Modules here may import ``methods``, ``core``, ``kernels`` and ``errors`` only.
+Modules here import from ``methods`` and the layers below it only.
 """

@@ -1,6 +1,6 @@
-"""Partition rows into classes that satisfy every constraint."""
+"""Partition rows into classes that satisfy every constraint, within strata."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,22 +9,151 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anon_sql import methods
-from anon_sql.core import compiling, interrupt
+from anon_sql.core import running
 from anon_sql.core.arrow import integers, valid
-from anon_sql.core.constraints import Constraint, Sensitive, constraint
-from anon_sql.core.hierarchy.rows import rows_of
+from anon_sql.core.columns import Numbers
+from anon_sql.core.hierarchy.generated import binned
+from anon_sql.core.hierarchy.tree import rows_of
+from anon_sql.core.labels.grammar import STAR
 from anon_sql.core.labels.one_value import FORMS
-from anon_sql.core.table import QuasiTable, read
-from anon_sql.core.table_domain import Domain
-from anon_sql.core.weights import relative
-from anon_sql.core.workers import Workers
-from anon_sql.methods.parts.joining import accompany_suppressed, dense, place_suppressed
-from anon_sql.methods.parts.protecting import protect
-from anon_sql.pipeline.earlier_bins import in_earlier_bins
-from anon_sql.pipeline.request import Request
-from anon_sql.pipeline.source import Source
-from anon_sql.pipeline.strata import by_stratum, require_strata, strata_of
+from anon_sql.core.labels.writing import Labels
+from anon_sql.core.parameters import relative
+from anon_sql.core.running import Workers
+from anon_sql.core.table import Column, Domain, QuasiTable, read
+from anon_sql.errors import AnonError, listed
+from anon_sql.methods.global_recoding import Earlier
+from anon_sql.methods.legal_classes import protect
+from anon_sql.methods.method import Call, Method, Partition, find_method
+from anon_sql.methods.suppressed_rows import accompany_suppressed, dense, place_suppressed
+from anon_sql.pipeline.request import Request, Source
+from anon_sql.privacy.constraint import Constraint, Sensitive, constraint
+
+Ids = npt.NDArray[np.int32]
+Positions = npt.NDArray[np.int64]
+HINT = "leave a column out of strata, or round its values first"
+
+
+def strata_of(table: QuasiTable, names: Sequence[str]) -> Ids | None:
+    """Return the stratum of each row in canonical order, int32[n]; None if no column is named."""
+    found: Ids | None = None
+    for column in table.columns:
+        if column.name not in names:
+            continue
+        if isinstance(column, Numbers):
+            places = np.unique(column.keys, return_inverse=True)[1].reshape(-1) + 1
+            values = np.where(column.present, places, 0).astype(np.int64)
+        else:
+            values = column.codes.astype(np.int64)
+        both = values[table.order]
+        if found is not None:
+            both += found * (both.max(initial=0) + 1)
+        found = np.unique(both, return_inverse=True)[1].reshape(-1).astype(np.int32)
+    return found
+
+
+def each_stratum(call: Call, rows: int) -> Iterator[tuple[Positions, Call]]:
+    """Return the positions of the rows of each stratum, int64[m], with the call for them."""
+    if call.strata is None:
+        yield np.arange(rows), call
+        return
+    order = np.argsort(call.strata, kind="stable")
+    ends = np.cumsum(np.bincount(call.strata))
+    for own in np.split(order, ends[:-1]):
+        share = len(own) / rows
+        yield own, replace(call, constraint=call.constraint.only(own), strata=None, share=share)
+
+
+def require_strata(call: Call, rows: int) -> None:
+    """Raise AnonError, with the number of rows, if a stratum cannot be a class."""
+    if call.strata is None:
+        return
+    short = [
+        len(own)
+        for own, part in each_stratum(call, rows)
+        if not part.constraint.allows(np.arange(len(own)))
+    ]
+    if short:
+        raise refused(call.function, call.constraint.promise, len(short), min(short))
+
+
+def refused(function: str, promise: str, many: int, smallest: int) -> AnonError:
+    """Return the error for strata that cannot be classes.
+
+    promise: of the constraint. many: number of these strata; smallest: rows of the smallest one.
+    """
+    return AnonError(
+        function,
+        f"every stratum must {promise}",
+        f"{many} that {'does' if many == 1 else 'do'} not, the smallest of "
+        f"{smallest} row{'' if smallest == 1 else 's'}",
+        HINT,
+    )
+
+
+def by_stratum(
+    table: QuasiTable, call: Call, settle: Callable[[QuasiTable, Call], Partition]
+) -> Partition:
+    """Return the partitions of the strata together; ``settle`` partitions one of them.
+
+    Statistics are added up.
+    """
+    if call.strata is None:
+        return settle(table, call)
+    classes, nodes = np.full(table.rows, -1, np.int32), None
+    above = 0
+    stats: dict[str, float] = {}
+    for own, part in each_stratum(call, table.rows):
+        found = settle(table.only(own), part)
+        classes[own] = np.where(found.classes < 0, -1, found.classes + above)
+        above += int(found.classes.max()) + 1
+        if found.nodes is not None:
+            nodes = np.empty((table.rows, len(table.columns)), np.int32) if nodes is None else nodes
+            nodes[own] = found.nodes
+        for name, value in found.stats.items():
+            stats[name] = stats.get(name, 0) + value
+    return Partition(classes, stats, nodes)
+
+
+def in_earlier_bins(table: QuasiTable, request: Request, source: Source) -> QuasiTable:
+    """Return the table with the labels of the release that ``like`` names as nodes.
+
+    Only columns of numbers without a hierarchy are changed. Raises AnonError for a release whose
+    labels cannot be bins.
+    """
+    earlier = request.options.get("like")
+    if not isinstance(earlier, Earlier):
+        return table
+    labels = earlier.of(request.function, list(request.quasi))
+
+    def of(column: Column) -> Column:
+        own = labels[column.name].labels
+        if not isinstance(column, Numbers) or not own or STAR in own:
+            return column
+        name, kind = column.name, request.quasi[column.name]
+        return binned(request.function, name, kind, source.quasi[name], own)
+
+    return replace(table, columns=tuple(of(column) for column in table.columns))
+
+
+def require_earlier(request: Request, labels: Sequence[Labels]) -> None:
+    """Raise AnonError if a label is none of the release that ``like`` names, nor that of suppressed
+    rows; labels: of each quasi-identifier, as text."""
+    earlier = request.options.get("like")
+    if not isinstance(earlier, Earlier) or request.format != "label":
+        return
+    shown = earlier.of(request.function, list(request.quasi))
+    for name, made in zip(request.quasi, labels, strict=True):
+        known = {*shown[name].labels, STAR, *([None] if shown[name].null else [])}
+        used = made.shown.take(pa.array(np.unique(made.label_of)))
+        others = len(set(used.to_pylist()) - known)
+        if others:
+            raise AnonError(
+                request.function,
+                "every label must be one of like",
+                f"{others} of {listed([name])} that {'is' if others == 1 else 'are'} not",
+                "nothing was released; please report this",
+            )
+
 
 Classes = npt.NDArray[np.int32]
 
@@ -38,8 +167,8 @@ class Prepared:
     """
 
     table: QuasiTable
-    call: methods.Call
-    method: methods.Method
+    call: Call
+    method: Method
     trees: Mapping[str, pa.StructArray]
     domain: Domain | None = None
 
@@ -57,8 +186,8 @@ def prepare(
     rows together do not satisfy the constraints.
     """
     function = request.function
-    interrupt.begin()
-    compiling.announce()
+    running.begin()
+    running.announce()
     trees = rows_of(paths, request.quasi, request.time_zone)
     workers = Workers(function, request.threads)
     table = read(
@@ -76,9 +205,9 @@ def prepare(
     counted = table.order if real is None else table.order[real]
     limits = constraint_of(source, request, paths, counted, domain)
     limits.require(function, len(counted), part=domain is not None)
-    method = methods.find(function)
+    method = find_method(function)
     given = _given_classes(source, table)
-    call = methods.Call(
+    call = Call(
         function,
         limits,
         request.seed,
@@ -105,22 +234,18 @@ def partition(prepared: Prepared, mode: str) -> tuple[Classes, Classes | None]:
     return run(prepared.table, prepared.call, prepared.method, mode)
 
 
-def run(
-    table: QuasiTable, call: methods.Call, method: methods.Method, mode: str
-) -> tuple[Classes, Classes | None]:
+def run(table: QuasiTable, call: Call, method: Method, mode: str) -> tuple[Classes, Classes | None]:
     """Return the same as ``partition``."""
     return placed(table, settled(table, call, method, mode))
 
 
-def placed(table: QuasiTable, found: methods.Partition) -> tuple[Classes, Classes | None]:
+def placed(table: QuasiTable, found: Partition) -> tuple[Classes, Classes | None]:
     """Return the classes and nodes of a partition in source order; see ``partition``."""
     nodes = None if found.nodes is None else as_came(table, found.nodes)
     return as_came(table, found.classes), nodes
 
 
-def settled(
-    table: QuasiTable, call: methods.Call, method: methods.Method, mode: str
-) -> methods.Partition:
+def settled(table: QuasiTable, call: Call, method: Method, mode: str) -> Partition:
     """Return the partition that the method finds, with every class legal.
 
     In the mode 'keep', suppressed rows form a class too, which must be legal. Without any
@@ -129,10 +254,10 @@ def settled(
     asked = call.constraint.k > 1 or call.constraint.rules is not None or call.real is not None
     asked = asked or call.options.get("like") is not None
     if not asked and not method.given:
-        return methods.Partition(table.order)
+        return Partition(table.order)
 
-    def settle(table: QuasiTable, call: methods.Call) -> methods.Partition:
-        found: methods.Partition = method.run(table, call)
+    def settle(table: QuasiTable, call: Call) -> Partition:
+        found: Partition = method.run(table, call)
         if found.nodes is not None:
             own = accompany_suppressed(found.classes, call.constraint, mode)
             return replace(found, classes=own)

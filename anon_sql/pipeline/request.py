@@ -1,18 +1,31 @@
-"""Check the roles, parameters and constraints of one call, before any row is read."""
+"""Check the roles, parameters and constraints of a call, and define the rows that a host passes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
 from anon_sql.core.columns import is_number
-from anon_sql.core.constraints import KINDS
 from anon_sql.core.labels.one_value import FORMS, is_one_value, type_of
-from anon_sql.core.options import Choice, Number, Option, OrNull, Positive, Whole, read
+from anon_sql.core.parameters import (
+    Choice,
+    Number,
+    Option,
+    OrNull,
+    Positive,
+    Whole,
+    read,
+    read_weights,
+    refuse_withdrawn,
+)
 from anon_sql.core.roles import Roles, fold, named
-from anon_sql.core.weights import read_weights
-from anon_sql.core.withdrawn import refuse_withdrawn
 from anon_sql.errors import AnonError, did_you_mean, listed
-from anon_sql.methods import Method
+from anon_sql.methods.method import Method
+from anon_sql.privacy.constraint import KINDS
+from anon_sql.privacy.t_closeness import ranked
 
 COMMON: dict[str, Option] = {
     "format": Choice(("label", "typed", *FORMS)),
@@ -206,14 +219,6 @@ def _protected(
     return {name: ranked(function, name, types[name]) for name in roles.sensitive if wanted}
 
 
-def ranked(function: str, name: str, sql_type: str) -> bool:
-    """Return whether t uses the ordered distance for a column: numbers, dates and times."""
-    try:
-        return is_number(function, name, sql_type)
-    except AnonError:
-        return False
-
-
 def entity_of(function: str, given: object, names: Sequence[str] | Mapping[str, str]) -> str | None:
     """Return the column that identifies persons, spelled as in the table; None for none.
 
@@ -230,3 +235,20 @@ def entity_of(function: str, given: object, names: Sequence[str] | Mapping[str, 
         f"'{given}'" if isinstance(given, str) else type(given).__name__,
         did_you_mean(given, folded.values()) if isinstance(given, str) else None,
     )
+
+
+@dataclass(frozen=True)
+class Source:
+    """n rows in source order, as Arrow arrays by column name.
+
+    quasi: values of the quasi-identifiers. hashes: uint64[n], a hash of the kept columns of each
+    row. keys: binary sort keys of each protected column and of the entity, empty for NULL.
+    classes: class ids that come with the table. real: bool[n], false for synthetic rows; None if
+    there are none.
+    """
+
+    quasi: Mapping[str, pa.Array]
+    hashes: pa.Array
+    keys: Mapping[str, pa.Array] = field(default_factory=dict)
+    classes: pa.Array | None = None
+    real: npt.NDArray[np.bool_] | None = None

@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.core import interrupt
-from anon_sql.core.exact import approximate
+from anon_sql.core import running
+from anon_sql.core.columns import approximate
 from anon_sql.errors import AnonError
-from anon_sql.methods.generators.attributes import Attribute, RealRows
-from anon_sql.methods.generators.generate import generate
-from anon_sql.methods.parts.k_means import scikit_learn
+from anon_sql.methods.generators.bootstrap import Attribute, RealRows
+from anon_sql.methods.microaggregation import scikit_learn
+from anon_sql.methods.sdka import generate
 from anon_sql.pipeline.request import Request
 
 _ROUNDING = 1e-9
@@ -53,7 +53,7 @@ def synthesize(
 
 def require_sensitive(request: Request) -> None:
     """Raise AnonError unless the request has a sensitive column."""
-    interrupt.begin()
+    running.begin()
     if not request.sensitive:
         raise AnonError(
             request.function,

@@ -1,13 +1,27 @@
-"""The axis of a quasi-identifier: how much of what a label covers satisfies a condition."""
+"""The axis of a quasi-identifier: how much of what a label covers satisfies a condition.
 
-from collections.abc import Sequence
+The axis of a number, date or time: the ends of its labels and the constants of its conditions,
+and a value out of each gap between them. Within a gap no condition changes.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from anon_sql.core.labels.read import Said
+from anon_sql.core.arrow import true, valid
+from anon_sql.core.columns import numeric_keys
+from anon_sql.core.hierarchy.tree import Tree
+from anon_sql.core.labels.reading import Nodes, Ranges, Said, read_nodes, read_ranges, read_sets
+from anon_sql.core.printing import cast, evaluated
+from anon_sql.errors import AnonError
+from anon_sql.measures.loss import Domain, doubles
+from anon_sql.measures.pair import HINT
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -112,3 +126,227 @@ def _in_sets(members: Members, point: Bools) -> Matches:
 def _sums(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     kind = np.float64 if values.dtype == np.float64 else np.int64
     return np.concatenate((np.zeros(1, kind), np.cumsum(values, dtype=kind)))
+
+
+@dataclass(frozen=True)
+class Quasi:
+    """A column with m conditions.
+
+    ends: its smallest and its largest value, an array of two. values: its distinct values, NULL
+    among them, where it is a text or the hierarchy names it; truths: bool[len(values), m], the
+    conditions on each. conditions: SQL that ``query`` has let through, every name quoted;
+    constants: what they compare the column with, as text. time_zone: of instants that constants
+    write without one.
+    """
+
+    function: str
+    domain: Domain
+    ends: pa.Array
+    values: pa.Array
+    truths: Bools
+    conditions: Sequence[str]
+    constants: Sequence[str]
+    time_zone: str
+
+    @property
+    def word_type(self) -> str:
+        """The SQL type that conditions compare a text as."""
+        kind = self.domain.sql_type
+        return "VARCHAR" if kind.startswith("ENUM") else kind
+
+    @cached_property
+    def place_of(self) -> Mapping[str | None, int]:
+        """The place of each text in ``values``."""
+        values = self.values
+        if pa.types.is_boolean(values.type):
+            values = pc.if_else(values, "true", "false")
+        return {word: place for place, word in enumerate(values.to_pylist())}
+
+    def truth(self, values: pa.Array, sql_type: str) -> Bools:
+        """Return which conditions hold for each value, cast to a SQL type, bool[n, m]."""
+        name = self.domain.name
+        try:
+            found = evaluated({name: values}, [sql_type], self.conditions, self.time_zone)
+        except ValueError:
+            rule = "a condition must suit the type of its column"
+            raise AnonError(self.function, rule, f"another on {name}") from None
+        return np.column_stack([true(each) for each in found]).astype(np.bool_)
+
+    def word_truth(self, words: Sequence[str | None]) -> Bools:
+        """Return which conditions hold for each text, bool[n, m]; for those that the raw column
+        holds as the user's database has evaluated them."""
+        known = np.array([self.place_of.get(word, -1) for word in words], dtype=np.int64)
+        found = np.zeros((len(words), len(self.conditions)), dtype=np.bool_)
+        found[known >= 0] = self.truths[known[known >= 0]]
+        strange = np.flatnonzero(known < 0)
+        if len(strange):
+            texts = pa.array([words[at] for at in strange.tolist()], pa.string())
+            found[strange] = self.truth(texts, self.word_type)
+        return found
+
+    def other(self) -> AnonError:
+        """The error for a label that covers nothing that the raw column holds."""
+        rule = f"a label of {self.domain.name} must name what the raw table holds"
+        return AnonError(self.function, rule, "one with nothing of it", HINT)
+
+
+def axis_of_words(quasi: Quasi, shown: pa.Array) -> Axis:
+    """Return the axis of a text and its labels, without values that the raw column lacks. Raises
+    AnonError for a label that has no other."""
+    said = read_sets(shown)
+    words = [word for word in quasi.place_of if word is not None]
+    place_of = {word: place for place, word in enumerate(words)}
+    listed = [[place_of[w] for w in label or () if w in place_of] for label in said.words]
+    if any(not places for places, label in zip(listed, said.words, strict=True) if label):
+        raise quasi.other()
+    nulls = quasi.domain.nulls
+    null = np.asarray(quasi.word_truth([None] * nulls).any(axis=0))
+    return Axis.of_sets(quasi.word_truth(words), null, nulls, said, members(listed))
+
+
+_COUNTED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "DATE")  # and U…
+_MIDDLE = {  # a value between low and high
+    "TIME": "make_timestamp((epoch_us(low) + epoch_us(high)) // 2)::TIME",
+    "TIME_NS": "make_timestamp_ns((epoch_ns(low) + epoch_ns(high)) // 2)::TIME_NS",
+    "TIMESTAMP_NS": "make_timestamp_ns(epoch_ns(low) // 2 + epoch_ns(high) // 2)",
+    "TIMESTAMP WITH TIME ZONE": "to_timestamp(0) + to_microseconds("
+    "epoch_us(low) // 2 + epoch_us(high) // 2)",
+} | dict.fromkeys(
+    ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS"),
+    "make_timestamp(epoch_us(low) // 2 + epoch_us(high) // 2)",
+)
+
+
+def axis_of_numbers(quasi: Quasi, shown: pa.Array) -> Axis:
+    """Return the axis of a column and of its labels, within the ends of the raw column. Raises
+    AnonError for a label that covers nothing between them."""
+    sql_type, nulls = quasi.domain.sql_type, quasi.domain.nulls
+    said = read_ranges(sql_type, shown)
+    points, covered = _points(quasi, sql_type, said)
+    gaps, at = _gaps(sql_type, points)
+    every = pa.concat_arrays([points, gaps, pa.nulls(1, points.type)])
+    truths = quasi.truth(every, sql_type)
+    point = truths[: len(points)]
+    gap = point[:-1].copy()  # as the point before
+    gap[at] = truths[len(points) : -1]
+    weight = 1.0 if sql_type.lstrip("U") in _COUNTED else 0.0
+    width = np.maximum(np.diff(doubles(sql_type, points)) - weight, 0.0)
+    return Axis(point, gap, truths[-1], nulls, weight, width, said, covered)
+
+
+def _points(quasi: Quasi, sql_type: str, said: Ranges) -> tuple[pa.Array, Spans]:
+    """The points in their order, and where each label begins and ends."""
+    constants = cast([pa.array(quasi.constants, pa.string())], [sql_type], quasi.time_zone)
+    given = [quasi.ends, *constants, said.low, said.high]
+    ends = pa.concat_arrays([each.cast(said.low.type) for each in given])  # of one time zone
+    keys, inside = numeric_keys(sql_type, ends), valid(ends)
+    if inside[0]:
+        inside &= (keys >= keys[0]) & (keys <= keys[1])
+    else:
+        inside[:] = False  # the raw column holds NULL alone
+    known, first = np.unique(keys[inside], return_index=True)
+    labels = len(said.star)
+    low, high = np.split(keys[len(keys) - 2 * labels :], 2)
+    first_at, last_at = np.searchsorted(known, low), np.searchsorted(known, high, "right") - 1
+    said_of = ~said.star & ~said.empty
+    if said_of.any() and (said.malformed | (first_at > last_at))[said_of].any():
+        raise quasi.other()
+    low, high = (np.where(said_of, place, 0) for place in (first_at, last_at))
+    return ends.take(pa.array(np.flatnonzero(inside)[first])), Spans(low, high)
+
+
+def _gaps(sql_type: str, points: pa.Array) -> tuple[pa.Array, Ints]:
+    """A value out of each gap that has one, and the place of the gap."""
+    if len(points) < 2:
+        return points[:0], np.zeros(0, dtype=np.int64)
+    low, high = points[:-1], points[1:]
+    middle = _MIDDLE.get(sql_type, "low / 2 + high / 2")
+    middle = "high - 1" if sql_type.lstrip("U") in _COUNTED else middle
+    wanted = [f"TRY_CAST({middle} AS {sql_type})"]
+    found = evaluated({"low": low, "high": high}, [sql_type, sql_type], wanted)[0]
+    keys = numeric_keys(sql_type, pa.concat_arrays([low, found, high]))
+    below, key, above = np.split(keys, 3)
+    between = valid(found) & (key > below) & (key < above)
+    return found.filter(pa.array(between)), np.flatnonzero(between)
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """words: the leaves of a tree that the column's type can hold, numbers in their order, text
+    sorted by bytes; values: the same in the column's type, text for a text."""
+
+    words: list[str]
+    values: pa.Array
+
+    def below(self, tree: Tree, nodes: Nodes) -> list[list[int]]:
+        """The places of the leaves below each node, ascending; none for -1."""
+        place_of = {word: place for place, word in enumerate(self.words)}
+        return [
+            sorted(
+                place_of[name]
+                for name in tree.names[tree.first[node] : tree.last[node] + 1]
+                if name in place_of
+            )
+            if node >= 0
+            else []
+            for node in nodes.node
+        ]
+
+
+def leaves_of(column: Domain, tree: Tree) -> Leaves:
+    """Return the leaves of a column's hierarchy."""
+    names = pa.array(tree.names[: tree.leaves], pa.string())
+    values = cast([names], [column.sql_type])[0]
+    held = valid(values)
+    if column.sql_type.startswith("ENUM"):
+        held = valid(evaluated({"leaf": names}, [column.sql_type], ["leaf"])[0])
+    places = np.flatnonzero(held)
+    if column.number:
+        keys = numeric_keys(column.sql_type, values)[places]
+        places = places[np.argsort(keys, kind="stable")]
+    else:
+        order = sorted(places, key=lambda place: tree.names[place].encode())
+        places = np.array(order, dtype=np.int64)
+    return Leaves([tree.names[place] for place in places], values.take(pa.array(places)))
+
+
+def axis_of_leaves(quasi: Quasi, tree: Tree, shown: pa.Array) -> Axis:
+    """Return the axis of a column and its labels. Raises AnonError where the hierarchy lacks a
+    value of the column."""
+    leaves, below, said = read_labels(quasi, tree, shown)
+    if quasi.domain.number:
+        values = pa.concat_arrays([leaves.values, pa.nulls(1, leaves.values.type)])
+        truths = quasi.truth(values, quasi.domain.sql_type)
+    else:
+        truths = quasi.word_truth([*leaves.words, None])
+    if any(not places for places, node in zip(below, said.node, strict=True) if node >= 0):
+        raise quasi.other()
+    return Axis.of_sets(truths[:-1], truths[-1], quasi.domain.nulls, said, members(below))
+
+
+def read_labels(quasi: Quasi, tree: Tree, shown: pa.Array) -> tuple[Leaves, list[list[int]], Nodes]:
+    """Return the leaves of a hierarchy, the places of those below each label, and what each says.
+
+    Raises AnonError where the hierarchy lacks a value of the column.
+    """
+    leaves = leaves_of(quasi.domain, tree)
+    _require_covered(quasi, leaves)
+    said = read_nodes(tree, quasi.domain.sql_type, shown)
+    return leaves, leaves.below(tree, said), said
+
+
+def _require_covered(quasi: Quasi, leaves: Leaves) -> None:
+    values = quasi.values.drop_null()
+    if quasi.domain.number:
+        both = pa.concat_arrays([values.cast(leaves.values.type), leaves.values])
+        keys, known = np.split(numeric_keys(quasi.domain.sql_type, both), [len(values)])
+        lacks = int((~np.isin(keys, known)).sum())
+    else:
+        lacks = len(quasi.place_of.keys() - set(leaves.words) - {None})
+    if lacks:
+        raise AnonError(
+            quasi.function,
+            f"the hierarchy must cover every value of {quasi.domain.name}",
+            f"{lacks:,} value{'' if lacks == 1 else 's'} that it lacks",
+            "check_hierarchy() lists them",
+        )

@@ -6,18 +6,11 @@ from typing import Any
 import pyarrow as pa
 
 from anon_sql.core.columns import is_number, shown_type
-from anon_sql.core.options import Choice
+from anon_sql.core.parameters import Choice
 from anon_sql.errors import AnonError
-from anon_sql.queries.axis import Axis
-from anon_sql.queries.bounds import Answer
-from anon_sql.queries.least import least_values
-from anon_sql.queries.leaves import axis_of_leaves
-from anon_sql.queries.numbers import axis_of_numbers
-from anon_sql.queries.prepare import Workload
-from anon_sql.queries.quasi import Quasi
-from anon_sql.queries.query import Query
-from anon_sql.queries.released import Answers, Groups, Keys, Released
-from anon_sql.queries.words import axis_of_words
+from anon_sql.queries.axis import Axis, Quasi, axis_of_leaves, axis_of_numbers, axis_of_words
+from anon_sql.queries.query import Query, Workload
+from anon_sql.queries.released import Answer, Answers, Groups, Keys, Released, least_values
 
 MODE = Choice(("estimate", "literal"))
 ROW = pa.struct(

@@ -1,4 +1,4 @@
-"""The released rows, and what every query finds among them."""
+"""The released rows as a reader sees them, and between which numbers an answer must lie."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,14 +6,238 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from anon_sql.core.arrow import integers, valid
+from anon_sql.core.labels.reading import read_ranges, read_sets
+from anon_sql.core.printing import printed
 from anon_sql.core.roles import fold
-from anon_sql.queries.axis import Axis, Matches
-from anon_sql.queries.bounds import AGGREGATES, Answer, Dropped, Rows
-from anon_sql.queries.formula import KEPT, Block, Formula, blocks
-from anon_sql.queries.least import Least
-from anon_sql.queries.prepare import Workload
-from anon_sql.queries.query import Query
+from anon_sql.pipeline.compute import Release
+from anon_sql.queries.axis import Axis, Bools, Matches, Quasi, read_labels
+from anon_sql.queries.query import KEPT, Block, Formula, Query, Workload, blocks
+
+Answer = tuple[float | None, float | None, float | None]  # estimate, lower, upper
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Released rows, alike ones merged: how many (count), the share that matches, whether all
+    certainly or possibly do, the kept column's value (NaN for NULL)."""
+
+    count: npt.NDArray[np.float64]
+    share: npt.NDArray[np.float64]
+    must: npt.NDArray[np.bool_]
+    may: npt.NDArray[np.bool_]
+    value: npt.NDArray[np.float64]
+    dropped_share: npt.NDArray[np.float64]  # of the rows left out, were they like these
+
+    def only(self, kept: npt.NDArray[Any]) -> "Rows":
+        return Rows(
+            self.count[kept],
+            self.share[kept],
+            self.must[kept],
+            self.may[kept],
+            self.value[kept],
+            self.dropped_share[kept],
+        )
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """Rows that the release leaves out. count: how many that possibly match; must: whether they
+    certainly do; each: how many of them stand behind one released row in the estimate; least,
+    most: the kept column's range in the raw table, NaN where it has none."""
+
+    count: int
+    must: bool
+    each: float
+    least: float
+    most: float
+
+
+def count(rows: Rows, dropped: Dropped) -> Answer:
+    estimate = float(rows.count @ (rows.share + dropped.each * rows.dropped_share))
+    lower = float(rows.count @ rows.must) + (dropped.count if dropped.must else 0)
+    return estimate, lower, float(rows.count @ rows.may) + dropped.count
+
+
+def total(rows: Rows, dropped: Dropped) -> Answer:
+    """sum: rows that possibly match count where they lower or raise it. NULL where none may."""
+    if not rows.may.any() and not dropped.count:
+        return None, None, None
+    value = np.nan_to_num(rows.value)
+    weight = rows.count * (rows.share + dropped.each * rows.dropped_share)
+    certain = float((rows.count * value)[rows.must].sum())
+    maybe = (rows.count * value)[rows.may & ~rows.must]
+    lower, upper = certain + maybe.clip(max=0).sum(), certain + maybe.clip(min=0).sum()
+    if dropped.count:
+        least, most = dropped.least, dropped.most
+        if not dropped.must:
+            least, most = min(least, 0.0), max(most, 0.0)
+        lower, upper = lower + dropped.count * least, upper + dropped.count * most
+    return float(weight @ value), _known(lower), _known(upper)
+
+
+def mean(rows: Rows, dropped: Dropped) -> Answer:
+    """avg: the certain rows with those of the possible ones that pull it furthest."""
+    weight = rows.count * (rows.share + dropped.each * rows.dropped_share)
+    value = np.nan_to_num(rows.value)
+    estimate = float(weight @ value / weight.sum()) if weight.sum() > 0 else None
+    return (
+        estimate,
+        _pulled(rows, dropped, dropped.least, 1.0),
+        _pulled(rows, dropped, dropped.most, -1.0),
+    )
+
+
+def _pulled(rows: Rows, dropped: Dropped, end: float, sign: float) -> float | None:
+    """The least mean, or with sign -1 the largest."""
+    size, value = float(rows.count[rows.must].sum()), sign * np.nan_to_num(rows.value)
+    total = float((rows.count * value)[rows.must].sum())
+    maybe = rows.may & ~rows.must
+    values, sizes = value[maybe], rows.count[maybe]
+    if dropped.count and dropped.must:
+        size, total = size + dropped.count, total + dropped.count * sign * end
+    elif dropped.count:
+        values, sizes = np.append(values, sign * end), np.append(sizes, dropped.count)
+    order = np.argsort(values)
+    totals = total + np.concatenate(([0.0], np.cumsum((values * sizes)[order])))
+    counts = size + np.concatenate(([0.0], np.cumsum(sizes[order])))
+    means = totals[counts > 0] / counts[counts > 0]
+    return _known(sign * float(means.min())) if len(means) else None
+
+
+def least(rows: Rows, dropped: Dropped) -> Answer:
+    """min: estimated at what it is on average, given that a row matches."""
+    return _extreme(rows, dropped, dropped.least, dropped.most, 1.0)
+
+
+def most(rows: Rows, dropped: Dropped) -> Answer:
+    """max."""
+    estimate, upper, lower = _extreme(rows, dropped, dropped.most, dropped.least, -1.0)
+    return estimate, lower, upper
+
+
+def _extreme(rows: Rows, dropped: Dropped, near: float, far: float, sign: float) -> Answer:
+    """Of values times sign: the expected minimum, its smallest and its largest possible value."""
+    maybe, certain = sign * rows.value[rows.may], sign * rows.value[rows.must]
+    if dropped.count:
+        maybe = np.append(maybe, [sign * near, sign * far])
+        certain = np.append(certain, [sign * far] if dropped.must else [])
+    if not len(maybe):
+        return None, None, None
+    best, worst = float(maybe.min()), float(certain.min() if len(certain) else maybe.max())
+    held = rows.only(np.flatnonzero(rows.share > 0))
+    order = np.argsort(sign * held.value)
+    missed = np.cumprod((1 - held.share[order].clip(max=1.0)) ** held.count[order])
+    first = np.concatenate(([1.0], missed[:-1])) - missed
+    estimate = float(first @ held.value[order] / first.sum()) if first.sum() > 0 else None
+    return estimate, _known(sign * best), _known(sign * worst)
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+AGGREGATES = {"count": count, "sum": total, "avg": mean, "min": least, "max": most}
+
+
+Ints = npt.NDArray[np.int64]
+
+
+def distinct(shown: pa.Array) -> tuple[pa.Array, Ints]:
+    """Return labels, structs or lists once each, in an order that the rows' has no part in, and the
+    place of each row's, int64[n]."""
+    if pa.types.is_list(shown.type) or pa.types.is_large_list(shown.type):
+        rows = [None if words is None else tuple(words) for words in shown.to_pylist()]
+        known = sorted(set(rows), key=lambda words: (words is None, words or ()))
+        place_of = {words: place for place, words in enumerate(known)}
+        codes = np.array([place_of[words] for words in rows], dtype=np.int64)
+        return pa.array(known, shown.type), codes
+    if not pa.types.is_struct(shown.type):
+        found = _ranked(shown)
+    else:
+        low, high = (_ranked(pc.struct_field(shown, end)) for end in ("min", "max"))
+        found = low * (int(high.max(initial=0)) + 1) + high
+        found = np.where(valid(shown), found, int(found.max(initial=0)) + 1)
+    _, first, codes = np.unique(found, return_index=True, return_inverse=True)
+    return shown.take(pa.array(first)), codes
+
+
+def _ranked(values: pa.Array) -> Ints:
+    """Numbers in the order of the values, NULL last."""
+    coded = values.dictionary_encode()
+    words = coded.dictionary
+    if pa.types.is_dictionary(values.type):
+        words = words.cast(pa.string())
+    rank = np.empty(len(words) + 1, dtype=np.int64)
+    rank[integers(pc.sort_indices(words))] = np.arange(len(words))
+    rank[-1] = len(words)
+    places = coded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)
+    ranked: Ints = rank[places]
+    return ranked
+
+
+def shown_classes(made: Release) -> tuple[dict[str, pa.Array], npt.NDArray[np.int64]]:
+    """Return the labels of each class by quasi-identifier, and the class of each released row,
+    int64[r]; classes with equal labels are one."""
+    classes = np.unique(made.class_of)
+    coded = {
+        name: distinct(labels.shown.take(pa.array(labels.label_of[classes].astype(np.int64))))
+        for name, labels in made.labels.items()
+    }
+    codes = np.column_stack([codes for _, codes in coded.values()])
+    known, of_class = np.unique(codes, axis=0, return_inverse=True)
+    labels = {
+        name: shown.take(pa.array(known[:, at]))
+        for at, (name, (shown, _)) in enumerate(coded.items())
+    }
+    return labels, of_class.reshape(-1)[np.searchsorted(classes, made.class_of)]
+
+
+@dataclass(frozen=True)
+class Least:
+    """truth: bool[L, m], of the conditions on the least value of each label."""
+
+    truth: Bools
+
+    def matches(self, at: int) -> Matches:
+        """What each label makes of a condition: it holds or it does not."""
+        found = self.truth[:, at]
+        return found.astype(np.float64), found, found
+
+    def everything(self, at: int) -> tuple[float, bool, bool]:
+        """What a row that the release leaves out makes of a condition: nothing."""
+        return 0.0, False, False
+
+
+def least_values(quasi: Quasi, shown: pa.Array) -> Least:
+    """Return the truth of a number's minimum, of a text's only value, and else of the label as it
+    stands (of NULL where the column's type has no place for it)."""
+    column = quasi.domain
+    if column.tree is None:
+        if column.number:
+            return Least(quasi.truth(read_ranges(column.sql_type, shown).low, column.sql_type))
+        return Least(_of_sets(quasi, read_sets(shown).words, shown))
+    leaves, below, _ = read_labels(quasi, column.tree, shown)
+    if column.number:
+        places = pa.array([places[0] if places else None for places in below], pa.int64())
+        return Least(quasi.truth(leaves.values.take(places), column.sql_type))
+    return Least(_of_sets(quasi, [[leaves.words[at] for at in places] for places in below], shown))
+
+
+def _of_sets(quasi: Quasi, sets: Sequence[Sequence[str] | None], shown: pa.Array) -> Bools:
+    stands: list[str | None] = [None] * len(sets)
+    if quasi.word_type == "VARCHAR":
+        stands = printed([shown], ["VARCHAR"])[0].to_pylist()
+    return quasi.word_truth(
+        [
+            words[0] if words is not None and len(words) == 1 else text
+            for words, text in zip(sets, stands, strict=True)
+        ]
+    )
+
 
 _ROUNDING = 1e-12  # of the sum of what is added: DuckDB adds in another order
 Keys = tuple[str | None, ...]

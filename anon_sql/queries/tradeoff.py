@@ -8,26 +8,22 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from anon_sql import methods
 from anon_sql.core.columns import is_number
-from anon_sql.core.hierarchy.hierarchical import tree_of
-from anon_sql.core.progress import Progress
-from anon_sql.core.workers import Workers
+from anon_sql.core.hierarchy.column import tree_of
+from anon_sql.core.running import Progress, Workers
 from anon_sql.errors import AnonError
-from anon_sql.measures.comparable import size
+from anon_sql.measures.classes import dominance
 from anon_sql.measures.compare import comparable, load, noted, require_rows_kept
-from anon_sql.measures.counted_release import counted_release
-from anon_sql.measures.domain import Domain, domain
-from anon_sql.measures.dominance import dominance
-from anon_sql.measures.pair import require_any
-from anon_sql.measures.spread import spread
-from anon_sql.measures.utility import utility
+from anon_sql.measures.loss import Domain, domain
+from anon_sql.measures.pair import require_any, size
+from anon_sql.measures.utility import counted_release, utility
+from anon_sql.methods.method import Call, find_method
+from anon_sql.pipeline.compute import labelled
 from anon_sql.pipeline.partition import Prepared, constraint_of, prepare, run
-from anon_sql.pipeline.release import labelled
-from anon_sql.pipeline.request import MOST, Request
-from anon_sql.pipeline.source import Source
-from anon_sql.queries.drawn import DrawnQueries, ends_of
-from anon_sql.queries.shown_classes import shown_classes
+from anon_sql.pipeline.request import MOST, Request, Source
+from anon_sql.privacy.class_values import spread
+from anon_sql.queries.released import shown_classes
+from anon_sql.queries.workload import DrawnQueries, ends_of
 
 NAME = "tradeoff"
 ROW = pa.struct(
@@ -126,13 +122,13 @@ class _Table:
             protected = dict.fromkeys(self.request.sensitive, False)
         return replace(self.request, k=min(k, MOST), l=float(level), protected=protected)
 
-    def call(self, request: Request) -> methods.Call:
+    def call(self, request: Request) -> Call:
         """Return the call of the method for one release."""
         table = self.prepared.table
         limits = constraint_of(self.source, request, self.paths, table.order)
         workers = Workers(request.function, request.threads)
         function, seed, options = request.function, request.seed, request.options
-        return methods.Call(function, limits, seed, workers, options, rows=table.rows)
+        return Call(function, limits, seed, workers, options, rows=table.rows)
 
     def load(self, ls: Sequence[Any]) -> None:
         """Run the method on a few rows for each l, so that compiling is not measured."""
@@ -147,7 +143,7 @@ class _Table:
     def measured(self, k: int, level: int) -> dict[str, Any]:
         """Return the measures of one release. Raises AnonError if it cannot be made."""
         request, table = self.asked(k, level), self.prepared.table
-        call, method = self.call(request), methods.find(request.function)
+        call, method = self.call(request), find_method(request.function)
         call.constraint.require(request.function, table.rows)
         started = time.perf_counter()
         parted = run(table, call, method, request.suppressed)

@@ -1,16 +1,16 @@
-"""A table of the population, and how many of its rows the labels of a release match."""
+"""A population, known as a table or by its sample, and the rows in it that labels match."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core.columns import is_number
-from anon_sql.core.labels.coverage import codes_of, labels_of, ranked
-from anon_sql.core.labels.covered_rows import covered_rows
-from anon_sql.core.labels.read_coverage import coverage
+from anon_sql.core.labels.reading import codes_of, coverage, covered_rows, labels_of, ranked
+from anon_sql.core.parameters import Option, OrNull, Positive, Whole, read
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.measures.pair import Pair
@@ -90,3 +90,88 @@ def require_columns(raw: Mapping[str, str], held: Mapping[str, str]) -> None:
                 "the population's columns must have the types of the raw table's",
                 f"{name} as {kind} in the raw table and as {kinds[fold(name)]} in the population",
             )
+
+
+Floats = npt.NDArray[np.float64]
+_OPTIONS: dict[str, Option] = {
+    "sampling_fraction": OrNull(Positive()),
+    "population_size": OrNull(Whole(1)),
+}
+_WAYS = "one of population, population_size, sampling_fraction and weights may be given"
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The sampling weights of each class of a release.
+
+    total, least: float64[m], their sum and the smallest; known: int64[m], how many there are.
+    """
+
+    total: Floats
+    least: Floats
+    known: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """size: rows of the population; fraction: float64[m], the sampling fraction of each class."""
+
+    size: float
+    fraction: Floats
+
+
+def sample(
+    rows: int,
+    sizes: npt.NDArray[np.int64],
+    starred: npt.NDArray[np.bool_],
+    options: Mapping[str, Any],
+    weights: Weights | None,
+    *,
+    population: bool,
+) -> Sample | None:
+    """Return what the options say of the population, or None where they say nothing.
+
+    rows: of the raw table; sizes: int64[m], rows of each class; starred: bool[m], classes of
+    suppressed rows, which are one. population: whether a table of it is given. Raises AnonError for
+    a population that is smaller than its sample, and for weights that are no positive numbers.
+    """
+    asked = read(NAME, _OPTIONS, options)
+    given = [name for name, value in asked.items() if value is not None]
+    given += ["population"] * population + ["weights"] * (weights is not None)
+    if len(given) > 1:
+        raise AnonError(NAME, _WAYS, " and ".join(given))
+    if weights is not None:
+        return _weighted(rows, sizes, starred, weights)
+    fraction = asked["sampling_fraction"]
+    if asked["population_size"] is not None:
+        fraction = rows / asked["population_size"]
+    if fraction is None:
+        return None
+    if fraction > 1:
+        raise AnonError(
+            NAME,
+            "the population must have at least the rows of the raw table",
+            f"{given[0]} := {asked[given[0]]:g}",
+        )
+    return Sample(rows / fraction, np.full(len(sizes), fraction))
+
+
+def _weighted(
+    rows: int,
+    sizes: npt.NDArray[np.int64],
+    starred: npt.NDArray[np.bool_],
+    weights: Weights,
+) -> Sample:
+    """Return a population that has as many rows for each row of the sample as its weight says.
+
+    A row that is left out of the release has the mean weight of the suppressed rows, or of all rows
+    where none is shown.
+    """
+    if (weights.known < sizes).any() or not (weights.least > 0).all():
+        raise AnonError(NAME, "weights must be positive numbers in every row", "others")
+    total, counted = weights.total.copy(), sizes.copy()
+    total[starred], counted[starred] = total[starred].sum(), counted[starred].sum()
+    fraction = np.minimum(counted / total, 1.0)
+    shown, left_out = weights.total.sum(), rows - sizes.sum()
+    of_left_out = fraction[starred][0] if starred.any() else sizes.sum() / max(shown, 1.0)
+    return Sample(max(shown + left_out / max(of_left_out, 1e-12), float(rows)), fraction)

@@ -15,7 +15,7 @@ from page import Claim, Page
 from released import Columns, Method
 from verdicts import lower
 
-from anon_sql.hosts.duckdb.install import literal
+from anon_sql.hosts.duckdb.register import literal
 
 ONE, MONDRIAN, DOP = "Mondrian, one column", "Mondrian", "DOP"
 METHODS = [

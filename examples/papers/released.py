@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from anon_sql.core.names import quote
-from anon_sql.hosts.duckdb.install import literal
+from anon_sql.hosts.duckdb.register import literal
 
 MEASURES = "seconds", "rows", "classes", "dm", "cavg", "gcp", "suppressed"
 

@@ -9,7 +9,7 @@ import zipfile
 import duckdb
 import pytest
 
-from anon_sql.apps.adult import SUMS, create_adult, read_adult
+from anon_sql.apps.cli.demo import SUMS, create_adult, read_adult
 from anon_sql.errors import AnonError
 
 DATA = """39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, \

@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from anon_sql.apps import demo
+from anon_sql.apps.cli import demo
 from tests.command import refused, run
 
 
@@ -126,7 +126,7 @@ def test_version_and_help():
 
 
 def test_the_module_runs_as_a_program():
-    command = [sys.executable, "-m", "anon_sql.apps.cli", "query"]
+    command = [sys.executable, "-m", "anon_sql.apps.cli.app", "query"]
     good = subprocess.run(
         [*command, "SELECT 40 + 2 AS n"], capture_output=True, text=True, check=False
     )

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from anon_sql.apps import compiled_calls
+from anon_sql.apps.cli import compile
 from tests.command import refused, run
 
 CALLS = ["FROM full_domain('people', k := 3, qids := ['city'], keep := ['*'])"]
@@ -13,14 +13,14 @@ CALLS = ["FROM full_domain('people', k := 3, qids := ['city'], keep := ['*'])"]
 @pytest.fixture
 def record(monkeypatch, tmp_path):
     """The list of what is compiled, for now empty, where all that is compiled stays."""
-    monkeypatch.setattr(compiled_calls, "_record", lambda: tmp_path / "compiled_calls.json")
-    monkeypatch.setattr(compiled_calls, "CALLS", CALLS)
+    monkeypatch.setattr(compile, "_record", lambda: tmp_path / "compiled_calls.json")
+    monkeypatch.setattr(compile, "CALLS", CALLS)
     return tmp_path / "compiled_calls.json"
 
 
 def test_every_release_function_has_a_call(con):
     names = [name for (name,) in con.execute("SELECT name FROM anon_methods()").fetchall()]
-    assert compiled_calls.functions() == sorted(names)
+    assert compile.known_functions() == sorted(names)
 
 
 @pytest.mark.slow
@@ -30,9 +30,9 @@ def test_calls_run_once_for_each_version(record, monkeypatch):
     assert "compiling the kernels, once" in result.stderr
     assert json.loads(record.read_text())["calls"] == CALLS
     assert run("compile").stderr == "anon_sql: the kernels are compiled\n"
-    assert compiled_calls.missing([*CALLS, "FROM other('people')"]) == ["FROM other('people')"]
-    monkeypatch.setattr(compiled_calls.side_by_side, "fingerprint", lambda: "another version")
-    assert compiled_calls.missing(CALLS) == CALLS
+    assert compile.missing([*CALLS, "FROM other('people')"]) == ["FROM other('people')"]
+    monkeypatch.setattr(compile.side_by_side, "fingerprint", lambda: "another version")
+    assert compile.missing(CALLS) == CALLS
 
 
 def test_errors_are_one_sentence(monkeypatch, tmp_path):
@@ -40,5 +40,5 @@ def test_errors_are_one_sentence(monkeypatch, tmp_path):
         "compile: a function must be one that releases a table, or demo, got 'full_domains'; did"
     )
     (tmp_path / "file").touch()
-    monkeypatch.setattr(compiled_calls.side_by_side, "cache_folder", lambda: tmp_path / "file")
+    monkeypatch.setattr(compile.side_by_side, "cache_folder", lambda: tmp_path / "file")
     assert "set NUMBA_CACHE_DIR" in refused("compile", "full_domain")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_sql.apps import files
-from anon_sql.apps.csv_files.dialect import Dialect
+from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core.names import quote
 from anon_sql.errors import AnonError
 from tests.command import run

@@ -3,8 +3,7 @@
 import duckdb
 import pytest
 
-from anon_sql.apps.adult import QUASI
-from anon_sql.apps.demo import MADE, drop_made, make_adult_like
+from anon_sql.apps.cli.demo import MADE, QUASI, drop_made, make_adult_like
 from anon_sql.errors import AnonError
 
 

@@ -176,7 +176,7 @@ def test_a_failed_write_leaves_nothing(people, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("anon_sql.hosts.whole_file.os.replace", full)
+    monkeypatch.setattr("anon_sql.hosts.files.os.replace", full)
     out = people.with_name("safe.csv")
     sentence = refused(
         "release", people, out, "--quasi", "age,sex", "--identifier", "name", "--keep", "*"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from anon_sql.apps.commands.option_words import in_options
+from anon_sql.apps.cli.options import in_options
 from tests.command import refused
 
 PEOPLE = "age,sex,illness\n" + "".join(

@@ -6,9 +6,9 @@ from dataclasses import replace
 import duckdb
 import pytest
 
-from anon_sql.apps import reference
-from anon_sql.hosts.duckdb import headers
-from anon_sql.hosts.duckdb.macros import sql_files
+from anon_sql.apps import generate
+from anon_sql.hosts.duckdb import sql_files as headers
+from anon_sql.hosts.duckdb.sql_files import sql_files
 
 HEADER = """-- What it does.
 --
@@ -31,19 +31,19 @@ def file(text=HEADER, macro=MACRO):
 
 
 def test_the_page_is_fresh():
-    assert reference.main(["--check"]) == 0, "run python -m anon_sql.apps.reference"
+    assert generate.main(["--check"]) == 0, "run python -m anon_sql.apps.generate"
 
 
 def test_a_stale_page_is_named(tmp_path, monkeypatch, capsys):
     stale = tmp_path / "docs" / "reference.md"
-    monkeypatch.setattr(reference, "_target", lambda: stale)
-    assert reference.main(["--check"]) == 1
-    assert reference.main([]) == 0
-    assert reference.main(["--check"]) == 0
+    monkeypatch.setattr(generate, "_target", lambda: stale)
+    assert generate.main(["--check"]) == 1
+    assert generate.main([]) == 0
+    assert generate.main(["--check"]) == 0
     stale.write_text("old")
-    assert reference.main(["--check"]) == 1
+    assert generate.main(["--check"]) == 1
     assert "reference.md is stale" in capsys.readouterr().err
-    assert reference.main(["--wrong"]) == 2
+    assert generate.main(["--wrong"]) == 2
 
 
 def test_a_header_in_its_parts():

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from anon_sql.core.names import exactly
-from anon_sql.hosts import parquet_files
+from anon_sql.hosts import files
 from tests.apps.test_release_in_parts import ROLES, source  # noqa: F401
 from tests.command import refused, run
 
@@ -28,7 +28,7 @@ def names(folder):
 
 @pytest.mark.parametrize("parts", [[], ["--region-rows", "100"]], ids=["one statement", "parts"])
 def test_a_folder_is_verified_as_one_file(source, tmp_path, monkeypatch, parts):  # noqa: F811
-    monkeypatch.setattr(parquet_files, "ROWS", 250)
+    monkeypatch.setattr(files, "ROWS", 250)
     out = tmp_path / OUT
     call = ["release", source, f"{out}/", "--k", "5", "--method", "mondrian", *ROLES, *parts]
     result = run(*call, "--manifest")

@@ -9,9 +9,10 @@ from threading import Thread
 
 import pytest
 
-from anon_sql.apps import console, files, manifest
-from anon_sql.apps.stopping import stoppable
-from anon_sql.core import interrupt
+from anon_sql.apps import files, manifest
+from anon_sql.apps.cli import console
+from anon_sql.apps.cli.console import stoppable
+from anon_sql.core import running
 from tests.command import run
 
 ENDLESS = "SELECT sum(a.range * b.range) FROM range(100000000) AS a, range(100000000) AS b"
@@ -32,7 +33,7 @@ def press():
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [(files, "read"), (interrupt, "begin"), (files, "write"), (manifest, "make")],
+    [(files, "read"), (running, "begin"), (files, "write"), (manifest, "make")],
     ids=["reading", "releasing", "writing", "manifest"],
 )
 @pytest.mark.parametrize("before", [{}, {"safe.csv": "old", "safe.csv.anon.json": "old"}])
@@ -77,7 +78,7 @@ def test_work_that_ends_by_itself_is_done(con):
     with pytest.raises(ZeroDivisionError):
         stoppable(con, lambda: 1 // 0)
     assert signal.getsignal(signal.SIGINT) is before
-    interrupt.begin()
+    running.begin()
 
 
 def test_while_modules_are_imported(tmp_path):

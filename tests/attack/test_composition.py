@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.attacks import composed as composed_boxes
+from anon_sql.attacks import candidates as composed_boxes
 from tests.attack import plain_composition, twin
 from tests.attack.plain_composition import composed
 from tests.drawing import examples

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anon_sql.core.columns import NULL_POINT, categories, gaps, numbers
-from anon_sql.core.exact import comparable
+from anon_sql.core.columns import NULL_POINT, categories, comparable, gaps, numbers
 from tests.drawing import examples
 
 pytestmark = pytest.mark.quick

@@ -6,15 +6,15 @@ import sys
 
 import pytest
 
-from anon_sql.core.compiling import NOTICE
+from anon_sql.core.running import NOTICE
 
 pytestmark = pytest.mark.quick
 
 CODE = """
 from pathlib import Path
-from anon_sql.core.compiling import announce
+from anon_sql.core.running import announce
 announce()
-from anon_sql.kernels.hash.hashing import mix
+from anon_sql.kernels.hashing import mix
 folder = Path(mix.stats.cache_path)
 folder.mkdir(parents=True, exist_ok=True)
 (folder / "hashing.mix-19.py311.nbi").touch()

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.core.hierarchy.paths import Row, read
-from anon_sql.core.hierarchy.tree import grow
+from anon_sql.core.hierarchy.tree import Row, grow, read
 from anon_sql.core.labels import grammar as labels
 from anon_sql.errors import AnonError
 from tests.drawing import examples
@@ -72,7 +71,7 @@ def test_ancestors_and_leaf_counts_are_those_of_the_paths(paths, data):
 @examples(100)
 @given(ragged())
 def test_the_kernel_climbs_to_the_same_share(paths):
-    from anon_sql.kernels.loss.ncp import TREE, LossModel, range_loss
+    from anon_sql.kernels.loss import TREE, LossModel, range_loss
 
     tree = tree_of(paths)
     none = np.zeros(1, dtype=np.int64)

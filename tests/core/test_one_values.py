@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.core.labels.check_one_value import misplaced
-from anon_sql.core.labels.one_value import one_values, typed_values
-from anon_sql.kernels.hash.grouping import group
+from anon_sql.core.labels.one_value import misplaced, one_values, typed_values
+from anon_sql.kernels.hashing import group
 from tests.drawing import examples
 
 pytestmark = pytest.mark.quick

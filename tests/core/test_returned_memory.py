@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from anon_sql.core import returned_memory
-from anon_sql.core.returned_memory import return_memory
+from anon_sql.core import arrow
+from anon_sql.core.arrow import return_memory
 
 pytestmark = pytest.mark.quick
 
@@ -46,6 +46,6 @@ def test_other_c_libraries(library, monkeypatch):
         return library
 
     monkeypatch.setattr(ctypes, "CDLL", load)
-    assert returned_memory._trim.__wrapped__() is None
-    monkeypatch.setattr(returned_memory, "_trim", returned_memory._trim.__wrapped__)
+    assert arrow._trim.__wrapped__() is None
+    monkeypatch.setattr(arrow, "_trim", arrow._trim.__wrapped__)
     return_memory()

@@ -3,8 +3,8 @@
 import pytest
 
 import anon_sql
-from anon_sql.hosts.duckdb import headers
-from anon_sql.hosts.duckdb.macros import sql_files
+from anon_sql.hosts.duckdb import sql_files as headers
+from anon_sql.hosts.duckdb.sql_files import sql_files
 from tests.sentence import fails
 
 PUBLIC = sorted(file.name for file in sql_files() if file.public)

@@ -8,10 +8,11 @@ import pyarrow as pa
 import pytest
 
 from anon_sql.audit.reading import RawRows, ReleasedRows
-from anon_sql.core.workers import Workers
+from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError
-from anon_sql.hosts.duckdb import intake, memory
-from anon_sql.hosts.duckdb.intake import Statement
+from anon_sql.hosts.duckdb import rows as intake
+from anon_sql.hosts.duckdb import rows as memory
+from anon_sql.hosts.duckdb.rows import Statement
 from anon_sql.pipeline.request import Request
 from tests.sentence import fails
 

@@ -6,8 +6,7 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql.hosts.duckdb import registry
-from anon_sql.hosts.duckdb.calls import binding
+from anon_sql.hosts.duckdb import binding, registry
 
 pytestmark = pytest.mark.oldest
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from anon_sql.hosts.duckdb.memory import available, bytes_a_row, room
+from anon_sql.hosts.duckdb.rows import available, bytes_a_row, room
 from anon_sql.pipeline.request import Request
 
 pytestmark = pytest.mark.oldest

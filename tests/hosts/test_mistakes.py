@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from anon_sql.hosts.duckdb.sentence import sentence
+from anon_sql.hosts.duckdb.errors import sentence
 from tests.command import refused
 
 pytestmark = pytest.mark.oldest

@@ -4,8 +4,8 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql.hosts.duckdb import headers
-from anon_sql.hosts.duckdb.sentence import sentence
+from anon_sql.hosts.duckdb import sql_files
+from anon_sql.hosts.duckdb.errors import sentence
 
 pytestmark = pytest.mark.oldest
 
@@ -113,7 +113,7 @@ def test_the_text_of_an_error_has_no_value(planted, call):
 def test_the_examples_of_all_functions_on_another_table(planted):
     """Each fails or does not; none says a value."""
     texts = []
-    for entry in headers.entries():
+    for entry in sql_files.entries():
         for table in ("t", "few", "leaf", "broken"):
             call = entry.example.replace("'people'", f"'{table}'").replace("'release'", "'broken'")
             try:

@@ -11,8 +11,8 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql import methods
-from anon_sql.hosts.duckdb import intake
+from anon_sql.hosts.duckdb import rows
+from anon_sql.methods.method import _methods, find_method
 
 pytestmark = pytest.mark.oldest
 
@@ -127,9 +127,9 @@ def test_a_stored_release_runs_its_method_once(file, monkeypatch):
     """What DuckDB stores of a macro forgets which steps are to be evaluated once."""
     with duckdb.connect(file) as con:
         anon_sql.register(con, persist=True)
-    found, runs = methods.find("rayden"), []
+    found, runs = find_method("rayden"), []
     counted = replace(found, run=lambda *given: runs.append(1) or found.run(*given))
-    monkeypatch.setitem(methods._methods, "rayden", counted)
+    monkeypatch.setitem(_methods, "rayden", counted)
     with anon_sql.connect(file) as con:
         assert len(con.execute("FROM rayden('t', k := 2)").fetchall()) == 30
     assert len(runs) == 1
@@ -140,10 +140,8 @@ def test_a_file_and_its_copy_are_two_databases(file, tmp_path, monkeypatch):
     with duckdb.connect(file) as con:
         anon_sql.register(con, persist=True)
     copy = shutil.copy(file, tmp_path / "copy.duckdb")
-    start, seen = intake.start, set()
-    monkeypatch.setattr(
-        intake, "start", lambda *given: seen.add(given[1].database) or start(*given)
-    )
+    start, seen = rows.start, set()
+    monkeypatch.setattr(rows, "start", lambda *given: seen.add(given[1].database) or start(*given))
     with anon_sql.connect(file) as con, anon_sql.connect(str(copy)) as other:
         for opened in (con, other):
             assert opened.execute(RELEASE).fetchall() == [(30,)]

@@ -7,9 +7,8 @@ import pytest
 
 import anon_sql
 from anon_sql import AnonError
-from anon_sql.apps.commands.option_words import in_options
-from anon_sql.hosts.spark.frame import frame_of
-from anon_sql.hosts.spark.requesting import requested
+from anon_sql.apps.cli.options import in_options
+from anon_sql.hosts.spark.frame import frame_of, requested
 from tests.command import refused
 from tests.sentence import fails
 

@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from anon_sql.hosts.unfinished import remove_unfinished
-from anon_sql.hosts.whole_file import whole_file
+from anon_sql.hosts.files import remove_unfinished, whole_file
 from tests.command import run
 
 pytestmark = pytest.mark.oldest

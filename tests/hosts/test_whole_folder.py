@@ -4,10 +4,15 @@ import duckdb
 import pytest
 
 from anon_sql import AnonError
-from anon_sql.hosts import parquet_files
-from anon_sql.hosts.parquet_files import files_of, stored, write_files
-from anon_sql.hosts.unfinished import remove_unfinished
-from anon_sql.hosts.whole_folder import require_new_folder, whole_folder
+from anon_sql.hosts import files as parquet_files
+from anon_sql.hosts.files import (
+    files_of,
+    remove_unfinished,
+    require_new_folder,
+    stored,
+    whole_folder,
+    write_files,
+)
 
 pytestmark = pytest.mark.oldest
 

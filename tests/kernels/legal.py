@@ -6,7 +6,7 @@ from math import log
 import numpy as np
 from hypothesis import strategies as st
 
-from anon_sql.core.constraints import KINDS, Sensitive, constraint
+from anon_sql.privacy.constraint import KINDS, Sensitive, constraint
 
 NULL = None
 

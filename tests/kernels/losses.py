@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE, LossModel
+from anon_sql.kernels.loss import NUMBER, SET, TREE, LossModel
 
 LEAVES = 7
 CHILDREN = {7: [0, 1, 2], 8: [3, 4], 9: [5, 6], 10: [8, 9], 11: [7, 10]}  # 11 is the root

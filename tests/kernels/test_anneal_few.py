@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from anon_sql.kernels.cluster.anneal_few import COOLING, anneal_few
+from anon_sql.kernels.annealing_few import COOLING, anneal_few
 from tests.kernels.test_class_state import every_kind, twin_ncp
 from tests.kernels.test_vp_tree import twin_draw
 

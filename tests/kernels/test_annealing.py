@@ -5,11 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from anon_sql.kernels.cluster.annealing import COOLING, anneal, warmth
-from anon_sql.kernels.cluster.class_state import class_state, fill
-from anon_sql.kernels.cluster.exchange import guard_of, survey
-from anon_sql.kernels.cluster.near_rows import near_in_group
-from anon_sql.kernels.legal.bags import nothing_asked
+from anon_sql.kernels.annealing import COOLING, anneal, class_state, fill, guard_of, survey, warmth
+from anon_sql.kernels.k_member import near_in_group
+from anon_sql.kernels.legality import nothing_asked
 from tests.kernels.legal import made
 from tests.kernels.test_class_state import every_kind, rows_of, twin_ncp
 from tests.kernels.test_vp_tree import twin_draw

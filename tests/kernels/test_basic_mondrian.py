@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.core.hierarchy.paths import Row
-from anon_sql.core.hierarchy.tree import grow
-from anon_sql.core.workers import Workers
-from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE, LossModel
-from anon_sql.kernels.tree import basic_mondrian as kernel
+from anon_sql.core.hierarchy.tree import Row, grow
+from anon_sql.core.running import Workers
+from anon_sql.kernels import mondrian as kernel
+from anon_sql.kernels.loss import NUMBER, SET, TREE, LossModel
 from tests.drawing import examples
 
 pytestmark = pytest.mark.quick

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.legal.capacity_matching import matched
+from anon_sql.kernels.matching import matched
 
 pytestmark = pytest.mark.quick
 

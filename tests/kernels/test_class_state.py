@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.cluster.class_state import class_state, enter, fill, leave, ncp_with
-from anon_sql.kernels.hash.grouping import group
-from anon_sql.kernels.loss.class_loss import class_loss
-from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE, LossModel
+from anon_sql.kernels.annealing import class_state, enter, fill, leave, ncp_with
+from anon_sql.kernels.distance import class_loss
+from anon_sql.kernels.hashing import group
+from anon_sql.kernels.loss import NUMBER, SET, TREE, LossModel
 
 pytestmark = pytest.mark.quick
 

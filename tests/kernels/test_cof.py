@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.core.workers import Workers
-from anon_sql.kernels.loss import cof
-from anon_sql.kernels.loss.cof import cof_score, cof_threshold, outliers
-from anon_sql.kernels.loss.cof_path import VARIANTS
-from anon_sql.kernels.tree.leaf_order import Leaves
+from anon_sql.core.running import Workers
+from anon_sql.kernels import cof
+from anon_sql.kernels.cof import VARIANTS, cof_score, cof_threshold, outliers
+from anon_sql.kernels.sides import Leaves
 from tests.drawing import examples
 
 pytestmark = pytest.mark.quick

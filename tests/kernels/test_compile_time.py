@@ -6,15 +6,15 @@ import numba
 import pytest
 from numba.core import event
 
-from anon_sql.kernels import compile_time
-from anon_sql.kernels.compile_time import compile_seconds
+from anon_sql.kernels import kernel
+from anon_sql.kernels.kernel import compile_seconds
 
 pytestmark = pytest.mark.quick
 
 
 def test_a_compilation_within_another_counts_once(monkeypatch):
     now = [5.0]
-    monkeypatch.setattr(compile_time, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(kernel, "time", SimpleNamespace(monotonic=lambda: now[0]))
     before = compile_seconds()
 
     def after(seconds):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.kernels.loss.distance import (
+from anon_sql.kernels.distance import (
     EUCLID,
     GOWER,
     METRICS,

@@ -5,9 +5,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from anon_sql.kernels.cluster.class_state import class_state, fill
-from anon_sql.kernels.cluster.exchange import exchange_price, guard_of, shortfall_with, survey
-from anon_sql.kernels.legal.legality import shortfalls
+from anon_sql.kernels.annealing import (
+    class_state,
+    exchange_price,
+    fill,
+    guard_of,
+    shortfall_with,
+    survey,
+)
+from anon_sql.kernels.legality import shortfalls
 from tests.drawing import examples
 from tests.kernels.legal import asked, made
 from tests.loss import model_of

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.kernels.loss.gower import gower_pairs
+from anon_sql.kernels.distance import gower_pairs
 from tests.drawing import examples
 
 pytestmark = pytest.mark.quick

@@ -5,8 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from anon_sql.kernels.order.gray import gray_key
-from anon_sql.kernels.order.grid import Grid
+from anon_sql.kernels.orders import Grid, gray_key
 
 pytestmark = pytest.mark.quick
 

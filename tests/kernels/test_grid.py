@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE
-from anon_sql.kernels.order.grid import cell, counts_of, few_values, grid_of
+from anon_sql.kernels.loss import NUMBER, SET, TREE
+from anon_sql.kernels.orders import cell, counts_of, few_values, grid_of
 from tests.kernels.losses import table
 
 pytestmark = pytest.mark.quick

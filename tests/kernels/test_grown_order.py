@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE
-from anon_sql.kernels.order.grown_order import grown_order
+from anon_sql.kernels.greedy_orders import grown_order
+from anon_sql.kernels.loss import NUMBER, SET, TREE
 from tests.kernels.losses import loss, table
 from tests.kernels.test_split_order import only
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.order.hash_order import by_hash
+from anon_sql.kernels.orders import by_hash
 
 pytestmark = pytest.mark.quick
 

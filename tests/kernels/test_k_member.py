@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.core.workers import Workers
+from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError
-from anon_sql.kernels.cluster import k_member as kernel
-from anon_sql.kernels.cluster.k_member import k_member
+from anon_sql.kernels import k_member as kernel
+from anon_sql.kernels.k_member import k_member
 from tests.drawing import examples
 from tests.kernels.test_mondrian import VALUES, tables
 from tests.kernels.test_vp_tree import twin_draw
@@ -68,7 +68,7 @@ def test_it_stops_between_two_calls(monkeypatch):
         if len(calls) == 3:
             raise AnonError(function, "stopped on request")
 
-    monkeypatch.setattr("anon_sql.core.workers.check", asked)
+    monkeypatch.setattr("anon_sql.core.running.check", asked)
     with pytest.raises(AnonError, match="stopped on request"):
         cluster(["number"], np.linspace(0, 1, 50)[:, None], 5)
     assert len(calls) == 3

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from anon_sql.kernels.order.key_order import order_between
+from anon_sql.kernels.orders import order_between
 
 pytestmark = pytest.mark.quick
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.core.labels.covered_rows import ALL, covered_rows
-from anon_sql.kernels.legal.row_tree import LEAST, arrange
+from anon_sql.core.labels.reading import ALL, covered_rows
+from anon_sql.kernels.matching import LEAST, arrange
 from tests.drawing import examples
 
 pytestmark = pytest.mark.quick

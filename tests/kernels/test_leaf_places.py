@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.loss.ncp import NUMBER, TREE
-from anon_sql.kernels.order.leaf_places import APART, leaf_places
+from anon_sql.kernels.loss import NUMBER, TREE
+from anon_sql.kernels.order_cuts import APART, leaf_places
 from tests.kernels.losses import table
 
 pytestmark = pytest.mark.quick

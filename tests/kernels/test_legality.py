@@ -5,8 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from anon_sql.kernels.legal.bags import contents, union
-from anon_sql.kernels.legal.legality import gap
+from anon_sql.kernels.legality import contents, gap, union
 from tests.drawing import examples
 from tests.kernels.legal import asked, legal, made
 

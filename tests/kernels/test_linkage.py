@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.kernels.cluster.linkage import nearest_cluster, single_linkage
+from anon_sql.kernels.distance import nearest_cluster, single_linkage
 from tests.drawing import examples
 
 pytestmark = pytest.mark.quick

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.legal.masks import BITS, codes_in, masks_of
+from anon_sql.kernels.loss import BITS, codes_in, masks_of
 
 pytestmark = pytest.mark.quick
 

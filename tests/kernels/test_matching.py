@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from anon_sql.kernels.legal.matching import match
+from anon_sql.kernels.matching import match
 
 pytestmark = pytest.mark.quick
 

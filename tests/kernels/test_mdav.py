@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.kernels.cluster.mdav import mdav
+from anon_sql.kernels.microaggregation import mdav
 
 pytestmark = pytest.mark.quick
 

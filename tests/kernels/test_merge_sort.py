@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.order.merge_sort import merge_sort
-from anon_sql.kernels.order.sort_codes import sort_codes
+from anon_sql.kernels.sorting import merge_sort, sort_codes
 
 pytestmark = pytest.mark.quick
 

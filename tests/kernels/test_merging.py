@@ -5,8 +5,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from anon_sql.kernels.hash import grouping
-from anon_sql.kernels.legal.merging import absorb, classes_of, merge, partner, shortfall_of
+from anon_sql.kernels import hashing
+from anon_sql.kernels.merging import absorb, classes_of, merge, partner, shortfall_of
 from tests.drawing import examples
 from tests.kernels.legal import asked, legal, made
 from tests.kernels.test_mondrian import VALUES
@@ -30,7 +30,7 @@ def tables(draw):
 
 def state_of(points, classes, rules):
     model = model_of(KINDS, points)
-    grouped = grouping.group(classes, int(classes.max()) + 1)
+    grouped = hashing.group(classes, int(classes.max()) + 1)
     return model, classes_of(points, model, rules, *grouped)
 
 

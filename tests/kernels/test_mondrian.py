@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.core.workers import Workers
-from anon_sql.kernels.tree import mondrian
-from anon_sql.kernels.tree.mondrian import COLUMNS, PARTITIONINGS, mondrian_partition
+from anon_sql.core.running import Workers
+from anon_sql.kernels import mondrian
+from anon_sql.kernels.mondrian import COLUMNS, PARTITIONINGS, mondrian_partition
 from tests.drawing import examples
 from tests.kernels.legal import asked, legal, made
 from tests.loss import NULL, TREE_LEAVES, loss, model_of

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE
-from anon_sql.kernels.order.moving_window import moving_window
+from anon_sql.kernels.loss import NUMBER, SET, TREE
+from anon_sql.kernels.order_cuts import moving_window
 from tests.kernels.losses import table
 
 pytestmark = pytest.mark.quick

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.cluster import near_rows as kernel
-from anon_sql.kernels.cluster.near_rows import NEAR, near_in_group, near_rows
+from anon_sql.kernels import k_member as kernel
+from anon_sql.kernels.k_member import NEAR, near_in_group, near_rows
 from tests.kernels.test_class_state import every_kind
 
 pytestmark = pytest.mark.quick

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.kernels.hash import grouping
-from anon_sql.kernels.loss import nearness
+from anon_sql.kernels import distance, hashing
 from tests.drawing import examples
 from tests.kernels.test_mondrian import VALUES
 from tests.loss import NULL, model_of, ncp
@@ -27,8 +26,8 @@ tables = kinds_of.flatmap(
 
 def prepared(kinds, points, classes):
     model = model_of(kinds, points)
-    order, starts = grouping.group(classes, int(classes.max()) + 1)
-    return model, starts, nearness.profiles(points, model, order, starts)
+    order, starts = hashing.group(classes, int(classes.max()) + 1)
+    return model, starts, distance.profiles(points, model, order, starts)
 
 
 def numbered(classes):
@@ -45,7 +44,7 @@ def test_loss_of_two_classes_together(table):
     for a in range(classes.max() + 1):
         for b in range(classes.max() + 1):
             union = points[(classes == a) | (classes == b)]
-            assert nearness.loss(a, b, model, *known) == pytest.approx(ncp(kinds, model, union))
+            assert distance.loss(a, b, model, *known) == pytest.approx(ncp(kinds, model, union))
 
 
 @examples(200)
@@ -56,7 +55,7 @@ def test_the_nearest_grows_least_and_the_first_wins_a_tie(table):
     model, starts, known = prepared(kinds, points, classes)
     ids = np.arange(classes.max() + 1)
     short, targets = ids[ids % 2 == 1], ids[ids % 2 == 0]
-    found = nearness.nearest(short, targets, model, starts, *known)
+    found = distance.nearest(short, targets, model, starts, *known)
     for a, got in zip(short, found, strict=True):
         increase = []
         for b in targets:
@@ -78,8 +77,8 @@ def test_null_beside_values_costs_all_and_alone_nothing():
         classes = np.array([0, 0, 1, 2, 2], dtype=np.int32)
         model, starts, known = prepared([kind], points, classes)
         near = {"number": 0.25, "set": 2 / 3, "tree": 2 / 5}[kind]
-        assert nearness.loss(0, 1, model, *known) == pytest.approx(near)
-        assert nearness.loss(2, 2, model, *known) == 0.0
-        assert nearness.loss(0, 2, model, *known) == 1.0
+        assert distance.loss(0, 1, model, *known) == pytest.approx(near)
+        assert distance.loss(2, 2, model, *known) == 0.0
+        assert distance.loss(0, 2, model, *known) == 1.0
         # 3 rows at ``near`` are less than 4 rows at 1.
-        assert nearness.nearest(np.array([0]), np.array([1, 2]), model, starts, *known) == [1]
+        assert distance.nearest(np.array([0]), np.array([1, 2]), model, starts, *known) == [1]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.hash.numbering import number, number_more
+from anon_sql.kernels.hashing import number, number_more
 
 pytestmark = pytest.mark.quick
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.core.workers import Workers
-from anon_sql.kernels.cluster import oka as kernel
-from anon_sql.kernels.cluster.oka import oka
+from anon_sql.core.running import Workers
+from anon_sql.kernels import oka as kernel
+from anon_sql.kernels.oka import oka
 from tests.drawing import examples
 from tests.kernels.test_mondrian import VALUES, tables
 from tests.kernels.test_vp_tree import twin_draw

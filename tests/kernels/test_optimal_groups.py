@@ -5,9 +5,8 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE
-from anon_sql.kernels.order.interval_loss import EXACT, UNITS
-from anon_sql.kernels.order.optimal_groups import optimal_groups
+from anon_sql.kernels.loss import NUMBER, SET, TREE
+from anon_sql.kernels.order_cuts import EXACT, UNITS, optimal_groups
 from tests.kernels.losses import loss, table
 
 pytestmark = pytest.mark.quick

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.core.workers import Workers
-from anon_sql.kernels.tree import optimal_mondrian as kernel
-from anon_sql.kernels.tree.leaf_order import Leaves
+from anon_sql.core.running import Workers
+from anon_sql.kernels import optimal_mondrian as kernel
+from anon_sql.kernels.sides import Leaves
 from tests.drawing import examples
 from tests.kernels.legal import asked, legal, made
 from tests.kernels.test_mondrian import VALUES, ranked

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.legal.outside_label import outside_range, outside_set
+from anon_sql.kernels.loss import outside_range, outside_set
 
 pytestmark = pytest.mark.quick
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.core.workers import Workers
-from anon_sql.kernels.cluster import regroup as kernel
-from anon_sql.kernels.cluster.regroup import regroup
+from anon_sql.core.running import Workers
+from anon_sql.kernels import regrouping as kernel
+from anon_sql.kernels.regrouping import regroup
 from tests.drawing import examples
 from tests.kernels.test_mondrian import VALUES, tables
 from tests.loss import model_of, ncp

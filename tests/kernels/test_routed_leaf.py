@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.kernels.tree.routed_leaf import Nodes, routed_leaf
+from anon_sql.kernels.sides import Nodes, routed_leaf
 from tests.drawing import examples
 
 pytestmark = pytest.mark.quick

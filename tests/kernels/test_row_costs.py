@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.cluster.row_costs import row_costs
-from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE
+from anon_sql.kernels.k_member import row_costs
+from anon_sql.kernels.loss import NUMBER, SET, TREE
 from tests.kernels.losses import loss, table
 
 pytestmark = pytest.mark.quick

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.legal.slot_numbers import number_slots
+from anon_sql.kernels.matching import number_slots
 
 pytestmark = pytest.mark.quick
 

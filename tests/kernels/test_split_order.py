@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE
-from anon_sql.kernels.order.split_order import FEW, STREAM, split_order
+from anon_sql.kernels.greedy_orders import FEW, STREAM, split_order
+from anon_sql.kernels.loss import NUMBER, SET, TREE
 from tests.kernels.losses import loss, table
 from tests.kernels.test_vp_tree import twin_draw
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from anon_sql.kernels.hash import grouping
-from anon_sql.kernels.legal.legality import shortfalls
-from anon_sql.kernels.tree.stratified import mark, ncp_of, split
+from anon_sql.kernels import hashing
+from anon_sql.kernels.legality import shortfalls
+from anon_sql.kernels.strata import mark, ncp_of, split
 from tests.drawing import examples
 from tests.kernels.legal import asked, made
 from tests.kernels.test_mondrian import VALUES
@@ -42,7 +42,7 @@ def prepared(rows, how, points):
 def test_parts_of_a_legal_class_are_legal_and_lose_no_more(table):
     rows, how, points = table
     rules, model, rank, strata = prepared(rows, how, points)
-    order, starts = grouping.group(np.zeros(len(rows), np.int32), 1)
+    order, starts = hashing.group(np.zeros(len(rows), np.int32), 1)
     assume(shortfalls(rules, order, starts)[0] == 0)
     begins = split(points, model, rules, rank, strata, order, starts, how["k"])
     assert sorted(order.tolist()) == list(range(len(rows)))

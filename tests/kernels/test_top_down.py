@@ -5,9 +5,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anon_sql.core.workers import Workers
-from anon_sql.kernels.tree import top_down as kernel
-from anon_sql.kernels.tree.top_down import ROUNDS, top_down
+from anon_sql.core.running import Workers
+from anon_sql.kernels import top_down as kernel
+from anon_sql.kernels.top_down import ROUNDS, top_down
 from tests.drawing import examples
 from tests.kernels.test_mondrian import VALUES, as_lists, tables
 from tests.kernels.test_vp_tree import twin_draw

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.kernels.cluster import variance
-from anon_sql.kernels.cluster.mdav import mdav
+from anon_sql.kernels import microaggregation
+from anon_sql.kernels.microaggregation import mdav
 
 pytestmark = pytest.mark.quick
 
@@ -21,7 +21,7 @@ def made(rows, k, seed):
     pick = np.random.default_rng(seed)
     x = pick.normal(size=(rows, 3))
     classes = mdav(x, k)
-    return x, classes, variance.means_of(x, classes, 2 * k), pick
+    return x, classes, microaggregation.means_of(x, classes, 2 * k), pick
 
 
 DRAWN = (st.integers(6, 40), st.integers(2, 4), st.integers(0, 2**32 - 1))
@@ -31,7 +31,7 @@ DRAWN = (st.integers(6, 40), st.integers(2, 4), st.integers(0, 2**32 - 1))
 def test_costs_are_changes_of_the_sum_of_squares(rows, k, seed):
     rows = max(rows, 3 * k)
     x, classes, state, pick = made(rows, k, seed)
-    assert variance.squares(state) == pytest.approx(twin_squares(x, classes))
+    assert microaggregation.squares(state) == pytest.approx(twin_squares(x, classes))
     row = int(pick.integers(rows))
     others = np.flatnonzero(classes != classes[row])
     back = int(others[pick.integers(len(others))])
@@ -39,10 +39,10 @@ def test_costs_are_changes_of_the_sum_of_squares(rows, k, seed):
     moved, swapped = classes.copy(), classes.copy()
     moved[row], swapped[row], swapped[back] = there, there, here
     before = twin_squares(x, classes)
-    assert variance.move_cost(state, row, here, there) == pytest.approx(
+    assert microaggregation.move_cost(state, row, here, there) == pytest.approx(
         twin_squares(x, moved) - before
     )
-    assert variance.swap_cost(state, row, back, here, there) == pytest.approx(
+    assert microaggregation.swap_cost(state, row, back, here, there) == pytest.approx(
         twin_squares(x, swapped) - before
     )
 
@@ -52,13 +52,13 @@ def test_steps_keep_sizes_and_means(rows, k, seed):
     rows = max(rows, 3 * k)
     x, _, state, pick = made(rows, k, seed)
     near = np.array([pick.permutation(rows)[:5] for _ in range(rows)], np.int32)
-    variance.anneal(state, near, k, 2 * k - 1, 200, 0.5, 0.01, np.uint64(seed))
+    microaggregation.anneal(state, near, k, 2 * k - 1, 200, 0.5, 0.01, np.uint64(seed))
     check(x, state, k)
-    before = variance.squares(state)
-    emptied = variance.dissolve(state, near, 2 * k - 1)
+    before = microaggregation.squares(state)
+    emptied = microaggregation.dissolve(state, near, 2 * k - 1)
     check(x, state, k)
     assert (state.size == 0).sum() == emptied
-    assert variance.squares(state) <= before + 1e-9
+    assert microaggregation.squares(state) <= before + 1e-9
 
 
 def check(x, state, k):
@@ -76,5 +76,5 @@ def check(x, state, k):
 def test_cold_annealing_only_gains():
     x, classes, state, pick = made(300, 5, 1)
     near = np.array([pick.permutation(300)[:20] for _ in range(300)], np.int32)
-    variance.anneal(state, near, 5, 9, 30_000, 1e-9, 1e-9, np.uint64(3))
-    assert variance.squares(state) < twin_squares(x, classes)
+    microaggregation.anneal(state, near, 5, 9, 30_000, 1e-9, 1e-9, np.uint64(3))
+    assert microaggregation.squares(state) < twin_squares(x, classes)

@@ -7,11 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.core.workers import Workers
-from anon_sql.kernels.tree import vp_tree
-from anon_sql.kernels.tree.leaf_order import Leaves
-from anon_sql.kernels.tree.vp_cut import CANDIDATES, CHILDREN, CUTS, PER_TRY, SAMPLE, VANTAGES
-from anon_sql.kernels.tree.vp_tree import vp_partition
+from anon_sql.core.running import Workers
+from anon_sql.kernels import vp_tree
+from anon_sql.kernels.sides import Leaves
+from anon_sql.kernels.vp_tree import (
+    CANDIDATES,
+    CHILDREN,
+    CUTS,
+    PER_TRY,
+    SAMPLE,
+    VANTAGES,
+    vp_partition,
+)
 from tests.drawing import examples
 
 pytestmark = pytest.mark.quick

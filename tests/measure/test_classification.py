@@ -5,8 +5,8 @@ import sys
 import pyarrow as pa
 import pytest
 
-from anon_sql.measures.domain import Domain
-from anon_sql.queries.features import Encoder, labels, values
+from anon_sql.measures.loss import Domain
+from anon_sql.queries.classify import Encoder, labels, values
 from tests.sentence import fails
 
 MODELS = ["random_forest", "knn", "svm", "naive_bayes"]

@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from anon_sql.measures import closeness
-from anon_sql.measures.spread import held, spread
+from anon_sql.privacy import t_closeness
+from anon_sql.privacy.class_values import held, spread
 
 
 def made(seed):
@@ -28,7 +28,7 @@ def made(seed):
 def test_equal(seed):
     values, table, gaps = made(seed)
     expected = np.abs(gaps).sum(axis=1) / 2
-    assert closeness.equal_distance(values, table) == pytest.approx(expected)
+    assert t_closeness.equal_distance(values, table) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("wide", [False, True])
@@ -37,6 +37,6 @@ def test_ordered(seed, wide, monkeypatch):
     """Sums that do not fit into 64 bits are of Python's integers, and the same."""
     values, table, gaps = made(seed)
     if wide:
-        monkeypatch.setattr(closeness, "_WIDE", 0)
+        monkeypatch.setattr(t_closeness, "_WIDE", 0)
     expected = np.abs(np.cumsum(gaps, axis=1)).sum(axis=1) / max(gaps.shape[1] - 1, 1)
-    assert closeness.ordered_distance(values, table) == pytest.approx(expected)
+    assert t_closeness.ordered_distance(values, table) == pytest.approx(expected)

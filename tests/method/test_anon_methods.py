@@ -5,8 +5,8 @@ import re
 import duckdb
 import pytest
 
-from anon_sql import methods
-from anon_sql.hosts.duckdb.macros import sql_files
+from anon_sql.hosts.duckdb.sql_files import sql_files
+from anon_sql.methods.method import find_method, release_methods
 
 RELEASES = sorted(file.name for file in sql_files() if file.folder == "release")
 
@@ -21,7 +21,7 @@ def test_a_row_for_every_release(con):
 
 @pytest.mark.parametrize("name", RELEASES)
 def test_a_release_has_its_facts(con, name):
-    facts = methods.find(name).facts
+    facts = find_method(name).facts
     assert facts is not None, f"@method in methods/{name}.py lacks facts"
     assert facts.what.endswith(".")
     assert facts.what.count(".") == 1
@@ -34,14 +34,14 @@ def test_a_release_has_its_facts(con, name):
 
 
 def test_steps_are_no_methods():
-    assert not {"vp_partition", "cof_score", "generalize", "compare"} & set(methods.releases())
+    assert not {"vp_partition", "cof_score", "generalize", "compare"} & set(release_methods())
 
 
 @pytest.mark.parametrize("name", RELEASES)
 def test_needs_are_what_the_release_asks_for(people, name):
     """On text without hierarchies, a method with needs is an error, and any other is none."""
     call = f"SELECT count(*) FROM {name}('people', k := 5)"
-    if methods.find(name).facts.needs:
+    if find_method(name).facts.needs:
         with pytest.raises(duckdb.Error, match=f"{name}: every quasi-identifier"):
             people.execute(call).fetchall()
     else:
@@ -52,7 +52,7 @@ def test_needs_are_what_the_release_asks_for(people, name):
 def test_defaults_are_those_of_the_macro(con, name):
     """compare takes them from the text of the macro: each option has one, and it is accepted."""
     (file,) = [file for file in sql_files() if file.name == name]
-    defaults, options = file.defaults(), methods.find(name).options
+    defaults, options = file.defaults(), find_method(name).options
     assert {"k": 5, "qids": None, "seed": 42, "hierarchy": None}.items() <= defaults.items()
     assert set(options) <= set(defaults)
     for option, kind in options.items():

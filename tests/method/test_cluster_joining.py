@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from anon_sql.core.constraints import Constraint, Sensitive, constraint
-from anon_sql.methods.parts.cluster_joining import join_clusters
+from anon_sql.methods.clusters import join_clusters
+from anon_sql.privacy.constraint import Constraint, Sensitive, constraint
 
 pytestmark = pytest.mark.quick
 

@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from anon_sql import methods
-from anon_sql.core import progress
-from anon_sql.measures.points import doubles
+from anon_sql.core import running
+from anon_sql.measures.loss import doubles
+from anon_sql.methods.method import release_methods
 from tests.sentence import fails
 
-METHODS = sorted(name for name, known in methods.releases().items() if not known.facts.perturbative)
+METHODS = sorted(name for name, known in release_methods().items() if not known.facts.perturbative)
 NAMES = [
     *("rows", "suppressed", "classes", "smallest_class"),
     *("dm", "dm_star", "cavg", "gcp", "iloss", "suppression_rate"),
@@ -231,7 +231,7 @@ def test_the_bar_names_method_and_k(people, monkeypatch):
         def flush(self):
             pass
 
-    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setattr(running, "PATIENCE", -1.0)
     monkeypatch.setattr("sys.stderr", Terminal())
     people.execute(
         "FROM compare('people', methods := ['mondrian', 'k_member'], ks := [5, 9])"

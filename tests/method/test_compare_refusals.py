@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from anon_sql import methods
-from anon_sql.core import interrupt
-from anon_sql.methods import Partition
+from anon_sql.core import running
+from anon_sql.methods.method import Partition, _methods, find_method
 from tests.method.test_compare import METHODS, NAMES
 from tests.sentence import fails
 
@@ -113,12 +112,12 @@ def test_ctrl_c_stops_all(people, monkeypatch):
     def pressed(table, call):
         begun.append((call.function, call.constraint.k))
         if call.constraint.k == 5:
-            interrupt._asked.set()
-            interrupt.check(call.function)
+            running._asked.set()
+            running.check(call.function)
         return Partition(np.zeros(table.rows, dtype=np.int32))
 
     for name in ("mondrian", "oka"):
-        monkeypatch.setitem(methods._methods, name, replace(methods.find(name), run=pressed))
+        monkeypatch.setitem(_methods, name, replace(find_method(name), run=pressed))
     call = "FROM compare('people', methods := ['oka', 'mondrian'], ks := [7, 5, 9])"
     assert fails(people, call) == "compare: stopped on request; nothing was released"
     assert ("oka", 5) in begun

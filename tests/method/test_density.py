@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from anon_sql.errors import AnonError
-from anon_sql.methods.parts.density import chosen_eps, density, weighted
+from anon_sql.methods.clusters import chosen_eps, density, weighted
 from tests.oracles import table_of
 
 pytestmark = pytest.mark.quick

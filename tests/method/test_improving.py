@@ -6,12 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from anon_sql.core import interrupt, table
-from anon_sql.core.progress import Progress
-from anon_sql.core.workers import Workers
+from anon_sql.core import running, table
+from anon_sql.core.running import Progress, Workers
 from anon_sql.errors import AnonError
-from anon_sql.methods.parts import improving
-from anon_sql.methods.parts.improving import improve
+from anon_sql.methods import searching
+from anon_sql.methods.searching import improve
 from tests.kernels.test_class_state import every_kind, twin_ncp
 
 pytestmark = pytest.mark.quick
@@ -69,7 +68,7 @@ def test_loss_falls_and_is_what_the_rows_say():
 
 
 def test_threads_do_not_show_and_seeds_do(monkeypatch):
-    monkeypatch.setattr(improving, "ROWS", 200)  # many groups
+    monkeypatch.setattr(searching, "ROWS", 200)  # many groups
     t = made(1000)
     classes = runs(t, 5)
     alone = improved(t, classes, 5)
@@ -152,7 +151,7 @@ def test_large_classes_are_left_alone():
 
 
 def test_time_ends_it(monkeypatch):
-    monkeypatch.setattr(improving, "ROWS", 100)
+    monkeypatch.setattr(searching, "ROWS", 100)
     t = made(2000)
     classes = runs(t, 5)
     improved(t, classes, 5, rounds=1)
@@ -165,7 +164,7 @@ def test_time_ends_it(monkeypatch):
     class Clock:
         monotonic = staticmethod(lambda: float(next(ticks)))  # a second a look
 
-    monkeypatch.setattr(improving, "time", Clock)
+    monkeypatch.setattr(searching, "time", Clock)
     found = improved(t, classes, 5, rounds=None, seconds=8.0)
     changed = {int(x) for x in classes[found.classes != classes]}
     assert (found.rounds, 0 < len(changed) < 399) == (0, True)
@@ -183,18 +182,18 @@ def test_no_clock_without_seconds(monkeypatch):
     class Clock:
         monotonic = staticmethod(asked)
 
-    monkeypatch.setattr(improving, "time", Clock)
+    monkeypatch.setattr(searching, "time", Clock)
     assert (improved(t, classes, 5).classes == wanted).all()
 
 
 def test_stops_on_request():
     t = made(300)
-    interrupt._asked.set()
+    running._asked.set()
     try:
         with pytest.raises(AnonError, match="stopped on request"):
             improved(t, runs(t, 5), 5)
     finally:
-        interrupt.begin()
+        running.begin()
 
 
 def test_a_bar_shows_time_and_loss_on_a_terminal_alone(monkeypatch):

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from anon_sql.methods.parts.k_means import k_means
-from anon_sql.methods.parts.standardized import standardized
+from anon_sql.methods.microaggregation import k_means, standardized
 from tests.oracles import table_of
 
 pytestmark = pytest.mark.quick

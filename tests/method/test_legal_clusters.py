@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from anon_sql.core.constraints import Constraint, Sensitive, constraint
-from anon_sql.methods.parts.density import Density
-from anon_sql.methods.parts.legal_clusters import legal_clusters
+from anon_sql.methods.clusters import Density, legal_clusters
+from anon_sql.privacy.constraint import Constraint, Sensitive, constraint
 
 pytestmark = pytest.mark.quick
 

@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from anon_sql.kernels.cluster.mdav import mdav
-from anon_sql.methods.parts.squares import sum_of_squares
+from anon_sql.kernels.microaggregation import mdav
+from anon_sql.methods.microaggregation import sum_of_squares
 
 pytestmark = pytest.mark.quick
 

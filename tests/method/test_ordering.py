@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from anon_sql.core.workers import Workers
-from anon_sql.kernels.loss.ncp import NUMBER, SET, TREE
-from anon_sql.methods.parts import ordering, reordering
-from anon_sql.methods.parts.ordering import curve_order, cut_order, pieces
-from anon_sql.methods.parts.reordering import better_orders
+from anon_sql.core.running import Workers
+from anon_sql.kernels.loss import NUMBER, SET, TREE
+from anon_sql.methods import ordering, searching
+from anon_sql.methods.ordering import curve_order, cut_order, pieces
+from anon_sql.methods.searching import better_orders
 from tests.kernels.losses import loss, table
 
 pytestmark = pytest.mark.quick
@@ -76,9 +76,9 @@ def test_threads_do_not_show(monkeypatch):
     monkeypatch.setattr(ordering, "JOB", 700)
     monkeypatch.setattr(ordering, "CHUNK", 300)
     monkeypatch.setattr(ordering, "CANDIDATES", (16, 64))
-    monkeypatch.setattr(reordering, "JOB", 700)
-    monkeypatch.setattr(reordering, "PART", 500)
-    monkeypatch.setattr(reordering, "WAITING", (16, 64))
+    monkeypatch.setattr(searching, "JOB", 700)
+    monkeypatch.setattr(searching, "PART", 500)
+    monkeypatch.setattr(searching, "WAITING", (16, 64))
     points, model = table(5000, MIXED, 5)
     rows = shaped(points, model)
     alone = both(rows, 9)

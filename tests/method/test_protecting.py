@@ -4,11 +4,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from anon_sql.core.constraints import Constraint, Sensitive, constraint
-from anon_sql.core.workers import Workers
-from anon_sql.methods.parts.improving import total_loss
-from anon_sql.methods.parts.merging import merge_until_legal
-from anon_sql.methods.parts.protecting import mixed, protect
+from anon_sql.core.running import Workers
+from anon_sql.methods.legal_classes import merge_until_legal, mixed, protect
+from anon_sql.methods.searching import total_loss
+from anon_sql.privacy.constraint import Constraint, Sensitive, constraint
 from tests.method.test_improving import made
 
 pytestmark = pytest.mark.quick

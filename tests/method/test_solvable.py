@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql import methods
-from anon_sql.core.constraints import KINDS, Constraint, Sensitive, constraint
-from anon_sql.core.workers import Workers
+from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError
-from anon_sql.methods import Call
+from anon_sql.methods.method import Call, find_method
 from anon_sql.pipeline.partition import settled
+from anon_sql.privacy.constraint import KINDS, Constraint, Sensitive, constraint
 from tests.drawing import examples
 from tests.method.test_improving import made
 
@@ -124,7 +123,7 @@ def ranked(values):
 @given(calls())
 def test_every_class_is_legal(given):
     table, call, mode = given
-    found = settled(table, call, methods.find(call.function), mode).classes
+    found = settled(table, call, find_method(call.function), mode).classes
     assert call.constraint.legal(found, int(found.max()) + 1).all()
     suppressed = np.flatnonzero(found < 0)
     assert mode == "drop" or len(suppressed) == 0 or call.constraint.allows(suppressed)

@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from anon_sql import methods
-from anon_sql.core import interrupt
-from anon_sql.methods import Partition
+from anon_sql.core import running
+from anon_sql.methods.method import Partition, _methods, find_method, release_methods
 from tests.method.test_compare import HIERARCHIES
 from tests.sentence import fails
 
@@ -17,7 +16,7 @@ COLUMNS = [
 ]
 FITTING = sorted(
     name
-    for name, known in methods.releases().items()
+    for name, known in release_methods().items()
     if not known.facts.perturbative and name not in ("canon", "datafly", "basic_mondrian")
 )
 
@@ -259,13 +258,11 @@ def test_ctrl_c_stops_all(people, monkeypatch):
     def pressed(table, call):
         begun.append(call.constraint.k)
         if call.constraint.k == 5:
-            interrupt._asked.set()
-            interrupt.check(call.function)
+            running._asked.set()
+            running.check(call.function)
         return Partition(np.zeros(table.rows, dtype=np.int32))
 
-    monkeypatch.setitem(
-        methods._methods, "mondrian", replace(methods.find("mondrian"), run=pressed)
-    )
+    monkeypatch.setitem(_methods, "mondrian", replace(find_method("mondrian"), run=pressed))
     call = "FROM tradeoff('people', method := 'mondrian', ks := [7, 5, 9], ls := [1])"
     assert fails(people, call) == "tradeoff: stopped on request; nothing was released"
     assert 7 in begun

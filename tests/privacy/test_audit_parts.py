@@ -2,7 +2,9 @@
 
 import pytest
 
-from anon_sql.audit import alike_parts, class_values, reading, stems, truth
+from anon_sql.audit import classes, persons, reading
+from anon_sql.audit import rows as alike_parts
+from anon_sql.audit import rows as truth
 
 
 @pytest.fixture
@@ -35,8 +37,8 @@ def test_parts(stays, monkeypatch, released, rows, kept):
     )
     whole = stays.sql(sql).fetchall()
     monkeypatch.setattr(alike_parts, "ROWS", rows)
-    monkeypatch.setattr(stems, "ROWS", rows)
-    monkeypatch.setattr(class_values, "BLOCK", rows)
+    monkeypatch.setattr(persons, "ROWS", rows)
+    monkeypatch.setattr(classes, "BLOCK", rows)
     monkeypatch.setattr(reading, "FEW", rows // 2)
     assert stays.sql(sql).fetchall() == whole
     found = {row[0]: row[2] for row in whole}

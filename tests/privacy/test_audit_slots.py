@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from anon_sql.audit import stems as comparing
-from anon_sql.audit.slots import Counted
-from anon_sql.audit.stems import stems, unmatched
-from anon_sql.core.labels.covered_rows import ALL
+from anon_sql.audit import persons as comparing
+from anon_sql.audit.persons import Counted, stems, unmatched
+from anon_sql.core.labels.reading import ALL
 
 CLASSES = 6
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from anon_sql.apps.kept_columns import kept_columns, unique_on_kept
+from anon_sql.apps.cli.earlier import kept_columns, unique_on_kept
 
 VALUES = {  # some values of each type are equal, some only look or hash alike
     "DOUBLE": ("0.0", "-0.0", "'nan'", "'inf'", "1.5"),

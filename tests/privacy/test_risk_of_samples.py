@@ -7,13 +7,16 @@ from math import comb
 import numpy as np
 import pytest
 
-from anon_sql.apps.demo import make_adult_like
-from anon_sql.risk.class_sizes import class_sizes
-from anon_sql.risk.individual import expected_risk
-from anon_sql.risk.pitman import pitman
-from anon_sql.risk.population_unique import population_unique
-from anon_sql.risk.slide_negative_binomial import _expected, shlosser
-from anon_sql.risk.zayatz import zayatz
+from anon_sql.apps.cli.demo import make_adult_like
+from anon_sql.risk.estimators import (
+    _expected,
+    class_sizes,
+    pitman,
+    population_unique,
+    shlosser,
+    zayatz,
+)
+from anon_sql.risk.risk import expected_risk
 from tests.conftest import QUASI
 from tests.inserting import insert
 from tests.sentence import fails

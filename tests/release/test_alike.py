@@ -5,11 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from anon_sql.core.hierarchy.hierarchical import Hierarchical
-from anon_sql.core.hierarchy.paths import Row
-from anon_sql.core.hierarchy.tree import grow
+from anon_sql.core.hierarchy.column import Hierarchical
+from anon_sql.core.hierarchy.tree import Row, grow
 from anon_sql.core.table import QuasiTable
-from anon_sql.pipeline.alike import common_nodes
+from anon_sql.pipeline.compute import common_nodes
 
 # Of a person a value counts once. In the classes 1 and 2 half of the values are x, as in the
 # table; in their union one of three is.

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from numba.core import event
 
-from anon_sql.apps.demo import make_adult_like
-from anon_sql.kernels import compile_time
-from anon_sql.methods.parts import improving
+from anon_sql.apps.cli.demo import make_adult_like
+from anon_sql.kernels import kernel
+from anon_sql.methods import searching
 from tests.conftest import QUASI
 from tests.oracles import sizes
 
@@ -172,7 +172,7 @@ def test_compiling_takes_none_of_the_time_limit(people, monkeypatch):
     """Before the first kernel has run, 1,000 seconds pass while numba compiles."""
     now = [0.0]
     clock = SimpleNamespace(monotonic=lambda: now[0])
-    for module in (improving, compile_time):
+    for module in (searching, kernel):
         monkeypatch.setattr(module, "time", clock)
     anonymize = import_module("anon_sql.methods.anonymize")
     found = anonymize.curve_order

@@ -4,9 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from anon_sql.core.workers import Workers
+from anon_sql.core.running import Workers
 from anon_sql.methods import anonymize as method
-from anon_sql.methods.parts.improving_few import evenly, improve_few, untried
+from anon_sql.methods.searching_few import evenly, improve_few, untried
 from tests.method.test_improving import gcp, made, runs
 from tests.release.test_anonymize import fingerprint
 

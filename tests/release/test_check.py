@@ -5,11 +5,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from anon_sql import methods
-from anon_sql.core.labels import grammar, make
-from anon_sql.hosts.duckdb.calls import releasing
+from anon_sql.core.labels import grammar, writing
+from anon_sql.hosts.duckdb.functions import release
+from anon_sql.methods.method import Method, Partition, _methods, find_method
+from anon_sql.pipeline import compute as pipeline
 from anon_sql.pipeline import partition
-from anon_sql.pipeline import release as pipeline
 from tests.sentence import fails
 
 pytestmark = [pytest.mark.quick, pytest.mark.oldest]
@@ -26,12 +26,12 @@ def table(con):
 
 def test_a_class_of_too_few_rows(table, monkeypatch):
     """A partitioner that breaks k is stopped by the labels it would have released."""
-    broken = methods.Method(
+    broken = Method(
         "rayden",
-        methods.find("rayden").options,
-        lambda quasi, call: methods.Partition((np.arange(quasi.rows) // 4).astype(np.int32)),
+        find_method("rayden").options,
+        lambda quasi, call: Partition((np.arange(quasi.rows) // 4).astype(np.int32)),
     )
-    monkeypatch.setitem(methods._methods, "rayden", broken)
+    monkeypatch.setitem(_methods, "rayden", broken)
     said = fails(table, CALL)
     assert said.startswith("rayden: every class of labels must have at least 5 rows, got ")
     assert said.endswith("that do not; nothing was released; please report this")
@@ -58,15 +58,15 @@ def test_a_class_that_breaks_l_t_or_counts_rows_for_persons(con, monkeypatch, as
 
 def test_a_range_that_leaves_out_a_value(table, monkeypatch):
     """Ends taken from the wrong rows: the printed range is read back and compared."""
-    from anon_sql.kernels.hash import grouping
+    from anon_sql.kernels import hashing
 
-    real = grouping.extremes
+    real = hashing.extremes
 
     def wrong(order, starts, keys, present):
         low, _, nulls = real(order, starts, keys, present)
         return low, low, nulls
 
-    monkeypatch.setattr(grouping, "extremes", wrong)
+    monkeypatch.setattr(hashing, "extremes", wrong)
     said = fails(table, CALL)
     assert said.startswith("rayden: every value must lie in its label, got ")
     assert "values of n that do not" in said
@@ -80,7 +80,7 @@ def test_a_class_without_a_label(con, monkeypatch, broken):
 
     def wrong(*given, **named):
         return [
-            make.Labels(made.shown, np.array(broken, np.int32)) for made in real(*given, **named)
+            writing.Labels(made.shown, np.array(broken, np.int32)) for made in real(*given, **named)
         ]
 
     monkeypatch.setattr(pipeline, "make_labels", wrong)
@@ -99,7 +99,9 @@ def test_a_set_that_leaves_out_a_value(table, monkeypatch):
 
 def test_a_print_that_reads_back_as_something_else(table, monkeypatch):
     """Numbers that are printed wrongly are caught when their labels are read."""
-    monkeypatch.setattr(make, "printed", lambda ends, _: [pa.array(["7"] * len(e)) for e in ends])
+    monkeypatch.setattr(
+        writing, "printed", lambda ends, _: [pa.array(["7"] * len(e)) for e in ends]
+    )
     said = fails(table, "FROM rayden('t', k := 5, qids := ['n'], keep := ['c', 'rid'])")
     assert "every value must lie in its label" in said or "at least 5 rows" in said
 
@@ -142,9 +144,9 @@ def test_two_classes_that_print_alike_are_one(con):
 
 def test_rows_other_than_those_that_were_checked(table, monkeypatch):
     """Were the rows read twice, each reading in an order of its own, places would mean other rows."""
-    real = releasing.one_struct
+    real = release.one_struct
     other = {"intake": pa.array([0], pa.int64())}
-    monkeypatch.setattr(releasing, "one_struct", lambda fields: real({**fields, **other}))
+    monkeypatch.setattr(release, "one_struct", lambda fields: real({**fields, **other}))
     assert fails(table, CALL) == (
         "rayden: the rows released must be those that were checked, got others; nothing was "
         "released; please report this"

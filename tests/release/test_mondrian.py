@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from anon_sql.core.constraints import Sensitive, constraint
-from anon_sql.core.workers import Workers
-from anon_sql.kernels.tree.mondrian import mondrian_partition
-from anon_sql.methods import Call
+from anon_sql.core.running import Workers
+from anon_sql.kernels.mondrian import mondrian_partition
+from anon_sql.methods.legal_classes import merge_until_legal
+from anon_sql.methods.method import Call
 from anon_sql.methods.mondrian import mondrian
-from anon_sql.methods.parts.improving import total_loss
-from anon_sql.methods.parts.merging import merge_until_legal
+from anon_sql.methods.searching import total_loss
+from anon_sql.privacy.constraint import Sensitive, constraint
 from tests.conftest import QUASI
 from tests.oracles import gcp, sizes, table_of
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from anon_sql.core.constraints import Constraint
-from anon_sql.core.workers import Workers
-from anon_sql.kernels.loss.cof import cof_score, outliers
-from anon_sql.kernels.tree.mondrian import mondrian_partition
-from anon_sql.methods import Call
+from anon_sql.core.running import Workers
+from anon_sql.kernels.cof import cof_score, outliers
+from anon_sql.kernels.mondrian import mondrian_partition
+from anon_sql.methods.method import Call
 from anon_sql.methods.mondrian_cof import mondrian_cof, scaled_codes
+from anon_sql.privacy.constraint import Constraint
 from tests.conftest import QUASI
 from tests.oracles import sizes, table_of
 
@@ -87,7 +87,7 @@ def test_codes_are_scaled_by_the_columns_last(con):
     import pyarrow as pa
 
     from anon_sql.core.columns import categories
-    from anon_sql.kernels.loss.distance import key, measure_of
+    from anon_sql.kernels.distance import key, measure_of
     from anon_sql.methods.mondrian_cof import QuasiTable
 
     column = categories("c", pa.array(["a", "b", "c", None]))

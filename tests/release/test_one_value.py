@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from anon_sql.core.labels import make
-from anon_sql.hosts.duckdb.macros import sql_files
+from anon_sql.core.labels import writing
+from anon_sql.hosts.duckdb.sql_files import sql_files
 from tests.oracles import adds_rows
 from tests.sentence import fails
 
@@ -80,13 +80,13 @@ def test_suppressed_rows_are_null(con):
 
 
 def test_a_value_that_is_not_that_of_the_class_is_caught(table, monkeypatch):
-    real = make.one_values
+    real = writing.one_values
 
     def wrong(*given):
         values = real(*given).to_pylist()
         return pa.array([*values[1:], values[0]], pa.string())
 
-    monkeypatch.setattr(make, "one_values", wrong)
+    monkeypatch.setattr(writing, "one_values", wrong)
     for form in ("mean", "median"):
         said = fails(table, f"FROM mondrian({CALL}, format := '{form}')")
         assert said.startswith("mondrian: every value must lie in its label, got ")

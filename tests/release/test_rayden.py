@@ -6,13 +6,13 @@ import sys
 import numpy as np
 import pytest
 
-from anon_sql.core.constraints import Constraint
-from anon_sql.core.workers import Workers
-from anon_sql.kernels.loss.cof import cof_score, outliers
-from anon_sql.kernels.tree.vp_tree import vp_partition
-from anon_sql.methods import Call
-from anon_sql.methods.parts.recovery import cap
+from anon_sql.core.running import Workers
+from anon_sql.kernels.cof import cof_score, outliers
+from anon_sql.kernels.vp_tree import vp_partition
+from anon_sql.methods.method import Call
+from anon_sql.methods.outliers import cap
 from anon_sql.methods.rayden import rayden
+from anon_sql.privacy.constraint import Constraint
 from tests.conftest import QUASI, SHARED
 from tests.oracles import gcp, sizes, table_of
 

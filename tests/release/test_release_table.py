@@ -3,11 +3,11 @@
 import pyarrow as pa
 import pytest
 
-from anon_sql import methods
 from anon_sql.core.printing import sql_types
 from anon_sql.core.roles import assign
-from anon_sql.pipeline.release_table import release_table
+from anon_sql.methods.method import find_method
 from anon_sql.pipeline.request import request
+from anon_sql.pipeline.table import release_table
 
 TABLE = """
     SELECT 18 + i * 7919 % 60 AS age, if(i % 17 = 0, NULL, 'city ' || i * i % 5) AS city,
@@ -24,7 +24,7 @@ def made(table, *, k, format="label", l=1):  # noqa: E741
     )
     given = {"qids": QUASI, "sensitive": ["illness"], "identifiers": ["person"], "keep": ["score"]}
     roles = assign("mondrian", table.column_names, {}, given)
-    method = methods.find("mondrian")
+    method = find_method("mondrian")
     options = {"format": format, "l": l, "seed": 42, "partitioning": "strict", "columns": "any"}
     return release_table(table, request("mondrian", method, types, roles, k, options))
 

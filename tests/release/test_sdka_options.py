@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from anon_sql.core import interrupt
+from anon_sql.core import running
 from anon_sql.errors import AnonError
 from tests.release.test_sdka import CALL, ROLES, fill, made, release
 from tests.sentence import fails
@@ -53,9 +53,9 @@ def test_ctrl_c_during_k_means(con, monkeypatch):
     def stopped(function):
         raise AnonError(function, "stopped on request")
 
-    monkeypatch.setattr("anon_sql.methods.parts.k_means.check", stopped)
+    monkeypatch.setattr("anon_sql.methods.microaggregation.check", stopped)
     assert fails(con, f"FROM sdka('t', {CALL})") == "sdka: stopped on request"
-    assert interrupt.check("sdka") is None
+    assert running.check("sdka") is None
 
 
 @pytest.mark.slow

@@ -6,12 +6,12 @@ What is left out is counted in plain SQL: the rows of the table less those of th
 import duckdb
 import pytest
 
-from anon_sql import methods
-from anon_sql.apps import demo
+from anon_sql.apps.cli import demo
+from anon_sql.methods.method import release_methods
 from tests.conftest import QUASI
 from tests.sentence import fails
 
-METHODS = sorted(methods.releases())
+METHODS = sorted(release_methods())
 LIMITED = ("anonymize", "datafly", "full_domain")
 QIDS = {"datafly": ["c"], "canon": ["n"]}  # the one needs a hierarchy, the other takes none
 MORE = {"sdka": ", generator := 'bootstrap', l := 1"}

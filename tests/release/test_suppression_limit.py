@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 import anon_sql
-from anon_sql.apps import demo
+from anon_sql.apps.cli import demo
 from tests.conftest import QUASI
 from tests.sentence import fails
 

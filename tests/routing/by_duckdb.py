@@ -1,18 +1,20 @@
 """Plan the regions of a DuckDB table, as a host does."""
 
-from anon_sql import methods
 from anon_sql.core.columns import is_number
 from anon_sql.core.names import quote
 from anon_sql.core.roles import assign
-from anon_sql.hosts.duckdb.macros import sql_files
-from anon_sql.pipeline.release_table import release_table
+from anon_sql.hosts.duckdb.sql_files import sql_files
+from anon_sql.methods.method import find_method
 from anon_sql.pipeline.request import COMMON, entity_of, request
-from anon_sql.routing import cutting, planning, region_sql, sampling, whole_table
-from anon_sql.routing.leaf_rows import LeafRows
-from anon_sql.routing.references import REGION
-from anon_sql.routing.region_counts import counted_regions
-from anon_sql.routing.regions import each_leaf
-from anon_sql.routing.table_strata import table_strata
+from anon_sql.pipeline.table import release_table
+from anon_sql.regions import plan, tree
+from anon_sql.regions import sql as region_sql
+from anon_sql.regions import sql as sampling
+from anon_sql.regions import sql as whole_table
+from anon_sql.regions.counts import counted_regions
+from anon_sql.regions.rows import LeafRows, each_leaf
+from anon_sql.regions.sql import REGION
+from anon_sql.regions.strata import table_strata
 from tests.routing.region_case import routed_select
 
 
@@ -22,7 +24,7 @@ def asked(con, table, method="mondrian", k=5, *, entity=None, **given):
     types = {row[0]: row[1] for row in described}
     roles = {role: given.pop(role, []) for role in ("qids", "sensitive", "identifiers", "keep")}
     roles["identifiers"] = [*roles["identifiers"], *([entity] if entity else [])]
-    found = methods.find(method)
+    found = find_method(method)
     macro = next(file for file in sql_files() if file.name == method)
     options = {**macro.defaults(), **given}
     assigned = assign(method, list(types), {}, roles)
@@ -43,9 +45,9 @@ class Routed:
         strata = table_strata(
             call, self.domain, "duckdb", table, lambda sql: con.sql(sql).to_arrow_table()
         )
-        self.tree = cutting.grow(call, self.domain, sampled, wanted, None, strata)
+        self.tree = tree.grow(call, self.domain, sampled, wanted, None, strata)
         self.table, self.counts = table, 0
-        self.regions = planning.plan(
+        self.regions = plan.plan(
             call, self.domain, self.tree, self._count, wanted=wanted, most=most
         )
 

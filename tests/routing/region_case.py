@@ -2,10 +2,8 @@
 
 from sqlglot import exp
 
-from anon_sql.routing.references import REGION, ROWS, modulo, relation, row_hash
-from anon_sql.routing.region_sql import together
-from anon_sql.routing.route_tree import Leaf, Test
-from anon_sql.routing.sampling import value
+from anon_sql.regions.sql import REGION, ROWS_ALIAS, modulo, relation, row_hash, together, value
+from anon_sql.regions.tree import Leaf, Test
 
 CUTS = "anon_cuts"  # the alias of the relation of cut points
 
@@ -18,7 +16,7 @@ def routed_select(request, regions, source, cuts, *, rows=True):
     """
     region = _region(request, regions, regions.tree.root)
     number = exp.alias_(region, REGION, quoted=True, copy=False)
-    every = [exp.Column(this=exp.Star(), table=exp.to_identifier(ROWS, quoted=True))]
+    every = [exp.Column(this=exp.Star(), table=exp.to_identifier(ROWS_ALIAS, quoted=True))]
     query = exp.select(*(every if rows else []), number, copy=False)
     query = query.from_(relation(source), copy=False)
     points = exp.Table(this=exp.to_identifier(cuts, quoted=True)).as_(CUTS, table=True, quoted=True)

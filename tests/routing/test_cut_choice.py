@@ -5,12 +5,10 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.core.table_domain import Domain
+from anon_sql.core.table import Domain
 from anon_sql.pipeline.request import Request
-from anon_sql.routing.cut_choice import Axis, _apart
-from anon_sql.routing.cutting import grow
-from anon_sql.routing.route_tree import Cut
-from anon_sql.routing.sampling import WEIGHT
+from anon_sql.regions.sql import WEIGHT
+from anon_sql.regions.tree import Axis, Cut, _apart, grow
 from tests.drawing import examples
 
 

@@ -5,8 +5,9 @@ import re
 import pytest
 import sqlglot
 
-from anon_sql.routing import region_sql, sampling
-from anon_sql.routing.references import REGION
+from anon_sql.regions import sql as region_sql
+from anon_sql.regions import sql as sampling
+from anon_sql.regions.sql import REGION
 from tests.routing.by_duckdb import Routed, asked
 from tests.routing.region_case import routed_select
 

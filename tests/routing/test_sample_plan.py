@@ -5,11 +5,12 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.core.table_domain import Domain
+from anon_sql.core.table import Domain
 from anon_sql.pipeline.request import Request
-from anon_sql.routing import cutting, sampling
-from anon_sql.routing.leaf_rows import LeafRows
-from anon_sql.routing.sample_plan import ENOUGH, shown_regions
+from anon_sql.regions import sql
+from anon_sql.regions import tree as cutting
+from anon_sql.regions.plan import ENOUGH, shown_regions
+from anon_sql.regions.rows import LeafRows
 from tests.drawing import examples
 
 HASHES = np.random.default_rng(5).permutation(20_000)
@@ -26,7 +27,7 @@ def planned(ages, many, wanted, **asked):
         pa.array(np.append(HASHES, np.ones(10_000, int))[: len(ages)] % many == 0)
     )
     sample = sample.group_by(sample.column_names).aggregate([([], "count_all")])
-    sample = sample.rename_columns([*columns, sampling.WEIGHT])
+    sample = sample.rename_columns([*columns, sql.WEIGHT])
     domain = Domain(len(ages), {"age": float(np.ptp(ages)) or 1.0}, {"city": 2}, {})
     tree = cutting.grow(call, domain, sample, wanted)
     regions = shown_regions(call, domain, tree, sample, many, wanted)

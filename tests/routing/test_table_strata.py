@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from anon_sql import AnonError
-from anon_sql.routing import growing, table_strata
-from anon_sql.routing.region_sql import count_select
-from anon_sql.routing.route_tree import leaves_below
+from anon_sql.regions import strata, tree
+from anon_sql.regions.sql import count_select
+from anon_sql.regions.tree import leaves_below
 from tests.drawing import examples
 from tests.routing.by_duckdb import Routed, asked
 from tests.routing.test_region_sql import TYPES
@@ -54,7 +54,7 @@ def undivided(routed, names):
 def test_a_region_holds_whole_strata_or_rows_of_one(
     con, monkeypatch, rows, numbers, rare, names, k, wanted, sample, limits, deepest
 ):
-    monkeypatch.setattr(growing, "DEEPEST", deepest)
+    monkeypatch.setattr(tree, "DEEPEST", deepest)
     con.execute(TABLE.format(rows=rows, numbers=numbers, rare=rare))
     others = [] if "entity" in limits else ["person"]
     roles = {"qids": QIDS, "sensitive": ["ill"], "identifiers": others}
@@ -108,14 +108,14 @@ def test_strata_are_counted_some_at_a_time(con, monkeypatch, cells):
     call = asked(con, "big", k=2, l=3, strata=["num", 'ci"ty'], **roles)
     with pytest.raises(AnonError, match="every stratum must satisfy k, l and t") as wanted:
         Routed(con, "big", call, 50)
-    monkeypatch.setattr(table_strata, "_CELLS", cells)
+    monkeypatch.setattr(strata, "_CELLS", cells)
     with pytest.raises(AnonError) as found:
         Routed(con, "big", call, 50)
     assert str(found.value) == str(wanted.value)
 
 
 def test_too_many_strata_are_refused(con, monkeypatch):
-    monkeypatch.setattr(table_strata, "MOST", 19)
+    monkeypatch.setattr(strata, "MOST", 19)
     con.execute("CREATE TABLE big AS SELECT i % 20 AS v, i AS age FROM range(205) r(i)")
     call = {"qids": ["v", "age"], "strata": ["v"]}
     with pytest.raises(AnonError, match="a release in parts must have at most 19 strata, got more"):
@@ -136,7 +136,7 @@ def test_statements_of_strata_name_no_value(con):
         return con.sql(sql).to_arrow_table()
 
     domain = Routed(con, "big", call, 20).domain
-    found = table_strata.table_strata(call, domain, "duckdb", "big", run)
+    found = strata.table_strata(call, domain, "duckdb", "big", run)
     assert found.rows.sum() == 90
     assert len(ran) == 1
     assert "1e+300" not in ran[0]

@@ -37,7 +37,7 @@ _STYLE = {
 
 
 def sizes(labels: Sequence[str], counts: Sequence[int]) -> str:
-    """Draw the classes by their size, in the steps of ``size_steps``."""
+    """Draw the classes by their size, in steps of size."""
     with mpl.rc_context(_STYLE):
         figure, axes = _figure(2.6)
         bars = axes.bar(range(len(counts)), counts, color=RAW)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import pairwise
 from math import isfinite
 from typing import Any
 
@@ -9,14 +10,108 @@ import duckdb
 
 from anon_sql.apps.manifest import ROLES, STATEMENT, UNIQUE
 from anon_sql.apps.report import distributions
-from anon_sql.apps.report.attacked import attacked
-from anon_sql.apps.report.check_words import CONSEQUENCE, MEANING
-from anon_sql.apps.report.correlation import correlations
-from anon_sql.apps.report.lattice_nodes import lattice_nodes
-from anon_sql.apps.report.named_rows import rows_of
-from anon_sql.apps.report.verdict import verdict
+from anon_sql.apps.report.distributions import correlations
+from anon_sql.apps.report.verdict import CONSEQUENCE, MEANING, verdict
 from anon_sql.core.names import quote
 from anon_sql.core.roles import REST, fold
+
+
+def rows_of(
+    con: duckdb.DuckDBPyConnection, sql: str, given: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the rows of a query with named parameters, each as a dict."""
+    result = con.execute(sql, dict(given))
+    names = [column[0] for column in result.description or []]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+KNOWN = 2  # quasi-identifiers that the attacker of ``attack_background`` knows
+_PAIR = "'raw', 'released', $name, qids := $qids, hierarchy := $hierarchy"
+
+
+def attacked(con: duckdb.DuckDBPyConnection, asked: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a row for each sensitive column: shares of persons, and the largest share in a class.
+
+    asked: qids, sensitive and hierarchy.
+    """
+    return [_column(con, name, asked) for name in asked["sensitive"]]
+
+
+def _column(con: duckdb.DuckDBPyConnection, name: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    given = {"name": name, "qids": asked["qids"], "hierarchy": asked["hierarchy"]}
+    known = min(KNOWN, len(asked["qids"]))
+    usual = _largest(con, "raw", name, [])
+    threshold = (1 + (usual or 0.0)) / 2
+    same = _one(con, f"FROM attack_homogeneity({_PAIR})", given)
+    uneven = _one(
+        con, f"FROM attack_skewness({_PAIR}, threshold := $at)", {**given, "at": threshold}
+    )
+    linked = _one(con, f"FROM attack_linking({_PAIR})", given)
+    guessed = _one(con, f"FROM attack_background({_PAIR}, known := $known)",
+                   {**given, "known": known})  # fmt: skip
+    return {
+        "column": name,
+        "persons": linked["persons"],
+        "homogeneity": same["row_share"],
+        "skewness": uneven["row_share"],
+        "skewness_threshold": threshold,
+        "linked": linked["linked_share"],
+        "disclosed": linked["disclosed_share"],
+        "known": known,
+        "guessed": guessed["guessed_share"],
+        "guessed_without_knowledge": guessed["baseline"],
+        "largest_share": _largest(con, "released", name, asked["qids"]),
+        "largest_share_in_table": usual,
+    }
+
+
+def _one(con: duckdb.DuckDBPyConnection, sql: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    return rows_of(con, sql, given)[0]
+
+
+def _largest(
+    con: duckdb.DuckDBPyConnection, table: str, column: str, labels: list[str]
+) -> float | None:
+    """Return the largest share of a value, NULL aside, in a class of equal labels or in a table."""
+    by = "".join(f", {quote(name)}" for name in labels)
+    ((share,),) = con.sql(
+        "SELECT max(__anon_most / __anon_all) FROM (SELECT max(__anon_n) AS __anon_most, "
+        f"sum(__anon_n) AS __anon_all FROM (SELECT count(*) AS __anon_n{by} FROM {table} "
+        f"WHERE {quote(column)} IS NOT NULL GROUP BY {quote(column)}{by}) "
+        f"GROUP BY 'all'{by})"
+    ).fetchall()
+    return None if share is None else float(share)
+
+
+METHOD = "full_domain"
+MOST = 15  # nodes that are listed
+_PARAMETERS = (
+    *("k", "l", "l_kind", "c", "t", "beta", "delta", "entity", "suppressed"),
+    *("qids", "sensitive", "identifiers", "hierarchy"),
+)
+
+
+def lattice_nodes(
+    con: duckdb.DuckDBPyConnection, asked: Mapping[str, Any], made: Mapping[str, Any] | None
+) -> list[dict[str, Any]]:
+    """Return nodes of the lattice as ``lattice`` does, the released one first, then by loss.
+
+    asked: parameters of the release; made: its manifest. None are returned without a manifest of
+    full_domain, and for a release with the bins of an earlier one.
+    """
+    if made is None or made["method"] != METHOD:
+        return []
+    options = made["parameters"]["options"] or {}
+    if "like" in options:
+        return []
+    given = {name: asked.get(name) for name in _PARAMETERS}
+    given |= {name: options.get(name) for name in ("strata", "suppression_limit")}
+    given = {name: value for name, value in given.items() if value is not None}
+    listed = ", ".join(f"{name} := ${name}" for name in given)
+    nodes = rows_of(con, f"FROM lattice('raw', {listed})", given)
+    nodes.sort(key=lambda node: (not node["best"], not node["legal"], node["loss"]))
+    return nodes[:MOST]
+
 
 SELECTIVITIES = (0.01, 0.05, 0.2)
 QUERIES, SEED = 100, 42
@@ -210,3 +305,35 @@ def _groups(each: Mapping[str, Any]) -> list[str]:
     ends = [label for label in labels[1:] if label != "NULL"]
     known = [f"{low} to below {high}" for low, high in zip(labels, ends, strict=False)]
     return [*known, f"{labels[len(ends)]} and above", *labels[len(ends) + 1 :]]
+
+
+SINGLE = 20  # sizes between the least and the largest up to which each is a step
+
+
+def size_steps(sizes: Sequence[Mapping[str, int]]) -> list[tuple[str, int]]:
+    """Return a label and the number of classes for each step from the least to the largest size.
+
+    sizes: ``rows`` of a class and ``classes`` of that size, ascending.
+    """
+    if not sizes:
+        return []
+    least, most = sizes[0]["rows"], sizes[-1]["rows"]
+    starts = list(range(least, most + 2))
+    if most - least >= SINGLE:
+        starts = [1]
+        while starts[-1] <= most:
+            starts.append(_after(starts[-1]))
+        starts = [start for start in starts if _after(start) > least]
+    found = []
+    for first, after in pairwise(starts):
+        classes = sum(each["classes"] for each in sizes if first <= each["rows"] < after)
+        label = f"{first:,}" if after == first + 1 else f"{first:,} to {after - 1:,}"
+        found.append((label, classes))
+    return found
+
+
+def _after(start: int) -> int:
+    """Return the start of the next logarithmic step: 1, 2, 3, 5, 10, 20, 50, 100, …"""
+    if start < 5:
+        return {1: 2, 2: 3, 3: 5}[start]
+    return start * 5 // 2 if str(start).startswith("2") else start * 2

@@ -1,22 +1,143 @@
-"""Build the generalization hierarchy of one attribute as a tree over its values.
+"""Build the generalization hierarchy of an attribute as a tree over its values.
+
+Read the rows of one attribute's hierarchy as paths from leaf to root, and find faults in them.
+
+A row states that ``value`` is generalized to ``label`` at a level; level 1 is the first above the
+value. A node is identified by its label: equal labels on two paths, or on successive levels of one
+path, are the same node.
+
+Build the generalization hierarchy of one attribute as a tree over its values.
 
 Leaves are numbered from left to right, so that the lowest common ancestor of a set of leaves is
 that of the smallest and the largest number in it. The root and the other inner nodes follow, each
 before its descendants.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from anon_sql.core.hierarchy import paths
-from anon_sql.core.hierarchy.paths import STAR, Paths, Row
 from anon_sql.core.labels.grammar import quoted, text
+from anon_sql.core.printing import cast, printed
+from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError
+
+STAR = "*"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a hierarchy.
+
+    leaf: the value as the column prints it; value: the value as written in the hierarchy.
+    """
+
+    leaf: str
+    value: str
+    level: int
+    label: str
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A violation of a rule.
+
+    fault: a key of ``SAYS``. name: the value or label concerned. found: what the hierarchy has
+    instead. counted: the same without labels, if ``found`` contains labels.
+    """
+
+    fault: str
+    name: str
+    found: str
+    counted: str = ""
+
+
+TWICE, PARENTS, LEAF, ABOVE, BELOW = (
+    *("listed twice", "two parents", "also a leaf", "above itself"),
+    "* below a label",
+)
+SAYS = {  # rule that each fault violates
+    TWICE: "a hierarchy must list a value once",
+    PARENTS: "a label of a hierarchy must have one parent",
+    LEAF: "a label of a hierarchy must not be a value of another branch",
+    ABOVE: "a label of a hierarchy must not be above itself",
+    BELOW: "the label * of a hierarchy must be its root",
+}
+
+
+@dataclass(frozen=True)
+class Paths:
+    """The paths of a hierarchy.
+
+    labels: of each leaf, from the lowest level to the highest. parents: the distinct parents of
+    each node, in the order of the rows. twice: leaves with two labels at one level.
+    """
+
+    labels: dict[str, list[str]]
+    parents: dict[str, list[str]]
+    twice: list[str]
+
+    def faults(self) -> Iterator[Fault]:
+        """Yield every reason why the paths do not form a tree."""
+        for leaf in self.twice:
+            yield Fault(TWICE, leaf, "two labels at a level")
+        inner: dict[str, int] = {}  # number of other leaves below each label
+        for leaf, path in self.labels.items():
+            for label in set(path):
+                inner[label] = inner.get(label, 0) + (label != leaf)
+        for label, above in self.parents.items():
+            if len(above) > 1:
+                yield Fault(PARENTS, label, ", ".join(sorted(above)), f"{len(above)} parents")
+        for label in sorted(inner & self.labels.keys()):
+            if inner[label]:
+                yield Fault(LEAF, label, f"the label of {inner[label]:,} other values")
+        for label in self._circular():
+            yield Fault(ABOVE, label, "a path that comes back to it")
+        if STAR in inner and self.parents.get(STAR):
+            yield Fault(BELOW, STAR, ", ".join(sorted(self.parents[STAR])), "labels above it")
+
+    def _circular(self) -> list[str]:
+        """Return one label of each cycle, following nodes that have exactly one parent."""
+        found, seen = [], set[str]()
+        for start in self.parents:
+            trail: dict[str, None] = {}
+            node = start
+            while node not in seen and node not in trail and len(self.parents.get(node, ())) == 1:
+                trail[node] = None
+                node = self.parents[node][0]
+            if node in trail:
+                found.append(node)
+            seen.update(trail)
+        return found
+
+
+def read(rows: Iterable[Row]) -> Paths:
+    """Return the paths of rows given in any order."""
+    at: dict[str, dict[int, str]] = {}
+    twice: dict[str, None] = {}
+    for row in rows:
+        levels = at.setdefault(row.leaf, {})
+        if row.level in levels:
+            twice[row.leaf] = None
+        levels[row.level] = row.leaf if row.label == row.value else row.label
+    labels = {leaf: [levels[level] for level in sorted(levels)] for leaf, levels in at.items()}
+    parents: dict[str, list[str]] = {}
+    for leaf, path in labels.items():
+        below = leaf
+        for label in path:
+            if label != below:
+                known = parents.setdefault(below, [])
+                if label not in known:
+                    known.append(label)
+                below = label
+    return Paths(labels, parents, sorted(twice))
+
 
 _ROOT = "\0root"  # a root added above several roots; assumed to be no label of a hierarchy
 
@@ -125,12 +246,12 @@ def grow(
     whether error messages must not contain labels, because the column is sensitive. Raises
     AnonError if the rows do not form a tree.
     """
-    found = paths.read(rows)
+    found = read(rows)
     fault = next(found.faults(), None)
     if fault:
         hint = f"check_hierarchy() lists all that is wrong with {column}"
         got = _shown(fault, column, hidden or fault.name in found.labels)
-        raise AnonError(function, paths.SAYS[fault.fault], got, hint)
+        raise AnonError(function, SAYS[fault.fault], got, hint)
     root, above = _above(found)
     order = _preorder(root, above, found.labels, rank)
     leaves = [name for name in order if name in found.labels]
@@ -155,9 +276,9 @@ def grow(
     )
 
 
-def _shown(fault: paths.Fault, column: str, hidden: bool) -> str:
+def _shown(fault: Fault, column: str, hidden: bool) -> str:
     """Describe a fault without values of the data and, if hidden, without labels."""
-    if fault.fault == paths.TWICE:
+    if fault.fault == TWICE:
         return f"a value of {column} with {fault.found}"
     if hidden:
         return f"a label of {column} with {fault.counted or fault.found}"
@@ -221,3 +342,46 @@ def _leaf_texts(leaves: Sequence[str], rank: Mapping[str, int] | None) -> list[s
 
 def _node_texts(names: Sequence[str], values: frozenset[str]) -> list[str]:
     return [quoted(name) if name in values else text(name) for name in names]
+
+
+_TEXT = ("VARCHAR", "ENUM")
+
+
+def rows_of(
+    paths: pa.StructArray | None, types: Mapping[str, str], time_zone: str
+) -> dict[str, pa.StructArray]:
+    """Return the hierarchy rows of each column, by the name of the column.
+
+    Columns that the hierarchy does not name are missing from the result. paths: structs of
+    attribute, value and label (string) and level (int32), without NULL in value and label; None if
+    there is no hierarchy. types: SQL type of each column, by name. time_zone: time zone of
+    timestamps that the hierarchy writes without one.
+
+    Each result has the fields value, level and label as given; ``leaf``, the value cast to the
+    column's type (NULL if the cast fails); ``shown``, the leaf as DuckDB prints it; and
+    ``castable``, whether the label can be cast to the column's type.
+    """
+    if paths is None or len(paths) == 0:
+        return {}
+    coded = paths.field("attribute").dictionary_encode()
+    folded = pa.array([fold(name) for name in coded.dictionary.to_pylist()]).take(coded.indices)
+    own = {name: paths.filter(pc.equal(folded, fold(name))) for name in types}
+    named = {name: rows for name, rows in own.items() if len(rows)}
+    kinds = [types[name] for name in named]
+    leaves = cast([rows.field("value") for rows in named.values()], kinds, time_zone)
+    shown = printed(leaves, ["VARCHAR" if k.startswith(_TEXT) else k for k in kinds])
+    labels = cast([rows.field("label") for rows in named.values()], kinds, time_zone)
+    return {
+        name: pa.StructArray.from_arrays(
+            [
+                *(rows.field(field) for field in ("value", "level", "label")),
+                leaf,
+                text,
+                label.is_valid(),
+            ],
+            names=["value", "level", "label", "leaf", "shown", "castable"],
+        )
+        for (name, rows), leaf, text, label in zip(
+            named.items(), leaves, shown, labels, strict=True
+        )
+    }

@@ -1,17 +1,36 @@
 """Print and parse labels: a value, a range ``[low, high]``, a set ``{a, b}`` or ``*``.
 
+Print and parse labels: a value, a range ``[low, high]``, a set ``{a, b}`` or ``*``.
+
 Text is written without quotes unless it would be ambiguous; otherwise in single quotes, with
-``\\'`` and ``\\\\`` as escapes. The ends of ranges are printed by DuckDB in the column's type.
+``\'`` and ``\\`` as escapes. The ends of ranges are printed by DuckDB in the column's type.
+
+The labels of columns without a hierarchy whose values a method recodes alike in all rows.
+
+In such a column the nodes that a method chose are: ``AS_CLASS`` where the label is made of the
+values of the class; ``STARRED`` where it is ``*``, as of suppressed rows; and numbers from 0, the
+bins of a column of numbers, whose label is the range of all released values in the bin.
+
+Read the printed ends of ranges, which may lie outside the type of their column.
+
+An end that the type cannot hold is read as the outermost value of the type within the range, so
+that the range covers what it covers: '[79.5, 300]' of a UTINYINT from 80 to 255.
 """
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_sql.core.arrow import true, valid
+from anon_sql.core.printing import cast
 from anon_sql.errors import AnonError
 
 STAR = "*"
@@ -168,3 +187,149 @@ def words(codes: Sequence[int], known: Sequence[str]) -> list[str] | None:
     if codes[-1] == len(known):
         return [] if len(codes) == 1 else None
     return [known[code] for code in codes]
+
+
+AS_CLASS, STARRED = -1, -2
+Codes = npt.NDArray[np.int32]
+
+
+def of_classes(nodes: Codes | None, order: Codes, starts: npt.NDArray[np.int64]) -> Codes:
+    """Return the node of each of m classes, int32[m]; AS_CLASS where the method chose none.
+
+    nodes: int32[n], of the rows. order, starts: as in ``labels.make.Classes``.
+    """
+    if nodes is None:
+        return np.full(len(starts) - 1, AS_CLASS, dtype=np.int32)
+    found: Codes = nodes[order[starts[:-1]]].astype(np.int32)
+    return found
+
+
+def shared_ends(
+    bins: Codes, keys: npt.NDArray[np.int64], low: Codes, high: Codes
+) -> tuple[Codes, Codes]:
+    """Return the rows with the least and greatest key of each class, int32[m], widened to its bin.
+
+    bins: int32[m], see ``of_classes``. keys: int64[n] of the rows. low, high: int32[m], the rows
+    with the least and greatest key of each class itself, -1 where every row is NULL.
+    """
+    binned = np.flatnonzero((bins >= 0) & (low >= 0))
+    if len(binned) == 0:
+        return low, high
+    found = []
+    for end, sign in ((low, 1), (high, -1)):
+        first = np.lexsort((keys[end[binned]] * sign, bins[binned]))
+        held, at = np.unique(bins[binned][first], return_index=True)
+        widest = end.copy()
+        widest[binned] = end[binned][first][at][np.searchsorted(held, bins[binned])]
+        found.append(widest)
+    return found[0], found[1]
+
+
+Bools = npt.NDArray[np.bool_]
+_BITS = {
+    "TINYINT": 8,
+    "SMALLINT": 16,
+    "INTEGER": 32,
+    "BIGINT": 64,
+    "HUGEINT": 128,
+    "UTINYINT": 8,
+    "USMALLINT": 16,
+    "UINTEGER": 32,
+    "UBIGINT": 64,
+    "UHUGEINT": 128,
+}
+_DIGITS = Context(prec=120)  # more than the 39 digits of the widest type, twice
+_SPANS = {  # the years of TIMESTAMP are those of a label; nanoseconds reach less far
+    "TIMESTAMP_NS": ("1677-09-22 00:00:00", "2262-04-11 23:47:16.854775806"),
+}
+
+
+@dataclass(frozen=True)
+class End:
+    """m ends of one side. values: in the column's type, NULL where no value of the type lies within
+    the range on this side, or the text is none of its kind. exact: bool[m], whether it holds them.
+    """
+
+    values: pa.Array
+    exact: Bools
+
+
+def read_ends(types: Sequence[str], texts: Sequence[tuple[pa.Array, pa.Array]]) -> list[list[End]]:
+    """Return the lower and the upper ends of each column of numbers, dates or times.
+
+    types: SQL types; texts: the printed lower and upper ends, NULL for none.
+    """
+    flat = [text for pair in texts for text in pair]
+    kinds = [kind for kind in types for _ in range(2)]
+    found = [End(values, valid(values)) for values in cast(flat, kinds)]
+    for at, (kind, text) in enumerate(zip(kinds, flat, strict=True)):
+        odd = np.flatnonzero(_odd(kind, text, found[at]))
+        if len(odd):
+            found[at] = _within(kind, text, odd, upper=at % 2 == 1)
+    return [found[at : at + 2] for at in range(0, len(found), 2)]
+
+
+def _odd(kind: str, texts: pa.Array, read: End) -> Bools:
+    """Return which ends a cast may have changed: those it failed for, and longer fractions."""
+    fixed = _fixed(kind)
+    if fixed is None and kind not in _SPANS:
+        return np.zeros(len(texts), np.bool_)
+    odd: Bools = valid(texts) & ~valid(read.values)
+    if fixed is not None:
+        longer = rf"\.\d{{{fixed[0] + 1},}}|e"
+        odd |= true(pc.match_substring_regex(texts, longer))
+    return odd
+
+
+def _fixed(kind: str) -> tuple[int, Decimal, Decimal] | None:
+    """Return digits after the point and both ends of a type of fixed point; None for others."""
+    if kind in _BITS:
+        least = 0 if kind.startswith("U") else -(2 ** (_BITS[kind] - 1))
+        return 0, Decimal(least), Decimal(least + 2 ** _BITS[kind] - 1)
+    if not kind.startswith("DECIMAL("):
+        return None
+    width, scale = map(int, kind[len("DECIMAL(") : -1].split(","))
+    most = Decimal(10**width - 1).scaleb(-scale, _DIGITS)
+    return scale, -most, most
+
+
+def _within(kind: str, texts: pa.Array, odd: npt.NDArray[np.int64], *, upper: bool) -> End:
+    """Return ends of which some are read as the next value of the type within the range."""
+    known = texts.to_pylist()
+    exact = np.ones(len(known), np.bool_)
+    fixed = _fixed(kind)
+    if fixed is None:
+        wide = valid(cast([texts], ["TIMESTAMP"])[0])
+        for at in odd.tolist():
+            exact[at], known[at] = (
+                False,
+                _beyond(known[at], _SPANS[kind], upper) if wide[at] else None,
+            )
+    else:
+        for at in odd.tolist():
+            known[at], exact[at] = _rounded(known[at], *fixed, upper=upper)
+    values = cast([pa.array(known, pa.string())], [kind])[0]
+    return End(values, exact & valid(values))
+
+
+def _beyond(text: str, span: tuple[str, str], upper: bool) -> str | None:
+    """Return the end of a span that a timestamp before or after it is read as, if any."""
+    later = not text.endswith("(BC)") and text.partition("-")[0] > "2000"
+    return span[upper] if later == upper else None
+
+
+def _rounded(
+    text: str, scale: int, least: Decimal, most: Decimal, *, upper: bool
+) -> tuple[str | None, bool]:
+    """Return a number rounded into the range and the type, and whether it is the same number."""
+    try:
+        end = Decimal(text)
+    except InvalidOperation:
+        return None, False
+    if not end.is_finite() or (end < least if upper else end > most):
+        return None, False
+    if end > most or end < least:
+        return format(most if upper else least, "f"), False
+    rounding = ROUND_FLOOR if upper else ROUND_CEILING
+    kept = end.quantize(Decimal(1).scaleb(-scale), rounding, _DIGITS)
+    return format(kept, "f"), kept == end

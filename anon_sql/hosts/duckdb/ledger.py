@@ -1,10 +1,123 @@
-"""Make the table in which each release leaves its entry."""
+"""Make the ledger, the table of what was released about whom, and read its persons."""
+
+import hmac
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from anon_sql.core import running
+from anon_sql.core.arrow import first, one_list, plain, whole
+from anon_sql.core.columns import shown_type
 from anon_sql.core.names import quote, split
-from anon_sql.errors import AnonError
-from anon_sql.hosts.duckdb.calls.ledger_entries import require_ledger
+from anon_sql.core.pseudonyms import (
+    LENGTH,
+    entry_digest,
+    held,
+    key_check,
+    ledger_key,
+    person_hashes,
+    require_type,
+)
+from anon_sql.core.roles import fold
+from anon_sql.errors import AnonError, did_you_mean, listed
+from anon_sql.hosts.duckdb.binding import require_names
+from anon_sql.hosts.duckdb.pair import columns_of
+from anon_sql.hosts.duckdb.registry import udf
+from anon_sql.pipeline.request import entity_of
+
+_TEXTS = ("release", "rows_sha256", "manifest", "entity", "entity_type", "key_check")
+_NUMBERS = ("released_at", "persons")  # the time in microseconds
+_SINCE = {"entity_type", "digest"}  # columns that ledgers of a former version lack
+
+
+def require_ledger(function: str, types: Mapping[str, str], columns: Mapping[str, str]) -> None:
+    """Raise AnonError unless a relation has the columns of a ledger; both SQL types by name."""
+    if columns.items() <= types.items():
+        return
+    rule, hint = "ledger must be a ledger", "anon_sql.ledger(con, 'anon_ledger') makes one"
+    former = {name: kind for name, kind in columns.items() if name not in _SINCE}
+    if former.items() <= types.items():
+        got = "one of a former version, whose entries could be changed unnoticed"
+        raise AnonError(function, rule, got, "make another, and enter the releases anew")
+    raise AnonError(function, rule, "a table of other columns", hint)
+
+
+@udf("__anon_ledger_text", "VARCHAR")
+def ledger_text(parameters: Any, values: Any) -> pa.Array:
+    """Return a text that an entry needs. Raises AnonError for none."""
+    if len(values) and not first(values):
+        hints = {"manifest": "pass (SELECT to_json(m) FROM anon_manifest(…) AS m)"}
+        name = first(parameters)
+        raise AnonError("ledger_entry", f"{name} must be given", "none", hints.get(name))
+    return plain(whole(values))
+
+
+@udf("__anon_entry_digest", "VARCHAR")
+def digest_of_entry(entry: Any, key: Any) -> pa.Array:
+    """Return the keyed digest of the one entry that is made."""
+    if not len(key):
+        return pa.array([], pa.string())
+    made = entry_digest(_fields(whole(entry), 0) or (), _key("ledger_entry", first(key)))
+    return pa.array([made])
+
+
+@dataclass(frozen=True)
+class Entries:
+    """The entries of a ledger, as one list of structs, read for the persons of one relation.
+
+    told: what ``__anon_hashed_persons`` says of the relation, one row.
+    """
+
+    told: pa.StructArray
+    listed: Any
+
+    def hashes(self) -> Iterator[pa.Array | None]:
+        """Yield the hashes of each entry's persons, None for an entry with another key.
+
+        Raises AnonError for an entry whose digest is not that of its content, or whose column of
+        persons is another.
+        """
+        names = ("function", "entity", "key", "key_check")
+        function, entity, held_as, check = (first(self.told.field(name)) for name in names)
+        key = _key(function, held_as)
+        entries = whole(self.listed)[0].values
+        for at in range(0 if entries is None else len(entries)):
+            if entries.field("key_check")[at].as_py() != check:
+                yield None
+                continue
+            fields, digest = _fields(entries, at), entries.field("digest")[at].as_py()
+            if fields is None or not hmac.compare_digest(
+                entry_digest(fields, key).encode(), (digest or "").encode()
+            ):
+                rule = "each entry of the ledger must be as ledger_entry made it"
+                hint = "take the ledger from a copy that nobody has changed"
+                raise AnonError(function, rule, "one that was changed", hint)
+            theirs = entries.field("entity")[at].as_py()
+            if fold(theirs) != fold(entity):
+                rule = "entity must be the column whose persons the ledger holds"
+                hint = f"it is {listed([theirs])}: rename yours if it holds the same persons"
+                raise AnonError(function, rule, f"'{entity}'", hint)
+            yield entries.field("person_hashes")[at].values
+
+
+def _key(function: str, held_as: str) -> bytes:
+    return ledger_key(held(function, held_as))
+
+
+def _fields(entries: pa.StructArray, at: int) -> list[bytes] | None:
+    """Return what the digest of an entry covers; None where anything is missing or misshapen."""
+    single = [entries.field(name)[at].as_py() for name in (*_TEXTS, *_NUMBERS)]
+    persons = entries.field("person_hashes")[at].values
+    if None in single or persons is None or persons.null_count:
+        return None
+    if not pc.all(pc.equal(pc.binary_length(persons), LENGTH), min_count=0).as_py():
+        return None
+    return [*(str(one).encode() for one in single), b"".join(persons.to_pylist())]
+
 
 TABLE = "anon_ledger"
 
@@ -24,3 +137,86 @@ def ledger(con: duckdb.DuckDBPyConnection, table: str = TABLE) -> None:
     require_ledger("ledger", made, wanted)
     if list(made) != list(wanted):  # entries are inserted by position
         raise AnonError("ledger", "ledger must have the columns of a ledger alone, in their order")
+
+
+_NAMES = ("function", "entity", "entity_type", "key", "key_check")
+_TOLD = pa.struct(
+    [
+        *((name, pa.string()) for name in _NAMES),
+        ("texts", pa.list_(pa.string())),
+        ("hashes", pa.list_(pa.binary())),
+    ]
+)
+
+
+@udf(
+    "__anon_hashed_persons",
+    f"STRUCT({', '.join(f'{name} VARCHAR' for name in _NAMES)}, texts VARCHAR[], hashes BLOB[])",
+)
+def hashed_persons(call: Any) -> pa.Array:
+    """Return the column of persons, its type, and the texts and hashes of persons, by hash."""
+    running.begin()
+    one = whole(call)
+    given = {field.name: one.field(at) for at, field in enumerate(one.type)}
+    function, entity = first(given["function"]), first(given["entity"])
+    types: dict[str, str] = first(given["types"])
+    require_ledger(function, first(given["ledger"]), first(given["columns"]))
+    require_names(function, types)
+    name = entity_of(function, entity, types)
+    if name is None:
+        rule = "entity must name a column of the table"
+        raise AnonError(function, rule, "NULL", did_you_mean("", types))
+    require_type(function, "entity", types[name])
+    listed = {fold(column): values for column, values in columns_of(given["lists"]).items()}
+    texts = listed[fold(name)]
+    if texts.null_count:
+        rule = "entity must say whose each row is"
+        raise AnonError(function, rule, "NULL", "leave these rows out, or give each an own value")
+    held_as = first(given["key"])
+    key = ledger_key(held(function, held_as))
+    hashes = person_hashes(texts, types[name], key)
+    order = pc.sort_indices(hashes)
+    told = {
+        "function": function,
+        "entity": name,
+        "entity_type": shown_type(types[name]),
+        "key": held_as,
+        "key_check": key_check(key),
+        "texts": texts.take(order),
+        "hashes": hashes.take(order),
+    }
+    return pa.array([told], _TOLD)
+
+
+@udf("__anon_shared_persons", "BIGINT[]")
+def shared_persons(told: Any, entries: Any) -> pa.Array:
+    """Return for each entry how many of the persons it holds, NULL for one with another key.
+
+    Raises AnonError for an entry that was changed, or that holds persons of another column.
+    """
+    mine = whole(told)
+    hashes = mine.field("hashes")[0].values
+    shared = [
+        None if others is None else pc.sum(pc.is_in(hashes, value_set=others), min_count=0).as_py()
+        for others in Entries(mine, entries).hashes()
+    ]
+    return one_list(shared, pa.int64())
+
+
+@udf("__anon_new_persons", "VARCHAR[]")
+def new_persons(told: Any, entries: Any) -> pa.Array:
+    """Return the texts of the persons whom no entry holds.
+
+    Raises AnonError for an entry that was changed, that was made with another key, or that holds
+    persons of another column.
+    """
+    mine = whole(told)
+    known = list(Entries(mine, entries).hashes())
+    if None in known:
+        rule = "key must be the one that all entries of the ledger were made with"
+        raise AnonError(first(mine.field("function")), rule, "another")
+    hashes, texts = (mine.field(name)[0].values for name in ("hashes", "texts"))
+    for others in known:
+        is_new = pc.invert(pc.is_in(hashes, value_set=others))
+        hashes, texts = hashes.filter(is_new), texts.filter(is_new)
+    return one_list(texts, pa.string())

@@ -1,4 +1,4 @@
-"""Record the Python functions that SQL calls; ``install`` registers them on a connection.
+"""Record the Python functions that SQL calls; ``register`` registers them on a connection.
 
 This module imports neither DuckDB nor numba, so that importing a function is fast.
 """
@@ -80,7 +80,7 @@ _secrets: list[Secrets] = []
 
 
 def use_catalog(look_up: Catalog, secrets: Secrets) -> None:
-    """Set the functions behind ``catalog`` and ``secret``; ``install`` has the connections."""
+    """Set the functions behind ``catalog`` and ``secret``; ``register`` has the connections."""
     _catalog[:] = [look_up]
     _secrets[:] = [secrets]
 

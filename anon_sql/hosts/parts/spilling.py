@@ -1,24 +1,140 @@
-"""Read the table: its domain, a sample for the routing tree, and all rows, by leaf to files."""
+"""Read the table once: its domain, a sample, and all rows by leaf to files; read a region back.
 
-from collections.abc import Iterator
+Keep the rows of a table in files, sorted by leaf in runs: a file a run, a group a leaf.
+
+Text with few distinct values is stored as a dictionary.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
+from pathlib import Path
 
 import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.core.names import literal
-from anon_sql.core.table_domain import Domain
-from anon_sql.hosts.parts.checked_call import Asked
-from anon_sql.hosts.parts.rows_done import RowsDone
-from anon_sql.hosts.parts.spilled_rows import SpilledRows
+from anon_sql.core import running
+from anon_sql.core.arrow import integers
+from anon_sql.core.names import literal, quote
+from anon_sql.core.printing import evaluated, sql_types
+from anon_sql.core.table import Domain
+from anon_sql.hosts.parts.call import Asked
+from anon_sql.hosts.parts.running import RowsDone
+from anon_sql.hosts.parts.workspace import (
+    checksum,
+    open_groups,
+    read_groups,
+    starts_of,
+    write_groups,
+)
 from anon_sql.pipeline.request import Request
-from anon_sql.routing import cutting, sampling
-from anon_sql.routing.leaf_rows import LeafRows
-from anon_sql.routing.route_tree import Tree
-from anon_sql.routing.table_strata import table_strata
-from anon_sql.routing.whole_table import held_select, summary_select, table_domain
+from anon_sql.regions import sql
+from anon_sql.regions import tree as cutting
+from anon_sql.regions.counts import Tally, counted_regions
+from anon_sql.regions.rows import Group, LeafRows, Regions, coded, one_table, repeated, runs
+from anon_sql.regions.sql import (
+    REGION,
+    count_select,
+    held_select,
+    summary_select,
+    table_domain,
+    together,
+)
+from anon_sql.regions.strata import table_strata
+from anon_sql.regions.tree import Tree
+
+RUN_ROWS, RUN_BYTES = 2_000_000, 256 << 20  # of a run, at most
+LeafOf = Callable[[Mapping[str, pa.Array]], npt.NDArray[np.int32]]
+
+
+class SpilledRows:
+    """The rows in a folder. leaves: number of leaves of the routing tree."""
+
+    def __init__(self, folder: Path, leaves: int):
+        self.folder, self.leaves = folder, leaves
+
+    def write(
+        self,
+        function: str,
+        batches: Iterable[pa.RecordBatch],
+        leaf_of: LeafOf,
+        done: RowsDone,
+    ) -> dict[str, str]:
+        """Write rows, one run while the next is read; leaf_of: returns the leaf of each row.
+
+        Returns the checksum of each file by name.
+        """
+        self.folder.mkdir()
+        before: Future[None] | None = None
+        text: list[str] = []
+        checksums: dict[str, str] = {}
+        with ThreadPoolExecutor(1) as pool:
+            for number, run in enumerate(runs(batches, RUN_ROWS, RUN_BYTES)):
+                running.check(function)
+                if number == 0:
+                    text = repeated(run)
+                if before is not None:
+                    before.result()
+                file = self.folder / f"{number:06}"
+                before = pool.submit(self._write, file, run, text, leaf_of, checksums)
+                done.advance(run.num_rows)
+            if before is not None:
+                before.result()
+        return checksums
+
+    def _write(
+        self,
+        file: Path,
+        run: pa.Table,
+        text: list[str],
+        leaf_of: LeafOf,
+        checksums: dict[str, str],
+    ) -> None:
+        columns = coded(run, text)
+        write_groups(file, columns, leaf_of(columns), self.leaves)
+        made = checksum(file)
+        assert made is not None
+        checksums[file.name] = made
+
+    @staticmethod
+    def intact(folder: Path, checksums: Mapping[str, str]) -> bool:
+        """Return whether a folder holds the files of these checksums, and no others."""
+        files = list(folder.iterdir())
+        with ThreadPoolExecutor() as pool:
+            found = pool.map(checksum, files)
+        return {file.name: made for file, made in zip(files, found, strict=True)} == checksums
+
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Return int64[leaves], the rows of each leaf."""
+        found = np.zeros(self.leaves, np.int64)
+        for reader in self._each():
+            found += np.diff(starts_of(reader))
+        return found
+
+    def rows(self, leaves: Sequence[int]) -> pa.Table:
+        """Return the rows of some leaves; a dictionary has the values of all of them."""
+        return one_table([read_groups(reader, leaves) for reader in self._each()])
+
+    def each_run(
+        self, leaves: Sequence[int] | None = None
+    ) -> Iterator[tuple[pa.Table, npt.NDArray[np.int32]]]:
+        """Give the rows of some leaves, or of all, run by run, and the leaf of each row."""
+        chosen = np.arange(self.leaves, dtype=np.int32)
+        if leaves is not None:
+            chosen = chosen[list(leaves)]
+        for reader in self._each():
+            leaf = np.repeat(chosen, np.diff(starts_of(reader))[chosen])
+            yield read_groups(reader, chosen.tolist()), leaf
+
+    def _each(self) -> Iterator[pa.RecordBatchFileReader]:
+        for run in sorted(self.folder.iterdir()):
+            with open_groups(run) as reader:
+                yield reader
+
 
 _SOURCE, _HASH = "__anon_source", "__anon_hash"
 _BATCH = 100_000  # rows that are read at a time
@@ -86,9 +202,9 @@ class Routing:
 
     def _sample(self, rows: int) -> pa.Table:
         """Return a sample; a smaller share of rows where many are equal may hold none."""
-        m = sampling.one_in(rows)
+        m = sql.one_in(rows)
         while True:
-            found = self._table(sampling.sample_select(self.request, "duckdb", _SOURCE, m))
+            found = self._table(sql.sample_select(self.request, "duckdb", _SOURCE, m))
             if found.num_rows or m == 1:
                 return found
             m = max(1, m // 8)
@@ -115,3 +231,91 @@ class Routing:
             f"FROM (SELECT system.main.hash(*COLUMNS(*)) AS h FROM {_SOURCE})"
         ).fetchall()
         return [int(value) for value in found[0]]
+
+
+_ROUTED = "__anon_routed"
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class RegionRows:
+    """The rows of a request, as they are spilled."""
+
+    request: Request
+    rows: SpilledRows
+
+    def read(self, group: Group, part: int) -> pa.Table:
+        """Return the rows of a region: of a group, or of one of its parts.
+
+        Quasi-identifiers may have a dictionary.
+        """
+        found = self.rows.rows(group.leaves)
+        if group.parts > 1:
+            found = found.filter(pa.array(self._hashes(found) % np.uint64(group.parts) == part))
+        names, quasi = found.column_names, self.request.quasi
+        held = {n: found.column(n) if n in quasi else _plain(found.column(n)) for n in names}
+        return pa.table(held).combine_chunks()
+
+    def tallies(
+        self, con: duckdb.DuckDBPyConnection, domain: Domain, regions: Regions
+    ) -> list[Tally]:
+        """Return the counts of each region; con: a connection of this call's own."""
+        found = partial(self._counted, con, regions)
+        return counted_regions(self.request, domain, regions.count, found)
+
+    def _counted(
+        self, con: duckdb.DuckDBPyConnection, regions: Regions, name: str | None
+    ) -> pa.Table:
+        entity = self.request.entity
+        if name is None and entity is None:
+            return self._row_counts(regions)
+        read = dict.fromkeys(each for each in (name, entity) if each is not None)
+        tables = (
+            pa.table({**{each: _plain(table.column(each)) for each in read}, REGION: region})
+            for table, region in self._numbered(regions)
+        )
+        first = next(tables)
+        every = (batch for table in chain([first], tables) for batch in table.to_batches())
+        con.register(_ROUTED, pa.RecordBatchReader.from_batches(first.schema, every))
+        try:
+            return con.sql(count_select(self.request, "duckdb", _ROUTED, name)).to_arrow_table()
+        finally:
+            con.unregister(_ROUTED)
+
+    def _row_counts(self, regions: Regions) -> pa.Table:
+        """Return the counts of rows as a statement would, but read only groups in several parts."""
+        counts, found = self.rows.counts(), np.zeros(regions.count, np.int64)
+        spread = []
+        for leaf, (first, parts) in regions.of_leaf.items():
+            if parts > 1:
+                spread.append(leaf)
+            else:
+                found[first] += counts[leaf]
+        if spread:
+            for _, region in self._numbered(regions, spread):
+                found += np.bincount(region, minlength=regions.count)
+        return pa.table({"region": np.arange(regions.count), "rows": found, "persons": found})
+
+    def _numbered(
+        self, regions: Regions, leaves: Sequence[int] | None = None
+    ) -> Iterator[tuple[pa.Table, Numbers]]:
+        """Give the rows of some leaves, or of all, by run, and the region of each row."""
+        for table, leaf in self.rows.each_run(leaves):
+            yield table, regions.numbers(leaf, partial(self._hashes, table))
+
+    def _hashes(self, table: pa.Table) -> npt.NDArray[np.uint64]:
+        """Return uint64[n], the hash that spreads rows over the parts of a group."""
+        names = together(self.request)
+        columns = {name: _plain(table.column(name)).combine_chunks() for name in names}
+        listed = ", ".join([str((self.request.seed + 1) % 2**31), *map(quote, names)])
+        (found,) = evaluated(
+            columns, sql_types(list(columns.values())), [f"system.main.hash({listed})"]
+        )
+        hashes: npt.NDArray[np.uint64] = integers(found).astype(np.uint64)
+        return hashes
+
+
+def _plain(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return values without a dictionary, so that equal ones of two runs are equal to DuckDB."""
+    kind = values.type
+    return values.cast(kind.value_type) if pa.types.is_dictionary(kind) else values

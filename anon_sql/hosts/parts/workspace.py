@@ -1,4 +1,6 @@
-"""The private folder that holds routed rows and finished regions until the release is written.
+"""The private folder of a release in parts, and the table, file or folder that it is written to.
+
+The private folder that holds routed rows and finished regions until the release is written.
 
 Its name follows from the target, so that a later call finds what an interrupted one has left.
 """
@@ -9,14 +11,32 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Container
-from contextlib import suppress
+import tempfile
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TextIO
 
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core import running
+from anon_sql.core.names import quote, split
 from anon_sql.errors import AnonError
-from anon_sql.hosts.unfinished import open_itself
+from anon_sql.hosts.files import (
+    means_folder,
+    open_itself,
+    remove_unfinished,
+    require_new_folder,
+    stored,
+    whole_file,
+    whole_folder,
+    write_files,
+)
 
 _LOCK, _STATE = "lock", "state.json"
 _MOST = 100  # folders of one name
@@ -157,3 +177,185 @@ def _locked(folder: Path) -> TextIO | None:
             if os.fstat(lock.fileno()).st_nlink:
                 return lock
             lock.close()
+
+
+_FORMATS = {".parquet": "FORMAT parquet", ".csv": "FORMAT csv, HEADER true"}
+
+
+class Target:
+    """The target of a release: a folder, a file by its ending, or else a table.
+
+    A name without '/' and such an ending is a table's, even if there is a folder of that name.
+    """
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, into: str, overwrite: bool):
+        self.con, self.into, self.overwrite = con, str(into), overwrite
+        named = Path(self.into).suffix.lower() in _FORMATS
+        self.folder = ("/" in self.into or named) and means_folder(self.into)
+        self.path = Path(self.into) if self.folder or named else None
+
+    def require_new(self) -> None:
+        """Raise AnonError for a target that exists, unless it may be replaced.
+
+        What killed processes have left of a file or folder is removed.
+        """
+        hint = "overwrite=True replaces it"
+        if self.path is None:
+            there = self.con.execute(
+                "SELECT count(*) FROM duckdb_tables() WHERE lower(table_name) = lower(?)",
+                [split(self.into)[-1]],
+            ).fetchall()[0][0]
+            if there and not self.overwrite:
+                raise AnonError("release", "into must be a new table", f"'{self.into}'", hint)
+            return
+        if not self.path.parent.is_dir():
+            got = f"'{self.into}'"
+            raise AnonError("release", "into must be in a directory that exists", got)
+        remove_unfinished(self.path)
+        if self.folder:
+            require_new_folder("into", self.path, self.overwrite, hint)
+        elif self.path.exists() and not self.overwrite:
+            raise AnonError("release", "into must be a new file", f"'{self.into}'", hint)
+
+    def place(self) -> Place:
+        """Return where a folder may lie on the disk of the target."""
+        if self.path is not None:
+            return Place.beside(self.path)
+        (file,) = self.con.execute(
+            "SELECT path FROM duckdb_databases() WHERE database_name = current_database()"
+        ).fetchall()[0]
+        if file is None:  # a database in memory, of which there may be many
+            parent = Path(tempfile.gettempdir())
+            return Place(parent, f"{os.getuid()} memory {self.into}", shared=True)
+        return Place(Path(file).resolve().parent, f"{Path(file).name} {self.into}")
+
+    def write(self, select: str, parameters: Mapping[str, Any]) -> int:
+        """Write the rows of a query, in their order, and return their number."""
+        if not self.folder:
+            return self._write(select, parameters)
+        with stored(self.con, select, parameters) as found:
+            self.write_in_turn(found.files, found.rows)
+        return found.rows
+
+    def write_in_turn(self, selects: Sequence[str], rows: int) -> None:
+        """Write the rows of queries, each of which gives the rows of a file; rows: of all."""
+        if not self.folder:
+            (select,) = selects
+            self._write(select, {})
+            return
+        assert self.path is not None
+        with whole_folder(self.path) as unfinished:
+            write_files(self.con, selects, unfinished, rows)
+
+    def _write(self, select: str, parameters: Mapping[str, Any]) -> int:
+        if self.path is None:
+            create = "CREATE OR REPLACE TABLE" if self.overwrite else "CREATE TABLE"
+            name = ".".join(map(quote, split(self.into)))
+            made = self.con.execute(f"{create} {name} AS {select}", parameters)
+            return int(made.fetchall()[0][0])
+        with whole_file(self.path) as unfinished:
+            options = _FORMATS[self.path.suffix.lower()]
+            copy = f"COPY ({select}) TO $target ({options}, USE_TMP_FILE false)"
+            given = {**parameters, "target": str(unfinished)}
+            rows = int(self.con.execute(copy, given).fetchall()[0][0])
+            running.check("release")
+        return rows
+
+
+_STARTS = b"starts"
+_COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
+
+
+def write_groups(
+    file: Path, columns: Mapping[str, pa.Array], of_row: npt.NDArray[np.int32], groups: int
+) -> None:
+    """Write rows sorted by group; of_row: int32[n], the group of each row, below ``groups``."""
+    from anon_sql.kernels.hashing import group
+
+    order, starts = group(of_row, groups)
+    rows = pa.array(order)
+    batch = pa.RecordBatch.from_pydict({name: held.take(rows) for name, held in columns.items()})
+    schema = batch.schema.with_metadata({_STARTS: starts.tobytes()})
+    with (
+        pa.OSFile(str(file), "wb") as out,
+        pa.ipc.new_file(out, schema, options=_COMPRESSED) as writer,
+    ):
+        for start, end in pairwise(starts):
+            writer.write_batch(batch.slice(start, end - start))
+
+
+@contextmanager
+def open_groups(
+    file: Path, columns: Sequence[int] = (), end: int | None = None
+) -> Iterator[pa.RecordBatchFileReader]:
+    """Give the reader of a file; its batch i is group i.
+
+    columns: those to read, all if (). end: number of bytes, if others follow.
+    """
+    options = pa.ipc.IpcReadOptions(included_fields=list(columns))
+    with (
+        pa.memory_map(str(file)) as held,
+        pa.ipc.open_file(held, footer_offset=end, options=options) as reader,
+    ):
+        yield reader
+
+
+def starts_of(reader: pa.RecordBatchFileReader) -> npt.NDArray[np.int64]:
+    """Return int64[groups + 1], the row at which each group begins."""
+    return np.frombuffer(reader.schema.metadata[_STARTS], np.int64)
+
+
+def read_groups(reader: pa.RecordBatchFileReader, groups: Iterable[int]) -> pa.Table:
+    """Return the rows of some groups."""
+    batches = [reader.get_batch(each) for each in groups]
+    return pa.Table.from_batches(batches, reader.schema).replace_schema_metadata()
+
+
+SEAL = 32  # bytes
+_BLOCK = 1 << 20
+
+
+def seal(file: Path, run: bytes) -> None:
+    """Append a checksum of a file's content, of its name without ending, and of its run."""
+    made = _sha256(file, end=None, more=run + file.stem.encode())
+    with file.open("ab") as out:
+        out.write(made)
+
+
+def is_sealed(file: Path, run: bytes) -> bool:
+    """Return whether a path is a regular file with the seal of its content, name and run."""
+    try:
+        made = _sha256(file, end=end(file), more=run + file.stem.encode())
+        with file.open("rb") as held:
+            held.seek(end(file))
+            return held.read() == made
+    except (OSError, ValueError):
+        return False
+
+
+def end(file: Path) -> int:
+    """Return the number of bytes before the seal, which is negative without one."""
+    return file.stat().st_size - SEAL
+
+
+def checksum(file: Path) -> str | None:
+    """Return the SHA-256 of a regular file; None for anything else."""
+    try:
+        return _sha256(file, end=None).hex()
+    except OSError:
+        return None
+
+
+def _sha256(file: Path, *, end: int | None, more: bytes = b"") -> bytes:
+    """Return the SHA-256 of a regular file up to a byte, or of all, and of ``more``.
+
+    Raises OSError for anything else.
+    """
+    made, block = hashlib.sha256(), memoryview(bytearray(_BLOCK))
+    with os.fdopen(open_itself(file), "rb", buffering=0) as held:
+        left = os.fstat(held.fileno()).st_size if end is None else end
+        while left > 0 and (read := held.readinto(block[: min(left, _BLOCK)])):
+            made.update(block[:read])
+            left -= read
+    made.update(more)
+    return made.digest()

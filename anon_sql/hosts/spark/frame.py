@@ -1,13 +1,82 @@
-"""Check a DataFrame and describe its columns as the core expects them."""
+"""Check a DataFrame and a call on it, describe its columns, and pack its rows into bytes.
 
+Pack rows into bytes that Spark moves as one value, and unpack them.
+
+Spark converts each row between its own form and Arrow's at every step in Python, and shuffles rows
+one by one. Packed rows are converted once on their way in and once on their way out.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from anon_sql.core.printing import sql_types
-from anon_sql.core.roles import fold
-from anon_sql.errors import AnonError, listed
+from anon_sql.core.roles import assign, fold, including
+from anon_sql.errors import AnonError, listed, not_installed
+from anon_sql.hosts.duckdb.defaults import with_defaults
+from anon_sql.methods.method import find_method
+from anon_sql.pipeline.request import Request, entity_of, request, require_size
+
+PACKED, ROWS = "packed", "rows"  # the columns of packed rows, and of their number
+BATCH = 50_000  # rows that go back to Spark at a time
+_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
+
+
+def grouped(
+    rows: pa.Table, of_row: npt.NDArray[np.int32], groups: int
+) -> Iterator[tuple[int, pa.Table]]:
+    """Return the number and the rows of each group that has any, in their order.
+
+    of_row: int32[n], the group of each row.
+    """
+    from anon_sql.kernels.hashing import group
+
+    order, starts = group(of_row, groups)
+    sorted_rows = rows.take(pa.array(order)).combine_chunks()
+    return (
+        (number, sorted_rows.slice(start, end - start))
+        for number, (start, end) in enumerate(pairwise(starts.tolist()))
+        if end > start
+    )
+
+
+def packed(rows: pa.Table) -> bytes:
+    """Return rows as one value."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema, options=_OPTIONS) as writer:
+        writer.write_table(rows)
+    found: bytes = sink.getvalue().to_pybytes()
+    return found
+
+
+def unpacked(batch: pa.RecordBatch) -> Iterator[pa.Table]:
+    """Give the packed rows of a batch of Spark."""
+    for value in batch.column(PACKED).drop_null():
+        with pa.ipc.open_stream(value.as_buffer()) as reader:
+            yield reader.read_all()
+
+
+@dataclass(frozen=True)
+class Unpacking:
+    """A function that Spark calls with packed rows, and that returns the rows.
+
+    schema: of the rows.
+    """
+
+    schema: pa.Schema
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of every packed value."""
+        for batch in batches:
+            for rows in unpacked(batch):
+                yield from rows.cast(self.schema).to_batches(BATCH)
+
 
 HELPER = "__anon_"  # prefix of the columns that plans of this package add
 
@@ -96,3 +165,101 @@ def column_of(name: str) -> Any:
     from pyspark.sql.functions import col
 
     return col("`" + name.replace("`", "``") + "`")
+
+
+ROLES = ("qids", "sensitive", "identifiers", "keep")
+_LISTS = ("attribute", "value", "level", "label")
+
+
+def requested(function: str, frame: Frame, given: Mapping[str, Any], time_zone: str) -> Request:
+    """Return the request of a call.
+
+    given: the parameters of the SQL function by name; those that are left out have its defaults.
+    time_zone: of the session. Raises AnonError for other names, and as ``request`` does.
+    """
+    asked = {name: _listed(value) for name, value in with_defaults(function, given).items()}
+    size = require_size(function, asked.pop("k"))
+    entity = entity_of(function, asked.pop("entity"), frame.names)
+    roles = {name: asked.pop(name) for name in ROLES}
+    if entity is not None:
+        roles["identifiers"] = including(roles["identifiers"], entity)
+    asked.pop("hierarchy")
+    return request(
+        function,
+        find_method(function),
+        frame.types,
+        assign(function, frame.names, frame.comments, roles),
+        size,
+        asked,
+        entity=entity,
+        complete=True,
+        threads=1,
+        time_zone=time_zone,
+    )
+
+
+def hierarchy_rows(function: str, hierarchy: Any) -> pa.StructArray | None:
+    """Return the rows of a hierarchy that have a value and a label; None without a hierarchy.
+
+    hierarchy: a DataFrame of Spark or pandas or an Arrow table with the columns attribute, value,
+    level and label. Raises AnonError for anything else.
+    """
+    if hierarchy is None:
+        return None
+    table = hierarchy.toArrow() if hasattr(hierarchy, "toArrow") else hierarchy
+    if hasattr(table, "to_dict") and not isinstance(table, pa.Table):
+        table = pa.Table.from_pandas(table, preserve_index=False)
+    if not isinstance(table, pa.Table) or not {*_LISTS} <= {*table.column_names}:
+        raise AnonError(
+            function,
+            "hierarchy must be a DataFrame with attribute, value, level and label",
+            "columns without them" if isinstance(table, pa.Table) else type(hierarchy).__name__,
+        )
+    kinds = (pa.string(), pa.string(), pa.int32(), pa.string())
+    parts = [
+        table.column(name).combine_chunks().cast(kind)
+        for name, kind in zip(_LISTS, kinds, strict=True)
+    ]
+    rows = pa.StructArray.from_arrays(parts, names=list(_LISTS))
+    return rows.filter(pc.and_(parts[1].is_valid(), parts[3].is_valid()))
+
+
+def _listed(value: Any) -> Any:
+    """Return a tuple as a list, in which the core takes names."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+OLDEST = (4, 1)  # the first version with repartitionById
+
+
+def sql_functions(function: str) -> Any:
+    """Return the module ``pyspark.sql.functions``, of the classic or of the Connect client."""
+    try:
+        import pyspark
+        from pyspark.sql import functions
+    except ImportError as missing:
+        raise not_installed(
+            function, "pyspark 4.1 or newer must be installed", missing.name or "none", "spark"
+        ) from None
+    known = tuple(int(part) for part in pyspark.__version__.split(".")[:2])
+    if known < OLDEST:
+        raise not_installed(
+            function, "pyspark 4.1 or newer must be installed", pyspark.__version__, "spark"
+        )
+    return functions
+
+
+def sql_types_of_spark(function: str) -> Any:
+    """Return the module ``pyspark.sql.types``."""
+    sql_functions(function)
+    from pyspark.sql import types
+
+    return types
+
+
+def spark_schema(function: str, schema: pa.Schema) -> Any:
+    """Return the types of an Arrow schema in Spark."""
+    sql_types_of_spark(function)
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema)

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.core.interrupt import check
-from anon_sql.core.progress import Progress
+from anon_sql.core.running import Progress, check
 from anon_sql.errors import not_installed
-from anon_sql.methods.generators.attributes import Attribute, Positions, RealRows
+from anon_sql.methods.generators.bootstrap import Attribute, Positions, RealRows
 
 
 class Ctgan:

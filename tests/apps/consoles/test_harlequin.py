@@ -12,7 +12,7 @@ harlequin = pytest.importorskip("harlequin", reason="needs the extra 'harlequin'
 from harlequin.exception import HarlequinQueryError  # noqa: E402
 from harlequin.plugins import load_adapter_plugins  # noqa: E402
 
-from anon_sql.core import interrupt  # noqa: E402
+from anon_sql.core import running  # noqa: E402
 from anon_sql.errors import AnonError  # noqa: E402
 
 WAIT = 120  # seconds that anything may take
@@ -84,8 +84,8 @@ def test_an_error_is_harlequins_own_and_one_sentence(adapter):
 
 
 def test_cancelling_asks_a_release_to_stop(adapter):
-    interrupt.begin()
+    running.begin()
     adapter.connect().cancel()
     with pytest.raises(AnonError, match="stopped on request"):
-        interrupt.check("rayden")
-    interrupt.begin()
+        running.check("rayden")
+    running.begin()

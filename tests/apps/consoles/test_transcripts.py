@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from anon_sql.apps import cli
+from anon_sql.apps.cli import app
 from tests.apps.consoles.page import blocks
 
 pytestmark = pytest.mark.slow
@@ -16,7 +16,7 @@ def test_a_transcript(block):
     lines = block.splitlines()
     typed = [line[len(PROMPTS[0]) :] for line in lines if line.startswith(PROMPTS)]
     shown = [line for line in lines if line and not line.startswith(PROMPTS)]
-    result = CliRunner().invoke(cli.app, ["shell"], input="\n".join(typed))
+    result = CliRunner().invoke(app.app, ["shell"], input="\n".join(typed))
     answered = f"{result.stdout}\n{result.stderr}"
     answered = [line for line in answered.splitlines() if line.strip()]
     assert answered == shown

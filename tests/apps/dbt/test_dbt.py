@@ -7,7 +7,8 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql.apps import demo, manifest
+from anon_sql.apps import manifest
+from anon_sql.apps.cli import demo
 from tests import command
 from tests.apps.dbt import environment as dbt_environment
 from tests.apps.dbt.environment import EXAMPLE, NEW_PERSONS, ROOT

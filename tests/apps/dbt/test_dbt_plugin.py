@@ -10,11 +10,11 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql.apps import reference
+from anon_sql.apps import generate
 from tests.example_tables import LEDGER, TABLES, write_files
 
 RELATION = re.compile(r"'(people|release|classed|births|people_hierarchy)'")
-ENTRIES = [entry for entry in reference.entries() if RELATION.search(entry.example)]
+ENTRIES = [entry for entry in generate.entries() if RELATION.search(entry.example)]
 
 
 @pytest.fixture(scope="module")

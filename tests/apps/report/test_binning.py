@@ -3,7 +3,7 @@
 import pytest
 
 from anon_sql.apps.report import distributions
-from anon_sql.apps.report.binning import bins
+from anon_sql.apps.report.distributions import bins
 
 COLUMNS = {
     "whole": "(i * 7919) % 3000",

@@ -121,7 +121,7 @@ def test_pages_that_cannot_be(folder):
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch):
-    from anon_sql.apps.commands.report import drawing
+    from anon_sql.apps.cli.report import drawing
 
     monkeypatch.delitem(sys.modules, "anon_sql.apps.report.page", raising=False)
     monkeypatch.delattr("anon_sql.apps.report.page", raising=False)

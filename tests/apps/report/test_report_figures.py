@@ -6,9 +6,8 @@ import re
 import pytest
 
 import anon_sql
-from anon_sql.apps.report.check_words import CONSEQUENCE, MEANING
-from anon_sql.apps.report.size_steps import size_steps
-from anon_sql.apps.report.verdict import per_thousand, percent, verdict
+from anon_sql.apps.report.facts import size_steps
+from anon_sql.apps.report.verdict import CONSEQUENCE, MEANING, per_thousand, percent, verdict
 from tests.apps.report.pages import drawn, first_screen, page
 from tests.privacy.test_audit import PROPERTIES
 

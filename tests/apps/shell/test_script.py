@@ -8,14 +8,14 @@ import duckdb
 import pytest
 from typer.testing import CliRunner
 
-from anon_sql.apps import cli
+from anon_sql.apps.cli import app
 from anon_sql.errors import AnonError
 from tests.reused import lent
 
 
 def shell(text, *arguments):
     with lent(functions=False):
-        return CliRunner().invoke(cli.app, ["shell", *map(str, arguments)], input=text)
+        return CliRunner().invoke(app.app, ["shell", *map(str, arguments)], input=text)
 
 
 def test_statements_and_commands(tmp_path):
@@ -91,10 +91,10 @@ def test_data_cannot_drive_the_terminal():
 
 
 def test_without_the_extra_a_terminal_is_refused_in_a_sentence(monkeypatch):
-    monkeypatch.delitem(sys.modules, "anon_sql.apps.shell.prompt", raising=False)
+    monkeypatch.delitem(sys.modules, "anon_sql.apps.shell.shell", raising=False)
     monkeypatch.setitem(sys.modules, "prompt_toolkit", None)  # such as cannot be imported
     with pytest.raises(AnonError) as caught:
-        cli._interactive()
+        app._interactive()
     assert str(caught.value) == (
         "shell: prompt_toolkit and pygments must be installed to type on a terminal, "
         "got no prompt_toolkit; pip install 'anon-sql[shell]'"
@@ -127,7 +127,7 @@ USES = [
 
 def test_nothing_is_imported_that_is_not_used(tmp_path, monkeypatch):
     """In one process, in which the demonstration has few rows."""
-    monkeypatch.setenv("PYTHONPATH", str(Path(cli.__file__).parents[2]))
+    monkeypatch.setenv("PYTHONPATH", str(Path(app.__file__).parents[2]))
     monkeypatch.chdir(tmp_path)
     Path("a.csv").write_text("n\n" + "1\n2\n" * 9)
     code = "import functools, sys; import anon_sql; from anon_sql.apps import cli, demo\n"

@@ -3,8 +3,7 @@
 import pytest
 
 import anon_sql
-from anon_sql.apps.shell.known_names import known
-from anon_sql.apps.shell.suggesting import suggest
+from anon_sql.apps.shell.completion import known, suggest
 
 ROLES = ["qids", "sensitive", "identifiers", "keep"]
 

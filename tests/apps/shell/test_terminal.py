@@ -32,7 +32,7 @@ class Terminal:
         }
         self.child = pexpect.spawn(
             sys.executable,
-            ["-m", "anon_sql.apps.cli", "shell", *arguments],
+            ["-m", "anon_sql.apps.cli.app", "shell", *arguments],
             encoding="utf-8",
             env=environment,
             dimensions=(40, columns),

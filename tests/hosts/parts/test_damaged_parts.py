@@ -10,7 +10,8 @@ import pytest
 
 import anon_sql
 from anon_sql import AnonError
-from anon_sql.hosts.parts import region_files, spilling
+from anon_sql.hosts.parts import regions as region_files
+from anon_sql.hosts.parts import spilling
 from tests.hosts.parts.test_in_parts import CALL, TABLE
 from tests.hosts.parts.test_resume import broken_off
 

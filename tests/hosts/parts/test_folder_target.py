@@ -6,7 +6,7 @@ import pytest
 import anon_sql
 from anon_sql import AnonError
 from anon_sql.core.names import exactly
-from anon_sql.hosts import parquet_files
+from anon_sql.hosts import files
 from tests.hosts.parts.test_in_parts import CALL, TABLE
 from tests.hosts.parts.test_resume import broken_off
 
@@ -17,13 +17,13 @@ FOLDER = 'o\'u[t] "é"'
 
 @pytest.fixture
 def big(con, monkeypatch):
-    monkeypatch.setattr(parquet_files, "ROWS", 170)
+    monkeypatch.setattr(files, "ROWS", 170)
     con.execute(TABLE.format(800))
     return con
 
 
 def rows_of(folder):
-    found = [duckdb.read_parquet(exactly(path)) for path in parquet_files.files_of(folder)]
+    found = [duckdb.read_parquet(exactly(path)) for path in files.files_of(folder)]
     return [row for table in found for row in table.fetchall()]
 
 
@@ -36,7 +36,7 @@ def test_files_of_a_folder_are_one_file_cut(big, tmp_path, given):
         made = anon_sql.release(big, "big", into=f"{folder}/", **call, overwrite=True)
         assert made.rows == 800
         assert sorted(path.name for path in tmp_path.iterdir()) == sorted([FOLDER, "one.parquet"])
-        assert len(parquet_files.files_of(folder)) == 5
+        assert len(files.files_of(folder)) == 5
         assert rows_of(folder) == duckdb.execute(f"FROM '{tmp_path}/one.parquet'").fetchall()
     with pytest.raises(AnonError, match=r"^release: into must be a new folder, got .*; overwrite="):
         anon_sql.release(big, "big", into=str(folder), **call)

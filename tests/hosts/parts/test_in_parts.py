@@ -6,8 +6,8 @@ import pytest
 
 import anon_sql
 from anon_sql import AnonError
-from anon_sql.hosts.duckdb import memory
-from anon_sql.hosts.parts import in_parts
+from anon_sql.hosts.duckdb import rows
+from anon_sql.hosts.parts import release
 
 pytestmark = pytest.mark.oldest
 
@@ -98,9 +98,9 @@ def test_persons_are_counted_as_in_one_statement(big):
 @pytest.mark.parametrize("name", ["region", "Region", "rows"])
 def test_a_class_in_several_regions_is_checked_again(con, monkeypatch, name):
     """Rows that are alike are spread over regions, which have the same labels."""
-    budget = in_parts.budget
+    budget = release.budget
     monkeypatch.setattr(
-        in_parts, "budget", lambda *given: replace(budget(*given), wanted=40, most=80)
+        release, "budget", lambda *given: replace(budget(*given), wanted=40, most=80)
     )
     con.execute(
         f"CREATE TABLE big AS SELECT i % 3 AS {name}, i % 2 AS age, i AS x, i * 13 % 5 AS ill, "
@@ -196,7 +196,7 @@ def test_small_tables_take_one_statement(big, tmp_path):
 def test_a_table_that_does_not_fit_into_memory_takes_parts(big, monkeypatch):
     setting = "SELECT current_setting('memory_limit')"
     before = big.execute(setting).fetchall()
-    monkeypatch.setattr(memory, "_ROW", 2 * 10**6)
+    monkeypatch.setattr(rows, "_ROW", 2 * 10**6)
     given = {"k": 5, "method": "mondrian", "memory_limit": "1GB", **CALL}
     made = anon_sql.release(big, "big", into="release", **given)
     assert made.regions > 3

@@ -13,9 +13,8 @@ import pytest
 
 import anon_sql
 from anon_sql import AnonError
-from anon_sql.hosts.parts import region_files
-from anon_sql.hosts.parts.targets import Target
-from anon_sql.hosts.parts.workspace import Place, Workspace
+from anon_sql.hosts.parts import regions
+from anon_sql.hosts.parts.workspace import Place, Target, Workspace
 from tests.hosts.parts.test_in_parts import CALL, TABLE
 
 pytestmark = pytest.mark.oldest
@@ -33,7 +32,7 @@ def left_behind(folder):
 
 def broken_off(monkeypatch, after):
     """Make the release of a region fail after so many regions."""
-    real, calls = region_files.release_table, []
+    real, calls = regions.release_table, []
 
     def failing(*given, **more):
         calls.append(1)
@@ -41,7 +40,7 @@ def broken_off(monkeypatch, after):
             raise AnonError("test", "broken off")
         return real(*given, **more)
 
-    monkeypatch.setattr(region_files, "release_table", failing)
+    monkeypatch.setattr(regions, "release_table", failing)
     return calls
 
 

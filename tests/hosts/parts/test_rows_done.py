@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from anon_sql.hosts.parts.rows_done import RowsDone
+from anon_sql.hosts.parts.running import RowsDone
 
 pytestmark = pytest.mark.oldest
 

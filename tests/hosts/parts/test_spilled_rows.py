@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from anon_sql.hosts.parts import spilled_rows
-from anon_sql.hosts.parts.rows_done import RowsDone
-from anon_sql.hosts.parts.spilled_rows import SpilledRows
+from anon_sql.hosts.parts import spilling
+from anon_sql.hosts.parts.running import RowsDone
+from anon_sql.hosts.parts.spilling import SpilledRows
 
 pytestmark = pytest.mark.oldest
 
@@ -21,7 +21,7 @@ def rows_of(table):
 
 @pytest.mark.parametrize("run", [1, 7, 1000])
 def test_rows_come_back_by_leaf(tmp_path, monkeypatch, run):
-    monkeypatch.setattr(spilled_rows, "RUN_ROWS", run)
+    monkeypatch.setattr(spilling, "RUN_ROWS", run)
     table = pa.table(
         {
             "few": ["a'\"", None, "é"] * 20,

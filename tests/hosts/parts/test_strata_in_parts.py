@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import anon_sql
 from anon_sql import AnonError
 from anon_sql.core.names import quote
-from anon_sql.hosts.parts.in_parts import Routing
-from anon_sql.routing import sampling
+from anon_sql.hosts.parts.release import Routing
+from anon_sql.regions import sql
 from tests.drawing import examples
 from tests.hosts.parts.test_resume import broken_off
 
@@ -69,7 +69,7 @@ def shown_strata(con, released, names):
 )
 def test_classes_lie_within_strata(con, monkeypatch, rows, rare, names, k, size, more, coarse):
     if coarse:
-        monkeypatch.setattr(sampling, "one_in", lambda rows: 20)
+        monkeypatch.setattr(sql, "one_in", lambda rows: 20)
     con.execute("DROP TABLE IF EXISTS release")
     con.execute(TABLE.format(rows=rows, rare=rare))
     call = {**CALL, "k": k, "strata": names, "effort": "fast", **more}

@@ -4,14 +4,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from anon_sql.core.table_domain import Distribution, Domain
-from anon_sql.hosts.spark.check_in_plan import checked
-from anon_sql.hosts.spark.class_counts import SLICE, count_schema
-from anon_sql.hosts.spark.packed_rows import Unpacking
-from anon_sql.hosts.spark.pyspark_parts import spark_schema
-from anon_sql.hosts.spark.region_task import RegionTask
+from anon_sql.core.table import Distribution, Domain
+from anon_sql.hosts.spark.checking import SLICE, checked, count_schema
+from anon_sql.hosts.spark.frame import Unpacking, spark_schema
+from anon_sql.hosts.spark.release import RegionTask
 from anon_sql.pipeline.request import Request
-from anon_sql.routing.whole_table import sort_keys
+from anon_sql.regions.sql import sort_keys
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,7 @@ import pytest
 
 import anon_sql.spark
 from anon_sql.errors import AnonError
-from anon_sql.hosts.spark import routed_rows
+from anon_sql.hosts.spark import routing
 from tests.hosts.spark.conftest import ROLES
 
 pytestmark = pytest.mark.slow
@@ -63,10 +63,10 @@ def test_persons_with_rows_in_several_regions(con, people):
     audited(con, visits, released, 4, entity="person_id", l=2)
 
 
-@pytest.mark.parametrize("grouped", [0, routed_rows.GROUPED])
+@pytest.mark.parametrize("grouped", [0, routing.GROUPED])
 def test_values_that_the_sample_missed(con, people, monkeypatch, grouped):
-    monkeypatch.setattr(routed_rows, "one_in", lambda rows: 40)
-    monkeypatch.setattr(routed_rows, "GROUPED", grouped)
+    monkeypatch.setattr(routing, "one_in", lambda rows: 40)
+    monkeypatch.setattr(routing, "GROUPED", grouped)
     released = anon_sql.spark.mondrian(people, k=5, region_rows=60, **ROLES)
     audited(con, people, released, 5)
 
@@ -104,7 +104,7 @@ def test_a_failed_task_is_tried_again(people, tmp_path):
 
 @pytest.mark.parametrize("many", [1, 40])  # whether the sample shows the regions
 def test_a_source_that_changes_is_refused(people, tmp_path, monkeypatch, many):
-    monkeypatch.setattr(routed_rows, "one_in", lambda rows: many)
+    monkeypatch.setattr(routing, "one_in", lambda rows: many)
     changed = tmp_path / "changed"
 
     def differs(batches):
@@ -120,7 +120,7 @@ def test_a_source_that_changes_is_refused(people, tmp_path, monkeypatch, many):
 
 
 def test_strata_are_whole_or_alone_in_a_region(con, people, monkeypatch):
-    monkeypatch.setattr(routed_rows, "one_in", lambda rows: 40)
+    monkeypatch.setattr(routing, "one_in", lambda rows: 40)
     strata = ["city", "illness"]
     rare = "if(person_id % 97 < 3, 'rare', city) AS city"  # 21 rows
     given = people.selectExpr("person_id", "age", rare, "born", "illness", "score")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anon_sql.methods.generators.attributes import Attribute, RealRows
+from anon_sql.methods.generators.bootstrap import Attribute, RealRows
 
 RARE = 1
 

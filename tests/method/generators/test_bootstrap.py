@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from anon_sql.methods.generators.attributes import Attribute, RealRows
-from anon_sql.methods.generators.bootstrap import Bootstrap
+from anon_sql.methods.generators.bootstrap import Attribute, Bootstrap, RealRows
 from tests.method.generators.tables import RARE, held, made
 
 pytestmark = pytest.mark.quick

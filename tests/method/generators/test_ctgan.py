@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from anon_sql.errors import AnonError
-from anon_sql.methods.generators.attributes import Attribute, RealRows
+from anon_sql.methods.generators.bootstrap import Attribute, RealRows
 from anon_sql.methods.generators.ctgan import Ctgan, _row_of
-from anon_sql.methods.generators.generate import generate
+from anon_sql.methods.sdka import generate
 from tests.method.generators.tables import RARE, held, made
 
 pytestmark = pytest.mark.slow

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from anon_sql.core import interrupt
+from anon_sql.core import running
 from anon_sql.errors import AnonError
-from anon_sql.methods.generators.attributes import Attribute, RealRows
-from anon_sql.methods.generators.generate import GENERATORS, generate
+from anon_sql.methods.generators.bootstrap import Attribute, RealRows
+from anon_sql.methods.sdka import GENERATORS, generate
 from tests.method.generators.tables import RARE, held, made
 
 pytestmark = pytest.mark.quick
@@ -46,10 +46,10 @@ def test_ctrl_c(monkeypatch):
     def stopped(function):
         raise AnonError(function, "stopped on request")
 
-    monkeypatch.setattr("anon_sql.methods.generators.generate.check", stopped)
+    monkeypatch.setattr("anon_sql.methods.sdka.check", stopped)
     with pytest.raises(AnonError, match="stopped on request"):
         generate("sdka", "bootstrap", made(), {RARE: 3}, 42, 1)
-    assert interrupt.check("sdka") is None
+    assert running.check("sdka") is None
 
 
 def test_the_generators_there_are():

@@ -1,0 +1,172 @@
+"""Define the command line: its commands, and those that only print."""
+
+import shlex
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from functools import partial
+from typing import Annotated
+
+import duckdb
+import typer
+
+import anon_sql
+from anon_sql.apps.cli import console, demo
+from anon_sql.apps.cli.compile import compile_kernels
+from anon_sql.apps.cli.console import stoppable
+from anon_sql.apps.cli.demo import Database, run_demo
+from anon_sql.apps.cli.release import release
+from anon_sql.apps.cli.report import report, sweep
+from anon_sql.apps.cli.roles import roles
+from anon_sql.apps.cli.verify import verify
+from anon_sql.apps.shell.statements import without_end
+from anon_sql.errors import not_installed
+
+app = typer.Typer(
+    help="k-anonymous tables and what they cost, as SQL functions in DuckDB.",
+    epilog="Start with: anon-sql demo",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+data_app = typer.Typer(help="Load public data sets.", no_args_is_help=True)
+app.add_typer(data_app, name="data")
+
+
+class Output(StrEnum):
+    """How query prints a result."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"anon-sql {anon_sql.__version__}, DuckDB {duckdb.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show versions.")
+    ] = False,
+) -> None:
+    """k-anonymous tables and what they cost, as SQL functions in DuckDB."""
+
+
+app.command("demo")(run_demo)
+
+
+@app.command()
+def query(
+    sql: Annotated[str, typer.Argument(help="One or more statements; the last result is shown.")],
+    database: Database = ":memory:",
+    output: Annotated[
+        Output, typer.Option("--format", help="A table cuts long values.")
+    ] = Output.TABLE,
+    rows: Annotated[
+        int | None, typer.Option(min=0, help="Rows to print; default 40 in a table, else all.")
+    ] = None,
+) -> None:
+    """Run SQL with the functions registered and print the result.
+
+    Example: anon-sql query "FROM anonymize('people.parquet', k := 10, qids := ['age', 'zip'])"
+    """
+
+    def show(con: duckdb.DuckDBPyConnection) -> None:
+        # Names in a statement mean tables, never Python variables of this program.
+        con.execute("SET python_enable_replacements = false")
+        result = con.sql(without_end(sql))
+        if result is None or result.columns == ["Success"]:
+            if output is Output.TABLE:
+                console.say("done")
+        elif output is Output.TABLE:
+            shown = console.ROWS if rows is None else rows
+            console.say_count(console.show(result, shown), shown)
+        elif output is Output.CSV:
+            console.write_csv(result, rows)
+        else:
+            console.write_json(result, rows)
+
+    with console.one_sentence(sql=sql), anon_sql.connect(database) as con:
+        stoppable(con, partial(show, con))
+
+
+app.command("roles")(roles)
+app.command("release")(release)
+app.command("verify")(verify)
+app.command("report")(report)
+app.command("sweep")(sweep)
+app.command("compile")(compile_kernels)
+
+
+@app.command()
+def shell(
+    database: Annotated[
+        str, typer.Argument(help="Database file; made where it does not exist.")
+    ] = ":memory:",
+) -> None:
+    """Answer statements as they are typed, or those of a script on stdin.
+
+    A statement ends with a semicolon. On a terminal Tab completes names, \\h rayden shows help,
+    Ctrl-C stops a statement, Ctrl-D leaves. A script stops at its first error.
+
+    Example: anon-sql shell people.duckdb
+    """
+    from anon_sql.apps.shell import shell as script
+
+    with console.one_sentence():
+        talk = _interactive() if sys.stdin.isatty() else None
+        with anon_sql.connect(database) as con:
+            # Names in a statement mean tables, never Python variables of this program.
+            con.execute("SET python_enable_replacements = false")
+            con.execute("SET enable_progress_bar = false")  # it would draw over ours
+            if talk:
+                talk(con, database)
+            elif not script.run(con, sys.stdin):
+                raise typer.Exit(1)
+
+
+def _interactive() -> Callable[[duckdb.DuckDBPyConnection, str], None]:
+    """Return what talks on a terminal. Raises AnonError where its packages are not installed."""
+    try:
+        from anon_sql.apps.shell.shell import interactive
+    except ModuleNotFoundError as error:
+        rule = "prompt_toolkit and pygments must be installed to type on a terminal"
+        raise not_installed("shell", rule, f"no {error.name}", "shell") from None
+    return interactive
+
+
+@data_app.command("adult")
+def load_adult(
+    sources: Annotated[list[str], typer.Argument(metavar="PATH_OR_URL...", help="UCI's files.")],
+    database: Database = "adult.duckdb",
+    no_checksum: Annotated[
+        bool, typer.Option("--no-checksum", help="Accept other bytes than UCI's.")
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace table adult.")] = False,
+) -> None:
+    """Load UCI Adult into table adult, with its roles declared.
+
+    The source is a directory that holds adult.data and adult.test, one or both of these files,
+    UCI's adult.zip, or an http(s) address of any of them.
+
+    Example: anon-sql data adult ~/Downloads/adult.zip --database adult.duckdb
+    """
+    with console.one_sentence():
+        rows = demo.read_adult(sources, checksum=not no_checksum)
+        with anon_sql.connect(database) as con:
+            demo.create_adult(con, rows, overwrite)
+            anon_sql.declare(
+                con, "adult", quasi=demo.QUASI, sensitive=demo.SENSITIVE, keep=demo.KEEP
+            )
+            console.show(con.sql(demo.SUMMARY))
+    console.say("Kept columns are released as they are, and education tells education_num. Next:")
+    query = "SELECT * EXCLUDE (education, fnlwgt, relationship) FROM rayden('adult', k := 10)"
+    console.say(f'  anon-sql query "{query}" --database {shlex.quote(database)}')
+
+
+if __name__ == "__main__":
+    app()

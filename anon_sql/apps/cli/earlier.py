@@ -1,0 +1,304 @@
+"""Compare a release with earlier ones: their files, the ledger, and what they disclose together."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from anon_sql.apps import files, manifest
+from anon_sql.apps.cli import console
+from anon_sql.audit.columns import unique_at_most
+from anon_sql.core.arrow import integers
+from anon_sql.core.columns import is_number
+from anon_sql.core.labels.one_value import FORMS, is_one_value, type_of
+from anon_sql.core.names import literal, quote
+from anon_sql.core.roles import fold
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb.ledger import TABLE, ledger
+
+
+def form_of(written: Mapping[str, Any] | None) -> str | None:
+    """Return 'mean' or 'median' if the manifest says so, else None."""
+    options = written and written["parameters"]["options"]
+    form = options.get("format") if isinstance(options, Mapping) else None
+    return form if form in FORMS else None
+
+
+def cast_values(
+    con: duckdb.DuckDBPyConnection, function: str, table: str, qids: Sequence[str], form: object
+) -> None:
+    """Give the means or medians in a table their type, by that in the relation ``raw``.
+
+    qids: the quasi-identifiers. form: the format of the release. What is no value of the type
+    becomes NULL.
+    """
+    if form not in FORMS:
+        return
+    raw, released = (con.sql(f"FROM {quote(name)}") for name in ("raw", table))
+    kinds = dict(zip(map(fold, raw.columns), map(str, raw.types), strict=True))
+    own = {fold(name): name for name in released.columns}
+    for name in qids:
+        kind = kinds[fold(name)]
+        if is_one_value(function, name, kind, str(form)):
+            column, wanted = quote(own[fold(name)]), type_of(kind, str(form))
+            con.execute(
+                f"ALTER TABLE {quote(table)} ALTER {column} TYPE {wanted} "
+                f"USING TRY_CAST({column} AS {wanted})"
+            )
+
+
+def require_labels(function: str, written: Mapping[str, Any] | None) -> None:
+    """Raise AnonError for a release of means or medians."""
+    form = form_of(written)
+    if form is not None:
+        raise AnonError(
+            function,
+            "the release must show labels",
+            f"one with --format {form}",
+            "anon-sql verify, and audit() and value_loss() in SQL, read it",
+        )
+
+
+def read_earlier(
+    con: duckdb.DuckDBPyConnection,
+    function: str,
+    previous: Sequence[Path],
+    roles: Mapping[str, Sequence[str]],
+) -> dict[str, Path]:
+    """Return the files of earlier releases by the name of their relation.
+
+    roles: column names by role. Sensitive columns get the types of ``raw``. So do columns of a CSV
+    that could be means: ``composition`` refuses means, but cannot tell them from labels in text.
+    """
+    types = _types(con, "raw")
+    found = {}
+    for at, path in enumerate(previous):
+        table = f"earlier_{at}"
+        files.read(con, path, table, labels=True, called=(function, "--previous"))
+        wanted = {fold(name): types.get(fold(name)) for name in roles["sensitive"]}
+        if files.kind(path)[0] == "csv" and not _shows_labels(path):
+            wanted |= _perhaps_means(con, table, {n: types.get(fold(n)) for n in roles["qids"]})
+        found[_cast(con, table, wanted)] = path
+    return found
+
+
+def with_files(previous: Sequence[Path], text: str) -> str:
+    """Return the text of an error with files in place of the relations of ``read_earlier``."""
+    for at, path in enumerate(previous):
+        text = text.replace(f"earlier_{at}_cast", console.visible(str(path)))
+    return text
+
+
+def in_types_of_raw(con: duckdb.DuckDBPyConnection, table: str, sensitive: Sequence[str]) -> str:
+    """Return a view of a release read from a file, with columns in the types of ``raw``.
+
+    What is no value of the type becomes NULL. Without columns it is the relation itself.
+    """
+    if not sensitive:
+        return table
+    types = _types(con, "raw")
+    return _cast(con, table, {fold(name): types.get(fold(name)) for name in sensitive}, "TRY_CAST")
+
+
+def _types(con: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
+    held = con.table(table)
+    return {fold(name): str(kind) for name, kind in zip(held.columns, held.types, strict=True)}
+
+
+def _shows_labels(path: Path) -> bool:
+    """Return whether the manifest beside a released file says that it shows labels."""
+    beside = manifest.beside(path)
+    return beside.is_file() and form_of(manifest.read("release", beside)) is None
+
+
+def _perhaps_means(
+    con: duckdb.DuckDBPyConnection, table: str, kinds: Mapping[str, str | None]
+) -> dict[str, str | None]:
+    """Return the types of means for the columns of numbers in which no row shows a range."""
+    held = _types(con, table)
+    found: dict[str, str | None] = {}
+    for name, kind in kinds.items():
+        if kind is None or fold(name) not in held or not is_number("release", name, kind):
+            continue
+        wanted = type_of(kind, "mean")
+        own = next(column for column in con.table(table).columns if fold(column) == fold(name))
+        only = f"bool_and({quote(own)} IS NULL OR TRY_CAST({quote(own)} AS {wanted}) IS NOT NULL)"
+        if con.sql(f"SELECT {only} FROM {quote(table)}").fetchall() == [(True,)]:
+            found[fold(name)] = wanted
+    return found
+
+
+def _cast(
+    con: duckdb.DuckDBPyConnection,
+    table: str,
+    types: Mapping[str, str | None],
+    cast: str = "CAST",
+) -> str:
+    """Make a view of a table with columns cast to types by folded name, None to leave them out."""
+    held = {name: types.get(fold(name)) for name in con.table(table).columns}
+    replaced = ", ".join(
+        f"{cast}({quote(n)} AS {kind}) AS {quote(n)}" for n, kind in held.items() if kind
+    )
+    shown = f"* REPLACE ({replaced})" if replaced else "*"
+    con.execute(f"CREATE VIEW {quote(table + '_cast')} AS SELECT {shown} FROM {quote(table)}")
+    return f"{table}_cast"
+
+
+_OPTION, _LIKE = "--previous", "--like"
+
+
+@dataclass(frozen=True)
+class Together:
+    """What releases disclose together though none does alone.
+
+    share: of the persons. said: their number, and what is not counted.
+    """
+
+    share: float
+    said: str
+
+    def show(self) -> None:
+        """Print it, as a warning if there are such persons."""
+        show = console.warn if self.share else console.say
+        show(f"disclosed by all releases together: {self.said}")
+
+
+def check_earlier(previous: Sequence[Path], like: Path | None, sensitive: Sequence[str]) -> None:
+    """Raise AnonError if earlier released files cannot be read, or nothing is to be compared."""
+    for path in previous:
+        files.check_source("release", _OPTION, path)
+    if like is not None:
+        files.check_source("release", _LIKE, like)
+    if previous and not sensitive:
+        raise AnonError(
+            "release", f"{_OPTION} needs a sensitive column", "none", "name it in --sensitive"
+        )
+
+
+def read_like(con: duckdb.DuckDBPyConnection, like: Path | None) -> dict[str, Any]:
+    """Return the parameter ``like`` of a release: a relation of the file; none without a file."""
+    if like is None:
+        return {}
+    files.read(con, like, "like", labels=True, called=("release", _LIKE))
+    return {"like": "like"}
+
+
+def require_apart(
+    con: duckdb.DuckDBPyConnection,
+    earlier: Sequence[str],
+    share: float,
+    call: Mapping[str, Any],
+) -> Together:
+    """Return what ``composition`` finds of ``released`` and earlier releases.
+
+    con: with the relations ``raw`` and ``released``. share: the largest that is allowed. call:
+    the parameters of the release. Raises AnonError for a larger share.
+    """
+    given = {"previous": earlier, "share": share}
+    given |= {name: call.get(name) for name in ("l", "qids", "sensitive", "hierarchy", "entity")}
+    ((found, passed, example),) = con.execute(
+        "SELECT found, passed, example FROM __anon_composition_property('raw', 'released', "
+        "$previous, $share, $l, 0, $qids, $sensitive, $hierarchy, $entity)",
+        given,
+    ).fetchall()
+    if not passed:
+        raise AnonError(
+            "release",
+            "the share of persons that all releases together disclose, though none does alone, "
+            f"must be at most {share:.4g}",
+            f"{found:.4g} ({example})",
+            f"see docs/releasing-again.md, or allow a share with {_OPTION}-share",
+        )
+    return Together(found, example)
+
+
+_LEDGER = f"anon_ledger_file.main.{TABLE}"
+
+
+def check_ledger(path: Path | None, entity: str | None) -> None:
+    """Raise AnonError if a ledger is asked for and nothing tells persons apart."""
+    if path is not None and entity is None:
+        rule = "--ledger needs the column that says whose a row is"
+        raise AnonError("release", rule, "none", "name it in --entity")
+
+
+def open_ledger(con: duckdb.DuckDBPyConnection, path: Path, entity: str, key: str) -> list[str]:
+    """Attach a ledger, made where there is none, and return sentences about persons of ``raw``.
+
+    Raises AnonError for an entry that was made with another key.
+    """
+    con.execute(f"ATTACH {literal(str(path))} AS anon_ledger_file")
+    ledger(con, _LEDGER)
+    return list(_again(con, entity, key))
+
+
+def _again(con: duckdb.DuckDBPyConnection, entity: str, key: str) -> Iterator[str]:
+    entries = con.execute(
+        "SELECT release, strftime(released_at, '%Y-%m-%d'), shared "
+        "FROM ledger_overlap('raw', $ledger, entity := $entity, key := $key)",
+        {"ledger": _LEDGER, "entity": entity, "key": key},
+    ).fetchall()
+    for name, day, shared in entries:
+        if shared is None:
+            rule = "--ledger-key must be the key of all entries of the ledger"
+            raise AnonError("release", rule, f"another for {name} of {day}")
+        if shared:
+            who = "1 person is" if shared == 1 else f"{shared:,} persons are"
+            yield f"{who} in an earlier release, too: {name} of {day}; see docs/releasing-again.md"
+
+
+def enter(
+    con: duckdb.DuckDBPyConnection, name: str, key: str, made: Mapping[str, Any], released: Path
+) -> None:
+    """Enter the release of the relations ``raw`` and ``released``.
+
+    name: as the ledger calls it. made: its manifest, without the hash of its file ``released``.
+    """
+    whole = manifest.with_output(made, released)
+    con.execute(
+        f"INSERT INTO {_LEDGER} FROM ledger_entry('raw', 'released', $name, entity := $entity, "
+        "manifest := $manifest, key := $key)",
+        {
+            "name": name,
+            "entity": made["parameters"]["entity"],
+            "manifest": json.dumps(whole, ensure_ascii=False),
+            "key": key,
+        },
+    )
+
+
+def kept_columns(con: duckdb.DuckDBPyConnection, table: str, labelled: Sequence[str]) -> list[str]:
+    """Return the columns of a release but for the quasi-identifiers and the sensitive ones."""
+    without = {fold(name) for name in labelled}
+    return [name for name in con.table(table).columns if fold(name) not in without]
+
+
+def unique_on_kept(
+    con: duckdb.DuckDBPyConnection, table: str, kept: Sequence[str], share: float
+) -> str | None:
+    """Return a sentence about the rows of a release that are unique on its kept columns together.
+
+    The result is None if they are at most ``share`` of the rows, as in ``audit``, whose hashes of
+    values are compared. con: with the functions of this package.
+    """
+    if not kept:
+        return None
+    marks = ", ".join(f"__anon_audit_mark({quote(name)})" for name in kept)
+    found = con.sql(f"SELECT {marks} FROM {quote(table)}").to_arrow_table()
+    columns = {
+        name: np.array(integers(values.combine_chunks()))
+        for name, values in zip(kept, found.columns, strict=True)
+    }
+    looked = unique_at_most(share, kept, columns.__getitem__, found.num_rows)
+    if looked.passed or looked.found is None:
+        return None
+    rows = round(looked.found * found.num_rows)
+    one = "1 row is" if rows == 1 else f"{rows:,} rows are"
+    return (
+        f"{one} unique on the kept columns together, {looked.found:.1%} of the release: "
+        f"{looked.example}; whoever knows these values finds the row"
+    )

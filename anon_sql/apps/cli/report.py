@@ -1,0 +1,229 @@
+"""``anon-sql report`` and ``anon-sql sweep``: write a page on a release, or on all methods."""
+
+import json
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import duckdb
+import typer
+
+import anon_sql
+from anon_sql.apps import files, manifest
+from anon_sql.apps.cli import console, options
+from anon_sql.apps.cli.console import stoppable
+from anon_sql.apps.cli.earlier import require_labels
+from anon_sql.apps.cli.options import in_options
+from anon_sql.apps.csv.dialect import dialect
+from anon_sql.apps.report import page as sweeping
+from anon_sql.errors import AnonError, not_installed
+
+Page = Annotated[Path, typer.Option("-o", "--output", help="The file to write, .html or .json.")]
+
+
+class Format(StrEnum):
+    """Formats of a report."""
+
+    HTML = "html"
+    JSON = "json"
+
+
+def report(
+    raw: Annotated[Path, typer.Argument(metavar="RAW", help="CSV, TSV or Parquet file.")],
+    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="Its release, likewise.")],
+    output: Page,
+    quasi: Annotated[
+        list[str], typer.Option(help="Columns that were generalized; default as in the manifest.")
+    ] = [],  # noqa: B006
+    k: Annotated[int | None, typer.Option("--k", help="Smallest class, in rows.")] = None,
+    l: options.L = None,  # noqa: E741
+    l_kind: options.Kind = None,
+    c: options.C = None,
+    t: options.T = None,
+    beta: options.Beta = None,
+    delta: options.Delta = None,
+    entity: options.Entity = None,
+    sensitive: options.Sensitive = [],  # noqa: B006
+    identifier: options.Identifier = [],  # noqa: B006
+    keep: options.Keep = [],  # noqa: B006
+    hierarchy: options.Hierarchy = None,
+    unique_share: options.UniqueShareOrWritten = None,
+    purpose: options.Purpose = None,
+    recipient: options.Recipient = None,
+    assumption: options.Assumption = [],  # noqa: B006
+    format_: Annotated[
+        Format, typer.Option("--format", help="A page, or the same facts for programs.")
+    ] = Format.HTML,
+    show_sensitive: Annotated[
+        bool, typer.Option("--show-sensitive", help="Show how sensitive values are distributed.")
+    ] = False,
+    delimiter: options.Delimiter = None,
+    quotes: options.Quotes = '"',
+    header: options.Header = None,
+    null: options.Null = [],  # noqa: B006
+    overwrite: options.Overwrite = False,
+) -> None:
+    """Write a page on a release: verdict, checks, attacks, risk, and what analysts lose.
+
+    Roles, constraints and statements come from the manifest beside RELEASED; options replace them.
+    The page is one file and loads nothing. It is for those who may see RAW.
+
+    Example: anon-sql report people.parquet safe.parquet -o report.html
+    """
+    with console.one_sentence(words=in_options):
+        written_as = dialect("report", delimiter, quotes, header, null)
+        files.check_source("report", "RAW", raw)
+        files.check_source("report", "RELEASED", released)
+        options.check_page("report", output, overwrite, f".{format_.value}")
+        facts, page = drawing("report")
+        written = _written(released)
+        require_labels("report", written)
+        given = (options.names(columns) for columns in (quasi, sensitive, identifier, keep))
+        roles = dict(zip(manifest.ROLES, given, strict=True))
+        asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t, "beta": beta}
+        asked |= {"delta": delta, "entity": entity, "suppressed": None}
+        asked |= {manifest.UNIQUE: unique_share}
+        asked |= options.statement(purpose, recipient, assumption)
+
+        def draw(con: duckdb.DuckDBPyConnection) -> None:
+            trees = options.read_hierarchy(con, "report", hierarchy, "hierarchy")
+            whole = {**_merged(written, {**asked, **roles}), "hierarchy": trees}
+            if written and written["parameters"]["hierarchy"] and not trees:
+                rule = "a release made with a hierarchy needs it again"
+                raise AnonError("report", rule, "none", "pass --hierarchy")
+            files.read(con, raw, "raw", dialect=written_as, called=("report", "RAW"))
+            files.read(con, released, "released", labels=True, called=("report", "RELEASED"))
+            if con.sql("SELECT count(*) FROM raw").fetchall() == [(0,)]:
+                raise AnonError("report", "RAW must have rows", "none")
+            found = facts.gather(con, whole, written, show_sensitive=show_sensitive)
+            said = facts.described(found, whole, written, raw.name, released.name)
+            text = page.of_release(said) if format_ is Format.HTML else _json(said)
+            output.write_text(text, "utf-8")
+
+        with anon_sql.connect() as con:
+            stoppable(con, partial(draw, con))
+    console.say(f"{output}: the report, for those who may see {raw}")
+
+
+def _json(said: Mapping[str, Any]) -> str:
+    return json.dumps(said, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def drawing(function: str) -> tuple[Any, Any]:
+    """Return the modules that ask and draw. Raises AnonError without their packages."""
+    try:
+        from anon_sql.apps.report import facts, page
+    except ModuleNotFoundError as error:
+        rule = "matplotlib and jinja2 must be installed"
+        raise not_installed(function, rule, f"no {error.name}", "report") from None
+    return facts, page
+
+
+def _written(released: Path) -> dict[str, Any] | None:
+    """Return the manifest beside a file, or None. Raises AnonError for that of another file."""
+    path = manifest.beside(released)
+    if not path.is_file():
+        return None
+    written = manifest.read("report", path)
+    if written["output"]["sha256"] != manifest.digest(released):
+        hint = f"remove it if {released.name} is what you want a report on"
+        raise AnonError("report", "the manifest must be of RELEASED", f"'{path}'", hint)
+    return written
+
+
+def _merged(written: Mapping[str, Any] | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is given, else the manifest's. Raises AnonError without quasi-identifiers."""
+    said: dict[str, Any] = {}
+    if written:
+        said = {**written["parameters"], **written["roles"], **written["statement"]}
+    whole = {
+        name: value if value not in (None, []) else said.get(name, value)
+        for name, value in given.items()
+    }
+    if not whole["qids"]:
+        rule = "RELEASED must have a manifest, or its quasi-identifiers must be named"
+        raise AnonError("report", rule, "neither", "pass --quasi age,zip")
+    return whole
+
+
+def sweep(
+    raw: Annotated[Path, typer.Argument(metavar="RAW", help="CSV, TSV or Parquet file.")],
+    output: Page,
+    quasi: Annotated[list[str], typer.Option(help="Columns to generalize: age,sex")],
+    methods: Annotated[
+        list[str], typer.Option(help="Methods to compare; default all that fit the table.")
+    ] = [],  # noqa: B006
+    ks: Annotated[str, typer.Option(help="Smallest classes, in rows.")] = "5,10,25,50,100",
+    sensitive: options.Sensitive = [],  # noqa: B006
+    identifier: options.Identifier = [],  # noqa: B006
+    keep: options.Keep = [],  # noqa: B006
+    l: options.L = None,  # noqa: E741
+    l_kind: options.Kind = None,
+    c: options.C = None,
+    t: options.T = None,
+    beta: options.Beta = None,
+    delta: options.Delta = None,
+    attacks: Annotated[
+        bool, typer.Option("--attacks", help="Make each release again and attack it.")
+    ] = False,
+    hierarchy: options.Hierarchy = None,
+    seed: Annotated[int, typer.Option(help="All randomness.")] = 42,
+    delimiter: options.Delimiter = None,
+    quotes: options.Quotes = '"',
+    header: options.Header = None,
+    null: options.Null = [],  # noqa: B006
+    overwrite: options.Overwrite = False,
+) -> None:
+    """Write a page on what every method would make of a table, by k: loss, risk, time.
+
+    Example: anon-sql sweep people.parquet --quasi age,sex --ks 5,25 -o sweep.html
+    """
+    with console.one_sentence(words=in_options):
+        written_as = dialect("sweep", delimiter, quotes, header, null)
+        files.check_source("sweep", "RAW", raw)
+        options.check_page("sweep", output, overwrite)
+        _, page = drawing("sweep")
+        columns = (options.names(given) for given in (quasi, sensitive, identifier, keep))
+
+        def draw(con: duckdb.DuckDBPyConnection) -> None:
+            asked = {
+                **dict(zip(manifest.ROLES, columns, strict=True)),
+                "methods": options.names(methods) or None,
+                "ks": _whole_numbers(ks),
+                "l": l,
+                "l_kind": l_kind and l_kind.value,
+                "c": c,
+                "t": t,
+                "beta": beta,
+                "delta": delta,
+                "seed": seed,
+                "hierarchy": options.read_hierarchy(con, "sweep", hierarchy, "hierarchy"),
+            }
+            files.read(con, raw, "raw", dialect=written_as, called=("sweep", "RAW"))
+            if attacks and not asked["sensitive"]:
+                raise AnonError("sweep", "--attacks needs a sensitive column", "none")
+            rows = sweeping.sweep(con, asked, attacks=attacks)
+            output.write_text(page.of_sweep(rows, asked, raw.name), "utf-8")
+            console.say(f"{output}: {_count(rows)}, none written")
+
+        with anon_sql.connect() as con:
+            stoppable(con, partial(draw, con))
+
+
+def _count(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return how many releases were compared, and how many could not be made."""
+    made = sum(row["note"] is None for row in rows)
+    failed = len(rows) - made
+    said = f"{made} release{'' if made == 1 else 's'} compared"
+    return said + (f", {failed} that could not be made" if failed else "")
+
+
+def _whole_numbers(text: str) -> list[int]:
+    """Return the whole numbers between commas. Raises AnonError for anything else."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        hint = "write --ks 5,10,25"
+        raise AnonError("sweep", "--ks must be whole numbers", f"'{text}'", hint) from None

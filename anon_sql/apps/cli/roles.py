@@ -1,0 +1,101 @@
+"""``anon-sql roles``: suggest the roles of a file's columns, as a table, as SQL or for dbt."""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import duckdb
+import typer
+
+import anon_sql
+from anon_sql.apps import files
+from anon_sql.apps.cli import console
+from anon_sql.apps.cli.console import stoppable
+from anon_sql.core.names import literal, quote, split
+from anon_sql.errors import AnonError
+
+NAME = "roles"
+HEADER = ("column", "type", "role", "distinct", "NULL", "unique", "adds", "reason")
+
+
+def roles(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV or Parquet file.")],
+    sql: Annotated[bool, typer.Option("--sql", help="Print COMMENT statements.")] = False,
+    dbt: Annotated[bool, typer.Option("--dbt", help="Print a schema.yml.")] = False,
+    table: Annotated[
+        str | None, typer.Option(help="Table or model in --sql and --dbt; default as the file.")
+    ] = None,
+) -> None:
+    """Suggest a role for every column of a file. Nothing is declared or changed.
+
+    unique: share of the rows that the column alone singles out. adds: share of the rows that only
+    become unique with it, beside all columns that are no identifier. --sql replaces comments that
+    the columns have.
+
+    Example: anon-sql roles people.csv --sql
+    """
+    with console.one_sentence():
+        files.check_source(NAME, "FILE", source)
+        if sql and dbt:
+            raise AnonError(NAME, "one format must be chosen", "--sql and --dbt")
+        if table is not None and not (sql or dbt):
+            raise AnonError(NAME, "--table must come with --sql or --dbt", "neither")
+        names = split(table) if table is not None else [_stem(source)]
+        if not all(names):
+            raise AnonError(NAME, "--table must name a table", "an empty name")
+
+        def look(con: duckdb.DuckDBPyConnection) -> None:
+            files.read(con, source, "raw")
+            found = con.sql("FROM suggest_roles('raw')").to_arrow_table().to_pylist()
+            if sql:
+                lines = _comments(found, names)
+            elif dbt:
+                lines = _schema(found, names[-1])
+            else:
+                console.show_lines(HEADER, map(_row, found))
+                lines = iter(["Suggestions only: check each before it is declared."])
+            for line in lines:  # names are printed as they are, but cannot drive a terminal
+                typer.echo(console.visible(line) if sys.stdout.isatty() else line)
+
+        with anon_sql.connect() as con:
+            stoppable(con, partial(look, con))
+
+
+def _stem(path: Path) -> str:
+    """Return the name of a file without the extension of its format."""
+    return path.name[: -len(files.kind(path, NAME)[1])] or path.name
+
+
+def _row(found: dict[str, Any]) -> list[str]:
+    """Return the cells of a column, as in ``HEADER``."""
+    shares = (found[name] for name in ("null_share", "unique_share", "adds_share"))
+    return [
+        *(found[name] for name in ("column_name", "column_type", "role")),
+        f"{found['distinct_values']:,}",
+        *("" if share is None else f"{share:.1%}" for share in shares),
+        found["reason"],
+    ]
+
+
+def _comments(found: Sequence[dict[str, Any]], names: Sequence[str]) -> Iterator[str]:
+    """Return a COMMENT statement for each column."""
+    relation = ".".join(map(quote, names))
+    for each in found:
+        column = f"{relation}.{quote(each['column_name'])}"
+        yield f"COMMENT ON COLUMN {column} IS {literal('anon:' + each['role'])};"
+
+
+def _schema(found: Sequence[dict[str, Any]], model: str) -> Iterator[str]:
+    """Return the lines of a schema.yml; a text of JSON is also one of YAML."""
+    yield from ("version: 2", "", "models:", f"  - name: {_yaml(model)}", "    columns:")
+    for each in found:
+        yield f"      - name: {_yaml(each['column_name'])}"
+        yield f"        description: {_yaml('Suggested: ' + each['reason'] + '.')}"
+        yield f"        meta: {{anon: {each['role']}}}"
+
+
+def _yaml(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

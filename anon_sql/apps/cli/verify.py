@@ -1,0 +1,296 @@
+"""``anon-sql verify``: check that a released file is what its manifest says."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import isclose
+from pathlib import Path
+from typing import Annotated, Any
+
+import duckdb
+import typer
+
+import anon_sql
+from anon_sql.apps import files, manifest
+from anon_sql.apps.cli import console, options
+from anon_sql.apps.cli.console import stoppable
+from anon_sql.apps.cli.earlier import (
+    cast_values,
+    form_of,
+    in_types_of_raw,
+    read_earlier,
+    with_files,
+)
+from anon_sql.apps.csv.dialect import Dialect, dialect
+from anon_sql.attacks.composition import NOTE
+from anon_sql.core.names import quote
+from anon_sql.core.roles import fold
+from anon_sql.errors import AnonError
+
+_SHOWN = 5
+
+
+def entries(folder: Path) -> dict[str, bool]:
+    """Return the path of each entry below a folder, and whether it is a regular file.
+
+    Links are entries, and nothing behind them is looked at. A folder's path ends in '/'. Raises
+    OSError for a folder that cannot be read.
+    """
+    found: dict[str, bool] = {}
+    left = [""]
+    while left:
+        within = left.pop()
+        with os.scandir(folder / within) as listed:
+            for entry in listed:
+                path = within + entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    left.append(f"{path}/")
+                    found[f"{path}/"] = False
+                else:
+                    found[path] = entry.is_file(follow_symlinks=False)
+    return found
+
+
+def shown(paths: list[str]) -> str:
+    """Return the first few of some paths, and the number of the others."""
+    first = ", ".join(paths[:_SHOWN])
+    others = len(paths) - _SHOWN
+    return first if others <= 0 else f"{first} and {others:,} more"
+
+
+_WEIGHTED, _COMPOSITION, _WIDER = "weighted_gcp", "composition", "wider labels"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check. holds: None if it cannot be decided."""
+
+    what: str
+    holds: bool | None
+    found: str = ""
+
+
+def of_file(written: Mapping[str, Any], path: Path) -> Iterator[Check]:
+    """Check that the file is, byte by byte, the one that the manifest was written for.
+
+    A folder must hold the regular files that the manifest names, and nothing else.
+    """
+    if path.is_dir():
+        others = _others(written, path)
+        yield Check("the folder holds nothing else", not others, shown(others))
+        if others:
+            return
+    same = manifest.digest(path) == written["output"]["sha256"]
+    what = "the files are those that were" if path.is_dir() else "the file is the one that was"
+    yield Check(f"{what} written", same, "another SHA-256")
+
+
+def _others(written: Mapping[str, Any], folder: Path) -> list[str]:
+    """Return the paths in a folder that are no regular files which the manifest names.
+
+    Manifests of earlier versions name none: theirs are the Parquet files at the top.
+    """
+    found = entries(folder)
+    named = written["output"].get("files")
+    if named is None:
+        named = [path for path in found if "/" not in path and path.endswith(".parquet")]
+    return sorted(path for path, regular in found.items() if not (regular and path in named))
+
+
+def of_earlier(written: Mapping[str, Any], previous: Sequence[Path]) -> Iterator[Check]:
+    """Check that these files are the earlier releases that the manifest names."""
+    stated = sorted(each["sha256"] for each in written["series"]["previous"])
+    if stated or previous:
+        same = sorted(map(manifest.digest, previous)) == stated if previous else None
+        what = "the earlier releases are those that were named"
+        yield Check(what if previous else f"{what}: --previous names none", same, "others")
+
+
+def of_release(
+    con: duckdb.DuckDBPyConnection, written: Mapping[str, Any], released: str
+) -> Iterator[Check]:
+    """Check what the release alone shows: its columns, and k and distinct l of its rows."""
+    columns = {fold(name) for name in con.sql(f"FROM {quote(released)}").columns}
+    roles = written["roles"]
+    left = [name for name in roles["identifiers"] if fold(name) in columns]
+    yield Check("no identifier is left", not left, ", ".join(left))
+    gone = [name for name in roles["qids"] if fold(name) not in columns]
+    yield Check("every quasi-identifier is there", not gone, f"none called {', '.join(gone)}")
+    if gone:
+        return
+    promised = written["parameters"]
+    labels = ", ".join(quote(name) for name in roles["qids"])
+    if promised["k"] is not None:
+        k = _least(con, "count(*)", released, labels)
+        yield Check(f"k is at least {promised['k']}", k is None or k >= promised["k"], f"{k}")
+    if promised["l"] is not None and promised["l_kind"] == "distinct":
+        for name in roles["sensitive"]:
+            if fold(name) in columns:
+                varied = _least(con, f"count(DISTINCT {quote(name)})", released, labels)
+                enough = varied is None or varied >= promised["l"]
+                yield Check(f"l of {name} is at least {promised['l']:g}", enough, f"{varied}")
+
+
+def of_raw(con: duckdb.DuckDBPyConnection, written: Mapping[str, Any], raw: str) -> Check:
+    """Check that the raw table has every column that the manifest gives a role."""
+    columns = {fold(name) for name in con.sql(f"FROM {quote(raw)}").columns}
+    holds = all(fold(name) in columns for names in written["roles"].values() for name in names)
+    return Check("the raw table has the columns it had", holds, "others")
+
+
+def of_pair(written: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Check]:
+    """Check what needs the raw table: its schema, the audit, and every figure of the manifest.
+
+    Manifests of earlier versions have no ``weighted_gcp`` and do not count wider labels.
+    """
+    same = made["raw"] == written["raw"]
+    yield Check("the raw table has the columns it had", same, "others")
+    for check in made["checks"]:
+        if check["required"] is None and check["found"] == 0:
+            continue  # nothing was asked of it, and there is none
+        required = "" if check["required"] is None else f", {check['required']:g} required"
+        found = "unknown" if check["found"] is None else f"{check['found']:.4g}"
+        note = f" ({NOTE})" if check["property"] == _COMPOSITION else ""
+        yield Check(f"audit: {check['property']}{note}", check["passed"], found + required)
+    if not made["series"]["previous"]:
+        checks = [each for each in written["checks"] if each["property"] != _COMPOSITION]
+        written = {**written, "checks": checks}
+    if all(each["property"] != _WIDER for each in written["checks"]):
+        made = {**made, "checks": [e for e in made["checks"] if e["property"] != _WIDER]}
+    if _WEIGHTED not in written["measures"]:
+        others = {name: each for name, each in made["measures"].items() if name != _WEIGHTED}
+        made = {**made, "measures": others}
+    made, written = _by_attribute(made), _by_attribute(written)
+    for name in ("roles", "achieved", "checks", "measures", "loss"):
+        yield Check(
+            f"{name}: as written", _equal(made[name], written[name]), _other(name, made, written)
+        )
+
+
+def _by_attribute(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a manifest with its losses by attribute, so that their order does not count."""
+    return {**whole, "loss": {each["attribute"]: each["ncp"] for each in whole["loss"]}}
+
+
+def _least(con: duckdb.DuckDBPyConnection, measure: str, released: str, labels: str) -> int | None:
+    """Return the least value of a measure over classes, or None without classes."""
+    ((least,),) = con.sql(
+        f"SELECT min(__anon_n) FROM (SELECT {measure} AS __anon_n FROM {quote(released)} "
+        f"GROUP BY {labels})"
+    ).fetchall()
+    return None if least is None else int(least)
+
+
+def _other(name: str, made: Mapping[str, Any], written: Mapping[str, Any]) -> str:
+    """Return the names of the entries that differ, if they have names."""
+    mine, theirs = made[name], written[name]
+    if isinstance(mine, list):
+        return "others"
+    return ", ".join(key for key in mine if not _equal(mine[key], theirs.get(key))) or "others"
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Return whether two values are equal up to the rounding of sums in another order."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    if isinstance(one, float) and isinstance(other, (int, float)):
+        return isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
+    return bool(one == other)
+
+
+_STATE = {True: "holds  ", False: "fails  ", None: "unknown"}
+
+
+def verify(
+    released: Annotated[Path, typer.Argument(metavar="OUT", help="The released file.")],
+    raw: Annotated[
+        Path | None, typer.Option(help="The raw file; without it less can be checked.")
+    ] = None,
+    hierarchy: options.Hierarchy = None,
+    previous: options.Previous = [],  # noqa: B006
+    delimiter: options.Delimiter = None,
+    quotes: options.Quotes = '"',
+    header: options.Header = None,
+    null: options.Null = [],  # noqa: B006
+) -> None:
+    """Check a released file against the manifest beside it, and against the raw file if given.
+
+    Ends with 1 and the reason where a check fails.
+
+    Example: anon-sql verify safe.parquet --raw people.parquet
+    """
+    with console.one_sentence(words=partial(with_files, previous)):
+        written_as = dialect("verify", delimiter, quotes, header, null)
+        files.check_source("verify", "OUT", released)
+        if raw is not None:
+            files.check_source("verify", "--raw", raw)
+        path = manifest.beside(released)
+        if not path.is_file():
+            hint = "anon-sql release --manifest writes one"
+            raise AnonError("verify", "OUT must have a manifest beside it", f"no '{path}'", hint)
+        written = manifest.read("verify", path)
+        if raw is not None and written["parameters"]["hierarchy"] and hierarchy is None:
+            rule = "a release made with a hierarchy needs it again"
+            raise AnonError("verify", rule, "none", "pass --hierarchy")
+        for file in previous:
+            files.check_source("verify", "--previous", file)
+        failed: list[Check] = []
+        said: list[str] = []
+
+        def look(con: duckdb.DuckDBPyConnection) -> None:
+            for check in _checks(con, written, released, raw, hierarchy, previous, written_as):
+                said.append(f"{_STATE[check.holds]}  {check.what}")
+                if check.holds is False:
+                    failed.append(check)
+
+        with anon_sql.connect() as con:
+            stoppable(con, partial(look, con))
+        if failed:
+            rule = "the release must be what its manifest says"
+            raise AnonError("verify", rule, "failed: " + _listed(failed))
+        for line in said:
+            console.say(line)
+        if raw is None:
+            console.say("without --raw neither labels, t nor measures were checked")
+
+
+def _checks(
+    con: duckdb.DuckDBPyConnection,
+    written: Mapping[str, Any],
+    released: Path,
+    raw: Path | None,
+    hierarchy: Path | None,
+    previous: Sequence[Path],
+    written_as: Dialect,
+) -> Iterator[Check]:
+    same = list(of_file(written, released))
+    yield from same
+    yield from of_earlier(written, previous)
+    if released.is_dir() and not all(check.holds for check in same):
+        return
+    files.read(con, released, "released", labels=True, called=("verify", "OUT"))
+    alone = list(of_release(con, written, "released"))
+    yield from alone
+    if raw is None or not all(check.holds for check in alone):
+        return
+    files.read(con, raw, "raw", dialect=written_as, called=("verify", "--raw"))
+    gone = of_raw(con, written, "raw")
+    if not gone.holds:
+        yield gone
+        return
+    cast_values(con, "verify", "released", written["roles"]["qids"], form_of(written))
+    trees = options.read_hierarchy(con, "verify", hierarchy, "hierarchy")
+    earlier = read_earlier(con, "verify", previous, written["roles"])
+    shown = in_types_of_raw(con, "released", written["roles"]["sensitive"] if earlier else [])
+    stated = {**written["parameters"], **written["series"]}
+    made = manifest.make(
+        con, ("raw", shown), written["method"], stated, written["roles"], trees, earlier
+    )
+    yield from of_pair(written, made)
+
+
+def _listed(failed: Iterable[Check]) -> str:
+    return "; ".join(f"{check.what} ({check.found})" for check in failed)

@@ -1,1 +1,0 @@
-"""Commands of ``anon-sql`` that read and write files, one a file; ``cli`` lists them."""

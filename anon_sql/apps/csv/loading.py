@@ -1,0 +1,310 @@
+"""Load a CSV file into a table: every line after the header is a row, every column has a type.
+
+Choose the type of each column of texts: one that every text keeps its meaning in, or text.
+
+A column is a number, a date or a time only if all its texts are written as DuckDB would print
+them, up to zeros after the decimal point, an exponent with a sign, and a T between date and time.
+So ``00123``, ``+49``, ``1e5``, ``31.12.2020`` and ``12:00+02`` stay text, with their columns.
+"""
+
+import csv
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import duckdb
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+
+from anon_sql.apps.csv import dialect
+from anon_sql.apps.csv.dialect import CsvSource
+from anon_sql.core import running
+from anon_sql.core.names import quote
+from anon_sql.errors import listed
+
+_ASK = 1 << 14  # rows between two looks for a request to stop
+_LONGEST = (1 << 31) - 1  # bytes of a field, as for columns of text in Arrow
+_DELIMITERS = {",": "','", ";": "';'", "\t": "tab", "|": "'|'"}
+_END = "unexpected end of data"  # csv's words for a quote that does not close
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """What a file holds. first: the fields of its first line. rows: of all lines."""
+
+    first: list[str]
+    rows: int
+
+
+def scan(source: CsvSource) -> Scanned:
+    """Return the first line and the number of rows. Raises AnonError that names a wrong line.
+
+    Empty lines are no rows, but in a file of one column they are rows with an empty field.
+    """
+    with source.lines() as lines, _long_fields():
+        reader = csv.reader(lines, **source.dialect.python())
+        before = rows = 0
+        first: list[str] = []
+        try:
+            for row in reader:
+                if not first:
+                    first = row
+                    _check_first(source, first)
+                    columns = len(first)
+                elif len(row) != columns and (row or columns == 1):
+                    if row:
+                        raise _fields(source, columns, before + 1, len(row))
+                    rows += 1
+                elif row:
+                    rows += 1
+                    if not rows % _ASK:
+                        running.check(source.function)
+                before = reader.line_num
+        except csv.Error as wrong:
+            raise _unreadable(source, str(wrong), before + 1, reader.line_num) from None
+    if not first:
+        raise source.error("have a header", "an empty file")
+    return Scanned(first, rows + 1)
+
+
+def _check_first(source: CsvSource, first: list[str]) -> None:
+    """Raise AnonError if the first line is empty or seems to have another delimiter."""
+    if not first or (source.dialect.header is not False and not any(map(str.strip, first))):
+        raise source.error("begin with a header", "an empty first line")
+    if len(first) > 1 or source.told:
+        return
+    mine = _DELIMITERS[source.dialect.delimiter or ","]
+    for sign, written in _DELIMITERS.items():
+        if sign in first[0]:
+            hint = f"pass --delimiter {written}, or --delimiter {mine} if there is one column"
+            got = f"{written} and no {mine} in line 1"
+            raise source.error(f"have fields between {mine}", got, hint)
+
+
+def _fields(source: CsvSource, columns: int, line: int, found: int) -> Exception:
+    rule = f"have as many fields in every line as in the first, {columns:,}"
+    hint = "a field that holds the delimiter must stand in quotes" if found > columns else None
+    return source.error(rule, f"{found:,} in line {line:,}", hint)
+
+
+def _unreadable(source: CsvSource, wrong: str, first: int, last: int) -> Exception:
+    """Return the error for a record that csv refuses, by the lines that it stands in."""
+    where = f"line {first:,}" if first >= last else f"lines {first:,} to {last:,}"
+    hint = "write a quote inside a field twice, or pass --quote '' if quotes are text"
+    if wrong == _END:
+        return source.error("close every quote", f"one open from line {first:,} to the end", hint)
+    return source.error("have quotes around whole fields only", f"others in {where}", hint)
+
+
+@contextmanager
+def _long_fields() -> Iterator[None]:
+    before = csv.field_size_limit(_LONGEST)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+_SAMPLE = 2_000  # rows that say which types are worth a look at all rows
+_PLAIN = r"-?(0|[1-9]\d*)?(\.\d+)?"
+_DOUBLE = r"-?(0|[1-9]\d{0,14})?(\.\d+)?([eE][+-]\d{1,3})?"
+_DIGITS = 17  # significant digits that a DOUBLE keeps apart
+_MOSTLY = 10  # a column of numbers has at most one text that is none in so many
+_WIDEST = 38  # digits of a DECIMAL
+_TIMESTAMP = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?"
+_PRINTED = "coalesce(TRY_CAST({x} AS {kind})::VARCHAR = {x}, false)"
+_MANTISSA = "ltrim(regexp_replace(lower({x}), 'e.*|[.-]', '', 'g'), '0')"
+_CONDITIONS = {
+    "BOOLEAN": _PRINTED,
+    "BIGINT": _PRINTED,
+    "HUGEINT": _PRINTED,
+    "DOUBLE": "(coalesce(isfinite(TRY_CAST({x} AS DOUBLE)), false) "
+    f"AND regexp_full_match({{x}}, '{_DOUBLE}') AND CASE WHEN length({{x}}) <= {_DIGITS} THEN true "
+    f"ELSE length({_MANTISSA}) <= {_DIGITS} END)",
+    "DECIMAL": f"(regexp_full_match({{x}}, '{_PLAIN}') AND {{x}} NOT IN ('-', ''))",
+    "DATE": _PRINTED,
+    "TIME": _PRINTED,
+    "TIMESTAMP": "(TRY_CAST({x} AS TIMESTAMP) IS NOT NULL "
+    f"AND regexp_full_match({{x}}, '{_TIMESTAMP}'))",
+}
+_FIRST = next(iter(_CONDITIONS))  # what a column without values would become
+
+
+def types(con: duckdb.DuckDBPyConnection, texts: str, columns: int) -> list[str]:
+    """Return the type of each column of the table ``texts``, whose columns are f0, f1, …"""
+    left = {at: list(_CONDITIONS) for at in range(columns)}
+    hold = _all_hold(con, f"(FROM {quote(texts)} LIMIT {_SAMPLE})", left)
+    left = {at: [kind for kind in kinds if hold[at, kind]] for at, kinds in left.items()}
+    found = dict.fromkeys(range(columns), "VARCHAR")
+    while left := {at: kinds for at, kinds in left.items() if kinds}:
+        hold = _all_hold(con, quote(texts), {at: kinds[:1] for at, kinds in left.items()})
+        for (at, kind), fits in hold.items():
+            if fits:
+                found[at] = kind
+                del left[at]
+            else:
+                left[at] = left[at][1:]
+    decimals = [at for at, kind in found.items() if kind == "DECIMAL"]
+    found |= {at: _decimal(con, texts, at) for at in decimals}
+    for at in [
+        at for at, kind in found.items() if kind == _FIRST and not _has_values(con, texts, at)
+    ]:
+        found[at] = "VARCHAR"
+    return [found[at] for at in range(columns)]
+
+
+def nearly_numbers(con: duckdb.DuckDBPyConnection, texts: str, at: int) -> tuple[int, int, int]:
+    """Return the texts of a column that are no numbers, all its texts, and the first such row.
+
+    The first row is 0 if most texts are no numbers, or all are.
+    """
+    x = _bare(at)
+    other = f"{x} IS NOT NULL AND NOT {_CONDITIONS['DOUBLE'].replace('{x}', x)}"
+    row = con.execute(
+        f"SELECT count(*) FILTER ({other}), count({x}), min(rowid) FILTER ({other}) "
+        f"FROM {quote(texts)}"
+    ).fetchone()
+    wrong, count, first = row or (0, 0, None)
+    return wrong, count, 0 if first is None or wrong * _MOSTLY > count else int(first) + 1
+
+
+def typed(at: int, kind: str) -> str:
+    """Return the SQL of a column of texts, cast to its type."""
+    return quote(f"f{at}") if kind == "VARCHAR" else f"CAST({_bare(at)} AS {kind})"
+
+
+def _bare(at: int) -> str:
+    """Return the SQL of a text without blanks around it, NULL if nothing is left."""
+    return f"nullif(trim({quote(f'f{at}')}), '')"
+
+
+def _all_hold(
+    con: duckdb.DuckDBPyConnection, relation: str, asked: dict[int, list[str]]
+) -> dict[tuple[int, str], bool]:
+    """Return whether all texts of a column can have a type, by column and type."""
+    pairs = [(at, kind) for at, kinds in asked.items() for kind in kinds]
+    sql = ", ".join(_holds(_bare(at), kind) for at, kind in pairs)
+    row = con.execute(f"SELECT {sql} FROM {relation}").fetchone() or ()
+    return dict(zip(pairs, row, strict=True))
+
+
+def _holds(text: str, kind: str) -> str:
+    condition = _CONDITIONS[kind].replace("{x}", text).replace("{kind}", kind)
+    return f"coalesce(bool_and({condition}) FILTER ({text} IS NOT NULL), true)"
+
+
+def _decimal(con: duckdb.DuckDBPyConnection, texts: str, at: int) -> str:
+    """Return the DECIMAL that holds all digits of a column of plain numbers, or VARCHAR."""
+    x = f"ltrim({_bare(at)}, '-')"
+    whole, part = f"length(split_part({x}, '.', 1))", f"length(split_part({x}, '.', 2))"
+    row = con.execute(f"SELECT max({whole}), max({part}) FROM {quote(texts)}").fetchone()
+    digits, scale = row or (0, 0)
+    width = (digits or 0) + (scale or 0)
+    return f"DECIMAL({width}, {scale})" if 0 < width <= _WIDEST else "VARCHAR"
+
+
+def _has_values(con: duckdb.DuckDBPyConnection, texts: str, at: int) -> bool:
+    return con.execute(f"SELECT count({_bare(at)}) > 0 FROM {quote(texts)}").fetchall() == [(True,)]
+
+
+_TEXTS = "__anon_texts"
+_BLOCKS = [1 << 23, 1 << 27, (1 << 31) - 1]  # bytes; a row must lie in two neighbouring blocks
+_TOO_SHORT = "straddling object"  # Arrow's words for blocks that are too short for a row
+
+
+def load(
+    con: duckdb.DuckDBPyConnection, source: CsvSource, table: str, *, labels: bool = False
+) -> dict[str, str]:
+    """Create a table from a CSV file. Raises AnonError that names a line of the file.
+
+    Returns a sentence for each column that is text for the sake of a few texts that are no numbers.
+    labels: the file is a release, which is text whatever it looks like; an empty field is NULL
+    and an empty field in quotes is the empty text. Otherwise both are NULL by default.
+    """
+    scanned = scan(source)
+    names = dialect.column_names(source, scanned.first)
+    header = source.dialect.header is not False
+    rows = scanned.rows - header
+    texts = ", ".join(f"f{at} VARCHAR" for at in range(len(names)))
+    con.execute(f"CREATE OR REPLACE TABLE {quote(_TEXTS)} ({texts})")
+    for block in _BLOCKS if rows else ():
+        try:
+            _load_texts(con, source, len(names), block, header=header, labels=labels)
+            break
+        except (pa.ArrowInvalid, duckdb.Error) as wrong:
+            if _TOO_SHORT not in str(wrong):
+                raise
+            if block == _BLOCKS[-1]:
+                raise source.error("be readable", "a row of more than 2 GiB") from None
+    try:
+        count = con.execute(f"SELECT count(*) FROM {quote(_TEXTS)}").fetchall()
+        if count != [(rows,)]:
+            hint = "nothing was read; please report this"
+            raise source.error(f"have its {rows:,} rows read", f"{count[0][0]:,}", hint)
+        kinds = ["VARCHAR"] * len(names)
+        if not labels:
+            kinds = types(con, _TEXTS, len(names))
+            dialect.check_values(con, source, _TEXTS, names, kinds)
+        columns = ", ".join(
+            f"{typed(at, kind)} AS {quote(name)}"
+            for at, (name, kind) in enumerate(zip(names, kinds, strict=True))
+        )
+        con.execute(f"CREATE TABLE {quote(table)} AS SELECT {columns} FROM {quote(_TEXTS)}")
+        return {} if labels else _nearly_numbers(con, names, kinds)
+    finally:
+        con.execute(f"DROP TABLE IF EXISTS {quote(_TEXTS)}")
+
+
+def _nearly_numbers(
+    con: duckdb.DuckDBPyConnection, names: Sequence[str], kinds: Sequence[str]
+) -> dict[str, str]:
+    found = {}
+    for at, (name, kind) in enumerate(zip(names, kinds, strict=True)):
+        if kind == "VARCHAR":
+            wrong, count, first = nearly_numbers(con, _TEXTS, at)
+            if first:
+                found[name] = (
+                    f"{listed([name])} is text, since {wrong:,} of its {count:,} values are not "
+                    f"plain numbers, the first in row {first:,}; --null names texts that are NULL"
+                )
+    return found
+
+
+def _load_texts(
+    con: duckdb.DuckDBPyConnection,
+    source: CsvSource,
+    columns: int,
+    block: int,
+    *,
+    header: bool,
+    labels: bool,
+) -> None:
+    """Create the table of texts, with columns f0, f1, …, from the lines after the header."""
+    kinds = {f"f{at}": pa.string() for at in range(columns)}
+    with source.bytes() as file:
+        reader = arrow_csv.open_csv(
+            file,
+            arrow_csv.ReadOptions(autogenerate_column_names=True, block_size=block),
+            source.dialect.arrow(columns),
+            arrow_csv.ConvertOptions(
+                column_types=kinds,
+                null_values=list(source.dialect.nulls),
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=not labels,
+            ),
+        )
+        batches = _after(reader, header)
+        given = pa.RecordBatchReader.from_batches(reader.schema, batches)
+        con.register("__anon_lines", given)
+        try:
+            con.execute(f"CREATE OR REPLACE TABLE {quote(_TEXTS)} AS FROM __anon_lines")
+        finally:
+            con.unregister("__anon_lines")
+
+
+def _after(reader: arrow_csv.CSVStreamingReader, skip: int) -> Iterator[pa.RecordBatch]:
+    """Yield the batches of a reader without the first ``skip`` rows."""
+    for batch in reader:
+        left = batch.slice(skip)
+        skip = max(0, skip - batch.num_rows)
+        yield left

@@ -1,0 +1,173 @@
+"""Four attackers on one release: linking, background knowledge, homogeneity and skewness."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.attacks.candidates import People, matches
+from anon_sql.core.labels.reading import Ints
+from anon_sql.core.parameters import Choice, Whole
+from anon_sql.errors import AnonError
+from anon_sql.measures.classes import dominance
+from anon_sql.privacy.class_values import Spread
+
+LINKED = pa.struct(
+    [
+        ("attribute", pa.string()),
+        ("persons", pa.int64()),
+        ("linked", pa.float64()),
+        ("linked_share", pa.float64()),
+        ("disclosed", pa.int64()),
+        ("disclosed_share", pa.float64()),
+    ]
+)
+
+
+def linking(known: People, left_out: int, sample: Any, seed: Any, threads: int) -> pa.Table:
+    """Return a row of ``LINKED`` for each sensitive column, or raise AnonError.
+
+    left_out: rows that the release leaves out. Each may be anybody's: it counts among the matching
+    rows, but shows no sensitive value.
+    """
+    persons, _ = known.drawn(sample, seed)
+    every = np.broadcast_to(np.arange(len(known.columns)), (len(persons), len(known.columns)))
+    found = matches(known, persons, every.copy(), threads)
+    rows = found.rows + max(left_out, 0)
+    linked = float((1 / rows[rows > 0]).sum())
+    disclosed = ((found.varied == 1) & (found.mine > 0)).sum(axis=0)
+    many = len(persons)
+    told = [
+        {
+            "attribute": name,
+            "persons": many,
+            "linked": linked,
+            "linked_share": linked / many if many else None,
+            "disclosed": int(disclosed[at]),
+            "disclosed_share": disclosed[at] / many if many else None,
+        }
+        for at, name in enumerate(known.sensitive)
+    ]
+    return pa.Table.from_pylist(told, pa.schema(list(LINKED)))
+
+
+EXPOSURE = pa.struct(
+    [
+        ("attribute", pa.string()),
+        ("classes", pa.int64()),
+        ("exposed_classes", pa.int64()),
+        ("class_share", pa.float64()),
+        ("rows", pa.int64()),
+        ("exposed_rows", pa.int64()),
+        ("row_share", pa.float64()),
+    ]
+)
+
+
+def exposure(spreads: Mapping[str, Spread], threshold: float | None) -> pa.Table:
+    """Return a row of ``EXPOSURE`` for each sensitive column; NULL is no value.
+
+    threshold: a class is exposed if it has two values or more, one of them with a larger share; of
+    None, if it has no two values (Machanavajjhala et al. 2006; Li et al. 2007).
+    """
+    found = []
+    for name, spread in spreads.items():
+        sizes, many = spread.sizes, len(spread.starts)
+        values, share = dominance(spread)
+        exposed = values < 2
+        if threshold is not None:
+            exposed = ~exposed & (share > threshold)
+        rows, shown = int(sizes.sum()), int(sizes[exposed].sum())
+        found.append(
+            {
+                "attribute": name,
+                "classes": many,
+                "exposed_classes": int(exposed.sum()),
+                "class_share": exposed.sum() / many if many else None,
+                "rows": rows,
+                "exposed_rows": shown,
+                "row_share": shown / rows if rows else None,
+            }
+        )
+    return pa.Table.from_pylist(found, pa.schema(list(EXPOSURE)))
+
+
+def majority(people: People) -> tuple[npt.NDArray[np.float64], Ints]:
+    """Return the right guesses by sensitive column, float64[s] and int64[s].
+
+    The first are those of an attacker who guesses the majority of each class, for all rows of the
+    release; the second are those of one who guesses the most frequent value of the release. Source:
+    the program that the authors of SDkA have published (Majeed and Hwang 2025). Departure: NULL is
+    no value and is never guessed.
+    """
+    columns = len(people.sensitive)
+    of_class = np.repeat(np.arange(len(people.sizes)), np.diff(people.starts))
+    of_column = people.column_of[people.values]
+    most = np.zeros((len(people.sizes), columns))
+    np.maximum.at(most, (of_class, of_column), people.counts)
+    common = np.zeros(columns, dtype=np.int64)
+    np.maximum.at(common, people.column_of, people.shown)
+    return most.sum(axis=0), common
+
+
+GUESSED = pa.struct(
+    [
+        ("attribute", pa.string()),
+        ("persons", pa.int64()),
+        ("guessed", pa.float64()),
+        ("guessed_share", pa.float64()),
+        ("baseline", pa.float64()),
+    ]
+)
+MODE = Choice(("matching", "majority"))
+
+
+def background(
+    people: People, known: Any, sample: Any, seed: Any, mode: Any, threads: int
+) -> pa.Table:
+    """Return a row of ``GUESSED`` for each sensitive column, or raise AnonError.
+
+    known: how many quasi-identifiers the attacker knows of each person, drawn by ``seed``. mode:
+    'matching', or 'majority' for an attacker who knows the class (see ``majority``).
+    """
+    asked = MODE.read(people.function, "mode", mode)
+    many, columns = Whole(0).read(people.function, "known", known), len(people.columns)
+    if many > columns:
+        rule = "known must be at most the number of quasi-identifiers"
+        raise AnonError(people.function, rule, f"{many} of {columns}")
+    persons, draw = people.drawn(sample, seed)
+    if asked == "majority":
+        return _told(people, int(people.sizes.sum()), *majority(people))
+    chosen = draw.random((len(persons), columns)).argsort(axis=1)[:, :many]
+    found = matches(people, persons, np.ascontiguousarray(chosen), threads)
+    right = (found.mine > 0) & (found.mine == found.most)
+    guessed = (right / np.maximum(found.ties, 1)).sum(axis=0)
+    return _told(people, len(persons), guessed, _baseline(people, persons))
+
+
+def _told(
+    people: People, persons: int, guessed: npt.NDArray[np.float64], baseline: Sequence[float] | Ints
+) -> pa.Table:
+    told = [
+        {
+            "attribute": name,
+            "persons": persons,
+            "guessed": float(guessed[at]),
+            "guessed_share": guessed[at] / persons if persons else None,
+            "baseline": baseline[at] / persons if persons else None,
+        }
+        for at, name in enumerate(people.sensitive)
+    ]
+    return pa.Table.from_pylist(told, pa.schema(list(GUESSED)))
+
+
+def _baseline(people: People, persons: Ints) -> list[float]:
+    """By sensitive column how many persons have the value that is the most frequent of all."""
+    shown, found = people.shown, []
+    for at, own in enumerate(people.own[persons].T):
+        of = np.where(people.column_of == at, shown, 0)
+        common = np.flatnonzero((of == of.max(initial=0)) & (of > 0))
+        found.append(float(np.isin(own, common).sum() / max(len(common), 1)))
+    return found

@@ -1,0 +1,259 @@
+"""Audit the sizes of classes and the sensitive values in them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.audit import persons
+from anon_sql.audit.compared import (
+    MANY,
+    NAME,
+    Compared,
+    Hashed,
+    Marks,
+    Property,
+    at_least,
+    at_most,
+    named,
+    untold,
+)
+from anon_sql.audit.rows import Truth
+from anon_sql.core.arrow import integers
+from anon_sql.core.labels.reading import Ints
+from anon_sql.privacy.class_values import NULL, Floats, Held, Spread
+from anon_sql.privacy.l_diversity import diversity as levels
+from anon_sql.privacy.t_closeness import closeness as distances
+from anon_sql.privacy.t_closeness import ground
+
+BLOCK = 1_000_000  # rows that are counted at a time
+
+
+@dataclass(frozen=True)
+class ClassValues:
+    """One sensitive column; of persons, each value counts once for each.
+
+    values: what each key of ``held`` stands for, where a hierarchy asks for it. lacking: whether
+    the release has a value that the raw table lacks.
+    """
+
+    spread: Spread
+    held: Held
+    values: pa.Array | None
+    lacking: bool
+
+
+def class_values(given: Compared, name: str, whose: Marks | None) -> ClassValues:
+    """Return the values of a column; whose: a mark of the person of each released row, or None."""
+    raw: Hashed = named(given.raw.marks, name)
+    shown: Hashed = named(given.released.marks, name)
+    (raw_marks, raw_places), (shown_marks, shown_places) = raw.coded(), shown.coded()
+    distinct = named(given.raw.distinct, name)
+    marks = integers(distinct.field("mark"))
+    keys, values = distinct.field("key"), distinct.field("value")
+    if not len(distinct):  # no order is asked for
+        marks = np.sort(raw_marks)
+        keys = pa.array([mark.tobytes() if mark else NULL for mark in marks], pa.binary())
+    order = pc.sort_indices(keys)
+    keys, marks = keys.take(order), marks[integers(order)]
+    foreign = np.setdiff1d(shown_marks[np.unique(shown_places)], marks)
+    every = np.append(marks, foreign)
+    unknown = pa.array([b"\xff" + mark.tobytes() for mark in foreign], keys.type)
+    place = np.argsort(every)
+    code_of, held_of = (
+        place[np.searchsorted(every, known, sorter=place)] for known in (shown_marks, raw_marks)
+    )
+    found = []
+    for rows in _blocks(given.sizes):
+        codes = given.class_of[rows].astype(np.int64) * len(every) + code_of[shown_places[rows]]
+        found.append(_counted(codes, None if whose is None else whose[rows]))
+    groups, counts = (np.concatenate(column) for column in zip(*found, strict=True))
+    if whose is None:
+        often = np.zeros(len(keys), np.int64)
+        for first in range(0, given.rows, BLOCK):
+            codes = held_of[raw_places[first : first + BLOCK]]
+            often += np.bincount(codes, minlength=len(keys))
+    else:
+        who = given.raw_marks(str(given.asked.entity))
+        _, often = _counted(held_of[raw_places], who)
+    return ClassValues(
+        Spread(
+            groups // len(every), groups % len(every), pa.concat_arrays([keys, unknown]), counts
+        ),
+        Held(keys, often),
+        values.take(order) if len(distinct) else None,
+        bool(len(foreign)),
+    )
+
+
+def _blocks(sizes: Ints) -> Iterator[slice]:
+    """Yield the rows of some classes, which are about ``BLOCK`` or one class, class by class."""
+    ends = np.cumsum(sizes)
+    if not len(ends):
+        yield slice(0, 0)
+        return
+    wanted = np.arange(BLOCK, ends[-1] + BLOCK, BLOCK)
+    last = ends[np.minimum(np.searchsorted(ends, wanted), len(ends) - 1)]
+    first = 0
+    for end in np.unique(last).tolist():
+        yield slice(first, end)
+        first = end
+
+
+def _counted(codes: Ints, whose: Marks | None) -> tuple[Ints, Ints]:
+    """Return each code once, ascending, and how many rows or persons have it."""
+    if whose is not None:
+        order = np.lexsort((whose, codes))
+        codes, whose = codes[order], whose[order]
+        new = (np.diff(codes, prepend=-1) != 0) | np.append(True, whose[1:] != whose[:-1])[
+            : len(codes)
+        ]
+        codes = codes[new]
+    once, counts = np.unique(codes, return_counts=True)
+    return once, counts
+
+
+_SUPPRESSED = "suppressed rows"
+_NOBODY = "the release does not say whose rows are in a class"
+
+
+def rows(given: Compared) -> Property:
+    """Whether rows left out are lost nobody can tell, where suppressed ones are left out."""
+    required, found, lost = given.rows + given.asked.synthetic, given.shown, given.left_out
+    perhaps = lost and given.asked.suppressed == "drop"
+    passed = None if perhaps else required == found
+    return Property("rows", required, found, passed, f"{lost:,} left out" if lost else None)
+
+
+def suppressed(given: Compared) -> Property:
+    found = int(given.sizes[given.starred].sum()) + _missing(given)
+    k = given.asked.k
+    passed = True if not found else None if k is None else found >= k
+    return Property(_SUPPRESSED, k, found, passed, None)
+
+
+def _missing(given: Compared) -> int:
+    """Rows left out that count as suppressed: dropped ones publish nothing and are no class."""
+    return 0 if given.asked.suppressed == "drop" else given.left_out
+
+
+def anonymity(given: Compared, told: Truth) -> Property:
+    """k, of persons where ``entity`` tells them apart; suppressed rows are one class."""
+    k = given.asked.k
+    bounds = _persons(given, told)
+    if bounds is None or not given.shown:
+        return Property("k", k, None, None, MANY if given.shown else None)
+    low, high = (bound[~given.starred] for bound in bounds)
+    at = np.flatnonzero(~given.starred)
+    least = [(int(low.min()), given.where(at[low == low.min()]))] if len(at) else []
+    most = [int(high.min())] if len(at) else []
+    if given.starred.any() or _missing(given):
+        fewest, all_ = _suppressed_persons(given, bounds)
+        least.append((fewest, _SUPPRESSED))
+        most.append(all_)
+    count, example = min(least, key=lambda pair: pair[0])
+    passed = None if k is None or count < k <= min(most) else count >= k
+    if count < min(most):
+        example = f"at least; the release does not say whose rows are in {example}"
+    row = Property("k", k, count, passed, example)
+    return untold(row, unless_failed=True) if given.asked.synthetic else row
+
+
+def _persons(given: Compared, told: Truth) -> tuple[Ints, Ints] | None:
+    """Bounds of the rows or persons in each class."""
+    entity = given.asked.entity
+    if entity is None:
+        return given.sizes, given.sizes
+    if persons.shows(given):
+        count = persons.counted(given.class_of, given.marks(entity), len(given.sizes))
+        return count, count
+    return None if told.holders is None else persons.between(told.holders, given.sizes)
+
+
+def _suppressed_persons(given: Compared, bounds: tuple[Ints, Ints]) -> tuple[int, int]:
+    """Rows left out may be anybody's; so may those shown beside them."""
+    size = int(given.sizes[given.starred].sum()) + _missing(given)
+    if given.asked.entity is None:
+        return size, size
+    if not _missing(given):
+        low, high = (int(bound[given.starred].sum()) for bound in bounds)
+        return low, high
+    return persons.among(given.raw_marks(given.asked.entity), size)
+
+
+def diversity(given: Compared, values: Mapping[str, ClassValues], told: bool) -> Property:
+    """Return l, of persons where ``entity`` tells them apart. told: whether it is known whose the
+    rows are; distinct values are as many either way."""
+    asked = given.asked
+    if asked.l is None:
+        return Property("l", None, None, None, None)
+    if asked.l_kind != "distinct" and not told:
+        return Property("l", asked.l, None, None, _NOBODY)
+    found = {n: levels(each.spread, asked.l_kind, asked.c) for n, each in values.items()}
+    least, example = _worst(given, found, min)
+    said = at_least("l", asked.l, least, example)
+    return untold(said) if asked.synthetic else said
+
+
+def closeness(
+    given: Compared,
+    values: Mapping[str, ClassValues],
+    trees: Mapping[str, pa.StructArray],
+    told: bool,
+) -> Property:
+    """Return t, of persons where ``entity`` tells them apart."""
+    asked = given.asked
+    if asked.t is None:
+        return Property("t", None, None, None, None)
+    if not told:
+        return Property("t", asked.t, None, None, _NOBODY)
+    by = {
+        name: ground(NAME, name, asked.values[name], each.held, each.values, trees.get(name))
+        for name, each in values.items()
+    }
+    return _at_most(given, "t", asked.t, values, lambda n, each: distances(*each, by[n]))
+
+
+def of_shares(
+    given: Compared,
+    name: str,
+    required: float | None,
+    values: Mapping[str, ClassValues],
+    measure: Callable[[Spread, Held], Floats],
+    told: bool,
+) -> list[Property]:
+    """Return β or δ if it is required, of persons where ``entity`` tells them apart."""
+    if required is None:
+        return []
+    if not told:
+        return [Property(name, required, None, None, _NOBODY)]
+    return [_at_most(given, name, required, values, lambda _, each: measure(*each))]
+
+
+def _at_most(
+    given: Compared,
+    name: str,
+    required: float,
+    values: Mapping[str, ClassValues],
+    measure: Callable[[str, tuple[Spread, Held]], Floats],
+) -> Property:
+    """Return the property that a measure of each class is at most what is required."""
+    if any(each.lacking for each in values.values()):
+        return Property(name, required, None, None, "values that the raw table lacks")
+    found = {n: measure(n, (each.spread, each.held)) for n, each in values.items()}
+    most, example = _worst(given, found, max)
+    said = at_most(name, required, most, example)
+    return untold(said) if given.asked.synthetic else said
+
+
+def _worst(
+    given: Compared, found: Mapping[str, Floats], pick: Callable[[Iterable[float]], float]
+) -> tuple[float | None, str | None]:
+    """The worst of each class's measure, with a sensitive column and the labels of a class."""
+    if not found or not given.shown:
+        return None, None
+    worst = pick(pick(measures) for measures in found.values())
+    name = min(name for name, measures in found.items() if (measures == worst).any())
+    return float(worst), f"{name} in {given.where(np.flatnonzero(found[name] == worst))}"

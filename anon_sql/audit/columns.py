@@ -1,0 +1,44 @@
+"""Audit the kept columns of a release: pseudonyms, and rows that are unique on all of them."""
+
+from collections.abc import Callable, Sequence
+
+from anon_sql.audit.compared import Compared, Property, at_most, none_of, untold
+from anon_sql.measures.uniqueness import Hashes, told, unique_together
+
+
+def linking_columns(given: Compared) -> Property:
+    """Return the columns whose values are all 64 hexadecimal digits, as of ``anon_pseudonym``.
+
+    The rows of one person have one pseudonym, in every release with the same key: whoever has two
+    of them joins what both say. That is wanted in some releases and a leak in others, which the
+    tables do not tell, so it is no failure but undecided.
+    """
+    asked = given.asked
+    names = [*asked.shared, *asked.added]
+    hashed = [name for name in names if given.released.look(name).hashed]
+    told = none_of("pseudonyms", hashed)
+    return untold(told) if hashed else told
+
+
+def identifying_combinations(given: Compared) -> Property:
+    """Return the property of a release: all columns without a label are counted, sensitive ones
+    excepted.
+
+    Columns that the raw table lacks are counted too.
+    """
+    asked = given.asked
+    kept = [name for name in (*asked.shared, *asked.added) if name not in asked.values]
+    return unique_at_most(asked.unique_share, kept, given.marks, given.shown)
+
+
+def unique_at_most(
+    share: float, names: Sequence[str], hashes_of: Callable[[str], Hashes], rows: int
+) -> Property:
+    """Return the share of rows that are unique on all columns, and the columns that do most of it.
+
+    Whoever knows these values of a person finds the row, whatever its class. hashes_of: a
+    hash of each value of a column; rows: how many; share: the largest that passes.
+    """
+    unique, steps = unique_together(names, hashes_of)
+    found = unique / rows if rows else 0.0
+    return at_most("identifying combinations", share, found, told(steps, rows))

@@ -1,0 +1,217 @@
+"""Generate hierarchies: ranges of numbers, periods of time, prefixes, earlier bins."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.core.arrow import valid
+from anon_sql.core.columns import comparable, shown_type
+from anon_sql.core.hierarchy.column import Hierarchical
+from anon_sql.core.hierarchy.tree import STAR, Tree
+from anon_sql.core.labels.reading import read_ranges
+from anon_sql.core.printing import evaluated, printed
+from anon_sql.errors import AnonError, listed
+
+Places = npt.NDArray[np.int64]
+
+
+def binned(
+    function: str, name: str, sql_type: str, values: pa.Array, labels: Sequence[str]
+) -> Hierarchical:
+    """Return the column with the labels as nodes, which keep their text.
+
+    labels: distinct, at least one, other than ``*`` and NULL. The leaves are the values and the
+    ends of the ranges; a value in no label has the root above it. Raises AnonError for labels that
+    are no values or ranges, or that overlap.
+    """
+    read = read_ranges(sql_type, pa.array(labels, pa.string()))
+    if read.malformed.any():
+        count = int(read.malformed.sum())
+        raise AnonError(
+            function,
+            "like must be a release in labels",
+            f"{count} of {listed([name])} that {'is' if count == 1 else 'are'} no value or range",
+            "it needs format := 'label' and the same hierarchy",
+        )
+    keys, low, high = comparable(sql_type, [values, read.low, read.high])
+    in_order = np.argsort(low)
+    if (low[in_order][1:] <= high[in_order][:-1]).any():
+        raise not_global(function, name)
+    present = valid(values)
+    every, place = np.unique(np.concatenate([keys[present], low, high]), return_inverse=True)
+    place = place.reshape(-1)
+    ends = place[present.sum() :].reshape(2, -1)[:, in_order]
+    codes = np.full(len(keys), len(every), dtype=np.int32)
+    codes[present] = place[: present.sum()]
+    first = np.empty(len(every), np.int64)
+    first[place[::-1]] = np.arange(len(place) - 1, -1, -1)
+    known = [values.filter(pa.array(present)), read.low, read.high]
+    shown = pa.concat_arrays([each.cast(values.type) for each in known])
+    texts = printed([shown.take(pa.array(first))], [sql_type])[0].to_pylist()
+    named = [labels[at] for at in in_order]
+    for leaf, last, label in zip(*ends.tolist(), named, strict=True):
+        if leaf == last:
+            texts[leaf] = label
+    return Hierarchical(name, codes, _tree(texts, named, ends))
+
+
+def _tree(texts: Sequence[str], labels: Sequence[str], ends: Places) -> Tree:
+    """Return the tree of leaves and disjoint bins; ends: int64[2, b], their first and last leaf."""
+    leaves, wide = len(texts), np.flatnonzero(ends[0] < ends[1])
+    names = (*texts, STAR, *(labels[at] for at in wide.tolist()))
+    parent = np.full(len(names), leaves, dtype=np.int64)
+    for node, at in enumerate(wide, leaves + 1):
+        parent[ends[0, at] : ends[1, at] + 1] = node
+    every = np.arange(leaves)
+    first = np.concatenate([every, [0], ends[0, wide]])
+    last = np.concatenate([every, [leaves - 1], ends[1, wide]])
+    levels = np.stack([every, np.full(leaves, leaves)]).astype(np.int32)
+    return Tree(names, names, parent, first, last, levels, intervals=True)
+
+
+def not_global(function: str, name: str) -> AnonError:
+    """Return the error for an earlier release whose labels of a column overlap."""
+    return AnonError(
+        function,
+        "like must be a release in which every value of a column has one label",
+        f"labels of {listed([name])} that overlap",
+        "full_domain and datafly make such releases",
+    )
+
+
+PATH = pa.struct(
+    [
+        ("attribute", pa.string()),
+        ("value", pa.string()),
+        ("level", pa.int32()),
+        ("label", pa.string()),
+    ]
+)
+_PERIODS = {
+    "day": "d::VARCHAR",
+    "month": "year(d) || '-' || lpad(month(d)::VARCHAR, 2, '0')",
+    "quarter": "year(d) || '-Q' || quarter(d)",
+    "year": "year(d)::VARCHAR",
+    "decade": "(decade(d) * 10)::VARCHAR || 's'",
+    "century": "'century ' || century(d)",
+}
+_DAY = "TRY_CAST(regexp_extract(x, '^[0-9]+-[0-9]{2}-[0-9]{2}( \\(BC\\))?') AS DATE)"
+_WHOLE = (
+    *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
+    *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
+)
+
+
+def by_widths(
+    name: str, sql_type: str, values: pa.Array, widths: pa.Array, width_type: str
+) -> pa.StructArray:
+    """Return a hierarchy of ranges that begin at multiples of their width.
+
+    values: distinct, without NULL, in their SQL type; widths: ascending, each a multiple of the one
+    before, in theirs. Raises AnonError for other widths and for what is no number.
+    """
+    function, listed = "numeric_hierarchy", _numbers(widths)
+    fits = all(width > 0 for width in listed) and all(
+        wide > narrow and abs(wide / narrow - round(wide / narrow)) < 1e-9
+        for narrow, wide in pairwise(listed)
+    )
+    rule = "widths must be positive, ascending and multiples of the one before"
+    _require(function, fits and bool(listed), rule, listed)
+    held = {f"w{at}": pa.repeat(widths[at], len(values)) for at in range(len(listed))}
+    types = [sql_type, *[width_type] * len(listed)]
+    try:
+        labels = evaluated({"x": values, **held}, types, _ranges(sql_type, listed))
+    except ValueError:
+        rule = "the column must hold numbers"
+        got = f"{name} of type {shown_type(sql_type)}"
+        raise AnonError(function, rule, got, "cast it first") from None
+    return _rows(name, printed([values], [sql_type])[0], labels)
+
+
+def _ranges(sql_type: str, widths: Sequence[float]) -> list[str]:
+    """The label of x at each level, as SQL; w0, w1, ...: the widths."""
+    found = []
+    for at, width in enumerate(widths):
+        wide = f"w{at}"
+        start = f"(x - ((x % {wide}) + {wide}) % {wide})"
+        if sql_type in ("FLOAT", "DOUBLE"):  # whole ranges of the narrowest width, without rounding
+            wide = f"{wide}::DOUBLE"
+            ranges = f"floor(floor(x::DOUBLE / w0::DOUBLE) / {round(width / widths[0])})"
+            start = f"({ranges} * {wide})"
+        if sql_type in _WHOLE:
+            found.append(f"{start}::VARCHAR || ' to ' || ({start} + {wide} - 1)::VARCHAR")
+        else:
+            found.append(f"{start}::VARCHAR || ' to below ' || ({start} + {wide})::VARCHAR")
+    return found
+
+
+def by_periods(name: str, sql_type: str, values: pa.Array, levels: Any) -> pa.StructArray:
+    """Return a hierarchy of the periods that dates, timestamps or texts that begin with a date lie
+    in; instants in UTC.
+
+    values: distinct, without NULL; levels: names of periods. Raises AnonError for other levels and
+    for what is no finite date.
+    """
+    function = "date_hierarchy"
+    listed = levels if isinstance(levels, list) else [levels]
+    known = list(_PERIODS)
+    places = [known.index(level) if level in known else -1 for level in listed]
+    fits = bool(places) and min(places) >= 0 and places == sorted(set(places))
+    _require(function, fits, f"levels must be some of {', '.join(known)}, in this order", listed)
+    texts = printed([values], [sql_type])[0]
+    days = evaluated({"x": texts}, ["VARCHAR"], [_DAY])[0]
+    if days.null_count:
+        rule = "the column must hold dates or timestamps that are finite"
+        raise AnonError(function, rule, "others", "cast it first")
+    labels = evaluated({"d": days}, ["DATE"], [_PERIODS[level] for level in listed])
+    return _rows(name, texts, labels)
+
+
+def by_prefixes(name: str, sql_type: str, values: pa.Array, lengths: pa.Array) -> pa.StructArray:
+    """Return a hierarchy of what printed values begin with; shorter ones are left as they are.
+
+    values: distinct, without NULL; lengths: of the prefixes, descending. Raises AnonError for other
+    lengths.
+    """
+    listed = _numbers(lengths)
+    fits = all(n >= 1 and n == int(n) for n in listed) and all(a > b for a, b in pairwise(listed))
+    rule = "lengths must be whole numbers that descend to at least 1"
+    _require("prefix_hierarchy", fits and bool(listed), rule, listed)
+    texts = printed([values], [sql_type])[0]
+    long = [pc.greater_equal(pc.utf8_length(texts), int(length)) for length in listed]
+    cut = [pc.utf8_slice_codeunits(texts, 0, int(length)) for length in listed]
+    star = pa.scalar(STAR)
+    labels = [
+        pc.if_else(enough, pc.binary_join_element_wise(part, star, ""), None)
+        for enough, part in zip(long, cut, strict=True)
+    ]
+    return _rows(name, texts, labels)
+
+
+def _rows(name: str, texts: pa.Array, labels: Sequence[pa.Array]) -> pa.StructArray:
+    """Return a row of ``PATH`` for each value and label that is not NULL, the root last."""
+    count, height = len(texts), len(labels) + 1
+    every = pa.concat_arrays([*labels, pa.array([STAR] * count, pa.string())])
+    by_value = np.arange(count * height).reshape(height, count).T.ravel()
+    path = every.take(pa.array(by_value))
+    kept = valid(path)
+    level = np.cumsum(kept.reshape(count, height), axis=1, dtype=np.int32).ravel()
+    value = texts.take(pa.array(np.repeat(np.arange(count), height)))
+    columns = [pa.array([name] * len(path), pa.string()), value, pa.array(level), path]
+    return pa.StructArray.from_arrays(columns, fields=list(PATH)).filter(pa.array(kept))
+
+
+def _numbers(given: pa.Array) -> list[float]:
+    """Numbers as Python has them, -1 for NULL."""
+    return [-1 if item is None else float(item) for item in given.to_pylist()]
+
+
+def _require(function: str, fits: bool, rule: str, got: Sequence[Any]) -> None:
+    if not fits:
+        shown = (f"{one:g}" if isinstance(one, float) else str(one) for one in got)
+        raise AnonError(function, rule, ", ".join(shown) or "none")

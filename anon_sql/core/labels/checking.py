@@ -1,0 +1,169 @@
+"""Verify printed labels: parse each one and require that it covers the values of its class."""
+
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.core.arrow import integers, valid
+from anon_sql.core.columns import Categories, Numbers, comparable
+from anon_sql.core.hierarchy.column import Hierarchical
+from anon_sql.core.labels import grammar
+from anon_sql.core.labels.one_value import is_one_value, misplaced
+from anon_sql.core.labels.reading import Ranges, read_columns, read_sets
+from anon_sql.core.labels.writing import Labels, allowed_leaves
+from anon_sql.core.running import Workers
+from anon_sql.core.table import Column
+from anon_sql.errors import AnonError
+
+Codes = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
+
+
+def require_true(
+    function: str,
+    columns: Sequence[Column],
+    types: Sequence[str],
+    values: Sequence[pa.Array],
+    labels: Sequence[Labels],
+    classes: Codes,
+    count: int,
+    workers: Workers,
+    *,
+    form: str,
+    centred: bool,
+) -> Bools:
+    """Require that every value lies in its label; return the suppressed classes, bool[m].
+
+    A class is suppressed if its label is ``*`` in every column. values: of each column, in source
+    order; classes: int32[n], the class of each row, m = ``count`` or more for a row that is not
+    counted. form: the format; a mean or median is computed again. centred: labels of numbers are
+    single values near the mean and are not checked. Raises AnonError for a class without a label,
+    and for values outside their labels, with their count.
+    """
+    for column, made in zip(columns, labels, strict=True):
+        chosen = made.label_of
+        if len(chosen) != count or chosen.min() < 0 or chosen.max() >= len(made.shown):
+            raise AnonError(
+                function,
+                "every class must have a label that was printed",
+                f"one without in {column.name}",
+                "nothing was released; please report this",
+            )
+    single = [
+        is_one_value(function, column.name, kind, form)
+        for column, kind in zip(columns, types, strict=True)
+    ]
+    ranged = [
+        at for at, column in enumerate(columns) if isinstance(column, Numbers) and not single[at]
+    ]
+    ranges = read_columns([types[at] for at in ranged], [labels[at].shown for at in ranged])
+    read = dict(zip(ranged, ranges, strict=True))
+    jobs = [
+        (
+            column,
+            types[at],
+            values[at],
+            labels[at],
+            classes,
+            read.get(at),
+            centred,
+            form if one else None,
+        )
+        for at, (column, one) in enumerate(zip(columns, single, strict=True))
+    ]
+    starred = np.ones(count, dtype=np.bool_)
+    found = workers.map(_wrong, jobs, [len(classes)] * len(jobs))
+    for column, made, (star, wrong) in zip(columns, labels, found, strict=True):
+        if wrong:
+            raise AnonError(
+                function,
+                "every value must lie in its label",
+                f"{wrong} values of {column.name} that do not",
+                "nothing was released; please report this",
+            )
+        starred &= star[made.label_of]
+    return starred
+
+
+def printed_alike(labels: Sequence[Labels]) -> npt.NDArray[np.uint64]:
+    """Return a hash of the printed labels of each class, and of nothing else, uint64[m]."""
+    from anon_sql.kernels.hashing import mix
+
+    hashes = np.zeros(len(labels[0].label_of), dtype=np.uint64)
+    for made in labels:
+        coded = _printed(made.shown).dictionary_encode()
+        order = integers(pc.sort_indices(coded.dictionary))
+        rank = np.empty(len(order) + 1, dtype=np.int64)
+        rank[order], rank[-1] = np.arange(len(order)), -1
+        codes = rank[coded.indices.fill_null(len(order)).to_numpy(zero_copy_only=False)]
+        hashes = mix(hashes, codes[made.label_of])
+    return hashes
+
+
+def _printed(shown: pa.Array) -> pa.Array:
+    """Return one string per label; strings are equal if and only if labels are. NULL for NULL."""
+    if pa.types.is_struct(shown.type):
+        ends = [pc.coalesce(shown.field(end), "NULL") for end in ("min", "max")]
+        return pc.if_else(shown.is_valid(), pc.binary_join_element_wise(*ends, ", "), None)
+    if pa.types.is_list(shown.type):
+        lists = shown.to_pylist()
+        texts = [None if x is None else ", ".join(map(grammar.text, x)) for x in lists]
+        return pa.array(texts, pa.string())
+    return shown
+
+
+def _wrong(
+    column: Column,
+    sql_type: str,
+    values: pa.Array,
+    labels: Labels,
+    classes: Codes,
+    read: Ranges | None,
+    centred: bool,
+    single: str | None,
+) -> tuple[Bools, int]:
+    """Return which labels are suppressed, bool[u], and how many values lie outside their labels.
+
+    single: 'mean' or 'median' where the labels are such values, else None.
+    """
+    from anon_sql.kernels.loss import outside_range, outside_set
+
+    if single is not None:
+        return misplaced(sql_type, values, labels.shown, labels.label_of, classes, single)
+    if read is not None:
+        if centred:
+            return read.star, 0
+        counted = classes < len(labels.label_of)
+        if not counted.all():
+            values, classes = values.filter(pa.array(counted)), classes[counted]
+        keys, low, high = comparable(sql_type, [values, read.low, read.high])
+        of_row = labels.label_of[classes]
+        wrong = outside_range(of_row, read.star, valid(values), keys, valid(read.low), low, high)
+        return read.star, wrong + int(read.malformed[of_row].sum())
+    if isinstance(column, Hierarchical):
+        star, allowed = allowed_leaves(column, labels.shown)
+    else:
+        assert isinstance(column, Categories)
+        star, allowed = _allowed_words(column, labels.shown)
+    ends = np.cumsum([0, *map(len, allowed)]).astype(np.int64)
+    flat = np.fromiter(chain.from_iterable(allowed), np.int32, int(ends[-1]))
+    return star, outside_set(classes, labels.label_of, column.codes, ends, flat)
+
+
+def _allowed_words(column: Categories, shown: pa.Array) -> tuple[Bools, list[Sequence[int]]]:
+    """Return which labels are suppressed, and the codes that each label covers, ascending."""
+    sets = read_sets(shown)
+    code_of = {word: code for code, word in enumerate(column.values.to_pylist())}
+    allowed: list[Sequence[int]] = []
+    for star, empty, words in zip(sets.star, sets.empty, sets.words, strict=True):
+        if star:
+            allowed.append(range(column.null_code + 1))
+        elif empty:
+            allowed.append([column.null_code])
+        else:
+            allowed.append(sorted(code_of[word] for word in words or () if word in code_of))
+    return sets.star, allowed

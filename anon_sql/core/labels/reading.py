@@ -1,0 +1,456 @@
+"""Read released labels: what they cover, and the rows whose values they cover."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.core.arrow import integers, plain, true, valid
+from anon_sql.core.columns import (
+    Categories,
+    approximate,
+    categories,
+    is_number,
+    numeric_keys,
+    require_finite,
+)
+from anon_sql.core.hierarchy.column import Hierarchical, hierarchical
+from anon_sql.core.hierarchy.tree import Tree
+from anon_sql.core.labels import grammar
+from anon_sql.core.labels.grammar import End, read_ends
+from anon_sql.core.labels.one_value import ROUNDING, shows_values
+from anon_sql.core.printing import printed
+
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Said:
+    """The m parsed labels of one column.
+
+    star: bool[m], suppressed or the whole domain. empty: bool[m], only NULLs. malformed: bool[m],
+    neither of these, and not a range or set of the column's type.
+    """
+
+    star: Bools
+    empty: Bools
+    malformed: Bools
+
+
+@dataclass(frozen=True)
+class Ranges(Said):
+    """Labels of numbers, dates or times.
+
+    low, high: the outermost values of the column's type in the range; NULL where star, empty or
+    malformed. exact_low, exact_high: bool[m], whether they are the ends as they were printed.
+    """
+
+    low: pa.Array
+    high: pa.Array
+    exact_low: Bools
+    exact_high: Bools
+
+
+@dataclass(frozen=True)
+class Nodes(Said):
+    """Labels of a column with a hierarchy.
+
+    node: int64[m], the node of the tree; -1 where star, empty or malformed.
+    """
+
+    node: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Sets(Said):
+    """Labels of text.
+
+    words: the values of each set in the order of the label; None where star, empty or malformed.
+    """
+
+    words: list[tuple[str, ...] | None]
+
+
+def read_ranges(sql_type: str, shown: pa.Array) -> Ranges:
+    """Parse labels, or structs with ``min`` and ``max``, of a column of numbers, dates or times."""
+    return read_columns([sql_type], [shown])[0]
+
+
+def read_columns(types: Sequence[str], columns: Sequence[pa.Array]) -> list[Ranges]:
+    """Parse the labels of several columns as ``read_ranges`` does, with a single cast."""
+    split = [_split(kind, plain(shown)) for kind, shown in zip(types, columns, strict=True)]
+    ends = read_ends(types, [texts for _, _, texts in split])
+    return [
+        _ranges(kind, star, empty, *both)
+        for kind, (star, empty, _), both in zip(types, split, ends, strict=True)
+    ]
+
+
+def _split(sql_type: str, shown: pa.Array) -> tuple[Bools, Bools, tuple[pa.Array, pa.Array]]:
+    """Return which labels are suppressed, which are NULL alone, and the two printed ends."""
+    if not pa.types.is_struct(shown.type):
+        shown = _text(shown)
+        return true(pc.equal(shown, grammar.STAR)), ~valid(shown), grammar.ends(shown)
+    present = valid(shown)
+    given = [pc.if_else(pa.array(present), shown.field(end), None) for end in ("min", "max")]
+    texts = given if given[0].type == pa.string() else printed(given, [sql_type] * 2)
+    return ~present, present & ~valid(given[0]) & ~valid(given[1]), (texts[0], texts[1])
+
+
+def _ranges(sql_type: str, star: Bools, empty: Bools, low: End, high: End) -> Ranges:
+    """Return the ranges between ends, malformed where an end is NULL or low > high."""
+    ends = low.values, high.values
+    readable = valid(ends[0]) & valid(ends[1])
+    keys = numeric_keys(sql_type, pa.concat_arrays(ends))
+    readable &= keys[: len(star)] <= keys[len(star) :]
+    if pa.types.is_floating(ends[1].type):
+        readable &= ~true(pc.is_nan(ends[1]))  # which is above every number
+    malformed = ~readable & ~star & ~empty
+    known = pa.array(readable)
+    least, most = (pc.if_else(known, end, None) for end in ends)
+    return Ranges(star, empty, malformed, least, most, low.exact, high.exact)
+
+
+def read_nodes(tree: Tree, sql_type: str, shown: pa.Array) -> Nodes:
+    """Parse labels, lists of leaves, or structs of the first and last leaf, ``min`` and ``max``.
+
+    sql_type: of the column.
+    """
+    shown = plain(shown)
+    star, empty = ~valid(shown), np.zeros(len(shown), dtype=np.bool_)
+    if pa.types.is_struct(shown.type):
+        ends = [shown.field(end) for end in ("min", "max")]
+        empty = ~star & ~valid(ends[0]) & ~valid(ends[1])
+        texts = [values.to_pylist() for values in printed(ends, [sql_type, sql_type])]
+        nodes = [tree.above(pair) for pair in zip(*texts, strict=True)]
+    elif pa.types.is_list(shown.type) or pa.types.is_large_list(shown.type):
+        lists = shown.to_pylist()
+        empty = np.array([words == [] for words in lists], dtype=np.bool_)
+        nodes = [tree.whole(words or []) for words in lists]
+    else:
+        labels = _text(shown).to_pylist()
+        empty, star = star, np.array([label == grammar.STAR for label in labels], dtype=np.bool_)
+        nodes = [tree.node_of.get(label, -1) for label in labels]
+    node = np.where(star | empty, -1, np.array(nodes, dtype=np.int64))
+    return Nodes(star, empty, (node < 0) & ~star & ~empty, node)
+
+
+def read_sets(shown: pa.Array) -> Sets:
+    """Parse labels, or lists of text, of a text column; each distinct label is parsed once."""
+    shown = plain(shown)
+    if pa.types.is_list(shown.type) or pa.types.is_large_list(shown.type):
+        lists = [None if words is None else tuple(words) for words in shown.to_pylist()]
+        star = np.array([words is None for words in lists], dtype=np.bool_)
+        empty = np.array([words == () for words in lists], dtype=np.bool_)
+        malformed = np.array([None in (words or ()) for words in lists], dtype=np.bool_)
+        return Sets(star, empty, malformed, _where(lists, ~empty & ~malformed))
+    coded = _text(shown).dictionary_encode()
+    known = [*map(_words, coded.dictionary.to_pylist()), None]
+    empty = ~valid(shown)
+    at = coded.indices.fill_null(len(known) - 1).to_pylist()
+    star = true(pc.equal(_text(shown), grammar.STAR))
+    words = [known[place] for place in at]
+    unread = np.array([each is None for each in words], dtype=np.bool_)
+    return Sets(star, empty, unread & ~star & ~empty, words)
+
+
+def _words(label: str) -> tuple[str, ...] | None:
+    """Return the values of a label; None for ``*``, a range or a malformed label."""
+    try:
+        words = grammar.values(label)
+    except ValueError:
+        return None
+    return None if words is None else tuple(words)
+
+
+def _where(lists: Sequence[tuple[str, ...] | None], kept: Bools) -> list[tuple[str, ...] | None]:
+    return [words if keep else None for words, keep in zip(lists, kept.tolist(), strict=True)]
+
+
+def _text(shown: pa.Array) -> pa.Array:
+    return shown.cast(pa.string()) if pa.types.is_dictionary(shown.type) else shown
+
+
+Ints = npt.NDArray[np.int64]
+Places = npt.NDArray[Any]  # whole numbers
+LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max  # LEAST is the code of NULL
+BLOCK = 4096
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """One quasi-identifier: n values, and what the k labels of c classes cover of them.
+
+    codes int64[n]: of the values, in their order. label_of int64[c]: of each class. shown: the
+    labels, those of text once each. low, high int64[k]: the least and greatest code that a label
+    covers: all of them for ``*``, that of NULL for NULL alone, none for what is malformed. start,
+    end int64[k]: where the codes of a set with gaps stand in ``flat``, ascending. unknown bool[k]:
+    the label names what the column or its hierarchy lacks. column: the values where they are not
+    compared as numbers. said: the labels as they were read.
+    """
+
+    codes: Ints
+    label_of: Ints
+    shown: pa.Array
+    low: Ints
+    high: Ints
+    start: Ints
+    end: Ints
+    flat: Ints
+    unknown: Bools
+    column: Categories | Hierarchical | None
+    said: Said
+
+    @cached_property
+    def ordered(self) -> Ints:
+        """The codes, ascending."""
+        return np.sort(self.codes)
+
+    @cached_property
+    def idle(self) -> Bools:
+        """Which labels cover no value of the column."""
+        first = np.searchsorted(self.ordered, self.low)
+        return np.asarray(first >= np.searchsorted(self.ordered, self.high, "right"))
+
+    @cached_property
+    def star(self) -> Bools:
+        """Which classes have ``*``."""
+        star: Bools = self.said.star[self.label_of]
+        return star
+
+
+def codes_of(columns: Sequence[Coverage], places: Sequence[Places] | None = None) -> Places:
+    """Return the codes of all columns, row by row: [n, d], of the type of the codes.
+
+    places: of each column which of its values each row has; None: the values are of the rows.
+    """
+    rows = len(columns[0].codes if places is None else places[0])
+    codes = np.empty((rows, len(columns)), dtype=columns[0].codes.dtype)
+    for first in range(0, rows, BLOCK):  # rows that stay in the cache
+        some = slice(first, first + BLOCK)
+        for at, column in enumerate(columns):
+            codes[some, at] = column.codes[some if places is None else places[at][some]]
+    return codes
+
+
+def ranked(column: Coverage) -> Coverage:
+    """Return the same with the place of each code among the different ones, ascending, as code;
+    codes, low, high, start, end: int32."""
+    new = np.append(True, column.ordered[1:] != column.ordered[:-1])[: len(column.ordered)]
+    codes = column.ordered[new]
+    return replace(
+        column,
+        codes=_narrow(np.searchsorted(codes, column.codes)),
+        low=_narrow(np.searchsorted(codes, column.low)),
+        high=_narrow(np.searchsorted(codes, column.high, "right") - 1),
+        start=_narrow(column.start),
+        end=_narrow(column.end),
+        flat=np.searchsorted(codes, column.flat),
+    )
+
+
+def _narrow(numbers: Ints) -> Any:
+    return numbers.astype(np.int32)
+
+
+def labels_of(columns: Sequence[Coverage]) -> tuple[Ints, ...]:
+    """low, high, start, end int64[c, d] and flat, of all columns."""
+    shift = np.cumsum([0, *(len(column.flat) for column in columns)]).tolist()
+    places = [(column.label_of, by) for column, by in zip(columns, shift, strict=False)]
+    paired = list(zip(columns, places, strict=True))
+    return (
+        np.column_stack([column.low[at] for column, (at, _) in paired]),
+        np.column_stack([column.high[at] for column, (at, _) in paired]),
+        np.column_stack([column.start[at] + by for column, (at, by) in paired]),
+        np.column_stack([column.end[at] + by for column, (at, by) in paired]),
+        np.concatenate([column.flat for column in columns]),
+    )
+
+
+def coverage(
+    function: str,
+    name: str,
+    sql_type: str,
+    values: pa.Array,
+    shown: pa.Array,
+    rows: pa.StructArray | None,
+) -> Coverage:
+    """Read the labels of one column beside its values; rows: of its hierarchy, or None.
+
+    Raises AnonError for values that no label can stand for.
+    """
+    number = is_number(function, name, sql_type)
+    labels, label_of = distinct(shown)
+    if number and shows_values(shown):
+        require_finite(function, name, values)
+        return _of_values(sql_type, values, shown)
+    if rows is not None:
+        column = hierarchical(function, name, sql_type, values, rows)
+        return _of_tree(column, sql_type, labels, label_of)
+    if number:
+        require_finite(function, name, values)
+        return _of_ranges(sql_type, values, labels, label_of)
+    return _of_sets(categories(name, values), labels, label_of)
+
+
+def distinct(shown: pa.Array) -> tuple[pa.Array, Ints]:
+    """Return labels without repeats and which one each class has; structs and lists as they are."""
+    if pa.types.is_nested(shown.type):
+        return shown, np.arange(len(shown))
+    coded = shown.cast(pa.string()).dictionary_encode()  # an ENUM has labels that no class has
+    labels = coded.dictionary
+    if coded.null_count:
+        labels = pa.concat_arrays([labels, pa.nulls(1, pa.string())])
+    places: Ints = integers(coded.indices.fill_null(len(labels) - 1).cast(pa.int64()))
+    return labels, places
+
+
+def _of_values(sql_type: str, values: pa.Array, shown: pa.Array) -> Coverage:
+    """Return what means or medians cover: every value but NULL, since they tell of no single row.
+
+    NULL stands for anything; a value outside the range of the column is unknown and covers nothing.
+    """
+    codes, present, star = numeric_keys(sql_type, values), valid(values), ~valid(shown)
+    if len(codes) and codes.min() == LEAST:  # the code of NULL
+        codes = np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    own, one = approximate(sql_type, values)[present], approximate(sql_type, shown)
+    least, most = (own.min(), own.max()) if len(own) else (np.inf, -np.inf)
+    slack = ROUNDING * np.abs(own).max(initial=0.0)
+    unknown = ~star & ((one < least - slack) | (one > most + slack))
+    lowest, highest = (codes[present].min(), codes[present].max()) if len(own) else (MOST, LEAST)
+    low, high = np.where(unknown, MOST, lowest), np.where(unknown, LEAST, highest)
+    none = np.zeros(len(shown), np.bool_)
+    return _stretches(
+        np.where(present, codes, LEAST),
+        np.arange(len(shown)),
+        shown,
+        low,
+        high,
+        unknown,
+        None,
+        Said(star, none, none),
+    )
+
+
+def _of_ranges(sql_type: str, values: pa.Array, labels: pa.Array, label_of: Ints) -> Coverage:
+    said = read_ranges(sql_type, labels)
+    ends = [end.cast(values.type) for end in (said.low, said.high)]  # its time zone may differ
+    keys = numeric_keys(sql_type, pa.concat_arrays([values, *ends]))
+    if len(keys) and keys.min() == LEAST:  # the code of NULL
+        keys = np.unique(keys, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    codes, low, high = np.split(keys, [len(values), len(values) + len(labels)])
+    codes = np.where(valid(values), codes, LEAST)
+    unknown = np.zeros(len(labels), np.bool_)
+    return _stretches(codes, label_of, labels, low, high, unknown, None, said)
+
+
+def _of_sets(column: Categories, labels: pa.Array, label_of: Ints) -> Coverage:
+    said = read_sets(labels)
+    known = {word: code for code, word in enumerate(column.values.to_pylist())}
+    sets = [sorted({known[w] for w in words or () if w in known}) for words in said.words]
+    size = np.array([len(codes) for codes in sets], dtype=np.int64)
+    low = np.array([codes[0] if codes else MOST for codes in sets], dtype=np.int64)
+    high = np.array([codes[-1] if codes else LEAST for codes in sets], dtype=np.int64)
+    unknown = np.array([any(w not in known for w in words or ()) for words in said.words], np.bool_)
+    gaps = (size > 0) & (high - low + 1 > size)
+    end = np.cumsum(np.where(gaps, size, 0))
+    start = end - np.where(gaps, size, 0)
+    listed = (codes for codes, gap in zip(sets, gaps.tolist(), strict=True) if gap)
+    flat = (start, end, np.fromiter(chain.from_iterable(listed), np.int64))
+    return _stretches(_coded(column), label_of, labels, low, high, unknown, column, said, flat)
+
+
+def _of_tree(column: Hierarchical, sql_type: str, labels: pa.Array, label_of: Ints) -> Coverage:
+    tree = column.tree
+    if pa.types.is_struct(labels.type):
+        ends = read_ranges(sql_type, labels)
+        texts = printed([ends.low, ends.high], [sql_type, sql_type])
+        low, high = (np.array([tree.leaf_of.get(x, -1) for x in t.to_pylist()]) for t in texts)
+        said: Said = ends
+    else:
+        nodes = read_nodes(tree, sql_type, labels)
+        low, high = (np.append(leaves, -1)[nodes.node] for leaves in (tree.first, tree.last))
+        said = nodes
+    unknown = (low < 0) | (high < low)
+    low, high = np.where(unknown, MOST, low), np.where(unknown, LEAST, high)
+    return _stretches(_coded(column), label_of, labels, low, high, unknown, column, said)
+
+
+def _coded(column: Categories | Hierarchical) -> Ints:
+    codes: Ints = column.codes.astype(np.int64)
+    codes[column.codes == column.null_code] = LEAST
+    return codes
+
+
+def _stretches(
+    codes: Ints,
+    label_of: Ints,
+    shown: pa.Array,
+    low: Ints,
+    high: Ints,
+    unknown: Bools,
+    column: Categories | Hierarchical | None,
+    said: Said,
+    flat: tuple[Ints, Ints, Ints] | None = None,
+) -> Coverage:
+    """flat: start, end and the codes of the sets with gaps; None where there is none."""
+    low = np.where(said.star | said.empty, LEAST, np.where(said.malformed, MOST, low))
+    high = np.where(said.star, MOST, np.where(said.malformed | said.empty, LEAST, high))
+    none = np.zeros(len(low), dtype=np.int64)
+    unknown = unknown & ~said.star & ~said.empty
+    listed = flat or (none, none, none[:0])
+    return Coverage(codes, label_of, shown, low, high, *listed, unknown, column, said)
+
+
+Whole = npt.NDArray[np.int32]
+ALL = np.iinfo(np.int64).max
+
+
+def covered_rows(
+    codes: Places,
+    weights: Ints,
+    first: Ints,
+    last: Ints,
+    classes: Whole,
+    labels: tuple[Ints, ...],
+    *,
+    listed: int = 0,
+    looks: int = ALL,
+) -> tuple[Whole, Ints, Bools, int]:
+    """Return the rows first … last - 1 that a label of a class covers, for m ranges and classes.
+
+    codes: int32[n, d], of ``ranked`` columns, in another order afterwards; weights: int64[n].
+    first, last: int64[m], ranges that are equal or follow each other; classes: int32[m]. labels: of
+    ``labels_of``. listed: most rows that are listed; looks: most comparisons. Returns what the
+    kernel ``covered`` does, of the rows in their order.
+    """
+    from anon_sql.kernels.matching import LEAST, arrange, covered
+
+    rows, size = np.arange(len(codes), dtype=np.int32), last - first
+    new = np.diff(last, prepend=0) > 0
+    heads = np.flatnonzero(new & (size > 2 * LEAST))
+    starts = np.append(0, np.cumsum(size[heads] // 8 + 1))
+    shape = (int(starts[-1]), codes.shape[1])
+    nodes = (
+        *(np.empty(shape, kind) for kind in (np.int32, np.int32, np.uint64)),
+        np.empty((shape[0], 3), np.int64),
+    )
+    trees = np.column_stack([np.full(len(first), -1), np.ones(len(first), np.int64)])
+    for head, start, end in zip(heads, starts[:-1], starts[1:], strict=True):
+        own = slice(first[head], last[head])
+        tree = (each[start:end] for each in nodes)
+        trees[head] = start, arrange(codes[own], rows[own], *tree)
+    of = np.maximum.accumulate(np.where(new, np.arange(len(new)), 0))  # ranges that are equal
+    trees = np.where((size > 2 * LEAST)[:, None], trees[of], (-1, 1))
+    found, many, known, looked = covered(
+        codes, weights[rows], first, last, trees, nodes, classes, labels, listed, looks
+    )
+    whole = np.empty_like(known)
+    whole[rows] = known
+    return rows[found], many, whole, looked

@@ -1,0 +1,258 @@
+"""Compute pseudonyms and shifts of dates by HMAC (RFC 2104), and keep their keys out of texts.
+
+Compute the keyed hashes of a ledger: of persons, of the key, and of an entry as a whole.
+
+All are HMACs (RFC 2104) under a key that is derived from the user's, so that none equals a
+pseudonym.
+"""
+
+import hmac
+import os
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from threading import Lock
+from typing import Any
+
+import pyarrow as pa
+
+from anon_sql.core.columns import shown_type
+from anon_sql.errors import AnonError
+
+_TYPES = re.compile(
+    r"""(?sx) VARCHAR | BLOB | UUID | BOOLEAN | "NULL" | ENUM\(.*\) | DECIMAL\(.*\)
+    | U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT) | DATE | TIME | TIMESTAMP(_S|_MS|_NS)?"""
+)
+_ESCAPED = re.compile(rb"\\x([0-9A-Fa-f]{2})")
+
+
+def require_type(function: str, parameter: str, sql_type: str) -> None:
+    """Raise AnonError for a type whose text is not the same for equal values in every session.
+
+    DOUBLE prints 1 as 1.0, and a timestamp with time zone depends on the setting of the session.
+    """
+    if not _TYPES.fullmatch(sql_type):
+        raise AnonError(
+            function,
+            f"{parameter} must be text, BLOB, UUID, BOOLEAN, a whole number, DECIMAL, date or time",
+            shown_type(sql_type),
+            f"cast {parameter} to the type that it has in all tables that are joined",
+        )
+
+
+def pseudonyms(texts: pa.Array, sql_type: str, key: bytes) -> pa.Array:
+    """Return HMAC-SHA-256 of each value as 64 lower-case hexadecimal digits; NULL stays NULL.
+
+    texts: values as DuckDB prints them, hashed as UTF-8; those of a BLOB are hashed as they are.
+    """
+    keyed = hmac.new(key, digestmod="sha256")
+
+    def pseudonym(value: bytes) -> str:
+        one = keyed.copy()  # faster than hmac.digest, which prepares the key for each value
+        one.update(value)
+        return one.hexdigest()
+
+    return each(texts, sql_type, pseudonym, pa.string())
+
+
+def shifts(texts: pa.Array, sql_type: str, key: bytes, days: int) -> pa.Array:
+    """Return a number of days for each value: -days to days without 0, equally likely.
+
+    They come from HMAC-SHA-512, because HMAC-SHA-256 of the value is its published pseudonym: who
+    knows that number must not know the shift.
+    """
+
+    keyed = hmac.new(key, digestmod="sha512")
+
+    def shift(value: bytes) -> int:
+        one = keyed.copy()
+        one.update(value)
+        drawn = int.from_bytes(one.digest(), "big") % (2 * days)
+        return drawn - days + (drawn >= days)
+
+    return each(texts, sql_type, shift, pa.int32())
+
+
+def each(texts: pa.Array, sql_type: str, of: Callable[[bytes], Any], kind: pa.DataType) -> pa.Array:
+    """Return the result of a function for each value, called once for each distinct value."""
+    coded = texts.dictionary_encode()
+    values = [text.encode() for text in coded.dictionary.to_pylist()]
+    if sql_type == "BLOB":
+        values = [_ESCAPED.sub(lambda found: bytes.fromhex(found[1].decode()), v) for v in values]
+    return pa.array([of(value) for value in values], kind).take(coded.indices)
+
+
+LEAST = 16  # bytes of a key
+_FEWEST = 4  # different characters of a key that is text
+HINT = "pass key := 'env:ANON_KEY' and set that environment variable"
+_BLANK = " \t\r\n\0"
+_MARKS = "'\"`"
+_MISSPELT = re.compile(
+    r"""(?six)
+    \W* (\w+\.)? (get)? (env(iro\w*|[ _-]?vars?)?|secrets?)  # the word, and what follows it:
+        ( \s*[:=.].* | \W+\w+\W* | _\w+ )       # env=NAME, environ["NAME"], env_var('NAME')
+    | \$ ( [({].*[)}] | [a-z_][\w.:]* )         # ${NAME}, $(command), $NAME
+    | [%!] [a-z_]\w* [%!]                       # %NAME%
+    | [#@&]? ( \{.*\} | <.*> | \[.*\] )         # {{ NAME }}, <NAME>
+    | [a-z_][\w.]* [(\[] \W? [\w:]+ \W? [)\]]   # getvariable('name')
+    """
+)
+_NAMED = re.compile(r"(?s)(?:[\w.]+\W+)?\W*([A-Za-z_]\w*)\W*")  # NAME, evn:NAME, ANON_KEY=NAME
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")  # as names of variables are written
+
+
+def require_key(function: str, key: bytes) -> None:
+    """Raise AnonError, which does not show the key, unless it can be a secret key.
+
+    Bytes that are no text are judged by their number alone.
+    """
+    text = _text(key)
+    if text is not None and _is_reference(text):
+        raise AnonError(
+            function,
+            "key must be 'env:NAME' or 'secret:NAME', in these letters, or a secret itself",
+            "what looks like another reference or the name of a variable",
+            HINT,
+        )
+    if len(key) < LEAST:
+        raise AnonError(function, f"key must have at least {LEAST} bytes", "fewer", HINT)
+    if text is None:
+        return
+    if len(set(text) - set(_BLANK)) < _FEWEST:
+        rule = f"key must have at least {_FEWEST} different characters other than blanks and NUL"
+        raise AnonError(function, rule, "fewer", "generate a random key")
+    if len(text.strip(_BLANK).encode()) < LEAST:
+        rule = f"key must have at least {LEAST} bytes without the blanks around it"
+        raise AnonError(function, rule, "fewer", HINT)
+
+
+def _text(key: bytes) -> str | None:
+    """Return the text that the bytes are, with one kind of blank; None if they are no text."""
+    try:
+        text = unicodedata.normalize("NFKC", key.decode())
+    except UnicodeDecodeError:
+        return None
+    kinds = {char: unicodedata.category(char) for char in set(text) - set(_BLANK)}
+    if "Cc" in kinds.values():
+        return None
+    kept = {char: char for char in text}
+    kept |= {char: " " for char, kind in kinds.items() if kind in ("Zs", "Zl", "Zp")}
+    kept |= {char: "" for char, kind in kinds.items() if kind == "Cf"}  # invisible
+    return "".join(kept[char] for char in text)
+
+
+def _is_reference(text: str) -> bool:
+    """Return whether a text looks like a reference to a key that is elsewhere."""
+    bare = text.strip(_BLANK + _MARKS)
+    if _MISSPELT.fullmatch(bare):
+        return True
+    named = _NAMED.fullmatch(bare)
+    if named is None:
+        return False
+    there = {name.upper() for name in os.environ}
+    return bool(_VARIABLE.fullmatch(named[1])) or named[1].upper() in there
+
+
+_REFERENCE = re.compile(r"(env|secret):(.*)", re.DOTALL)
+REFUSED = "no key, "  # begins the text that stands for a refused key, before the error
+_lock = Lock()
+_names: dict[bytes, str] = {}
+_keys: dict[str, bytes] = {}
+
+
+def hold(function: str, given: object, secret: Callable[[str, str], str]) -> str:
+    """Return the name under which a key is held; the same key has the same name.
+
+    given: a key as text or bytes, ``env:NAME`` for an environment variable, or ``secret:NAME`` for
+    a secret of the database; nothing else is a reference. secret: returns the value of a secret, of
+    the function and the name. Raises AnonError, which shows neither the key nor the name after the
+    colon, for a key that is missing or that ``require_key`` refuses, wherever it is.
+    """
+    reference = _REFERENCE.fullmatch(given) if isinstance(given, str) else None
+    if reference and reference[1] == "env":
+        found = os.environ.get(reference[2])
+        if not found:
+            rule = "the environment variable that key names must be set"
+            raise AnonError(function, rule, "none", HINT)
+        given = os.fsencode(found)
+    elif reference:
+        given = secret(function, reference[2])
+    if not isinstance(given, (str, bytes)):
+        got = "NULL" if given is None else "another type"
+        raise AnonError(function, f"key must be text or BLOB of at least {LEAST} bytes", got, HINT)
+    key = given.encode() if isinstance(given, str) else given
+    require_key(function, key)
+    with _lock:
+        name = _names.setdefault(key, f"key {len(_names) + 1}")
+        _keys[name] = key
+    return name
+
+
+def held(function: str, name: object) -> bytes:
+    """Return the key that ``hold`` has given a name. Raises AnonError for a refused one."""
+    if isinstance(name, str) and name in _keys:
+        return _keys[name]
+    asked, _, rule = str(name).removeprefix(REFUSED).partition(": ")
+    raise AnonError(asked if rule else function, rule or "key must be held by this process")
+
+
+LENGTH = 16  # bytes of a person's hash
+
+
+def ledger_key(key: bytes) -> bytes:
+    """Return the key of all hashes in a ledger, derived from the user's."""
+    return hmac.digest(key, b"anon_sql ledger", "sha512")
+
+
+def key_check(key: bytes) -> str:
+    """Return 16 hexadecimal digits that are the same for the same key, and no hash of a value."""
+    return hmac.digest(key, b"key", "sha512").hex()[:16]
+
+
+def entry_digest(fields: Iterable[bytes], key: bytes) -> str:
+    """Return 64 hexadecimal digits of HMAC-SHA-512 of the fields of an entry, in their order.
+
+    Each is hashed after its length in 8 bytes, so that no two lists of fields are hashed alike.
+    """
+    keyed = hmac.new(key, b"entry", "sha512")
+    for field in fields:
+        keyed.update(len(field).to_bytes(8, "big"))
+        keyed.update(field)
+    return keyed.hexdigest()[:64]
+
+
+def person_hashes(texts: pa.Array, sql_type: str, key: bytes) -> pa.Array:
+    """Return the first 16 bytes of HMAC-SHA-256 of each value; equal values have the same hash.
+
+    texts: values as DuckDB prints them; sql_type: their type. The number 5 is the same as 5.00 and
+    the text 5, and a date is the same as its midnight; a text is hashed as it is written, and the
+    bytes of a BLOB as they are. Two of a million persons have the same hash with a probability
+    below 10 to the power of -26.
+    """
+    keyed = hmac.new(key, digestmod="sha256")
+    plain = _plain(sql_type)
+
+    def hashed(value: bytes) -> bytes:
+        one = keyed.copy()
+        one.update(plain(value))
+        return one.digest()[:LENGTH]
+
+    return each(texts, sql_type, hashed, pa.binary())
+
+
+def _plain(sql_type: str) -> Callable[[bytes], bytes]:
+    """Return what writes equal values of a type, and of others that hold them, alike."""
+    if sql_type.startswith("DECIMAL"):
+        return _number
+    if sql_type.startswith("TIMESTAMP"):
+        return lambda value: value.removesuffix(b" 00:00:00")
+    return lambda value: value
+
+
+def _number(value: bytes) -> bytes:
+    """Return a printed DECIMAL without the zeros at its end: 5.00 is 5, and .50 is 0.5."""
+    whole, _, fraction = value.partition(b".")
+    fraction = fraction.rstrip(b"0")
+    if whole in {b"", b"-"}:
+        whole += b"0"
+    return whole + b"." + fraction if fraction else whole

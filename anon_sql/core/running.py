@@ -1,0 +1,214 @@
+"""Run long work: threads, progress, the notice of compilation, and the stop on Ctrl-C.
+
+Stop long computations on Ctrl-C.
+
+DuckDB does not interrupt Python functions, so a SIGINT handler sets a flag that they check.
+
+Run kernels on a fixed number of threads, with a progress bar and a stop on Ctrl-C.
+
+Kernels release the GIL, and their results depend only on their arguments, so a release does not
+depend on the order in which threads run them.
+"""
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from anon_sql.errors import AnonError
+
+_asked = threading.Event()
+
+
+def listen() -> None:
+    """Install a SIGINT handler that sets the flag and then calls the previous handler.
+
+    Does nothing outside the main thread, where Python does not allow signal handlers.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    before = signal.getsignal(signal.SIGINT)
+    if getattr(before, "_anon_sql", False) or not callable(before):
+        return
+
+    def handler(number: int, frame: Any) -> Any:
+        ask()
+        return before(number, frame)
+
+    handler._anon_sql = True  # type: ignore[attr-defined]
+    signal.signal(signal.SIGINT, handler)
+
+
+def ask() -> None:
+    """Request that the running call stops, as Ctrl-C does."""
+    _asked.set()
+
+
+def begin() -> None:
+    """Clear an earlier request, at the start of a call."""
+    _asked.clear()
+
+
+def check(function: str) -> None:
+    """Raise AnonError if a stop was requested since ``begin``."""
+    if _asked.is_set():
+        raise AnonError(function, "stopped on request", hint="nothing was released")
+
+
+PATIENCE = 1.0  # seconds before a bar appears
+_open = threading.local()
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Show no progress of the work that this thread does meanwhile."""
+    before, _open.progress = getattr(_open, "progress", None), _Silent("", None)
+    try:
+        yield
+    finally:
+        _open.progress = before
+
+
+class Progress:
+    """A progress bar that counts finished work, or elapsed seconds of a search with a time limit.
+
+    total: the amount of work, None if unknown. seconds: the time limit; if given, the bar shows
+    time instead of work. note: text shown after the name of the function. Within another Progress
+    of the same thread nothing is shown, but the outer bar is refreshed. ``rich`` is imported only
+    when a bar appears.
+    """
+
+    def __init__(self, function: str, total: int | None, seconds: float | None = None):
+        self.function, self.seconds, self.note = function, seconds, ""
+        self.total = seconds if seconds is not None else total if total is None else max(total, 1)
+        self.done: float = 0
+        self.started = time.monotonic()
+        self.bar: Any = None
+        self.task: Any = None
+        self.outer: Progress | None = None  # the enclosing bar of this thread, if any
+
+    def __enter__(self) -> "Progress":
+        self.outer = getattr(_open, "progress", None)
+        _open.progress = self.outer or self
+        return self
+
+    def advance(self, size: int) -> None:
+        """Count finished work; show or refresh the bar."""
+        self.done += size
+        if self.outer is not None:
+            self.outer.advance(0)
+            return
+        elapsed = time.monotonic() - self.started
+        done = self.done if self.seconds is None else elapsed
+        if self.bar is None:
+            over = self.total is not None and done >= self.total
+            if elapsed <= PATIENCE or over or not sys.stderr.isatty():
+                return
+            from rich.console import Console
+            from rich.progress import Progress as Bar
+
+            self.bar = Bar(console=Console(stderr=True), transient=True)
+            self.task = self.bar.add_task(self.function, total=self.total)
+            self.bar.start()
+        text = f"{self.function} {self.note}".rstrip()
+        self.bar.update(self.task, completed=done, description=text)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        if self.outer is None:
+            _open.progress = None
+        self.stop()
+
+    def stop(self) -> None:
+        """Remove the bar, if one is shown."""
+        if self.bar is not None:
+            self.bar.stop()
+
+
+class _Silent(Progress):
+    """The enclosing bar of work that shows none."""
+
+    def advance(self, size: int) -> None:
+        """Show nothing."""
+
+
+NOTICE = "anon_sql: compiling its kernels, once on this machine; this takes up to a minute …\n"
+
+
+def announce() -> None:
+    """Write NOTICE to stderr if no compiled kernel is cached on disk, also where it is piped."""
+    from anon_sql.kernels.hashing import mix
+
+    compiled = Path(mix.stats.cache_path).glob("hashing.mix-*.nbi")
+    if not mix.signatures and not any(compiled):
+        sys.stderr.write(NOTICE)
+        sys.stderr.flush()
+
+
+FEW = 10_000  # total size of jobs below which starting threads takes longer than it saves
+
+
+class Workers:
+    """The threads of one call of a SQL function.
+
+    function: its name, for the progress bar and errors. threads: number of threads. progress: a bar
+    shared by several calls of ``map``; None for a new bar in each call.
+    """
+
+    def __init__(self, function: str, threads: int = 1, progress: Progress | None = None):
+        self.function = function
+        self.threads = max(1, threads)
+        self.progress = progress
+
+    def map(
+        self, call: Callable[..., Any], jobs: Sequence[tuple[Any, ...]], sizes: Sequence[int]
+    ) -> list[Any]:
+        """Return ``call(*job)`` for every job, in the order of the jobs.
+
+        sizes: the work of each job, for the progress bar. Raises AnonError after Ctrl-C.
+        """
+        kept = nullcontext(self.progress) if self.progress is not None else None
+        with kept or Progress(self.function, sum(sizes)) as progress:
+            if self.threads == 1 or len(jobs) == 1 or sum(sizes) < FEW:
+                results = []
+                for job, size in zip(jobs, sizes, strict=True):
+                    check(self.function)
+                    results.append(call(*job))
+                    progress.advance(size)
+                return results
+            with ThreadPoolExecutor(self.threads) as pool:
+                futures = {pool.submit(call, *job): at for at, job in enumerate(jobs)}
+                waiting = set(futures)
+                try:
+                    while waiting:
+                        done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                        for future in done:
+                            progress.advance(sizes[futures[future]])
+                        check(self.function)
+                except BaseException:
+                    pool.shutdown(wait=True, cancel_futures=True)
+                    raise
+                return [future.result() for future in futures]
+
+    def repeat(self, call: Callable[..., int], job: tuple[Any, ...], size: int) -> None:
+        """Repeat ``call(*job)`` until it returns 0, the work that is left of ``size``.
+
+        This is for sequential work, divided into calls short enough to react to Ctrl-C. Raises
+        AnonError after Ctrl-C.
+        """
+        with Progress(self.function, size) as progress:
+            left = size
+            while left > 0:
+                check(self.function)
+                before, left = left, int(call(*job))
+                progress.advance(before - left)

@@ -1,0 +1,175 @@
+"""Determine the roles of columns while a statement is bound, for ``COLUMNS(lambda …)`` in macros.
+
+These roles only select the columns of a result. Nothing here raises an error, because DuckDB would
+repeat it for many columns without its position. ``roles.settle`` determines the roles again
+when the query runs, and raises AnonError if they differ.
+"""
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from threading import Lock
+from typing import Any
+
+import pyarrow as pa
+
+from anon_sql.core.arrow import first
+from anon_sql.core.roles import clear_tag, fold
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb import registry
+from anon_sql.hosts.duckdb.registry import udf
+from anon_sql.hosts.duckdb.relation import Scope, Table, find
+
+UNSAID: dict[str, Any] = {  # the scope of a call that names no column
+    "qids": None,
+    "sensitive": None,
+    "identifiers": None,
+    "keep": None,
+    "classes": None,
+    "drops": None,
+    "whole": False,
+    "entity": None,
+    "l": 1,
+    "t": 1,
+    "beta": None,
+    "delta": None,
+}
+HELPER = "__anon_"  # prefix of all helper columns and CTEs of the macros
+_ROLES = {  # the roles of ``bound_role`` that make up a kind
+    "none": (),
+    "taken": ("quasi", "classes"),
+    "released": ("quasi", "kept"),
+}
+_WITH_ZERO = ("kept", "none", "protected", "taken")
+_MOST = 64  # maximum number of cached tables
+_looking = Lock()
+_looked_up: dict[tuple[Any, ...], Table | None] = {}
+
+
+def types_of(argument: Any) -> dict[str, str]:
+    """Return the SQL type by column from the result of ``__anon_types`` or ``__anon_schema``."""
+    return {name: kind for name, kind in first(argument).items() if name != HELPER + "zero"}
+
+
+def scope_of(scope: Mapping[str, Any]) -> Scope:
+    """Return the caller's database, schema and search path, from the struct of ``__anon_scope``."""
+    return Scope(scope["database"], scope["schema"], scope["path"] or "")
+
+
+def committed(scope: Mapping[str, Any]) -> Table | None:
+    """Return the committed table of a call, without temporary tables and open transactions.
+
+    The result is cached per transaction and search path, so that binding and execution of a
+    statement see the same table. Raises AnonError if no registered connection is open.
+    """
+    place, relation = scope_of(scope), scope["relation"]
+    key = scope["db"], relation, scope["transaction"], place
+    with _looking:
+        if key in _looked_up:
+            return _looked_up[key]
+    found = find(relation, place, registry.catalog(scope["db"], relation))
+    with _looking:
+        found = _looked_up.setdefault(key, found)
+        while len(_looked_up) > _MOST:
+            del _looked_up[next(iter(_looked_up))]
+    return found
+
+
+def forget_tables() -> None:
+    """Clear the cache: a file that is opened again restarts its transaction ids."""
+    with _looking:
+        _looked_up.clear()
+
+
+def bound_role(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> str:
+    """Return the treatment of a column: identifier, classes, quasi or kept.
+
+    tags: comment by folded column name.
+    """
+    folded = fold(name)
+    if folded in _names(scope["classes"]):
+        return "classes"
+    if any(folded in _names(scope[parameter]) for parameter in ("identifiers", "drops", "entity")):
+        return "identifier"
+    declared = clear_tag(tags.get(folded))
+    if declared == "identifier":
+        return "kept" if scope["whole"] else "identifier"
+    if folded in _names(scope["qids"]) or (scope["qids"] is None and declared == "quasi"):
+        return "quasi"
+    return "kept"
+
+
+def protects(scope: Mapping[str, Any]) -> bool:
+    """Return whether l, t, beta or delta restricts sensitive columns.
+
+    Invalid numbers are refused later.
+    """
+    if scope["beta"] is not None or scope["delta"] is not None:
+        return True
+    asked = scope["l"], scope["t"]
+    if not all(isinstance(number, (int, float, Decimal)) for number in asked):
+        return False
+    return bool(asked[0] > 1 or asked[1] < 1)
+
+
+def bound_protected(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> bool:
+    """Return whether a constraint depends on the values of a column: sensitive, or the entity."""
+    folded = fold(name)
+    if folded in _names(scope["entity"]):
+        return True
+    return protects(scope) and bound_sensitive(scope, tags, name)
+
+
+def bound_sensitive(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> bool:
+    """Return whether a column is sensitive, by its comment or by the parameters of the call."""
+    folded = fold(name)
+    return clear_tag(tags.get(folded)) == "sensitive" or folded in _names(scope["sensitive"])
+
+
+def _names(given: Any) -> set[str]:
+    """Return the folded names in a parameter that is a name, a list of names or NULL."""
+    if isinstance(given, str):
+        return {fold(given)}
+    listed = given if isinstance(given, list) else []
+    return {fold(name) for name in listed if isinstance(name, str)}
+
+
+@udf("__anon_is", "BOOLEAN")
+def is_role(wanted: Any, names: Any, scopes: Any) -> pa.Array:
+    """Return for each name whether its column is of the wanted kind.
+
+    A kind is a result of ``bound_role``, or ``kept``: released unchanged; ``released``: all but
+    identifiers; ``sensitive``; ``protected``: see ``bound_protected``; ``taken``: passed to the
+    method; ``none``: no column. The column ``__anon_zero``, which macros add, is of the kinds in
+    ``_WITH_ZERO``, so that no selection is empty.
+    """
+    kind: str = first(wanted)
+    scope: dict[str, Any] = first(scopes)
+    tags = _tags(scope)
+    return pa.array([_matches(kind, scope, tags, name.as_py()) for name in names], pa.bool_())
+
+
+def _matches(kind: str, scope: Mapping[str, Any], tags: Mapping[str, Any], name: str) -> bool:
+    """Return whether one column is of a kind."""
+    if fold(name).startswith(HELPER):  # a user's column of such a name is refused later
+        return fold(name).startswith(HELPER + "zero") and kind in _WITH_ZERO
+    if kind == "protected":
+        return bound_protected(scope, tags, name)
+    if kind == "sensitive":
+        return bound_sensitive(scope, tags, name)
+    return bound_role(scope, tags, name) in _ROLES.get(kind, (kind,))
+
+
+def _tags(scope: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return the comments of the committed table by folded column name; empty without a table."""
+    try:
+        table = committed(scope)
+    except AnonError:
+        return {}
+    return table.tags() if table else {}
+
+
+def require_names(function: str, names: Iterable[str]) -> None:
+    """Raise AnonError for a column whose name begins as those that macros add."""
+    clash = [name for name in names if fold(name).startswith(HELPER)]
+    if clash:
+        raise AnonError(function, f"column names must not begin with {HELPER}", clash[0])

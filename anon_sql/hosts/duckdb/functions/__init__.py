@@ -1,0 +1,1 @@
+"""What the macros call, a file per group of SQL functions; ``@udf`` registers each."""

@@ -1,0 +1,80 @@
+"""The attacks as SQL calls them: the classes of a release and persons in, a row a column out."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.attacks.attacks import EXPOSURE, GUESSED, LINKED, background, exposure, linking
+from anon_sql.attacks.candidates import Alike, People
+from anon_sql.core.arrow import first, integers
+from anon_sql.core.labels.reading import coverage
+from anon_sql.core.parameters import Number
+from anon_sql.hosts.duckdb.binding import HELPER
+from anon_sql.hosts.duckdb.pair import KEY, Given, as_rows, by_name, columns_of
+from anon_sql.hosts.duckdb.registry import sql_type, udf
+from anon_sql.measures.pair import Pair
+from anon_sql.privacy.class_values import Spread
+
+_EXPOSURE, _LINKED, _GUESSED = (pa.list_(kind) for kind in (EXPOSURE, LINKED, GUESSED))
+
+
+@udf("__anon_exposure", sql_type(_EXPOSURE))
+def exposed(function: Any, given: Any, threshold: Any) -> pa.Array:
+    """Return the exposed classes of each sensitive column; threshold: NULL without one."""
+    name = first(function)
+    share = None
+    if name == "attack_skewness":
+        share = Number(0, 1).read(name, "threshold", first(threshold))
+    _, _, spreads = _classes(name, given, values=True)
+    return as_rows(exposure(spreads, share))
+
+
+@udf("__anon_linking", sql_type(_LINKED))
+def linked(given: Any, persons: Any, options: Any) -> pa.Array:
+    """Return how many persons are linked and disclosed."""
+    people, left_out = _people("attack_linking", given, persons)
+    return as_rows(linking(people, left_out, **first(options)))
+
+
+@udf("__anon_background", sql_type(_GUESSED))
+def guessed(given: Any, persons: Any, options: Any) -> pa.Array:
+    """Return how many persons' values are guessed."""
+    people, _ = _people("attack_background", given, persons)
+    return as_rows(background(people, **first(options)))
+
+
+def _classes(
+    function: str, given: Any, *, values: bool = False
+) -> tuple[Given, Pair, Mapping[str, Spread]]:
+    """Return a call, its relations and the values of its sensitive columns, or raise AnonError.
+
+    values: whether the release may show one value of each class.
+    """
+    asked = Given(function, given)
+    pair = asked.pair(values=values)
+    pair.losses  # noqa: B018 - labels that cannot be read are an error
+    return asked, pair, asked.spreads(pair)
+
+
+def _people(function: str, given: Any, persons: Any) -> tuple[People, int]:
+    """Return the persons of the raw table (``__anon_class_groups``) and how many rows are left
+    out."""
+    asked, pair, spreads = _classes(function, given)
+    columns = columns_of(persons)
+    rows = asked.rows_of_hierarchy(pair.roles.quasi)
+    covered = [
+        coverage(function, name, pair.types[name], by_name(columns, name), labels, rows.get(name))
+        for name, labels in pair.labels.items()
+    ]
+    lists = columns[HELPER + "held"]
+    held = lists.flatten()
+    fields = {field.name: held.field(at) for at, field in enumerate(held.type)}
+    alike = Alike(
+        np.repeat(np.arange(len(lists)), integers(pc.list_value_length(lists))),
+        {name: by_name(fields, KEY + name) for name in spreads},
+        integers(fields[HELPER + "count"]),
+    )
+    return People(function, covered, alike, pair.sizes, spreads), pair.rows - pair.released_rows

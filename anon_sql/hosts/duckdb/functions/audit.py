@@ -1,0 +1,310 @@
+"""``audit``, ``composition``, ``suggest_roles`` and ``unique_combinations``, as SQL calls them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from anon_sql.attacks.candidates import Persons, Ranks, Release, persons, ranked, release
+from anon_sql.attacks.composition import COMPOSED, composition
+from anon_sql.audit.audit import audit
+from anon_sql.audit.compared import NAME as AUDIT
+from anon_sql.audit.compared import ROW, Asked, Look, Marks, asked
+from anon_sql.audit.reading import RawRows, ReleasedRows
+from anon_sql.core import running
+from anon_sql.core.arrow import first, integers, plain, whole
+from anon_sql.core.hierarchy.tree import rows_of
+from anon_sql.core.labels.reading import Ints
+from anon_sql.core.parameters import Number, Whole
+from anon_sql.core.roles import fold
+from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.hosts.duckdb import rows as intake
+from anon_sql.hosts.duckdb import rows as memory
+from anon_sql.hosts.duckdb.binding import HELPER, require_names, types_of
+from anon_sql.hosts.duckdb.pair import NAME as COMPOSITION
+from anon_sql.hosts.duckdb.pair import (
+    Part,
+    as_rows,
+    by_name,
+    columns_of,
+    require_alike,
+    require_bound,
+    roles_of,
+    shown_values,
+)
+from anon_sql.hosts.duckdb.registry import sql_type, udf
+from anon_sql.hosts.duckdb.roles import settle
+from anon_sql.hosts.duckdb.rows import available, given_paths, named
+from anon_sql.measures.pair import require_any
+from anon_sql.measures.uniqueness import codes_of
+from anon_sql.privacy.class_values import NULL, ordered
+from anon_sql.suggest.combinations import COMBINATION, unique_combinations
+from anon_sql.suggest.roles import SUGGESTION, shape_of, suggest_roles
+
+_QUASI, _MARK, _ZERO = HELPER + "quasi_", HELPER + "mark_", HELPER + "zero"
+_AUDIT_ROWS = pa.list_(ROW)
+
+
+@dataclass
+class _Reading(intake.Held):
+    """An audit whose relations are being read; most: rows of each that fit into memory."""
+
+    asked: Asked
+    most: int
+    raw: RawRows = field(default_factory=RawRows)
+    released: ReleasedRows = field(default_factory=ReleasedRows)
+
+
+@udf("__anon_audit_begin", "BIGINT", volatile=True, owned=True)
+def begin(database: str, calls: Any, connections: Any, statements: Any) -> pa.Array:
+    """Return the number under which an audit holds what it reads, or raise AnonError; connections,
+    statements: DuckDB's connection and query ids."""
+    told = _fields(calls)
+    scope, shown = first(told["call"]), first(told["released_types"])
+    types = {n: kind for n, kind in first(told["types"]).items() if not n.startswith(HELPER)}
+    roles = roles_of(AUDIT, types, scope, first(told["seen"]), first(told["released"]))
+    # k = 7 on a table with a column k is a BOOLEAN, which is refused
+    size = pa.types.is_boolean(told["k"].type) or first(told["k"])
+    given = asked(roles, types, shown, {**first(told["options"]), "k": size})
+    statement = intake.Statement(database, first(connections), first(statements))
+    most = memory.audited_rows(len(given.types), len(given.shared) + len(given.added))
+    return pa.array([intake.hold(_Reading(statement, given, most))], pa.int64())
+
+
+@udf("__anon_audit_take", "BOOLEAN", volatile=True)
+def take(numbers: Any, released: Any, rows: Any) -> pa.Array:
+    """Hold rows, structs of one relation; return false for each.
+
+    Raises AnonError for more rows than fit into memory, and holds none any longer.
+    """
+    if len(rows):
+        reading: _Reading = intake.held(first(numbers))
+        side = reading.released if first(released) else reading.raw
+        _add(side, whole(rows))
+        if side.rows > reading.most:
+            reading.raw, reading.released = RawRows(), ReleasedRows()
+            raise AnonError(
+                AUDIT,
+                "the rows must fit into memory",
+                f"more than {reading.most:,} of one table",
+                "run it where more memory is free",
+            )
+    return pa.array(np.zeros(len(rows), np.bool_))
+
+
+def _add(side: RawRows | ReleasedRows, rows: pa.StructArray) -> None:
+    names = [field.name for field in rows.type]
+    columns = dict(zip(names, map(plain, rows.flatten()), strict=True))
+    values = {n: v for n, v in named(columns, _QUASI).items() if n != _ZERO}
+    hashes = {name: _hashes(column) for name, column in named(columns, _MARK).items()}
+    own = {name: hashes.pop(_QUASI + name) for name in values}
+    side.add(len(rows), values, own, {n: v for n, v in hashes.items() if not n.startswith(HELPER)})
+
+
+def _hashes(column: pa.Array) -> Marks:
+    """Return a copy, since others of the rows would be held with it."""
+    marks: Marks = np.array(integers(column), dtype=np.uint64)
+    return marks
+
+
+@udf("__anon_audit", sql_type(_AUDIT_ROWS), volatile=True)
+def audited(
+    numbers: Any, wholes: Any, raw_row: Any, released_row: Any, raw_rows: Any, released_rows: Any
+) -> pa.Array:
+    """Return the rows of an audit, or raise AnonError; the arguments are of ``__anon_audited``."""
+    reading: _Reading = intake.claim(first(numbers))
+    for side, rows in ((reading.raw, first(raw_rows)), (reading.released, first(released_rows))):
+        if side.rows != rows:
+            raise AnonError(
+                AUDIT,
+                "every row must be read once",
+                f"{side.rows} read of {rows}",
+                "please report this",
+            )
+    _add(reading.raw, pa.array([], raw_row.type))  # where there are no rows
+    _add(reading.released, pa.array([], released_row.type))
+    given, told = reading.asked, _fields(wholes)
+    distinct = columns_of(told["distinct_values"])
+    require_bound(AUDIT, list(given.values), list(distinct))
+    paths, zone = given_paths(told["paths"]), first(told["time_zone"])
+    looks = {name: Look(**look) for name, look in first(told["looks"]).items()}
+    return as_rows(
+        audit(
+            given,
+            reading.raw.raw(first(told["ascends"]), distinct),
+            reading.released.released(looks),
+            rows_of(paths, {**given.types, **given.values}, zone),
+        )
+    )
+
+
+def _fields(structs: Any) -> dict[str, Any]:
+    held = whole(structs)
+    return {column.name: held.field(at) for at, column in enumerate(held.type)}
+
+
+_MOST = 12  # releases, as the macro binds them
+_COMPOSITION_ROWS = pa.list_(COMPOSED)
+
+
+@udf("__anon_composition", sql_type(_COMPOSITION_ROWS))
+def composed(call: Any, person_rows: Any, parts: Any) -> pa.Array:
+    """Return the counts of ``composition``, or raise AnonError."""
+    running.begin()
+    given = {field.name: whole(call).field(at) for at, field in enumerate(whole(call).type)}
+    names = _names(first(given["releases"]))
+    least = Whole(1).read(COMPOSITION, "l", first(given["l"]))
+    share = Number(0, 1).read(COMPOSITION, "share", first(given["share"]))
+    types: dict[str, str] = first(given["types"])
+    roles = roles_of(COMPOSITION, types, first(given["call"]), first(given["seen"]), names[0])
+    require_any(COMPOSITION, roles.sensitive)
+    slots = whole(parts)
+    held = [Part(name, slots.field(at), roles) for at, name in enumerate(names)]
+    for one in held:
+        require_bound(COMPOSITION, roles.sensitive, list(one.bound))
+    require_alike(roles.sensitive, held)
+    quasi = [name for name in roles.quasi if any(name in one.quasi for one in held)]
+    columns = columns_of(person_rows)
+    people = _id_of(columns, first(given["id"]), types)
+    values = {name: by_name(columns, name) for name in quasi}
+    kinds = {name: types[name] for name in quasi}
+    trees = rows_of(given_paths(given["paths"]), kinds, first(given["time_zone"]))
+    counts = integers(columns[HELPER + "count"])
+    read = [one.read(kinds, values, counts, trees) for one in held]
+    codes = [next(one.codes for one in of if one is not None) for of in zip(*read, strict=True)]
+    shown, sizes = shown_values(roles.sensitive, held)
+    releases: list[Release] = [
+        release(of, one.classes, by) for of, one, by in zip(read, held, shown, strict=True)
+    ]
+    known = _persons(ranked(codes), people, counts)
+    sensitive = list(zip(roles.sensitive, sizes, strict=True))
+    return as_rows(composition(COMPOSITION, known, releases, names, sensitive, least, share))
+
+
+def _names(given: Any) -> list[str]:
+    names = list(given or [])
+    if not 0 < len(names) <= _MOST:
+        rule = f"releases must be a list of 1 to {_MOST} names"
+        raise AnonError(COMPOSITION, rule, f"{len(names)} names" if names else "none")
+    if not all(isinstance(name, str) for name in names):
+        raise AnonError(COMPOSITION, "releases must be a list of names", "NULL among them")
+    return names
+
+
+def _id_of(columns: Mapping[str, pa.Array], given: Any, types: Mapping[str, str]) -> Ints | None:
+    """Return the person of each group of rows, int64[n]; None if each row is a person."""
+    if given is None:
+        return None
+    keys = {fold(n): v for n, v in named(columns, HELPER + "id_").items()}
+    if not isinstance(given, str) or fold(given) not in map(fold, types):
+        raise AnonError(
+            COMPOSITION,
+            "id must name a column of the raw table",
+            f"'{given}'",
+            did_you_mean(str(given), types),
+        )
+    places, known = ordered(keys[fold(given)])
+    if len(known) and known[0].as_py() == NULL:
+        return places - 1
+    return places
+
+
+def _persons(ranks: Ranks, people: Ints | None, counts: Ints) -> Persons:
+    """Return the persons; those without an id are one each."""
+    if people is None or not (people < 0).any():
+        return persons(ranks, people, counts)
+    nobody = people < 0
+    times = np.where(nobody, counts, 1)
+    of = np.repeat(people, times)
+    of[of < 0] = people.max() + 1 + np.arange(int((of < 0).sum()))
+    return persons(np.repeat(ranks, times, axis=1), of, np.ones(len(of), dtype=np.int64))
+
+
+_CELL = 48  # bytes that a value costs: its hash in a list, in Arrow, mixed and sorted
+_COMBINATIONS = "unique_combinations"
+
+
+@udf("__anon_hashes_fit", "BOOLEAN")
+def hashes_fit(functions: Any, types: Any, rows: Any, limits: Any) -> pa.Array:
+    """Return true, or raise AnonError for a table whose hashes do not fit into memory, or a column
+    name that begins with ``__anon_``."""
+    function, columns = first(functions), types_of(types)
+    require_names(function, columns)
+    free, count = available(first(limits)), first(rows)
+    if count * len(columns) * _CELL > free:
+        raise AnonError(
+            function,
+            f"the table must fit into memory, {free // (_CELL * len(columns)):,} rows of "
+            f"{len(columns)} columns",
+            f"{count:,} rows",
+            "raise memory_limit, or look at a sample of the rows",
+        )
+    return pa.array([True])
+
+
+@udf("__anon_suggested", sql_type(pa.list_(SUGGESTION)))
+def suggested(types: Any, looks: Any) -> pa.Array:
+    """Return the rows of ``suggest_roles``; looks: what ``__anon_looked`` returns, by column."""
+    running.begin()
+    packed = whole(looks)
+    shapes, marks = [], []
+    for name, kind in types_of(types).items():
+        look = packed.field(name)
+        marks.append(_marks(look.field("marks")))
+        nulls, sample = first(look.field("nulls")), first(look.field("sample"))
+        texts = [text for text in sample or [] if text is not None]
+        consecutive = bool(first(look.field("consecutive")))
+        shapes.append(shape_of(name, kind, marks[-1], nulls, texts, consecutive))
+        running.check("suggest_roles")
+    return pa.array([suggest_roles(shapes, marks).to_pylist()], pa.list_(SUGGESTION))
+
+
+@udf("__anon_combined", sql_type(pa.list_(COMBINATION)))
+def combined(types: Any, most: Any, columns: Any, scope: Any, seen: Any, marks: Any) -> pa.Array:
+    """Return the rows of ``unique_combinations``; marks: hashes by column."""
+    running.begin()
+    kinds, packed, size = types_of(types), whole(marks), first(most)
+    if pa.types.is_boolean(most.type) or not isinstance(size, int) or size < 1:
+        raise AnonError(_COMBINATIONS, "max_columns must be a whole number from 1 on")
+    chosen = _chosen(kinds, first(columns), first(scope), first(seen))
+    hashes = {name: _marks(packed.field(name)) for name in chosen}
+    rows = len(next(iter(hashes.values()))) if hashes else 0
+    codes = {name: codes_of(values) for name, values in hashes.items()}
+    found = unique_combinations(codes, rows, size)
+    return pa.array([found.to_pylist()], pa.list_(COMBINATION))
+
+
+def _chosen(kinds: dict[str, str], columns: Any, scope: Any, seen: Any) -> list[str]:
+    """Return the columns to look at. Raises AnonError for a name that the table lacks."""
+    if columns is None:
+        roles = settle(_COMBINATIONS, kinds, scope, seen, needs_quasi=False)
+        return [name for name in kinds if name not in roles.identifier]
+    given = [columns] if isinstance(columns, str) else columns
+    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+        raise AnonError(_COMBINATIONS, "columns must be a list of column names")
+    if not given:
+        raise AnonError(_COMBINATIONS, "columns must name a column", "none")
+    by_fold = {fold(name): name for name in kinds}
+    for name in given:
+        if fold(name) not in by_fold:
+            rule, hint = "columns must name columns of the table", did_you_mean(name, kinds)
+            raise AnonError(_COMBINATIONS, rule, f"'{name}'", hint)
+    return list(dict.fromkeys(by_fold[fold(name)] for name in given))
+
+
+@udf("__anon_in", "BOOLEAN")
+def is_in(lists: Any, names: Any) -> pa.Array:
+    """Return for each column name whether a list names it; every name is in NULL."""
+    given = first(lists)
+    listed = [given] if isinstance(given, str) else given
+    if not isinstance(listed, list):
+        return pa.array([True] * len(names))
+    folded = {fold(name) for name in listed if isinstance(name, str)}
+    return pa.array([fold(name.as_py()) in folded for name in names], pa.bool_())
+
+
+def _marks(lists: Any) -> Any:
+    """Return a list of hashes as uint64[n]; NULL, of a table without rows, is none."""
+    return integers(plain(lists.flatten()))

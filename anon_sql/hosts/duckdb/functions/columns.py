@@ -1,0 +1,140 @@
+"""Read labels, and make pseudonyms, shifts and masks, as SQL calls it."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from anon_sql.core.arrow import first, whole
+from anon_sql.core.columns import shown_type
+from anon_sql.core.hierarchy.tree import Row, grow
+from anon_sql.core.labels import grammar
+from anon_sql.core.parameters import Whole
+from anon_sql.core.pseudonyms import REFUSED, held, hold, pseudonyms, require_type, shifts
+from anon_sql.core.roles import fold
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb import registry
+from anon_sql.hosts.duckdb.registry import sql_type, udf
+from anon_sql.hosts.duckdb.rows import given_paths
+
+_LIST = pa.list_(pa.string())
+_NODES = pa.map_(pa.string(), _LIST)
+
+
+def _end(at: int) -> Any:
+    """Return a function that parses a label and returns its lower (0) or upper (1) end."""
+
+    def read(label: str) -> str | None:
+        ends = grammar.bounds(label)
+        return None if ends is None else ends[at]
+
+    return read
+
+
+@udf("__anon_low", "VARCHAR")
+def low(shown: Any) -> pa.Array:
+    """Return the printed lower end of each label."""
+    return grammar.each("anon_min", shown, _end(0), pa.string())
+
+
+@udf("__anon_high", "VARCHAR")
+def high(shown: Any) -> pa.Array:
+    """Return the printed upper end of each label."""
+    return grammar.each("anon_max", shown, _end(1), pa.string())
+
+
+@udf("__anon_values", sql_type(_LIST))
+def values(shown: Any) -> pa.Array:
+    """Return the text values of each label; NULL for a range and for ``*``."""
+    return grammar.each("anon_values", shown, grammar.values, _LIST)
+
+
+@udf("__anon_node_values", sql_type(_NODES))
+def node_values(attribute: Any, listed: Any) -> pa.Array:
+    """Return a map from the printed label of each node but the root to the values below it.
+
+    Each label is included with and without quotes, because a column of numbers prints a label in
+    quotes if it could be a number.
+    """
+    name, paths = first(attribute), given_paths(listed)
+    rows = [] if paths is None or not isinstance(name, str) else paths.to_pylist()
+    own = [row for row in rows if row["attribute"] and fold(row["attribute"]) == fold(name)]
+    if not own:
+        rule = "attribute must name one that the hierarchy has"
+        raise AnonError("anon_values", rule, f"'{name}'" if isinstance(name, str) else "NULL")
+    given = [Row(row["value"], row["value"], row["level"], row["label"]) for row in own]
+    tree = grow("anon_values", name, given)
+    nodes = [node for node in range(len(tree.names)) if node != tree.root]
+    found = {grammar.quoted(tree.names[node]): tree.members(node) for node in nodes}
+    found |= {tree.texts[node]: tree.members(node) for node in nodes}
+    return pa.array([list(found.items())], _NODES)
+
+
+_MOST = 36_525  # days of a shift: a century
+_LONGEST = 2**31 - 1  # characters of a text
+_DATES = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS")
+
+
+@udf("__anon_hold_key", "VARCHAR")
+def hold_key(functions: Any, databases: Any, keys: Any) -> pa.Array:
+    """Return the name under which a key is held (``hold``), or why it is refused.
+
+    DuckDB evaluates a constant before it shows a plan, which then contains the name alone. An error
+    would leave the key in the plan, so the function that uses the key raises it (``held``).
+    """
+    if not len(keys):
+        return pa.array([], pa.string())
+    function, database = first(functions), first(databases)
+    key = _one(function, "key", keys)
+    try:
+        name = hold(function, key, lambda asking, wanted: registry.secret(database, asking, wanted))
+    except AnonError as refused:
+        name = f"{REFUSED}{refused}"
+    return pa.array([name] * len(keys), pa.string())
+
+
+@udf("__anon_pseudonym", "VARCHAR")
+def pseudonym(types: Any, values: Any, keys: Any) -> pa.Array:
+    """Return the pseudonym of each value, given as text beside its SQL type."""
+    if not len(values):
+        return pa.array([], pa.string())
+    kind = first(types)
+    require_type("anon_pseudonym", "value", kind)
+    return pseudonyms(whole(values), kind, held("anon_pseudonym", first(keys)))
+
+
+@udf("__anon_shift_days", "INTEGER")
+def shift_days(date_types: Any, types: Any, entities: Any, keys: Any, days: Any) -> pa.Array:
+    """Return the number of days by which the dates of each entity are shifted."""
+    name = "anon_shift"
+    if not len(entities):
+        return pa.array([], pa.int32())
+    kind, dates = first(types), first(date_types)
+    if dates not in _DATES:
+        hint = "cast it: date::DATE, date::TIMESTAMP"
+        raise AnonError(name, "date must be a DATE or TIMESTAMP", shown_type(dates), hint)
+    require_type(name, "entity", kind)
+    asked = Whole(1).read(name, "days", _one(name, "days", days))
+    if asked > _MOST:
+        raise AnonError(name, f"days must be at most {_MOST}", str(asked))
+    return shifts(whole(entities), kind, held(name, first(keys)), asked)
+
+
+@udf("__anon_kept_length", "BIGINT")
+def kept_length(parameters: Any, lengths: Any) -> pa.Array:
+    """Return the number of characters that a mask keeps at one end. Raises AnonError."""
+    if not len(lengths):
+        return pa.array([], pa.int64())
+    name = first(parameters)
+    coded = whole(lengths).dictionary_encode(null_encoding="encode")
+    read = [
+        min(Whole(0).read("anon_mask", name, one), _LONGEST) for one in coded.dictionary.to_pylist()
+    ]
+    return pa.array(read, pa.int64()).take(coded.indices)
+
+
+def _one(function: str, parameter: str, values: Any) -> Any:
+    """Return the value of a parameter, or raise AnonError if rows have different ones."""
+    distinct = values.unique()
+    if len(distinct) > 1:
+        raise AnonError(function, f"{parameter} must be the same in every row", "several")
+    return distinct[0].as_py()

@@ -1,0 +1,163 @@
+"""Check, read and generate hierarchies, as SQL calls them."""
+
+import csv
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import PurePosixPath
+from typing import Any
+
+import pyarrow as pa
+
+from anon_sql.core.arrow import first, lists, one_list, plain, whole
+from anon_sql.core.columns import is_number
+from anon_sql.core.hierarchy import tree
+from anon_sql.core.hierarchy.column import tree_rows, uncovered
+from anon_sql.core.hierarchy.generated import PATH, by_periods, by_prefixes, by_widths
+from anon_sql.core.hierarchy.tree import rows_of
+from anon_sql.core.roles import fold
+from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.hosts.duckdb.binding import types_of
+from anon_sql.hosts.duckdb.registry import sql_type, udf
+from anon_sql.hosts.duckdb.rows import given_paths
+
+_FAULT = pa.struct([(name, pa.string()) for name in ("attribute", "fault", "name", "found")])
+_CHECK = "check_hierarchy"
+
+
+@udf("__anon_hierarchy_faults", sql_type(pa.list_(_FAULT)))
+def hierarchy_faults(types: Any, held: Any, listed: Any, time_zone: Any) -> pa.Array:
+    """Return one row per fault, column by column.
+
+    held: lists of the distinct values of columns; listed: the rows of the hierarchy.
+    """
+    given, values_of = given_paths(listed), lists(held)
+    attributes = given.field("attribute").unique().to_pylist() if given is not None else []
+    folded = {fold(name) for name in attributes if name is not None}
+    named = {name: kind for name, kind in types_of(types).items() if fold(name) in folded}
+    for name, kind in named.items():
+        is_number(_CHECK, name, kind)
+    found = []
+    for name, rows in rows_of(given, named, first(time_zone)).items():
+        values = values_of[name]
+        if values is not None:
+            lacking = uncovered(named[name], values, rows)
+            shown = sorted(map(str, lacking.to_pylist()), key=str.encode)
+            found += [(name, "not covered", value, "no row") for value in shown]
+        wrong = tree.read(tree_rows(_CHECK, name, rows)).faults()
+        found += [(name, fault.fault, fault.name, fault.found) for fault in wrong]
+    rows = [dict(zip(_FAULT.names, row, strict=True)) for row in found]
+    return pa.array([rows], pa.list_(_FAULT))
+
+
+_READ = "read_hierarchies"
+
+
+@udf("__anon_hierarchy_file", sql_type(pa.list_(PATH)))
+def hierarchy_file(pattern: Any, names: Any, contents: Any) -> pa.Array:
+    """The rows of all files; the first level above the value is 1.
+
+    A path that holds the value alone gives it as its own label. Empty cells after the value are
+    left out.
+    """
+    files = list(zip(first(names) or [], first(contents) or [], strict=True))
+    if not files:
+        given = first(pattern)
+        raise AnonError(_READ, "there must be a file to read", f"none at {given}")
+    found = []
+    for name, content in files:
+        attribute = PurePosixPath(name.replace("\\", "/")).name.partition(".")[0]
+        found += [{"attribute": attribute, **row} for row in _rows(attribute, content)]
+    return pa.array([found], pa.list_(PATH))
+
+
+def _rows(attribute: str, content: bytes) -> Iterator[dict[str, Any]]:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as wrong:
+        raise AnonError(
+            _READ,
+            "a file must be UTF-8",
+            f"something else in {attribute} at byte {wrong.start:,}",
+            "convert it, for instance with iconv -t UTF-8",
+        ) from None
+    for value, *above in _lines(attribute, text):
+        labels = [cell for cell in above if cell] or [value]
+        for level, label in enumerate(labels, 1):
+            yield {"value": value, "level": level, "label": label}
+
+
+def _lines(attribute: str, text: str) -> list[list[str]]:
+    """The cells of every line that is not blank, by the separator that all of them have.
+
+    A quote within a cell speaks for the other separator: then it opens one of that one's cells.
+    """
+    parsed = [lines for separator in ";," if (lines := _parsed(text, separator))]
+    if parsed:
+        return min(parsed, key=lambda lines: any('"' in cell for line in lines for cell in line))
+    raise AnonError(
+        _READ,
+        "every line of a file must hold a value and the labels above it, separated by ; or ,",
+        f"{attribute} with a line that does not" if text.strip() else f"nothing in {attribute}",
+        "a cell that holds the separator or a line break must stand in double quotes",
+    )
+
+
+def _parsed(text: str, separator: str) -> list[list[str]] | None:
+    """None where the separator does not fit."""
+    before = csv.field_size_limit(max(len(text), 1 << 17))
+    try:
+        lines = list(csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True))
+    except csv.Error:
+        return None
+    finally:
+        csv.field_size_limit(before)
+    lines = [line for line in lines if any(line)]
+    return lines if lines and all(len(line) > 1 for line in lines) else None
+
+
+_PATHS = sql_type(pa.list_(PATH))
+
+
+@udf("__anon_by_widths", _PATHS)
+def ranges(types: Any, held: Any, column: Any, widths: Any, kind: Any) -> pa.Array:
+    """The rows of ``numeric_hierarchy``; kind: the SQL type of the widths."""
+    known, values = _column("numeric_hierarchy", types, held, column)
+    item = first(kind).removesuffix("[]")
+    return one_list(by_widths(first(column), known, values, _items(widths), item), PATH)
+
+
+@udf("__anon_by_periods", _PATHS)
+def periods(types: Any, held: Any, column: Any, levels: Any) -> pa.Array:
+    """The rows of ``date_hierarchy``."""
+    known, values = _column("date_hierarchy", types, held, column)
+    return one_list(by_periods(first(column), known, values, first(levels)), PATH)
+
+
+@udf("__anon_by_prefixes", _PATHS)
+def prefixes(types: Any, held: Any, column: Any, lengths: Any) -> pa.Array:
+    """The rows of ``prefix_hierarchy``."""
+    known, values = _column("prefix_hierarchy", types, held, column)
+    return one_list(by_prefixes(first(column), known, values, _items(lengths)), PATH)
+
+
+def _column(function: str, types: Any, held: Any, column: Any) -> tuple[str, pa.Array]:
+    """The SQL type and the distinct values of the column that a call names, or an AnonError."""
+    kinds, wanted = types_of(types), first(column)
+    known = {fold(name): name for name in kinds}
+    if not isinstance(wanted, str) or fold(wanted) not in known:
+        got = f"'{wanted}'" if isinstance(wanted, str) else "none"
+        rule, hint = "the hierarchy must be for a column of the table", None
+        if isinstance(wanted, str):
+            hint = did_you_mean(wanted, kinds)
+        raise AnonError(function, rule, got, hint)
+    name = known[fold(wanted)]
+    values = whole(held).field(name)[0]
+    kind = values.type.value_type
+    return kinds[name], plain(values.values) if values.is_valid else plain(pa.array([], kind))
+
+
+def _items(given: Any) -> pa.Array:
+    """The items of a list; none for another value."""
+    listed = given[0]
+    is_list = pa.types.is_list(listed.type) or pa.types.is_large_list(listed.type)
+    return listed.values if is_list and listed.is_valid else pa.array([], pa.int32())

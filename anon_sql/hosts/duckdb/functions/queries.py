@@ -1,0 +1,256 @@
+"""``query_error``, ``query_workload`` and ``classification``, as SQL calls them."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core.arrow import first, integers, lists, one_list
+from anon_sql.core.names import literal, quote
+from anon_sql.core.parameters import read
+from anon_sql.core.roles import fold
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb.binding import HELPER, committed, types_of
+from anon_sql.hosts.duckdb.pair import Given, as_names, declared, roles_of
+from anon_sql.hosts.duckdb.queries import statement
+from anon_sql.hosts.duckdb.registry import sql_type, udf
+from anon_sql.measures.pair import Pair
+from anon_sql.queries.axis import Quasi
+from anon_sql.queries.classify import OPTIONS as CLASSIFICATION_OPTIONS
+from anon_sql.queries.classify import ROW as CLASSIFICATION_ROW
+from anon_sql.queries.classify import ExampleGroups, classification, target_of
+from anon_sql.queries.query import KEPT, Workload, prepare
+from anon_sql.queries.query_error import MODE, query_error, require_kept
+from anon_sql.queries.query_error import ROW as QUERY_ERROR_ROW
+from anon_sql.queries.released import Answers, Groups, distinct
+from anon_sql.queries.workload import DRAWN, workload
+from anon_sql.queries.workload import OPTIONS as WORKLOAD_OPTIONS
+
+_NOTHING = f"SELECT unnest(NULL::{sql_type(QUERY_ERROR_ROW)}[], recursive := true) WHERE error("
+
+
+@udf("__anon_query_statement", "VARCHAR")
+def bound(
+    function: Any, scope: Any, released: Any, queries: Any, mode: Any, hierarchy: Any
+) -> pa.Array:
+    """The SQL that answers the queries, or SQL that stops with the sentence of an AnonError."""
+    try:
+        text = compose(*map(first, (function, scope, released, queries, mode, hierarchy)))
+    except AnonError as wrong:
+        text = f"{_NOTHING}{literal(str(wrong))}) IS NULL"
+    return pa.array([text])
+
+
+@udf("__anon_query_rewritten", "VARCHAR")
+def rewritten(
+    function: Any, scope: Any, released: Any, queries: Any, mode: Any, hierarchy: Any
+) -> pa.Array:
+    """The same text, or an AnonError."""
+    asked = zip(function, scope, released, queries, mode, hierarchy, strict=True)
+    return pa.array([compose(*(value.as_py() for value in call)) for call in asked], pa.string())
+
+
+def compose(
+    function: str,
+    scope: Mapping[str, Any],
+    released: Any,
+    queries: Any,
+    mode: Any,
+    hierarchy: str | None,
+) -> str:
+    """One statement for all queries. Raises AnonError."""
+    texts = [queries] if isinstance(queries, str) else queries
+    if not isinstance(texts, list) or not texts:
+        got = "NULL" if texts is None else "an empty list" if texts == [] else "another type"
+        raise AnonError(function, "queries must be a list of SELECT statements", got)
+    form = MODE.read(function, "mode", mode)
+    raw = scope["relation"]
+    for relation in (raw, released):
+        if not isinstance(relation, str):
+            raise AnonError(function, "raw and released must be names of relations", "NULL")
+    quasi = _quasi(scope)
+    work = prepare(function, raw, tuple(texts), frozenset(quasi))
+    table = committed(scope)
+    hidden = {fold(name) for name in declared(table, "quasi")} - quasi
+    for column in work.kept:
+        if column in hidden:
+            got = f"{work.kept[column]}, which is declared and left out of qids"
+            hint = "add it to qids"
+            raise AnonError(function, "a query must name quasi-identifiers of the call", got, hint)
+    qids = None if scope["qids"] is None else as_names(scope["qids"])
+    types = None if table is None else dict(zip(map(fold, table.names), table.types, strict=True))
+    return statement(work, function, form, quasi, raw, released, qids, hierarchy, types)
+
+
+def _quasi(scope: Mapping[str, Any]) -> set[str]:
+    """Folded names. The check of the call compares them with the roles again when it runs."""
+    if scope["qids"] is not None:
+        return {fold(name) for name in as_names(scope["qids"])}
+    try:
+        return {fold(name) for name in declared(committed(scope), "quasi")}
+    except AnonError:
+        return set()
+
+
+@udf("__anon_query_compared", f"{sql_type(QUERY_ERROR_ROW)}[]")
+def compared(call: Any, given: Any, known: Any, groups: Any, kept: Any, answers: Any) -> pa.Array:
+    """A row per query and group, or an AnonError.
+
+    call: what was asked; given: see ``Given``; known: of each quasi-identifier that queries name,
+    in their order, distinct values and the conditions on each; groups: released rows that are
+    alike; kept: types and ranges of kept columns; answers: of the raw table.
+    """
+    asked = first(call)
+    function, names = asked["function"], frozenset(fold(name) for name in asked["quasi"])
+    told = Given(function, given)
+    work = prepare(function, told.call["relation"], tuple(asked["queries"]), names)
+    held = {fold(one["name"]): one for one in first(kept) or []}
+    pair = told.pair()
+    pair.require_no_more_rows()
+    pair.losses  # noqa: B018 - labels that cannot be read are an error
+    require_kept(function, work, held)
+    quasi = _columns(told, pair, work, known[0])
+    labels, found = _groups(work, groups[0])
+    dropped = pair.rows - pair.released_rows
+    mode, actual = asked["mode"], _answers(answers[0])
+    return one_list(
+        query_error(work, mode, quasi, labels, found, dropped, held, actual), QUERY_ERROR_ROW
+    )
+
+
+def _columns(told: Given, pair: Pair, work: Workload, known: Any) -> dict[str, Quasi]:
+    """The quasi-identifiers that queries name, by folded name."""
+    domains = {fold(domain.name): domain for domain in pair.domains}
+    found = {}
+    for at, name in enumerate(work.quasi):
+        listed, conditions = known[f"c{at}"], list(work.truths[name])
+        rows = listed.values if listed.is_valid else pa.array([], listed.type.value_type)
+        found[name] = Quasi(
+            told.function,
+            domains[name],
+            told.ends(domains[name].name),
+            rows.field("value"),
+            _booleans(rows.field("truths"), len(conditions)),
+            conditions,
+            work.constants.get(name, []),
+            told.value("time_zone"),
+        )
+    return found
+
+
+def _groups(work: Workload, groups: Any) -> tuple[dict[str, pa.Array], Groups]:
+    """The distinct labels of each quasi-identifier, and the groups of released rows."""
+    if not groups["rows"].is_valid:
+        none = {name: pa.array([], pa.string()) for name in work.quasi}
+        nothing = np.zeros((0, len(work.truths.get(KEPT, {}))), dtype=np.bool_)
+        codes = {name: np.zeros(0, dtype=np.int64) for name in work.quasi}
+        numbers = np.zeros((0, len(work.numbers)))
+        return none, Groups(np.zeros(0), codes, nothing, [], numbers)
+    rows = integers(groups["rows"].values).astype(np.float64)
+    coded = {
+        name: distinct(groups["labels"][f"c{at}"].values) for at, name in enumerate(work.quasi)
+    }
+    numbers = groups["numbers"].values.flatten().fill_null(np.nan)
+    return {name: shown for name, (shown, _) in coded.items()}, Groups(
+        rows,
+        {name: codes for name, (_, codes) in coded.items()},
+        _booleans(groups["truths"].values, len(work.truths.get(KEPT, {}))),
+        groups["keys"].values.to_pylist() if work.groups else [],
+        numbers.to_numpy(zero_copy_only=False).reshape(len(rows), -1),
+    )
+
+
+def _booleans(lists: pa.Array, width: int) -> npt.NDArray[np.bool_]:
+    """bool[n, width] of lists of so many BOOLEANs."""
+    flat: npt.NDArray[np.bool_] = integers(lists.flatten()).astype(np.bool_)
+    return flat.reshape(len(lists), width)
+
+
+def _answers(struct: Any) -> Answers:
+    queries, keys, values = (struct[name] for name in ("query", "keys", "answer"))
+    if not queries.is_valid:
+        return {}
+    return {
+        (at, tuple(key or ())): value
+        for at, key, value in zip(
+            queries.values.to_pylist(),
+            keys.values.to_pylist(),
+            values.values.to_pylist(),
+            strict=True,
+        )
+    }
+
+
+@udf("__anon_query_workload", sql_type(pa.list_(DRAWN)))
+def drawn(types: Any, groups: Any, scope: Any, seen: Any, given: Any) -> pa.Array:
+    """Return the queries; groups: rows that are alike, see ``__anon_groups``."""
+    function, kinds, call, held = "query_workload", types_of(types), first(scope), lists(groups)
+    options = read(function, WORKLOAD_OPTIONS, first(given))
+    quasi = roles_of(function, kinds, call, first(seen), call["relation"]).quasi
+    counts = held[HELPER + "count"]
+    found = workload(
+        {name: kinds[name] for name in quasi},
+        {name: held[name] for name in quasi},
+        np.zeros(0, dtype=np.int64) if counts is None else integers(counts),
+        options,
+    )
+    return one_list(found, DRAWN)
+
+
+@udf("__anon_classification", f"{sql_type(CLASSIFICATION_ROW)}[]")
+def classified(call: Any, given: Any, raw: Any, released: Any) -> pa.Array:
+    """Return accuracy and F-measure on the raw table and on the release, or raise AnonError.
+
+    call: the options; given: see ``Given``; raw, released: see ``__anon_learned``.
+    """
+    asked, pair = first(call), Given("classification", given).pair()
+    pair.losses  # noqa: B018 - labels that cannot be read are an error
+    quasi = pair.roles.quasi
+    options = read("classification", CLASSIFICATION_OPTIONS, asked)
+    target = target_of(asked["target"], pair.types, quasi)
+    tables = [
+        _example_groups(data, lists(packed), quasi, target)
+        for data, packed in (("raw", raw), ("released", released))
+    ]
+    found = classification(options, asked["positive"], pair.domains, tables[0], tables[1])
+    return one_list(found, CLASSIFICATION_ROW)
+
+
+def _example_groups(
+    data: str, held: Mapping[str, pa.Array | None], quasi: Sequence[str], target: str
+) -> ExampleGroups:
+    """Return the grouped rows of one relation; data: 'raw' or 'released', for errors."""
+    columns = {fold(name): values for name, values in held.items()}
+    answers = columns.get(fold(f"{HELPER}target_{target}"))
+    if answers is None:
+        raise AnonError("classification", "both tables must have the target and rows", data)
+    return ExampleGroups(
+        {name: columns[fold(name)] for name in quasi},
+        answers.to_pylist(),
+        integers(columns[HELPER + "count"]),
+    )
+
+
+@udf("__anon_written", "VARCHAR")
+def written(function: Any, arguments: Any) -> pa.Array:
+    """Return the call of a function as SQL; arguments: struct of values by parameter name."""
+    values: dict[str, Any] = first(arguments)
+    named = ", ".join(f"{quote(name)} := {_written(value)}" for name, value in values.items())
+    return pa.array([f"{first(function)}({named})"])
+
+
+def _written(value: Any) -> str:
+    """Return a value as a SQL literal."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, (bool, int, float, Decimal)):
+        return str(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_written, value))}]"
+    if isinstance(value, dict):
+        fields = (f"{_written(name)}: {_written(field)}" for name, field in value.items())
+        return f"{{{', '.join(fields)}}}"
+    return "'" + str(value).replace("'", "''") + "'"

@@ -1,0 +1,230 @@
+"""Release the rows of a call, or run one step of a release, as SQL calls them."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from anon_sql.core.arrow import first, lists, one_list, one_map, one_struct
+from anon_sql.hosts.duckdb import rows
+from anon_sql.hosts.duckdb.binding import HELPER
+from anon_sql.hosts.duckdb.registry import sql_type, udf
+from anon_sql.hosts.duckdb.roles import shadowed
+from anon_sql.hosts.duckdb.rows import given_paths, named, taken_rows
+from anon_sql.measures import quality as stats
+from anon_sql.pipeline import statistics
+from anon_sql.pipeline.compute import Release, release
+from anon_sql.pipeline.synthesize import require_sensitive, synthesize
+
+_KEPT = HELPER + "kept_"
+_TEXT, _SETS = pa.list_(pa.string()), pa.list_(pa.list_(pa.string()))
+_ENDS = pa.list_(pa.struct([("min", pa.string()), ("max", pa.string())]))
+_RELEASE = pa.struct(
+    [
+        ("intake", pa.int64()),
+        ("position", pa.list_(pa.int32())),
+        ("class", pa.list_(pa.int32())),
+        ("labels", pa.map_(pa.string(), _TEXT)),
+        ("ends", pa.map_(pa.string(), _ENDS)),
+        ("sets", pa.map_(pa.string(), _SETS)),
+    ]
+)
+
+
+@udf("__anon_released", sql_type(_RELEASE), volatile=True)
+def released(
+    numbers: Any, taken: Any, paths: Any, kept_names: Any, shown_names: Any, order_names: Any
+) -> pa.Array:
+    """Return the position and class of each released row, and the labels of each class by column.
+
+    Positions and classes count from 1; the result is NULL for a table without rows. numbers: number
+    of the intake; taken: the list of arrival numbers of the rows. kept_names, shown_names,
+    order_names: lists of the columns picked while the statement was bound.
+    """
+    number = numbers[0].as_py()
+    request, source = taken_rows(number, taken)
+    if source is None:
+        return pa.array([None], _RELEASE)
+    _require_bound(request.function, request.kept, first(kept_names))
+    _require_bound(request.function, request.quasi, first(shown_names))
+    _require_bound(request.function, [*request.kept, *request.quasi], first(order_names))
+    return _packed(number, release(source, request, given_paths(paths)))
+
+
+def _packed(number: int, found: Release) -> pa.StructArray:
+    """Return a release as one struct value."""
+    shown = {name: made.shown.take(pa.array(made.label_of)) for name, made in found.labels.items()}
+    return one_struct(
+        {
+            "intake": pa.array([number], pa.int64()),
+            "position": one_list(found.position + np.int32(1), pa.int32()),
+            "class": one_list(found.class_of + np.int32(1), pa.int32()),
+            "labels": _by_name(shown, _TEXT),
+            "ends": _by_name(shown, _ENDS),
+            "sets": _by_name(shown, _SETS),
+        }
+    )
+
+
+def _by_name(shown: Mapping[str, pa.Array], kind: pa.ListType) -> pa.MapArray:
+    """Return one map from column to labels, of the columns whose labels have the type ``kind``."""
+    own = {name: labels for name, labels in shown.items() if labels.type == kind.value_type}
+    values = [one_list(labels, kind.value_type) for labels in own.values()]
+    return one_map(list(own), values, kind)
+
+
+def _require_bound(function: str, allowed: Collection[str], picked: Collection[str]) -> None:
+    """Raise AnonError unless the columns picked at binding are those that the roles allow."""
+    bound = {name.removeprefix(_KEPT) for name in picked}
+    bound = {name for name in bound if not name.startswith(HELPER)}
+    if bound != set(allowed):
+        raise shadowed(function)
+
+
+_RANGES = pa.map_(pa.string(), pa.float64())
+_COF = pa.struct([("cof", pa.list_(pa.float64())), ("outlier", pa.list_(pa.bool_()))])
+_RECOVERY = pa.struct(
+    [
+        *((name, pa.int64()) for name in statistics.STATS),
+        ("orr", pa.float64()),
+        ("suppression_rate", pa.float64()),
+        ("classes", pa.int64()),
+    ]
+)
+_DOP = pa.struct(
+    [
+        ("eps", pa.float64()),
+        *(
+            (name, pa.int64())
+            for name in ("min_samples", "clusters", "noise", "joined", "splits", "suppressed")
+        ),
+        ("suppression_rate", pa.float64()),
+        ("classes", pa.int64()),
+    ]
+)
+
+_SAVED = pa.struct(
+    [
+        ("rows", pa.int64()),
+        *((name, pa.int64()) for name in statistics.COUNTS[:3]),
+        ("suppression_rate", pa.float64()),
+        *((name, pa.float64()) for name in statistics.LOSSES),
+        *((name, pa.int64()) for name in statistics.COUNTS[3:]),
+        ("reason", pa.string()),
+    ]
+)
+
+_NODE = pa.struct(
+    [
+        ("levels", pa.map_(pa.string(), pa.int32())),
+        ("loss", pa.float64()),
+        ("suppressed", pa.int64()),
+        ("classes", pa.int64()),
+        ("legal", pa.bool_()),
+        ("best", pa.bool_()),
+    ]
+)
+
+
+@udf("__anon_class_ids", "INTEGER[]", volatile=True)
+def class_ids(numbers: Any, taken: Any, paths: Any) -> pa.Array:
+    """Return the class of each row, in the order of the list ``taken``."""
+    request, source = taken_rows(numbers[0].as_py(), taken)
+    found = None if source is None else statistics.class_ids(source, request, given_paths(paths))
+    return one_list(found, pa.int32())
+
+
+@udf("__anon_cof", sql_type(_COF), volatile=True)
+def cof(numbers: Any, taken: Any, paths: Any) -> pa.Array:
+    """Return the outlier factor and flag of each row, in the order of the list ``taken``."""
+    request, source = taken_rows(numbers[0].as_py(), taken)
+    scores, outlier = (
+        (None, None) if source is None else statistics.cof(source, request, given_paths(paths))
+    )
+    return one_struct(
+        {"cof": one_list(scores, pa.float64()), "outlier": one_list(outlier, pa.bool_())}
+    )
+
+
+@udf("__anon_recovery_stats", sql_type(_RECOVERY), volatile=True)
+def recovery_stats(numbers: Any, taken: Any, paths: Any) -> pa.Array:
+    """Return the statistics of RAYDEN or M-COF on a table."""
+    request, source = taken_rows(numbers[0].as_py(), taken)
+    return pa.array([statistics.recovery_stats(source, request, given_paths(paths))], _RECOVERY)
+
+
+@udf("__anon_dop_stats", sql_type(_DOP), volatile=True)
+def dop_stats(numbers: Any, taken: Any, paths: Any) -> pa.Array:
+    """Return the statistics of DOP on a table."""
+    request, source = taken_rows(numbers[0].as_py(), taken)
+    row = dict.fromkeys(_DOP.names, 0) | statistics.dop_stats(source, request, given_paths(paths))
+    return pa.array([row], _DOP)
+
+
+@udf("__anon_anonymize_stats", sql_type(_SAVED), volatile=True)
+def anonymize_stats(numbers: Any, taken: Any, paths: Any) -> pa.Array:
+    """Return what the suppression of rows by anonymize saves."""
+    request, source = taken_rows(numbers[0].as_py(), taken)
+    return pa.array([statistics.anonymize_stats(source, request, given_paths(paths))], _SAVED)
+
+
+@udf("__anon_lattice", sql_type(pa.list_(_NODE)), volatile=True)
+def lattice(numbers: Any, taken: Any, paths: Any) -> pa.Array:
+    """Return the nodes of the generalization lattice that were looked at."""
+    request, source = taken_rows(numbers[0].as_py(), taken)
+    return pa.array([statistics.lattice(source, request, given_paths(paths))], pa.list_(_NODE))
+
+
+@udf("__anon_gower_ranges", sql_type(_RANGES), volatile=True)
+def gower_ranges(numbers: Any, taken: Any) -> pa.Array:
+    """Return the range of each column by name; NULL for an empty table."""
+    request, source = taken_rows(numbers[0].as_py(), taken)
+    found = None if source is None else list(statistics.gower_ranges(source, request).items())
+    return pa.array([found], _RANGES)
+
+
+_POSITIONS = pa.map_(pa.string(), pa.list_(pa.int32()))
+_ADDED = pa.struct([("attribute", pa.string()), ("value", pa.string()), ("rows", pa.int64())])
+_WHOLE = ("real_rows", "synthetic_rows", "clusters", "merged", "classes", "smallest_class")
+_STATS = pa.struct(
+    [
+        *((name, pa.int64()) for name in _WHOLE[:2]),
+        ("added", pa.list_(_ADDED)),
+        *((name, pa.int64()) for name in _WHOLE[2:]),
+        *((name, pa.float64()) for name in ("iloss", "gcp")),
+    ]
+)
+
+
+@udf("__anon_synthesize", sql_type(_POSITIONS), volatile=True)
+def positions(numbers: Any, packed: Any) -> pa.Array:
+    """Return, by released column, the list positions, from 1, of the synthetic records' values.
+
+    packed: lists of the released columns and of hashes of their values. The result is NULL for a
+    table without rows.
+    """
+    request = rows.claim(first(numbers)).request
+    columns = lists(packed)
+    require_sensitive(request)
+    codes = named(columns, HELPER + "code_")
+    if any(values is None for values in codes.values()):
+        return pa.array([None], _POSITIONS)
+    values = {name: columns[name] for name in codes}
+    found = synthesize(request, values, codes)
+    return pa.array([[(name, at + np.int64(1)) for name, at in found.items()]], _POSITIONS)
+
+
+@udf("__anon_sdka_stats", sql_type(_STATS), volatile=True)
+def sdka_stats(numbers: Any, taken: Any, paths: Any, types: Any, made: Any) -> pa.Array:
+    """Return the statistics of SDkA; made: lists of the synthetic rows' sensitive values."""
+    request, source = taken_rows(first(numbers), taken)
+    if source is None:
+        return pa.array([{**dict.fromkeys(_WHOLE, 0), "added": []}], _STATS)
+    known = {
+        name: values
+        for name, values in lists(made).items()
+        if values is not None and not name.startswith(HELPER)
+    }
+    row = stats.sdka_stats(source, request, given_paths(paths))
+    return pa.array([{**row, "added": stats.added(known, first(types))}], _STATS)

@@ -1,0 +1,454 @@
+"""Convert the raw table and the release that SQL passes to the input of a measure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.attacks.candidates import Shown
+from anon_sql.core.arrow import first, integers, lists, one_list, plain, true, valid, whole
+from anon_sql.core.columns import approximate, is_number
+from anon_sql.core.hierarchy.column import tree_of
+from anon_sql.core.hierarchy.tree import rows_of
+from anon_sql.core.labels.one_value import shows_values
+from anon_sql.core.labels.reading import Coverage, Ints, coverage
+from anon_sql.core.printing import printed
+from anon_sql.core.roles import Roles, clear_tag, fold
+from anon_sql.errors import AnonError, did_you_mean, listed
+from anon_sql.hosts.duckdb.binding import HELPER, scope_of, types_of
+from anon_sql.hosts.duckdb.registry import sql_type, udf
+from anon_sql.hosts.duckdb.relation import Table, find
+from anon_sql.hosts.duckdb.roles import settle
+from anon_sql.hosts.duckdb.rows import given_paths, named
+from anon_sql.measures.classes import IMBALANCE, imbalance
+from anon_sql.measures.loss import Domain, domain
+from anon_sql.measures.pair import (
+    ORDER,
+    Pair,
+    is_label,
+    require_any,
+    require_released,
+    require_types,
+)
+from anon_sql.measures.quality import FAULT, Profile, data_quality
+from anon_sql.measures.utility import CountedRelease, Labels, Sizes
+from anon_sql.privacy.class_values import NULL, Held, Spread, held, ordered, spread
+
+KEY, VALUE = HELPER + "key_", HELPER + "value_"
+_NONE = np.zeros(0, dtype=np.int64)
+
+
+class Given:
+    """The struct that a call passes, with fields converted on demand.
+
+    function: name of the SQL function, for errors.
+    """
+
+    def __init__(self, function: str, argument: Any) -> None:
+        self.function = function
+        self._struct = whole(argument)
+        self.call: dict[str, Any] = self.value("call")
+        self.types: dict[str, str] = self.value("types")
+        self.groups = lists(self._struct.field("groups"))
+
+    def value(self, name: str) -> Any:
+        """Return a field as a Python object."""
+        return self._struct.field(name)[0].as_py()
+
+    def roles(self, *, values: bool = False) -> Roles:
+        """Return the roles. Raises AnonError for roles or types that do not fit.
+
+        values: whether the release may show one value of each class, see ``require_types``.
+        """
+        roles = roles_of(
+            self.function, self.types, self.call, self.value("seen"), self.value("released")
+        )
+        by_fold = {fold(name): kind for name, kind in self.value("released_types").items()}
+        require_types(self.function, roles.quasi, self.types, by_fold, values=values)
+        return roles
+
+    def pair(self, *, values: bool = False) -> Pair:
+        """Return both relations; values and errors: as of ``roles``."""
+        roles = self.roles(values=values)
+        shown = {fold(name): values for name, values in self.groups.items()}
+        sizes = shown[HELPER + "count"]
+        return Pair(
+            self.function,
+            roles,
+            self.value("rows"),
+            self.types,
+            self.value("released_types"),
+            self._domains(roles.quasi),
+            {name: _or_none(shown[fold(name)], pa.string()) for name in roles.quasi},
+            integers(_or_none(sizes, pa.int64())),
+        )
+
+    def counted(self, quasi: Sequence[str]) -> CountedRelease:
+        """Return quasi-identifiers of both relations, counted by ``__anon_tally``."""
+        counted = {fold(name): values for name, values in self.groups.items()}
+        return CountedRelease(
+            self.function,
+            self.value("rows"),
+            self._domains(quasi),
+            {name: _labels(counted[fold(name)]) for name in quasi},
+            _sizes(counted[HELPER + "sizes"]),
+        )
+
+    def rows_of_hierarchy(self, names: Sequence[str]) -> dict[str, pa.StructArray]:
+        """Return the rows of the hierarchy by column, see ``rows_of``."""
+        paths = given_paths(self._struct.field("paths"))
+        types = {name: self.types[name] for name in names}
+        return rows_of(paths, types, self.value("time_zone"))
+
+    def ends(self, name: str) -> pa.Array:
+        """Return an array of the smallest and the largest value of a quasi-identifier."""
+        summary = self._struct.field("domains").field(name)
+        return pa.concat_arrays([plain(summary.field(end)) for end in ("low", "high")])
+
+    def _domains(self, quasi: Sequence[str]) -> list[Domain]:
+        """Return the domain of each quasi-identifier in the raw table."""
+        listed = self.rows_of_hierarchy(quasi)
+        columns = self._struct.field("domains")
+        found = []
+        for name in quasi:
+            kind, summary = self.types[name], columns.field(name)
+            rows = listed.get(name)
+            tree = None if rows is None else tree_of(self.function, name, kind, rows)
+            words = summary.field("words")[0].values
+            found.append(
+                domain(
+                    self.function,
+                    name,
+                    kind,
+                    is_number(self.function, name, kind),
+                    self.ends(name),
+                    None if words is None else plain(words),
+                    summary.field("nulls")[0].as_py(),
+                    tree,
+                )
+            )
+        return found
+
+    def spreads(self, pair: Pair) -> dict[str, Spread]:
+        """Return the distribution of each sensitive column in every class.
+
+        The groups must come from ``__anon_class_groups``. Raises AnonError if the call has no
+        sensitive column, or the release lacks one.
+        """
+        names = pair.roles.sensitive
+        kind = self._struct.type.field("groups").type.field(HELPER + "held").type
+        bound = [field.name for field in kind.value_type.value_type]
+        require_bound(self.function, names, [n.removeprefix(KEY) for n in bound if KEY in n])
+        require_any(self.function, names)
+        require_released(self.function, names, list(pair.released))
+        classes = self.groups[HELPER + "held"]
+        if classes is None:
+            return {name: spread(_NONE, pa.array([], pa.binary()), _NONE) for name in names}
+        class_of = np.repeat(np.arange(len(classes)), np.diff(integers(classes.offsets)))
+        held_by = classes.flatten()
+        keys = {fold(field.name): field.name for field in held_by.type}
+        counts = integers(held_by.field(HELPER + "count"))
+        return {
+            name: spread(class_of, held_by.field(keys[fold(KEY + name)]), counts) for name in names
+        }
+
+
+def require_bound(function: str, sensitive: Sequence[str], bound: Sequence[str]) -> None:
+    """Raise AnonError unless the sensitive columns are those picked when the call was bound."""
+    if {fold(n) for n in sensitive} != {fold(n) for n in bound} - {HELPER + "zero"}:
+        raise AnonError(
+            function,
+            "comments count only where the relation is the committed table they were written on",
+            "a relation of that name that differs from it",
+            "give the relation another name and pass sensitive := […]",
+        )
+
+
+def helds(argument: Any, names: Sequence[str]) -> dict[str, tuple[Held, pa.Array | None]]:
+    """Return the counts of the values of each sensitive column, and the values if they are given.
+
+    argument: the result of ``__anon_key_groups``. The result is empty for a table without rows.
+    """
+    groups = lists(argument)
+    counts = groups[HELPER + "count"]
+    if counts is None:
+        return {}
+    keys, values = ({fold(n): v for n, v in named(groups, p).items()} for p in (KEY, VALUE))
+    found = {}
+    for name in names:
+        known = keys[fold(name)]
+        one_each = held(known, integers(counts))
+        stand_for = values.get(fold(name))
+        at = pc.index_in(one_each.keys, known)
+        found[name] = one_each, None if stand_for is None else stand_for.take(at)
+    return found
+
+
+def roles_of(
+    function: str,
+    types: Mapping[str, str],
+    scope: Mapping[str, Any],
+    seen: Sequence[Mapping[str, Any]] | None,
+    released: str,
+) -> Roles:
+    """Return the roles of a call that releases nothing.
+
+    They are those of a release, except that ``qids`` may omit declared quasi-identifiers. Raises
+    AnonError as ``settle`` does, and if roles are declared on the second relation only.
+    """
+    ours, theirs = (
+        declared(find(relation, scope_of(scope), seen or []), "quasi")
+        for relation in (scope["relation"], released)
+    )
+    columns = {fold(name) for name in types}
+    chosen = {fold(name) for name in as_names(scope["qids"])}
+    kept = [name for name in ours if fold(name) in columns and fold(name) not in chosen]
+    sensitive = {fold(name) for name in as_names(scope["sensitive"])}
+    for name in kept:
+        if fold(name) in sensitive:
+            raise AnonError(
+                function,
+                "a column has one role",
+                f"{name} as quasi and as sensitive",
+                "leave it out of sensitive or change what is declared",
+            )
+    try:
+        also = [name for name in kept if fold(name) not in map(fold, as_names(scope["keep"]))]
+        keep = scope["keep"] if scope["qids"] is None else [*as_names(scope["keep"]), *also]
+        return settle(function, types, {**scope, "keep": keep}, seen)
+    except AnonError:
+        if scope["qids"] is None and theirs and not ours:
+            got = "roles declared on the second only"
+            raise AnonError(function, ORDER, got, "swap them") from None
+        raise
+
+
+def as_names(given: Any) -> list[str]:
+    """Return the names in a parameter that is a name, a list of names or NULL."""
+    names = [given] if isinstance(given, str) else given if isinstance(given, list) else []
+    return [name for name in names if isinstance(name, str)]
+
+
+def declared(table: Table | None, role: str) -> list[str]:
+    """Return the columns that comments declare to have a role, ignoring invalid comments."""
+    pairs = zip(table.names, table.comments, strict=True) if table else []
+    return [name for name, comment in pairs if clear_tag(comment) == role]
+
+
+def _labels(counted: pa.StructArray | None) -> Labels:
+    if counted is None:
+        return Labels(pa.array([], pa.string()), _NONE, _NONE)
+    rows, classes = (integers(counted.field(name)) for name in ("rows", "classes"))
+    return Labels(plain(counted.field("label")), rows, classes)
+
+
+def _sizes(counted: pa.StructArray | None) -> Sizes:
+    if counted is None:
+        return Sizes(_NONE, _NONE, _NONE.astype(np.bool_))
+    size, classes = (integers(counted.field(name)) for name in ("size", "classes"))
+    return Sizes(size, classes, true(counted.field("suppressed")))
+
+
+def _or_none(values: pa.Array | None, kind: pa.DataType) -> pa.Array:
+    """Return values, or an empty array of a type if there is no group."""
+    return pa.array([], kind) if values is None else values
+
+
+def columns_of(argument: Any) -> dict[str, pa.Array]:
+    """Return the lists of a one-row struct by field name, empty for those of an empty relation."""
+    return {
+        name: plain(pa.array([], argument.type.field(name).type.value_type))
+        if values is None
+        else values
+        for name, values in lists(argument).items()
+    }
+
+
+def as_rows(found: pa.Table) -> pa.Array:
+    """Return the rows of a table as a single list of structs."""
+    return one_list(whole(found.to_struct_array()), pa.struct(list(found.schema)))
+
+
+def by_name(columns: Mapping[str, Any], name: str) -> Any:
+    """Return the column of a name that may be spelt in another way."""
+    return next(values for known, values in columns.items() if fold(known) == fold(name))
+
+
+NAME = "composition"
+
+
+class Part:
+    """The classes of one release, as the macro passes them."""
+
+    def __init__(self, name: str, slot: Any, roles: Roles) -> None:
+        self.name = name
+        self.types: dict[str, str] = first(slot.field("types"))
+        self.by_fold = {fold(column): kind for column, kind in self.types.items()}
+        self.groups = {fold(n): v for n, v in columns_of(slot.field("groups")).items()}
+        self.quasi = [column for column in roles.quasi if fold(column) in self.by_fold]
+        if not self.quasi:
+            raise AnonError(
+                NAME,
+                "every release must have a quasi-identifier",
+                f"none in '{name}'",
+                did_you_mean(roles.quasi[0], self.types),
+            )
+        self.lists = self.groups[HELPER + "held"]
+        self.classes = len(self.lists)
+        inside = self.lists.type.value_type
+        self.bound = [n.removeprefix(KEY) for n in (f.name for f in inside) if n.startswith(KEY)]
+
+    def read(
+        self,
+        kinds: Mapping[str, str],
+        values: Mapping[str, pa.Array],
+        rows: Ints,
+        trees: Mapping[str, pa.StructArray],
+    ) -> list[Coverage | None]:
+        """Return what the labels of each quasi-identifier cover; None where there is none.
+
+        rows: of each of the values. Raises AnonError for labels that cannot be read.
+        """
+        for name in self.quasi:
+            self._require_no_mean(name, kinds[name], values[name], rows)
+        labels = {name: self._labels(name, kinds[name]) for name in self.quasi}
+        found = {
+            name: coverage(NAME, name, kinds[name], values[name], shown, trees.get(name))
+            for name, shown in labels.items()
+        }
+        for name, column in found.items():
+            wrong = int(column.said.malformed[column.label_of].sum())
+            if wrong:
+                raise AnonError(
+                    NAME,
+                    f"a label of {name} must be one that a release prints",
+                    f"{wrong:,} other class{'' if wrong == 1 else 'es'} in '{self.name}'",
+                    "name hierarchy := if the release was made with one",
+                )
+        return [found.get(name) for name in kinds]
+
+    def _require_no_mean(self, name: str, raw: str, values: pa.Array, rows: Ints) -> None:
+        """Raise AnonError if a column of numbers shows a value in more rows than the raw table has.
+
+        Means and medians do, values that were left unchanged do not.
+        """
+        shown, kind = self.groups[fold(name)], self.by_fold[fold(name)]
+        if not is_number(NAME, name, raw) or not shows_values(shown):
+            return
+        counts = integers(self.lists.flatten().field(HELPER + "count"))
+        ends = np.concatenate([[0], np.cumsum(integers(self.lists.value_lengths()))])
+        held = np.diff(np.concatenate([[0], np.cumsum(counts)])[ends])
+        keys = np.concatenate([_keys(raw, values), _keys(kind, shown)])
+        _, place = np.unique(keys, return_inverse=True)
+        left = np.bincount(place.reshape(-1), np.concatenate([rows, -held]))
+        if (left < 0).any():
+            raise AnonError(
+                NAME,
+                f"the releases must show labels of {listed([name])}, or its values unchanged",
+                f"means, medians or values of other rows in '{self.name}'",
+                "means and medians cannot be composed; cast values that are unchanged to VARCHAR",
+            )
+
+    def _labels(self, name: str, raw: str) -> pa.Array:
+        """Return the labels of a column; values that were left unchanged as they print."""
+        shown, kind = self.groups[fold(name)], self.by_fold[fold(name)]
+        plain = not is_label(kind) and not kind.startswith("STRUCT") and not kind.endswith("]")
+        if plain and is_number(NAME, name, raw) == is_number(NAME, name, kind):
+            return printed([shown], [kind])[0]
+        require_types(NAME, [name], {name: raw}, self.by_fold)
+        return shown
+
+
+def require_alike(sensitive: Sequence[str], held: Sequence[Part]) -> None:
+    """Raise AnonError unless some release has each sensitive column, all of them in one type."""
+    for name in sensitive:
+        kinds = {one.by_fold[fold(name)] for one in held if fold(name) in one.by_fold}
+        if not kinds:
+            raise AnonError(
+                NAME,
+                "a release must have every sensitive column",
+                f"none called {name} in any",
+                did_you_mean(name, held[0].types),
+            )
+        if len(kinds) > 1:
+            raise AnonError(
+                NAME,
+                f"the releases must have {name} in one type",
+                " and ".join(sorted(kinds)),
+                "cast it",
+            )
+
+
+def shown_values(
+    sensitive: Sequence[str], held: Sequence[Part]
+) -> tuple[list[list[Shown | None]], list[int]]:
+    """Return what each release shows of each sensitive column, and the values of each column."""
+    found: list[list[Shown | None]] = [[] for _ in held]
+    sizes = []
+    for name in sensitive:
+        having = [at for at, one in enumerate(held) if fold(name) in one.by_fold]
+        keys = [_inside(held[at])[fold(KEY + name)] for at in having]
+        places, known = ordered(pa.concat_arrays(keys))
+        null = int(len(known) > 0 and known[0].as_py() == NULL)
+        sizes.append(len(known) - null)
+        ends = np.cumsum([len(key) for key in keys])[:-1]
+        values = dict(zip(having, np.split(places - null, ends), strict=True))
+        for at, one in enumerate(held):
+            found[at].append(_values(one, values[at]) if at in values else None)
+    return found, sizes
+
+
+def _keys(sql_type: str, values: pa.Array) -> npt.NDArray[np.float64]:
+    """Return values as numbers that can be compared, NaN for NULL."""
+    return np.where(valid(values), approximate(sql_type, values), np.nan)
+
+
+def _inside(one: Part) -> dict[str, pa.Array]:
+    """Return the entries of all classes of a release, by folded name."""
+    inside = one.lists.flatten()
+    return {fold(field.name): inside.field(at) for at, field in enumerate(inside.type)}
+
+
+def _values(one: Part, values: Ints) -> Shown:
+    """values: int64[e], of each entry of the classes, -1 for NULL."""
+    counts = integers(_inside(one)[HELPER + "count"]).astype(np.int64)
+    sizes = integers(one.lists.value_lengths())
+    of = np.repeat(np.arange(one.classes), sizes)
+    kept = values >= 0
+    starts = np.searchsorted(of[kept], np.arange(one.classes + 1))
+    return Shown(starts, values[kept], counts[kept])
+
+
+@udf("__anon_imbalance", sql_type(pa.list_(IMBALANCE)))
+def value_ratios(function: Any, types: Any, scope: Any, seen: Any, groups: Any) -> pa.Array:
+    """Return the rows of ``imbalance``; groups: the texts of sensitive columns, with counts."""
+    name, listed = first(function), lists(groups)
+    texts = named(listed, HELPER + "text_")
+    roles = settle(name, types_of(types), first(scope), first(seen), needs_quasi=False)
+    require_bound(name, roles.sensitive, list(texts))
+    require_any(name, roles.sensitive)
+    counts = listed[HELPER + "count"]
+    if counts is None:
+        return pa.array([[]], pa.list_(IMBALANCE))
+    held = {column: texts[column] for column in roles.sensitive}
+    return pa.array([imbalance(held, integers(counts))], pa.list_(IMBALANCE))
+
+
+@udf("__anon_quality", sql_type(pa.list_(FAULT)))
+def faults(types: Any, scope: Any, seen: Any, profiles: Any, rows: Any, distinct: Any) -> pa.Array:
+    """Return the rows of ``data_quality``; profiles: of every column, see ``__anon_profile``; rows:
+    of the table; distinct: how many of them differ in a column that is no identifier."""
+    columns, total = types_of(types), first(rows)
+    roles = settle("data_quality", columns, first(scope), first(seen), needs_quasi=False)
+    packed = whole(profiles)
+    found = []
+    for name, kind in columns.items():
+        told = packed.field(name)
+        held = told.field("held")[0]
+        nulls = first(told.field("nulls"))
+        found.append(Profile(name, kind, nulls, plain(held.values) if held.is_valid else None))
+    repeated = total - first(distinct) if len(roles.identifier) < len(columns) else 0
+    return pa.array([data_quality(found, total, repeated)], pa.list_(FAULT))

@@ -1,0 +1,149 @@
+"""Determine the roles of a call, and declare roles as tags in column comments."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import duckdb
+
+from anon_sql.core.names import literal, quote, split
+from anon_sql.core.roles import ROLES, Roles, assign, fold, has_tag, including, without_tags
+from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.hosts.duckdb.binding import UNSAID, bound_role, committed, require_names, scope_of
+from anon_sql.hosts.duckdb.relation import Scope, Table, find, namesakes
+from anon_sql.pipeline.request import entity_of
+
+
+def settle(
+    function: str,
+    types: Mapping[str, str],
+    scope: Mapping[str, Any],
+    seen: Sequence[Mapping[str, Any]] | None,
+    *,
+    needs_quasi: bool = True,
+) -> Roles:
+    """Return the roles of a call from its parameters and from column comments.
+
+    types: SQL type by column of the relation that is read; scope: the struct of ``__anon_scope``;
+    seen: columns of the catalog as the caller sees it. Comments are used only if the table that the
+    caller sees equals the committed one. Raises AnonError if the roles differ from those with which
+    the statement was bound, because the relation is shadowed or was changed.
+    """
+    names = list(types)
+    require_names(function, names)
+    theirs, ours = find(scope["relation"], scope_of(scope), seen or []), committed(scope)
+    counts = theirs is not None and theirs.names == tuple(names) and _same_types(theirs, types)
+    agreed = counts and theirs == ours
+    if scope["qids"] is None and not agreed and any(_tagged(table) for table in (theirs, ours)):
+        raise shadowed(function)
+    tags = theirs.tags() if theirs is not None and counts else {}
+    given = {key: scope[key] for key in ("qids", "sensitive", "identifiers", "keep")}
+    given["identifiers"] = _with_entity(function, given["identifiers"], scope["entity"], names)
+    classes = scope["classes"]
+    dropped = [*(scope["drops"] or ()), *([classes] if isinstance(classes, str) else ())]
+    roles = assign(function, names, tags, given, needs_quasi=needs_quasi, dropped=dropped)
+    for other in namesakes(scope["relation"], seen or []):
+        if other not in (theirs, ours) and {fold(n) for n in other.names} == {
+            fold(n) for n in names
+        }:
+            _require_as_strict(function, other, roles, scope["qids"] is None)
+    bound_tags = ours.tags() if ours else {}
+    for name in names:
+        bound = bound_role({**scope, "drops": None, "classes": None}, bound_tags, name)
+        if (bound == "quasi") != (name in roles.quasi):
+            raise shadowed(function)
+        if not scope["whole"] and (bound == "identifier") != (name in roles.identifier):
+            raise shadowed(function)
+    return roles
+
+
+def _require_as_strict(function: str, other: Table, roles: Roles, declared: bool) -> None:
+    """Raise AnonError unless the roles of a call are as strict as the comments of another table.
+
+    other: a table of the same name and columns in another schema, which may be the one that is
+    read, because a view resolves names in its own schema. declared: whether the call takes the
+    quasi-identifiers from comments.
+    """
+    role_of = {name: bound_role(UNSAID, other.tags(), name) for name in other.tags()}
+    hidden = {name for name, role in role_of.items() if role == "identifier"}
+    quasi = {name for name, role in role_of.items() if role == "quasi"}
+    if hidden <= {fold(name) for name in roles.identifier} and (
+        not declared or quasi == {fold(name) for name in roles.quasi}
+    ):
+        return
+    raise AnonError(
+        function,
+        "a name must mean one table",
+        "another of that name with the same columns and other roles",
+        "write it in full, database.schema.table",
+    )
+
+
+def _tagged(table: Table | None) -> bool:
+    """Return whether any column comment has a tag."""
+    return table is not None and any(map(has_tag, table.comments))
+
+
+def _same_types(table: Table, types: Mapping[str, str]) -> bool:
+    return all(known == types[name] for name, known in zip(table.names, table.types, strict=True))
+
+
+def shadowed(function: str) -> AnonError:
+    """Return the error for a relation that is not the table whose comments were read."""
+    return AnonError(
+        function,
+        "comments count only where the relation is the committed table they were written on",
+        "a relation of that name that differs from it (a CTE, a temporary table, another "
+        "schema or an uncommitted change)",
+        "pass qids := […] and identifiers := […], or give the relation another name",
+    )
+
+
+def _with_entity(function: str, identifiers: Any, entity: object, names: Sequence[str]) -> Any:
+    """Return the identifiers of a call, including the column that identifies persons."""
+    column = entity_of(function, entity, names)
+    return identifiers if column is None else including(identifiers, column)
+
+
+def declare(
+    con: duckdb.DuckDBPyConnection,
+    table: str,
+    *,
+    quasi: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    identifier: Sequence[str] = (),
+    keep: Sequence[str] = (),
+) -> None:
+    """Declare the roles of columns as ``anon:`` tags; other columns keep their comments.
+
+    table: name as written in SQL, qualified or quoted if necessary. Raises AnonError for a table or
+    column that does not exist and for a column named twice, before anything is written.
+    """
+    rows = con.execute(
+        "SELECT database_name, schema_name, table_name, column_name, data_type, comment, "
+        "column_index, current_database(), current_schema(), current_setting('search_path') "
+        "FROM duckdb_columns() WHERE NOT internal"
+    ).fetchall()
+    keys = ("database", "schema", "relation", "name", "type", "comment", "at")
+    scope = Scope(*rows[0][7:]) if rows else Scope("", "", "")
+    found = find(table, scope, [dict(zip(keys, row[:7], strict=True)) for row in rows])
+    if found is None:
+        raise AnonError("declare", "the table must exist", f"'{table}'")
+    columns = {fold(name): name for name in found.names}
+    chosen: dict[str, str] = {}
+    for role, names in zip(ROLES, (identifier, quasi, sensitive, keep), strict=True):
+        for name in [names] if isinstance(names, str) else names:
+            column = columns.get(fold(name))
+            if column is None:
+                hint = did_you_mean(name, columns.values())
+                raise AnonError(
+                    "declare", f"{role} must name columns of the table", f"'{name}'", hint
+                )
+            if column in chosen:
+                raise AnonError("declare", "a column has one role", f"two for {column}")
+            chosen[column] = role
+    target = ".".join(quote(part) for part in split(table))
+    comments = dict(zip(found.names, found.comments, strict=True))
+    for column, role in chosen.items():
+        kept = without_tags(comments[column]).rstrip()
+        text = f"{kept} anon:{role}".strip()
+        con.execute(f"COMMENT ON COLUMN {target}.{quote(column)} IS {literal(text)}")

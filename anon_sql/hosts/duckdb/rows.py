@@ -1,0 +1,390 @@
+"""Store the rows of running calls, chunk by chunk as DuckDB reads them, within its memory.
+
+Store the rows of running statements, chunk by chunk as DuckDB reads them.
+
+Storing them as lists in SQL would take more than twice as long for text. A statement that fails
+leaves its rows behind: they are deleted when its connection starts another such statement, or when
+any connection starts one more than an hour later.
+"""
+
+import itertools
+import os
+import re
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core import running
+from anon_sql.core.arrow import first, integers, plain, return_memory, valid
+from anon_sql.core.roles import fold
+from anon_sql.core.running import Workers
+from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.hosts.duckdb.binding import HELPER, types_of
+from anon_sql.hosts.duckdb.registry import udf
+from anon_sql.hosts.duckdb.roles import settle
+from anon_sql.methods.method import Method, find_method
+from anon_sql.pipeline.request import Request, Source, entity_of, request, require_size
+
+HOUR = 3600.0
+MANY = 100_000  # rows whose memory is worth the milliseconds of returning it
+_TEXTS = (
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+)
+_lock = threading.Lock()
+_numbers = itertools.count(1)
+_open: dict[int, "Held"] = {}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement: name of the open database, DuckDB's connection id and query id."""
+
+    database: str
+    connection: int
+    number: int
+
+
+@dataclass
+class Held:
+    """What a statement holds between its steps; touched: when it was last used."""
+
+    statement: Statement
+    touched: float = field(default_factory=time.monotonic, kw_only=True)
+
+
+@dataclass
+class Intake(Held):
+    """The rows of one call that were read so far, numbered from 0 in the order of arrival.
+
+    most: maximum number of rows; too_large: error message for more. chunks: the rows as structs.
+    columns: the rows by column, after ``settled``.
+    """
+
+    request: Request
+    most: int
+    too_large: str
+    rows: int = 0
+    chunks: list[pa.Array] = field(default_factory=list)
+    columns: dict[str, pa.Array] = field(default_factory=dict)
+
+    def settled(self, taken: npt.NDArray[np.int32], workers: Workers) -> dict[str, pa.Array]:
+        """Return the columns by name, with rows in the order of ``taken``; text as dictionaries.
+
+        taken: int32[n], the arrival number of each row. Raises AnonError unless it has every number
+        exactly once.
+        """
+        begins = np.append(0, np.flatnonzero(np.diff(taken) != 1) + 1)[: len(taken)]
+        lengths = np.diff(begins, append=len(taken))  # of runs of successive numbers
+        in_turn = np.argsort(taken[begins])
+        came = np.cumsum(lengths[in_turn]) - lengths[in_turn]
+        if len(taken) != self.rows or (taken[begins][in_turn] != came).any():
+            raise AnonError(
+                self.request.function,
+                "every row must be read once",
+                f"{self.rows:,} read and {len(taken):,} held",
+                "nothing was released; please report this",
+            )
+        order = pa.array(taken) if len(begins) > 1 else None
+        names = [column.name for column in self.chunks[0].type]
+        jobs = [(values, order) for values in pa.chunked_array(self.chunks).flatten()]
+        found = workers.map(_whole, jobs, [self.rows] * len(jobs))
+        self.columns = dict(zip(names, found, strict=True))
+        del jobs
+        self.chunks.clear()
+        if self.rows > MANY:
+            return_memory()
+        return self.columns
+
+
+def start(request: Request, statement: Statement, most: int, too_large: str) -> int:
+    """Return the number of a new intake; delete those that failed statements left behind."""
+    return hold(Intake(statement, request, most, too_large))
+
+
+def hold(made: Held) -> int:
+    """Hold something under a number, which is returned; delete what failed statements left."""
+    now, statement = time.monotonic(), made.statement
+    with _lock:
+        for number, other in list(_open.items()):
+            same = replace(other.statement, number=statement.number) == statement
+            if (same and other.statement != statement) or now - other.touched > HOUR:
+                del _open[number]
+        number = next(_numbers)
+        _open[number] = made
+    return number
+
+
+def add(number: int, rows: pa.ChunkedArray) -> int:
+    """Store rows, given as structs; return the arrival number of the first of them.
+
+    Raises AnonError for more rows than fit into memory, to every thread that adds some: the rows
+    are deleted, and the empty intake stays until its connection starts another release.
+    """
+    with _lock:
+        intake: Intake = _known(number)
+        first = intake.rows
+        intake.rows += len(rows)
+        intake.touched = time.monotonic()
+        if intake.rows > intake.most:
+            intake.chunks.clear()
+            raise AnonError(intake.request.function, intake.too_large)
+        intake.chunks.extend(rows.chunks)
+    return first
+
+
+def held(number: int) -> Any:
+    """Return what is held under a number, and note that it is used."""
+    with _lock:
+        found = _known(number)
+        found.touched = time.monotonic()
+    return found
+
+
+def claim(number: int) -> Any:
+    """Return what is held under a number, and hold it no longer."""
+    with _lock:
+        found = _known(number)
+        del _open[number]
+    return found
+
+
+def _known(number: int) -> Any:
+    """Return what is held under a number, or raise AnonError if it was deleted."""
+    if number not in _open:
+        raise AnonError(
+            "anon_sql",
+            "a statement must find the rows it has read",
+            "none: its connection went on to another, or an hour went by",
+            "run it again",
+        )
+    return _open[number]
+
+
+def _whole(values: pa.ChunkedArray, order: pa.Array | None) -> pa.Array:
+    """Return the chunks of a column as one array, rearranged by ``order``; text as dictionary."""
+    plain(values)
+    if any(is_text(values.type) for is_text in _TEXTS):
+        values = values.dictionary_encode()
+    elif pa.types.is_dictionary(values.type):
+        values = values.unify_dictionaries()
+    whole = values.combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = pa.concat_arrays(whole.chunks)
+    return whole if order is None else whole.take(order)
+
+
+# Measured: three million rows of 8 quasi-identifiers, from and into Parquet, take 332 bytes a row
+# with 1 kept column, 383 with 3 and 439 to 477 with 5; 422 with suppression_limit, 538 with l and
+# 511 with t. Ten million with 1 take 304. The estimate is a fifth above that, for longer texts.
+_ROW = 70  # bytes a row costs whatever its columns: order, classes, hashes, the output's index
+_QUASI = 35  # bytes a value of a quasi-identifier costs: Arrow's copy, arrays, the label
+_KEPT = 45  # bytes a value that is released as it is costs: DuckDB's list and the output
+_SEARCH = 230  # bytes a row costs where classes are searched under l, t, persons or a limit
+# Measured with benchmarks/audit.py: ten million rows of 8 quasi-identifiers and 1 or 2 others.
+_AUDITED = 60  # bytes a raw row and its released row cost an audit whatever their columns
+_NUMBER = 4  # bytes a quasi-identifier costs an audit
+_HASHES = 20  # bytes another column costs an audit, of both rows
+_LINUX = Path("/proc/meminfo")
+
+
+def _unused() -> int:
+    """Return the bytes that the system can give, caches that it would drop included."""
+    if _LINUX.is_file():
+        found = re.search(r"^MemAvailable:\s+(\d+) kB", _LINUX.read_text("ascii"), re.MULTILINE)
+        if found:
+            return int(found[1]) * 1024
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def available(limit: str | None) -> int:
+    """Return the bytes that may be used: DuckDB's limit or what the system can give, if less."""
+    free = _unused()
+    number, _, unit = (limit or "").partition(" ")
+    powers = {"bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
+    return min(free, int(float(number) * 1024 ** powers[unit])) if unit in powers else free
+
+
+def bytes_a_row(asked: Request) -> int:
+    """Return the bytes that a release takes for a row."""
+    searched = asked.protected or asked.entity or asked.options.get("suppression_limit")
+    columns = _QUASI * len(asked.quasi) + _KEPT * len(asked.kept)
+    return _ROW + columns + (_SEARCH if searched else 0)
+
+
+def room(asked: Request, limit: str | None) -> tuple[int, str]:
+    """Return how many rows fit into memory, and the rest of the sentence for more.
+
+    limit: DuckDB's setting ``memory_limit``.
+    """
+    row = bytes_a_row(asked)
+    free = available(limit)
+    rows = free // row
+    return rows, (
+        f"more than {rows:,} rows, which is what fits into the {free / 1024**3:.1f} GiB of memory "
+        f"there are at about {row:,} bytes a row; raise memory_limit, or release it in parts: "
+        "anon_sql.release(con, …) or anon-sql release"
+    )
+
+
+def audited_rows(quasi: int, others: int) -> int:
+    """Return how many rows of each relation of an audit fit into memory.
+
+    quasi, others: numbers of columns. DuckDB's setting ``memory_limit`` does not count, since rows
+    are held outside of DuckDB.
+    """
+    return available(None) // (_AUDITED + _NUMBER * quasi + _HASHES * others)
+
+
+_HASH, _MADE = HELPER + "hash", HELPER + "made"
+_FROM, _KEY = HELPER + "from_", HELPER + "key_"
+_PARTS = ("attribute", "value", "label")  # of a hierarchy; levels are checked by column
+
+
+@udf("__anon_begin", "BIGINT", volatile=True, owned=True)
+def begin(
+    database: str,
+    functions: Any,
+    types: Any,
+    k: Any,
+    scopes: Any,
+    seen: Any,
+    options: Any,
+    settings: Any,
+    releases: Any,
+    connections: Any,
+    statements: Any,
+    probes: Any,
+) -> pa.Array:
+    """Return the number of the intake that stores the rows of a call, or raise AnonError.
+
+    types: SQL type by column name; seen: the catalog as the caller sees it; options: parameters
+    by name; releases: whether rows are released, which requires a role for every column;
+    connections, statements: DuckDB's connection and query ids. probes: for each helper macro
+    applied to values, whether it returns the expected result; if not, it was replaced, which is an
+    error.
+    """
+    function, scope, setting = first(functions), first(scopes), first(settings)
+    if len(k) != 1:
+        raise AnonError(
+            function, "a call must not depend on rows of another relation", f"{len(k)} rows"
+        )
+    if not all(first(probes)):
+        raise AnonError(
+            function,
+            "the helper macros must be those of this version",
+            "one that was replaced",
+            "call anon_sql.register(con, overwrite=True)",
+        )
+    columns = types_of(types)
+    size = require_size(function, pa.types.is_boolean(k.type) or first(k))
+    method = find_method(function)
+    _refuse_taken(function, method, scope["classes"], columns)
+    given = first(options) or {}
+    roles = settle(function, columns, scope, first(seen))
+    asked = request(
+        function,
+        method,
+        columns,
+        roles,
+        size,
+        given,
+        entity=entity_of(function, scope["entity"], columns),
+        classes=next((c for c in columns if fold(c) == fold(scope["classes"] or "")), None),
+        drops=scope["drops"] or (),
+        complete=first(releases),
+        threads=int(setting["threads"]),
+        time_zone=setting["time_zone"],
+    )
+    most, too_large = room(asked, setting["memory_limit"])
+    statement = Statement(database, first(connections), first(statements))
+    number = start(asked, statement, most, f"the table must fit into memory, got {too_large}")
+    return pa.array([number], pa.int64())
+
+
+@udf("__anon_take", "INTEGER", volatile=True)
+def take(numbers: Any, rows: Any) -> pa.Array:
+    """Return the arrival number of each row: from 0, without gaps over all threads."""
+    if not len(rows):
+        return pa.array([], pa.int32())
+    came = add(first(numbers), rows)
+    return pa.array(np.arange(came, came + len(rows), dtype=np.int32))
+
+
+def _refuse_taken(
+    function: str, method: Method, classes: object, columns: Mapping[str, str]
+) -> None:
+    """Raise AnonError for a column name that the method adds, or invalid ``classes``."""
+    folded = {fold(column): column for column in columns}
+    for added in method.adds:
+        if added in folded:
+            raise AnonError(
+                function, f"the table must not have a column {added}", folded[added], "rename it"
+            )
+    if method.given and classes is None:
+        raise AnonError(function, "classes must name a column of the table", "NULL")
+    if classes is not None and (not isinstance(classes, str) or fold(classes) not in folded):
+        hint = did_you_mean(classes, columns) if isinstance(classes, str) else None
+        raise AnonError(function, "classes must name a column of the table", f"'{classes}'", hint)
+    if isinstance(classes, str) and columns[folded[fold(classes)]].endswith(("]", ")")):
+        kind = columns[folded[fold(classes)]]
+        if not kind.startswith(("DECIMAL", "ENUM")):
+            raise AnonError(function, "classes must be numbers or text", f"a column of type {kind}")
+
+
+def taken_rows(number: int, taken: Any) -> tuple[Request, Source | None]:
+    """Return the request of a call and its rows; None for a table without rows.
+
+    number: of the intake; taken: the list of arrival numbers that gives the order of the rows.
+    """
+    running.begin()
+    rows: Intake = claim(number)
+    request = rows.request
+    held = taken.combine_chunks() if isinstance(taken, pa.ChunkedArray) else taken
+    if not held.is_valid()[0].as_py():
+        return request, None
+    workers = Workers(request.function, request.threads)
+    columns = rows.settled(integers(held.values), workers)
+    given, made = named(columns, _FROM), columns.get(_MADE)
+    added = None if made is None else integers(made) == 1
+    return request, Source(
+        {name: given[name] for name in request.quasi},
+        columns[_HASH],
+        named(columns, _KEY),
+        None if request.classes is None else given[request.classes],
+        None if added is None or not added.any() else ~added,
+    )
+
+
+def given_paths(paths: Any) -> pa.StructArray | None:
+    """Return the rows of a hierarchy that have a value and a label; None without a hierarchy.
+
+    paths: a list of structs, or NULL. Raises AnonError for a relation that is no hierarchy.
+    """
+    held = paths.combine_chunks() if isinstance(paths, pa.ChunkedArray) else paths
+    if not held[0].is_valid:
+        return None
+    rows = plain(held[0].values)
+    lacking = [name for name in _PARTS if rows.field(name).null_count == len(rows)]
+    if lacking:
+        raise AnonError(
+            "hierarchy",
+            "the relation must have the columns attribute, value, level and label",
+            f"nothing in {', '.join(lacking)}",
+            "read_hierarchies() and numeric_hierarchy() make one",
+        )
+    return rows.filter(pa.array(valid(rows.field("value")) & valid(rows.field("label"))))
+
+
+def named(columns: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """Return the columns whose names begin with a prefix, by their names without it."""
+    return {n.removeprefix(prefix): v for n, v in columns.items() if n.startswith(prefix)}

@@ -1,0 +1,236 @@
+"""Find the .sql files, the macros that they create, and what their headers say."""
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from graphlib import TopologicalSorter
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from anon_sql.core.roles import fold
+from anon_sql.errors import AnonError
+
+_HEADER = re.compile(r"\A((?:--[^\n]*\n)+)")
+_MACRO = re.compile(r"^CREATE OR REPLACE MACRO\s+(\w+)", re.MULTILINE)
+_NAME = re.compile(r"\s*(\w+)")
+_AS_TABLE = re.compile(r"\)\s+AS TABLE\b")
+_COMMENT = re.compile(r"--[^\n]*")
+_WORDS = {"NULL": None, "true": True, "false": False}
+_DEFAULT = re.compile(r"(\w+) := ('[^']*'|[\w.]+)")
+CREATE = "CREATE OR REPLACE MACRO"
+
+
+@dataclass(frozen=True)
+class SqlFile:
+    """One .sql file.
+
+    macros: names of the macros it creates; tables: those of them that are table macros; header:
+    its first comment without dashes.
+    """
+
+    name: str
+    folder: str
+    text: str
+    macros: tuple[str, ...]
+    tables: frozenset[str]
+    header: str
+
+    @property
+    def public(self) -> bool:
+        return self.folder != "internal"
+
+    @property
+    def is_table(self) -> bool:
+        """Return whether the public macro is a table macro, called in FROM."""
+        return self.name in self.tables
+
+    def defaults(self) -> dict[str, Any]:
+        """Return the defaults of the public macro's parameters as Python values.
+
+        Only defaults that are text, numbers, true, false or NULL are included.
+        """
+        _, _, rest = self.text.partition(f"{CREATE} {self.name}(")
+        words = dict(_DEFAULT.findall(rest.partition(") AS")[0]))
+        return {n: _WORDS[w] if w in _WORDS else ast.literal_eval(w) for n, w in words.items()}
+
+
+def defaults(function: str) -> dict[str, Any]:
+    """Return the defaults of the parameters of a function, those of ``SqlFile.defaults``."""
+    return next(file.defaults() for file in sql_files() if file.name == function)
+
+
+def folder() -> Path:
+    """Return the directory sql/ of the installed package or, if it is editable, of the checkout."""
+    package = Path(str(files("anon_sql")))
+    inside = package / "sql"
+    return inside if inside.is_dir() else package.parent / "sql"
+
+
+@cache
+def sql_files() -> tuple[SqlFile, ...]:
+    """Return all files, each after those whose macros it calls, as DuckDB requires."""
+    found = {}
+    for path in sorted(folder().glob("*/*.sql")):
+        text = path.read_text(encoding="utf-8")
+        header = _HEADER.match(text)
+        lines = header[1].splitlines() if header else []
+        statements = _COMMENT.sub("", text).split(CREATE)[1:]
+        found[path] = SqlFile(
+            path.stem,
+            path.parent.name,
+            text,
+            tuple(_MACRO.findall(text)),
+            frozenset(_NAME.match(s)[1] for s in statements if _AS_TABLE.search(s)),  # type: ignore[index]
+            "\n".join(line[2:].removeprefix(" ") for line in lines),
+        )
+    maker = {macro: path for path, file in found.items() for macro in file.macros}
+    calls = re.compile(r"\b(" + "|".join(map(re.escape, maker)) + r")\(")
+    order = TopologicalSorter(
+        {
+            path: sorted({maker[n] for n in calls.findall(_COMMENT.sub("", file.text))} - {path})
+            for path, file in found.items()
+        }
+    )
+    return tuple(found[path] for path in order.static_order())
+
+
+TITLES = {
+    "release": "Releases",
+    "method": "Methods",
+    "primitive": "Building blocks",
+    "measure": "Information loss",
+    "privacy": "Privacy",
+    "attack": "Attacks",
+    "hierarchy": "Hierarchies",
+    "reader": "Reading labels",
+    "role": "Roles",
+    "pseudonym": "Pseudonyms",
+    "help": "Help",
+}
+_SECTION = re.compile(r"^(Returns|Errors|Example): ", re.MULTILINE)
+_NEXT_SENTENCE = re.compile(r"(?<=\.)\s+(?=[A-Z])")
+_SIGNATURE = re.compile(re.escape(CREATE) + r"\s+(\w+)\s*\(([^()]*)\)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The documentation of one public function.
+
+    note: text about all arguments; arguments: pairs of parameter names and their text. Other
+    fields: the sections of the header.
+    """
+
+    name: str
+    folder: str
+    is_table: bool
+    parameters: tuple[str, ...]
+    description: str
+    note: str
+    arguments: tuple[tuple[tuple[str, ...], str], ...]
+    returns: str
+    errors: str
+    example: str
+
+    @property
+    def topic(self) -> str:
+        """Return the section of the reference that lists the function."""
+        return TITLES.get(self.folder, self.folder.capitalize())
+
+    @property
+    def summary(self) -> str:
+        """Return the first sentence of the description."""
+        return _NEXT_SENTENCE.split(self.description)[0]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the parameter names without defaults and types."""
+        return tuple(re.split(r"\s", parameter)[0] for parameter in self.parameters)
+
+    @property
+    def call(self) -> str:
+        """Return the call with parameters and defaults, in lines of about 88 characters."""
+        head = f"FROM {self.name}" if self.is_table else self.name
+        lines = [f"{head}("]
+        for at, parameter in enumerate(self.parameters):
+            piece = parameter + (")" if at == len(self.parameters) - 1 else ", ")
+            if len(lines[-1]) + len(piece) > 88:
+                lines[-1] = lines[-1].rstrip()
+                lines.append("    ")
+            lines[-1] += piece
+        return "\n".join(lines)
+
+
+def read(file: SqlFile) -> Entry:
+    """Return the documentation in the header of a file.
+
+    Raises ValueError that names missing sections.
+    """
+    description, _, rest = file.header.partition("\n\n")
+    pieces = _SECTION.split(rest)
+    said = dict(zip(pieces[1::2], pieces[2::2], strict=True))
+    signature = next((m for m in _SIGNATURE.finditer(file.text) if m[1] == file.name), None)
+    # A macro with several signatures lists them after its name; the first one is the widest.
+    inside = signature[2] if signature else ""
+    parameters = tuple(_words(part) for part in _split(inside) if part.strip())
+    missing = [part for part in ("Returns", "Errors", "Example") if not said.get(part, "").strip()]
+    if not description.strip() or missing or signature is None:
+        wanted = ", ".join(missing) or "a description and a macro of the file's name"
+        raise ValueError(f"{file.folder}/{file.name}.sql: the header lacks {wanted}")
+    names = tuple(parameter.split()[0] for parameter in parameters)
+    note, arguments = _arguments(_words(pieces[0]), names)
+    return Entry(
+        file.name,
+        file.folder,
+        file.is_table,
+        parameters,
+        _words(description),
+        note,
+        arguments,
+        _words(said["Returns"]),
+        _words(said["Errors"]),
+        said["Example"].strip().splitlines()[0],
+    )
+
+
+def entries() -> list[Entry]:
+    """Return every public function in the order of the reference."""
+    order = list(TITLES)
+    found = [read(file) for file in sql_files() if file.public]
+    place = {name: at for at, name in enumerate(order)}
+    return sorted(found, key=lambda e: (place.get(e.folder, len(order)), e.folder, e.name))
+
+
+def find(function: str, name: str | None) -> Entry:
+    """Return the public function of a name, or raise AnonError, reported by ``function``."""
+    known = {entry.name: entry for entry in entries()}
+    found = known.get(fold(name or ""))
+    if found is None:
+        close = get_close_matches(fold(name or ""), known, n=1)
+        hint = f"did you mean {close[0]}?" if close else "FROM anon_help() lists them"
+        got = "NULL" if name is None else f"'{name}'"
+        raise AnonError(function, "name must be one of the package's functions", got, hint)
+    return found
+
+
+def _words(text: str) -> str:
+    """Return a text on one line, with single spaces."""
+    return " ".join(text.split())
+
+
+def _split(inside: str) -> list[str]:
+    """Split a parameter list at commas that are not within brackets of a default."""
+    return re.split(r",(?![^\[{]*[\]}])", inside)
+
+
+def _arguments(
+    text: str, names: Sequence[str]
+) -> tuple[str, tuple[tuple[tuple[str, ...], str], ...]]:
+    """Parse ``Note. a, b: text. c: text.``, in which only parameters are names."""
+    known = "|".join(map(re.escape, names))
+    note, *pieces = re.split(rf"(?:^|(?<=\. ))((?:{known})(?:, (?:{known}))*): ", text)
+    pairs = zip(pieces[::2], pieces[1::2], strict=True)
+    return note.strip(), tuple((tuple(given.split(", ")), said.strip()) for given, said in pairs)

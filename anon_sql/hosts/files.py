@@ -1,0 +1,241 @@
+"""Write files and folders whole or not at all, and remove what killed processes left."""
+
+import errno
+import fcntl
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from anon_sql.core import running
+from anon_sql.core.names import quote
+from anon_sql.core.roles import fold
+from anon_sql.errors import AnonError
+
+ROWS = 1_000_000  # of a file
+_NAME = "release-{:05}.parquet"
+_NAMES = re.compile(r"release-\d{5,}\.parquet")
+_MARK = "anon_sql"  # key in the metadata of a file that was written here
+_STORED = "__anon_stored"
+
+
+def files_of(folder: Path) -> list[Path]:
+    """Return the Parquet files in a folder, in the order of their rows."""
+    return sorted(path for path in folder.glob("*.parquet") if path.is_file())
+
+
+def others(folder: Path) -> list[str]:
+    """Return the names of what a folder holds beside files that were written here."""
+    return sorted(path.name for path in folder.iterdir() if not _is_own(path))
+
+
+def _is_own(path: Path) -> bool:
+    from pyarrow.parquet import read_metadata
+
+    if not _NAMES.fullmatch(path.name) or path.is_symlink() or not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            return _MARK.encode() in (read_metadata(file).metadata or {})
+    except (pa.ArrowException, OSError):
+        return False
+
+
+def number_of_files(rows: int) -> int:
+    """Return how many files hold so many rows."""
+    return max(1, -(-rows // ROWS))
+
+
+def write_files(
+    con: duckdb.DuckDBPyConnection, selects: Sequence[str], folder: Path, rows: int
+) -> None:
+    """Write the rows of each query to a file. Raises AnonError unless they are ``rows`` in all."""
+    options = f"FORMAT parquet, USE_TMP_FILE false, KV_METADATA {{{_MARK}: 'release'}}"
+    written = 0
+    for number, select in enumerate(selects):
+        file = str(folder / _NAME.format(number))
+        made = con.execute(f"COPY ({select}) TO $target ({options})", {"target": file})
+        written += int(made.fetchall()[0][0])
+        running.check("release")
+    if written != rows:
+        hint = "nothing was released; please report this"
+        raise AnonError("release", "every row must be written", f"{written:,} of {rows:,}", hint)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Rows in a temporary table. select: the query of all; files: those of each file's rows."""
+
+    rows: int
+    select: str
+
+    @property
+    def files(self) -> list[str]:
+        starts = range(0, number_of_files(self.rows) * ROWS, ROWS)
+        return [f"{self.select} WHERE rowid BETWEEN {at} AND {at + ROWS - 1}" for at in starts]
+
+
+@contextmanager
+def stored(
+    con: duckdb.DuckDBPyConnection, select: str, parameters: Mapping[str, Any]
+) -> Iterator[Stored]:
+    """Store the rows of a query, in their order, until the end."""
+    con.execute(f"CREATE OR REPLACE TEMP TABLE {_STORED} AS {select}", parameters)
+    try:
+        (rows,) = con.execute(f"SELECT count(*) FROM {_STORED}").fetchall()[0]
+        shown = "*"
+        for name in con.table(_STORED).columns:
+            if fold(name) == "rowid":  # it would hide the number of a row
+                con.execute(f"ALTER TABLE {_STORED} RENAME COLUMN {quote(name)} TO __anon_rowid")
+                shown = f"* RENAME (__anon_rowid AS {quote(name)})"
+        yield Stored(rows, f"SELECT {shown} FROM {_STORED}")
+    finally:
+        with suppress(duckdb.Error):  # a transaction that has failed holds it no more
+            con.execute(f"DROP TABLE IF EXISTS temp.{_STORED}")
+
+
+TEMPORARY, REPLACED = ".tmp", ".old"
+
+
+def hidden_path(final: Path, ending: str = TEMPORARY) -> Path:
+    """Return a new path beside a target, short for any target."""
+    return final.with_name(f"{_prefix(final)}{secrets.token_hex(8)}{ending}")
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Lock a file or folder, so that ``remove_unfinished`` can tell it from one left behind.
+
+    Raises BlockingIOError if another process has locked it.
+    """
+    held = os.open(path, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise
+        except OSError:  # a file system without locks
+            pass
+        yield
+    finally:
+        os.close(held)
+
+
+def remove_unfinished(target: Path) -> None:
+    """Remove what killed processes have left of a target; what is being written stays."""
+    final = target.resolve()
+    for left in final.parent.glob(f"{_prefix(final)}*"):
+        with suppress(OSError), locked(left):
+            if left.suffix == REPLACED:
+                settle(left, final)
+            elif left.suffix == TEMPORARY:
+                remove(left)
+
+
+def settle(replaced: Path, final: Path) -> None:
+    """Remove a replaced folder of a release, or put it back if nothing has its name."""
+    if replaced.exists() and not final.exists():
+        replaced.rename(final)
+    elif replaced.exists() and not others(replaced):
+        remove(replaced)
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder with its files."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def open_itself(path: Path, flags: int = os.O_RDONLY) -> int:
+    """Open a regular file, but not what a link leads to, and wait for no other end of a pipe.
+
+    Raises OSError for anything else.
+    """
+    held = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    if not stat.S_ISREG(os.fstat(held).st_mode):
+        os.close(held)
+        raise OSError(errno.EINVAL, "no regular file", str(path))
+    return held
+
+
+def _prefix(final: Path) -> str:
+    """Return what the names of all that is hidden beside a target begin with."""
+    return f".anon-sql-{hashlib.sha256(os.fsencode(final.name)).hexdigest()[:16]}-"
+
+
+@contextmanager
+def whole_file(target: Path) -> Iterator[Path]:
+    """Give the path of an unfinished file beside the target, which replaces it at the end.
+
+    An error leaves nothing behind.
+    """
+    final = target.resolve()
+    unfinished = hidden_path(final)
+    unfinished.open("xb").close()
+    try:
+        with locked(unfinished):
+            yield unfinished
+            os.replace(unfinished, final)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def means_folder(target: str) -> bool:
+    """Return whether a path as the user gives it is that of a folder."""
+    return target.endswith("/") or Path(target).is_dir()
+
+
+def require_new_folder(name: str, target: Path, overwrite: bool, hint: str) -> None:
+    """Raise AnonError for a target that exists, unless it may be replaced; name: as errors do."""
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise AnonError("release", f"{name} must be a new folder", f"the file '{target}'")
+    if not overwrite:
+        got = f"'{target}', which exists"
+        raise AnonError("release", f"{name} must be a new folder", got, hint)
+    _require_own(target, target)
+
+
+def _require_own(folder: Path, target: Path) -> None:
+    """Raise AnonError unless a folder, shown as ``target``, holds nothing but a release."""
+    found = others(folder)
+    if found:
+        rule = "a folder that is replaced must hold only files of an earlier release"
+        raise AnonError("release", rule, f"'{found[0]}' in '{target}'", "name another folder")
+
+
+@contextmanager
+def whole_folder(target: Path) -> Iterator[Path]:
+    """Give the path of an unfinished folder beside the target, which replaces it at the end.
+
+    An error leaves nothing behind, and an old folder as it was. Raises AnonError if that holds
+    anything but a release.
+    """
+    final = target.resolve()
+    unfinished, old = hidden_path(final), hidden_path(final, REPLACED)
+    unfinished.mkdir()
+    try:
+        with ExitStack() as held:
+            held.enter_context(locked(unfinished))
+            yield unfinished
+            if final.exists():
+                held.enter_context(locked(final))
+                final.rename(old)
+                _require_own(old, final)
+            unfinished.rename(final)
+    finally:
+        settle(old, final)
+        remove(unfinished)

@@ -1,0 +1,215 @@
+"""Check a call on a table that is released in parts, and carry columns of every SQL type."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from anon_sql.core.columns import is_number, shown_type
+from anon_sql.core.names import literal, quote
+from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.hosts.duckdb.defaults import with_defaults
+from anon_sql.hosts.duckdb.roles import settle
+from anon_sql.hosts.duckdb.rows import given_paths
+from anon_sql.methods.method import release_methods
+from anon_sql.pipeline.request import Request, entity_of, request, require_size
+
+_PLAIN = (  # files of parts hold these as they are
+    *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT"),
+    *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "DECIMAL", "FLOAT", "DOUBLE"),
+    *("VARCHAR", "BLOB", "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE"),
+)
+_TEXT = ("VARCHAR", "ENUM", "UUID", "JSON", "BOOLEAN")
+_NESTED = ("STRUCT(", "MAP(", "UNION(", "VARIANT")
+_WIDE = re.compile(r"DECIMAL\((19|[23]\d),")  # of 128 bits, of which 0 and -1 hash alike
+
+
+@dataclass(frozen=True)
+class Types:
+    """The columns that are read, by name in the order of the table: how each one travels.
+
+    raw: SQL type in the table. worked: SQL type in which it is spilled and the core takes it.
+    """
+
+    raw: Mapping[str, str]
+    worked: Mapping[str, str]
+
+    def source(self) -> str:
+        """Return the columns as the core takes them, as a SQL list."""
+        return ", ".join(
+            quote(name)
+            if self.worked[name] == kind
+            else f"CAST({quote(name)} AS {self.worked[name]}) AS {quote(name)}"
+            for name, kind in self.raw.items()
+        )
+
+    def hashes_apart(self, name: str) -> bool:
+        """Return whether values of a column that print differently have different hashes."""
+        kind = self.worked[name]
+        return kind not in ("FLOAT", "DOUBLE") and not _is_nested(kind) and not _WIDE.match(kind)
+
+    def released(self, request: Request, name: str) -> str:
+        """Return a released column in the type that the SQL function gives it."""
+        if name in request.quasi:
+            own = request.value_type(name)
+            if own is not None:
+                return f"CAST({quote(name)} AS {own}) AS {quote(name)}"
+            if not request.typed or not is_number(request.function, name, request.quasi[name]):
+                return quote(name)
+            kind = f"STRUCT(min {self.raw[name]}, max {self.raw[name]})"
+        elif self.raw[name] == self.worked[name]:
+            return quote(name)
+        else:
+            kind = self.raw[name]
+        return f"CAST({quote(name)} AS {kind}) AS {quote(name)}"
+
+
+def types_in_parts(request: Request, columns: Mapping[str, str]) -> Types:
+    """Return how the columns that a request reads travel.
+
+    columns: SQL type of every column of the table. Raises AnonError for a type that cannot.
+    """
+    read = {*request.quasi, *request.kept, *([request.entity] if request.entity else [])}
+    raw = {name: kind for name, kind in columns.items() if name in read}
+    owned = request.typed or request.format == "median"  # values of the column's own type
+    worked = {}
+    for name, kind in raw.items():
+        base = kind.split("(", maxsplit=1)[0]
+        number = name in request.quasi and is_number(request.function, name, kind)
+        if base in _PLAIN and not kind.endswith("]"):
+            worked[name] = kind
+        elif _is_nested(kind):
+            _require_plain(request.function, name, kind)
+            worked[name] = kind
+        else:
+            worked[name] = kind if number else "VARCHAR"
+            sensitive = name in request.protected and base not in _TEXT
+            if sensitive or (number and owned and base in ("HUGEINT", "UHUGEINT")):
+                raise _refused(request.function, name, kind)
+    return Types(raw, worked)
+
+
+def _is_nested(kind: str) -> bool:
+    return kind.endswith("]") or kind.startswith(_NESTED)
+
+
+def _require_plain(function: str, name: str, kind: str) -> None:
+    """Raise AnonError for a nested type with a type inside that files would change."""
+    inside = kind.upper()
+    changed = ("HUGEINT", "ENUM", "UNION", "VARIANT", "INTERVAL", "TIME", "BIT", "UUID", "BIGNUM")
+    if any(word in inside.replace("TIMESTAMP WITH TIME ZONE", "") for word in changed):
+        raise _refused(function, name, kind)
+
+
+def _refused(function: str, name: str, kind: str) -> AnonError:
+    return AnonError(
+        function,
+        "columns of a table in parts must be of types that its files hold",
+        f"{name} of type {shown_type(kind)}",
+        "cast it, for instance to VARCHAR",
+    )
+
+
+ROLES = ("qids", "sensitive", "identifiers", "keep")
+_WHOLE = {
+    "datafly": "generalizes a column alike in all rows",
+    "full_domain": "generalizes a column alike in all rows",
+    "sdka": "makes synthetic rows from all rows",
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A checked call.
+
+    relation: name of the table; columns: SQL type of each of its columns. paths: rows of the
+    hierarchy. memory: DuckDB's setting memory_limit; threads: its number of threads.
+    """
+
+    relation: str
+    columns: Mapping[str, str]
+    request: Request
+    paths: pa.StructArray | None
+    memory: str
+    threads: int
+
+    @cached_property
+    def types(self) -> Types:
+        """Return how columns travel in parts, or raise AnonError if one cannot."""
+        return types_in_parts(self.request, self.columns)
+
+    def require_parts(self) -> None:
+        """Raise AnonError if the release cannot be made in parts."""
+        function = self.request.function
+        if function in _WHOLE:
+            raise AnonError(
+                function,
+                "the table must be released in one statement",
+                f"parts, while {function} {_WHOLE[function]}",
+                "choose another method, or raise memory_limit",
+            )
+        assert self.types
+
+
+def asked(
+    con: duckdb.DuckDBPyConnection,
+    relation: str,
+    function: str,
+    k: object,
+    parameters: Mapping[str, Any],
+) -> Asked:
+    """Return the checked call of a release function on a relation, or raise AnonError.
+
+    parameters: those of the SQL function but tbl and k, by name.
+    """
+    known = release_methods()
+    if function not in known:
+        hint = did_you_mean(str(function), known)
+        raise AnonError("release", "method must be a release function", f"'{function}'", hint)
+    given = with_defaults(function, parameters)
+    named = literal(relation)
+    seen = con.execute(
+        f"SELECT __anon_types, __anon_call, __anon_seen({named}), __anon_settings() "
+        f"FROM __anon_schema({named}, 5), (SELECT __anon_scope({named}, $qids, $sensitive, "
+        "$identifiers, $keep, __anon_entity := $entity, __anon_l := $l, __anon_t := $t) "
+        "AS __anon_call)",
+        {name: given.get(name) for name in (*ROLES, "entity", "l", "t")},
+    ).fetchall()
+    described, scope, catalog, settings = seen[0]
+    columns = {name: kind for name, kind in described.items() if name != "__anon_zero"}
+    size = require_size(function, k)
+    roles = settle(function, columns, scope, catalog)
+    entity = entity_of(function, given.get("entity"), columns)
+    call = request(
+        function,
+        known[function],
+        columns,
+        roles,
+        size,
+        given,
+        entity=entity,
+        complete=True,
+        time_zone=settings["time_zone"],
+    )
+    paths = _paths(con, given.get("hierarchy"))
+    return Asked(
+        relation,
+        columns,
+        call,
+        paths,
+        settings["memory_limit"],
+        int(settings["threads"]),
+    )
+
+
+def _paths(con: duckdb.DuckDBPyConnection, hierarchy: str | None) -> pa.StructArray | None:
+    """Return the rows of a hierarchy, None without one."""
+    if hierarchy is None:
+        return None
+    named = literal(hierarchy)
+    found = con.sql(f"SELECT __anon_path_rows AS p FROM __anon_path_rows({named})")
+    return given_paths(found.to_arrow_table().column("p"))

@@ -1,0 +1,83 @@
+"""Check the releases of all regions together, as one release.
+
+Classes whose labels occur in one region were checked with the region. The union of legal classes is
+legal, but for t and for entropy and recursive l of persons, who may have rows in several regions;
+so classes that lie in several regions are counted again.
+"""
+
+import duckdb
+
+from anon_sql.core.table import Domain
+from anon_sql.errors import AnonError
+from anon_sql.hosts.parts.call import Asked
+from anon_sql.hosts.parts.regions import LABELS, REGION_FILE, FinishedRegions
+from anon_sql.regions.counts import CELLS, Limits, counted_regions
+from anon_sql.regions.sql import REGION, count_select
+
+_CLASSES, _EVERY, _ROUTED = "__anon_classes", "__anon_every", "__anon_routed"
+
+
+def check_whole(
+    con: duckdb.DuckDBPyConnection,
+    asked: Asked,
+    domain: Domain,
+    finished: FinishedRegions,
+    released: int,
+) -> None:
+    """Raise AnonError unless the released rows of all regions are legal together.
+
+    con: a connection of this call's own. released: number of released rows.
+    """
+    request = asked.request
+    con.register(_CLASSES, finished.every_class())
+    smallest, rows = con.execute(
+        f"SELECT min(n), coalesce(sum(n), 0) "
+        f"FROM (SELECT count(*) AS n FROM {_CLASSES} GROUP BY {LABELS})"
+    ).fetchall()[0]
+    if rows != released:
+        raise _failed(asked, "hold every row that was released", f"{rows:,} of {released:,}")
+    if smallest is not None and smallest < request.k:
+        raise _failed(asked, f"have at least {request.k} rows in every class", "a smaller one")
+    if request.protected or request.entity is not None:
+        con.register(_EVERY, finished.every())
+        _check_spanning(con, asked, domain)
+        con.unregister(_EVERY)
+    con.unregister(_CLASSES)
+
+
+def _check_spanning(con: duckdb.DuckDBPyConnection, asked: Asked, domain: Domain) -> None:
+    """Check the classes that lie in several regions."""
+    request, limits = asked.request, Limits(asked.request, domain, asked.paths)
+    con.execute(
+        f"CREATE OR REPLACE TABLE spanning AS SELECT {LABELS}, row_number() OVER () - 1 AS region "
+        f"FROM {_CLASSES} GROUP BY {LABELS} HAVING count(DISTINCT {REGION_FILE}) > 1"
+    )
+    (many,) = con.execute("SELECT count(*) FROM spanning").fetchall()[0]
+    widest = max([1, *(len(held.keys) + 1 for held in domain.sensitive.values())])
+    step = max(1, CELLS // widest)
+    for first in range(0, many, step):
+        end = min(first + step, many)
+        con.execute(
+            f"CREATE OR REPLACE VIEW {_ROUTED} AS SELECT s.region - {first} AS {REGION}, r.* "
+            f"FROM spanning AS s JOIN {_EVERY} AS r USING ({LABELS}) "
+            f"WHERE s.region BETWEEN {first} AND {end - 1}"
+        )
+        tallies = counted_regions(
+            request,
+            domain,
+            end - first,
+            lambda name: con.sql(count_select(request, "duckdb", _ROUTED, name)).to_arrow_table(),
+        )
+        illegal = sum(limits.shortfall(tally) > 0 for tally in tallies)
+        if illegal:
+            rule = f"{limits.promise} in every class"
+            raise _failed(asked, rule, f"{illegal} that {'does' if illegal == 1 else 'do'} not")
+
+
+def _failed(asked: Asked, rule: str, got: str) -> AnonError:
+    return AnonError(
+        asked.request.function,
+        f"the regions together must {rule}",
+        got,
+        "nothing was released; release it in fewer regions",
+    )

@@ -1,0 +1,262 @@
+"""Release a region from its rows to the file of its release, and read finished ones in order.
+
+Keep the releases of regions in files, and give the rows of all of them in the order of a hash.
+
+The rows of a file lie in slices, a group each, that a hash of their labels chooses. So the rows are
+put in order slice by slice, and never all at once.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core.arrow import integers
+from anon_sql.core.names import quote
+from anon_sql.core.printing import evaluated, sql_types
+from anon_sql.core.table import Domain
+from anon_sql.errors import AnonError
+from anon_sql.hosts.files import remove
+from anon_sql.hosts.parts.call import Asked
+from anon_sql.hosts.parts.running import RowsDone
+from anon_sql.hosts.parts.spilling import RegionRows
+from anon_sql.hosts.parts.workspace import (
+    end,
+    is_sealed,
+    open_groups,
+    read_groups,
+    seal,
+    starts_of,
+    write_groups,
+)
+from anon_sql.pipeline.table import label_hash, release_table
+from anon_sql.regions.rows import Group, one_table
+
+REGION_FILE = "__anon_file"  # the number of the region of a row
+LABELS, _VALUES = "__anon_labels", "__anon_values"  # hashes of a row
+_REGIONS = 4  # a slice has as many rows as so many regions
+_BATCH = 100_000
+
+
+@dataclass(frozen=True)
+class FinishedRegions:
+    """The releases in a folder, each in a sealed file.
+
+    asked: the call. slices: number of slices. numbers: of the regions. run: what tells the call and
+    its rows from others.
+    """
+
+    asked: Asked
+    folder: Path
+    slices: int
+    numbers: Sequence[int]
+    run: bytes
+
+    @staticmethod
+    def slices_of(rows: int, wanted: int) -> int:
+        """Return the number of slices of so many rows in regions of ``wanted`` rows."""
+        return max(1, ceil(rows / (_REGIONS * wanted)))
+
+    def write(self, number: int, table: pa.Table) -> None:
+        """Write the release of a region; the file is there as a whole or not at all."""
+        labels, values = self._hashes(table)
+        columns = {name: table.column(name).combine_chunks() for name in table.column_names}
+        columns |= {LABELS: pa.array(labels), _VALUES: pa.array(values)}
+        slices = (labels % np.uint64(self.slices)).astype(np.int32)
+        final = self.file(number)
+        aside = final.with_suffix(".tmp")
+        for path in (aside, final):
+            remove(path)
+        write_groups(aside, columns, slices, self.slices)
+        seal(aside, self.run)
+        aside.rename(final)
+
+    def file(self, number: int) -> Path:
+        """Return the file of a region."""
+        return self.folder / f"{number}.arrow"
+
+    def rows(self, number: int) -> int | None:
+        """Return the number of released rows of a region, None if it is not finished.
+
+        A file that this run did not write, or not so, is not opened.
+        """
+        file = self.file(number)
+        if not is_sealed(file, self.run):
+            return None
+        with _opened(file) as reader:
+            return int(starts_of(reader)[-1])
+
+    def _hashes(self, table: pa.Table) -> list[npt.NDArray[np.uint64]]:
+        names = [name for name in table.column_names if name != self.asked.request.entity]
+        columns = {name: table.column(name).combine_chunks() for name in names}
+        found = evaluated(
+            columns,
+            sql_types(list(columns.values())),
+            [label_hash(self.asked.request), f"system.main.hash({self._values()})"],
+        )
+        return [integers(each).astype(np.uint64) for each in found]
+
+    def _values(self) -> str:
+        """Return the kept columns as arguments of the hash that orders the rows of a class.
+
+        Values that print differently have different hashes, so that ties are identical rows.
+        """
+        types, kept = self.asked.types, self.asked.request.kept
+        texts = [quote(n) + ("" if types.hashes_apart(n) else "::VARCHAR") for n in kept]
+        return ", ".join(["''", *texts])
+
+    @property
+    def _files(self) -> dict[int, Path]:
+        """Return the file of each region by number."""
+        return {number: self.file(number) for number in self.numbers}
+
+    def _schema(self, columns: Sequence[int] = ()) -> pa.Schema:
+        """Return the schema of the files, or of some columns."""
+        with _opened(next(iter(self._files.values())), columns) as reader:
+            return reader.schema.remove_metadata()
+
+    def every(self) -> "Batches":
+        """Return the released rows in no order, with the columns LABELS and REGION_FILE."""
+        return self._every(())
+
+    def every_class(self) -> "Batches":
+        """Return the columns LABELS and REGION_FILE alone."""
+        return self._every([self._schema().get_field_index(LABELS)])
+
+    def _every(self, columns: Sequence[int]) -> "Batches":
+        schema = self._schema(columns).append(pa.field(REGION_FILE, pa.int32()))
+        return Batches(schema, partial(self._rows, columns))
+
+    def _rows(self, columns: Sequence[int]) -> Iterator[pa.RecordBatch]:
+        for number, file in self._files.items():
+            with _opened(file, columns) as reader:
+                found = read_groups(reader, range(self.slices)).combine_chunks()
+            region = pa.array(np.full(found.num_rows, number, np.int32))
+            yield from found.append_column(REGION_FILE, region).to_batches(_BATCH)
+
+    def ordered(self, rows: int) -> "Batches":
+        """Return the released rows in their order; rows: their number."""
+        return Batches(self._schema(), partial(self._ordered, rows))
+
+    def _ordered(self, rows: int) -> Iterator[pa.RecordBatch]:
+        function, files = self.asked.request.function, list(self._files.values())
+        with ThreadPoolExecutor(1) as pool, RowsDone(function, "written", rows) as done:
+            coming = pool.submit(_sorted, files, 0)
+            for number in range(self.slices):
+                found = coming.result()
+                if number + 1 < self.slices:
+                    coming = pool.submit(_sorted, files, number + 1)
+                done.advance(found.num_rows)
+                yield from found.to_batches(max_chunksize=_BATCH)
+
+
+@dataclass(frozen=True)
+class Batches:
+    """Record batches as a relation for DuckDB; each scan asks for them anew."""
+
+    schema: pa.Schema
+    given: Callable[[], Iterator[pa.RecordBatch]]
+
+    def __arrow_c_stream__(self, requested: object = None) -> Any:
+        reader = pa.RecordBatchReader.from_batches(self.schema, self.given())
+        return reader.__arrow_c_stream__(requested)
+
+
+def _sorted(files: Iterable[Path], number: int) -> pa.Table:
+    """Return the rows of a slice in their order."""
+    from anon_sql.kernels.orders import by_hash
+
+    found = one_table([_slice(file, number) for file in files])
+    classes, rows = (
+        integers(found.column(name).chunk(0)) if found.num_rows else np.zeros(0, np.uint64)
+        for name in (LABELS, _VALUES)
+    )
+    order = by_hash(rows)
+    return found.take(pa.array(order[by_hash(classes[order])]))
+
+
+def _slice(file: Path, number: int) -> pa.Table:
+    with _opened(file) as reader:
+        return read_groups(reader, [number])
+
+
+def _opened(
+    file: Path, columns: Sequence[int] = ()
+) -> AbstractContextManager[pa.RecordBatchFileReader]:
+    return open_groups(file, columns, end(file))
+
+
+@dataclass(frozen=True)
+class RegionFiles:
+    """What the release of a region needs: the call, the table's domain, the rows of regions.
+
+    regions: the group and the part of each region by number.
+    """
+
+    asked: Asked
+    domain: Domain
+    rows: RegionRows
+    finished: FinishedRegions
+    regions: Sequence[tuple[Group, int]]
+
+    def release(self, number: int, rows: int) -> int:
+        """Write the release of a region of so many rows and return its number of rows.
+
+        The entity is among its columns, for the check of the whole. Raises AnonError if the release
+        is not legal.
+        """
+        request = self.asked.request
+        table = self.rows.read(*self.regions[number])
+        if table.num_rows != rows:
+            raise AnonError(
+                request.function,
+                "a region must hold the rows that were counted",
+                f"{table.num_rows:,} of {rows:,}",
+                "nothing was released; run it again",
+            )
+        if request.entity is not None:
+            request = replace(request, kept=(*request.kept, request.entity))
+        request = replace(request, threads=1)
+        found = release_table(table, request, self.asked.paths, self.domain, coded=True)
+        if found.num_rows != rows and request.suppressed != "drop":
+            raise AnonError(
+                request.function,
+                "every row of a region must be released",
+                f"{found.num_rows:,} of {rows:,}",
+                "nothing was released; please report this",
+            )
+        self.finished.write(number, found)
+        return int(found.num_rows)
+
+
+class InTurn:
+    """A relation for DuckDB whose scans read the next ``rows`` rows each."""
+
+    def __init__(self, batches: Batches, rows: int):
+        self.schema, self.rows = batches.schema, rows
+        self._coming = batches.given()
+        self._begun: pa.RecordBatch | None = None  # the rest of a batch
+
+    def __arrow_c_stream__(self, requested: object = None) -> Any:
+        reader = pa.RecordBatchReader.from_batches(self.schema, self._next())
+        return reader.__arrow_c_stream__(requested)
+
+    def _next(self) -> Iterator[pa.RecordBatch]:
+        left = self.rows
+        while left:
+            batch = self._begun or next(self._coming, None)
+            self._begun = None
+            if batch is None:
+                return
+            if len(batch) > left:
+                self._begun, batch = batch.slice(left), batch.slice(0, left)
+            left -= len(batch)
+            yield batch

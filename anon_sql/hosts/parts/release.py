@@ -1,0 +1,256 @@
+"""Release a table of any size: in one statement where it fits into memory, else in parts."""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import duckdb
+
+from anon_sql.core import running
+from anon_sql.core.names import literal, quote
+from anon_sql.core.table import Domain
+from anon_sql.errors import AnonError
+from anon_sql.hosts import files as parquet_files
+from anon_sql.hosts.duckdb.register import register
+from anon_sql.hosts.parts.call import Asked, asked
+from anon_sql.hosts.parts.checking import check_whole
+from anon_sql.hosts.parts.regions import FinishedRegions, InTurn, RegionFiles
+from anon_sql.hosts.parts.running import Budget, RowsDone, budget, fits, limited, side_by_side
+from anon_sql.hosts.parts.spilling import RegionRows, Routing, SpilledRows
+from anon_sql.hosts.parts.workspace import Place, Target, Workspace
+from anon_sql.pipeline.compute import require_whole
+from anon_sql.regions import plan
+from anon_sql.regions.rows import Regions
+from anon_sql.version import VERSION
+
+_EVERY, _ORDERED = "__anon_every", "__anon_ordered"
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written: rows of the table, rows left out, and regions; 1 for one statement."""
+
+    rows: int
+    suppressed: int
+    regions: int
+
+
+@dataclass(frozen=True)
+class Released:
+    """A release whose rows lie in files.
+
+    select: the query of its rows in no order. ordered: queries to be run in turn, each once, one
+    for each output file: together they give the rows in the order in which they are written.
+    """
+
+    select: str
+    ordered: tuple[str, ...]
+    written: Written
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The wishes of a call about its parts; see ``release``.
+
+    in_files: whether the rows are written to several files.
+    """
+
+    regions: int | None = None
+    region_rows: int | None = None
+    resume: bool = False
+    in_files: bool = False
+
+    @property
+    def wanted(self) -> bool:
+        return self.regions is not None or self.region_rows is not None or self.resume
+
+
+def release(
+    con: duckdb.DuckDBPyConnection,
+    tbl: str,
+    *,
+    into: str,
+    k: int = 5,
+    method: str = "anonymize",
+    memory_limit: str | None = None,
+    regions: int | None = None,
+    region_rows: int | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    **parameters: Any,
+) -> Written:
+    """Write the release of a relation to a table, to a .parquet or .csv file, or to a folder.
+
+    into: a path that ends in '/', or that has one and is a folder, is a folder of Parquet files of
+    a million rows each; the order of their names is that of the rows. method: a release function;
+    parameters: those of that function. The release is made in parts if it does not fit into
+    memory, or if ``regions``, ``region_rows`` or ``resume`` is given. memory_limit: as DuckDB's
+    setting, for this call. regions: number of regions; region_rows: rows of a region. resume: go on
+    from what an interrupted call has finished, and let Ctrl-C leave what is finished in a private
+    folder beside the target. overwrite: replace the target, a folder only if it holds nothing but a
+    release. Raises AnonError, and writes nothing, if the release is refused.
+    """
+    register(con)
+    running.begin()
+    target = Target(con, into, overwrite)
+    target.require_new()
+    wishes = Parts(regions, region_rows, resume, in_files=target.folder)
+    with limited(con, memory_limit):
+        rows = con.execute(f"SELECT count(*) FROM query_table({literal(tbl)})").fetchall()[0][0]
+        call = asked(con, tbl, method, k, parameters)
+        if one_statement(call, rows, wishes):
+            names = {"k": k, **parameters}
+            listed = ", ".join(f"{name} := ${name}" for name in names)
+            shown = target.write(f"FROM {quote(method)}({literal(tbl)}, {listed})", names)
+            return Written(rows, rows - shown, 1)
+        with released_in_parts(con, call, target.place(), wishes) as released:
+            written = released.written
+            target.write_in_turn(released.ordered, written.rows - written.suppressed)
+    return written
+
+
+def one_statement(call: Asked, rows: int, wishes: Parts) -> bool:
+    """Return whether a release of so many rows is made in one statement."""
+    return rows == 0 or (not wishes.wanted and fits(call, rows))
+
+
+@contextmanager
+def released_in_parts(
+    con: duckdb.DuckDBPyConnection, call: Asked, place: Place, wishes: Parts
+) -> Iterator[Released]:
+    """Give the release of a table while the files of its rows exist.
+
+    The files are removed at the end, but left for a later call if ``resume`` is set and the work is
+    interrupted.
+    """
+    call.require_parts()
+    workspace = Workspace(place)
+    workspace.open(resume=wishes.resume)
+    keep = wishes.resume
+    try:
+        with closing(duckdb.connect(config={"threads": call.threads})) as own:
+            own.execute("SET memory_limit = ?", [call.memory])
+            own.execute("SET temp_directory = ?", [str(workspace.temporary)])
+            routed = _routed(Routing(con, call), workspace, own, wishes)
+            finished, written = _released(call, workspace, own, *routed)
+            con.register(_EVERY, finished.every())
+            rows = written.rows - written.suppressed
+            files = parquet_files.number_of_files(rows) if wishes.in_files else 1
+            ordered = finished.ordered(rows)
+            con.register(_ORDERED, InTurn(ordered, parquet_files.ROWS) if files > 1 else ordered)
+            select = f"SELECT {_columns(call)} FROM"
+            try:
+                yield Released(f"{select} {_EVERY}", (f"{select} {_ORDERED}",) * files, written)
+            finally:
+                con.unregister(_EVERY)
+                con.unregister(_ORDERED)
+        keep = False
+    except AnonError:
+        keep = keep and workspace.state() is not None
+        raise
+    finally:
+        workspace.close(keep=keep)
+
+
+def _routed(
+    routing: Routing, workspace: Workspace, own: duckdb.DuckDBPyConnection, wishes: Parts
+) -> tuple[Domain, RegionRows, Regions, Budget]:
+    """Route the rows to files, unless an earlier call has, and plan the regions.
+
+    Rows are routed anew if what the earlier call has left is damaged.
+    own: a connection of this call's own.
+    """
+    call, state = routing.asked, workspace.state()
+    decided = _digest(call, wishes)
+    if state is not None:
+        same = state["call"] == decided
+        if same and not SpilledRows.intact(workspace.spill, state["spilled"]):
+            state = None
+        elif not same or routing.source_fingerprint() != state["rows"]:
+            raise AnonError(
+                "release",
+                "resume needs the source and the parameters of the call that was interrupted",
+                "a source that differs" if same else "other parameters",
+                "leave resume out to begin anew",
+            )
+    domain = routing.domain()
+    sizes = budget(call, domain.rows, wishes.regions, wishes.region_rows)
+    if state is not None:
+        sizes = replace(sizes, wanted=state["wanted"], most=state["most"])
+    tree = routing.tree(domain, sizes.wanted)
+    running.check(call.request.function)
+    spilled = SpilledRows(workspace.spill, tree.leaves)
+    rows = RegionRows(call.request, spilled)
+    if state is None:
+        workspace.clear()
+        workspace.done.mkdir()
+        checksums = routing.spill(tree, spilled, domain.rows)
+
+    regions = plan.plan(
+        call.request,
+        domain,
+        tree,
+        partial(rows.tallies, own, domain),
+        wanted=sizes.wanted,
+        most=sizes.most,
+        paths=call.paths,
+    )
+    if state is None:
+        found = {"rows": routing.fingerprint.found, "wanted": sizes.wanted, "most": sizes.most}
+        workspace.remember({"call": decided, **found, "spilled": checksums})
+    return domain, rows, regions, sizes
+
+
+def _released(
+    call: Asked,
+    workspace: Workspace,
+    own: duckdb.DuckDBPyConnection,
+    domain: Domain,
+    spilled: RegionRows,
+    regions: Regions,
+    sizes: Budget,
+) -> tuple[FinishedRegions, Written]:
+    """Release every region that is not finished, and check all of them together."""
+    request, rows = call.request, sum(regions.rows)
+    sized = {number: size for number, size in enumerate(regions.rows) if size}
+    slices = FinishedRegions.slices_of(rows, sizes.wanted)
+    finished = FinishedRegions(call, workspace.done, slices, tuple(sized), workspace.run)
+    there = {number: finished.rows(number) for number in sized}
+    left = {number: size for number, size in sized.items() if there[number] is None}
+    released = sum(found or 0 for found in there.values())
+    places = [(group, part) for group in regions.groups for part in range(group.parts)]
+    files = RegionFiles(call, domain, spilled, finished, places)
+    with RowsDone(request.function, "released", sum(left.values()), len(left)) as done:
+        released += side_by_side(request.function, files.release, left, sizes.threads, done)
+    check_whole(own, call, domain, finished, released)
+    require_whole(request, rows, released)
+    if released != rows and request.suppressed != "drop":
+        got = f"{released:,} of {rows:,}"
+        raise AnonError(request.function, "every row must be released", got)
+    return finished, Written(rows, rows - released, sum(size > 0 for size in regions.rows))
+
+
+def _columns(call: Asked) -> str:
+    """Return the columns of a release, in the order of the table, as a SQL list."""
+    shown = {*call.request.quasi, *call.request.kept}
+    names = [name for name in call.types.raw if name in shown]
+    return ", ".join(call.types.released(call.request, name) for name in names)
+
+
+def _digest(call: Asked, wishes: Parts) -> str:
+    """Return a hash of everything that decides a release, but the rows."""
+    paths = None if call.paths is None else call.paths.to_pylist()
+    request = replace(call.request, threads=1)
+    decided = (
+        VERSION,
+        duckdb.__version__,
+        call.relation,
+        request,
+        call.types,
+        paths,
+        wishes.regions,
+    )
+    return hashlib.sha256(repr((*decided, wishes.region_rows)).encode()).hexdigest()

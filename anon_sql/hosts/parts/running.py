@@ -1,0 +1,168 @@
+"""Release all regions side by side, as many as memory allows, and show how far the work is."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import ceil
+from types import TracebackType
+
+import duckdb
+
+from anon_sql.core import running as interrupt
+from anon_sql.core.parameters import Whole
+from anon_sql.core.running import Progress, silent
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb.rows import available, bytes_a_row
+from anon_sql.hosts.parts.call import Asked
+
+ROWS = 500_000  # of a region: as many lose no quality,
+CLASSES = 5_000  # if they are k rows of so many classes
+_LEAST = 100_000  # rows of a region that are worth fewer regions at a time
+_PROCESS = 500 << 20  # bytes of Python, the kernels and DuckDB before any row
+_SHARE = 0.8  # of the memory that may be planned for
+
+
+@dataclass(frozen=True)
+class Budget:
+    """wanted, most: rows of a region, as ``plan.plan`` takes them. threads: regions at once."""
+
+    wanted: int
+    most: int
+    threads: int
+
+
+def fits(asked: Asked, rows: int) -> bool:
+    """Return whether so many rows fit into memory in one statement."""
+    return rows * bytes_a_row(asked.request) <= available(asked.memory)
+
+
+def budget(asked: Asked, rows: int, regions: int | None, region_rows: int | None) -> Budget:
+    """Return the sizes for a table of so many rows.
+
+    regions, region_rows: number of regions or rows of a region; at most one may be given.
+    """
+    function = asked.request.function
+    if regions is not None and region_rows is not None:
+        raise AnonError(function, "the number of regions or their rows may be given", "both")
+    free = max(int(_SHARE * available(asked.memory)) - _PROCESS, 0)
+    room = free // bytes_a_row(asked.request)  # rows of all regions that are released at a time
+    threads = max(1, min(asked.threads, room // _LEAST))
+    most = max(room // threads, 1)
+    wanted = min(max(ROWS, CLASSES * asked.request.k), most)
+    if region_rows is not None:
+        wanted = Whole(1).read(function, "region_rows", region_rows)
+    elif regions is not None:
+        wanted = max(1, ceil(rows / Whole(1).read(function, "regions", regions)))
+    return Budget(wanted, max(most, wanted), threads)
+
+
+@contextmanager
+def limited(con: duckdb.DuckDBPyConnection, limit: str | None) -> Iterator[None]:
+    """Set DuckDB's ``memory_limit`` meanwhile; None leaves it as it is."""
+    if limit is None:
+        yield
+        return
+    shown = con.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
+    number, _, unit = shown.partition(" ")  # cut off after one decimal
+    before = f"{float(number) + 0.05:.2f} {unit}"
+    con.execute("SET memory_limit = ?", [limit])
+    try:
+        yield
+    finally:
+        con.execute("SET memory_limit = ?", [before])
+
+
+EVERY = 30.0  # seconds between two sentences where stderr is no terminal
+
+
+class RowsDone:
+    """The progress of a step: a bar on a terminal, else a sentence now and then.
+
+    step: what is done to rows, in one word. total: number of regions, None where the step has none;
+    rows: of all of them. It may end in another thread than it began in, as rows that DuckDB asks
+    for do, so it is not the enclosing ``Progress`` of a thread.
+    """
+
+    def __init__(self, function: str, step: str, rows: int, total: int | None = None):
+        self.step, self.rows, self.total = step, max(rows, 1), total
+        self.regions = 0
+        self.bar = Progress(function, rows)
+        self.started = self.said = self.bar.started
+
+    def __enter__(self) -> "RowsDone":
+        return self
+
+    def advance(self, rows: int) -> None:
+        """Count so many rows, of a region where there are any; refresh what is shown."""
+        self.regions += rows > 0
+        self.bar.done += rows
+        self.bar.note = self._found()
+        self.bar.advance(0)
+        now = time.monotonic()
+        if now - self.said > EVERY and rows and not sys.stderr.isatty():
+            self.said = now
+            sys.stderr.write(f"{self.text(now)}\n")
+            sys.stderr.flush()
+
+    def text(self, now: float) -> str:
+        """Return the progress as a sentence."""
+        left = (now - self.started) * (self.rows - self.bar.done) / max(self.bar.done, 1)
+        return f"{self.bar.function}: {self._found()}, about {left:,.0f} s left"
+
+    def _found(self) -> str:
+        if self.total is None:
+            return f"{self.bar.done / self.rows:.0%} of the rows {self.step}"
+        return f"{self.regions} of {self.total} regions {self.step}"
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.bar.stop()
+
+
+POLL = 0.2  # seconds between two looks at Ctrl-C
+
+
+def side_by_side(
+    function: str,
+    release: Callable[[int, int], int],
+    rows: Mapping[int, int],
+    threads: int,
+    done: RowsDone,
+) -> int:
+    """Call ``release(number, rows)`` for every region and return the sum of the results.
+
+    rows: of each region by number. An error or Ctrl-C stops the regions that are running.
+    """
+    largest = sorted(rows, key=lambda number: (-rows[number], number))
+
+    def quietly(number: int) -> int:
+        with silent():
+            return release(number, rows[number])
+
+    total = 0
+    with ThreadPoolExecutor(threads) as pool:
+        running = {pool.submit(quietly, number): number for number in largest}
+        waiting = set(running)
+        try:
+            while waiting:
+                ended, waiting = wait(waiting, timeout=POLL, return_when=FIRST_COMPLETED)
+                for future in ended:
+                    total += future.result()
+                    done.advance(rows[running[future]])
+                done.advance(0)
+                interrupt.check(function)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            left = [future for future in waiting if not future.cancelled()]
+            while wait(left, timeout=POLL).not_done:
+                interrupt.ask()  # a region that begins forgets an earlier request
+            interrupt.begin()
+            raise
+    return total

@@ -1,0 +1,192 @@
+"""Measure a release that Spark holds: Spark groups the rows, the core reads the labels.
+
+What reaches the driver are the domain of each quasi-identifier in the raw table, its distinct
+labels with their rows, and how many classes there are of each size; never a row.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.core.arrow import integers
+from anon_sql.core.columns import is_number
+from anon_sql.core.hierarchy.column import tree_of
+from anon_sql.core.hierarchy.tree import rows_of
+from anon_sql.core.labels.grammar import STAR
+from anon_sql.core.parameters import Whole, read_weights
+from anon_sql.core.roles import Roles, assign, fold
+from anon_sql.hosts.spark.frame import (
+    HELPER,
+    Frame,
+    column_of,
+    described,
+    hierarchy_rows,
+    sql_functions,
+)
+from anon_sql.measures.loss import Domain, domain
+from anon_sql.measures.pair import is_label, require_types
+from anon_sql.measures.utility import CountedRelease, Labels, Sizes
+from anon_sql.measures.utility import utility as all_measures
+
+COLUMNS = (
+    "rows long, released_rows long, suppressed long, classes long, smallest_class long, dm long, "
+    "dm_star long, cavg double, gcp double, iloss double, suppression_rate double"
+)
+ROWS = HELPER + "rows"
+
+
+def gcp(
+    raw: Any, released: Any, *, qids: Any = None, hierarchy: Any = None, weights: Any = None
+) -> float | None:
+    """Return the global certainty penalty of a release, 0 to 1, as the SQL function ``gcp``.
+
+    raw, released: DataFrames. qids: the quasi-identifiers; None for those that comments on the
+    columns of ``raw`` declare. hierarchy, weights: as in a release. Raises AnonError as in SQL.
+    """
+    found = _measured("gcp", raw, released, 5, qids, hierarchy, weights)["gcp"]
+    return None if found is None else float(found)
+
+
+def k_anonymity(raw: Any, released: Any, *, qids: Any = None, hierarchy: Any = None) -> int | None:
+    """Return the rows of the smallest class of a release, as the SQL function ``k_anonymity``.
+
+    Suppressed rows are one class; None for an empty release. Parameters: as in ``gcp``.
+    """
+    found = _measured("k_anonymity", raw, released, 5, qids, hierarchy)["smallest_class"]
+    return None if found is None else int(found)
+
+
+def utility(
+    raw: Any,
+    released: Any,
+    k: int = 5,
+    *,
+    qids: Any = None,
+    hierarchy: Any = None,
+    weights: Any = None,
+) -> Any:
+    """Return a DataFrame of one row, the measures of the SQL function ``utility``.
+
+    k: of cavg. Other parameters: as in ``gcp``.
+    """
+    found = _measured("utility", raw, released, k, qids, hierarchy, weights)
+    names = [part.split()[0] for part in COLUMNS.split(", ")]
+    return raw.sparkSession.createDataFrame([tuple(found[name] for name in names)], COLUMNS)
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A checked call. shown: the released column of each quasi-identifier, by its name."""
+
+    function: str
+    raw: Any
+    released: Any
+    frame: Frame
+    roles: Roles
+    shown: Mapping[str, str]
+    types: Mapping[str, str]
+
+
+def _measured(
+    function: str, raw: Any, released: Any, k: int, qids: Any, hierarchy: Any, weights: Any = None
+) -> dict[str, Any]:
+    """Return the measures by name, as ``utility`` of the core does."""
+    sql_functions(function)
+    size = Whole(1).read(function, "k", k)
+    frame, other = described(function, raw), described(function, released)
+    given = {"qids": list(qids) if isinstance(qids, tuple) else qids}
+    roles = assign(function, frame.names, frame.comments if qids is None else {}, given)
+    matter = read_weights(function, weights, roles.quasi)
+    by_fold = {fold(name): name for name in other.names}
+    require_types(
+        function, roles.quasi, frame.types, {fold(n): kind for n, kind in other.types.items()}
+    )
+    shown = {name: by_fold[fold(name)] for name in roles.quasi}
+    call = _Call(function, raw, released, frame, roles, shown, other.types)
+    rows, domains = _domains(call, hierarchy_rows(function, hierarchy))
+    labels, sizes = _classes(call)
+    counted = CountedRelease(function, rows, domains, labels, sizes)
+    return all_measures(counted, size, weights=matter)
+
+
+def _domains(call: _Call, paths: pa.StructArray | None) -> tuple[int, Sequence[Domain]]:
+    """Return the number of raw rows and the domain of each quasi-identifier, from two queries."""
+    sql = sql_functions(call.function)
+    types = {name: call.frame.types[name] for name in call.roles.quasi}
+    numeric = {name: is_number(call.function, name, kind) for name, kind in types.items()}
+    asked = [sql.count(sql.lit(1)).alias("rows")]
+    for at, name in enumerate(types):
+        asked.append(sql.count(column_of(name)).alias(f"known{at}"))
+        if numeric[name]:
+            asked.append(sql.min(column_of(name)).alias(f"low{at}"))
+            asked.append(sql.max(column_of(name)).alias(f"high{at}"))
+    found = call.raw.agg(*asked).toArrow()
+    rows = found.column("rows")[0].as_py()
+    zone = call.raw.sparkSession.conf.get("spark.sql.session.timeZone")
+    named, domains = rows_of(paths, types, zone), []
+    texts = [name for name in types if not numeric[name]]
+    held = _distinct(sql, call.raw, sql.lit(1), [(column_of(name), "string") for name in texts])
+    words = {name: labels.shown for name, labels in zip(texts, held, strict=True)}
+    for at, (name, kind) in enumerate(types.items()):
+        own = named.get(name)
+        ends = pa.array([], pa.null())
+        if numeric[name]:
+            ends = pa.concat_arrays(
+                [found.column(f"{end}{at}").combine_chunks() for end in ("low", "high")]
+            )
+        nulls = rows - found.column(f"known{at}")[0].as_py()
+        tree = None if own is None else tree_of(call.function, name, kind, own)
+        domains.append(
+            domain(call.function, name, kind, numeric[name], ends, words.get(name), nulls, tree)
+        )
+    return rows, domains
+
+
+def _classes(call: _Call) -> tuple[Mapping[str, Labels], Sizes]:
+    """Return the labels of each quasi-identifier, and the classes by their size, from one query."""
+    sql, kinds = sql_functions(call.function), dict(call.released.dtypes)
+    labels = [(column_of(name), kinds[name]) for name in call.shown.values()]
+    star = sql.lit(True)
+    for name, (label, _) in zip(call.shown.values(), labels, strict=True):
+        label_star = label.eqNullSafe(STAR) if is_label(call.types[name]) else label.isNull()
+        star = star & label_star
+    rows = column_of(ROWS)
+    classes = call.released.groupBy(*(label for label, _ in labels)).agg(
+        sql.count(sql.lit(1)).alias(ROWS)
+    )
+    size = sql.struct(rows, star), "struct<size:bigint,star:boolean>"
+    *shown, sizes = _distinct(sql, classes, rows, [*labels, size])
+    each, starred = map(integers, sizes.shown.flatten())
+    by_name = dict(zip(call.shown, shown, strict=True))
+    return by_name, Sizes(each, sizes.classes, starred.astype(np.bool_))
+
+
+def _distinct(sql: Any, df: Any, rows: Any, keys: Sequence[tuple[Any, str]]) -> list[Labels]:
+    """Return the distinct values of columns, and how often each occurs, from one query.
+
+    keys: the columns and their types. rows: how many rows each row of ``df`` counts for. Spark
+    groups the cells of all columns, each in the place of its type.
+    """
+    if not keys:
+        return []
+    names = {kind: f"key{at}" for at, kind in enumerate(dict.fromkeys(kind for _, kind in keys))}
+    cells = []
+    for at, (key, own) in enumerate(keys):
+        places = [
+            (key if kind == own else sql.lit(None)).cast(kind).alias(name)
+            for kind, name in names.items()
+        ]
+        cells.append(sql.struct(sql.lit(at).alias("at"), *places))
+    of_rows = df.select(rows.alias("rows"), sql.inline(sql.array(*cells)))
+    counts = sql.sum("rows").alias("rows"), sql.count("rows").alias("classes")
+    found = of_rows.groupBy("at", *names.values()).agg(*counts).toArrow()
+    distinct = []
+    for at, (_, kind) in enumerate(keys):
+        own = found.filter(pc.equal(found.column("at"), at)).combine_chunks()
+        shown = own.column(names[kind]).combine_chunks()
+        distinct.append(Labels(shown, *(integers(own.column(n)) for n in ("rows", "classes"))))
+    return distinct

@@ -1,0 +1,218 @@
+"""Release a DataFrame region by region: plan on the driver, release in the tasks of Spark."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from anon_sql.core.columns import is_number
+from anon_sql.core.hierarchy.tree import rows_of
+from anon_sql.core.parameters import Whole
+from anon_sql.core.printing import use_threads
+from anon_sql.core.table import Domain
+from anon_sql.errors import AnonError
+from anon_sql.hosts.spark.checking import SLICE, checked, class_counts, class_of, count_schema
+from anon_sql.hosts.spark.frame import (
+    BATCH,
+    PACKED,
+    ROWS,
+    Frame,
+    Unpacking,
+    column_of,
+    described,
+    grouped,
+    hierarchy_rows,
+    packed,
+    requested,
+    spark_schema,
+    sql_functions,
+    sql_types_of_spark,
+    unpacked,
+)
+from anon_sql.hosts.spark.routing import Rows, compiled_once
+from anon_sql.methods.method import release_methods
+from anon_sql.pipeline.request import Request
+from anon_sql.pipeline.table import release_table
+from anon_sql.regions.rows import whole
+from anon_sql.regions.sql import REGION
+
+
+@dataclass(frozen=True)
+class RegionTask:
+    """A function that Spark calls with the packed rows of one region.
+
+    paths: the rows of the hierarchy. domain: of the whole table. rows: the number of rows of each
+    region when they were counted, empty if they were not. slices: into which released rows are
+    divided by their class.
+    """
+
+    request: Request
+    paths: pa.StructArray | None
+    domain: Domain
+    rows: tuple[int, ...]
+    slices: int
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the released rows packed, and the counts of classes, as ``count_schema`` says.
+
+        Raises AnonError unless the rows are one region as counted.
+        """
+        pa.set_cpu_count(1)
+        use_threads(1)
+        table = self._region(batches)
+        if table is None:
+            return
+        asked = self.request
+        if asked.entity is not None:  # its values come back beside the labels, to be counted
+            asked = replace(asked, kept=tuple(dict.fromkeys([*asked.kept, asked.entity])))
+        with compiled_once(asked.function, self._kernels):
+            released = release_table(table, asked, self.paths, self.domain)
+        del table
+        yield from self.sent(released)
+
+    def sent(self, released: pa.Table) -> Iterator[pa.RecordBatch]:
+        """Give released rows, with the entity if there is one, as they are sent to Spark."""
+        asked, schema = self.request, count_schema(self.request)
+        classes = class_of(released, asked)
+        yield from class_counts(released, asked, classes, self.slices).to_batches(BATCH)
+        shown = [n for n in released.column_names if n in {*asked.quasi, *asked.kept}]
+        numbers = (classes % np.uint64(self.slices)).astype(np.int32)
+        with compiled_once(asked.function, "packing"):
+            groups = grouped(released.select(shown), numbers, self.slices)
+        if released.num_rows == 0:  # Spark skips the check of a release of which nothing is sent
+            yield _one({SLICE: 0, ROWS: 0}, schema)
+        del released
+        for number, rows in groups:
+            yield _one({SLICE: number, PACKED: packed(rows), ROWS: rows.num_rows}, schema)
+
+    @property
+    def _kernels(self) -> str:
+        """Return a text that differs where a release calls other kernels."""
+        asked = self.request
+        kinds = sorted({*asked.quasi.values()})
+        rules = (bool(asked.protected), asked.entity is not None, self.paths is not None)
+        return f"{asked.function} {asked.options} {asked.l_kind} {asked.format} {kinds} {rules}"
+
+    def _region(self, batches: Iterator[pa.RecordBatch]) -> pa.Table | None:
+        """Return the rows of the region; None for a task without rows.
+
+        Quasi-identifiers may have a dictionary.
+        """
+        held: list[pa.Table] = []
+        count, region = 0, None
+        for batch in batches:
+            for number, rows in zip(batch.column(REGION).to_pylist(), unpacked(batch), strict=True):
+                region = number if region is None else region
+                count += rows.num_rows
+                if self.rows and (number != region or count > self.rows[region]):
+                    raise self._changed()
+                held.append(rows)
+        if region is None:
+            return None
+        if self.rows and count != self.rows[region]:
+            raise self._changed()
+        return whole(held, self.request.quasi)
+
+    def _changed(self) -> AnonError:
+        return AnonError(
+            self.request.function,
+            "the DataFrame must have the same rows each time that Spark reads it",
+            "a region with other rows than were counted",
+            "nothing was released; store the DataFrame first, as a table or by checkpoint()",
+        )
+
+
+def _one(values: Mapping[str, Any], schema: pa.Schema) -> pa.RecordBatch:
+    """Return one row, with NULL for columns without a value."""
+    columns = [pa.array([values.get(field.name)], field.type) for field in schema]
+    return pa.record_batch(columns, schema=schema)
+
+
+REGION_ROWS = 500_000  # rows of a region: a worker needs about 1 kB for each
+SLICES = 200  # partitions of the released rows, at most; there are no more than regions
+
+
+def in_regions() -> list[str]:
+    """Return the names of the methods that release a DataFrame."""
+    return [name for name, method in release_methods().items() if method.facts.in_regions]  # type: ignore[union-attr]
+
+
+def released(
+    function: str, df: Any, k: int, region_rows: int, hierarchy: Any, given: Mapping[str, Any]
+) -> Any:
+    """Return the release of a DataFrame, which Spark computes when it is read.
+
+    Jobs run at once: those that count rows, the domain of each quasi-identifier and the values of
+    protected columns, that draw the sample, and that count the rows of each region unless the
+    sample shows enough. region_rows: rows of a region. given: the parameters of the SQL function by
+    name.
+    """
+    sql_functions(function)
+    wanted = Whole(1).read(function, "region_rows", region_rows)
+    frame = described(function, df)
+    zone = df.sparkSession.conf.get("spark.sql.session.timeZone")
+    request = requested(function, frame, {**given, "k": k}, zone)
+    paths = hierarchy_rows(function, hierarchy)
+    source = _source(df, frame, request)
+    asked = replace(request, kept=_hashable(source, request.kept))
+    rows = Rows(source, asked, paths)
+    domain = rows.domain()
+    schema, arrow = released_types(source.schema.fields, frame, request)
+    if domain.rows == 0:
+        return df.sparkSession.createDataFrame([], schema)
+    regions = rows.regions(domain, wanted)
+    slices = min(regions.count, SLICES)
+    task = RegionTask(request, paths, domain, regions.rows, slices)
+    sent = rows.packed(regions).mapInArrow(task, spark_schema(function, count_schema(request)))
+    named = rows_of(paths, dict.fromkeys(request.protected, "VARCHAR"), zone)
+    sent = sent.repartitionById(slices, column_of(SLICE))
+    whole = checked(sent, request, domain, named)
+    return whole.mapInArrow(Unpacking(arrow), schema)
+
+
+def _source(df: Any, frame: Frame, request: Request) -> Any:
+    """Return the columns that are read; text in a collation of its own as plain text."""
+    read = {*request.quasi, *request.kept, *filter(None, [request.entity])}
+    return df.select(
+        *(
+            column_of(field.name).cast("string").alias(field.name)
+            if field.dataType.simpleString().startswith("string collate")
+            else column_of(field.name)
+            for field in df.schema.fields
+            if field.name in read
+        )
+    )
+
+
+def _hashable(source: Any, kept: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the columns that Spark can hash: none with maps or variants."""
+    kinds = {field.name: field.dataType.simpleString() for field in source.schema.fields}
+    return tuple(
+        name for name in kept if not any(part in kinds[name] for part in ("map<", "variant"))
+    )
+
+
+def released_types(source: Sequence[Any], frame: Frame, request: Request) -> tuple[Any, pa.Schema]:
+    """Return the types of the released columns, in Spark and in Arrow; source: the fields read."""
+    types = sql_types_of_spark(request.function)
+    fields, arrow = [], []
+    for field in source:
+        name, kind, held = field.name, field.dataType, frame.arrow.field(field.name).type
+        if name in request.quasi:
+            if request.value_type(name) is not None:
+                if request.value_type(name) == "DOUBLE":
+                    kind, held = types.DoubleType(), pa.float64()
+            elif not request.typed:
+                kind, held = types.StringType(), pa.string()
+            elif is_number(request.function, name, request.quasi[name]):
+                held = pa.struct([("min", held), ("max", held)])
+                kind = types.StructType().add("min", kind).add("max", kind)
+            else:
+                kind, held = types.ArrayType(types.StringType()), pa.list_(pa.string())
+        elif name not in request.kept:
+            continue
+        fields.append(types.StructField(name, kind, True))
+        arrow.append(pa.field(name, held))
+    return types.StructType(fields), pa.schema(arrow)

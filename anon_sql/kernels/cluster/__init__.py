@@ -1,1 +1,0 @@
-"""Kernels that grow groups of near rows and exchange rows between groups."""

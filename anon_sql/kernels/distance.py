@@ -1,0 +1,303 @@
+"""Compute distances between rows and between classes as comparable integers.
+
+Compute distances between rows as comparable integers, and random numbers for tree nodes.
+
+A point holds numeric columns scaled to [0, weight], NULL as 3.0, and categories as whole codes. The
+difference in any column is then min(|a - b|, weight): the scaled distance between two numbers, the
+weight between two categories and between NULL and a number. A weight is 1 or less.
+
+Compute Gower's distance between pairs of rows, over the columns present in both (Gower 1971).
+
+RAYDEN's equation divides by the number of all columns, which treats a missing value like an equal
+one; here a column missing on either side does not count, as in Gower's paper.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql.kernels.hashing import distinct
+from anon_sql.kernels.kernel import kernel
+from anon_sql.kernels.loss import NUMBER, SET, range_loss, set_loss
+
+METRICS = ("gower", "euclid")
+GOWER, EUCLID = 0, 1
+
+UNIT = 1e9  # a key counts billionths: distances are rounded before anything compares them
+
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+
+
+@kernel
+def key(points, i, j, measure):
+    """Return the distance between rows i and j of float64[n, d], in units of 1e-9, as int64.
+
+    measure: the metric and the weights, float64[d].
+
+    Gower (1971): the mean difference over the columns. Euclid: the root of the sum of squares.
+    """
+    metric, weight = measure
+    columns = points.shape[1]
+    total = 0.0
+    if metric == EUCLID:
+        for c in range(columns):
+            difference = min(abs(points[i, c] - points[j, c]), weight[c])
+            total += difference * difference
+        return np.int64(np.rint(np.sqrt(total) * UNIT))
+    for c in range(columns):
+        total += min(abs(points[i, c] - points[j, c]), weight[c])
+    return np.int64(np.rint(total / max(columns, 1) * UNIT))
+
+
+@kernel
+def keys_to(points, rows, v, measure, out):
+    """Write the key from row v to each row in rows[m] into out, int64[m]."""
+    for at in range(rows.size):
+        out[at] = key(points, rows[at], v, measure)
+
+
+@kernel
+def draw(seed, at):
+    """Return the at-th random number of the stream of a seed (splitmix64), both uint64.
+
+    A number of a stream may seed another stream, so that each node of a tree has its own,
+    independent of the thread that computes it.
+    """
+    z = np.uint64(seed) + np.uint64(at) * _GAMMA
+    z = (z ^ (z >> np.uint64(30))) * _MIX_1
+    z = (z ^ (z >> np.uint64(27))) * _MIX_2
+    return z ^ (z >> np.uint64(31))
+
+
+@kernel
+def draw_below(seed, at, bound):
+    """Return a random position in 0 … bound - 1, int64."""
+    return np.int64(draw(seed, at) % np.uint64(bound))
+
+
+def measure_of(
+    metric: str, columns: int, weights: npt.NDArray[np.float64] | None
+) -> tuple[int, npt.NDArray[np.float64]]:
+    """Return the metric and the weights for ``key``; weights: float64[d], None for 1 each."""
+    return METRICS.index(metric), np.ones(columns) if weights is None else weights
+
+
+WHOLE = 1_000_000_000  # a loss of 1 in one column; losses count billionths, as distances do
+NULL = 2**31 - 1  # NULL in a NUMBER or TREE column; in a SET column it is the last code
+
+
+@kernel
+def coded(points: Any, model: Any, codes: Any) -> None:
+    """Write points float64[n, d] into codes, int32[n, d or wider], numbers in billionths."""
+    n, width = points.shape
+    for row in range(n):
+        for c in range(width):
+            value = points[row, c]
+            if model.kind[c] == SET:
+                codes[row, c] = np.int32(value)
+            elif value == model.null[c]:
+                codes[row, c] = NULL
+            elif model.kind[c] == NUMBER:
+                codes[row, c] = np.int32(np.rint(value * UNIT))
+            else:
+                codes[row, c] = np.int32(value)
+
+
+@kernel
+def whole_loss(model: Any, column: Any) -> Any:
+    """Return the most that a column can lose, in billionths: that of NULL beside values."""
+    return np.int64(np.rint(model.weight[column] * UNIT))
+
+
+@kernel
+def span_loss(model: Any, column: Any, low: Any, high: Any) -> Any:
+    """Return the loss of codes from low to high in a NUMBER or TREE column, in billionths.
+
+    NULL is not among the codes.
+    """
+    if model.kind[column] == NUMBER:
+        return np.int64(high) - np.int64(low)
+    return np.int64(np.rint(range_loss(model, column, float(low), float(high)) * UNIT))
+
+
+@kernel
+def count_loss(model: Any, column: Any, distinct: Any, null: Any) -> Any:
+    """Return the loss of ``distinct`` codes in a SET column, in billionths.
+
+    null: whether NULL is among them; it is counted in ``distinct``.
+    """
+    if null:
+        return whole_loss(model, column) if distinct > 1 else np.int64(0)
+    return np.int64(np.rint(set_loss(model, column, distinct) * UNIT))
+
+
+@kernel
+def pair(a, b, numeric, ranges):
+    """Return the Gower distance of two rows float64[d]; NaN is missing."""
+    total, present = 0.0, 0
+    for c in range(a.size):
+        if np.isnan(a[c]) or np.isnan(b[c]):
+            continue
+        present += 1
+        if not numeric[c]:
+            total += a[c] != b[c]
+        elif ranges[c] > 0.0:  # a constant column tells no rows apart
+            total += abs(a[c] - b[c]) / ranges[c]
+    return total / present if present else np.nan
+
+
+@kernel
+def pairs(a, b, numeric, ranges):
+    """Return the Gower distance of each row of a to the same row of b, float64[n]."""
+    distance = np.empty(a.shape[0])
+    for row in range(a.shape[0]):
+        distance[row] = pair(a[row], b[row], numeric, ranges)
+    return distance
+
+
+def gower_pairs(
+    a: npt.ArrayLike, b: npt.ArrayLike, numeric: npt.ArrayLike, ranges: npt.ArrayLike
+) -> npt.NDArray[np.float64]:
+    """Return the Gower distance of row i of a to row i of b, float64[n].
+
+    a, b: float64[n, d], categories as codes, missing values NaN. numeric: bool[d]. ranges:
+    float64[d], largest minus smallest value of each numeric column; where it is 0 or NaN the column
+    contributes 0. The distance is in [0, 1] for values within the ranges, NaN where no column is
+    present in both rows.
+    """
+    left, right = (np.ascontiguousarray(side, dtype=np.float64) for side in (a, b))
+    kinds, widths = np.asarray(numeric, dtype=np.bool_), np.asarray(ranges, dtype=np.float64)
+    return np.asarray(pairs(left, right, kinds, widths), dtype=np.float64)
+
+
+@kernel
+def profiles(points, model, order, starts):
+    """Return the values of each class: low, high float64[m, d], nulls int64[m, d], and sets.
+
+    order: int32[n], starts: int64[m + 1], the rows class by class. The set of a class in a SET
+    column is flat[column, first[column, class] : end[column, class]], ascending; first, end:
+    int64[d, m], flat: int32[d, n]. NULL is counted in ``nulls`` alone.
+    """
+    count, width = len(starts) - 1, points.shape[1]
+    low, high = np.full((count, width), np.inf), np.full((count, width), -np.inf)
+    nulls = np.zeros((count, width), dtype=np.int64)
+    ends = np.zeros((width, count + 1), dtype=np.int64)
+    flat = np.zeros((width, len(order)), dtype=np.int32)
+    for column in range(width):
+        for at in range(count):
+            for place in range(starts[at], starts[at + 1]):
+                value = points[order[place], column]
+                if value == model.null[column]:
+                    nulls[at, column] += 1
+                else:
+                    low[at, column] = min(low[at, column], value)
+                    high[at, column] = max(high[at, column], value)
+        if model.kind[column] == SET:
+            found, codes = distinct(order, starts, points[:, column].astype(np.int32))
+            for at in range(count + 1):
+                ends[column, at] = found[at]
+            for at in range(len(codes)):
+                flat[column, at] = codes[at]
+    return low, high, nulls, ends[:, :-1].copy(), ends[:, 1:].copy(), flat
+
+
+@kernel
+def loss(a, b, model, low, high, nulls, first, end, flat):
+    """Return the NCP, summed over columns, of the union of classes a and b (a == b: of one)."""
+    total = 0.0
+    for column in range(len(model.kind)):
+        least = min(low[a, column], low[b, column])
+        most = max(high[a, column], high[b, column])
+        if nulls[a, column] + nulls[b, column] > 0:
+            total += model.weight[column] if least <= most else 0.0
+        elif model.kind[column] != SET:
+            total += range_loss(model, column, least, most)
+        else:
+            i, j, size = first[column, a], first[column, b], 0
+            last_i, last_j = end[column, a], end[column, b]
+            while i < last_i or j < last_j:
+                left = flat[column, i] if i < last_i else np.int32(2**31 - 1)
+                right = flat[column, j] if j < last_j else np.int32(2**31 - 1)
+                i += left <= right
+                j += right <= left
+                size += 1
+            total += set_loss(model, column, size)
+    return total
+
+
+@kernel
+def nearest(short, targets, model, starts, low, high, nulls, first, end, flat):
+    """Return the class of ``targets`` that grows least by each class of ``short``; ties: the first.
+
+    short, targets: int64[…], class ids. Returns int64[len(short)].
+    """
+    found = np.empty(len(short), dtype=np.int64)
+    alone = np.empty(len(targets))
+    for at in range(len(targets)):
+        b = targets[at]
+        alone[at] = (starts[b + 1] - starts[b]) * loss(
+            b, b, model, low, high, nulls, first, end, flat
+        )
+    for at in range(len(short)):
+        a = short[at]
+        size = starts[a + 1] - starts[a]
+        best = np.inf
+        for other in range(len(targets)):
+            b = targets[other]
+            together = size + starts[b + 1] - starts[b]
+            increase = (
+                together * loss(a, b, model, low, high, nulls, first, end, flat) - alone[other]
+            )
+            if increase < best - 1e-9:
+                best = increase
+                found[at] = b
+    return found
+
+
+@kernel
+def single_linkage(points, clusters, own, nearest):
+    """Write the squared distance of rows ``own``, int64[m], to each cluster into nearest.
+
+    points: float64[n, d]. clusters: int32[n], -1 for none. nearest: float64[clusters]. The rows'
+    own cluster is measured too.
+    """
+    nearest[:] = np.inf
+    for other in range(points.shape[0]):
+        cluster = clusters[other]
+        if cluster < 0:
+            continue
+        for row in own:
+            total = 0.0
+            for c in range(points.shape[1]):
+                total += (points[row, c] - points[other, c]) ** 2
+                if total >= nearest[cluster]:
+                    break
+            nearest[cluster] = min(nearest[cluster], total)
+
+
+@kernel
+def nearest_cluster(points, clusters, rows):
+    """Return the cluster of the nearest row that has one, for rows int64[m]; ties to the lowest.
+
+    Returns int64[m].
+    """
+    nearest = np.empty(clusters.max() + 1)
+    found = np.empty(rows.size, np.int64)
+    for at in range(rows.size):
+        single_linkage(points, clusters, rows[at : at + 1], nearest)
+        found[at] = np.argmin(np.rint(np.sqrt(nearest) * 1e9))
+    return found
+
+
+@kernel
+def class_loss(points, model, order, starts):
+    """Return the sum of |E| * NCP(E) of the classes of order int32[…], starts int64[m + 1]."""
+    low, high, nulls, first, end, flat = profiles(points, model, order, starts)
+    total = 0.0
+    for at in range(len(starts) - 1):
+        own = loss(at, at, model, low, high, nulls, first, end, flat)
+        total += (starts[at + 1] - starts[at]) * own
+    return total

@@ -1,1 +1,0 @@
-"""Kernels that hash, number and group rows."""

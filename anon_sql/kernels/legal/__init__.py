@@ -1,1 +1,0 @@
-"""Kernels for constraints on classes (k, l, t) and for values covered by labels."""

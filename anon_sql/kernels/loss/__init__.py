@@ -1,1 +1,0 @@
-"""Kernels for distances, outlier factors and the information loss of classes."""

@@ -1,0 +1,420 @@
+"""Match raw rows and persons with the labels that may be theirs.
+
+Match rows to slots that take several rows each, as many rows as possible.
+
+Method: augmenting paths (Kuhn 1955). A first pass assigns rows where there is room, those with a
+single choice first. Each row left starts a breadth-first search for a slot with room, along which
+rows move on. The slots that a failed search visited can never be freed again, so that no later
+search enters them.
+"""
+
+import numpy as np
+
+from anon_sql.kernels.kernel import kernel
+
+
+@kernel
+def _fill(ends, slots, capacity, base, state):
+    """Assign rows where there is room, those with a single choice first; return how many."""
+    members, used, slot_of, place_of = state
+    count = 0
+    for single in (True, False):
+        for row in range(len(slot_of)):
+            if (ends[row + 1] - ends[row] == 1) != single:
+                continue
+            for at in range(ends[row], ends[row + 1]):
+                slot = slots[at]
+                if used[slot] < capacity[slot]:
+                    slot_of[row], place_of[row] = slot, base[slot] + used[slot]
+                    members[place_of[row]] = row
+                    used[slot] += 1
+                    count += 1
+                    break
+    return count
+
+
+@kernel
+def _search(start, ends, slots, capacity, base, state, trail, steps):
+    """Return a slot with room that is reachable from a row, or -1, and the steps left.
+
+    trail: for each slot the search that visited it last (-1: a dead end), the row through which it
+    was reached, and the queue of slots.
+    """
+    members, used, _, _ = state
+    seen, through, queue = trail
+    search, row = start + 1, start
+    head, tail, member = 0, 0, 0
+    while True:
+        steps -= ends[row + 1] - ends[row] + 1
+        if steps < 0:
+            return -1, steps
+        for at in range(ends[row], ends[row + 1]):
+            slot = slots[at]
+            if seen[slot] >= 0 and seen[slot] != search:
+                seen[slot], through[slot] = search, row
+                if used[slot] < capacity[slot]:
+                    return slot, steps
+                queue[tail] = slot
+                tail += 1
+        if head < tail and member == used[queue[head]]:
+            head, member = head + 1, 0
+        if head == tail:
+            for at in range(tail):
+                seen[queue[at]] = -1
+            return -1, steps
+        row = members[base[queue[head]] + member]
+        member += 1
+
+
+@kernel
+def _move(slot, base, state, through):
+    """Move rows along the trail that ends in a slot with room."""
+    members, used, slot_of, place_of = state
+    place = base[slot] + used[slot]
+    used[slot] += 1
+    while slot >= 0:
+        row = through[slot]
+        left, hole = slot_of[row], place_of[row]
+        slot_of[row], place_of[row] = slot, place
+        members[place] = row
+        slot, place = left, hole
+
+
+@kernel
+def matched(ends, slots, capacity, steps):
+    """Return the size of a maximum matching; -1 where that takes more than ``steps`` steps.
+
+    ends: int64[n + 1], slots: int32[…]; row r may go to slots[ends[r]] … slots[ends[r + 1] - 1].
+    capacity: int64[m], rows that each slot takes. A step is a look at one slot of a row.
+    """
+    rows, many = len(ends) - 1, len(capacity)
+    base = np.zeros(many + 1, dtype=np.int64)
+    base[1:] = np.cumsum(capacity)
+    state = (  # the rows in each slot, how many, and where each row is
+        np.empty(base[many], dtype=np.int32),
+        np.zeros(many, dtype=np.int64),
+        np.full(rows, -1, dtype=np.int32),
+        np.zeros(rows, dtype=np.int64),
+    )
+    trail = (
+        np.zeros(many, dtype=np.int64),
+        np.empty(many, dtype=np.int32),
+        np.empty(many, dtype=np.int32),
+    )
+    count = _fill(ends, slots, capacity, base, state)
+    for row in range(rows):
+        if state[2][row] >= 0:
+            continue
+        slot, steps = _search(row, ends, slots, capacity, base, state, trail, steps)
+        if steps < 0:
+            return -1
+        if slot >= 0:
+            _move(slot, base, state, trail[1])
+            count += 1
+    return count
+
+
+LEAST = 16  # rows of a node; a node of up to twice as many is not divided
+PAIRS = 32  # of rows of a node, that are compared
+
+
+@kernel
+def bit(code):
+    """Return the member of a set of 64 for a code: different codes may have the same."""
+    return np.uint64(1) << np.uint64(code & 63)
+
+
+@kernel
+def arrange(codes, rows, low, high, held, ends):
+    """Order rows in place as a tree, and return the number of its nodes.
+
+    codes: int32[m, d], m > 0; rows: int32[m], ordered with them. A node has a stretch of rows, and
+    its children the two parts of it. Nodes are written from parent to children and from left to
+    right: low, high int32[…, d], their least and greatest code; held uint64[…, d], their codes as a
+    set of ``bit``; ends int64[…, 3], where their rows begin and end, and the next node that is not
+    below them. There are at most m // 8 + 1 nodes.
+
+    A node is divided in the column in which most pairs of its rows differ, times its width by that
+    of all rows, near the middle and between different codes if there are LEAST rows on both sides.
+    """
+    stack = np.empty((len(rows) // LEAST + 2, 2), dtype=np.int64)
+    stack[0, 0], stack[0, 1] = 0, len(rows)
+    top, nodes = 1, 0
+    while top:
+        top -= 1
+        node, first, last = nodes, stack[top, 0], stack[top, 1]
+        nodes += 1
+        ends[node, 0], ends[node, 1] = first, last
+        _bound(codes, first, last, low[node], high[node], held[node])
+        if last - first <= 2 * LEAST:
+            continue
+        middle = (first + last) >> 1
+        column, best = -1, 0.0
+        for at in range(codes.shape[1]):
+            width = high[node, at] - low[node, at]
+            if width:
+                differ = _differ(codes, first, middle, at) * width
+                differ /= high[0, at] - low[0, at]
+                if differ > best:
+                    column, best = at, differ
+        if column < 0:  # all rows are alike
+            continue
+        left, right = _divide(codes, rows, first, middle, last, column)
+        if middle - left <= right - middle and left - first >= LEAST:
+            middle = left
+        elif last - right >= LEAST:
+            middle = right
+        elif left - first >= LEAST:
+            middle = left
+        stack[top, 0], stack[top, 1] = middle, last
+        stack[top + 1, 0], stack[top + 1, 1] = first, middle
+        top += 2
+    for node in range(nodes - 1, -1, -1):
+        after = node + 1
+        while after < nodes and ends[after, 0] < ends[node, 1]:
+            after = ends[after, 2]
+        ends[node, 2] = after
+    return nodes
+
+
+@kernel
+def _bound(codes, first, last, low, high, held):
+    """Write the least and greatest codes of rows first … last - 1, and their codes as a set."""
+    for at in range(len(low)):
+        low[at] = high[at] = codes[first, at]
+        held[at] = 0
+    for row in range(first, last):
+        for at in range(len(low)):
+            code = codes[row, at]
+            low[at] = min(low[at], code)
+            high[at] = max(high[at], code)
+            held[at] |= bit(code)
+
+
+@kernel
+def _differ(codes, first, middle, column):
+    """Return how many of some rows before a position and some from there on differ in a column.
+
+    The result is at least 1, since not all rows are alike.
+    """
+    step = max((middle - first) // PAIRS, 1)
+    found = 1
+    for row in range(first, middle, step):
+        found += codes[row, column] != codes[middle + row - first, column]
+    return found
+
+
+@kernel
+def _swap(codes, rows, one, other):
+    """Exchange two rows."""
+    rows[one], rows[other] = rows[other], rows[one]
+    for at in range(codes.shape[1]):
+        codes[one, at], codes[other, at] = codes[other, at], codes[one, at]
+
+
+@kernel
+def _divide(codes, rows, first, middle, last, column):
+    """Order rows first … last - 1 so that those with the code at the middle are together.
+
+    Codes before them are less, and codes after them are greater. Returns where they begin and end.
+    """
+    left, right = first, last - 1
+    while left < right:
+        pivot = codes[(left + right) >> 1, column]
+        below, at, above = left, left, right
+        while at <= above:
+            code = codes[at, column]
+            if code < pivot:
+                _swap(codes, rows, at, below)
+                below += 1
+                at += 1
+            elif code > pivot:
+                _swap(codes, rows, at, above)
+                above -= 1
+            else:
+                at += 1
+        if middle < below:
+            right = below - 1
+        elif middle > above:
+            left = above + 1
+        else:
+            return below, above + 1
+    return middle, middle + 1
+
+
+@kernel
+def member(code, first, last, flat):
+    """Return whether flat[first] … flat[last - 1], ascending, has a code, or is empty."""
+    left, right = first, last
+    while left < right:
+        middle = (left + right) >> 1
+        if flat[middle] < code:
+            left = middle + 1
+        else:
+            right = middle
+    return first == last or (left < last and flat[left] == code)
+
+
+@kernel
+def covers(codes, row, labels, own):
+    """Return whether a class's label covers a row: each code within the ends and, if a set, in it.
+
+    Takes whole arrays and positions, since a view of a row would cost more than the test.
+    """
+    low, high, start, end, flat = labels
+    for at in range(codes.shape[1]):
+        if codes[row, at] < low[own, at] or codes[row, at] > high[own, at]:
+            return False
+    for at in range(codes.shape[1]):
+        if not member(codes[row, at], start[own, at], end[own, at], flat):
+            return False
+    return True
+
+
+@kernel
+def _set_of(labels, own, wanted):
+    """Write the codes that a class's label has in each column as a set of ``bit``, uint64[d]."""
+    for at in range(len(wanted)):
+        first, last = labels[2][own, at], labels[3][own, at]
+        wanted[at] = np.uint64(0) if first < last else ~np.uint64(0)
+        for place in range(first, last):
+            wanted[at] |= bit(labels[4][place])
+
+
+@kernel
+def _apart(low, high, held, node, labels, own, wanted):
+    """Return whether a class's label covers no row of a node, as far as the node tells."""
+    for at in range(len(wanted)):
+        if labels[0][own, at] > high[node, at] or labels[1][own, at] < low[node, at]:
+            return True
+        if not held[node, at] & wanted[at]:
+            return True
+    return False
+
+
+@kernel
+def covered(codes, weights, first, last, trees, nodes, classes, labels, most, looks):
+    """Return the rows that each slot's label covers, listed up to ``most`` of them in all.
+
+    codes: int32[n, d], in the order of ``arrange``; weights: int64[n], how many rows each stands
+    for. first, last: int64[m], each slot's range of rows; classes: int32[m], its class. trees:
+    int64[m, 2], where in nodes the tree of the range begins, -1 where there is none, and how many
+    nodes it has; nodes: low, high, held and ends as ``arrange`` writes them. labels: low, high,
+    start, end int32[c, d] and flat int64[…]; low and high are the ends of a class's label,
+    flat[start:end] the ascending codes of a set. looks: most comparisons with rows and nodes.
+
+    Returns the list int32[…], slot by slot (empty where it would exceed ``most``), the weight that
+    each slot covers int64[m], whether each row is covered bool[n], and the comparisons made; all
+    others are unfinished if these are more than ``looks``.
+    """
+    found = np.empty(min(most, 2 * len(codes) + 16), dtype=np.int32)
+    many = np.zeros(len(first), dtype=np.int64)
+    known = np.zeros(len(codes), dtype=np.bool_)
+    low, high, held, ends = nodes
+    wanted = np.empty(codes.shape[1], dtype=np.uint64)
+    total, looked = 0, 0
+    for slot in range(len(first)):
+        own, root = classes[slot], trees[slot, 0]
+        if root >= 0:
+            _set_of(labels, own, wanted)
+        node = 0
+        while node < trees[slot, 1] and looked <= looks:
+            begin, end = first[slot], last[slot]
+            looked += 1
+            if root >= 0:
+                at = root + node
+                if _apart(low, high, held, at, labels, own, wanted):
+                    node = ends[at, 2]
+                    continue
+                node += 1
+                if node < ends[at, 2]:  # it has children
+                    continue
+                begin, end = begin + ends[at, 0], begin + ends[at, 1]
+            else:
+                node += 1
+            looked += end - begin
+            for row in range(begin, end):
+                if not covers(codes, row, labels, own):
+                    continue
+                known[row] = True
+                many[slot] += weights[row]
+                if total == len(found) and total < most:
+                    wider = np.empty(min(most, 2 * total), dtype=np.int32)
+                    wider[:total] = found
+                    found = wider
+                if total < len(found):
+                    found[total] = row
+                total += 1
+    return found[: total if total <= most else 0], many, known, looked
+
+
+@kernel
+def match(codes, known, own, labels, held, column_of, found):
+    """Look up each person of a block and add the result to ``found``.
+
+    codes: int64[p, q]. known: int64[p, j], the columns that are known of each person. own: int64[p,
+    s], the person's sensitive values, -1 for NULL. labels: as in ``covered``. held:
+    sizes int64[m], then starts, values and counts of the sensitive values of each class. column_of:
+    int64[v], the sensitive column of a value.
+
+    found: rows int64[p] that match; then, each int64[p, s], the number of distinct values, the
+    count of the most frequent one, the number of values of that count, and the count of the
+    person's own.
+    """
+    low, high, start, end, flat = labels
+    sizes, starts, values, counts = held
+    rows, varied, most, ties, mine = found
+    tally = column_of * 0
+    matched = starts[1:] * 0
+    for p in range(len(codes)):
+        many = 0
+        for m in range(len(sizes)):
+            hit = True
+            for j in range(known.shape[1]):
+                q = known[p, j]
+                code = codes[p, q]
+                hit = low[m, q] <= code <= high[m, q] and member(code, start[m, q], end[m, q], flat)
+                if not hit:
+                    break
+            if hit:
+                matched[many] = m
+                many += 1
+                rows[p] += sizes[m]
+                for e in range(starts[m], starts[m + 1]):
+                    tally[values[e]] += counts[e]
+        for s in range(own.shape[1]):
+            if own[p, s] >= 0:
+                mine[p, s] = tally[own[p, s]]
+        for found_at in range(many):
+            m = matched[found_at]
+            for e in range(starts[m], starts[m + 1]):
+                count, s = tally[values[e]], column_of[values[e]]
+                tally[values[e]] = 0  # so that the next class does not count it again
+                if count == 0:
+                    continue
+                varied[p, s] += 1
+                if count > most[p, s]:
+                    most[p, s] = count
+                    ties[p, s] = 0
+                ties[p, s] += count == most[p, s]
+
+
+@kernel
+def number_slots(numbers, classes, latest, values, owners, sizes, count):
+    """Return the slot of each row, int32[m], new ones numbered from ``count``, and the new count.
+
+    numbers: int32[m], below v, of kept values; classes: int32[m], ascending over all calls. latest:
+    int32[v], the last slot of each number, -1 where it has none. values, owners: int32[count + m or
+    more], number and class of each slot; sizes: int64[…], its rows. All four are changed in place.
+    """
+    slot_of = np.empty(len(numbers), dtype=np.int32)
+    for row in range(len(numbers)):
+        slot = latest[numbers[row]]
+        if slot < 0 or owners[slot] != classes[row]:
+            slot = count
+            latest[numbers[row]] = slot
+            values[slot], owners[slot], sizes[slot] = numbers[row], classes[row], 0
+            count += 1
+        sizes[slot] += 1
+        slot_of[row] = slot
+    return slot_of, count

@@ -1,1 +1,0 @@
-"""Kernels that order rows and cut an order into groups."""

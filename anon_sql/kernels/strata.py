@@ -1,0 +1,166 @@
+"""Split legal classes by cuts that preserve the distribution of sensitive values.
+
+Rows are grouped into strata of like sensitive values, and each stratum is cut at its own median of
+one column, so that both sides hold nearly the same values as their node. A plain cut is tried as
+well; of all cuts whose sides are legal the one of least loss is made. Source: this project, after
+LeFevre et al. 2006 (Mondrian) and the buckets of Cao et al. 2011 (SABRE).
+"""
+
+import numpy as np
+
+from anon_sql.kernels.kernel import kernel
+from anon_sql.kernels.loss import SET, range_loss, set_loss
+from anon_sql.kernels.sides import legal_rows
+from anon_sql.kernels.sorting import merge_sort
+
+POOLS = (0, 16, 2)  # least rows of a stratum; 0: the node is one stratum, a plain cut
+
+
+@kernel
+def split(points, model, rules, rank, strata, order, starts, k):
+    """Split legal classes into legal ones of at least k rows; return where each begins in order.
+
+    order: int32[m], starts: int64[…], the rows class by class; rows are moved within their class.
+    rank: int32[n, d], the order of each column's values. strata: int32[n], equal for rows of equal
+    sensitive values, near for near ones. Returns int64[classes + 1].
+    """
+    widest = 0
+    for own in range(starts.size - 1):
+        widest = max(widest, starts[own + 1] - starts[own])
+    side, best = np.empty(widest, np.bool_), np.empty(widest, np.bool_)
+    first, end = np.empty(widest // k + 2, np.int64), np.empty(widest // k + 2, np.int64)
+    seen = np.full((points.shape[1], int(model.null.max()) + 2), -1, np.int64)
+    begins = np.empty(order.size // k + 2, np.int64)
+    count, stamp = 0, np.int64(0)
+    for own in range(starts.size - 1):
+        rows = order[starts[own] : starts[own + 1]]
+        keys = np.empty(rows.size, np.uint64)
+        for at in range(rows.size):
+            keys[at] = np.uint64(strata[rows[at]])
+        merge_sort(keys, rows)
+        first[0], end[0], depth = starts[own], starts[own + 1], 1
+        while depth > 0:
+            depth -= 1
+            a, b = first[depth], end[depth]
+            node = order[a:b]
+            sides = side[: b - a], best[: b - a]
+            found = False
+            if b - a >= 2 * k:
+                found, stamp = best_cut(
+                    points, model, rules, rank, strata, node, k, sides, seen, stamp
+                )
+            if not found:
+                begins[count] = a
+                count += 1
+                continue
+            chosen = sides[1]
+            near = a + part_rows(node, chosen)
+            first[depth], end[depth] = near, b
+            first[depth + 1], end[depth + 1] = a, near
+            depth += 2
+    begins[count] = order.size
+    return begins[: count + 1]
+
+
+@kernel
+def best_cut(points, model, rules, rank, strata, rows, k, sides, seen, stamp):
+    """Mark one side of the legal cut of least loss; return whether there is one, and ``stamp``.
+
+    sides: two bool[m], scratch and the result. seen: int64[d, codes], the last stamp of each code.
+    """
+    side, best = sides
+    values, own, parted = np.empty_like(rows), np.empty_like(rows), np.empty_like(rows)
+    for at in range(rows.size):
+        own[at] = strata[rows[at]]
+    least, found = np.inf, False
+    for column in range(points.shape[1]):
+        varied = False
+        for at in range(rows.size):
+            values[at] = rank[rows[at], column]
+            varied |= values[at] != values[0]
+        if not varied:
+            continue
+        for pool in POOLS:
+            near = mark(values, own, pool, side)
+            if near < k or rows.size - near < k:
+                continue
+            for at in range(rows.size):
+                parted[at] = rows[at]
+            part_rows(parted, side)
+            left, right = parted[:near], parted[near:]
+            stamp += 1
+            loss = left.size * ncp_of(points, model, left, seen, stamp)
+            stamp += 1
+            loss += right.size * ncp_of(points, model, right, seen, stamp)
+            if loss < least - 1e-9 and legal_rows(rules, left) and legal_rows(rules, right):
+                least, found = loss, True
+                for at in range(rows.size):
+                    best[at] = side[at]
+    return found, stamp
+
+
+@kernel
+def part_rows(rows, side):
+    """Bring the rows marked in ``side`` to the front, order preserved; return their number."""
+    near = far = 0
+    spare = np.empty_like(rows)
+    for at in range(rows.size):
+        if side[at]:
+            rows[near] = rows[at]
+            near += 1
+        else:
+            spare[far] = rows[at]
+            far += 1
+    for at in range(far):
+        rows[near + at] = spare[at]
+    return near
+
+
+@kernel
+def mark(values, strata, pool, side):
+    """Mark the lower half of each stratum of at least ``pool`` rows; return how many are marked.
+
+    values, strata: int32[m], strata ascending. The extra row of odd strata goes to the sides in
+    turn.
+    """
+    m, a, spare, near = values.size, 0, 0, 0
+    keys, ranked = np.empty(m, np.uint64), np.empty(m, np.int32)
+    while a < m:
+        b = a + 1
+        while b < m and (pool == 0 or strata[b] == strata[a] or b - a < pool):
+            b += 1
+        half = (b - a + spare) // 2
+        spare = (b - a + spare) % 2
+        for i in range(a, b):
+            keys[i], ranked[i] = np.uint64(values[i]), i
+        merge_sort(keys[a:b], ranked[a:b])
+        for i in range(a, b):
+            side[ranked[i]] = i < a + half
+        near += half
+        a = b
+    return near
+
+
+@kernel
+def ncp_of(points, model, rows, seen, stamp):
+    """Return the NCP of rows, summed over the columns."""
+    total = 0.0
+    for column in range(points.shape[1]):
+        low, high, nulls, distinct = np.inf, -np.inf, 0, 0
+        for row in rows:
+            value = points[row, column]
+            if value == model.null[column]:
+                nulls += 1
+            elif model.kind[column] == SET:
+                code = int(value)
+                distinct += seen[column, code] != stamp
+                seen[column, code] = stamp
+            else:
+                low, high = min(low, value), max(high, value)
+        if nulls > 0:
+            total += model.weight[column] if nulls < rows.size else 0.0
+        elif model.kind[column] == SET:
+            total += set_loss(model, column, distinct)
+        else:
+            total += range_loss(model, column, low, high)
+    return total

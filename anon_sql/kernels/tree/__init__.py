@@ -1,1 +1,0 @@
-"""Kernels that cut a table into the leaves of a tree."""

@@ -1,0 +1,200 @@
+"""Measure classes: their sizes for ``utility``, and how unevenly sensitive values are spread.
+
+The measures of ``utility`` for a release whose labels are not printed.
+
+Two classes whose labels would be equal are one, a class whose labels would all be ``*`` is
+suppressed, and the ends of ranges are the DOUBLEs that the printed labels would be read as.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core.arrow import integers
+from anon_sql.core.columns import Categories, Numbers
+from anon_sql.core.hierarchy.column import Hierarchical
+from anon_sql.core.labels import grammar
+from anon_sql.core.labels.grammar import STAR
+from anon_sql.core.labels.writing import NULL_NODE, node_text, nodes_of
+from anon_sql.core.table import Column, QuasiTable
+from anon_sql.measures.loss import node_height, node_loss, points, range_loss, set_height, set_loss
+from anon_sql.measures.utility import of_classes, of_heights, of_losses
+from anon_sql.privacy.class_values import Spread
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Shown = tuple[  # of each class
+    Ints,  # the number of its label
+    npt.NDArray[np.bool_],  # whether that is ``*``
+    Floats,  # its NCP
+    Floats,  # its loss in ILoss
+]
+Grouped = tuple[npt.NDArray[np.int32], Ints]  # rows class by class, where each class starts
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A table whose releases are measured.
+
+    types, lists: SQL types and values of its quasi-identifiers, by name.
+    """
+
+    table: QuasiTable
+    types: Mapping[str, str]
+    lists: Mapping[str, pa.Array]
+
+    @cached_property
+    def points(self) -> dict[str, Floats]:
+        """The values of each numeric column as ``points``, float64[n], rows as they came."""
+        return {
+            column.name: points(self.types[column.name], self.lists[column.name])
+            for column in self.table.columns
+            if isinstance(column, Numbers)
+        }
+
+    def measures(
+        self, classes: npt.NDArray[np.int32], nodes: npt.NDArray[np.int32] | None, k: int
+    ) -> dict[str, Any]:
+        """Return the measures of classes, by the names of ``UTILITY``.
+
+        classes: int32[n], -1 for a suppressed row; nodes: int32[n, d], the nodes of hierarchies
+        that the method chose, or None; k: of cavg.
+        """
+        from anon_sql.kernels import hashing
+
+        rows, count = self.table.rows, int(classes.max(initial=-1)) + 1
+        starred = bool((classes < 0).any())
+        grouped = hashing.group(
+            np.where(classes < 0, count, classes).astype(np.int32), count + starred
+        )
+        sizes = np.diff(grouped[1])
+        printed, stars = [], np.ones(len(sizes), dtype=np.bool_)
+        lost, heights = [], []
+        for at, column in enumerate(self.table.columns):
+            chosen = None if nodes is None else nodes[:, at]
+            label, star, loss, height = self._column(column, grouped, chosen)
+            if starred:
+                star[-1] = True
+            printed.append(np.where(star, -1, label))
+            stars &= star
+            lost.append(np.where(star, 1.0, loss))
+            heights.append(np.where(star, 1.0, height))
+        _, alike = np.unique(np.column_stack(printed), axis=0, return_inverse=True)
+        shown = np.bincount(alike.reshape(-1), weights=np.where(stars, 0, sizes)).astype(np.int64)
+        shown = shown[shown > 0]
+        measured = of_classes(rows, shown, np.ones_like(shown), int(sizes[stars].sum()), k)
+        counts = [sizes] * len(lost)
+        return {
+            **measured,
+            "gcp": of_losses(rows, counts, lost, 0, self.table.model.weight)["gcp"],
+            "iloss": of_heights(counts, heights),
+        }
+
+    def _column(
+        self, column: Column, grouped: Grouped, nodes: npt.NDArray[np.int32] | None
+    ) -> Shown:
+        """Return what each class shows of a column, and what it loses."""
+        if isinstance(column, Hierarchical):
+            return _of_nodes(column, grouped, nodes)
+        if isinstance(column, Numbers):
+            return _of_ranges(column, grouped, self.points[column.name], nodes)
+        return _of_sets(column, grouped, nodes)
+
+
+def _of_nodes(
+    column: Hierarchical, grouped: Grouped, chosen: npt.NDArray[np.int32] | None
+) -> Shown:
+    used, of_class = np.unique(nodes_of(column, *grouped, chosen), return_inverse=True)
+    tree = column.tree
+    texts = [node_text(tree, node) for node in used.tolist()]
+    known = {text: at for at, text in enumerate(dict.fromkeys(texts))}
+    label = np.array([known[text] for text in texts])
+    star = np.array([text == STAR for text in texts])
+    nodes = np.array([tree.root if text is None else tree.node_of[text] for text in texts])
+    loss = np.where(used == NULL_NODE, 0.0, node_loss(tree, nodes))
+    height = np.where(used == NULL_NODE, 0.0, node_height(tree, nodes))
+    return label[of_class], star[of_class], loss[of_class], height[of_class]
+
+
+def _of_ranges(
+    column: Numbers, grouped: Grouped, halves: Floats, chosen: npt.NDArray[np.int32] | None
+) -> Shown:
+    from anon_sql.kernels import hashing
+
+    low, high, nulls = hashing.extremes(*grouped, column.keys, column.present)
+    of_class = grammar.of_classes(chosen, *grouped)
+    low, high = grammar.shared_ends(of_class, column.keys, low, high)
+    empty = low < 0
+    ends = np.column_stack([empty, column.keys[low], column.keys[high]])
+    ends[empty, 1:] = 0
+    _, label = np.unique(ends, axis=0, return_inverse=True)
+    known = halves[column.present]
+    least, most = (known.min(), known.max()) if len(known) else (0.0, 0.0)
+    loss = np.where(empty, 0.0, range_loss(halves[low], halves[high], least, most))
+    return label.reshape(-1), ((nulls > 0) & ~empty) | (of_class == grammar.STARRED), loss, loss
+
+
+def _of_sets(column: Categories, grouped: Grouped, chosen: npt.NDArray[np.int32] | None) -> Shown:
+    from anon_sql.kernels import hashing
+
+    ends, flat = hashing.distinct(*grouped, column.codes)
+    _, label = np.unique(hashing.set_hashes(ends, flat), return_inverse=True)
+    count = np.diff(ends)
+    star = (flat[ends[1:] - 1] == column.null_code) & (count > 1)
+    star |= grammar.of_classes(chosen, *grouped) == grammar.STARRED
+    return label, star, set_loss(count, column.distinct), set_height(count)
+
+
+def dominance(spread: Spread) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Return of each class how many values it has, int64[m], and the share of the most frequent one
+    in its rows that have a value, float64[m]; 0 for a class of NULLs alone."""
+    many = len(spread.starts)
+    class_of, counts = spread.class_of[spread.known], spread.counts[spread.known]
+    values = np.bincount(class_of, minlength=many)
+    held = np.bincount(class_of, weights=counts, minlength=many)
+    most = np.zeros(many)
+    np.maximum.at(most, class_of, counts)
+    return values, most / np.maximum(held, 1)
+
+
+IMBALANCE = pa.struct(
+    [
+        ("attribute", pa.string()),
+        ("value", pa.string()),
+        ("rows", pa.int64()),
+        ("ratio", pa.float64()),
+    ]
+)
+
+
+def imbalance(texts: Mapping[str, pa.Array], counts: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
+    """Return a row for each column and value, see ``IMBALANCE``, the most frequent value first.
+
+    texts: of each sensitive column its values as printed, of groups that may repeat; counts:
+    int64[g], the rows of each group. ratio: the rows of the most frequent value / those of the
+    value; NULL for NULL.
+    """
+    rows = []
+    for name, column in texts.items():
+        coded = column.dictionary_encode()
+        places = integers(coded.indices.fill_null(len(coded.dictionary)))
+        sums = np.bincount(places, counts, len(coded.dictionary) + 1).astype(np.int64).tolist()
+        known = list(zip(coded.dictionary.to_pylist(), sums, strict=False))
+        most = max((count for _, count in known), default=0)
+        held = [*known, (None, sums[-1])] if sums[-1] else known
+        held.sort(key=lambda each: (-each[1], each[0] is None, (each[0] or "").encode()))
+        rows += [
+            {
+                "attribute": name,
+                "value": value,
+                "rows": count,
+                "ratio": None if value is None else most / count,
+            }
+            for value, count in held
+        ]
+    return rows

@@ -1,0 +1,263 @@
+"""Measure the information loss of released labels: NCP and ILoss, within the raw table's domain.
+
+ILoss of Byun et al. 2007 (k-member clustering, definition 5): how far labels are generalized.
+
+A number loses what it loses in the NCP, its range / that of the table. A text loses the height of
+the subtree below its node / the height of its hierarchy; without one, its hierarchy is flat: any
+set is the root.
+
+The normalized certainty penalty (NCP) of released labels, column by column.
+
+Xu et al. 2006 (Utility-based anonymization using local recoding), section 3.1: the range of a
+number / its range in the table; of a text the values of its label / those of the table. In a
+hierarchy the leaves below a node / all leaves (Kara and Eyupoglu 2023, equation 5).
+Beside it stands the loss of Byun et al. 2007, see ``information_loss``.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.core.arrow import integers, plain, valid
+from anon_sql.core.columns import approximate, exact, infinite
+from anon_sql.core.hierarchy.tree import Tree
+from anon_sql.core.labels.one_value import ROUNDING, shows_values
+from anon_sql.core.labels.reading import Ranges, Said, read_columns, read_nodes, read_sets
+from anon_sql.errors import AnonError
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+def set_height(counts: Ints) -> Floats:
+    """Return the loss of sets of so many texts, 0 or 1."""
+    return np.where(counts > 1, 1.0, 0.0)
+
+
+def node_height(tree: Tree, nodes: Ints) -> Floats:
+    """Return the loss of nodes of a hierarchy, 0 for a leaf to 1 for the root."""
+    return tree.heights[nodes] / max(int(tree.heights[tree.root]), 1)
+
+
+_MICRO = {"s": 10**6, "ms": 10**3}  # TIMESTAMP_NS and TIME_NS are counted in nanoseconds
+_EXACT = 2**53  # whole numbers up to here are DOUBLEs
+
+
+def points(sql_type: str, values: pa.Array) -> Floats:
+    """Return half of each value as a DOUBLE, float64[n], so that no difference overflows.
+
+    Dates count days, all other times micro- or nanoseconds. Arbitrary for NULL.
+    """
+    return doubles(sql_type, values) / 2
+
+
+def doubles(sql_type: str, values: pa.Array) -> Floats:
+    """Return each number, or count of days, micro- or nanoseconds, as the nearest DOUBLE,
+    float64[n]; arbitrary for NULL."""
+    if pa.types.is_floating(values.type) or pa.types.is_uint64(values.type):
+        return approximate(sql_type, values)
+    high, low = exact(sql_type, values)
+    if not pa.types.is_decimal(values.type):
+        unit = getattr(values.type, "unit", "us")
+        return (high * (1 if pa.types.is_date(values.type) else _MICRO.get(unit, 1))).astype(
+            np.float64
+        )
+    scale = values.type.scale
+    if low is None and (scale == 0 or (scale <= 22 and np.abs(high).max(initial=0) <= _EXACT)):
+        near: Floats = high / 10.0**scale if scale else high.astype(np.float64)
+        return near
+    if low is None:
+        whole = [int(x) for x in high]
+    else:  # two halves: the upper is signed, or without its top bit; see ``exact``
+        unsigned = sql_type.startswith("UHUGE")
+        upper = high.view(np.uint64) ^ np.uint64(1 << 63) if unsigned else high
+        lower = low.view(np.uint64) ^ np.uint64(1 << 63)
+        whole = [(int(h) << 64) + int(x) for h, x in zip(upper, lower, strict=True)]
+    return np.array([x / 10**scale for x in whole], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The domain of a column, from which the loss of its labels is taken.
+
+    number: its labels are ranges, not sets. least, most: half of its outermost values, see
+    ``points``; NaN where it holds none. words: its distinct texts, none for numbers. nulls: whether
+    it holds NULL. tree: its hierarchy, by which labels are read where there is one.
+    """
+
+    name: str
+    sql_type: str
+    number: bool
+    least: float
+    most: float
+    words: tuple[str, ...]
+    nulls: bool
+    tree: Tree | None = None
+
+    @property
+    def values(self) -> int:
+        """How many distinct texts it holds, NULL among them."""
+        return len(self.words) + self.nulls
+
+    @property
+    def label_like(self) -> bool:
+        """Whether some text is what a label shows only in quotes."""
+        return any(word == "*" or word[:1] in ("{", "'") for word in self.words if word)
+
+
+def domain(
+    function: str,
+    name: str,
+    sql_type: str,
+    number: bool,
+    ends: pa.Array,
+    words: pa.Array | None,
+    nulls: int,
+    tree: Tree | None,
+) -> Domain:
+    """Return the domain of a column.
+
+    ends: the smallest and the largest value of a number, date or time, in its own type. words: the
+    distinct values of a text, perhaps NULL. Raises AnonError for a column with NaN or infinity.
+    """
+    if not number:
+        known = [] if words is None else words.drop_null().to_pylist()
+        return Domain(name, sql_type, number, np.nan, np.nan, tuple(known), nulls > 0, tree)
+    if ends.null_count:
+        return Domain(name, sql_type, number, np.nan, np.nan, (), nulls > 0, tree)
+    if infinite(ends).any():
+        raise AnonError(
+            function,
+            f"{name} must hold finite values",
+            "some that are NaN or infinite",
+            "make them NULL or leave the rows out",
+        )
+    least, most = points(sql_type, ends).tolist()
+    return Domain(name, sql_type, number, least, most, (), nulls > 0, tree)
+
+
+Bools = npt.NDArray[np.bool_]
+OTHER = 2.0  # the loss of a label that covers nothing of what the raw column holds
+
+
+@dataclass(frozen=True)
+class Penalties:
+    """Of one column, an entry a class.
+
+    loss: 0 to 1, OTHER, or NaN for a malformed label. height: of ILoss, 0 to 1 where ``loss`` is.
+    star: suppressed, which loses 1. quoted: whether some label could stand for text that looks like
+    a label. one_value: whether classes show a mean or a median, which has no NCP; the losses are 0.
+    """
+
+    loss: Floats
+    height: Floats
+    star: Bools
+    quoted: bool
+    one_value: bool = False
+
+
+def range_loss(low: Floats, high: Floats, least: float, most: float) -> Floats:
+    """Return the NCP of ranges in a domain, all of them given as ``points``."""
+    width = most - least
+    return (high - low) / (width if width > 0 else 1.0)
+
+
+def set_loss(counts: Ints, values: int, form: str = "share") -> Floats:
+    """Return the NCP of sets of so many texts in a domain of so many, NULL among them.
+
+    form: ``dop`` for (counts - 1) / (values - 1).
+    """
+    less = form == "dop"
+    return np.where(counts > 1, (counts - less) / max(values - less, 1), 0.0)
+
+
+def node_loss(tree: Tree, nodes: Ints) -> Floats:
+    """Return the NCP of nodes of a hierarchy."""
+    return tree.share[nodes]
+
+
+def penalties(
+    domains: Sequence[Domain], shown: Mapping[str, pa.Array], form: str
+) -> dict[str, Penalties]:
+    """Return the penalties of every column, by name; shown: what each class shows of it."""
+    given = {name: _distinct(labels) for name, labels in shown.items()}
+    ranged = [
+        d for d in domains if d.number and d.tree is None and not shows_values(given[d.name][0])
+    ]
+    ends = read_columns([d.sql_type for d in ranged], [given[d.name][0] for d in ranged])
+    read = dict(zip((d.name for d in ranged), ends, strict=True))
+    found = {}
+    for each in domains:
+        labels, at = given[each.name]
+        once = _penalties(each, labels, read.get(each.name), form)
+        found[each.name] = replace(
+            once, loss=once.loss[at], height=once.height[at], star=once.star[at]
+        )
+    return found
+
+
+def _distinct(shown: pa.Array) -> tuple[pa.Array, Ints]:
+    """Return labels without repeats and the place of each class's among them."""
+    shown = plain(shown)
+    if not _is_text(shown.type):
+        return shown, np.arange(len(shown))
+    coded = shown if pa.types.is_dictionary(shown.type) else shown.dictionary_encode()
+    words = coded.dictionary
+    labels = pa.concat_arrays([words, pa.nulls(1, words.type)])
+    return labels, integers(coded.indices.fill_null(len(words)).cast(pa.int64()))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    texts = pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary
+    return any(is_kind(kind) for is_kind in texts)
+
+
+def _penalties(column: Domain, shown: pa.Array, read: Ranges | None, form: str) -> Penalties:
+    said: Said
+    if shows_values(shown):
+        return _of_values(column, shown)
+    if read is not None:
+        said, loss = read, _of_ranges(column, read)
+        height = loss
+    elif column.tree is not None:
+        nodes = read_nodes(column.tree, column.sql_type, shown)
+        said, loss = nodes, node_loss(column.tree, nodes.node)
+        height = node_height(column.tree, nodes.node)
+    else:
+        said, counts, loss = _of_sets(column, shown, form)
+        height = set_height(counts)
+    loss = np.where(said.malformed, np.nan, loss)
+    loss = np.where(said.empty, 0.0 if column.nulls else OTHER, loss)
+    height = np.where(said.star, 1.0, np.where(said.empty, 0.0, height))
+    quoted = not _is_text(shown.type) or bool(
+        said.star.any() or pc.any(pc.match_substring(shown, "'")).as_py()
+    )
+    return Penalties(np.where(said.star, 1.0, loss), height, said.star, quoted)
+
+
+def _of_ranges(column: Domain, read: Ranges) -> Floats:
+    """Return the penalties of what ranges cover of the domain."""
+    low = np.maximum(points(column.sql_type, read.low), column.least)
+    high = np.minimum(points(column.sql_type, read.high), column.most)
+    loss = range_loss(low, high, column.least, column.most)
+    return np.where(low <= high, loss, OTHER)
+
+
+def _of_values(column: Domain, shown: pa.Array) -> Penalties:
+    """Return the penalties of means or medians, which lie within the domain but for rounding."""
+    star, found = ~valid(shown), points(column.sql_type, shown)
+    slack = ROUNDING * max(abs(column.least), abs(column.most))
+    inside = (column.least - slack <= found) & (found <= column.most + slack)
+    loss = np.where(star, 1.0, np.where(inside, 0.0, OTHER))
+    return Penalties(loss, np.where(star, 1.0, 0.0), star, quoted=True, one_value=True)
+
+
+def _of_sets(column: Domain, shown: pa.Array, form: str) -> tuple[Said, Ints, Floats]:
+    said, held = read_sets(shown), set(column.words)
+    counts = np.array([len(held.intersection(words or ())) for words in said.words], np.int64)
+    loss = set_loss(counts, column.values, form)
+    return said, counts, np.where(counts > 0, loss, OTHER)

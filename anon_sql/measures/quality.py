@@ -1,0 +1,148 @@
+"""Count what is wrong with the values of a table, and what SDkA did to one."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.core.arrow import integers
+from anon_sql.core.columns import infinite
+from anon_sql.core.printing import evaluated, printed
+from anon_sql.core.table import read
+from anon_sql.measures.classes import Measured
+from anon_sql.measures.loss import doubles
+from anon_sql.pipeline.partition import as_came, prepare
+from anon_sql.pipeline.request import Request, Source
+
+FAULT = pa.struct(
+    [
+        ("column_name", pa.string()),
+        ("fault", pa.string()),
+        ("rows", pa.int64()),
+        ("share", pa.float64()),
+    ]
+)
+_UNKNOWN = ("", "?", "-", ".", "na", "n/a", "nan", "null")
+_REACH = 1.5  # of the interquartile range, beyond which a number is an outlier
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A column: nulls, how many; held: its other values, None where they are neither text nor
+    numbers, dates or times."""
+
+    name: str
+    sql_type: str
+    nulls: int
+    held: pa.Array | None
+
+
+def data_quality(columns: Sequence[Profile], rows: int, repeated: int) -> list[dict[str, Any]]:
+    """Return a row of ``FAULT`` for each fault, column by column.
+
+    rows: of the table; repeated: how many of them repeat another one.
+    """
+    found = [(column.name, *fault) for column in columns for fault in _faults(column)]
+    return [
+        {"column_name": name, "fault": fault, "rows": count, "share": count / rows}
+        for name, fault, count in [*found, (None, "duplicate", repeated)]
+        if count
+    ]
+
+
+def _faults(column: Profile) -> Iterator[tuple[str, int]]:
+    """Each kind of fault and how many rows have it."""
+    yield "missing", column.nulls
+    if column.held is None:
+        return
+    if column.sql_type.startswith(("VARCHAR", "JSON", "ENUM")):
+        coded = column.held.dictionary_encode()
+        words = coded.dictionary.cast(pa.string())
+        counts = np.bincount(integers(coded.indices), minlength=len(words))
+        bare, folded = evaluated(
+            {"word": words},
+            ["VARCHAR"],
+            ["lower(trim(word))", "lower(regexp_replace(trim(word), '\\s+', ' ', 'g'))"],
+        )
+        unknown = np.isin(np.array(bare.to_pylist(), dtype=object), _UNKNOWN)
+        yield "placeholder", int(counts[unknown].sum())
+        yield "spelling", _rarer(integers(folded.dictionary_encode().indices), counts)
+    else:
+        endless = infinite(column.held)
+        yield "not finite", int(endless.sum())
+        yield "outlier", _outliers(doubles(column.sql_type, column.held)[~endless])
+
+
+def _rarer(spelled: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]) -> int:
+    """How many rows do not have the most frequent of the spellings that are one text."""
+    most = np.zeros(int(spelled.max(initial=-1)) + 1, dtype=np.int64)
+    np.maximum.at(most, spelled, counts)
+    return int(counts.sum() - most.sum())
+
+
+def _outliers(numbers: npt.NDArray[np.float64]) -> int:
+    """How many numbers lie beyond the fences of Tukey; 0 where quartiles are equal."""
+    if not len(numbers):
+        return 0
+    ordered = np.sort(numbers)
+    low, high = (_quantile(ordered, share) for share in (0.25, 0.75))
+    least = (1 + _REACH) * low - _REACH * high
+    most = (1 + _REACH) * high - _REACH * low
+    return int(((numbers < least) | (numbers > most)).sum()) if low < high else 0
+
+
+def _quantile(ordered: npt.NDArray[np.float64], share: float) -> float:
+    """A quantile between two values, as ``quantile_cont`` has it."""
+    place = (len(ordered) - 1) * share
+    below = int(place)
+    part = place - below
+    above = ordered[min(below + 1, len(ordered) - 1)]
+    return float(ordered[below] * (1 - part) + above * part)
+
+
+def sdka_stats(source: Source, request: Request, paths: pa.StructArray | None) -> dict[str, Any]:
+    """Return rows, clusters, and the classes and losses of the real rows, by name."""
+    prepared = prepare(source, request, paths)
+    table, call = prepared.table, prepared.call
+    found = prepared.method.run(table, call)
+    real = np.ones(table.rows, np.bool_) if source.real is None else source.real
+    kept = pa.array(real)
+    values = {name: column.filter(kept) for name, column in source.quasi.items()}
+    own = read(
+        request.function,
+        request.quasi,
+        values,
+        source.hashes.filter(kept),
+        call.workers,
+        prepared.trees,
+    )
+    classes, nodes = (as_came(table, each)[real] for each in (found.classes, found.nodes))
+    measured = Measured(own, request.quasi, values).measures(classes, nodes, request.k)
+    return {
+        "real_rows": own.rows,
+        "synthetic_rows": table.rows - own.rows,
+        **{name: int(found.stats[name]) for name in ("clusters", "merged")},
+        **{name: measured[name] for name in ("classes", "smallest_class", "gcp", "iloss")},
+    }
+
+
+def added(values: Mapping[str, pa.Array], types: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return how many synthetic rows each sensitive value got, the most frequent first.
+
+    values: of the synthetic rows, by sensitive column; types: SQL type by column name.
+    """
+    names = sorted(values, key=str.encode)
+    texts = printed([values[name] for name in names], [types[name] for name in names])
+    rows = []
+    for name, column in zip(names, texts, strict=True):
+        counts = pc.value_counts(column).to_pylist()
+        counts.sort(key=lambda entry: (-entry["counts"], (entry["values"] or "").encode()))
+        rows += [
+            {"attribute": name, "value": entry["values"], "rows": entry["counts"]}
+            for entry in counts
+        ]
+    return rows

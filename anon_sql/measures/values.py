@@ -1,0 +1,98 @@
+"""What is lost where a mean or median of its class stands for each number, column by column.
+
+SSE / SST: the sum of squared distances between values and replacements / from the column's mean.
+IL1s: the mean distance between the two, in units of sqrt(2) standard deviations (Mateo-Sanz,
+Domingo-Ferrer and Sebé 2005, Probabilistic information loss measures in confidentiality
+protection of continuous microdata).
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core.arrow import integers, valid
+from anon_sql.errors import AnonError
+from anon_sql.measures.loss import doubles
+
+LOSS = pa.struct([("attribute", pa.string()), ("sse_sst", pa.float64()), ("il1s", pa.float64())])
+NEAR = 1e-9  # of a standard deviation: how near the means of a column and of its means are
+ROUNDED = {"DATE": 0.5, "TIMESTAMP_S": 5e5, "TIMESTAMP_MS": 5e2}  # likewise, as ``doubles``
+Floats = npt.NDArray[np.float64]
+
+
+def row_pairs(function: str, name: str, raw: pa.Array, released: pa.Array) -> npt.NDArray[np.int64]:
+    """Return the released row of each raw row by their ids, int64[n]; -1 for one left out.
+
+    name: of the column. Raises AnonError for ids that are NULL, repeat, or have no raw row.
+    """
+    held = pa.concat_arrays([raw, released]).dictionary_encode()
+    codes = integers(held.indices.fill_null(-1)).astype(np.int64)
+    ours, theirs = codes[: len(raw)], codes[len(raw) :]
+    for one in (ours, theirs):
+        if (one < 0).any() or len(np.unique(one)) < len(one):
+            raise AnonError(function, "id must identify rows", f"{name} with NULLs or repeats")
+    found = np.full(len(held.dictionary), -1, np.int64)
+    found[theirs] = np.arange(len(theirs))
+    rows: npt.NDArray[np.int64] = found[ours]
+    if int((rows >= 0).sum()) < len(theirs):
+        got = f"a released {name} that the raw table lacks"
+        raise AnonError(function, "id must identify rows", got)
+    return rows
+
+
+def value_loss(
+    name: str, sql_type: str, raw: pa.Array, released: pa.Array, rows: Any | None
+) -> dict[str, object]:
+    """Return a row of ``LOSS`` for one column.
+
+    raw, released: its values in either relation. rows: as of ``row_pairs``, None without an id.
+    """
+    known, shown = valid(raw), valid(released)
+    values, replaced = doubles(sql_type, raw)[known], doubles(sql_type, released)
+    scale = float(np.abs(values).max(initial=0.0)) or 1.0
+    values, replaced = values / scale, replaced / scale
+    middle = values.mean() if len(values) else 0.0
+    total = float(((values - middle) ** 2).sum())
+    if total <= 0.0:
+        return {"attribute": name, "sse_sst": None, "il1s": None}
+    if rows is None:
+        whole, slack = shown.all() and known.all(), ROUNDED.get(sql_type, 0.0) / scale
+        lost = _of_means(values, replaced, middle, total, slack) if whole else None
+        return {"attribute": name, "sse_sst": lost, "il1s": None}
+    stands = np.append(np.where(shown, replaced, middle), middle)  # the last for a row left out
+    beside = stands[rows][known]
+    away = np.abs(values - beside)
+    unit = np.sqrt(2 * total / max(len(values) - 1, 1))
+    return {
+        "attribute": name,
+        "sse_sst": float((away**2).sum()) / total,
+        "il1s": float(away.mean() / unit),
+    }
+
+
+def _of_means(
+    values: Floats, means: Floats, middle: float, total: float, slack: float
+) -> float | None:
+    """Return SSE / SST of classes whose rows show their means; None if these are no such means.
+
+    slack: how much rounding can change the mean of the means. The squares within classes are all
+    squares less those of the means.
+    """
+    spread = np.sqrt(total / len(values))
+    if len(means) != len(values) or abs(means.mean() - middle) > NEAR * spread + slack:
+        return None
+    return max(0.0, 1 - float(((means - middle) ** 2).sum()) / total)
+
+
+def require_values(function: str, labelled: Sequence[str]) -> None:
+    """Raise AnonError where columns of numbers are shown as labels."""
+    if labelled:
+        raise AnonError(
+            function,
+            "a release must show one value of each class",
+            f"labels of {', '.join(labelled)}",
+            "make it with format := 'mean' or 'median'; gcp and attribute_loss measure labels",
+        )

@@ -1,0 +1,254 @@
+"""Cluster rows by density, and turn clusters into legal ones: the first phase of DOP.
+
+Cluster rows by density (DBSCAN): the first phase of DOP.
+
+Source: Sharma, Kumar and Reddy, "A Density-Driven Anonymization Framework", section IV-A. The paper
+gives neither the scaling of columns nor eps and min_samples. Chosen here:
+
+- Each column is scaled to [0, 1], text by its code, a hierarchy's leaf by its number; NULL is at 2.
+- A column's squared difference is weighted by its share of the distinct values (equation 1).
+- min_samples is k. eps is the 0.99 quantile of the distance to the k-th other row, so that noise is
+  at most 1 %; where that is 0, the least distance between distinct rows.
+
+Turn dense clusters into legal ones, and place noise: DOP, section IV-A.
+
+The paper attaches clusters below k rows to their nearest valid neighbour, keeps noise as a class
+where it is legal and suppresses it otherwise. Departure: illegal noise joins its nearest clusters
+unless ``noise`` is 'suppress', since suppressed rows may be shown only where they are legal.
+"""
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql.core.running import Progress, check
+from anon_sql.core.table import QuasiTable
+from anon_sql.errors import not_installed
+from anon_sql.methods.microaggregation import Standardized
+from anon_sql.privacy.constraint import Constraint
+
+STEPS = 50  # joins between two tests for Ctrl-C
+ClusterOf = npt.NDArray[np.int32]
+
+
+def join_clusters(
+    function: str,
+    features: Standardized,
+    clusters: ClusterOf,
+    real: npt.NDArray[np.bool_],
+    constraint: Constraint,
+) -> tuple[ClusterOf, int]:
+    """Return clusters int32[n] of at least k real rows, and how many were joined to another.
+
+    Where l > 1, a cluster also needs two sensitive values of real rows. The distance is that of the
+    centres and is computed anew after each join. real: bool[n]; constraint: of the real rows. A
+    single cluster may be left that is still short.
+    """
+    count = int(clusters.max()) + 1
+    size = np.bincount(clusters, minlength=count).astype(np.float64)
+    centre = np.zeros((count, features.shape[1]))
+    np.add.at(centre, clusters, features)
+    centre /= size[:, None]
+    rows = np.bincount(clusters[real], minlength=count)
+    held = _values(clusters[real], count, constraint)
+
+    def short(at: int) -> bool:
+        return bool(rows[at] < constraint.k or any(len(values[at]) < 2 for values in held))
+
+    waiting = [(int(rows[at]), at) for at in range(count) if short(at)]
+    heapq.heapify(waiting)
+    becomes, joined, alive = np.arange(count), 0, np.ones(count, dtype=np.bool_)
+    with Progress(function, len(waiting)) as progress:
+        progress.note = "joins clusters"
+        while waiting and joined < count - 1:
+            known, at = heapq.heappop(waiting)
+            progress.advance(1)
+            if not alive[at] or known != rows[at] or not short(at):
+                continue
+            if joined % STEPS == 0:
+                check(function)
+            away = ((centre - centre[at]) ** 2).sum(axis=1)
+            away[~alive] = np.inf
+            away[at] = np.inf
+            other = int(away.argmin())
+            total = size[at] + size[other]
+            centre[other] = (size[at] * centre[at] + size[other] * centre[other]) / total
+            size[other], rows[other] = total, rows[other] + rows[at]
+            for values in held:
+                values[other] |= values[at]
+            alive[at], becomes[at], joined = False, other, joined + 1
+            if short(other):
+                heapq.heappush(waiting, (int(rows[other]), other))
+    while (becomes[becomes] != becomes).any():
+        becomes = becomes[becomes]
+    _, dense = np.unique(becomes[clusters], return_inverse=True)
+    return np.asarray(dense, np.int32).reshape(-1), joined
+
+
+def _values(clusters: ClusterOf, count: int, constraint: Constraint) -> list[list[set[int]]]:
+    """Return by sensitive column the values in each cluster; none where l is 1."""
+    rules = constraint.rules
+    if rules is None or rules.l <= 1:
+        return []
+    found = []
+    for bag in range(len(constraint.names)):
+        value = rules.value[bag][rules.keys[bag]]
+        held: list[set[int]] = [set() for _ in range(count)]
+        for at, one in set(zip(clusters.tolist(), value.tolist(), strict=True)):
+            if one < rules.known[bag]:
+                held[at].add(one)
+        found.append(held)
+    return found
+
+
+NEAR = 0.99  # of the rows have enough neighbours within eps
+EXACT = 1e-9  # distances that differ by less are equal
+NULL_PLACE = 2.0
+
+Points = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Density:
+    """Clusters of the distinct rows of a table.
+
+    points: float64[u, d], distinct rows, weighted for Euclidean distance. place: int64[n], the
+    distinct row of each row. clusters: int32[u], -1 for noise.
+    """
+
+    points: Points
+    place: npt.NDArray[np.int64]
+    clusters: npt.NDArray[np.int32]
+    eps: float
+
+
+def density(
+    function: str, table: QuasiTable, eps: float | None, min_samples: int, threads: int
+) -> Density:
+    """Return the clusters of DBSCAN. Raises AnonError where scikit-learn is not installed."""
+    try:
+        from sklearn.cluster import DBSCAN
+    except ImportError:
+        raise not_installed(function, "scikit-learn must be installed", "none", "ml") from None
+    scaled = weighted(table)
+    points, place, counts = np.unique(scaled, axis=0, return_inverse=True, return_counts=True)
+    if eps is None:
+        eps = chosen_eps(points, counts, min_samples, threads)
+    found = DBSCAN(
+        eps=eps + EXACT, min_samples=min_samples, algorithm="kd_tree", n_jobs=threads
+    ).fit(points, sample_weight=counts)
+    return Density(points, place.reshape(-1), found.labels_.astype(np.int32), eps)
+
+
+def weighted(table: QuasiTable) -> Points:
+    """Return points whose Euclidean distance is that of equation 2, float64[n, d]."""
+    points = table.points.copy()
+    distinct = np.ones(points.shape[1])
+    for column in range(points.shape[1]):
+        null = points[:, column] == table.model.null[column]
+        distinct[column] = len(np.unique(points[:, column]))
+        least, most = (
+            points[~null, column].min(initial=np.inf),
+            points[~null, column].max(initial=0),
+        )
+        width = most - least if most > least else 1.0
+        points[:, column] = np.where(null, NULL_PLACE, (points[:, column] - least) / width)
+    return np.asarray(points * np.sqrt(distinct / distinct.sum()))
+
+
+def chosen_eps(
+    points: Points, counts: npt.NDArray[np.int64], min_samples: int, threads: int
+) -> float:
+    """Return the distance within which most rows have ``min_samples`` others.
+
+    points: float64[u, d], distinct; counts: int64[u], rows of each.
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    if len(points) == 1:
+        return 1.0
+    wanted = min(min_samples, int(counts.sum()) - 1)
+    tree = NearestNeighbors(algorithm="kd_tree", n_jobs=threads).fit(points)
+    distances, rows = tree.kneighbors(points, min(wanted + 1, len(points)))
+    others = np.cumsum(counts[rows], axis=1) - 1
+    enough = distances[np.arange(len(points)), np.argmax(others >= wanted, axis=1)]
+    eps = float(np.quantile(np.repeat(enough, counts), NEAR, method="higher"))
+    return eps if eps > 0 else float(distances[:, 1].min())
+
+
+NOISE = ("class", "split", "suppress")
+Ids = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Legal clusters of a table's rows.
+
+    ids: int32[n], -1 for suppressed noise. whole: bool[n], rows of a cluster that is not cut
+    further. joined: number of DBSCAN's clusters that were joined to another.
+    """
+
+    ids: Ids
+    whole: npt.NDArray[np.bool_]
+    joined: int
+
+
+def legal_clusters(function: str, density: Density, constraint: Constraint, noise: str) -> Clusters:
+    """Return legal clusters of a table's rows.
+
+    Noise is a cluster where it is legal and leaves enough rows, and joins others where it is not.
+    Where all rows are noise, they are one cluster.
+    """
+    from anon_sql.kernels.distance import nearest_cluster
+
+    of_point = density.clusters.copy()
+    if (of_point < 0).all():
+        of_point[:] = 0
+    noisy_points = of_point < 0
+    noisy_rows = noisy_points[density.place]
+    rest = constraint.allows(np.flatnonzero(~noisy_rows))
+    legal = constraint.allows(np.flatnonzero(noisy_rows))
+    legal &= rest or constraint.rules is not None  # with rules, ``protect`` merges noise and rest
+    if not legal and not (noise == NOISE[2] and rest):
+        of_point[noisy_points] = nearest_cluster(
+            density.points, of_point, np.flatnonzero(noisy_points)
+        )
+    joined = join_illegal(function, density, of_point, constraint)
+    if legal:
+        of_point[noisy_points] = of_point.max() + 1
+    whole = noisy_rows & legal & (noise != NOISE[1])
+    return Clusters(of_point[density.place], whole, joined)
+
+
+def join_illegal(function: str, density: Density, of_point: Ids, constraint: Constraint) -> int:
+    """Join clusters of distinct rows, int32[u], until each is legal; return how many were joined.
+
+    ``of_point`` is changed in place. The smallest illegal cluster comes first, and joins the
+    nearest with which it is legal (single linkage). Where there is none, all become one.
+    """
+    from anon_sql.kernels.distance import single_linkage
+
+    ids = of_point[density.place]
+    count = int(ids.max()) + 1
+    rows = [np.flatnonzero(ids == own) for own in range(count)]
+    illegal = ~constraint.legal(ids, count)
+    nearest, joined = np.empty(count), 0
+    for own in sorted(np.flatnonzero(illegal), key=lambda own: len(rows[own])):
+        check(function)
+        if not illegal[own]:
+            continue  # another has joined it
+        single_linkage(density.points, of_point, np.flatnonzero(of_point == own), nearest)
+        order = np.argsort(np.rint(np.sqrt(nearest) / EXACT), kind="stable")
+        for other in order[np.isfinite(nearest[order]) & (order != own)]:
+            both = np.append(rows[other], rows[own])
+            if constraint.allows(both):
+                rows[other], illegal[other] = both, False
+                of_point[of_point == own] = other
+                joined += 1
+                break
+        else:
+            of_point[of_point >= 0] = 0
+            return count - 1
+    return joined

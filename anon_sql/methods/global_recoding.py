@@ -1,0 +1,497 @@
+"""Recode the columns of a table to levels that all rows share, and judge the result.
+
+Ranges of numbers, dates and times without a hierarchy, each level twice as wide as the last.
+
+Ranges begin at multiples of their width. The narrowest width is 1, 2 or 5 times a power of ten: of
+numbers in their unit, of dates in days, of times in microseconds.
+
+The levels of a column: how its values are recoded where all rows have one level.
+
+A column with a hierarchy has the levels of its tree. Numbers, dates and times without one have
+their values, ranges, each level twice as wide as the last, and ``*``; text without one has its
+values and ``*``.
+NULL stays NULL below the last level.
+
+Groups of rows that are recoded alike, counted on distinct combinations of values.
+
+Groups of one node are rolled up to those of a more general node; rows are read once. After
+Incognito (LeFevre et al. 2005), which rolls frequency sets up in the same way.
+
+Judge a node of a generalization lattice: its loss, the rows it suppresses, whether it is legal.
+
+Groups that are not legal are suppressed. Where suppressed rows are shown, they are a class that
+must be legal too: the smallest groups join them, of equal ones those that lose most.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql.core.columns import Categories, Numbers
+from anon_sql.core.hierarchy.column import Hierarchical
+from anon_sql.core.hierarchy.tree import Tree
+from anon_sql.core.labels.grammar import AS_CLASS, STAR, STARRED
+from anon_sql.core.roles import fold
+from anon_sql.core.table import Column, QuasiTable
+from anon_sql.errors import AnonError, listed
+from anon_sql.methods.method import Partition
+from anon_sql.privacy.constraint import KINDS, Constraint
+
+Codes = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+PARTS = 20  # the narrowest ranges are at least the twentieth part of all values wide
+LEAST = 1e-300  # a narrower column has no ranges
+DENSE = 4  # keys in a stretch of up to so many places per row are coded without a sort
+
+
+def coded_numbers(column: Numbers, order: Codes) -> tuple[Codes, Floats, bool]:
+    """Return the codes of a column's values, ascending, in an order of its rows.
+
+    With them the point of each value, and whether the last value is NULL.
+    """
+    keys, present = column.keys, column.present
+    low = int(keys[present].min()) if present.any() else 0
+    stretch = int(keys[present].max()) - low if present.any() else 0
+    if stretch < DENSE * len(keys):
+        codes = np.where(present, keys - low, stretch + 1).astype(np.int32)
+        codes, used = present_codes(codes, stretch + 2)
+        null = bool(used[-1] == stretch + 1) if len(used) else False
+    else:
+        used, place = np.unique(keys[present], return_inverse=True)
+        codes = np.full(len(keys), len(used), np.int32)
+        codes[present], null = place.reshape(-1), not present.all()
+    count = int(codes.max()) + 1
+    points = np.empty(count)
+    points[codes] = column.points
+    return codes[order], points, null
+
+
+def ranges_of(column: Numbers, points: Floats, null: bool) -> list[Codes]:
+    """Return the range of each value that is not NULL, int32[…], by level, from 0 without gaps.
+
+    points, null: as ``coded_numbers`` returns them. Levels that tell nothing apart, or as much as
+    the one below, are left out.
+    """
+    known = points[:-1] if null else points
+    if column.width < LEAST or len(known) < 3:
+        return []
+    width = _first_width(column.width)
+    place = np.floor((known * column.width + column.least) / width + 1e-9)
+    found, before = [], len(known)
+    while width < column.width:
+        _, bins = np.unique(place, return_inverse=True)
+        codes = bins.reshape(-1).astype(np.int32)
+        if 1 < codes[-1] + 1 < before:
+            found.append(codes)
+            before = int(codes[-1]) + 1
+        width, place = width * 2, np.floor(place / 2)
+    return found
+
+
+def _first_width(whole: float) -> float:
+    """Return the least of 1, 2 and 5 times a power of ten that is a ``PARTS``-th of the whole."""
+    least = whole / PARTS
+    power = 10.0 ** np.floor(np.log10(least))
+    return float(next((step * power for step in (1, 2, 5) if step * power >= least), 10 * power))
+
+
+def present_codes(codes: Codes, count: int) -> tuple[Codes, npt.NDArray[np.int64]]:
+    """Return codes int32[n] from 0 without gaps, in their order, and the codes they stand for."""
+    used = np.bincount(codes, minlength=count) > 0
+    rank = (np.cumsum(used) - 1).astype(np.int32)
+    return rank[codes], np.flatnonzero(used)
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level of a column of v values.
+
+    group: int32[v], the recoded value of each value, from 0 without gaps. nodes: int32[v], its
+    node, as ``Partition.nodes``. loss: float64[v], the NCP of its label. size: recoded values.
+    starred: whether every label is ``*``.
+    """
+
+    group: Codes
+    nodes: Codes
+    loss: Floats
+    size: int
+    starred: bool = False
+
+
+@dataclass(frozen=True)
+class Levels:
+    """A column, with its levels from the values up.
+
+    codes: int32[n], the value of each row in canonical order. rows: int64[v], how many rows have
+    each value.
+    """
+
+    name: str
+    codes: Codes
+    rows: npt.NDArray[np.int64]
+    levels: tuple[Level, ...]
+
+    def losses(self) -> Floats:
+        """Return the sum of the NCP of all rows at each level, float64[levels]."""
+        return np.array([float((self.rows * level.loss).sum()) for level in self.levels])
+
+
+def levels_of(table: QuasiTable, column: Column) -> Levels:
+    """Return the levels of a column for the rows of the table."""
+    if isinstance(column, Hierarchical):
+        codes, used = present_codes(column.codes[table.order], column.null_code + 1)
+        made = [level_of_nodes(column.tree, nodes[used]) for nodes in node_levels(column)]
+    elif isinstance(column, Categories):
+        codes, used = present_codes(column.codes[table.order], column.null_code + 1)
+        made = [_values(len(used)), _star(len(used))]
+    else:
+        codes, points, null = coded_numbers(column, table.order)
+        ranges = [_of_ranges(bins, points, null) for bins in ranges_of(column, points, null)]
+        made = [_values(len(points)), *ranges, _star(len(points))]
+    return Levels(column.name, codes, np.bincount(codes, minlength=len(made[0].group)), tuple(made))
+
+
+def node_levels(column: Hierarchical) -> list[Codes]:
+    """Return the node of each leaf, and last of NULL, at each level: -1, at the top the root."""
+    nulls = np.full(len(column.tree.levels), -1, dtype=np.int32)
+    nulls[-1] = column.tree.root
+    return list(np.column_stack([column.tree.levels, nulls]).astype(np.int32))
+
+
+def level_of_nodes(tree: Tree, nodes: Codes) -> Level:
+    """Return a level of a hierarchy; nodes: int32[v]. The root is printed as ``*`` and loses 1."""
+    loss = np.where(nodes < 0, 0.0, np.where(nodes == tree.root, 1.0, tree.share[nodes]))
+    return _level(nodes, nodes, loss, starred=bool((nodes == tree.root).all()))
+
+
+def _values(count: int) -> Level:
+    every = np.arange(count, dtype=np.int32)
+    return Level(every, np.full(count, AS_CLASS, np.int32), np.zeros(count), count)
+
+
+def _star(count: int) -> Level:
+    nodes = np.full(count, STARRED, np.int32)
+    return _level(np.zeros(count, np.int32), nodes, np.ones(count), starred=True)
+
+
+def _level(
+    told_apart: npt.NDArray[Any], nodes: Codes, loss: Floats, *, starred: bool = False
+) -> Level:
+    used, group = np.unique(told_apart, return_inverse=True)
+    return Level(group.reshape(-1).astype(np.int32), nodes, loss, len(used), starred)
+
+
+def _of_ranges(bins: Codes, points: Floats, null: bool) -> Level:
+    """Return a level of ranges; bins: int32[v], ascending with the points of the values."""
+    starts = np.flatnonzero(np.diff(bins, prepend=-1))
+    ends = np.append(starts[1:], len(bins)) - 1
+    loss = (points[ends] - points[starts])[bins]
+    if not null:
+        return _level(bins, bins, loss)
+    group = np.append(bins, bins[-1] + 1)
+    return _level(group, np.append(bins, np.int32(AS_CLASS)), np.append(loss, 0.0))
+
+
+Node = tuple[int, ...]  # the level of each column
+Ints = npt.NDArray[np.int64]
+MOST = 1 << 62  # largest number of combinations that a key of 64 bits tells apart
+KEPT = 64  # nodes whose groups are kept to be rolled up
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The g groups of a node. one: int32[g], a record in each; sizes: int64[g], in rows."""
+
+    node: Node
+    one: Codes
+    sizes: Ints
+
+
+class Records:
+    """The distinct combinations of the values of some columns, and their groups at any node."""
+
+    def __init__(self, columns: Sequence[Levels]) -> None:
+        """Count the combinations; rows are in canonical order."""
+        self.columns = tuple(columns)
+        rows, self._record_of = number(
+            [column.codes for column in columns], [len(column.rows) for column in columns]
+        )
+        self.codes = [
+            column.codes[rows].astype(np.min_scalar_type(len(column.rows))) for column in columns
+        ]
+        sizes = np.bincount(self._record_of, minlength=len(rows))
+        every = np.arange(len(rows), dtype=np.int32)
+        self._known = [Groups((0,) * len(self.columns), every, sizes)]
+
+    @property
+    def rows(self) -> int:
+        return len(self._record_of)
+
+    def groups(self, node: Node) -> Groups:
+        """Return the groups of a node, rolled up from the fewest that are known."""
+        below = [known for known in self._known if all(map(int.__le__, known.node, node))]
+        least = min(below, key=lambda known: len(known.one))
+        first, group_of = number(*self._recoded(node, least.one))
+        sizes = np.bincount(group_of, weights=least.sizes, minlength=len(first)).astype(np.int64)
+        found = Groups(node, least.one[first], sizes)
+        self._known.append(found)
+        if len(self._known) > KEPT:
+            del self._known[1]  # never the first, from which every node can be rolled up
+        return found
+
+    def starred(self, node: Node) -> bool:
+        """Return whether every label of a node is ``*``."""
+        return all(c.levels[at].starred for at, c in zip(node, self.columns, strict=True))
+
+    def losses(self, groups: Groups) -> npt.NDArray[np.float64]:
+        """Return the sum of the NCP of a row in each group, float64[g]."""
+        found = np.zeros(len(groups.one))
+        for level, column, codes in zip(groups.node, self.columns, self.codes, strict=True):
+            lost = column.levels[level].loss
+            if column.levels[level].size == 1:
+                found += lost[0]
+            elif lost.any():
+                found += lost.take(codes.take(groups.one))
+        return found
+
+    def of_rows(self, groups: Groups) -> Codes:
+        """Return the group of each row, int32[n], in canonical order."""
+        every = np.arange(len(self.codes[0]), dtype=np.int32)
+        first, group_of = number(*self._recoded(groups.node, every))
+        place = np.empty(len(first), np.int32)  # the same groups, numbered as in ``groups``
+        place[group_of[groups.one]] = np.arange(len(first), dtype=np.int32)
+        return place[group_of][self._record_of]
+
+    def partition(self, groups: Groups, left: npt.NDArray[np.bool_], **stats: float) -> Partition:
+        """Return the groups as classes; left: bool[g], those that are suppressed."""
+        group_of = self.of_rows(groups)
+        suppressed = left[group_of]
+        levels = zip(groups.node, self.columns, strict=True)
+        nodes = np.column_stack([c.levels[level].nodes[c.codes] for level, c in levels])
+        nodes[suppressed] = STARRED
+        classes = np.where(suppressed, np.int32(-1), group_of).astype(np.int32)
+        return Partition(classes, {**stats, "suppressed": int(suppressed.sum())}, nodes)
+
+    def _recoded(self, node: Node, records: Codes) -> tuple[list[npt.NDArray[Any]], list[int]]:
+        """Return the recoded values of records in each column, and how many each has."""
+        levels = [column.levels[level] for level, column in zip(node, self.columns, strict=True)]
+        apart = [(level, at) for at, level in enumerate(levels) if level.size > 1]
+        parts = [level.group.take(self.codes[at].take(records)) for level, at in apart]
+        if not parts:
+            return [np.zeros(len(records), np.int32)], [1]
+        return parts, [level.size for level, _ in apart]
+
+
+def number(parts: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> tuple[Codes, Codes]:
+    """Return the first position of each distinct combination, int32[u], and the number of each.
+
+    parts: codes int32[m] of each column, below its size.
+    """
+    from anon_sql.kernels.hashing import number as number_hashes
+
+    key, held = np.zeros(len(parts[0]), np.int64), 1
+    for codes, size in zip(parts, sizes, strict=True):
+        if held > MOST // size:
+            first, numbers = number_hashes(_mixed(key))
+            key, held = numbers.astype(np.int64), len(first)
+        key *= size
+        key += codes
+        held *= size
+    if held <= 4 * len(key):
+        return _by_place(key, held)
+    return number_hashes(_mixed(key))  # type: ignore[no-any-return]
+
+
+def _by_place(key: Ints, held: int) -> tuple[Codes, Codes]:
+    """Return the same as ``number`` for keys from 0 to ``held``, in the order of the keys."""
+    one = np.full(held, -1, np.int32)
+    one[key[::-1]] = np.arange(len(key) - 1, -1, -1, dtype=np.int32)
+    used = one >= 0
+    rank = (np.cumsum(used) - 1).astype(np.int32)
+    return one[used], rank[key]
+
+
+def _mixed(key: Ints) -> npt.NDArray[np.uint64]:
+    """Return keys with their bits mixed; different keys stay different."""
+    mixed = key.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return mixed ^ (mixed >> np.uint64(32))
+
+
+TIE = 1e-12  # of GCP, for each level
+MINIMIZE = ("gcp", "dm", "height")
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a node is worth.
+
+    gcp: 0…1, suppressed rows lose 1. dm: the discernibility. suppressed: rows. classes: groups that
+    are not suppressed. passes: False where every more specific node is illegal too. legal: whether
+    it may be released. few: rows in groups too small to be legal; extra: by how much they raise the
+    GCP, which is no less in every more specific node; squares: the sum of the squared sizes of all
+    groups, which is no less in every more general node.
+    """
+
+    node: Node
+    gcp: float
+    dm: float
+    suppressed: int
+    classes: int
+    passes: bool
+    legal: bool
+    few: int
+    extra: float
+    squares: float
+
+    def value(self, minimize: str) -> float:
+        """Return what is minimized.
+
+        Of nodes with equal height that of less GCP is better, of others with equal values that of
+        less height.
+        """
+        if minimize == "height":
+            return sum(self.node) + self.gcp / 2
+        return self.dm if minimize == "dm" else self.gcp + TIE * sum(self.node)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """What nodes are judged by. limit: rows that may be suppressed; shown: whether as ``*``."""
+
+    records: Records
+    constraint: Constraint
+    limit: int
+    shown: bool
+
+    @property
+    def monotone(self) -> bool:
+        """Return whether a more general node never suppresses more rows.
+
+        It may where a legal group loses l, t, beta or delta in the union with an illegal one, or,
+        if persons are counted, in the union with a legal one.
+        """
+        rules = self.constraint.rules
+        if rules is None or (self.limit == 0 and not rules.persons):
+            return True
+        return KINDS[rules.kind] == "distinct" and rules.t >= 1 and not rules.most.size
+
+    def verdict(self, node: Node) -> Verdict:
+        """Return what a node is worth."""
+        groups = self.records.groups(node)
+        sizes, columns = groups.sizes, len(self.records.columns)
+        lost = sizes * self.records.losses(groups)
+        whole = columns * self.records.rows
+        small = sizes < self.constraint.smallest
+        few = int(sizes[small].sum())
+        rare = self.illegal(groups) if few <= self.limit else small
+        passes = (int(sizes[rare].sum()) if self.monotone else few) <= self.limit
+        left, legal = self.left_out(groups, rare)
+        suppressed = int(sizes[left].sum())
+        return Verdict(
+            node=node,
+            gcp=float(lost[~left].sum() + suppressed * columns) / whole,
+            dm=float((sizes[~left].astype(np.float64) ** 2).sum()) + float(suppressed) ** 2,
+            suppressed=suppressed,
+            classes=int((~left).sum()),
+            passes=passes,
+            legal=legal and (self.shown or not left.all()),  # a release is never empty
+            few=few,
+            extra=float((sizes * columns - lost)[small].sum()) / whole,
+            squares=float((sizes.astype(np.float64) ** 2).sum()),
+        )
+
+    def illegal(self, groups: Groups) -> Bools:
+        """Return which groups are not legal, bool[g]."""
+        if self.constraint.rules is None:
+            return groups.sizes < self.constraint.k
+        return ~self.constraint.legal(self.records.of_rows(groups), len(groups.sizes))
+
+    def left_out(self, groups: Groups, rare: Bools) -> tuple[Bools, bool]:
+        """Return which groups are suppressed, bool[g], and whether that is legal.
+
+        rare: bool[g], the groups that must be. Where every label is ``*``, all rows are suppressed,
+        which is legal if they are shown.
+        """
+        if self.records.starred(groups.node):
+            return np.ones(len(rare), np.bool_), self.shown or self.records.rows <= self.limit
+        left, sizes = rare.copy(), groups.sizes
+        within = int(sizes[left].sum()) <= self.limit
+        if not within or not self.shown or not left.any():
+            return left, within
+        rows = None if self.constraint.rules is None else self.records.of_rows(groups)
+        by_size = np.lexsort((-self.records.losses(groups), sizes))
+        others = iter(by_size[~left[by_size]])
+        while within and not self._allowed(sizes, left, rows):
+            left[next(others)] = True  # all rows together are legal
+            within = int(sizes[left].sum()) <= self.limit
+        return left, within
+
+    def _allowed(self, sizes: npt.NDArray[np.int64], left: Bools, rows: Codes | None) -> bool:
+        """Return whether the rows of some groups are legal as one class; rows: their groups."""
+        if rows is None:
+            return int(sizes[left].sum()) >= self.constraint.k
+        return self.constraint.allows(np.flatnonzero(left[rows]))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a column of an earlier release shows: distinct labels in the order of their bytes.
+
+    null: whether NULL is among them.
+    """
+
+    labels: tuple[str, ...]
+    null: bool
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What an earlier release shows by folded name of the column, but in its suppressed rows."""
+
+    labels: Mapping[str, Shown]
+
+    def of(self, function: str, names: Sequence[str]) -> dict[str, Shown]:
+        """Return the labels by column. Raises AnonError if the release lacks a column."""
+        lacking = [name for name in names if fold(name) not in self.labels]
+        if lacking:
+            raise AnonError(
+                function,
+                "like must be a release with the same quasi-identifiers",
+                f"one without {listed(lacking)}",
+            )
+        return {name: self.labels[fold(name)] for name in names}
+
+
+@dataclass(frozen=True)
+class EarlierRelease:
+    """NULL, or the rows of an earlier release; its name where no SQL function has read them."""
+
+    def read(self, function: str, name: str, value: Any) -> Earlier | str | None:
+        if value is None or isinstance(value, str):
+            return value
+        if not isinstance(value, list) or not value:
+            got = "one without rows" if value == [] else type(value).__name__
+            raise AnonError(function, f"{name} must name an earlier release", got)
+        rows = [row for row in value if any(label != STAR for label in row.values())] or value
+        return Earlier({fold(column): _shown({row[column] for row in rows}) for column in value[0]})
+
+
+def _shown(labels: set[str | None]) -> Shown:
+    known = {label for label in labels if label is not None}
+    return Shown(tuple(sorted(known, key=str.encode)), None in labels)
+
+
+def required(function: str, given: Earlier | str) -> Earlier:
+    """Return the earlier release. Raises AnonError if only its name is known."""
+    if isinstance(given, str):
+        raise AnonError(
+            function,
+            "like must be a parameter of the function itself",
+            "an option of another function",
+            f"write FROM {function}(…, like := …)",
+        )
+    return given

@@ -1,0 +1,172 @@
+"""Make every class satisfy k, l and t: merge classes, and split merged ones again."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql.core.running import Workers
+from anon_sql.core.table import QuasiTable
+from anon_sql.methods.ordering import curve_order
+from anon_sql.methods.searching import total_loss
+from anon_sql.methods.suppressed_rows import dense
+from anon_sql.privacy.constraint import Constraint
+
+STEPS = 1000  # merges between two tests for Ctrl-C
+
+
+def merge_until_legal(
+    table: QuasiTable,
+    classes: npt.NDArray[np.int32],
+    constraint: Constraint,
+    workers: Workers,
+) -> npt.NDArray[np.int32]:
+    """Return class ids int32[n], merged until each class is legal; -1 (suppressed) stays.
+
+    At worst one class is left; it is legal if the rows that are not suppressed are.
+    """
+    from anon_sql.kernels.hashing import group
+    from anon_sql.kernels.merging import classes_of, merge
+
+    kept = classes >= 0
+    if constraint.rules is None or not kept.any():
+        return classes
+    own, rules = table.only(kept), constraint.only(kept).rules
+    numbered = along(dense(classes[kept]), curve_order(own, workers))
+    state = classes_of(own.points, own.model, rules, *group(numbered, int(numbered.max()) + 1))
+    workers.repeat(merge, (state, own.model, rules, STEPS), len(state.size))
+    last = state.becomes
+    while (last[last] != last).any():
+        last = last[last]
+    merged = classes.copy()
+    merged[kept] = last[numbered]
+    return dense(merged)
+
+
+def cheapest(table: QuasiTable, found: Sequence[npt.NDArray[np.int32]], workers: Workers) -> int:
+    """Return which of several partitions loses least, the first of equals.
+
+    All must suppress (-1) the same rows.
+    """
+    kept = found[0] >= 0
+    own = table.only(kept)
+    lost = [total_loss(own, dense(classes[kept]), workers) for classes in found]
+    return int(np.argmin(np.round(lost, 9)))
+
+
+def along(classes: npt.NDArray[np.int32], order: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Return the classes, numbered from 0 by the place of their middle rows in an order of rows."""
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    by_class = np.lexsort((place, classes))
+    starts = np.searchsorted(classes[by_class], np.arange(int(classes.max()) + 2))
+    middle = place[by_class[(starts[:-1] + starts[1:]) // 2]]
+    rank = np.empty(len(middle), np.int32)
+    rank[np.argsort(middle)] = np.arange(len(middle), dtype=np.int32)
+    return rank[classes]
+
+
+JOB = 1 << 16  # rows in a job
+
+
+def split_classes(
+    table: QuasiTable,
+    classes: npt.NDArray[np.int32],
+    constraint: Constraint,
+    workers: Workers,
+) -> npt.NDArray[np.int32]:
+    """Return class ids int32[n] of smaller legal classes.
+
+    classes: int32[n], legal, from 0 without gaps.
+    """
+    from anon_sql.kernels.hashing import group
+    from anon_sql.kernels.strata import split
+
+    rules = constraint.rules
+    assert rules is not None
+    order, starts = group(classes, int(classes.max()) + 1)
+    rank, strata = ranks(table), strata_of(constraint)
+    edges = np.unique(np.searchsorted(starts, np.arange(0, len(order) + JOB, JOB)))
+    edges[-1] = len(starts) - 1
+    parts = [(starts[a], starts[b], starts[a : b + 1] - starts[a]) for a, b in pairwise(edges)]
+    found = workers.map(
+        split,
+        [
+            (table.points, table.model, rules, rank, strata, order[a:b], inner, constraint.smallest)
+            for a, b, inner in parts
+        ],
+        [int(b - a) for a, b, _ in parts],
+    )
+    sizes = np.concatenate([np.diff(begins) for begins in found])
+    smaller = np.empty_like(classes)
+    smaller[order] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    return smaller
+
+
+def ranks(table: QuasiTable) -> npt.NDArray[np.int32]:
+    """Return the rank of each value in its column, int32[n, d].
+
+    Sets are ranked by frequency, NULL behind all values.
+    """
+    from anon_sql.kernels.loss import SET
+    from anon_sql.kernels.mondrian import order_sets
+
+    rank = np.empty(table.points.shape, np.int32)
+    for column, kind in enumerate(table.model.kind):
+        values = table.points[:, column]
+        if kind == SET:
+            rank[:, column] = values
+        else:
+            rank[:, column] = np.unique(values, return_inverse=True)[1].reshape(-1)
+    order_sets(rank, table.model)
+    return rank
+
+
+def strata_of(constraint: Constraint) -> npt.NDArray[np.int32]:
+    """Return the stratum of each row, int32[n]: rows of equal sensitive values share one.
+
+    Strata are numbered as the first column's values sort.
+    """
+    rules = constraint.rules
+    assert rules is not None
+    bags = range(len(constraint.names))
+    values = [rules.value[bag][rules.keys[bag]] for bag in bags]
+    if not values:
+        return np.zeros(rules.keys.shape[1], np.int32)
+    _, strata = np.unique(np.column_stack(values), axis=0, return_inverse=True)
+    return np.asarray(strata.reshape(-1), np.int32)
+
+
+Classes = npt.NDArray[np.int32]
+
+
+def protect(
+    table: QuasiTable, classes: Classes, constraint: Constraint, workers: Workers
+) -> Classes:
+    """Return class ids int32[n] such that each class is legal; -1 (suppressed) stays.
+
+    A legal class that took in no other stays as the method made it; a merged class is split again
+    as far as its parts are legal. The rows that are not suppressed must be legal together.
+    """
+    merged = merge_until_legal(table, classes, constraint, workers)
+    if constraint.rules is None or len(merged) == 0:
+        return merged
+    changed = mixed(classes, merged)[merged] & (merged >= 0)
+    if not changed.any():
+        return merged
+    parts = split_classes(
+        table.only(changed), dense(merged[changed]), constraint.only(changed), workers
+    )
+    result = merged.copy()
+    result[changed] = merged.max() + 1 + parts
+    return dense(result)
+
+
+def mixed(before: Classes, after: Classes) -> npt.NDArray[np.bool_]:
+    """Return whether each class of ``after``, and last -1, holds rows of two classes before."""
+    least = np.full(int(after.max()) + 2, np.iinfo(np.int32).max)
+    most = np.full(len(least), -1)
+    np.minimum.at(least, after, before)
+    np.maximum.at(most, after, before)
+    return np.asarray(least < most)

@@ -1,0 +1,280 @@
+"""Group rows so that the squared distances from the means of their classes are least (SSE).
+
+Group rows so that the squared distances from the means of their classes are least (SSE).
+
+Source: MDAV (Domingo-Ferrer and Torra 2005), from starts with more or fewer classes, each improved
+by simulated annealing. The steps are applied to pieces of an order of the rows, so that time grows
+with n; in small tables there is one piece.
+"""
+
+import warnings
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql.core.columns import NULL_POINT, Numbers
+from anon_sql.core.running import Progress, check
+from anon_sql.core.table import QuasiTable
+from anon_sql.errors import not_installed
+from anon_sql.methods.method import Call
+from anon_sql.methods.ordering import Order, pieces
+from anon_sql.methods.searching import late
+
+WIDEST = 256  # features; more text than that is not compared row by row
+Features = npt.NDArray[np.float64]
+
+
+def features(table: QuasiTable, k: int) -> Features | None:
+    """Return standardized columns, float64[n, D] in canonical order.
+
+    None for more than WIDEST, and for a table without a column of numbers, dates or times. One a
+    number and one each value of a category, together of variance 1. A further feature marks NULL of
+    a number, so far away that a class that mixes NULL and numbers costs more than one of any
+    numbers.
+    """
+    numbers = [isinstance(column, Numbers) for column in table.columns]
+    parts: list[Features] = []
+    if not any(numbers):
+        return None
+    for at, number in enumerate(numbers):
+        points = table.points[:, at]
+        share = 1.0 if table.weights is None else float(np.sqrt(table.weights[at]))
+        if number:
+            null = points == NULL_POINT
+            known = points[~null]
+            spread = known.std() if len(known) else 0.0
+            centred = np.where(null, 0.0, points - (known.mean() if len(known) else 0.0))
+            parts.append(share * centred[:, None] / (spread or 1.0))
+            parts += [share * null[:, None] * (2.0 * k)] * bool(null.any())
+            continue
+        values, code = np.unique(points, return_inverse=True)
+        if len(values) > WIDEST:
+            return None
+        marks = (code.reshape(-1, 1) == np.arange(len(values))).astype(np.float64)
+        parts.append(share * marks / (np.sqrt(marks.var(axis=0).sum()) or 1.0))
+    found: Features = np.concatenate(parts, axis=1)
+    return found if found.shape[1] <= WIDEST else None
+
+
+def sum_of_squares(x: Features, classes: npt.NDArray[np.int32]) -> float:
+    """Return the sum of squared distances of rows from the means of their classes."""
+    from anon_sql.kernels.hashing import group
+
+    order, starts = group(classes, int(classes.max()) + 1)
+    rows, sizes = x[order], np.diff(starts)
+    means = np.add.reduceat(rows, starts[:-1]) / sizes[:, None]
+    return float(((rows - np.repeat(means, sizes, axis=0)) ** 2).sum())
+
+
+PIECE = (1 << 10, 1 << 12)  # least and most rows of a piece
+PAIRS = 1 << 27  # rows times those of a piece, aimed at
+MORE = (0, 1, 2)  # rows of every second class above k, in the starts of which the best is taken
+PROPOSALS = (32, 64, 256)  # a row and start: of 'fast', and least and most of 'good'
+WORK = 1 << 24  # proposals a row, times features of all rows, that 'good' aims at
+SEVERAL = 1 << 18  # features of all rows up to which several starts are tried
+NEAR = 24  # rows near each row
+HOT, AGAIN, COLD = 0.5, 0.1, 0.005  # temperatures, in units of the mean square of a row
+IDLE = 5  # consecutive rounds without gain that end the search
+
+Classes = npt.NDArray[np.int32]
+
+
+def microaggregate(
+    x: Features, order: Order, k: int, call: Call, until: float | None = None
+) -> Classes:
+    """Return classes of k to 2k - 1 rows, int32[n].
+
+    x: float64[n, D]. order: int32[n], rows with near ones together. The option ``effort`` says how
+    many starts are tried; 'best' searches on until ``until`` or for the option ``rounds``.
+    """
+    effort, n = call.options["effort"], len(x)
+    size = max(int(np.clip(PAIRS // n, *PIECE)), 8 * k)
+    fast, least, most = PROPOSALS
+    proposals = fast if effort == "fast" else int(np.clip(WORK // x.size, least, most))
+    more = MORE[:1] if effort == "fast" or x.size > SEVERAL else MORE
+    parts = pieces(n, size)
+    jobs = [
+        (x[order[a:b]], k, more, proposals, (call.seed % 2**64, at))
+        for at, (a, b) in enumerate(parts)
+    ]
+    found = call.workers.map(_start, jobs, [b - a for a, b in parts])
+    above = np.cumsum([0, *(int(own.max()) + 1 for own in found)])
+    classes = np.empty(n, np.int32)
+    for (a, b), own, first in zip(parts, found, above, strict=False):
+        classes[order[a:b]] = own + np.int32(first)
+    return _search(x, order, classes, k, size, call, until) if effort == "best" else classes
+
+
+def _start(
+    x: Features, k: int, more: tuple[int, ...], proposals: int, stream: tuple[int, int]
+) -> Classes:
+    """Return the best classes of a piece's rows, from several starts; never worse than MDAV."""
+    from anon_sql.kernels.microaggregation import mdav
+
+    near = _near(x)
+    tried = [
+        _annealed(x, mdav(x, k, each), near, k, proposals, HOT, (*stream, at))
+        for at, each in enumerate(more)
+    ]
+    return min([mdav(x, k), *tried], key=lambda classes: sum_of_squares(x, classes))
+
+
+def _annealed(
+    x: Features,
+    classes: Classes,
+    near: npt.NDArray[np.int32],
+    k: int,
+    proposals: int,
+    hot: float,
+    stream: tuple[int, ...],
+) -> Classes:
+    """Return classes after annealing, from 0 without gaps; the SSE may be greater."""
+    from anon_sql.kernels import microaggregation
+
+    most, seeds = 2 * k - 1, np.random.default_rng(stream).integers(2**63, size=2)
+    for heat, share, seed in ((hot, 1, seeds[0]), (min(hot, AGAIN), 2, seeds[1])):
+        state = microaggregation.means_of(x, classes, 2 * k)
+        unit = microaggregation.squares(state) / len(x)
+        if unit <= 1e-12 or len(state.size) < 2:
+            break
+        steps = proposals * len(x) // share
+        microaggregation.anneal(
+            state, near, k, most, steps, heat * unit, COLD * unit, np.uint64(seed)
+        )
+        microaggregation.dissolve(state, near, most)
+        classes = np.unique(state.home, return_inverse=True)[1].reshape(-1).astype(np.int32)
+    return classes
+
+
+def _near(x: Features) -> npt.NDArray[np.int32]:
+    """Return the rows near each row of a piece, int32[m, NEAR]."""
+    from anon_sql.kernels.k_member import near_rows
+
+    reach = 2 * np.abs(x).max(initial=0.0) or 1.0  # distances of columns are capped at 1
+    columns = np.ascontiguousarray(x.T / reach, dtype=np.float32)
+    weights = np.ones(x.shape[1], np.float32)
+    found: npt.NDArray[np.int32] = near_rows(
+        columns, weights, np.arange(len(x), dtype=np.int32), NEAR
+    )
+    return found
+
+
+def _search(
+    x: Features,
+    order: Order,
+    classes: Classes,
+    k: int,
+    size: int,
+    call: Call,
+    until: float | None,
+) -> Classes:
+    """Return classes of less SSE: round after round other neighbouring classes are annealed."""
+    from anon_sql.kernels.hashing import group
+
+    rounds, place = call.options["rounds"], np.empty(len(x), np.int64)
+    place[order] = np.arange(len(x))
+    done = idle = 0
+    while (rounds is None or done < rounds) and idle < IDLE and not late(until):
+        rows, starts = group(classes, int(classes.max()) + 1)
+        line = np.argsort(np.minimum.reduceat(place[rows], starts[:-1]), kind="stable")
+        ends = np.cumsum(np.diff(starts)[line])
+        offset = size // 2 * (done % 2)
+        inner = np.searchsorted(ends, np.arange(offset, len(x) - size // 2, size)).tolist()
+        cuts = sorted({0, *inner, len(line)})
+        groups = [[rows[starts[c] : starts[c + 1]] for c in line[a:b]] for a, b in pairwise(cuts)]
+        jobs = [(x, own, k, (call.seed % 2**64, done, at), until) for at, own in enumerate(groups)]
+        better: list[Any] = call.workers.map(_again, jobs, [sum(map(len, own)) for own in groups])
+        gained = False
+        for own, found in zip(groups, better, strict=True):
+            if found is not None:
+                classes[np.concatenate(own)] = classes.max() + 1 + found
+                gained = True
+        classes = np.unique(classes, return_inverse=True)[1].reshape(-1).astype(np.int32)
+        done, idle = done + 1, 0 if gained else idle + 1
+    return classes
+
+
+def _again(
+    x: Features, own: list[Any], k: int, stream: tuple[int, ...], until: float | None
+) -> Classes | None:
+    """Return classes of less SSE of the rows of some classes; None without gain."""
+    if late(until):
+        return None
+    rows = x[np.concatenate(own)]
+    classes = np.repeat(np.arange(len(own), dtype=np.int32), [len(each) for each in own])
+    hot = HOT * 0.5 ** (stream[1] % 4)
+    found = _annealed(rows, classes, _near(rows), k, 4 * PROPOSALS[2], hot, stream)
+    saved = sum_of_squares(rows, classes) - sum_of_squares(rows, found)
+    return found if saved > 1e-9 else None
+
+
+Standardized = npt.NDArray[np.float32]
+
+
+def standardized(table: QuasiTable) -> Standardized:
+    """Return features float32[n, D] in canonical order: one a number, one each value of a category.
+
+    Each quasi-identifier has total variance 1, so that a rare category weighs no more than another.
+    NULL is a value of a category; of a number it is replaced by the mean, and a further feature
+    marks it.
+    """
+    parts = []
+    for at, column in enumerate(table.columns):
+        points = table.points[:, at]
+        if isinstance(column, Numbers):
+            null = points == NULL_POINT
+            mean = points[~null].mean() if not null.all() else 0.0
+            numbers = np.where(null, mean, points)
+            parts += [_scaled(numbers[:, None])] + [_scaled(null[:, None])] * bool(null.any())
+        else:
+            _, code = np.unique(points, return_inverse=True)
+            parts.append(_scaled(code.reshape(-1, 1) == np.arange(int(code.max(initial=0)) + 1)))
+    return np.concatenate(parts, axis=1)
+
+
+def _scaled(columns: npt.NDArray[np.float64] | npt.NDArray[np.bool_]) -> Standardized:
+    spread = np.sqrt(columns.var(axis=0).sum())
+    centred = columns - columns.mean(axis=0)
+    return np.asarray(centred / (spread or 1.0), np.float32)
+
+
+STEPS = 10  # at most; the sum of squares decreases little after the first four
+
+
+def k_means(function: str, features: Standardized, count: int, seed: int) -> npt.NDArray[np.int32]:
+    """Return the cluster of each row, int32[n], from 0 without gaps, at most ``count`` of them.
+
+    Lloyd's algorithm from random distinct rows, on one thread, since sums of floats depend on the
+    number of threads.
+    """
+    from threadpoolctl import threadpool_limits
+
+    cluster = scikit_learn(function)
+    distinct = np.unique(features, axis=0)
+    drawn = np.random.default_rng(seed).permutation(len(distinct))[:count]
+    centres, clusters = distinct[drawn], np.full(len(features), -1, dtype=np.int32)
+    with threadpool_limits(1), warnings.catch_warnings(), Progress(function, STEPS) as progress:
+        warnings.simplefilter("ignore")  # that one step does not converge
+        progress.note = "k-means"
+        for _ in range(STEPS):
+            check(function)
+            step = cluster.KMeans(len(centres), init=centres, n_init=1, max_iter=1, random_state=0)
+            found = step.fit(features).labels_
+            progress.advance(1)
+            if np.array_equal(found, clusters):
+                break
+            centres, clusters = step.cluster_centers_, found
+    _, dense = np.unique(clusters, return_inverse=True)
+    return np.asarray(dense, np.int32).reshape(-1)
+
+
+def scikit_learn(function: str) -> Any:
+    """Return scikit-learn's cluster module. Raises AnonError where it is not installed."""
+    try:
+        from sklearn import cluster
+    except ImportError:
+        rule = "k-means needs the extra ml"
+        raise not_installed(function, rule, "no package scikit-learn", "ml") from None
+    return cluster

@@ -1,0 +1,154 @@
+"""Find outliers by their COF and take them out of their classes, as RAYDEN and M-COF do.
+
+Decide which rows are outliers by their COF: those above a threshold of their class or of all.
+
+Sources: Haruna et al. 2026 (RAYDEN), whose threshold is mean + alpha standard deviations of a
+class; Kara and Eyüpoğlu 2023 (M-COF) give none.
+
+Take outliers out of their classes and partition them anew, as RAYDEN and M-COF do.
+
+Sources: Haruna et al. 2026 (RAYDEN, algorithms 2 and 3); Kara and Eyüpoğlu 2023 (M-COF, algorithm
+1, lines 19 to 27). Departure: both papers may leave a class below k; see ``cap`` and
+``_merge_short``.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql.core.parameters import Choice, Number, OrNull
+from anon_sql.core.running import Workers
+from anon_sql.core.table import QuasiTable
+from anon_sql.methods.method import Call, method
+from anon_sql.methods.suppressed_rows import dense, join_nearest
+from anon_sql.privacy.constraint import Constraint
+
+if TYPE_CHECKING:
+    from anon_sql.kernels.sides import Leaves
+
+ALPHA = Number(0)
+THRESHOLD = OrNull(Number(0))
+
+
+def outlying(
+    scores: npt.NDArray[np.float64], leaves: "Leaves", options: Mapping[str, Any]
+) -> npt.NDArray[np.bool_]:
+    """Return which rows are outliers, bool[n].
+
+    scores: float64[n], COF of each row within its leaf. options: ``threshold`` is the COF above
+    which a row is an outlier; where it is None, ``alpha`` gives each leaf its own, and a row of
+    infinite COF is an outlier. Scores are compared with ``threshold`` as they are, without the
+    tolerance of the other rule, so that a user can repeat the comparison in SQL.
+    """
+    from anon_sql.kernels.cof import outliers
+
+    threshold = options["threshold"]
+    if threshold is None:
+        return outliers(scores, leaves, options["alpha"])
+    return np.asarray(scores > threshold, dtype=np.bool_)
+
+
+Again = Callable[[npt.NDArray[np.int64]], "Leaves"]
+
+
+def recover(
+    table: QuasiTable,
+    leaves: "Leaves",
+    scores: npt.NDArray[np.float64],
+    constraint: Constraint,
+    *,
+    detected: npt.NDArray[np.bool_],
+    repair: str,
+    unrecovered: str,
+    again: Again,
+    workers: Workers,
+) -> tuple[npt.NDArray[np.int32], dict[str, int]]:
+    """Return class ids int32[n], -1 for suppressed, and counts of detected rows and others.
+
+    scores: float64[n], COF of each row within its leaf. detected: bool[n], the outliers. again:
+    returns the leaves of some rows, int64[m] ascending, as the method partitions. repair: 'cap'
+    lets a class give up its worst outliers while it keeps k rows; 'merge' takes all of them, and
+    joins a class left below k to the nearest. unrecovered: 'return' or 'suppress' outliers that are
+    too few for a class.
+    """
+    classes = leaves.classes()
+    leaving = detected if repair == "merge" else cap(classes, detected, scores, constraint.smallest)
+    taken = np.flatnonzero(leaving)
+    home = classes[taken]
+    classes[taken] = -1
+    recovered = len(taken) >= constraint.smallest
+    if recovered:
+        classes[taken] = len(leaves.starts) - 1 + again(taken).classes()
+    elif unrecovered == "return":
+        classes[taken] = home
+    stats = {
+        "partitions": len(leaves.starts) - 1,
+        "detected": int(detected.sum()),
+        "recovered": len(taken) if recovered else 0,
+        "returned": int(detected.sum()) - (len(taken) if recovered else 0),
+    }
+    return _merge_short(table, dense(classes), constraint, workers), stats
+
+
+def cap(
+    classes: npt.NDArray[np.int32],
+    detected: npt.NDArray[np.bool_],
+    scores: npt.NDArray[np.float64],
+    k: int,
+) -> npt.NDArray[np.bool_]:
+    """Return which detected rows may leave, bool[n]: largest scores first, while k rows stay."""
+    spare = np.bincount(classes) - k
+    rows = np.flatnonzero(detected)
+    rows = rows[np.lexsort((rows, -scores[rows], classes[rows]))]
+    own = classes[rows]
+    rank = np.arange(len(rows)) - np.searchsorted(own, own)
+    leaving = np.zeros(len(classes), dtype=np.bool_)
+    leaving[rows[rank < spare[own]]] = True
+    return leaving
+
+
+def _merge_short(
+    table: QuasiTable,
+    classes: npt.NDArray[np.int32],
+    constraint: Constraint,
+    workers: Workers,
+) -> npt.NDArray[np.int32]:
+    """Join classes below k to the nearest; suppressed rows take no part."""
+    kept = classes >= 0
+    short = np.bincount(classes[kept]) < constraint.smallest
+    if not short.any():
+        return classes
+    merged = classes.copy()
+    merged[kept] = join_nearest(table.only(kept), classes[kept], short, workers)
+    return dense(merged)
+
+
+@method(
+    "cof_score",
+    given=True,
+    adds=("cof", "outlier"),
+    alpha=ALPHA,
+    variant=Choice(("rayden", "tang", "pyod")),
+    threshold=THRESHOLD,
+)
+def cof_score(table: QuasiTable, call: Call) -> tuple[Any, Any]:
+    """Return cof float64[n], NaN for a row without a class, and outlier bool[n]."""
+    from anon_sql.kernels import cof
+    from anon_sql.kernels.sides import Leaves
+
+    assert call.classes is not None
+    rows = np.flatnonzero(call.classes >= 0)
+    leaves, points = Leaves.of(call.classes[rows]), table.points[rows]
+    scores, outlier = np.full(table.rows, np.nan), np.zeros(table.rows, dtype=np.bool_)
+    scores[rows] = cof.cof_score(
+        points,
+        leaves,
+        call.constraint.smallest,
+        metric="gower",
+        variant=call.options["variant"],
+        workers=call.workers,
+    )
+    outlier[rows] = outlying(scores[rows], leaves, call.options)
+    return scores, outlier

@@ -1,0 +1,20 @@
+"""Release classes that come with the table: the last step, for a partition made elsewhere."""
+
+from anon_sql.core.table import QuasiTable
+from anon_sql.errors import AnonError
+from anon_sql.methods.method import Call, Partition, method
+
+
+@method("generalize", given=True)
+def generalize(table: QuasiTable, call: Call) -> Partition:
+    """Return the given classes. Raises AnonError where one is illegal."""
+    assert call.classes is not None
+    small = int((~call.constraint.legal(call.classes, int(call.classes.max()) + 1)).sum())
+    if small:
+        raise AnonError(
+            call.function,
+            f"every class must {call.constraint.promise}",
+            f"{small} that {'does' if small == 1 else 'do'} not",
+            "merge them, or set their class to NULL to suppress their rows",
+        )
+    return Partition(call.classes)

@@ -1,0 +1,194 @@
+"""Decide which rows to suppress, and where suppressed rows and small classes go."""
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql.core.running import Workers
+from anon_sql.core.table import QuasiTable
+from anon_sql.methods.method import Call
+from anon_sql.privacy.constraint import Constraint
+
+JOB = 1 << 24  # comparisons of two classes in a job
+
+
+def join_nearest(
+    table: QuasiTable,
+    classes: npt.NDArray[np.int32],
+    short: npt.NDArray[np.bool_],
+    workers: Workers,
+) -> npt.NDArray[np.int32]:
+    """Return class ids int32[n] after every class marked in ``short``, bool[m], joined another.
+
+    Each compares the unmarked classes as they were before any joined, so that the result does not
+    depend on the order. Where every class is marked, all rows become one class.
+    """
+    from anon_sql.kernels import distance, hashing
+
+    if not short.any():
+        return classes
+    targets = np.flatnonzero(~short)
+    if len(targets) == 0:
+        return np.zeros_like(classes)
+    order, starts = hashing.group(classes, len(short))
+    known = distance.profiles(table.points, table.model, order, starts)
+    wanted = np.flatnonzero(short)
+    step = max(1, JOB // len(targets))
+    parts = [wanted[at : at + step] for at in range(0, len(wanted), step)]
+    found = workers.map(
+        distance.nearest,
+        [(part, targets, table.model, starts, *known) for part in parts],
+        [len(part) for part in parts],
+    )
+    becomes = np.arange(len(short), dtype=np.int32)
+    becomes[wanted] = np.concatenate(found)
+    joined: npt.NDArray[np.int32] = becomes[classes]
+    return joined
+
+
+def place_suppressed(
+    table: QuasiTable,
+    classes: npt.NDArray[np.int32],
+    constraint: Constraint,
+    mode: str,
+    workers: Workers,
+) -> npt.NDArray[np.int32]:
+    """Return class ids int32[n] where suppressed rows (-1) stay so or have joined a class.
+
+    Suppressed rows stay so where ``mode`` is 'drop', which leaves them out of the release, or
+    where they satisfy the constraint together. In both modes the other rows must satisfy it too:
+    where they are too few or lack values without the suppressed rows, every suppressed row joins
+    the class of least increase of loss.
+    """
+    suppressed = classes < 0
+    count = int(suppressed.sum())
+    if count == 0:
+        return classes
+    shown = mode == "drop" or constraint.allows(np.flatnonzero(suppressed))
+    if shown and _enough_left(classes, constraint):
+        return classes
+    first = int(classes.max()) + 1
+    alone = classes.copy()
+    alone[suppressed] = first + np.arange(count, dtype=np.int32)
+    short = np.arange(first + count) >= first
+    return dense(join_nearest(table, alone, short, workers))
+
+
+def _enough_left(classes: npt.NDArray[np.int32], constraint: Constraint) -> bool:
+    """Return whether the rows that are not suppressed can be released in legal classes.
+
+    They can where their union is legal, since merging ends there at the latest. The union of legal
+    classes of persons may be illegal, so the classes themselves are tried too.
+    """
+    kept = np.flatnonzero(classes >= 0)
+    if len(kept) == 0 or constraint.allows(kept):
+        return True
+    return bool(constraint.legal(classes, int(classes.max()) + 1).all())
+
+
+def accompany_suppressed(
+    classes: npt.NDArray[np.int32], constraint: Constraint, mode: str
+) -> npt.NDArray[np.int32]:
+    """Return class ids int32[n] where suppressed rows (-1) satisfy the constraint together.
+
+    For methods whose labels no further row may change: the rows of the smallest classes are
+    suppressed too (ties: lower id) until the suppressed rows are legal. ``mode`` 'drop' leaves
+    suppressed rows out of the release, so that they need not be.
+    """
+    suppressed = classes < 0
+    if not suppressed.any() or mode == "drop":
+        return dense(classes)
+    joined = dense(classes)
+    sizes = np.bincount(joined[joined >= 0])
+    for smallest in np.argsort(sizes, kind="stable"):
+        if constraint.allows(np.flatnonzero(joined < 0)):
+            break
+        joined[joined == smallest] = -1
+    return dense(joined)
+
+
+def dense(classes: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Return the same classes with ids from 0 without gaps; -1 stays."""
+    used = np.zeros(int(classes.max(initial=-1)) + 2, dtype=np.bool_)
+    used[classes] = True  # -1 marks the last place, which is no class
+    ids = np.cumsum(used[:-1], dtype=np.int32) - np.int32(1)
+    result: npt.NDArray[np.int32] = np.where(classes >= 0, np.append(ids, -1)[classes], -1)
+    return result.astype(np.int32)
+
+
+def rows_of_share(share: float, rows: int) -> int:
+    """Return how many rows a share of them is, rounded down but for errors of rounding."""
+    return int(share * rows + 1e-9)
+
+
+BLOCK = 1 << 13  # rows whose costs are computed in one job
+EXACT = 9  # decimals of a cost that decide
+
+Classes = npt.NDArray[np.int32]
+Costs = npt.NDArray[np.float64]
+
+
+def peel(
+    table: QuasiTable,
+    classes: Classes,
+    call: Call,
+    most: int,
+    costs: Costs,
+) -> Classes:
+    """Return the classes without rows that cost more than they lose and are not needed there.
+
+    One row of a class leaves at a time, the one of most cost.
+    """
+    whole, peeled, costs = float(table.model.weight.sum()), classes.copy(), costs.copy()
+    room = most - int((peeled < 0).sum())
+    while room > 0:
+        waiting = np.flatnonzero(dearest(costs, whole, len(costs)))
+        waiting = waiting[np.argsort(-costs[waiting], kind="stable")]
+        _, first = np.unique(peeled[waiting], return_index=True)
+        left = []
+        for row in waiting[np.sort(first)][:room]:
+            others = np.flatnonzero(peeled == peeled[row])
+            others = others[others != row]
+            if call.constraint.allows(others):
+                left.append(row)
+            else:
+                costs[others] = costs[row] = 0.0  # this class keeps its rows
+        if not left:
+            break
+        changed = np.isin(peeled, peeled[left]) & (peeled >= 0)
+        peeled[left], costs[left], changed[left] = -1, 0.0, False
+        room -= len(left)
+        costs[changed] = costs_of(table.only(changed), peeled[changed], call.workers)
+    return peeled
+
+
+def dearest(costs: Costs, whole: float, room: int, least: int = 0) -> npt.NDArray[np.bool_]:
+    """Return the rows that cost more than ``whole``, bool[n], at most ``room``, those of most cost.
+
+    least: how many are returned even if they cost less.
+    """
+    chosen = np.zeros(len(costs), np.bool_)
+    order = np.argsort(-costs, kind="stable")[:room]
+    chosen[order[(costs[order] > whole) | (np.arange(len(order)) < least)]] = True
+    return chosen
+
+
+def costs_of(table: QuasiTable, classes: Classes, workers: Workers) -> Costs:
+    """Return what each row costs its class, float64[n]; 0 for suppressed rows."""
+    from anon_sql.kernels.hashing import group
+    from anon_sql.kernels.k_member import row_costs
+
+    costs, kept = np.zeros(len(classes)), np.flatnonzero(classes >= 0)
+    own = dense(classes[kept])
+    order, starts = group(own, int(own.max(initial=-1)) + 1)
+    sizes = np.diff(starts)
+    jobs, rows = [], []
+    by_size = np.argsort(sizes, kind="stable")  # a large class needs much room beside small ones
+    edges = np.flatnonzero(np.diff(np.cumsum(sizes[by_size]) // BLOCK)) + 1
+    for part in np.split(by_size, edges) if len(sizes) else []:
+        places = np.concatenate([order[starts[at] : starts[at + 1]] for at in part])
+        ids = np.repeat(np.arange(len(part), dtype=np.int32), sizes[part])
+        rows.append(kept[places])
+        jobs.append((table.points[rows[-1]], table.model, ids))
+    for part, found in zip(rows, workers.map(row_costs, jobs, [0] * len(jobs)), strict=True):
+        costs[part] = np.round(found, EXACT)
+    return costs

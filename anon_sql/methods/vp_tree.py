@@ -1,0 +1,83 @@
+"""CANON, and its VP-tree as a step.
+
+CANON: a VP-tree over numeric quasi-identifiers, each leaf a class.
+
+Source: Canbay, Sagiroglu and Vural 2022, "CANON", figure 3. The paper gives neither distance nor
+scaling: the distance is Euclidean on columns scaled to [0, 1] by the table's range. Departure: the
+median cut is made only where both sides keep k rows; the authors' code also drops sets whose median
+distance is 0.
+"""
+
+from anon_sql.core.columns import Numbers
+from anon_sql.core.hierarchy.column import Hierarchical
+from anon_sql.core.parameters import Choice, Whole
+from anon_sql.core.table import QuasiTable
+from anon_sql.errors import AnonError
+from anon_sql.methods.method import Call, Facts, Partition, method
+
+
+@method(
+    "canon",
+    facts=Facts(
+        what="A tree of balls around vantage points, its leaves as classes.",
+        paper="Canbay, Sagiroglu and Vural 2022",
+        cost="n log n",
+        needs="numbers only",
+        takes=(Numbers,),
+    ),
+    vantage=Choice(("random", "max_spread", "farthest")),
+    cut=Choice(("balanced", "median", "aligned")),
+    tries=Whole(1),
+)
+def canon(table: QuasiTable, call: Call) -> Partition:
+    """Return classes of at least k rows. Raises AnonError for a column that is not numeric."""
+    from anon_sql.kernels.vp_tree import vp_partition
+
+    with_tree = [column.name for column in table.columns if isinstance(column, Hierarchical)]
+    if with_tree:
+        raise AnonError(
+            call.function,
+            "a quasi-identifier must have no hierarchy, since distances are those of numbers",
+            f"one for {', '.join(with_tree)}",
+            "use rayden, or leave its attribute out of the hierarchy",
+        )
+    text = [column.name for column in table.columns if not isinstance(column, Numbers)]
+    if text:
+        raise AnonError(
+            call.function,
+            "every quasi-identifier must be numeric",
+            f"text in {', '.join(text)}",
+            "use rayden, or leave them out of qids",
+        )
+    leaves = vp_partition(
+        table.points,
+        call.constraint.smallest,
+        metric="euclid",
+        seed=call.seed,
+        weights=table.model.weight,
+        workers=call.workers,
+        **call.options,
+    )
+    return Partition(leaves.classes())
+
+
+@method(
+    "vp_partition",
+    adds=("class_id",),
+    vantage=Choice(("random", "max_spread", "farthest")),
+    cut=Choice(("balanced", "median", "aligned")),
+    tries=Whole(1),
+)
+def vp_partition(table: QuasiTable, call: Call) -> Partition:
+    """Return the leaves of the tree that ``rayden`` starts from."""
+    from anon_sql.kernels import vp_tree
+
+    leaves = vp_tree.vp_partition(
+        table.points,
+        call.constraint.smallest,
+        metric="gower",
+        seed=call.seed,
+        workers=call.workers,
+        **call.options,
+    )
+    return Partition(leaves.classes())

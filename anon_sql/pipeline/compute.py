@@ -1,0 +1,359 @@
+"""Compute a release: the order, the classes and the labels of the released rows.
+
+Limit the rows that ``suppressed := 'drop'`` leaves out to those that a parameter asks for.
+
+A row is suppressed if it is ``*`` in every quasi-identifier, the columns of ``strata`` included,
+whatever made it so: the method, or a class that can be shown in no other way.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core.hierarchy.column import Hierarchical
+from anon_sql.core.labels.checking import printed_alike, require_true
+from anon_sql.core.labels.writing import Classes, Labels, make_labels
+from anon_sql.core.table import Domain, QuasiTable
+from anon_sql.errors import AnonError
+from anon_sql.methods.legal_classes import merge_until_legal
+from anon_sql.methods.method import Call, find_method
+from anon_sql.methods.suppressed_rows import rows_of_share
+from anon_sql.pipeline.partition import (
+    Prepared,
+    as_came,
+    constraint_of,
+    each_stratum,
+    partition,
+    prepare,
+    require_earlier,
+)
+from anon_sql.pipeline.request import Request, Source
+
+Ids = npt.NDArray[np.int32]
+
+
+def merge_alike(
+    prepared: Prepared, groups: Ids, dropped: npt.NDArray[np.bool_], nodes: Ids | None
+) -> tuple[Ids, Ids | None] | None:
+    """Return new classes int32[n] and nodes int32[n, d], or None if every group is legal.
+
+    groups: int32[n], the group of each row; rows with equal labels form a group. dropped: bool[m],
+    groups that are left out of the release. nodes: int32[n, d] that the method chose, or None. Rows
+    are in source order.
+
+    The union of legal classes can be illegal only if persons are counted instead of rows. Groups
+    are then merged, within their strata, until each is legal. If that is impossible without the
+    dropped rows, a whole stratum becomes one class.
+    """
+    table, call = prepared.table, prepared.call
+    limits = call.constraint
+    if limits.rules is None or not limits.rules.persons:
+        return None
+    kept = np.where(dropped[groups], np.int32(-1), groups)[table.order]
+    if (limits.legal(kept if call.real is None else kept[call.real], len(dropped)) | dropped).all():
+        return None
+    classes = np.full(table.rows, -1, np.int32)
+    for rows, part in each_stratum(call, table.rows):
+        own = _merged(table.only(rows), part, kept[rows], len(dropped))
+        classes[rows] = np.where(own < 0, np.int32(-1), own + classes.max() + 1)
+    found = as_came(table, classes)
+    return found, None if nodes is None else common_nodes(table, found, nodes)
+
+
+def _merged(table: QuasiTable, call: Call, kept: Ids, groups: int) -> Ids:
+    """Return classes int32[n] of the groups int32[n] merged until legal, or one class of all rows.
+
+    Both are in canonical order; -1 stays.
+    """
+    real = np.ones(table.rows, np.bool_) if call.real is None else call.real
+    own = kept[real]
+    merged = merge_until_legal(table.only(real), own, call.constraint, call.workers)
+    if not call.constraint.legal(merged, int(merged.max()) + 1).all():
+        return np.zeros(table.rows, np.int32)
+    becomes = np.full(groups, -1, np.int32)
+    becomes[own[own >= 0]] = merged[own >= 0]
+    return np.where(kept < 0, np.int32(-1), becomes[kept])
+
+
+def common_nodes(table: QuasiTable, classes: Ids, nodes: Ids) -> Ids:
+    """Return for each row the lowest common ancestor of the nodes in its class, int32[n, d].
+
+    The root is returned if a class has NULL (-1) and other nodes. classes: int32[n], from 0 without
+    gaps, -1 for suppressed rows; nodes: int32[n, d], -1 also in columns without a hierarchy.
+    """
+    from anon_sql.kernels.hashing import group
+
+    result, kept = nodes.copy(), np.flatnonzero(classes >= 0)
+    order, starts = group(classes[kept], int(classes.max()) + 1)
+    rows, first = kept[order], starts[:-1]
+    for at, column in enumerate(table.columns):
+        if not isinstance(column, Hierarchical) or len(rows) == 0:
+            continue
+        tree, held = column.tree, nodes[rows, at]
+        low = np.minimum.reduceat(np.where(held < 0, tree.leaves, tree.first[held]), first)
+        high = np.maximum.reduceat(np.where(held < 0, -1, tree.last[held]), first)
+        node = np.maximum.reduceat(held, first).astype(np.int64)
+        while (below := (node >= 0) & ((tree.first[node] > low) | (tree.last[node] < high))).any():
+            node[below] = tree.parent[node[below]]
+        node[(node >= 0) & (np.minimum.reduceat(held, first) < 0)] = tree.root
+        result[rows, at] = np.repeat(node, np.diff(starts))
+    return result
+
+
+Bools = npt.NDArray[np.bool_]
+KEEP = "suppressed := 'keep' shows them"
+
+
+def most_left_out(request: Request, rows: int) -> int | None:
+    """Return how many of so many rows may be left out.
+
+    None if the call asks for the rows one by one and not by their number: rows whose class is NULL,
+    or those that an option tells the method to suppress.
+    """
+    method = find_method(request.function)
+    if method.given or "suppress" in request.options.values():
+        return None
+    share = request.options.get("suppression_limit")
+    if share is None:
+        return request.k if method.suppresses_k else 0
+    return rows_of_share(share, rows)
+
+
+def require_asked(
+    request: Request, suppressed: Bools, asked: Bools, domain: Domain | None = None
+) -> None:
+    """Raise AnonError if more rows are left out than may be, or all of them.
+
+    suppressed: bool[n], rows that are suppressed in the release; asked: bool[n], those that the
+    method suppressed. domain: of the whole table, if these are a part of its rows. What may be left
+    out is then that of the whole table, of which ``require_whole`` counts all parts together.
+    """
+    if request.suppressed != "drop":
+        return
+    left, rows = int(suppressed.sum()), len(suppressed)
+    most = most_left_out(request, rows if domain is None else domain.rows)
+    if most is None:
+        most = left - int((suppressed & ~asked).sum())
+    _require_few(request, left, most)
+    if domain is None:
+        _require_some(request, left < rows)
+
+
+def require_whole(request: Request, rows: int, released: int) -> None:
+    """Raise AnonError if more of a table is left out of all its parts than may be, or everything.
+
+    rows: of the table; released: rows of the release of all parts, each of which was checked.
+    """
+    if request.suppressed != "drop":
+        return
+    most = most_left_out(request, rows)
+    if most is not None:
+        _require_few(request, rows - released, most)
+    _require_some(request, released > 0)
+
+
+def _require_few(request: Request, left: int, most: int) -> None:
+    if left > most:
+        may = "no row" if most == 0 else f"at most {most:,} row{'' if most == 1 else 's'}"
+        limited = "suppression_limit" in request.options
+        raise AnonError(
+            request.function,
+            f"suppressed := 'drop' may leave out {may}",
+            f"{left:,} that {'is' if left == 1 else 'are'} * in every quasi-identifier",
+            f"raise suppression_limit, or {KEEP}" if limited else KEEP,
+        )
+
+
+def _require_some(request: Request, some: bool) -> None:
+    if not some:
+        raise AnonError(
+            request.function,
+            "a release must have a row of the table that is not suppressed",
+            "none",
+            KEEP,
+        )
+
+
+Codes = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Release:
+    """The r rows of a release.
+
+    position: int32[r], the position in the source of each released row, from 0. class_of: int32[r],
+    its class. labels: labels of every class, by name of the quasi-identifier. suppressed: bool[n],
+    the rows of the table that are suppressed, shown or left out.
+    """
+
+    position: Codes
+    class_of: Codes
+    labels: dict[str, Labels]
+    suppressed: Bools
+
+
+def release(
+    source: Source,
+    request: Request,
+    paths: pa.StructArray | None = None,
+    domain: Domain | None = None,
+) -> Release:
+    """Return a release of the source's rows, after verifying its printed labels.
+
+    Rows are partitioned into classes that satisfy k, l and t. Labels are printed in the requested
+    format and parsed again: every value must lie in its label, and the groups of rows with equal
+    printed labels must satisfy k, l and t. Classes with equal labels form one group; if it is not
+    legal, it is merged with others and labels are made anew. ``left_out`` says which rows are
+    suppressed, and how many of them may be left out.
+
+    The rows are ordered by a hash of their labels, and within a group by ``source.hashes``, so the
+    release does not reveal the order of the source. paths: the rows of the hierarchy. domain: of
+    the whole table, if the source has a part of its rows. Raises AnonError if the request cannot be
+    satisfied or a check fails; nothing is released then.
+    """
+    prepared = prepare(source, request, paths, domain)
+    parted = partition(prepared, request.suppressed)
+    return labelled(prepared, parted, source, request, paths)
+
+
+def labelled(
+    prepared: Prepared,
+    parted: tuple[Codes, Codes | None],
+    source: Source,
+    request: Request,
+    paths: pa.StructArray | None,
+) -> Release:
+    """Return the release of a partition, which is as ``partition`` returns it; see ``release``."""
+    columns, types = prepared.table.columns, list(request.quasi.values())
+    values = [source.quasi[name] for name in request.quasi]
+    workers = prepared.call.workers
+    again: tuple[Codes, Codes | None] | None = parted
+    asked = parted[0] < 0
+    while again is not None:
+        of_row, nodes = again
+        classes = _classes(of_row, source.real)
+        labels = make_labels(
+            request.function,
+            columns,
+            types,
+            values,
+            classes,
+            nodes,
+            workers,
+            form=request.format,
+            centred=request.centred,
+        )
+        starred = require_true(
+            request.function,
+            columns,
+            types,
+            values,
+            labels,
+            classes.of_row,
+            len(classes.starts) - 1,
+            workers,
+            form=request.format,
+            centred=request.centred,
+        )
+        group_of, dropped = _groups(request, printed_alike(labels), starred)
+        again = merge_alike(prepared, group_of[of_row], dropped, nodes)
+    row_group = group_of[of_row]
+    suppressed = np.isin(row_group, group_of[starred])
+    require_asked(request, suppressed, asked, prepared.domain)
+    require_earlier(request, labels)
+    _require_legal(source, request, paths, prepared.domain, row_group, dropped)
+    _require_strata(prepared, row_group, group_of[starred])
+    position = _ordered(row_group, source.hashes.to_numpy(zero_copy_only=False), dropped)
+    shown = dict(zip(request.quasi, labels, strict=True))
+    return Release(position, of_row[position], shown, suppressed)
+
+
+def _classes(of_row: Codes, real: npt.NDArray[np.bool_] | None) -> Classes:
+    """Return the classes, with the suppressed rows (-1) as the last one.
+
+    real: bool[n], the rows that are counted, None for all. Modifies ``of_row`` in place.
+    """
+    from anon_sql.kernels.hashing import group
+
+    count = int(of_row.max()) + 1
+    suppressed = bool((of_row < 0).any())
+    total = count + suppressed
+    of_row[of_row < 0] = count
+    if real is None:
+        order, starts = group(of_row, total)
+        return Classes(of_row, order, starts, suppressed)
+    counted = np.where(real, of_row, np.int32(total))
+    order, starts = group(counted, total + 1)
+    return Classes(counted, order[: starts[total]], starts[: total + 1], suppressed)
+
+
+def _groups(
+    request: Request, printed: npt.NDArray[np.uint64], starred: npt.NDArray[np.bool_]
+) -> tuple[Codes, npt.NDArray[np.bool_]]:
+    """Return the group of each class, int32[m], and which groups are left out of the release.
+
+    Classes with equal hashes of their labels, ``printed``, form a group.
+    """
+    _, inverse = np.unique(printed, return_inverse=True)
+    group_of = inverse.astype(np.int32)
+    dropped = np.zeros(int(group_of.max()) + 1, dtype=np.bool_)
+    if request.suppressed == "drop":
+        dropped[group_of[starred]] = True
+    return group_of, dropped
+
+
+def _require_strata(prepared: Prepared, group_of: Codes, starred: Codes) -> None:
+    """Raise AnonError if a group of rows with equal labels crosses strata.
+
+    group_of: int32[n], the group of each row. starred: the groups of suppressed rows.
+    """
+    call = prepared.call
+    if call.strata is None:
+        return
+    strata = as_came(prepared.table, call.strata)
+    first = np.empty(int(group_of.max()) + 1, np.int32)
+    first[group_of] = strata
+    crossing = np.setdiff1d(group_of[strata != first[group_of]], starred)
+    if len(crossing):
+        raise AnonError(
+            call.function,
+            "no class of labels may cross strata",
+            f"{len(crossing)} that {'does' if len(crossing) == 1 else 'do'}",
+            "nothing was released; please report this",
+        )
+
+
+def _require_legal(
+    source: Source,
+    request: Request,
+    paths: pa.StructArray | None,
+    domain: Domain | None,
+    row_group: Codes,
+    dropped: npt.NDArray[np.bool_],
+) -> None:
+    """Raise AnonError for a group that is not legal; row_group: int32[n], the group of each row."""
+    groups = len(dropped)
+    counted = None if source.real is None else np.flatnonzero(source.real).astype(np.int32)
+    limits = constraint_of(source, request, paths, counted, domain)
+    own = row_group if counted is None else row_group[counted]
+    illegal = int((~limits.legal(own, groups) & ~dropped).sum())
+    if illegal:
+        raise AnonError(
+            request.function,
+            f"every class of labels must {limits.promise}",
+            f"{illegal} that {'does' if illegal == 1 else 'do'} not",
+            "nothing was released; please report this",
+        )
+
+
+def _ordered(
+    row_group: Codes, hashes: npt.NDArray[np.uint64], dropped: npt.NDArray[np.bool_]
+) -> Codes:
+    """Return the released rows in their order, int32[r]; row_group: int32[n], of each row."""
+    from anon_sql.kernels import hashing
+
+    order, starts = hashing.group(row_group, len(dropped))
+    arranged: Codes = hashing.arrange(order, starts, hashes)
+    return arranged[~dropped[row_group[arranged]]] if dropped.any() else arranged

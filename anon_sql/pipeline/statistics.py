@@ -1,0 +1,199 @@
+"""Run single steps of a release and compute their statistics, for the SQL building blocks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.methods.anonymize import loss_of
+from anon_sql.pipeline.compute import labelled
+from anon_sql.pipeline.partition import Prepared, as_came, partition, placed, prepare, settled
+from anon_sql.pipeline.request import Request, Source
+
+
+@dataclass(frozen=True)
+class Made:
+    """A release, for statistics.
+
+    class_of: int32[n], the classes of the method, -1 for rows that it suppressed. starred: bool[n],
+    rows that are suppressed in the release, shown or left out. Both are in canonical order. stats:
+    those of the method.
+    """
+
+    prepared: Prepared
+    class_of: npt.NDArray[np.int32]
+    starred: npt.NDArray[np.bool_]
+    stats: Mapping[str, float]
+
+    @property
+    def rows(self) -> int:
+        return len(self.class_of)
+
+    @property
+    def suppressed(self) -> int:
+        return int(self.starred.sum())
+
+    @property
+    def unrecovered(self) -> int:
+        """Return how many suppressed rows the method itself suppressed."""
+        return int((self.starred & (self.class_of < 0)).sum())
+
+    @property
+    def classes(self) -> int:
+        """Return how many classes have rows that are not suppressed."""
+        return len(np.unique(self.class_of[~self.starred]))
+
+
+def made(source: Source, request: Request, paths: pa.StructArray | None) -> Made:
+    """Return the release of the source's rows. Raises AnonError as ``release`` does."""
+    prepared = prepare(source, request, paths)
+    table = prepared.table
+    found = settled(table, prepared.call, prepared.method, request.suppressed)
+    released = labelled(prepared, placed(table, found), source, request, paths)
+    return Made(prepared, found.classes, released.suppressed[table.order], found.stats)
+
+
+STATS = ("partitions", "detected", "recovered", "returned", "suppressed")
+
+
+def class_ids(
+    source: Source, request: Request, paths: pa.StructArray | None
+) -> npt.NDArray[np.int32]:
+    """Return the class of each row, int32[n], in source order."""
+    return partition(prepare(source, request, paths), request.suppressed)[0]
+
+
+def cof(
+    source: Source, request: Request, paths: pa.StructArray | None
+) -> tuple[pa.Array, pa.Array]:
+    """Return the clustering outlier factor and the outlier flag of each row, in source order.
+
+    Both are NULL for a row without a class.
+    """
+    prepared = prepare(source, request, paths)
+    scores, outlier = (
+        as_came(prepared.table, values)
+        for values in prepared.method.run(prepared.table, prepared.call)
+    )
+    unclassed = np.isnan(scores)
+    return pa.array(scores, mask=unclassed), pa.array(outlier, mask=unclassed)
+
+
+def recovery_stats(
+    source: Source | None, request: Request, paths: pa.StructArray | None
+) -> dict[str, Any]:
+    """Return the outlier recovery statistics of RAYDEN or M-COF, by column name.
+
+    source: None for an empty table. ``returned`` counts the detected rows that are neither
+    recovered nor suppressed as outliers.
+    """
+    counts = dict.fromkeys(STATS, 0)
+    if source is None:
+        return {**counts, "orr": None, "suppression_rate": 0.0, "classes": 0}
+    found = made(source, request, paths)
+    counts |= {name: int(found.stats.get(name, 0)) for name in STATS}
+    counts["returned"] = counts["detected"] - counts["recovered"] - found.unrecovered
+    counts["suppressed"] = found.suppressed
+    return {
+        **counts,
+        "orr": counts["recovered"] / counts["detected"] if counts["detected"] else None,
+        "suppression_rate": found.suppressed / found.rows,
+        "classes": found.classes,
+    }
+
+
+def dop_stats(
+    source: Source | None, request: Request, paths: pa.StructArray | None
+) -> dict[str, Any]:
+    """Return the statistics of DOP by column name; for an empty table those that are not 0."""
+    if source is None:
+        return {"eps": None, "min_samples": None, "suppression_rate": 0.0}
+    found = made(source, request, paths)
+    return {
+        "eps": None,
+        "min_samples": None,
+        **found.stats,
+        "suppressed": found.suppressed,
+        "suppression_rate": found.suppressed / found.rows,
+        "classes": found.classes,
+    }
+
+
+def lattice(
+    source: Source | None, request: Request, paths: pa.StructArray | None
+) -> list[dict[str, Any]]:
+    """Return the nodes that full-domain generalization looks at; source: None for no rows."""
+    if source is None:
+        return []
+    prepared = prepare(source, request, paths)
+    found: list[dict[str, Any]] = prepared.method.run(prepared.table, prepared.call)
+    return found
+
+
+def gower_ranges(source: Source, request: Request) -> dict[str, float | None]:
+    """Return the largest minus the smallest value by column name; None for text."""
+    prepared = prepare(source, request, None)
+    found: dict[str, float | None] = prepared.method.run(prepared.table, prepared.call)
+    return found
+
+
+COUNTS = ("allowed", "costly", "suppressed", "refused", "classes")
+LOSSES = ("gcp_without", "gcp", "saved", "gcp_of_rest")
+REASONS = {
+    "no limit": "no suppression_limit",
+    "none": "no row costs its class more than a suppressed row loses",
+    "refused": "the rows to suppress are no legal class of their own",
+    "no gain": "the other rows would not lose less by as much as the suppressed rows lose",
+    "starred": "their class is * in every quasi-identifier",
+    "saves": "they cost their classes more than they lose suppressed",
+}
+
+
+def anonymize_stats(
+    source: Source | None, request: Request, paths: pa.StructArray | None
+) -> dict[str, Any]:
+    """Return the columns of ``anonymize_stats`` by name; losses are NULL without rows.
+
+    source: None for an empty table.
+    """
+    row: dict[str, Any] = {"rows": 0, "suppression_rate": None, "reason": None}
+    row |= dict.fromkeys(COUNTS, 0) | dict.fromkeys(LOSSES)
+    if source is None:
+        return row
+    found = made(source, request, paths)
+    table, workers = found.prepared.table, found.prepared.call.workers
+    classes, kept = found.class_of, ~found.starred
+    if request.suppressed == "drop":
+        classes = np.where(kept, classes, np.int32(-1))
+    cells, rest = float(table.model.weight.sum()), int(kept.sum())
+    lost = loss_of(table, classes, workers)
+    shown = loss_of(table.only(kept), classes[kept], workers)
+    before = found.stats.get("before", lost)
+    row |= {
+        "rows": table.rows,
+        "allowed": int(found.stats.get("most", 0)),
+        "costly": int(found.stats.get("costly", 0)),
+        "suppressed": found.suppressed,
+        "suppression_rate": found.suppressed / table.rows,
+        "gcp_without": before / (table.rows * cells),
+        "gcp": lost / (table.rows * cells),
+        "saved": (before - lost) / (table.rows * cells),
+        "gcp_of_rest": shown / (rest * cells) if rest else None,
+        "refused": int(found.stats.get("refused", 0)),
+        "classes": found.classes,
+    }
+    return {**row, "reason": REASONS[_reason(row, found.unrecovered)]}
+
+
+def _reason(row: dict[str, Any], chosen: int) -> str:
+    """Return the key of the reason in REASONS; chosen: rows that were suppressed for their cost."""
+    if row["suppressed"]:
+        return "saves" if chosen else "starred"
+    if not row["allowed"]:
+        return "no limit"
+    if row["refused"]:
+        return "refused"
+    return "no gain" if row["costly"] else "none"

@@ -1,0 +1,19 @@
+"""Measure how much a class adds to the share of a sensitive value: enhanced β-likeness."""
+
+import numpy as np
+
+from anon_sql.privacy.class_values import Floats, Held, Spread
+
+
+def likeness(values: Spread, held: Held) -> Floats:
+    """Return the smallest β of each class, float64[m]; infinity where none is large enough.
+
+    With p the share of a value in the raw table and q its share in a class, it is the largest of
+    (q - p) / p. No β allows more than -ln p. NULL is a value. Source: Cao and Karras 2012,
+    definition 3.
+    """
+    at = values.places(held)
+    before = held.counts[at] / held.rows
+    gain = values.counts / values.sizes[values.class_of] / before - 1
+    beyond = gain > -np.log(before) * (1 + 1e-12) + 1e-12
+    return np.maximum.reduceat(np.where(beyond, np.inf, np.maximum(gain, 0.0)), values.starts)

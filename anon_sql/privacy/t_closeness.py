@@ -1,0 +1,181 @@
+"""How far the sensitive values of every class are from those of the raw table: t-closeness.
+
+Li et al. 2007 (t-Closeness: Privacy beyond k-anonymity and l-diversity), section 4: the earth
+mover's distance. With m rows in the class and n in the table a share is a count times n or m, so
+that all sums are of whole numbers, and one division at the end gives the distance.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core.columns import is_number
+from anon_sql.core.hierarchy.column import hierarchical
+from anon_sql.core.hierarchy.tree import Tree
+from anon_sql.errors import AnonError
+from anon_sql.privacy.class_values import Held, Spread
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+_WIDE = 2**60  # sums of larger numbers are of Python's own
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The ground distance of a column's values.
+
+    ordered: numbers, dates and times without NULL. tree: their hierarchy, if there is one, and
+    leaf_of, int64[v], the leaf of each value of ``Held``, -1 for NULL.
+    """
+
+    ordered: bool
+    tree: Tree | None = None
+    leaf_of: Ints | None = None
+
+
+def ground(
+    function: str,
+    name: str,
+    sql_type: str,
+    held: Held,
+    values: pa.Array | None,
+    listed: pa.StructArray | None,
+) -> Ground:
+    """Return the ground distance of a sensitive column.
+
+    values: what each key of ``held`` stands for, which a hierarchy alone asks for; listed: its rows
+    of the hierarchy, see ``rows_of``. Raises AnonError where these are no tree or lack a value.
+    """
+    ordered = ranked(function, name, sql_type) and not held.nulls
+    if listed is None or values is None or values.null_count == len(values):
+        return Ground(ordered)
+    found = hierarchical(function, name, sql_type, values, listed, hidden=True)
+    leaf_of = np.where(found.codes == found.null_code, -1, found.codes).astype(np.int64)
+    return Ground(ordered, found.tree, leaf_of)
+
+
+def closeness(values: Spread, held: Held, by: Ground) -> Floats:
+    """Return the t of each class, float64[m]: its distance from the raw table."""
+    if by.tree is not None and by.leaf_of is not None:
+        return tree_distance(values, held, by.tree, by.leaf_of)
+    return ordered_distance(values, held) if by.ordered else equal_distance(values, held)
+
+
+def require_held(function: str, values: Mapping[str, Spread], held: Mapping[str, Held]) -> None:
+    """Raise AnonError where a class has a value that the raw table lacks, in any column."""
+    lacking = sum(
+        int(spread.counts[spread.places(held[name]) < 0].sum()) for name, spread in values.items()
+    )
+    if lacking:
+        raise AnonError(
+            function,
+            "every sensitive value of the release must stand in the raw table",
+            f"{lacking} rows with one that does not",
+            "the raw table comes first and its release second",
+        )
+
+
+def equal_distance(values: Spread, held: Held) -> Floats:
+    """Return the distance of each class where any move costs 1, float64[m]."""
+    m, n, often = values.sizes, held.rows, held.counts[values.places(held)]
+    due = often * m[values.class_of]
+    # values that a class lacks add their share to the sum, which is 1 in all
+    over = np.abs(values.counts * n - due) - due
+    return _share(_sums(over, values.starts) + m * n, 2 * m * n)
+
+
+def ordered_distance(values: Spread, held: Held) -> Floats:
+    """Return the distance of each class where a move to the next value costs 1 / (v - 1).
+
+    Between two values of a class its running share stays and the table's rises, so that it is
+    passed at one rank at most, and running sums say what lies on either side.
+    """
+    v, n, sizes, starts = len(held.keys), held.rows, values.sizes, values.starts
+    wide = 4 * v * n * int(sizes.max(initial=0)) >= _WIDE
+    kind = object if wide else np.int64
+    below = np.append(0, np.cumsum(held.counts)).astype(kind)  # rows up to each rank
+    area = np.cumsum(below)  # and their sums
+    m = sizes[values.class_of].astype(kind)
+    running = np.cumsum(values.counts)
+    within = running - np.append(0, running)[starts][values.class_of]  # rows up to each group
+    reached = within.astype(kind) * n
+    at = values.places(held)  # ranks from 0
+    last = np.append(starts[1:], len(at)) - 1
+    to = np.append(at[1:], v)
+    to[last] = v
+    passed = (within * n - 1) // sizes[values.class_of]
+    passing = np.clip(np.searchsorted(np.cumsum(held.counts), passed, side="right"), at, to)
+    left, right = (passing - at).astype(kind), (to - passing).astype(kind)
+    moved = reached * (left - right) + m * (area[at] + area[to] - 2 * area[passing])
+    moved[starts] += m[starts] * area[at[starts]]
+    whole = np.maximum(v - 1, 1) * sizes.astype(kind) * n
+    return _share(_sums(moved, starts), whole)
+
+
+def tree_distance(values: Spread, held: Held, tree: Tree, leaf_of: Ints) -> Floats:
+    """Return the distance of each class where a move costs the height of the lowest node above both
+    values / that of the tree.
+
+    leaf_of: int64[v], the leaf of each value of ``held``; NULL is -1, a child of the root.
+    """
+    sizes, n, height = values.sizes, held.rows, tree.heights
+    parent = np.append(tree.parent, tree.root)  # the last node is NULL
+    at = np.where(leaf_of < 0, len(tree.names), leaf_of)
+    _, nodes, counts = _climb(parent, tree.root, at, np.zeros(len(at), np.int64), held.counts)
+    total = np.zeros(len(parent), dtype=np.int64)
+    total[nodes], total[tree.root] = counts, n
+    leaves = at[values.places(held)]
+    classes, nodes, counts = _climb(parent, tree.root, leaves, values.class_of, values.counts)
+    m = sizes[classes]
+    excess = counts * n - total[nodes] * m
+    above = classes * len(parent) + parent[nodes]
+    order = np.argsort(above, kind="stable")
+    starts = np.flatnonzero(np.diff(above[order], prepend=-1))
+    once = above[order][starts]
+    node, of_class = once % len(parent), once // len(parent)
+    # what a node's children have too much, less what it has too much itself, is what they lack
+    over = _sums(np.maximum(excess, 0)[order], starts)
+    extra = _sums((counts * n)[order], starts) - total[node] * sizes[of_class]
+    moved = height[node] * np.minimum(over, over - extra)
+    begins = np.flatnonzero(np.diff(of_class, prepend=-1))
+    return _share(_sums(moved, begins), np.maximum(height[tree.root], 1) * sizes * n)
+
+
+def _climb(
+    parent: Ints, root: int, nodes: Ints, classes: Ints, counts: Ints
+) -> tuple[Ints, Ints, Ints]:
+    """Return the counts of each class at every node below the root: classes, nodes, counts."""
+    found = []
+    while len(nodes):
+        found.append((classes, nodes, counts))
+        nodes = parent[nodes]
+        inner = nodes != root
+        nodes, classes, counts = nodes[inner], classes[inner], counts[inner]
+    classes, nodes, counts = (np.concatenate(each) for each in zip(*found, strict=True))
+    both = classes * len(parent) + nodes
+    order = np.argsort(both, kind="stable")
+    starts = np.flatnonzero(np.diff(both[order], prepend=-1))
+    once = both[order][starts]
+    return once // len(parent), once % len(parent), _sums(counts[order], starts)
+
+
+def _sums(values: npt.NDArray[Any], starts: Ints) -> npt.NDArray[Any]:
+    """Return the sum of each run of values; starts: where they start."""
+    return np.add.reduceat(values, starts)
+
+
+def _share(part: npt.NDArray[Any], whole: npt.NDArray[Any]) -> Floats:
+    """Return quotients of whole numbers."""
+    return part.astype(np.float64) / whole.astype(np.float64)
+
+
+def ranked(function: str, name: str, sql_type: str) -> bool:
+    """Return whether t uses the ordered distance for a column: numbers, dates and times."""
+    try:
+        return is_number(function, name, sql_type)
+    except AnonError:
+        return False

@@ -1,0 +1,251 @@
+"""Draw random queries of about a wanted selectivity, and measure the error of their answers."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core.arrow import true, valid
+from anon_sql.core.columns import is_number, numbers, numeric_keys
+from anon_sql.core.names import literal, quote
+from anon_sql.core.parameters import Number, Option, Whole
+from anon_sql.core.printing import evaluated
+from anon_sql.core.roles import fold
+from anon_sql.errors import AnonError
+from anon_sql.measures.loss import Domain
+from anon_sql.measures.uniqueness import codes_of, joined
+from anon_sql.queries.axis import Quasi
+from anon_sql.queries.query import Workload, prepare
+from anon_sql.queries.query_error import query_error
+from anon_sql.queries.released import Groups, Keys, distinct
+
+OPTIONS: Mapping[str, Option] = {
+    "n": Whole(1),
+    "attributes": Whole(1),
+    "selectivity": Number(0, 1),
+    "seed": Whole(0),
+}
+DRAWN = pa.struct([("query", pa.string()), ("selectivity", pa.float64())])
+_FUNCTION = "query_workload"
+_TRIES = 8  # draws for a query, of which the nearest to the wanted selectivity is kept
+_NEAR = 0.1  # of the wanted selectivity: near enough to stop
+_BARE = ("TINY", "SMALL", "INT", "BIG", "HUGE", "U", "DEC", "FLOAT", "DOUBLE")
+
+
+class _Column:
+    """Codes of a column's sorted values, -1 for NULL, and each value as SQL."""
+
+    def __init__(self, name: str, kind: str, values: pa.Array):
+        self.name, self.number = name, is_number(_FUNCTION, name, kind)
+        if self.number:
+            read = numbers(_FUNCTION, name, kind, values)
+            _, at, codes = np.unique(read.keys, return_index=True, return_inverse=True)
+            self.codes = np.where(read.present, codes, -1)
+            if not read.present.all():
+                used = np.unique(self.codes[read.present])
+                at = np.array([np.flatnonzero(self.codes == code)[0] for code in used], np.int64)
+                self.codes = np.where(read.present, np.searchsorted(used, self.codes), -1)
+            shown = [str(values[int(one)].as_py()) for one in at]
+        else:
+            known = sorted({str(one) for one in values.cast(pa.string()).drop_null().to_pylist()})
+            place = {word: code for code, word in enumerate(known)}
+            self.codes = np.array(
+                [-1 if one is None else place[one] for one in values.cast(pa.string()).to_pylist()]
+            )
+            shown = known
+        bare = self.number and kind.startswith(_BARE) and not kind.startswith("UUID")
+        self.sql = shown if bare else list(map(literal, shown))
+
+    def condition(
+        self, among: npt.NDArray[np.int64], wanted: float, rng: np.random.Generator
+    ) -> tuple[str, npt.NDArray[np.int64]]:
+        """A condition that about so many of the rows match, and how many of each group do; among:
+        how many rows of each group there are."""
+        held = self.codes >= 0
+        sizes = np.bincount(self.codes[held], among[held], len(self.sql)).astype(np.int64)
+        chosen = np.zeros(len(self.sql) + 1, dtype=np.bool_)  # the last one is NULL's
+        if self.number:
+            ends = np.cumsum(sizes)
+            start = int(rng.integers(0, max(int(ends[-1] - wanted), 0) + 1))
+            low = int(np.searchsorted(ends, start, side="right"))
+            low = min(low, len(self.sql) - 1)
+            before = ends[low] - sizes[low]
+            after = np.abs(ends[low:] - before - wanted)
+            high = low + int(np.argmin(after))
+            chosen[low : high + 1] = True
+            text = f"{quote(self.name)} BETWEEN {self.sql[low]} AND {self.sql[high]}"
+        else:
+            order = rng.permutation(len(self.sql))
+            totals = np.cumsum(sizes[order])
+            count = int(np.argmin(np.abs(totals - wanted))) + 1
+            chosen[order[:count]] = True
+            words = ", ".join(self.sql[code] for code in np.flatnonzero(chosen))
+            text = f"{quote(self.name)} IN ({words})"
+        return text, np.where(chosen[self.codes], among, 0)
+
+
+def workload(
+    types: Mapping[str, str],
+    held: Mapping[str, pa.Array | None],
+    counts: npt.NDArray[np.int64],
+    options: Mapping[str, Any],
+) -> pa.Array:
+    """Return the queries, an array of ``DRAWN``.
+
+    types: SQL types of the quasi-identifiers by name; held: their values in groups of rows that are
+    alike, counts: int64[g], the rows of each; options: those of ``OPTIONS``. Raises AnonError.
+    """
+    attributes = options["attributes"]
+    if attributes > len(types):
+        rule = "attributes must be at most the number of quasi-identifiers"
+        raise AnonError(_FUNCTION, rule, f"{attributes} of {len(types)}")
+    given = {name: values for name, values in held.items() if values is not None}
+    columns = [
+        _Column(name, kind, given[name])
+        for name, kind in types.items()
+        if name in given and given[name].null_count < len(given[name])
+    ]
+    if len(columns) < attributes:
+        raise AnonError(_FUNCTION, "the table must have values in its quasi-identifiers", "none")
+    found = [
+        _query(columns, counts, options, np.random.default_rng([options["seed"], at]))
+        for at in range(options["n"])
+    ]
+    return pa.array(found, DRAWN)
+
+
+def _query(
+    columns: list[_Column],
+    counts: npt.NDArray[np.int64],
+    options: Mapping[str, Any],
+    rng: np.random.Generator,
+) -> dict[str, Any]:
+    attributes, selectivity = options["attributes"], options["selectivity"]
+    best, gap = {"query": "", "selectivity": 0.0}, np.inf
+    rows = int(counts.sum())
+    for _ in range(_TRIES):
+        picked = [columns[at] for at in rng.choice(len(columns), attributes, replace=False)]
+        picked.sort(key=lambda column: column.number)  # ranges last: they can be fitted
+        left, parts = counts, []
+        for at, column in enumerate(picked):
+            share = (selectivity * rows / max(int(left.sum()), 1)) ** (1 / (attributes - at))
+            text, left = column.condition(left, min(share, 1.0) * int(left.sum()), rng)
+            parts.append(text)
+        found = int(left.sum()) / rows
+        if abs(found - selectivity) < gap:
+            gap = abs(found - selectivity)
+            query = f"SELECT count(*) FROM raw WHERE {' AND '.join(parts)}"
+            best = {"query": query, "selectivity": found}
+        if gap <= _NEAR * selectivity:
+            break
+    return best
+
+
+ATTRIBUTES, SELECTIVITY = 2, 0.05  # of each query, as query_workload has them by default
+
+
+def ends_of(sql_type: str, values: pa.Array, number: bool) -> pa.Array:
+    """Return the smallest and the largest value of a column; NULLs for a text or NULLs alone."""
+    known = np.flatnonzero(valid(values))
+    if not number or not len(known):
+        return pa.nulls(2, values.type)
+    keys = numeric_keys(sql_type, values)[known]
+    return values.take(pa.array(known[[np.argmin(keys), np.argmax(keys)]]))
+
+
+class DrawnQueries:
+    """Queries like those of ``query_workload``, with the answers of the raw table.
+
+    columns: values of the quasi-identifiers by name, without dictionaries; types: their SQL types;
+    domains: what they hold. There are no queries on a table whose columns hold NULLs alone.
+    """
+
+    def __init__(
+        self,
+        function: str,
+        columns: Mapping[str, pa.Array],
+        types: Mapping[str, str],
+        domains: Mapping[str, Domain],
+        n: int,
+        seed: int,
+        time_zone: str,
+    ) -> None:
+        held = [name for name, values in columns.items() if values.null_count < len(values)]
+        rows, counts = _alike(columns)
+        alike = {name: values.take(rows) for name, values in columns.items()}
+        asked = {
+            "n": n,
+            "attributes": min(ATTRIBUTES, len(held)),
+            "selectivity": SELECTIVITY,
+            "seed": seed,
+        }
+        drawn = workload(types, alike, counts, asked).field("query").to_pylist() if held else []
+        self.work = prepare(function, "raw", tuple(drawn), frozenset(map(fold, columns)))
+        self.actual: dict[tuple[int, Keys], float | None] = {}
+        conditions = [query.where.sql("duckdb") for query in self.work.queries if query.where]
+        if conditions:
+            kinds = [types[name] for name in alike]
+            for at, found in enumerate(evaluated(alike, kinds, conditions, time_zone)):
+                self.actual[at, ()] = float(counts[true(found).astype(np.bool_)].sum())
+        self.quasi = {
+            fold(name): _quasi(function, self.work, columns[name], domains[name], time_zone)
+            for name in columns
+            if fold(name) in self.work.quasi
+        }
+
+    def error(self, labels: Mapping[str, pa.Array], sizes: npt.NDArray[np.int64]) -> float | None:
+        """Return the mean relative error of the answers of a release; None without queries.
+
+        labels: of each quasi-identifier what every class shows, by name; sizes: int64[m], the rows
+        of each class. Queries whose true answer is 0 do not count, as in ``workload_error``.
+        """
+        if not self.actual:
+            return None
+        named = {fold(name): distinct(shown) for name, shown in labels.items()}
+        coded = {name: named[name] for name in self.quasi}
+        nothing = np.zeros((len(sizes), 0))
+        groups = Groups(
+            sizes.astype(np.float64),
+            {name: codes for name, (_, codes) in coded.items()},
+            nothing.astype(np.bool_),
+            [],
+            nothing,
+        )
+        shown = {name: labels for name, (labels, _) in coded.items()}
+        found = query_error(
+            self.work, "estimate", self.quasi, shown, groups, 0, {}, self.actual
+        ).field("relative_error")
+        known = found.drop_null().to_numpy(zero_copy_only=False)
+        return float(known.mean()) if len(known) else None
+
+
+def _alike(columns: Mapping[str, pa.Array]) -> tuple[pa.Array, npt.NDArray[np.int64]]:
+    """Return a row of each group of rows that are equal in all columns, and how many it has."""
+    first, *others = map(codes_of, columns.values())
+    codes = reduce(joined, others, first)
+    _, rows, counts = np.unique(codes, return_index=True, return_counts=True)
+    return pa.array(rows), counts.astype(np.int64)
+
+
+def _quasi(
+    function: str, work: Workload, values: pa.Array, domain: Domain, time_zone: str
+) -> Quasi:
+    """Return a column and the conditions that the queries put on it."""
+    owner = fold(domain.name)
+    few = values.unique() if not domain.number or domain.tree else values[:0]
+    conditions = list(work.truths[owner])
+    quasi = Quasi(
+        function,
+        domain,
+        ends_of(domain.sql_type, values, domain.number),
+        few,
+        np.zeros((0, len(conditions)), dtype=np.bool_),
+        conditions,
+        work.constants.get(owner, []),
+        time_zone,
+    )
+    return replace(quasi, truths=quasi.truth(few, quasi.word_type)) if len(few) else quasi

@@ -1,0 +1,132 @@
+"""Count rows, persons and sensitive values of each region, and test whether it is legal."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core.arrow import integers
+from anon_sql.core.hierarchy.tree import rows_of
+from anon_sql.core.table import Domain
+from anon_sql.errors import AnonError
+from anon_sql.pipeline.partition import in_table
+from anon_sql.pipeline.request import Request
+from anon_sql.privacy.constraint import Constraint, constraint
+from anon_sql.regions.sql import sort_keys
+
+CELLS = 100_000_000  # most counts of a sensitive value in a region that are held in memory
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The counts of one region.
+
+    rows, persons: their numbers; persons are rows if the request has no entity. held: for each
+    protected column int64[v], rows or persons with each value of the table.
+    """
+
+    rows: int
+    persons: int
+    held: tuple[Counts, ...]
+
+
+def joined(tallies: Sequence[Tally]) -> Tally:
+    """Return the counts of several regions as one.
+
+    With an entity they are bounds, since persons may have rows in several regions: ``persons`` is
+    the largest number, and ``held`` the sum.
+    """
+    return Tally(
+        sum(tally.rows for tally in tallies),
+        max(tally.persons for tally in tallies),
+        tuple(np.sum(held, axis=0) for held in zip(*(t.held for t in tallies), strict=True)),
+    )
+
+
+def counted_regions(
+    request: Request,
+    domain: Domain,
+    regions: int,
+    found: Callable[[str | None], pa.Table],
+) -> list[Tally]:
+    """Return the counts of each region.
+
+    found: returns what ``sql.count_select`` counts for a protected column, or for None.
+    Raises AnonError if the values of sensitive columns are too many, or not those of the domain.
+    """
+    rows = found(None)
+    counts, persons = np.zeros(regions, np.int64), np.zeros(regions, np.int64)
+    at = _region_of(request, rows, regions)
+    counts[at] = integers(rows.column("rows").combine_chunks())
+    persons[at] = integers(rows.column("persons").combine_chunks())
+    every = [_held(request, domain, regions, name, found(name)) for name in request.protected]
+    return [
+        Tally(int(counts[at]), int(persons[at]), tuple(each[at] for each in every))
+        for at in range(regions)
+    ]
+
+
+def _region_of(request: Request, found: pa.Table, regions: int) -> npt.NDArray[np.int64]:
+    at: npt.NDArray[np.int64] = integers(found.column("region").combine_chunks()).astype(np.int64)
+    if found.column("region").null_count or (len(at) and not 0 <= at.min() <= at.max() < regions):
+        raise AnonError(request.function, "every row must have one region", "a row that has none")
+    return at
+
+
+def _held(request: Request, domain: Domain, regions: int, name: str, found: pa.Table) -> Counts:
+    """Return the counts of each value of a protected column in each region, int64[r, v]."""
+    values = len(domain.sensitive[name].keys) + 1
+    if regions * values > CELLS:
+        raise AnonError(
+            request.function,
+            f"l and t need a table in memory of {name} by region",
+            f"{values - 1:,} values in {regions:,} regions",
+            "release fewer regions, or round the column",
+        )
+    coded = sort_keys(found.column("value").combine_chunks()).dictionary_encode()
+    codes = domain.codes(request.function, name, coded.dictionary)[integers(coded.indices)]
+    counts = np.zeros((regions, values), np.int64)
+    at = _region_of(request, found, regions)
+    np.add.at(counts, (at, codes), integers(found.column("count").combine_chunks()))
+    return counts
+
+
+class Limits:
+    """What every region must satisfy as a whole, so that it can be released by itself."""
+
+    def __init__(self, request: Request, domain: Domain, paths: pa.StructArray | None):
+        named = rows_of(paths, dict.fromkeys(request.protected, "VARCHAR"), request.time_zone)
+        none = np.zeros(0, np.int32)
+        protected = [
+            in_table(name, none, domain, ordered and name not in named)
+            for name, ordered in request.protected.items()
+        ]
+        self.constraint: Constraint = constraint(request.k, protected, None, **request.limits)
+        self.promise = self.constraint.promise
+        if request.entity is not None and self.constraint.rules is None:
+            self.promise = "satisfy k, l and t"  # k counts persons
+
+    def shortfall(self, tally: Tally) -> float:
+        """Return how far a region is from legal, per row: 0.0 if and only if it is."""
+        limits = self.constraint
+        if tally.rows == 0:
+            return 0.0
+        found = float(max(limits.k - tally.persons, limits.smallest - tally.rows, 0))
+        if limits.rules is None:
+            return found
+        from anon_sql.kernels.legality import short_of_values
+
+        for bag, held in enumerate(tally.held):
+            values = np.flatnonzero(held).astype(np.int32)
+            found += short_of_values(limits.rules, bag, values, held[values]) / tally.rows
+        return found
+
+    def refuse(self, function: str, whole: Tally) -> AnonError:
+        """Return the error for a whole table that is not legal."""
+        if whole.rows < self.constraint.k:
+            rule = f"k must be at most the number of rows, {whole.rows}"
+            return AnonError(function, rule, f"k := {self.constraint.k}")
+        return self.constraint.refusal(function, whole.persons)

@@ -1,0 +1,246 @@
+"""Print the statements that sample, hash and count rows, with names always quoted."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlglot import exp
+
+from anon_sql.core.arrow import integers
+from anon_sql.core.columns import infinite, is_number, numbers
+from anon_sql.core.names import quote
+from anon_sql.core.printing import evaluated, sql_types
+from anon_sql.core.table import Distribution, Domain
+from anon_sql.errors import AnonError
+from anon_sql.pipeline.request import Request
+from anon_sql.pipeline.table import SORT_KEY
+
+ROWS_ALIAS = "anon_rows"  # the alias of the rows in statements
+REGION = "__anon_region"  # the column that numbers the region of a row
+
+
+def column(name: str) -> exp.Column:
+    """Return a reference to a column of the rows."""
+    return exp.column(name, table=ROWS_ALIAS, quoted=True)
+
+
+def relation(name: str) -> exp.Table:
+    """Return a reference to a relation that the host has given a plain name."""
+    named = exp.TableAlias(this=exp.to_identifier(ROWS_ALIAS, quoted=True))
+    return exp.Table(this=exp.to_identifier(name, quoted=True), alias=named)
+
+
+def row_hash(names: Sequence[str], seed: int, dialect: str) -> exp.Expression:
+    """Return a hash of a seed and the columns of a row, at least 0."""
+    given = [exp.Literal.number(seed % 2**31), *map(column, names)]
+    if dialect == "duckdb":
+        return exp.Anonymous(this="system.main.hash", expressions=given)
+    hashed = exp.Anonymous(this="xxhash64", expressions=given)
+    return exp.Anonymous(this="shiftrightunsigned", expressions=[hashed, exp.Literal.number(1)])
+
+
+def modulo(value: exp.Expression, by: int) -> exp.Expression:
+    """Return the remainder of a value that is at least 0."""
+    return exp.Mod(this=value, expression=exp.Literal.number(by))
+
+
+_ZERO = exp.Literal.number(0)
+
+
+def summary_select(request: Request, dialect: str, source: str) -> str:
+    """Return the statement of one row that summarizes the quasi-identifiers of a relation.
+
+    Its columns are ``rows``, and for quasi-identifier number i either ``low_i`` and ``high_i`` or
+    ``distinct_i``.
+    """
+    if dialect == "spark":
+        return _grouped_summary(request, dialect, source)
+    found: list[Any] = [exp.alias_(exp.Count(this=exp.Star()), "rows")]
+    for at, name, number in _quasi(request):
+        if number:
+            found.append(exp.alias_(exp.Min(this=column(name)), f"low_{at}"))
+            found.append(exp.alias_(exp.Max(this=column(name)), f"high_{at}"))
+        else:
+            found.append(exp.alias_(_distinct(column(name)), f"distinct_{at}"))
+    return exp.select(*found).from_(relation(source)).sql(dialect)
+
+
+def _grouped_summary(request: Request, dialect: str, source: str) -> str:
+    """Return the statement of ``summary_select`` with rows grouped by all texts first.
+
+    Spark counts distinct values of several columns in as many copies of each row.
+    """
+    rows = exp.Coalesce(this=exp.Sum(this=exp.column("n")), expressions=[_ZERO])
+    of_all: list[Any] = [exp.alias_(rows, "rows")]
+    of_group: list[Any] = [exp.alias_(exp.Count(this=exp.Star()), "n")]
+    texts = []
+    for at, name, number in _quasi(request):
+        if number:
+            for fold, end in ((exp.Min, f"low_{at}"), (exp.Max, f"high_{at}")):
+                of_group.append(exp.alias_(fold(this=column(name)), end))
+                of_all.append(exp.alias_(fold(this=exp.column(end)), end))
+        else:
+            texts.append(column(name))
+            of_group.append(exp.alias_(column(name), f"text_{at}"))
+            of_all.append(exp.alias_(_distinct(exp.column(f"text_{at}")), f"distinct_{at}"))
+    groups = exp.select(*of_group).from_(relation(source)).group_by(*texts)
+    return exp.select(*of_all).from_(groups.subquery("groups")).sql(dialect)
+
+
+def _quasi(request: Request) -> Iterator[tuple[int, str, bool]]:
+    """Give the number and the name of each quasi-identifier, and whether it is no text."""
+    for at, (name, sql_type) in enumerate(request.quasi.items()):
+        yield at, name, is_number(request.function, name, sql_type)
+
+
+def held_select(request: Request, name: str, dialect: str, source: str) -> str:
+    """Return the statement that counts the values of a protected column of a relation.
+
+    Its columns are ``value`` and ``count``: rows, or persons if the request has an entity.
+    """
+    query = exp.select(exp.alias_(column(name), "value"), exp.alias_(counted(request), "count"))
+    return query.from_(relation(source)).group_by(column(name)).sql(dialect)
+
+
+def counted(request: Request) -> exp.Expression:
+    """Return the aggregate that counts rows, or persons if the request has an entity."""
+    if request.entity is None:
+        return exp.Count(this=exp.Star())
+    return _distinct(column(request.entity))
+
+
+def _distinct(held: exp.Expression) -> exp.Expression:
+    """Return the aggregate that counts distinct values, NULL as one."""
+    values = exp.Count(this=exp.Distinct(expressions=[held]))
+    missing = exp.Case().when(exp.Is(this=held.copy(), expression=exp.null()), "1").else_("0")
+    nulls = exp.Coalesce(this=exp.Max(this=missing), expressions=[_ZERO])
+    return exp.Paren(this=exp.Add(this=values, expression=nulls))
+
+
+def table_domain(request: Request, summary: pa.Table, held: Mapping[str, pa.Table]) -> Domain:
+    """Return the domain of a table from the results of its statements.
+
+    summary: of ``summary_select``; held: of ``held_select``, by protected column. Raises AnonError
+    for a column with NaN or infinity.
+    """
+    widths, distinct = {}, {}
+    for at, (name, sql_type) in enumerate(request.quasi.items()):
+        if not is_number(request.function, name, sql_type):
+            distinct[name] = int(summary.column(f"distinct_{at}")[0].as_py())
+            continue
+        ends = pa.concat_arrays(
+            [summary.column(f"{end}_{at}").combine_chunks() for end in ("low", "high")]
+        )
+        if infinite(ends).any():
+            raise AnonError(
+                request.function,
+                f"{name} must hold finite values",
+                "some that are NaN or infinite",
+                "make them NULL or leave the rows out",
+            )
+        widths[name] = numbers(request.function, name, sql_type, ends).width
+    sensitive = {name: distribution(values) for name, values in held.items()}
+    return Domain(int(summary.column("rows")[0].as_py()), widths, distinct, sensitive)
+
+
+def distribution(held: pa.Table) -> Distribution:
+    """Return a distribution from the columns ``value`` and ``count``."""
+    keys = sort_keys(held.column("value").combine_chunks())
+    order = pc.sort_indices(keys)
+    counts = integers(held.column("count").combine_chunks()).astype(np.int64)
+    return Distribution(keys.take(order).cast(pa.binary()), counts[integers(order)])
+
+
+def sort_keys(values: pa.Array) -> pa.Array:
+    """Return the binary sort keys of values, the empty key for NULL."""
+    if len(values) == 0:
+        return pa.array([], pa.binary())
+    name = "value"
+    (found,) = evaluated({name: values}, sql_types([values]), [SORT_KEY.format(quote(name))])
+    return found
+
+
+SAMPLE_ROWS = 200_000  # rows of a sample
+WEIGHT = "weight"
+
+
+def one_in(rows: int, wanted: int = SAMPLE_ROWS) -> int:
+    """Return m for a sample of about ``wanted`` rows, one in m."""
+    return max(1, rows // wanted)
+
+
+def sample_select(
+    request: Request, dialect: str, source: str, m: int, hashed: Sequence[str] | None = None
+) -> str:
+    """Return the statement that samples one row in m.
+
+    Its columns are ``quasi_i`` for quasi-identifier number i, text as VARCHAR, and ``weight``, the
+    number of sampled rows with these values. Rows that are equal in every column that is read are
+    all in the sample or none is; if none is, sample again with a smaller m. hashed: the columns
+    whose hash decides; None for ``spread_by``.
+    """
+    taken = [
+        exp.alias_(value(name, sql_type, request.function), f"quasi_{at}")
+        for at, (name, sql_type) in enumerate(request.quasi.items())
+    ]
+    query = exp.select(*taken, exp.alias_(exp.Count(this=exp.Star()), WEIGHT))
+    query = query.from_(relation(source))
+    if m > 1:
+        names = spread_by(request) if hashed is None else hashed
+        rest = modulo(row_hash(names, request.seed, dialect), m)
+        query = query.where(exp.EQ(this=rest, expression=exp.Literal.number(0)))
+    return query.group_by(*(each.this for each in taken)).sql(dialect)
+
+
+def value(name: str, sql_type: str, function: str) -> exp.Expression:
+    """Return a quasi-identifier as it is compared: text of any type as VARCHAR."""
+    if is_number(function, name, sql_type) or sql_type == "VARCHAR":
+        return column(name)
+    return exp.cast(column(name), exp.DataType.Type.VARCHAR)
+
+
+def spread_by(request: Request) -> list[str]:
+    """Return the columns whose hash chooses a sample: all that are read."""
+    named = [*request.quasi, *request.kept]
+    return named if request.entity is None else [*named, request.entity]
+
+
+def hashed_select(request: Request, dialect: str, source: str, name: str) -> str:
+    """Return the statement of every row with the hash that spreads it over parts, a column."""
+    hashed = exp.alias_(row_hash(together(request), request.seed + 1, dialect), name, quoted=True)
+    every = exp.Column(this=exp.Star(), table=exp.to_identifier(ROWS_ALIAS, quoted=True))
+    return exp.select(every, hashed).from_(relation(source)).sql(dialect)
+
+
+def count_select(
+    request: Request,
+    dialect: str,
+    source: str,
+    name: str | None,
+    by: Mapping[str, exp.Expression] | None = None,
+    most: int | None = None,
+) -> str:
+    """Return the statement that counts the rows of each region in a relation of routed rows.
+
+    Its columns are ``region``, ``rows`` and ``persons``; with the name of a protected column,
+    ``region``, ``value`` and ``count``, as in ``held_select``. by: what it groups rows
+    by instead of their region, with the names of these columns. most: rows of the result.
+    """
+    by = {"region": column(REGION)} if by is None else by
+    found = [exp.alias_(value, alias) for alias, value in by.items()]
+    groups = [*by.values()]
+    if name is None:
+        found.append(exp.alias_(exp.Count(this=exp.Star()), "rows"))
+        found.append(exp.alias_(counted(request), "persons"))
+    else:
+        found += [exp.alias_(column(name), "value"), exp.alias_(counted(request), "count")]
+        groups.append(column(name))
+    query = exp.select(*found).from_(relation(source)).group_by(*groups)
+    return (query if most is None else query.limit(most)).sql(dialect)
+
+
+def together(request: Request) -> list[str]:
+    """Return the columns whose hash spreads rows over parts: persons stay whole."""
+    return spread_by(request) if request.entity is None else [request.entity]

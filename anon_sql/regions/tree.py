@@ -1,0 +1,455 @@
+"""Make the tree that assigns each row to a leaf by tests on its quasi-identifiers."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core.columns import Categories, Numbers
+from anon_sql.core.hierarchy.tree import Tree as Hierarchy
+from anon_sql.core.hierarchy.tree import rows_of
+from anon_sql.core.parameters import relative
+from anon_sql.core.printing import printed
+from anon_sql.core.running import Workers
+from anon_sql.core.table import Column, Domain, QuasiTable, read
+from anon_sql.methods.ordering import curve_order
+from anon_sql.pipeline.request import Request
+from anon_sql.regions.sql import WEIGHT
+from anon_sql.regions.strata import Strata
+
+
+class Test(Enum):
+    """What a cut asks of a value: at most a point, among some points, or NULL."""
+
+    __test__ = False  # not a test of pytest
+
+    AT_MOST = "at most"
+    AMONG = "among"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A leaf, by its number from left to right."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Cut:
+    """An inner node. A row that passes the test goes to ``yes``, any other to ``no``.
+
+    points: numbers of the cut points that the test compares with, consecutive. null: whether NULL
+    passes. A value that the sample lacked, NaN included, passes only if the comparison is true.
+    """
+
+    column: str
+    test: Test
+    points: tuple[int, ...]
+    null: bool
+    yes: "Cut | Leaf"
+    no: "Cut | Leaf"
+
+
+@dataclass(frozen=True)
+class Point:
+    """A cut point: the column, and the value as DuckDB prints it."""
+
+    column: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A routing tree.
+
+    leaves: their number. pools: the subtrees within which leaves may be merged to regions that must
+    be legal: the root, or with strata one subtree for each stratum that is cut. Every leaf outside
+    holds all rows of some strata.
+    """
+
+    root: Cut | Leaf
+    points: tuple[Point, ...]
+    leaves: int
+    pools: tuple[Cut | Leaf, ...]
+
+
+def leaves_below(node: Cut | Leaf) -> range:
+    """Return the numbers of the leaves of a subtree, which are consecutive."""
+    first = last = node
+    while isinstance(first, Cut):
+        first = first.yes
+    while isinstance(last, Cut):
+        last = last.no
+    return range(first.number, last.number + 1)
+
+
+LEAST = 0.15  # share of the rows that each side of a cut should have
+LISTED = 500  # most values that a test lists
+CLOSE = 0.001  # shares of rows that differ by less than this make no difference
+
+Codes = npt.NDArray[np.int32]
+Weights = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A quasi-identifier of the sample.
+
+    codes: int32[n], distinct values in ascending order (leaves of a hierarchy from left to right),
+    -1 for NULL. order: int32[n], the rows in the order of their codes. first: int32[…], a row of
+    each code. number: whether it is one. tree: of a hierarchy.
+    """
+
+    name: str
+    codes: Codes
+    order: Codes
+    first: Codes
+    number: bool = False
+    tree: Hierarchy | None = None
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A cut: number of the axis, the test, the codes that it compares with, the side of NULL."""
+
+    axis: int
+    test: Test
+    codes: tuple[int, ...]
+    null: bool
+
+
+def axis(column: Column) -> Axis:
+    """Return a quasi-identifier of the sample."""
+    if isinstance(column, Numbers):
+        known, found = np.unique(column.keys, return_inverse=True)
+        codes = np.where(column.present, found.reshape(-1), -1).astype(np.int32)
+        return Axis(column.name, codes, _sorted(codes), _first(codes, len(known)), number=True)
+    codes = np.where(column.codes == column.null_code, -1, column.codes).astype(np.int32)
+    order, first = _sorted(codes), _first(codes, column.null_code)
+    tree = None if isinstance(column, Categories) else column.tree
+    return Axis(column.name, codes, order, first, tree=tree)
+
+
+def best(
+    axes: Sequence[Axis], orders: Sequence[Codes], weights: Weights, near: Codes
+) -> Chosen | None:
+    """Return the best cut of some rows, or None if they are alike in every column.
+
+    orders: the rows as each axis sorts them. near: int32[n], the group of rows near each other that
+    a row is in, as a class would be. A cut divides the classes that lie on both sides, which costs
+    loss. So the best column is one in which near rows lie near each other: the one with the most
+    rows on the smaller side of the cut by the distance of near rows. A cut whose smaller side has
+    less than LEAST of the rows is taken only if there is no other. Ties go to the first column.
+    """
+    found: tuple[tuple[bool, float, float], Chosen] | None = None
+    for at, (own, rows) in enumerate(zip(axes, orders, strict=True)):
+        apart = _apart(own, rows, weights, near) + CLOSE
+        for share, test, codes, null in _candidates(own, rows, weights):
+            rank = (share >= LEAST, round(share / apart, 12), round(share, 12))
+            if share > 0 and (found is None or rank > found[0]):
+                found = rank, Chosen(at, test, codes, null)
+    return None if found is None else found[1]
+
+
+def _apart(own: Axis, rows: Codes, weights: Weights, near: Codes) -> float:
+    """Return how far near rows lie apart in a column: the mean share of rows between the outermost.
+
+    rows: in the order of the column. Equal values lie in one place, the middle of their rows.
+    """
+    codes, groups = own.codes[rows], near[rows]
+    heavy = weights[rows] / weights[rows].sum()
+    until = np.concatenate([[0.0], np.cumsum(heavy)])
+    starts = np.flatnonzero(np.diff(codes, prepend=codes[0] - 1))
+    ends = np.append(starts[1:], len(codes))
+    place = np.repeat((until[starts] + until[ends]) / 2, ends - starts)
+    first, last = np.empty(groups.max() + 1), np.empty(groups.max() + 1)
+    first[groups[::-1]], last[groups] = place[::-1], place  # of equal indices the last one counts
+    return float((heavy * (last - first)[groups]).sum())
+
+
+def _candidates(
+    own: Axis, rows: Codes, weights: Weights
+) -> Iterator[tuple[float, Test, tuple[int, ...], bool]]:
+    """Give the cuts of a column: share of the smaller side, test, codes, NULL's side.
+
+    NULL goes to the lighter side.
+    """
+    codes, heavy = own.codes[rows], weights[rows]
+    nulls = int(np.searchsorted(codes, 0))
+    codes, until = codes[nulls:], np.concatenate([[0], np.cumsum(heavy[nulls:])])
+    missing, known = int(heavy[:nulls].sum()), int(until[-1])
+    total = missing + known
+    if missing and known:
+        yield min(missing, known) / total, Test.MISSING, (), True
+    for test, begin, end in _ranges(own, codes, until):
+        listed = codes[end - 1 : end] if test is Test.AT_MOST else np.unique(codes[begin:end])
+        if end - begin in (0, len(codes)) or len(listed) > LISTED:
+            continue
+        yes = int(until[end] - until[begin])
+        null = yes < known - yes
+        smaller = min(yes + null * missing, total - yes - null * missing)
+        yield smaller / total, test, tuple(listed.tolist()), null
+
+
+def _ranges(own: Axis, codes: Codes, until: Weights) -> Iterator[tuple[Test, int, int]]:
+    """Give the positions from begin to end, exclusive, of the rows that pass a test.
+
+    codes: ascending, without NULL; until: weight of the rows before each position. Tests divide the
+    rows near the middle of their weight; text also by its most frequent value, and a hierarchy
+    between the children of the lowest common ancestor.
+    """
+    if len(codes) == 0 or codes[0] == codes[-1]:
+        return
+    middle = int(codes[min(int(np.searchsorted(until[1:], until[-1] / 2)), len(codes) - 1)])
+    if own.tree is None:
+        low = high = middle
+    else:
+        low, high = _child(own.tree, _ancestor(own.tree, int(codes[0]), int(codes[-1])), middle)
+    begin, end = (int(at) for at in np.searchsorted(codes, [low, high + 1]))
+    prefix = Test.AMONG if own.tree is not None and not own.tree.intervals else Test.AT_MOST
+    yield prefix, 0, begin
+    yield prefix, 0, end
+    if own.number:
+        return
+    if own.tree is None:
+        starts = np.flatnonzero(np.diff(codes, prepend=codes[0] - 1))
+        ends = np.append(starts[1:], len(codes))
+        heaviest = int(np.argmax(until[ends] - until[starts]))
+        begin, end = int(starts[heaviest]), int(ends[heaviest])
+    yield Test.AMONG, begin, end
+
+
+def _child(tree: Hierarchy, above: int, leaf: int) -> tuple[int, int]:
+    """Return the first and the last leaf of the child of a node that a leaf is below."""
+    node = leaf
+    while tree.parent[node] != above:
+        node = int(tree.parent[node])
+    return int(tree.first[node]), int(tree.last[node])
+
+
+def _ancestor(tree: Hierarchy, low: int, high: int) -> int:
+    """Return the lowest common ancestor of two leaves."""
+    node = low
+    while tree.last[node] < high:
+        node = int(tree.parent[node])
+    return node
+
+
+def _sorted(codes: Codes) -> Codes:
+    return np.argsort(codes, kind="stable").astype(np.int32)
+
+
+def _first(codes: Codes, many: int) -> Codes:
+    """Return a row of each code, int32[many]; -1 for a code that no row has."""
+    first = np.full(many, -1, np.int32)
+    present = np.flatnonzero(codes >= 0)
+    first[codes[present]] = present
+    return first
+
+
+DEEPEST = 40  # levels of the tree
+Orders = Sequence[npt.NDArray[np.int32]]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows to cut.
+
+    values: of each quasi-identifier that may be cut, by name; axes: the same. weights: int64[n],
+    rows of the table that each row stands for. near: int32[n], the group of near rows of each.
+    """
+
+    values: Mapping[str, pa.Array]
+    axes: Sequence[Axis]
+    weights: npt.NDArray[np.int64]
+    near: npt.NDArray[np.int32]
+
+    @property
+    def orders(self) -> Orders:
+        """Return all rows as each axis sorts them."""
+        return [each.order for each in self.axes]
+
+    @property
+    def total(self) -> int:
+        return int(self.weights.sum())
+
+    def weight(self, orders: Orders) -> int:
+        """Return the weight of some rows."""
+        return int(self.weights[orders[0]].sum())
+
+
+@dataclass
+class Growing:
+    """The state of one growth.
+
+    points: column and value, an array of one, of each cut point. leaves: number of leaves so far.
+    """
+
+    points: list[tuple[str, pa.Array]] = field(default_factory=list)
+    leaves: int = 0
+
+    def node(
+        self,
+        rows: Rows,
+        orders: Orders,
+        most: float,
+        depth: int = 0,
+        end: Callable[[Orders, int], Cut | Leaf] | None = None,
+    ) -> Cut | Leaf:
+        """Return the subtree of some rows; orders: the rows as each axis sorts them.
+
+        most: weight of a node that is not cut. depth: of the node. end: makes the subtree of rows
+        that are not cut, from their orders and depth; a leaf by default.
+        """
+        chosen = None
+        if depth < DEEPEST and rows.weight(orders) > most:
+            chosen = best(rows.axes, orders, rows.weights, rows.near)
+        if chosen is None:
+            return self.leaf() if end is None else end(orders, depth)
+        own = rows.axes[chosen.axis]
+        points = tuple(self._point(rows, own, code) for code in chosen.codes)
+        passes = np.zeros(len(rows.weights), np.bool_)
+        passes[orders[0]] = _passing(own.codes[orders[0]], chosen)
+        yes = self.node(rows, [each[passes[each]] for each in orders], most, depth + 1, end)
+        no = self.node(rows, [each[~passes[each]] for each in orders], most, depth + 1, end)
+        return Cut(own.name, chosen.test, points, chosen.null, yes, no)
+
+    def leaf(self) -> Leaf:
+        """Return the next leaf."""
+        self.leaves += 1
+        return Leaf(self.leaves - 1)
+
+    def _point(self, rows: Rows, own: Axis, code: int) -> int:
+        self.points.append((own.name, rows.values[own.name].slice(int(own.first[code]), 1)))
+        return len(self.points) - 1
+
+    def texts(self, request: Request) -> tuple[Point, ...]:
+        """Return the cut points, printed as DuckDB prints values."""
+        found: dict[int, Point] = {}
+        for name, kind in request.quasi.items():
+            own = [at for at, (column, _) in enumerate(self.points) if column == name]
+            if own:
+                held = pa.concat_arrays([self.points[at][1] for at in own])
+                (texts,) = printed([held], [kind])
+                listed = zip(own, texts.to_pylist(), strict=True)
+                found.update({at: Point(name, text) for at, text in listed})
+        return tuple(found[at] for at in range(len(self.points)))
+
+
+def _passing(codes: npt.NDArray[np.int32], chosen: Chosen) -> npt.NDArray[np.bool_]:
+    """Return which rows pass a test, bool[m]; codes: int32[m], of the axis that it tests."""
+    if chosen.test is Test.MISSING:
+        return np.asarray(codes < 0)
+    if chosen.test is Test.AT_MOST:
+        found = codes <= chosen.codes[0]
+    else:
+        found = np.isin(codes, chosen.codes)
+    return np.where(codes < 0, chosen.null, found)
+
+
+FINER = 4  # leaves for each region: their sizes are estimates, and merging evens them out
+
+
+def grow(
+    request: Request,
+    domain: Domain,
+    sample: pa.Table,
+    wanted: int,
+    paths: pa.StructArray | None = None,
+    strata: Strata | None = None,
+) -> Tree:
+    """Return the tree that cuts a sample into leaves for regions of ``wanted`` rows.
+
+    sample: as ``sql.sample_select`` returns it, in any order. paths: the rows of the
+    hierarchy. strata: those of the table. Their values are cut first, until a leaf holds a few
+    whole strata or the rows of one; what has more rows than a region is cut further. A leaf that no
+    quasi-identifier can cut stays as it is.
+    """
+    if sample.num_rows == 0:
+        return Tree(Leaf(0), (), 1, (Leaf(0),))
+    values = {
+        name: sample.column(f"quasi_{at}").combine_chunks() for at, name in enumerate(request.quasi)
+    }
+    rows = _sampled(request, domain, sample, values, paths)
+    growing, leaf = Growing(), max(1, wanted // FINER)
+    if strata is None:
+        root = growing.node(rows, rows.orders, leaf * rows.total / max(domain.rows, 1))
+        pools: tuple[Cut | Leaf, ...] = (root,)
+    else:
+        of_row = strata.of_rows(request.function, {name: values[name] for name in strata.types})
+        root, pools = _strata_first(growing, request.function, strata, rows, of_row, wanted, leaf)
+    return Tree(root, growing.texts(request), growing.leaves, pools)
+
+
+def _sampled(
+    request: Request,
+    domain: Domain,
+    sample: pa.Table,
+    values: Mapping[str, pa.Array],
+    paths: pa.StructArray | None,
+) -> Rows:
+    """Return the rows of a sample; values: its quasi-identifiers by name."""
+    table = read(
+        request.function,
+        request.quasi,
+        values,
+        pa.array(np.zeros(sample.num_rows, np.uint64)),
+        Workers(request.function),
+        rows_of(paths, request.quasi, request.time_zone),
+        domain,
+        relative(request.weights, list(request.quasi)),
+    )
+    weights = sample.column(WEIGHT).to_numpy().astype(np.int64)
+    near = _near(
+        request.function, table, max(2, round(request.k * table.rows / max(domain.rows, 1)))
+    )
+    return Rows(values, [axis(column) for column in table.columns], weights, near)
+
+
+def _near(function: str, table: QuasiTable, size: int) -> npt.NDArray[np.int32]:
+    """Return groups of ``size`` near rows each, numbered, int32[n] as the rows came.
+
+    They resemble the classes of a release of the table: as many of them lie apart as far.
+    """
+    group = np.empty(table.rows, np.int32)
+    along = table.order[curve_order(table, Workers(function))]
+    group[along] = np.arange(table.rows) // size
+    return group
+
+
+def _strata_first(
+    growing: Growing,
+    function: str,
+    strata: Strata,
+    sample: Rows,
+    of_row: npt.NDArray[np.int64],
+    wanted: int,
+    leaf: int,
+) -> tuple[Cut | Leaf, tuple[Cut | Leaf, ...]]:
+    """Return the root, and the subtree of each stratum of more than ``wanted`` rows.
+
+    of_row: int64[n], the stratum of each row of the sample. leaf: rows of a leaf, at most.
+    """
+    hashes = pa.array(np.zeros(len(strata.rows), np.uint64))
+    table = read(function, strata.types, strata.values, hashes, Workers(function))
+    near = np.arange(table.rows, dtype=np.int32)  # no class lies in two strata
+    whole = Rows(strata.values, [axis(column) for column in table.columns], strata.rows, near)
+    by = [order[np.argsort(of_row[order], kind="stable")] for order in sample.orders]
+    starts = np.searchsorted(of_row[by[0]], np.arange(len(strata.rows) + 1))
+    pools: list[Cut | Leaf] = []
+
+    def end(orders: Orders, depth: int) -> Cut | Leaf:
+        held = orders[0]
+        if len(held) > 1 or strata.rows[held[0]] <= wanted:
+            return growing.leaf()
+        number = int(held[0])
+        own = [order[starts[number] : starts[number + 1]] for order in by]
+        share = sample.weight(own) / int(strata.rows[number])
+        pools.append(growing.node(sample, own, leaf * share, depth))
+        return pools[-1]
+
+    return growing.node(whole, whole.orders, leaf, end=end), tuple(pools)

@@ -1,0 +1,324 @@
+"""Estimate the population uniques of a sample: Pitman, SNB and Zayatz.
+
+Estimate the population uniques of a sample by the slide negative binomial model (SNB).
+
+Source: Chen and McNulty 1998, as in Dankar et al. 2012, appendix A. A class of the population has
+1 + X rows, X negative binomial with parameters alpha and beta, and each row is in the sample with
+probability p.
+"""
+
+from dataclasses import dataclass
+from itertools import product
+from math import exp, inf, lgamma, log
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ClassSizes:
+    """sizes: float64[z], ascending, each once; counts: float64[z], classes of that size.
+
+    population: rows of the population, a whole number of at least that of the sample.
+    """
+
+    sizes: Floats
+    counts: Floats
+    population: float
+
+    @property
+    def rows(self) -> float:
+        """Return the rows of the sample."""
+        return float((self.sizes * self.counts).sum())
+
+    @property
+    def classes(self) -> float:
+        return float(self.counts.sum())
+
+    @property
+    def fraction(self) -> float:
+        """Return the sampling fraction."""
+        return self.rows / self.population
+
+    def of_size(self, size: int) -> float:
+        """Return the number of classes of a size."""
+        return float(self.counts[self.sizes == size].sum())
+
+
+def class_sizes(rows: npt.NDArray[np.int64], population: float) -> ClassSizes:
+    """Return the sizes of classes of int64[m] rows."""
+    sizes, counts = np.unique(rows, return_counts=True)
+    return ClassSizes(sizes.astype(np.float64), counts.astype(np.float64), float(round(population)))
+
+
+_STEPS, _SMALL = 100, 1e-10
+
+
+def pitman(found: ClassSizes) -> float | None:
+    """Return the expected number of population uniques, or None where the model does not fit.
+
+    The parameters of Pitman's sampling formula, theta and alpha, are their maximum likelihood
+    estimates, 0 <= alpha < 1 and theta > -alpha; the expected uniques are gamma(theta + 1) /
+    gamma(theta + alpha) * N^alpha. There is no maximum if all rows of the sample are unique.
+    """
+    if found.of_size(1) == 0:
+        return 0.0
+    if found.of_size(1) == found.rows:
+        return None
+    estimates = _maximum(found)
+    if estimates is None:
+        return None
+    theta, alpha = estimates
+    expected = exp(lgamma(theta + 1) - lgamma(theta + alpha) + alpha * log(found.population))
+    return expected if expected <= found.population else None
+
+
+def _maximum(found: ClassSizes) -> tuple[float, float] | None:
+    """Return theta and alpha of greatest likelihood.
+
+    If the likelihood decreases from its maximum at alpha = 0 on, that is the greatest.
+    """
+    model = _Likelihood(found)
+    edge = model.of_edge()
+    if model.derivatives(np.array([edge, 0.0]))[0][1] <= 0:
+        return edge, 0.0
+    for start in (_first(found), (edge / 2, 0.3), (edge / 10, 0.6), (edge / 100, 0.9)):
+        if model.allows(at := np.array(start)) and (reached := _climbed(model, at)) is not None:
+            return reached
+    return None
+
+
+def _first(found: ClassSizes) -> tuple[float, float]:
+    """Return estimates from the numbers of classes of one and of two rows (Hoshino 2001)."""
+    n, u, one = found.rows, found.classes, found.of_size(1)
+    c = one * (one - 1) / max(found.of_size(2), 1)
+    below = 2 * one * u + one * c - n * c
+    theta = (n * u * c - one * (n - 1) * (2 * u + c)) / below if below else inf
+    return theta, (theta * (one - n) + (n - 1) * one) / (n * u)
+
+
+def _climbed(model: "_Likelihood", at: Floats) -> tuple[float, float] | None:
+    """Return the maximum that Newton's method with shortened steps reaches, or None."""
+    value = model.value(at)
+    for _ in range(_STEPS):
+        slope, curve = model.derivatives(at)
+        if float(np.abs(slope * (1 + np.abs(at))).max()) < _SMALL * model.rows:
+            return float(at[0]), float(at[1])
+        step, length = _ascent(slope, curve), 1.0
+        least = value - _SMALL * abs(value)  # rounding
+        while not (model.allows(at + length * step) and model.value(at + length * step) >= least):
+            length /= 2
+            if length < _SMALL:
+                return None
+        at = at + length * step
+        value = model.value(at)
+    return None
+
+
+def _ascent(slope: Floats, curve: Floats) -> Floats:
+    """Return Newton's step, or the slope itself where the likelihood is not concave."""
+    if curve[0, 0] < 0 and np.linalg.det(curve) > 0:
+        return np.asarray(-np.linalg.solve(curve, slope), np.float64)
+    return slope / max(float(np.abs(slope).max()), _SMALL) * 0.1
+
+
+class _Likelihood:
+    """Pitman's sampling formula as a function of theta and alpha."""
+
+    def __init__(self, found: ClassSizes) -> None:
+        self.sizes, self.counts = found.sizes.astype(np.int64), found.counts
+        self.rows, self.classes = found.rows, found.classes
+        self.before_classes = np.arange(1, found.classes)  # 1 … u - 1
+        self.before_rows = np.arange(1, found.rows)  # 1 … n - 1
+        self.within = np.arange(1, self.sizes.max(), dtype=np.float64)
+
+    def allows(self, at: Floats) -> bool:
+        return bool(np.isfinite(at).all() and 0 <= at[1] < 1 and at[0] > -at[1])
+
+    def of_edge(self) -> float:
+        """Return theta of greatest likelihood for alpha = 0 (Ewens), by bisection."""
+        low, high = 0.0, self.rows
+        while self._edge_classes(high) < self.classes:
+            low, high = high, 2 * high
+        while high - low > _SMALL * high:
+            middle = (low + high) / 2
+            low, high = (
+                (middle, high) if self._edge_classes(middle) < self.classes else (low, middle)
+            )
+        return high
+
+    def _edge_classes(self, theta: float) -> float:
+        """Return the expected number of classes of the sample for alpha = 0."""
+        return float(1 + (theta / (theta + self.before_rows)).sum())
+
+    def value(self, at: Floats) -> float:
+        theta, alpha = at
+        n, u = self.rows, self.classes
+        of_classes = (u - 1) * log(theta)
+        if alpha > 0:
+            each = theta / alpha
+            of_classes = (u - 1) * log(alpha) + lgamma(each + u) - lgamma(each + 1)
+        of_rows = lgamma(theta + n) - lgamma(theta + 1)
+        return of_classes - of_rows + self._over_classes(np.log(self.within - alpha))
+
+    def derivatives(self, at: Floats) -> tuple[Floats, Floats]:
+        """Return the first derivatives, float64[2], and the second ones, float64[2, 2]."""
+        theta, alpha = at
+        i = self.before_classes
+        of_classes, of_rows = 1 / (theta + alpha * i), 1 / (theta + self.before_rows)
+        of_sizes = 1 / (self.within - alpha)
+        slope = [
+            of_classes.sum() - of_rows.sum(),
+            (i * of_classes).sum() - self._over_classes(of_sizes),
+        ]
+        mixed = -(i * of_classes**2).sum()
+        curve = [
+            [(of_rows**2).sum() - (of_classes**2).sum(), mixed],
+            [mixed, -((i * of_classes) ** 2).sum() - self._over_classes(of_sizes**2)],
+        ]
+        return np.array(slope), np.array(curve)
+
+    def _over_classes(self, terms: Floats) -> float:
+        """Return the sum over all classes of the first size - 1 terms."""
+        sums = np.append(0.0, np.cumsum(terms))
+        return float((self.counts * sums[self.sizes - 1]).sum())
+
+
+_STARTS = list(product((0.1, 1.0, 5.0), (0.5, 0.1, 0.01, 0.9)))  # of alpha and beta
+
+
+def slide_negative_binomial(found: ClassSizes) -> float | None:
+    """Return the expected number of population uniques, or None where the model does not fit.
+
+    K, the number of classes in the population, is Shlosser's estimate; alpha and beta are those for
+    which the sample is expected to have its classes of one and of two rows. The uniques are K *
+    beta^alpha.
+    """
+    one, two = found.of_size(1), found.of_size(2)
+    if one == 0:
+        return 0.0
+    if two == 0 or found.fraction >= 1:
+        return None
+    classes = shlosser(found)
+    for start in _STARTS:
+        solved = _solved(np.array([np.log(start[0]), _logit(start[1])]), found, classes)
+        if solved is not None:
+            alpha, beta = solved
+            return float(classes * beta**alpha)
+    return None
+
+
+def shlosser(found: ClassSizes) -> float:
+    """Return the estimated number of classes in the population (Haas and Stokes 1998, Sh3)."""
+    i, count, p = found.sizes, found.counts, found.fraction
+    if p >= 1:
+        return found.classes
+    gone = (1 - p) ** i
+    first = (i * p**2 * (1 - p**2) ** (i - 1) * count).sum()
+    first /= (((1 - p**2) ** i - gone) * count).sum()
+    second = (gone * count).sum() / (i * p * (1 - p) ** (i - 1) * count).sum()
+    return float(found.classes + found.of_size(1) * first * second**2)
+
+
+def _expected(at: Floats, p: float, classes: float) -> Floats:
+    """Return the expected classes of one and of two rows in the sample, float64[2].
+
+    They are the first coefficients of the generating function of a class's rows in the sample. at:
+    ln alpha and logit beta.
+    """
+    alpha, beta = np.exp(at[0]), 1 / (1 + np.exp(-at[1]))
+    d = (1 - p) * (1 - beta)
+    base = classes * (beta / (1 - d)) ** alpha
+    one = p * base * (1 + alpha * d / (1 - d))
+    two = p**2 / 2 * base * alpha * (1 - beta) / (1 - d) ** 2 * (2 - (1 - alpha) * d)
+    return np.array([one, two])
+
+
+def _solved(at: Floats, found: ClassSizes, classes: float) -> tuple[float, float] | None:
+    """Return alpha and beta by Newton's method with shortened steps on the logarithms, or None."""
+    wanted = np.log([found.of_size(1), found.of_size(2)])
+
+    def miss(point: Floats) -> Floats:
+        with np.errstate(all="ignore"):
+            return np.asarray(np.log(_expected(point, found.fraction, classes)) - wanted)
+
+    gap = miss(at)
+    for _ in range(_STEPS):
+        if not np.isfinite(gap).all():
+            return None
+        if np.abs(gap).max() < _SMALL:
+            return float(np.exp(at[0])), float(1 / (1 + np.exp(-at[1])))
+        slopes = np.column_stack([(miss(at + h) - miss(at - h)) / 2e-6 for h in np.eye(2) * 1e-6])
+        if not np.isfinite(slopes).all() or abs(np.linalg.det(slopes)) < 1e-14:
+            return None
+        step, length = -np.linalg.solve(slopes, gap), 1.0
+        while length > _SMALL:
+            ahead = miss(at + length * step)
+            if np.isfinite(ahead).all() and np.abs(ahead).max() < np.abs(gap).max():
+                break
+            length /= 2
+        else:
+            return None
+        at, gap = at + length * step, ahead
+    return None
+
+
+def _logit(share: float) -> float:
+    return float(np.log(share / (1 - share)))
+
+
+def zayatz(found: ClassSizes) -> float:
+    """Return the expected number of population uniques.
+
+    The distribution of class sizes in the population is taken from the sample. Bayes' rule with
+    the hypergeometric probability that a class has one row in the sample gives the share of sample
+    uniques that are population uniques; it is scaled by the sampling fraction.
+    """
+    unique = found.of_size(1)
+    if unique == 0:
+        return 0.0
+    once = np.array([_once(size, found.rows, found.population) for size in found.sizes])
+    share = unique * found.fraction / float((found.counts * once).sum())
+    return unique * share / found.fraction
+
+
+def _once(size: float, rows: float, population: float) -> float:
+    """Return the probability that a sample has exactly one row of a class of the population."""
+    if population - size < rows - 1:
+        return 0.0
+    logs = _choose(population - size, rows - 1) - _choose(population, rows)
+    return float(size * np.exp(logs))
+
+
+def _choose(n: float, k: float) -> float:
+    """Return the logarithm of a binomial coefficient."""
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
+
+
+SMALL_SAMPLE = 0.1
+
+
+def population_unique(rows: npt.NDArray[np.int64], population: float) -> dict[str, object]:
+    """Return the share by each model, None where it does not fit, and the one that the rule takes.
+
+    rows: int64[m], the sizes of the classes in the sample; population: its rows. The rule is that
+    of Dankar et al. 2012: Pitman up to a sampling fraction of .1, above it the smaller one of SNB
+    and Zayatz; Zayatz where the others do not fit.
+    """
+    found = class_sizes(rows, population)
+    uniques = {
+        "pitman": pitman(found),
+        "zayatz": zayatz(found),
+        "snb": slide_negative_binomial(found),
+    }
+    shares = {name: _share(number, found.population) for name, number in uniques.items()}
+    offered = ("pitman",) if found.fraction <= SMALL_SAMPLE else ("snb", "zayatz")
+    fitting = {name: shares[name] for name in offered if shares[name] is not None}
+    chosen = min(fitting or {"zayatz": shares["zayatz"]}, key=lambda name: shares[name] or 0.0)
+    return {"population_unique": shares[chosen], "estimator": chosen, **shares}
+
+
+def _share(number: float | None, population: float) -> float | None:
+    return None if number is None else min(number / population, 1.0)
