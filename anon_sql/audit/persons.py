@@ -1,17 +1,14 @@
 """Bound the number of persons of each class where the release does not say whose its rows are.
 
-Released rows of one class and the same kept values, which are alike: together they are a slot.
+Released rows of one class and the same kept values, which are alike: together they are a slot. The
+raw rows of a slot are those with its kept values, told by a 64-bit hash. Slots are numbered while
+rows come, so that the hashes of all rows are never in memory together.
 
-The raw rows of a slot are those with its kept values, told by a 64-bit hash. Slots are numbered
-while rows come, so that the hashes of all rows are never in memory together.
+Which raw rows the rows of a release may stem from, and whether all can at once. The rows of a slot
+may stem from those of its raw rows that its label covers.
 
-Which raw rows the rows of a release may stem from, and whether all can at once.
-
-The rows of a slot may stem from those of its raw rows that its label covers.
-
-Whose the rows of a class are, and how many persons those are where the release does not say.
-
-A person can have given a slot at most as many rows as the person has among those it may stem from.
+Whose the rows of a class are, and how many persons those are where the release does not say. A
+person can have given a slot at most as many rows as the person has among those it may stem from.
 The fewest persons whose rows are enough for a class are a bound from below, all that could have
 given one from above; where every released row can stem from one raw row only, the two agree.
 """

@@ -1,8 +1,7 @@
 """Audit whether every released row can come from a raw one, a part of the rows at a time.
 
-What both relations say of the truth of a release, found for a part of the rows at a time.
-
-A released row and the raw rows that it may stem from have the same kept values. Rows are therefore
+What both relations say of the truth of a release, found for a part of the rows at a time. A
+released row and the raw rows that it may stem from have the same kept values. Rows are therefore
 divided by a hash of these, and memory is that of a part.
 """
 

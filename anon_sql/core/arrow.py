@@ -1,8 +1,7 @@
 """Convert Arrow arguments to Python and numpy and results back, and return free memory.
 
-Convert the Arrow arguments of a SQL function to Python and numpy, and results back to Arrow.
-
-A table-valued call is one row; its columns arrive as lists within that row.
+Convert the Arrow arguments of a SQL function to Python and numpy, and results back to Arrow. A
+table-valued call is one row; its columns arrive as lists within that row.
 """
 
 import ctypes

@@ -1,10 +1,7 @@
 """Represent a column as arrays: exact keys and scaled numbers, or codes of its sorted values.
 
-Convert numbers to exact int64 keys in the order of the values, and to the nearest float64.
-
-sql_type is needed only to recognize UHUGEINT, which DuckDB sends as a decimal.
-
-Represent a column as arrays: exact keys and scaled numbers, or codes of its sorted values.
+Convert numbers to exact int64 keys in the order of the values, and to the nearest float64. sql_type
+is needed only to recognize UHUGEINT, which DuckDB sends as a decimal.
 
 Keys are int64 and have exactly the order of the values of every numeric type, 128-bit integers and
 timestamps included, so that the smallest and largest value of a class involve no rounding.

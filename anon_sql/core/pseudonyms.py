@@ -1,9 +1,7 @@
 """Compute pseudonyms and shifts of dates by HMAC (RFC 2104), and keep their keys out of texts.
 
-Compute the keyed hashes of a ledger: of persons, of the key, and of an entry as a whole.
-
-All are HMACs (RFC 2104) under a key that is derived from the user's, so that none equals a
-pseudonym.
+Compute the keyed hashes of a ledger: of persons, of the key, and of an entry as a whole. All are
+HMACs (RFC 2104) under a key that is derived from the user's, so that none equals a pseudonym.
 """
 
 import hmac

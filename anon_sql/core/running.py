@@ -1,13 +1,11 @@
 """Run long work: threads, progress, the notice of compilation, and the stop on Ctrl-C.
 
-Stop long computations on Ctrl-C.
+Stop long computations on Ctrl-C. DuckDB does not interrupt Python functions, so a SIGINT handler
+sets a flag that they check.
 
-DuckDB does not interrupt Python functions, so a SIGINT handler sets a flag that they check.
-
-Run kernels on a fixed number of threads, with a progress bar and a stop on Ctrl-C.
-
-Kernels release the GIL, and their results depend only on their arguments, so a release does not
-depend on the order in which threads run them.
+Run kernels on a fixed number of threads, with a progress bar and a stop on Ctrl-C. Kernels release
+the GIL, and their results depend only on their arguments, so a release does not depend on the order
+in which threads run them.
 """
 
 import signal

@@ -1,15 +1,13 @@
 """Convert quasi-identifiers to arrays in canonical order, beside the domain of the whole table.
 
 Describe a whole table, so that the release of a part of its rows is measured against all rows.
-
 Information loss is normalized by the table's domain, and t-closeness compares with the table's
 distribution. A part that is released with the ``Domain`` of its table is treated in both respects
 like rows of the table.
 
 Convert the quasi-identifiers of a table to arrays in canonical order, the input of methods.
-
-Canonical order sorts rows by a hash of their values, so that a release does not depend on the
-order in which rows were scanned. Rows with equal hashes have equal values in the release.
+Canonical order sorts rows by a hash of their values, so that a release does not depend on the order
+in which rows were scanned. Rows with equal hashes have equal values in the release.
 """
 
 from collections.abc import Mapping

@@ -1,16 +1,12 @@
 """Improve the classes of a group by simulated annealing: rows move to the classes of near rows.
 
-Price the shortfalls of classes below l, t and the k of persons while rows are exchanged.
+Price the shortfalls of classes below l, t and the k of persons while rows are exchanged. The price
+lets a search for less loss reduce shortfalls too.
 
-The price lets a search for less loss reduce shortfalls too.
-
-Keep the classes of a group, so that the effect of exchanging rows on their loss is known.
-
-A class is described by the count of each category and by its two smallest and two largest numbers,
-which suffice for its exact loss without one row and with another. Only when a row leaves that holds
-one of the four numbers are the class's other rows scanned.
-
-Improve the classes of a group by simulated annealing: rows move to the classes of near rows.
+Keep the classes of a group, so that the effect of exchanging rows on their loss is known. A class
+is described by the count of each category and by its two smallest and two largest numbers, which
+suffice for its exact loss without one row and with another. Only when a row leaves that holds one
+of the four numbers are the class's other rows scanned.
 
 Source: Kirkpatrick, Gelatt and Vecchi 1983. A row proposes the class of one of the rows near it; it
 moves there where both sizes allow, else it is exchanged with a random row of that class.

@@ -1,11 +1,8 @@
 """Score every row within its leaf by the connectivity-based outlier factor (COF).
 
-Compute the path from a row through its nearest neighbours and its chaining distance.
-
-Costs are in units of 1e-9 * k(k + 1) / 2: whole numbers, which float64 adds exactly. The unit
-cancels in the factor, a ratio.
-
-Score every row within its leaf by the connectivity-based outlier factor (COF).
+Compute the path from a row through its nearest neighbours and its chaining distance. Costs are in
+units of 1e-9 * k(k + 1) / 2: whole numbers, which float64 adds exactly. The unit cancels in the
+factor, a ratio.
 
 Sources: Tang et al. 2002; Haruna et al. 2026 (RAYDEN), section on COF, with another path and other
 weights (``variant``).

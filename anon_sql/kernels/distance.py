@@ -1,13 +1,11 @@
 """Compute distances between rows and between classes as comparable integers.
 
-Compute distances between rows as comparable integers, and random numbers for tree nodes.
-
-A point holds numeric columns scaled to [0, weight], NULL as 3.0, and categories as whole codes. The
+Compute distances between rows as comparable integers, and random numbers for tree nodes. A point
+holds numeric columns scaled to [0, weight], NULL as 3.0, and categories as whole codes. The
 difference in any column is then min(|a - b|, weight): the scaled distance between two numbers, the
 weight between two categories and between NULL and a number. A weight is 1 or less.
 
 Compute Gower's distance between pairs of rows, over the columns present in both (Gower 1971).
-
 RAYDEN's equation divides by the number of all columns, which treats a missing value like an equal
 one; here a column missing on either side does not count, as in Gower's paper.
 """

@@ -1,16 +1,14 @@
 """Order rows greedily: by growing groups, and by repeated halving.
 
 Order rows by growing groups of k within a window, each by the row of least increase of loss.
+Source: k-member (Byun et al. 2007; ``kernels.k_member``). Departures: a group begins with the first
+waiting row, not the farthest, and only the next rows of a given order are tried, so that time grows
+linearly with the rows. The groups are cut anew afterwards.
 
-Source: k-member (Byun et al. 2007; ``kernels.k_member``). Departures: a group begins with
-the first waiting row, not the farthest, and only the next rows of a given order are tried, so that
-time grows linearly with the rows. The groups are cut anew afterwards.
-
-Order rows by repeated halving: rows are split between two far apart, and so are both sides.
-
-Source: top-down greedy splitting (Xu et al. 2006; ``kernels.top_down``), of which only the
-order is kept, to be cut afterwards. Departures: the best of several splits is taken, and the side
-nearer to the rows before goes first, if that leaves the other nearer to the rows behind.
+Order rows by repeated halving: rows are split between two far apart, and so are both sides. Source:
+top-down greedy splitting (Xu et al. 2006; ``kernels.top_down``), of which only the order is kept,
+to be cut afterwards. Departures: the best of several splits is taken, and the side nearer to the
+rows before goes first, if that leaves the other nearer to the rows behind.
 """
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Cluster by k-member: a class grows by the row of least increase of loss, until it has k rows.
 
-Cluster by k-member: a class grows by the row of least increase of loss, until it has k rows.
-
 Source: Byun et al. 2007. The loss of the class with each waiting row is kept and updated column by
 column. A row that joins seldom widens more than one column, so that it costs one or two passes over
 the waiting rows instead of one for each column.

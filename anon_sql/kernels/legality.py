@@ -1,17 +1,14 @@
 """Measure how far a class falls short of its constraints; 0.0 where it satisfies them.
 
-Count the sensitive values and the persons of a class, as bags (multisets) of keys.
-
-Without persons a key is a sensitive value. With persons a key is a pair of value and person, which
-counts once however many rows share it; the last bag then holds the persons themselves.
-
-Measure how far a class falls short of its constraints; 0.0 where it satisfies them.
+Count the sensitive values and the persons of a class, as bags (multisets) of keys. Without persons
+a key is a sensitive value. With persons a key is a pair of value and person, which counts once
+however many rows share it; the last bag then holds the persons themselves.
 
 Sources: Machanavajjhala et al. 2006 (l-diversity: distinct, entropy, recursive); Li, Li and
 Venkatasubramanian 2007 (t-closeness: equal and ordered distance); for bounds on shares see
-``privacy.constraint``. Departure: each sensitive column
-is tested by itself, not the joint condition of several. Counts are compared as whole numbers, the
-class's times the table's rows and conversely, so that no quotient is rounded.
+``privacy.constraint``. Departure: each sensitive column is tested by itself, not the joint
+condition of several. Counts are compared as whole numbers, the class's times the table's rows and
+conversely, so that no quotient is rounded.
 """
 
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Compute the normalized certainty penalty (NCP) of a class in one column, for all kernels.
 
-Compute the normalized certainty penalty (NCP) of a class in one column, for all kernels.
-
 A class is described by its points in a column: lowest and highest (numbers, leaves of a hierarchy)
 or the number of distinct values (sets). NULL beside values loses 1, NULL alone loses nothing;
 callers recognize it by ``model.null``.

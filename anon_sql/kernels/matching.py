@@ -1,11 +1,9 @@
 """Match raw rows and persons with the labels that may be theirs.
 
-Match rows to slots that take several rows each, as many rows as possible.
-
-Method: augmenting paths (Kuhn 1955). A first pass assigns rows where there is room, those with a
-single choice first. Each row left starts a breadth-first search for a slot with room, along which
-rows move on. The slots that a failed search visited can never be freed again, so that no later
-search enters them.
+Match rows to slots that take several rows each, as many rows as possible. Method: augmenting paths
+(Kuhn 1955). A first pass assigns rows where there is room, those with a single choice first. Each
+row left starts a breadth-first search for a slot with room, along which rows move on. The slots
+that a failed search visited can never be freed again, so that no later search enters them.
 """
 
 import numpy as np

@@ -1,12 +1,10 @@
 """Group rows at the least sum of squared distances from the means of their classes (SSE).
 
-Group rows around the ones far from the mean: MDAV.
-
-Source: Domingo-Ferrer and Torra 2005 (Ordinal, continuous and heterogeneous k-anonymity through
-microaggregation), algorithm MDAV-generic, with squared Euclidean distances.
+Group rows around the ones far from the mean: MDAV. Source: Domingo-Ferrer and Torra 2005 (Ordinal,
+continuous and heterogeneous k-anonymity through microaggregation), algorithm MDAV-generic, with
+squared Euclidean distances.
 
 Improve classes by the sum of squared distances of rows from the mean of their class (SSE).
-
 Simulated annealing as in ``annealing``: a row moves to the class of a near row, or is exchanged
 with one of its rows. Between two anneals, classes are dissolved whose rows lose less elsewhere
 (after the iterative refinement of Soria-Comas, Domingo-Ferrer and Mulero 2019, ONA).

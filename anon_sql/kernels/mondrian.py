@@ -1,12 +1,10 @@
 """Partition by Mondrian: at the median of the widest column, or along hierarchies.
 
-Make one cut of Mondrian: choose the column of largest span and the rows of one side.
-
-The span of a column is the information loss (NCP) of the rows in it, so that sets, numbers and
-hierarchies compare.
+Make one cut of Mondrian: choose the column of largest span and the rows of one side. The span of a
+column is the information loss (NCP) of the rows in it, so that sets, numbers and hierarchies
+compare.
 
 Partition by Mondrian: cut the column of largest span at its median while both sides keep k rows.
-
 Source: LeFevre, DeWitt and Ramakrishnan 2006. The paper leaves the order of categories open: they
 are ordered by frequency in the rows given, ties by code. On Adult this loses 12 to 19 % less than
 order by code, and 2 to 7 % less than order of first appearance, which depends on the order of rows.
@@ -19,7 +17,6 @@ Hierarchies are ordered by leaf. Departures:
 - Where a column holds NULL beside values, the first cut tried separates them.
 
 Partition by strict Mondrian whose cuts follow hierarchies: a node gives way to its children.
-
 Source: LeFevre, DeWitt and Ramakrishnan 2006, strict partitioning, as Kara and Eyüpoğlu 2023
 (M-COF) cite it. Departures in ``methods.mondrian``.
 """

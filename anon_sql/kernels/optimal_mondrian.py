@@ -1,12 +1,9 @@
 """Cut clusters where the cut loses least, until no cut is allowed: the second phase of DOP.
 
 Find the cut of least loss of a node among every boundary between two values of every column.
-
 Source: Sharma, Kumar and Reddy (DOP), section IV-B. The loss of a side is followed row by row from
 either end of a column's order. A column in which a side loses as much as the whole node cannot lose
 more and is followed no further; after the first rows few columns remain.
-
-Cut clusters where the cut loses least, until no cut is allowed: the second phase of DOP.
 
 Source: Sharma, Kumar and Reddy, "A Density-Driven Anonymization Framework", section IV-B ("optimal
 Mondrian"). No cut is refused for losing more than the node does. Cuts separate few rows at a time,

@@ -1,21 +1,17 @@
 """Cut an order of rows into groups of k to 2k - 1 at the least loss, by dynamic programming.
 
-Order rows greedily within a window, each near the rows just before it.
+Order rows greedily within a window, each near the rows just before it. Of the next rows of a given
+order the one is taken that widens two boxes least: that of the last few rows and that of the last
+many. Source: this project, after k-member (Byun et al. 2007), which grows a group by the row of
+least increase; here groups are cut afterwards.
 
-Of the next rows of a given order the one is taken that widens two boxes least: that of the last few
-rows and that of the last many. Source: this project, after k-member (Byun et al. 2007), which grows
-a group by the row of least increase; here groups are cut afterwards.
-
-Compute the NCP of every run of adjacent rows that may be a class, for many first rows at once.
-
-A run starts at a *unit* and is ``per_k`` to ``2 * per_k - 1`` units long. A unit is a row; where k
+Compute the NCP of every run of adjacent rows that may be a class, for many first rows at once. A
+run starts at a *unit* and is ``per_k`` to ``2 * per_k - 1`` units long. A unit is a row; where k
 exceeds EXACT it is k / UNITS rows, so that time and memory do not grow with k.
 
 Each loop runs over adjacent starts and contiguous slices, so that the compiler vectorizes it. The
 size of a set needs no set: a run of s units from u gains a new value in its last unit if and only
 if that value last occurred s units or more before.
-
-Cut an order of rows into groups of k to 2k - 1 at the least loss, by dynamic programming.
 
 Source: Ghinita et al. 2007, section 4 (one quasi-identifier, after the optimal univariate
 microaggregation of Hansen and Mukherjee 2003). Departure: the loss is NCP over all columns.

@@ -1,13 +1,11 @@
 """Order rows along space-filling curves, and sort their keys.
 
-Compute mixed-radix reflected Gray keys: neighbours in order differ in one column by one cell.
+Compute mixed-radix reflected Gray keys: neighbours in order differ in one column by one cell. The
+first column changes least often.
 
-The first column changes least often.
-
-Compute Hilbert keys: rows that are near in the order are near in every column.
-
-Source: J. Skilling, "Programming the Hilbert curve", AIP Conference Proceedings 707 (2004). BLOCK
-rows are computed at a time, each step a loop over adjacent rows.
+Compute Hilbert keys: rows that are near in the order are near in every column. Source: J. Skilling,
+"Programming the Hilbert curve", AIP Conference Proceedings 707 (2004). BLOCK rows are computed at a
+time, each step a loop over adjacent rows.
 """
 
 from typing import Any, NamedTuple

@@ -1,8 +1,7 @@
 """Sort whole numbers within a kernel, which numba compiles faster than numpy's sorts.
 
-Sort keys and what belongs to them, where other kernels need more than an insertion sort.
-
-A sort by numpy within a kernel takes numba several seconds to compile, for each type.
+Sort keys and what belongs to them, where other kernels need more than an insertion sort. A sort by
+numpy within a kernel takes numba several seconds to compile, for each type.
 """
 
 import numpy as np

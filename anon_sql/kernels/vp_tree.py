@@ -1,13 +1,10 @@
 """Partition by a VP-tree: a cut has rows near a vantage point on one side.
 
-Make one cut of a VP-tree: a vantage point, a radius, and the rows on either side.
-
-Sources: CANON, figure 3; RAYDEN, algorithm 1. Departure: the pseudo-code splits until a set is
-smaller than k, which is never legal; a cut is allowed only if both sides keep k rows, as the
-papers' text says.
+Make one cut of a VP-tree: a vantage point, a radius, and the rows on either side. Sources: CANON,
+figure 3; RAYDEN, algorithm 1. Departure: the pseudo-code splits until a set is smaller than k,
+which is never legal; a cut is allowed only if both sides keep k rows, as the papers' text says.
 
 Partition by a VP-tree: rows near a vantage point on one side of a cut, the others on the other.
-
 Sources: CANON, figure 3; RAYDEN, algorithm 1. The paper's merging of sets below k has nothing to
 do, since no cut makes any.
 """

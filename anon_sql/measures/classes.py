@@ -1,9 +1,8 @@
 """Measure classes: their sizes for ``utility``, and how unevenly sensitive values are spread.
 
-The measures of ``utility`` for a release whose labels are not printed.
-
-Two classes whose labels would be equal are one, a class whose labels would all be ``*`` is
-suppressed, and the ends of ranges are the DOUBLEs that the printed labels would be read as.
+The measures of ``utility`` for a release whose labels are not printed. Two classes whose labels
+would be equal are one, a class whose labels would all be ``*`` is suppressed, and the ends of
+ranges are the DOUBLEs that the printed labels would be read as.
 """
 
 from collections.abc import Mapping

@@ -1,17 +1,15 @@
 """Measure the information loss of released labels: NCP and ILoss, within the raw table's domain.
 
-ILoss of Byun et al. 2007 (k-member clustering, definition 5): how far labels are generalized.
+ILoss of Byun et al. 2007 (k-member clustering, definition 5): how far labels are generalized. A
+number loses what it loses in the NCP, its range / that of the table. A text loses the height of the
+subtree below its node / the height of its hierarchy; without one, its hierarchy is flat: any set is
+the root.
 
-A number loses what it loses in the NCP, its range / that of the table. A text loses the height of
-the subtree below its node / the height of its hierarchy; without one, its hierarchy is flat: any
-set is the root.
-
-The normalized certainty penalty (NCP) of released labels, column by column.
-
-Xu et al. 2006 (Utility-based anonymization using local recoding), section 3.1: the range of a
-number / its range in the table; of a text the values of its label / those of the table. In a
-hierarchy the leaves below a node / all leaves (Kara and Eyupoglu 2023, equation 5).
-Beside it stands the loss of Byun et al. 2007, see ``information_loss``.
+The normalized certainty penalty (NCP) of released labels, column by column. Xu et al. 2006
+(Utility-based anonymization using local recoding), section 3.1: the range of a number / its range
+in the table; of a text the values of its label / those of the table. In a hierarchy the leaves
+below a node / all leaves (Kara and Eyupoglu 2023, equation 5). Beside it stands the loss of Byun et
+al. 2007, see ``information_loss``.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,20 +1,18 @@
 """Cluster rows by density, and turn clusters into legal ones: the first phase of DOP.
 
-Cluster rows by density (DBSCAN): the first phase of DOP.
-
-Source: Sharma, Kumar and Reddy, "A Density-Driven Anonymization Framework", section IV-A. The paper
-gives neither the scaling of columns nor eps and min_samples. Chosen here:
+Cluster rows by density (DBSCAN): the first phase of DOP. Source: Sharma, Kumar and Reddy, "A
+Density-Driven Anonymization Framework", section IV-A. The paper gives neither the scaling of
+columns nor eps and min_samples. Chosen here:
 
 - Each column is scaled to [0, 1], text by its code, a hierarchy's leaf by its number; NULL is at 2.
 - A column's squared difference is weighted by its share of the distinct values (equation 1).
 - min_samples is k. eps is the 0.99 quantile of the distance to the k-th other row, so that noise is
   at most 1 %; where that is 0, the least distance between distinct rows.
 
-Turn dense clusters into legal ones, and place noise: DOP, section IV-A.
-
-The paper attaches clusters below k rows to their nearest valid neighbour, keeps noise as a class
-where it is legal and suppresses it otherwise. Departure: illegal noise joins its nearest clusters
-unless ``noise`` is 'suppress', since suppressed rows may be shown only where they are legal.
+Turn dense clusters into legal ones, and place noise: DOP, section IV-A. The paper attaches clusters
+below k rows to their nearest valid neighbour, keeps noise as a class where it is legal and
+suppresses it otherwise. Departure: illegal noise joins its nearest clusters unless ``noise`` is
+'suppress', since suppressed rows may be shown only where they are legal.
 """
 
 import heapq

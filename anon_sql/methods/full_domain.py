@@ -1,16 +1,14 @@
 """Full-domain generalization: one level per column for all rows, the best of all combinations.
 
-Recode a table by the bins of an earlier release, so that both can be laid side by side.
+Recode a table by the bins of an earlier release, so that both can be laid side by side. In the
+earlier release every value of a column has one label. A row with a value that lies in no label of
+its column is suppressed, also where the labels are values; so is NULL where the earlier release
+shows none, but below ``*``. What is then not legal is suppressed.
 
-In the earlier release every value of a column has one label. A row with a value that lies in no
-label of its column is suppressed, also where the labels are values; so is NULL where the earlier
-release shows none, but below ``*``. What is then not legal is suppressed.
-
-Find the best legal node of a generalization lattice, without judging every node.
-
-A node is a level of each column. Source: the lattice is that of Samarati 2001; pruning by
-predictive tagging is that of OLA (El Emam et al. 2009) and Flash (Kohlmayer et al. 2012), whose
-binary search along greedy paths from specific to general nodes is used here. Departures:
+Find the best legal node of a generalization lattice, without judging every node. A node is a level
+of each column. Source: the lattice is that of Samarati 2001; pruning by predictive tagging is that
+of OLA (El Emam et al. 2009) and Flash (Kohlmayer et al. 2012), whose binary search along greedy
+paths from specific to general nodes is used here. Departures:
 
 - The order of the paths is that of a lower bound of what is minimized, and a node is pruned where
   its bound is not below the best value found. The bound of GCP is exact without suppression: the
@@ -21,13 +19,11 @@ binary search along greedy paths from specific to general nodes is used here. De
 
 Both prune only what cannot be better, so that the node found is the best of all legal ones.
 
-Full-domain generalization: one level per column for all rows, the best of all combinations.
-
 Source: Samarati 2001, "Protecting respondents' identities in microdata release" (the lattice of
 levels, least height with suppression up to a limit); El Emam et al. 2009, "A globally optimal
 k-anonymity method for the de-identification of health data" (OLA, least loss); Kohlmayer et al.
-2012, "Flash: efficient, stable and optimal k-anonymity". ``Search`` says how nodes are
-searched, and where that departs. Where the sources are silent:
+2012, "Flash: efficient, stable and optimal k-anonymity". ``Search`` says how nodes are searched,
+and where that departs. Where the sources are silent:
 
 - NULL is a value of its own below the last level. Columns without a hierarchy have the levels of
   ``global_recoding``.

@@ -1,24 +1,19 @@
 """Recode the columns of a table to levels that all rows share, and judge the result.
 
-Ranges of numbers, dates and times without a hierarchy, each level twice as wide as the last.
+Ranges of numbers, dates and times without a hierarchy, each level twice as wide as the last. Ranges
+begin at multiples of their width. The narrowest width is 1, 2 or 5 times a power of ten: of numbers
+in their unit, of dates in days, of times in microseconds.
 
-Ranges begin at multiples of their width. The narrowest width is 1, 2 or 5 times a power of ten: of
-numbers in their unit, of dates in days, of times in microseconds.
-
-The levels of a column: how its values are recoded where all rows have one level.
-
-A column with a hierarchy has the levels of its tree. Numbers, dates and times without one have
-their values, ranges, each level twice as wide as the last, and ``*``; text without one has its
-values and ``*``.
+The levels of a column: how its values are recoded where all rows have one level. A column with a
+hierarchy has the levels of its tree. Numbers, dates and times without one have their values,
+ranges, each level twice as wide as the last, and ``*``; text without one has its values and ``*``.
 NULL stays NULL below the last level.
 
-Groups of rows that are recoded alike, counted on distinct combinations of values.
-
-Groups of one node are rolled up to those of a more general node; rows are read once. After
-Incognito (LeFevre et al. 2005), which rolls frequency sets up in the same way.
+Groups of rows that are recoded alike, counted on distinct combinations of values. Groups of one
+node are rolled up to those of a more general node; rows are read once. After Incognito (LeFevre et
+al. 2005), which rolls frequency sets up in the same way.
 
 Judge a node of a generalization lattice: its loss, the rows it suppresses, whether it is legal.
-
 Groups that are not legal are suppressed. Where suppressed rows are shown, they are a class that
 must be legal too: the smallest groups join them, of equal ones those that lose most.
 """

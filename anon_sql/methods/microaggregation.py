@@ -1,7 +1,5 @@
 """Group rows so that the squared distances from the means of their classes are least (SSE).
 
-Group rows so that the squared distances from the means of their classes are least (SSE).
-
 Source: MDAV (Domingo-Ferrer and Torra 2005), from starts with more or fewer classes, each improved
 by simulated annealing. The steps are applied to pieces of an order of the rows, so that time grows
 with n; in small tables there is one piece.

@@ -1,28 +1,24 @@
 """Mondrian, its strict form along hierarchies, and the greedy top-down method.
 
-Mondrian: the column of largest span is cut at its median while both sides keep k rows.
+Mondrian: the column of largest span is cut at its median while both sides keep k rows. Source:
+LeFevre, DeWitt and Ramakrishnan 2006, "Mondrian multidimensional k-anonymity". The paper leaves
+open how categories are ordered and to which side equal values go; see ``kernels.mondrian``.
+Departure: where more than k is required, cuts both of whose sides are legal are one of two
+attempts; the other cuts for k alone and merges illegal classes. The attempt of less NCP is kept.
 
-Source: LeFevre, DeWitt and Ramakrishnan 2006, "Mondrian multidimensional k-anonymity". The paper
-leaves open how categories are ordered and to which side equal values go; see
-``kernels.mondrian``. Departure: where more than k is required, cuts both of whose sides are
-legal are one of two attempts; the other cuts for k alone and merges illegal classes. The attempt of
-less NCP is kept.
+Basic Mondrian: strict cuts along hierarchies. Source: LeFevre, DeWitt and Ramakrishnan 2006,
+"Mondrian multidimensional k-anonymity", strict partitioning, with the categorical cut as M-COF
+cites it: a node of the hierarchy is replaced by its children, each of which has k rows or none. A
+number is cut at its median, text without a hierarchy into its values, NULL from values. The width
+of a column is the share of leaves below the node, the normalized range, or the share of distinct
+values; the widest column that can be cut is cut. Departure: the published Python version tests one
+half of a cut only.
 
-Basic Mondrian: strict cuts along hierarchies.
-
-Source: LeFevre, DeWitt and Ramakrishnan 2006, "Mondrian multidimensional k-anonymity", strict
-partitioning, with the categorical cut as M-COF cites it: a node of the hierarchy is replaced by its
-children, each of which has k rows or none. A number is cut at its median, text without a hierarchy
-into its values, NULL from values. The width of a column is the share of leaves below the node, the
-normalized range, or the share of distinct values; the widest column that can be cut is cut.
-Departure: the published Python version tests one half of a cut only.
-
-Top-down greedy: sets are split between two rows far apart, then sets below k grow to k.
-
-Source: Xu et al. 2006, "Utility-based anonymization using local recoding", section 4.2. Where the
-paper is silent: a row goes to the side whose |E| * NCP(E) grows less; sets below k are treated in
-the order of the tree; the class that lends rows is the nearest that keeps k of its own, and lends
-the rows of least loss together with the set.
+Top-down greedy: sets are split between two rows far apart, then sets below k grow to k. Source: Xu
+et al. 2006, "Utility-based anonymization using local recoding", section 4.2. Where the paper is
+silent: a row goes to the side whose |E| * NCP(E) grows less; sets below k are treated in the order
+of the tree; the class that lends rows is the nearest that keeps k of its own, and lends the rows of
+least loss together with the set.
 """
 
 from anon_sql.core.parameters import Choice

@@ -1,15 +1,12 @@
 """Find outliers by their COF and take them out of their classes, as RAYDEN and M-COF do.
 
 Decide which rows are outliers by their COF: those above a threshold of their class or of all.
-
 Sources: Haruna et al. 2026 (RAYDEN), whose threshold is mean + alpha standard deviations of a
 class; Kara and Eyüpoğlu 2023 (M-COF) give none.
 
-Take outliers out of their classes and partition them anew, as RAYDEN and M-COF do.
-
-Sources: Haruna et al. 2026 (RAYDEN, algorithms 2 and 3); Kara and Eyüpoğlu 2023 (M-COF, algorithm
-1, lines 19 to 27). Departure: both papers may leave a class below k; see ``cap`` and
-``_merge_short``.
+Take outliers out of their classes and partition them anew, as RAYDEN and M-COF do. Sources: Haruna
+et al. 2026 (RAYDEN, algorithms 2 and 3); Kara and Eyüpoğlu 2023 (M-COF, algorithm 1, lines 19 to
+27). Departure: both papers may leave a class below k; see ``cap`` and ``_merge_short``.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """SDkA: synthetic records for rare sensitive values, then clusters of real and synthetic rows.
 
-SDkA: synthetic records for rare sensitive values, then clusters of real and synthetic rows.
-
 Source: Majeed and Hwang 2025, SDkA, steps 4 and 5; step 3 is ``pipeline.synthesize``. Departures:
 
 - A cluster below k, or with one sensitive value, joins the nearest one. The authors join it to the

@@ -1,14 +1,12 @@
 """Search for orders and classes of less loss, for ``anonymize`` with more effort.
 
-Improve classes by exchanging rows between near ones, round after round.
+Improve classes by exchanging rows between near ones, round after round. Each round groups near
+classes anew, anneals every group by itself, and keeps the results of less loss. Source: this
+project; simulated annealing in place of dissolving and rebuilding classes (k-member), which gained
+half as much in equal time.
 
-Each round groups near classes anew, anneals every group by itself, and keeps the results of less
-loss. Source: this project; simulated annealing in place of dissolving and rebuilding classes
-(k-member), which gained half as much in equal time.
-
-Find better orders than the curve, for ``anonymize`` with more effort.
-
-Jobs are divided at fixed positions, so that the result does not depend on the number of threads.
+Find better orders than the curve, for ``anonymize`` with more effort. Jobs are divided at fixed
+positions, so that the result does not depend on the number of threads.
 """
 
 import time

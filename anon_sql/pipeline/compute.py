@@ -1,9 +1,8 @@
 """Compute a release: the order, the classes and the labels of the released rows.
 
-Limit the rows that ``suppressed := 'drop'`` leaves out to those that a parameter asks for.
-
-A row is suppressed if it is ``*`` in every quasi-identifier, the columns of ``strata`` included,
-whatever made it so: the method, or a class that can be shown in no other way.
+Limit the rows that ``suppressed := 'drop'`` leaves out to those that a parameter asks for. A row is
+suppressed if it is ``*`` in every quasi-identifier, the columns of ``strata`` included, whatever
+made it so: the method, or a class that can be shown in no other way.
 """
 
 from dataclasses import dataclass

@@ -1,14 +1,11 @@
 """Define the constraints on equivalence classes: k, l, t, beta and delta.
 
-Bound the share of each sensitive value in a class: β-likeness and δ-disclosure privacy.
-
-With p the share of a value in the whole table and q its share in a class, enhanced β-likeness (Cao
-and Karras 2012, definition 3) requires (q - p) / p <= min(β, -ln p), and δ-disclosure privacy
-(Brickell and Shmatikov 2008, definition 3) |ln(q / p)| < δ for every value of the table, so that
-none is lacking in a class. NULL is a value. Both are least and largest shares. The share in a union
-of classes lies between those in the classes, so the union of legal classes is legal.
-
-Define the constraints on equivalence classes: k, l, t, beta and delta.
+Bound the share of each sensitive value in a class: β-likeness and δ-disclosure privacy. With p the
+share of a value in the whole table and q its share in a class, enhanced β-likeness (Cao and Karras
+2012, definition 3) requires (q - p) / p <= min(β, -ln p), and δ-disclosure privacy (Brickell and
+Shmatikov 2008, definition 3) |ln(q / p)| < δ for every value of the table, so that none is lacking
+in a class. NULL is a value. Both are least and largest shares. The share in a union of classes lies
+between those in the classes, so the union of legal classes is legal.
 
 A class is legal if it satisfies all of them. The union of legal classes is legal, so merging ends
 with legal classes. If persons are counted instead of rows, this holds only for k and for distinct

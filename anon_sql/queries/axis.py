@@ -1,7 +1,7 @@
 """The axis of a quasi-identifier: how much of what a label covers satisfies a condition.
 
-The axis of a number, date or time: the ends of its labels and the constants of its conditions,
-and a value out of each gap between them. Within a gap no condition changes.
+The axis of a number, date or time: the ends of its labels and the constants of its conditions, and
+a value out of each gap between them. Within a gap no condition changes.
 """
 
 from collections.abc import Mapping, Sequence

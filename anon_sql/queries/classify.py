@@ -1,8 +1,7 @@
 """Train a classifier on a raw table and on its release, and test both on rows not seen.
 
-A classifier trained on a raw table and on its release, tested on rows that it has not seen.
-
-A release has neither the order nor the keys of its raw table, so rows cannot be paired: the same
+A classifier trained on a raw table and on its release, tested on rows that it has not seen. A
+release has neither the order nor the keys of its raw table, so rows cannot be paired: the same
 split means as many rows of each value of the target, drawn by one seed from rows sorted alike.
 """
 

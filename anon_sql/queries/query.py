@@ -1,16 +1,14 @@
 """Parse a user's query into a tree of what is known to be harmless; all else is refused by name.
 
-One query of a user as a tree of what is known to be harmless; all else is refused by name.
+One query of a user as a tree of what is known to be harmless; all else is refused by name. This is
+a list of what is allowed, never of what is not: a part of sqlglot's tree that is not named here is
+an error, so neither a second table nor a function can come through.
 
-This is a list of what is allowed, never of what is not: a part of sqlglot's tree that is not
-named here is an error, so neither a second table nor a function can come through.
-
-A condition as a tree of blocks, each of one quasi-identifier or of kept columns alone.
-
-SQL's logic has three values. Only whether a condition is *true* matters to a query, so NOT is
-moved down to the comparisons (De Morgan's laws hold with NULL too) and from there on a node
-is true where all (AND) or any (OR) of its parts are. Parts on one column are one block: its
-truth is looked up in the column's values, as exact as the values themselves.
+A condition as a tree of blocks, each of one quasi-identifier or of kept columns alone. SQL's logic
+has three values. Only whether a condition is *true* matters to a query, so NOT is moved down to the
+comparisons (De Morgan's laws hold with NULL too) and from there on a node is true where all (AND)
+or any (OR) of its parts are. Parts on one column are one block: its truth is looked up in the
+column's values, as exact as the values themselves.
 """
 
 from collections.abc import Collection, Mapping, Sequence

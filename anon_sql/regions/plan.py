@@ -1,7 +1,5 @@
 """Plan the regions: merge leaves until every region is legal, and spread those too large.
 
-Plan the regions: merge leaves until every region is legal, and spread those too large.
-
 Leaves are merged within a pool of the tree, that is within a stratum where there are strata. Leaves
 that hold whole strata are legal, since each stratum is, and are put together up to a region's size.
 """

@@ -1,10 +1,8 @@
 """Estimate the population uniques of a sample: Pitman, SNB and Zayatz.
 
-Estimate the population uniques of a sample by the slide negative binomial model (SNB).
-
-Source: Chen and McNulty 1998, as in Dankar et al. 2012, appendix A. A class of the population has
-1 + X rows, X negative binomial with parameters alpha and beta, and each row is in the sample with
-probability p.
+Estimate the population uniques of a sample by the slide negative binomial model (SNB). Source: Chen
+and McNulty 1998, as in Dankar et al. 2012, appendix A. A class of the population has 1 + X rows, X
+negative binomial with parameters alpha and beta, and each row is in the sample with probability p.
 """
 
 from dataclasses import dataclass

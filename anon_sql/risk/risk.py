@@ -1,8 +1,7 @@
 """The risk that a person in a release is found again (El Emam and Dankar 2008).
 
-Expect the risk of a row from the sampling fraction of its class.
-
-Source: Benedetti and Franconi 1998.
+Expect the risk of a row from the sampling fraction of its class. Source: Benedetti and Franconi
+1998.
 """
 
 from collections.abc import Mapping

@@ -1,18 +1,14 @@
 """Find the smallest sets of columns that single rows out (minimal sample uniques).
 
-Find the smallest sets of columns that single rows out (minimal sample uniques).
-
 As SUDA2 looks for them (Elliot, Manning and Ford 2002; Manning, Haglin and Keane 2008): a set of
 columns is a minimal unique of a row if no other row has its values in these columns, and no smaller
-set of them singles the row out. The search goes by size instead of recursively by value. Rows
-that a subset singles out are left out of the search in a set: they are not minimal there, and
-since they differ from every row in the subset, they make no other row less unique.
+set of them singles the row out. The search goes by size instead of recursively by value. Rows that
+a subset singles out are left out of the search in a set: they are not minimal there, and since they
+differ from every row in the subset, they make no other row less unique.
 
-Count the rows that each column singles out, alone and with the others, by hashes of values.
-
-A mark is a hash of 64 bits of a value, so that a column of any type is uint64[n]. Equal values have
-equal marks; that two of a million different values have the same mark happens once in 30 million
-tables.
+Count the rows that each column singles out, alone and with the others, by hashes of values. A mark
+is a hash of 64 bits of a value, so that a column of any type is uint64[n]. Equal values have equal
+marks; that two of a million different values have the same mark happens once in 30 million tables.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,21 +1,17 @@
 """Suggest a role for every column of a table, with the reason in words.
 
-Find what a column name says, by the words in ``column_words.csv``.
+Find what a column name says, by the words in ``column_words.csv``. The file has a row per term: its
+language, the role that it suggests, what it means, and its strength. A term of strength ``part``
+(``id``, ``name``) counts where no other word of the name is known: ``city_name`` is a city, but
+``name`` a name. One of strength ``always`` counts whatever the values are: a ``patient_id`` of
+three values names three patients. A ``*`` stands for any letters.
 
-The file has a row per term: its language, the role that it suggests, what it means, and its
-strength. A term of strength ``part`` (``id``, ``name``) counts where no other word of the name is
-known: ``city_name`` is a city, but ``name`` a name. One of strength ``always`` counts whatever the
-values are: a ``patient_id`` of three values names three patients. A ``*`` stands for any letters.
+Recognize values that name a person or a place on the internet, in a sample of a column. The sample
+does not leave this module: only the name of a pattern and a share do.
 
-Recognize values that name a person or a place on the internet, in a sample of a column.
-
-The sample does not leave this module: only the name of a pattern and a share do.
-
-Suggest a role for every column of a table, with the reason in words.
-
-The rules are this project's own. Columns that no rule applies to are kept, the
-one that tells rows apart least first, as long as they single out no more rows together than
-``audit`` allows; the others become quasi-identifiers. The reasons contain counts and no value.
+The rules are this project's own. Columns that no rule applies to are kept, the one that tells rows
+apart least first, as long as they single out no more rows together than ``audit`` allows; the
+others become quasi-identifiers. The reasons contain counts and no value.
 """
 
 import csv

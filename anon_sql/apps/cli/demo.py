@@ -1,10 +1,9 @@
 """``anon-sql demo`` and its data: a synthetic table that resembles UCI Adult, and Adult itself.
 
-Make a synthetic table that resembles UCI Adult, for demonstrations and benchmarks.
-
-Nobody's record is in it. Each value is drawn from shares that depend on one or two columns
-drawn before; the counts below summarise the 30,162 complete rows of Adult's training file
-(Becker and Kohavi 1996, an extract of the 1994 US census, doi:10.24432/C5XW20, CC BY 4.0).
+Make a synthetic table that resembles UCI Adult, for demonstrations and benchmarks. Nobody's record
+is in it. Each value is drawn from shares that depend on one or two columns drawn before; the counts
+below summarise the 30,162 complete rows of Adult's training file (Becker and Kohavi 1996, an
+extract of the 1994 US census, doi:10.24432/C5XW20, CC BY 4.0).
 """
 
 import hashlib

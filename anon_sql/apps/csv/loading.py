@@ -1,10 +1,9 @@
 """Load a CSV file into a table: every line after the header is a row, every column has a type.
 
-Choose the type of each column of texts: one that every text keeps its meaning in, or text.
-
-A column is a number, a date or a time only if all its texts are written as DuckDB would print
-them, up to zeros after the decimal point, an exponent with a sign, and a T between date and time.
-So ``00123``, ``+49``, ``1e5``, ``31.12.2020`` and ``12:00+02`` stay text, with their columns.
+Choose the type of each column of texts: one that every text keeps its meaning in, or text. A column
+is a number, a date or a time only if all its texts are written as DuckDB would print them, up to
+zeros after the decimal point, an exponent with a sign, and a T between date and time. So ``00123``,
+``+49``, ``1e5``, ``31.12.2020`` and ``12:00+02`` stay text, with their columns.
 """
 
 import csv

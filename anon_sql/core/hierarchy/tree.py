@@ -1,16 +1,14 @@
 """Build the generalization hierarchy of an attribute as a tree over its values.
 
-Read the rows of one attribute's hierarchy as paths from leaf to root, and find faults in them.
-
-A row states that ``value`` is generalized to ``label`` at a level; level 1 is the first above the
+Read the rows of one attribute's hierarchy as paths from leaf to root, and find faults in them. A
+row states that ``value`` is generalized to ``label`` at a level; level 1 is the first above the
 value. A node is identified by its label: equal labels on two paths, or on successive levels of one
 path, are the same node.
 
-Build the generalization hierarchy of one attribute as a tree over its values.
-
-Leaves are numbered from left to right, so that the lowest common ancestor of a set of leaves is
-that of the smallest and the largest number in it. The root and the other inner nodes follow, each
-before its descendants.
+Build the generalization hierarchy of one attribute as a tree over its values. Leaves are numbered
+from left to right, so that the lowest common ancestor of a set of leaves is that of the smallest
+and the largest number in it. The root and the other inner nodes follow, each before its
+descendants.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

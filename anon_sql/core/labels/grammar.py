@@ -1,20 +1,16 @@
 """Print and parse labels: a value, a range ``[low, high]``, a set ``{a, b}`` or ``*``.
 
-Print and parse labels: a value, a range ``[low, high]``, a set ``{a, b}`` or ``*``.
-
 Text is written without quotes unless it would be ambiguous; otherwise in single quotes, with
-``\'`` and ``\\`` as escapes. The ends of ranges are printed by DuckDB in the column's type.
+``\\'`` and ``\\\\`` as escapes. The ends of ranges are printed by DuckDB in the column's type.
 
-The labels of columns without a hierarchy whose values a method recodes alike in all rows.
+The labels of columns without a hierarchy whose values a method recodes alike in all rows. In such a
+column the nodes that a method chose are: ``AS_CLASS`` where the label is made of the values of the
+class; ``STARRED`` where it is ``*``, as of suppressed rows; and numbers from 0, the bins of a
+column of numbers, whose label is the range of all released values in the bin.
 
-In such a column the nodes that a method chose are: ``AS_CLASS`` where the label is made of the
-values of the class; ``STARRED`` where it is ``*``, as of suppressed rows; and numbers from 0, the
-bins of a column of numbers, whose label is the range of all released values in the bin.
-
-Read the printed ends of ranges, which may lie outside the type of their column.
-
-An end that the type cannot hold is read as the outermost value of the type within the range, so
-that the range covers what it covers: '[79.5, 300]' of a UTINYINT from 80 to 255.
+Read the printed ends of ranges, which may lie outside the type of their column. An end that the
+type cannot hold is read as the outermost value of the type within the range, so that the range
+covers what it covers: '[79.5, 300]' of a UTINYINT from 80 to 255.
 """
 
 import re
@@ -196,7 +192,7 @@ Codes = npt.NDArray[np.int32]
 def of_classes(nodes: Codes | None, order: Codes, starts: npt.NDArray[np.int64]) -> Codes:
     """Return the node of each of m classes, int32[m]; AS_CLASS where the method chose none.
 
-    nodes: int32[n], of the rows. order, starts: as in ``labels.make.Classes``.
+    nodes: int32[n], of the rows. order, starts: as in ``Classes``.
     """
     if nodes is None:
         return np.full(len(starts) - 1, AS_CLASS, dtype=np.int32)

@@ -39,7 +39,7 @@ def one_values(
 
     NULL for a class that has a NULL, and for the suppressed rows. Means of dates and times are
     rounded to the unit of their type. values: in source order. order, starts, starred: as in
-    ``labels.make.Classes``.
+    ``Classes``.
     """
     rows = values.take(pa.array(order))
     first = starts[:-1]

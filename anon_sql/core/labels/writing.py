@@ -37,7 +37,7 @@ def node_labels(
 ) -> tuple[pa.Array, Codes]:
     """Return the distinct labels and the label of each class, int32[m].
 
-    order, starts, starred: as in ``labels.make.Classes``. given: int32[n], the node of each row
+    order, starts, starred: as in ``Classes``. given: int32[n], the node of each row
     that the method chose (-1 for NULL), None if it chose none. Raises AnonError for numbers in
     the format 'typed' if the nodes of the hierarchy are not ranges.
     """

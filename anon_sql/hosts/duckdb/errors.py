@@ -1,14 +1,12 @@
 """Turn errors of DuckDB into one sentence that shows no value.
 
-Say what an error of DuckDB's means where a call of the package is the reason.
+Say what an error of DuckDB's means where a call of the package is the reason. docs/mistakes.md
+lists the same errors for those who see DuckDB's text alone.
 
-docs/mistakes.md lists the same errors for those who see DuckDB's text alone.
-
-Say what DuckDB refuses without the values that its errors quote.
-
-DuckDB puts values of the data into errors of casts, readers, constraints and arithmetic. Of such
-errors only what is known to be free of values is kept. Errors about names keep those names that
-look like names, since the header of a file that was misread consists of values.
+Say what DuckDB refuses without the values that its errors quote. DuckDB puts values of the data
+into errors of casts, readers, constraints and arithmetic. Of such errors only what is known to be
+free of values is kept. Errors about names keep those names that look like names, since the header
+of a file that was misread consists of values.
 """
 
 import re

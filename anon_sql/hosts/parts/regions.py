@@ -1,9 +1,8 @@
 """Release a region from its rows to the file of its release, and read finished ones in order.
 
-Keep the releases of regions in files, and give the rows of all of them in the order of a hash.
-
-The rows of a file lie in slices, a group each, that a hash of their labels chooses. So the rows are
-put in order slice by slice, and never all at once.
+Keep the releases of regions in files, and give the rows of all of them in the order of a hash. The
+rows of a file lie in slices, a group each, that a hash of their labels chooses. So the rows are put
+in order slice by slice, and never all at once.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,8 +1,7 @@
 """Read the table once: its domain, a sample, and all rows by leaf to files; read a region back.
 
-Keep the rows of a table in files, sorted by leaf in runs: a file a run, a group a leaf.
-
-Text with few distinct values is stored as a dictionary.
+Keep the rows of a table in files, sorted by leaf in runs: a file a run, a group a leaf. Text with
+few distinct values is stored as a dictionary.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,8 +1,7 @@
 """The private folder of a release in parts, and the table, file or folder that it is written to.
 
-The private folder that holds routed rows and finished regions until the release is written.
-
-Its name follows from the target, so that a later call finds what an interrupted one has left.
+The private folder that holds routed rows and finished regions until the release is written. Its
+name follows from the target, so that a later call finds what an interrupted one has left.
 """
 
 import fcntl

@@ -1,9 +1,8 @@
 """Check a DataFrame and a call on it, describe its columns, and pack its rows into bytes.
 
-Pack rows into bytes that Spark moves as one value, and unpack them.
-
-Spark converts each row between its own form and Arrow's at every step in Python, and shuffles rows
-one by one. Packed rows are converted once on their way in and once on their way out.
+Pack rows into bytes that Spark moves as one value, and unpack them. Spark converts each row between
+its own form and Arrow's at every step in Python, and shuffles rows one by one. Packed rows are
+converted once on their way in and once on their way out.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

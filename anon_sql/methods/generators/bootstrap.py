@@ -1,7 +1,5 @@
 """Mix records from real rows: a bootstrap that needs neither training nor another package.
 
-Mix records from real rows: a bootstrap that needs neither training nor another package.
-
 Not from a paper. It preserves dependencies between columns only as far as near rows share them, and
 yields no value that no row has; SDkA asks for CTGAN.
 """
