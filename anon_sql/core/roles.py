@@ -1,8 +1,7 @@
 """Assign one role to each column, from tags in column comments and the parameters of a call.
 
-Assign one role to each column, from column comments and the parameters of a call. Roles decide
-which columns are dropped, generalized or protected, so nothing is guessed: an unknown tag, a name
-that is not a column and two roles for one column are errors.
+Roles decide which columns are dropped, generalized or protected, so nothing is guessed: an unknown
+tag, a name that is not a column and two roles for one column are errors.
 """
 
 import re

@@ -1,7 +1,6 @@
 """Compute distances between rows and between classes as comparable integers.
 
-Compute distances between rows as comparable integers, and random numbers for tree nodes. A point
-holds numeric columns scaled to [0, weight], NULL as 3.0, and categories as whole codes. The
+A point holds numeric columns scaled to [0, weight], NULL as 3.0, and categories as whole codes. The
 difference in any column is then min(|a - b|, weight): the scaled distance between two numbers, the
 weight between two categories and between NULL and a number. A weight is 1 or less.
 

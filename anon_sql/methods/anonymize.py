@@ -1,21 +1,21 @@
 """Anonymize with the least information loss (NCP) that the effort allows; the project's own method.
 
-Choose rows to suppress, where the others then lose less than the suppressed rows lose. A suppressed
-row loses everything. So it pays to suppress a row that costs its class more: it widens labels of
-many others. In turns, rows that cost more leave classes that stay legal without them, and the rows
-of most cost leave all classes, whereupon the other rows are partitioned anew. The best of all that
-was seen is kept. Source: this project.
+Rows are suppressed where the others then lose less than the suppressed rows lose. A suppressed row
+loses everything. So it pays to suppress a row that costs its class more: it widens labels of many
+others. In turns, rows that cost more leave classes that stay legal without them, and the rows of
+most cost leave all classes, whereupon the other rows are partitioned anew. The best of all that was
+seen is kept. Source: this project.
 
-Anonymize with the least information loss (NCP) that the time allows; this project's own method. It
-combines prior work: an order of rows that keeps near ones together and the optimal cut of that
-order (Ghinita et al. 2007), greedy orders (after k-member, Byun et al. 2007, and, for columns with
-hierarchies, top-down splitting, Xu et al. 2006), and simulated annealing (Kirkpatrick et al. 1983).
-Where the release shows means or medians of classes, the loss is the sum of squares in them, see
-``microaggregation``. Every class has k to 2k - 1 rows. l, t and persons are satisfied by merging
-classes and splitting them again within strata of like sensitive values (after Cao et al. 2011,
-SABRE); then a class may have more rows. Annealing follows for 'good' too, with a price on what
-classes fall short of. In a table of at most SMALL rows it follows for 'good' in any case. No row is
-suppressed, unless ``suppression_limit`` allows it and all rows together then lose less (below).
+The method combines prior work: an order of rows that keeps near ones together and the optimal cut
+of that order (Ghinita et al. 2007), greedy orders (after k-member, Byun et al. 2007, and, for
+columns with hierarchies, top-down splitting, Xu et al. 2006), and simulated annealing (Kirkpatrick
+et al. 1983). Where the release shows means or medians of classes, the loss is the sum of squares in
+them, see ``microaggregation``. Every class has k to 2k - 1 rows. l, t and persons are satisfied by
+merging classes and splitting them again within strata of like sensitive values (after Cao et al.
+2011, SABRE); then a class may have more rows. Annealing follows for 'good' too, with a price on
+what classes fall short of. In a table of at most SMALL rows it follows for 'good' in any case. No
+row is suppressed, unless ``suppression_limit`` allows it and all rows together then lose less
+(below).
 """
 
 from collections.abc import Callable

@@ -5,10 +5,9 @@ row states that ``value`` is generalized to ``label`` at a level; level 1 is the
 value. A node is identified by its label: equal labels on two paths, or on successive levels of one
 path, are the same node.
 
-Build the generalization hierarchy of one attribute as a tree over its values. Leaves are numbered
-from left to right, so that the lowest common ancestor of a set of leaves is that of the smallest
-and the largest number in it. The root and the other inner nodes follow, each before its
-descendants.
+Leaves are numbered from left to right, so that the lowest common ancestor of a set of leaves is
+that of the smallest and the largest number in it. The root and the other inner nodes follow, each
+before its descendants.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,13 +1,12 @@
 """Compose one SQL statement from all queries of a call, guarded so that no error shows a value.
 
-Conditions that stop with a sentence of their own where DuckDB's would show a value. DuckDB casts a
+Conditions stop with a sentence of their own where DuckDB's would show a value. DuckDB casts a
 column to the type of the constant that it is compared with (``city = 5``), and the error of such a
 cast names the value that it cannot cast.
 
-Compose one SQL statement from all queries of a call. DuckDB answers the queries on the raw table
-unchanged, and groups the released rows by labels, by conditions on kept columns, and by the kept
-columns that queries group by or aggregate. ``queries`` then estimates the answers on the
-release from these groups.
+DuckDB answers the queries on the raw table unchanged, and groups the released rows by labels, by
+conditions on kept columns, and by the kept columns that queries group by or aggregate. ``queries``
+then estimates the answers on the release from these groups.
 """
 
 import re

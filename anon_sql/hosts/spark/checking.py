@@ -1,9 +1,8 @@
 """Check a release as a whole within its plan: Spark adds up the class counts of all regions.
 
-Check a release as a whole within its plan: Spark adds up the counts of classes of all regions. Rows
-of a release reach nobody before all of it has passed: they are joined, still packed, with the one
-row of the check, which Spark computes first. Both read the same shuffle of what the regions have
-sent.
+Rows of a release reach nobody before all of it has passed: they are joined, still packed, with the
+one row of the check, which Spark computes first. Both read the same shuffle of what the regions
+have sent.
 """
 
 from collections.abc import Iterator, Mapping
