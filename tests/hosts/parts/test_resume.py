@@ -121,14 +121,14 @@ def test_databases_in_memory_release_into_tables_of_one_name(big, tmp_path, monk
 CHILD = """
 import anon_sql, signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from anon_sql.hosts.parts import region_files
-real = region_files.release_table
+from anon_sql.hosts.parts import regions
+real = regions.release_table
 def slow(*given, **more):
     found = real(*given, **more)
     print("region", flush=True)
     time.sleep(.3)
     return found
-region_files.release_table = slow
+regions.release_table = slow
 con = anon_sql.connect(sys.argv[1])
 anon_sql.release(con, "big", into=sys.argv[2], k=5, method="mondrian", region_rows=100,
     resume=sys.argv[3] == "resume", qids=["age"], sensitive="ill ness",
