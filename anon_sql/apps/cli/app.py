@@ -115,7 +115,7 @@ def shell(
 
     Example: anon-sql shell people.duckdb
     """
-    from anon_sql.apps.shell import shell as script
+    from anon_sql.apps.shell.shell import run
 
     with console.one_sentence():
         talk = _interactive() if sys.stdin.isatty() else None
@@ -125,14 +125,14 @@ def shell(
             con.execute("SET enable_progress_bar = false")  # it would draw over ours
             if talk:
                 talk(con, database)
-            elif not script.run(con, sys.stdin):
+            elif not run(con, sys.stdin):
                 raise typer.Exit(1)
 
 
 def _interactive() -> Callable[[duckdb.DuckDBPyConnection, str], None]:
     """Return what talks on a terminal. Raises AnonError where its packages are not installed."""
     try:
-        from anon_sql.apps.shell.shell import interactive
+        from anon_sql.apps.shell.prompt import interactive
     except ModuleNotFoundError as error:
         rule = "prompt_toolkit and pygments must be installed to type on a terminal"
         raise not_installed("shell", rule, f"no {error.name}", "shell") from None

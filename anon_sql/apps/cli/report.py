@@ -17,7 +17,6 @@ from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.earlier import require_labels
 from anon_sql.apps.cli.options import in_options
 from anon_sql.apps.csv.dialect import dialect
-from anon_sql.apps.report import page as sweeping
 from anon_sql.errors import AnonError, not_installed
 
 Page = Annotated[Path, typer.Option("-o", "--output", help="The file to write, .html or .json.")]
@@ -188,6 +187,8 @@ def sweep(
         columns = (options.names(given) for given in (quasi, sensitive, identifier, keep))
 
         def draw(con: duckdb.DuckDBPyConnection) -> None:
+            from anon_sql.apps.report import sweeping
+
             asked = {
                 **dict(zip(manifest.ROLES, columns, strict=True)),
                 "methods": options.names(methods) or None,

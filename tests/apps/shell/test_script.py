@@ -91,7 +91,7 @@ def test_data_cannot_drive_the_terminal():
 
 
 def test_without_the_extra_a_terminal_is_refused_in_a_sentence(monkeypatch):
-    monkeypatch.delitem(sys.modules, "anon_sql.apps.shell.shell", raising=False)
+    monkeypatch.delitem(sys.modules, "anon_sql.apps.shell.prompt", raising=False)
     monkeypatch.setitem(sys.modules, "prompt_toolkit", None)  # such as cannot be imported
     with pytest.raises(AnonError) as caught:
         app._interactive()
@@ -130,7 +130,9 @@ def test_nothing_is_imported_that_is_not_used(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(app.__file__).parents[3]))
     monkeypatch.chdir(tmp_path)
     Path("a.csv").write_text("n\n" + "1\n2\n" * 9)
-    code = "import functools, sys; import anon_sql; from anon_sql.apps.cli import app as cli, demo\n"
+    code = (
+        "import functools, sys; import anon_sql; from anon_sql.apps.cli import app as cli, demo\n"
+    )
     code += "demo.make_adult_like = functools.partial(demo.make_adult_like, rows=500)\n"
     for at, use in enumerate(USES):
         code += f"{use}; print('use', {at}, set({UNUSED}) & set(sys.modules))\n"
