@@ -51,7 +51,8 @@ def datafly(table: QuasiTable, call: Call) -> Partition:
             "add one, or use basic_mondrian, which takes columns without",
         )
     share, k = call.options["suppression_limit"], call.constraint.k
-    limit = rows_of_share(call.share, k) if share is None else rows_of_share(share, table.rows)
+    part = 1.0 if call.rows is None else table.rows / call.rows  # that a stratum has
+    limit = rows_of_share(part, k) if share is None else rows_of_share(share, table.rows)
     if call.options["like"] is not None:
         return recoded_alike(table, call, limit)
     codes = np.column_stack([column.codes[table.order] for column in columns])

@@ -31,8 +31,7 @@ class Call:
     in canonical order. A method is called with the rows of one stratum, unless it is
     ``across_strata``. shown: whether suppressed rows are released, as a class that must be legal.
     one_value: whether the release shows a mean or median of each class. rows: of the whole table,
-    where the rows of the call are some of them, as those of a stratum are; None: all. share: the
-    part of the rows of the call that a stratum has, 0…1.
+    where the rows of the call are some of them, as those of a stratum are; None: all.
     """
 
     function: str
@@ -45,7 +44,6 @@ class Call:
     strata: "npt.NDArray[np.int32] | None" = None  # that no class crosses
     fixed: tuple[str, ...] = ()  # the columns that make up the strata
     shown: bool = True  # suppressed rows, as one class
-    share: float = 1.0  # of all rows of the table, where this is one of its strata
     one_value: bool = False
     rows: int | None = None
 

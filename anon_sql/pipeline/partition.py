@@ -59,8 +59,7 @@ def each_stratum(call: Call, rows: int) -> Iterator[tuple[Positions, Call]]:
     order = np.argsort(call.strata, kind="stable")
     ends = np.cumsum(np.bincount(call.strata))
     for own in np.split(order, ends[:-1]):
-        share = len(own) / rows
-        yield own, replace(call, constraint=call.constraint.only(own), strata=None, share=share)
+        yield own, replace(call, constraint=call.constraint.only(own), strata=None)
 
 
 def require_strata(call: Call, rows: int) -> None:
