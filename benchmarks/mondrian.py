@@ -22,7 +22,6 @@ import duckdb
 
 import anon_sql
 from anon_sql.apps.cli.demo import make_adult_like
-from anon_sql.core.parameters import Choice
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable, read
 from anon_sql.methods.method import Call, Partition, find_method
@@ -59,12 +58,7 @@ def table_of(con: duckdb.DuckDBPyConnection, name: str) -> QuasiTable:
 def partition(method: str, table: QuasiTable) -> Partition:
     """The classes of a method with its defaults, on one thread."""
     found = find_method(method)
-    options = {
-        name: option.words[0]
-        for name, option in found.options.items()
-        if isinstance(option, Choice)
-    }
-    call = Call(method, Constraint(K), 42, Workers(method, 1), options)
+    call = Call(method, Constraint(K), 42, Workers(method, 1), found.takes())
     result: Partition = found.run(table, call)
     return result
 

@@ -9,7 +9,7 @@ from anon_sql.methods.method import find_method
 
 def adds_rows(method):
     """Whether a release has rows that the table has not."""
-    return find_method(method).facts.perturbative
+    return find_method(method).perturbative
 
 
 def quoted(names):

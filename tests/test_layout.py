@@ -33,7 +33,7 @@ def test_a_public_file_is_documented(file):
 def test_a_release_has_a_method_of_its_name():
     for file in sql_files():
         if file.folder == "release":
-            assert release_methods()[file.name].facts
+            assert release_methods()[file.name].what
 
 
 @pytest.mark.parametrize("file", sql_files(), ids=lambda file: file.name)

@@ -18,7 +18,7 @@ from anon_sql.core.parameters import (
     Positive,
     Relations,
     Whole,
-    read,
+    read_each,
     refuse_withdrawn,
 )
 from anon_sql.core.printing import printed
@@ -96,7 +96,7 @@ def asked(
     require_types(NAME, roles.quasi, raw, release, values=True)
     require_released(NAME, roles.sensitive, list(shown))
     refuse_withdrawn(NAME, {"counterfeits": options["counterfeits"]})
-    checked = read(NAME, _OPTIONS, options)
+    checked = read_each(NAME, _OPTIONS, options)
     asks = {"l": (checked["l"] or 1) > 1, "t": checked["t"] is not None and checked["t"] < 1}
     asks |= {name: checked[name] is not None for name in ("beta", "delta")}
     for name, wanted in asks.items():

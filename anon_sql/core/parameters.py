@@ -1,10 +1,16 @@
-"""Validate the parameters of a call: each accepts a value or raises AnonError."""
+"""Declare each parameter of a call once: its default, accepted values and sentence.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+A group of parameters is a frozen dataclass whose fields ``param`` makes. The signature of a SQL
+function, its documentation, the options of other hosts and the checked values of a call follow from
+the groups that a function takes, which ``declare`` records.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
+from functools import cache
 from math import isfinite
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -118,7 +124,281 @@ class Relations:
         return value
 
 
-def read(function: str, options: Mapping[str, Option], given: Mapping[str, Any]) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Flag:
+    """true or false."""
+
+    def read(self, function: str, name: str, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise AnonError(function, f"{name} must be true or false", kind(value))
+        return value
+
+
+Group = TypeVar("Group")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a function.
+
+    accepts: checks a value; None where another step does, as for columns and relations. says: what
+    it is, for users, a sentence without its full stop. null: what NULL means, as 'NULL for none';
+    None if NULL is not accepted. note: further sentences of one function. bound: whether DuckDB
+    needs the value while it binds a statement, in order to choose columns. relation: whether it
+    names a relation, which SQL reads.
+    """
+
+    name: str
+    default: Any
+    accepts: Option | None
+    says: str
+    null: str | None = None
+    note: str = ""
+    bound: bool = False
+    relation: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """Return what the parameter is, with what NULL means."""
+        said = f"{self.says}; {self.null}." if self.null else f"{self.says}."
+        return f"{said} {self.note}" if self.note else said
+
+    def read(self, function: str, given: Mapping[str, Any]) -> Any:
+        """Return the checked value of a call, or raise AnonError; the default if it has none."""
+        value = given.get(self.name, self.default)
+        return value if self.accepts is None else self.accepts.read(function, self.name, value)
+
+
+def param(
+    default: Any,
+    accepts: Option | None,
+    says: str,
+    *,
+    null: str | None = None,
+    bound: bool = False,
+    relation: bool = False,
+) -> Any:
+    """Return a field of a group: one parameter; see ``Parameter``."""
+    known = {"accepts": accepts, "says": says, "null": null, "bound": bound}
+    known["relation"] = relation
+    return field(default=default, metadata=known, kw_only=True)
+
+
+@cache
+def parameters_of(group: type) -> Mapping[str, Parameter]:
+    """Return the parameters of a group by name, in the order of its declaration."""
+    declared = [found for found in fields(group) if found.metadata]
+    return {
+        found.name: Parameter(found.name, found.default, **found.metadata) for found in declared
+    }
+
+
+def read(group: type[Group], function: str, given: Mapping[str, Any]) -> Group:
+    """Return a group of checked values; a parameter that ``given`` lacks has its default."""
+    known: Mapping[str, Parameter] = parameters_of(group)  # type: ignore[arg-type]
+    return group(**{name: known[name].read(function, given) for name in known})
+
+
+@dataclass(frozen=True)
+class Function:
+    """What a function takes.
+
+    groups: of parameters. of: the function whose parameters it takes besides, None for none. only,
+    without: parameters of these that it has, None for all, or lacks; defaults, notes: of those that
+    differ, by name. adds: columns of the result that the table must not have.
+    """
+
+    groups: tuple[type, ...]
+    of: str | None = None
+    only: tuple[str, ...] | None = None
+    without: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    adds: tuple[str, ...] = ()
+
+
+_functions: dict[str, Function] = {}
+
+
+def declare(
+    name: str,
+    *groups: type,
+    of: str | None = None,
+    only: tuple[str, ...] | None = None,
+    without: tuple[str, ...] = (),
+    defaults: Mapping[str, Any] | None = None,
+    notes: Mapping[str, str] | None = None,
+    adds: tuple[str, ...] = (),
+) -> None:
+    """Record what a function of SQL takes; see ``Function``."""
+    _functions[name] = Function(groups, of, only, without, defaults or {}, notes or {}, adds)
+    takes.cache_clear()
+
+
+def declared() -> tuple[str, ...]:
+    """Return the names of the functions that were declared so far."""
+    return tuple(_functions)
+
+
+def function_of(name: str) -> Function:
+    """Return what a declared function takes."""
+    return _functions[name]
+
+
+def own_group(name: str, common: Sequence[type]) -> type:
+    """Return the group of a function's own parameters, beside the common ones."""
+    function = _functions[name]
+    own = [group for group in function.groups if group not in common]
+    if own:
+        return own[-1]
+    return own_group(function.of, common) if function.of else NoOptions
+
+
+@cache
+def takes(name: str) -> Mapping[str, Parameter]:
+    """Return the parameters of a declared function by name."""
+    function = _functions[name]
+    found = dict(takes(function.of)) if function.of else {}
+    for group in function.groups:
+        found.update(parameters_of(group))
+    return {
+        known.name: replace(
+            known,
+            default=function.defaults.get(known.name, known.default),
+            note=function.notes.get(known.name, known.note),
+        )
+        for known in found.values()
+        if known.name not in function.without
+        and (function.only is None or known.name in function.only)
+    }
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """No parameters of a function's own."""
+
+
+@dataclass(frozen=True)
+class ColumnRoles:
+    """The roles of columns."""
+
+    qids: Any = param(
+        None,
+        None,
+        "the quasi-identifiers, columns to generalize",
+        null="NULL means as declared in comments",
+        bound=True,
+    )
+    sensitive: Any = param(
+        None,
+        None,
+        "columns whose values are to be protected",
+        null="NULL means as declared in comments",
+        bound=True,
+    )
+    identifiers: Any = param(
+        None,
+        None,
+        "columns to drop",
+        null="NULL means as declared in comments",
+        bound=True,
+    )
+    keep: Any = param(
+        None,
+        None,
+        "columns to release as they are, ['*'] all that have no other role",
+        null="NULL means as declared in comments",
+        bound=True,
+    )
+
+
+@dataclass(frozen=True)
+class Persons:
+    """Whose a row is."""
+
+    entity: Any = param(
+        None,
+        None,
+        "column that identifies persons, whom k, l and t then count; it is dropped",
+        null="NULL for none",
+        bound=True,
+    )
+
+
+@dataclass(frozen=True)
+class Output:
+    """How a release shows its rows."""
+
+    format: str = param(
+        "label",
+        Choice(("label", "typed", "mean", "median")),
+        "'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value of each "
+        "class in place of a range of numbers, dates or times)",
+    )
+    suppressed: str = param(
+        "keep",
+        Choice(("keep", "drop")),
+        "'keep' shows suppressed rows as *, 'drop' leaves them out",
+    )
+
+
+@dataclass(frozen=True)
+class Seed:
+    """The source of random choices."""
+
+    seed: int = param(42, Whole(0), "seed of all random choices")
+
+
+@dataclass(frozen=True)
+class Hierarchies:
+    """How values are generalized."""
+
+    hierarchy: Any = param(
+        None,
+        None,
+        "name of a relation with attribute, value, level and label",
+        null="NULL for none",
+        relation=True,
+    )
+
+
+@dataclass(frozen=True)
+class Strata:
+    """Which columns are left as they are."""
+
+    strata: Any = param(
+        None,
+        None,
+        "quasi-identifiers that are not generalized, and whose values no class crosses",
+        null="NULL for none",
+    )
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How much columns matter."""
+
+    weights: Any = param(
+        None,
+        None,
+        "how much the loss of each quasi-identifier matters, such as MAP {'age': 2, 'city': 0.5}, "
+        "1 for those that are left out",
+        null="NULL for none",
+    )
+
+
+@dataclass(frozen=True)
+class Withdrawn:
+    """Parameters that say why they are withdrawn."""
+
+    previous: Any = param(None, None, "withdrawn; an error says why, and what to do meanwhile")
+    invariant: Any = param(None, None, "withdrawn; see previous")
+    counterfeits: Any = param(None, None, "withdrawn; see previous")
+
+
+def read_each(
+    function: str, options: Mapping[str, Option], given: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the checked value of every option; ``given`` must contain each of them."""
     return {name: option.read(function, name, given[name]) for name, option in options.items()}
 
@@ -167,6 +447,22 @@ def relative(weights: Mapping[str, float], names: Sequence[str]) -> npt.NDArray[
 def of_columns(weights: Mapping[str, float], names: Sequence[str]) -> npt.NDArray[np.float64]:
     """Return the weight of each column, float64[d]; 1 for those that have none."""
     return np.array([weights.get(name, 1.0) for name in names])
+
+
+_SYNONYMS = {
+    "quasi": "qids",
+    "quasi_identifiers": "qids",
+    "qi": "qids",
+    "identifier": "identifiers",
+    "table": "tbl",
+}
+
+
+def no_parameter(name: str, known: Collection[str]) -> str:
+    """Return the error for a parameter that is none of the known ones."""
+    meant = _SYNONYMS.get(name.lower())
+    hint = f"did you mean {meant}?" if meant in known else did_you_mean(name, known)
+    return f"it has no parameter {name}; {hint}"
 
 
 WITHDRAWN = ("invariant", "previous", "counterfeits")

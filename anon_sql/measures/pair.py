@@ -1,7 +1,7 @@
 """A raw table and its release as every measure takes them: domains and classes, never rows."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -12,14 +12,21 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.core import parameters
 from anon_sql.core.columns import is_number
 from anon_sql.core.labels.one_value import FORMS, type_of
-from anon_sql.core.parameters import Whole, kind, refuse_withdrawn
+from anon_sql.core.parameters import (
+    WITHDRAWN,
+    Whole,
+    kind,
+    parameters_of,
+    read,
+    refuse_withdrawn,
+    takes,
+)
 from anon_sql.core.roles import Roles, fold
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.measures.loss import OTHER, Domain, Penalties, penalties
-from anon_sql.methods.method import find_method, release_methods
+from anon_sql.methods.method import Method, release_methods
 
 
 def size(function: str, k: Any, name: str = "k") -> int:
@@ -59,7 +66,7 @@ class Sizes:
     """A list of values, read without repeats; a value that is no k is an error in its row."""
 
     def read(self, function: str, name: str, value: Any) -> tuple[Any, ...]:
-        listed = value if isinstance(value, list) else [value]
+        listed = list(value) if isinstance(value, (list, tuple)) else [value]
         if value is None or not listed:
             raise AnonError(
                 function, f"{name} must be whole numbers", "NULL" if value is None else "none"
@@ -69,14 +76,9 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Settings:
-    """NULL, or a struct of options by method; read as all options of every method.
+    """NULL, or a struct of options by method; read as the own parameters of every method."""
 
-    defaults: of a method by its name, the options where a call leaves them out.
-    """
-
-    defaults: Callable[[str], Mapping[str, Any]]
-
-    def read(self, function: str, name: str, value: Any) -> dict[str, dict[str, Any]]:
+    def read(self, function: str, name: str, value: Any) -> dict[str, Any]:
         if value is not None and not isinstance(value, dict):
             raise AnonError(
                 function,
@@ -86,8 +88,8 @@ class Settings:
             )
         given = {_method(function, name, key): chosen for key, chosen in (value or {}).items()}
         return {
-            method: _options(function, method, self.defaults(method), given.get(method))
-            for method in release_methods()
+            name: _options(function, method, given.get(name))
+            for name, method in release_methods().items()
         }
 
 
@@ -104,20 +106,20 @@ def _method(function: str, parameter: str, given: Any) -> str:
     )
 
 
-def _options(
-    function: str, method: str, defaults: Mapping[str, Any], chosen: Any
-) -> dict[str, Any]:
+def _options(function: str, method: Method, chosen: Any) -> Any:
     if chosen is not None and not isinstance(chosen, dict):
-        raise AnonError(function, f"options of {method} must be a struct", kind(chosen))
+        raise AnonError(function, f"options of {method.name} must be a struct", kind(chosen))
     refuse_withdrawn(function, chosen or {})
-    known = find_method(method).options
+    own = parameters_of(method.takes)
+    known = [name for name in own if name not in WITHDRAWN]
     for name in chosen or {}:
-        if name not in known:
-            hint = did_you_mean(name, known) if known else f"{method} has none of its own"
+        if name not in own:
+            hint = did_you_mean(name, known) if known else f"{method.name} has none of its own"
             raise AnonError(
-                function, f"options must name parameters of {method}", f"'{name}'", hint
+                function, f"options must name parameters of {method.name}", f"'{name}'", hint
             )
-    return parameters.read(function, known, {**defaults, **(chosen or {})})
+    defaults = {name: takes(method.name)[name].default for name in known}
+    return read(method.takes, function, {**defaults, **(chosen or {})})
 
 
 ORDER = "the raw table must come first and its release second"

@@ -15,6 +15,7 @@ from anon_sql.core.printing import evaluated, printed
 from anon_sql.core.table import read
 from anon_sql.measures.classes import Measured
 from anon_sql.measures.loss import doubles
+from anon_sql.methods.sdka import sdka
 from anon_sql.pipeline.partition import as_came, prepare
 from anon_sql.pipeline.request import Request, Source
 
@@ -108,7 +109,8 @@ def sdka_stats(source: Source, request: Request, paths: pa.StructArray | None) -
     """Return rows, clusters, and the classes and losses of the real rows, by name."""
     prepared = prepare(source, request, paths)
     table, call = prepared.table, prepared.call
-    found = prepared.method.run(table, call)
+    found = sdka(table, call)
+    assert found.nodes is not None
     real = np.ones(table.rows, np.bool_) if source.real is None else source.real
     kept = pa.array(real)
     values = {name: column.filter(kept) for name, column in source.quasi.items()}

@@ -25,12 +25,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.core.parameters import Choice, Number, OrNull, Positive, Whole
+from anon_sql.core.parameters import Choice, Number, OrNull, Positive, Whole, Withdrawn, param
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.methods.legal_classes import cheapest, merge_until_legal, split_classes
-from anon_sql.methods.method import Call, Facts, Partition, method
+from anon_sql.methods.method import Call, Partition, method
 from anon_sql.methods.microaggregation import Features, features, microaggregate, sum_of_squares
 from anon_sql.methods.ordering import Order, curve_order, cut_order
 from anon_sql.methods.searching import better_orders, improve, total_loss, working_time
@@ -41,7 +41,38 @@ TURNS = 4  # partitions that are made besides the first; more gain nothing on Ad
 EQUAL = 1e-6  # losses that differ by less are the same
 
 Classes = npt.NDArray[np.int32]
-Again = Callable[[QuasiTable, Call], Classes]
+Again = Callable[[QuasiTable, Call[Any]], Classes]
+
+
+@dataclass(frozen=True)
+class Anonymize(Withdrawn):
+    """The parameters of ``anonymize``."""
+
+    effort: str = param(
+        "good",
+        Choice(("good", "fast", "best")),
+        "'fast' (an order of the rows, cut where the loss is least), 'good' (a better order, in "
+        "about three times the time) or 'best' (a search that starts from 'good')",
+    )
+    time_limit: float = param(
+        30,
+        Positive(),
+        "seconds that 'best' may search, without the time in which kernels are compiled",
+    )
+    rounds: int | None = param(
+        None,
+        OrNull(Whole(0)),
+        "number of rounds that 'best' may search instead, without a time limit, so that the same "
+        "call gives the same release",
+        null="NULL means time_limit",
+    )
+    suppression_limit: float | None = param(
+        None,
+        OrNull(Number(0, 1)),
+        "the share of the rows that may be suppressed, 0…1, where all rows together then lose less"
+        ", a suppressed one everything; anonymize_stats says what it saved",
+        null="NULL or 0 for none",
+    )
 
 
 @dataclass(frozen=True)
@@ -61,17 +92,17 @@ class Suppression:
     refused: int
 
 
-def suppress(table: QuasiTable, call: Call, most: int, again: Again) -> Suppression:
+def suppress(table: QuasiTable, call: Call[Anonymize], most: int, again: Again) -> Suppression:
     """Return the partition of least loss of which at most ``most`` rows are suppressed.
 
     again: partitions some rows into legal classes. Rows are chosen with the effort 'good'; 'best'
     then searches without and with suppressed rows, in half of the time each.
     """
-    if call.options["effort"] != "best":
+    if call.options.effort != "best":
         return _turns(table, call, most, again)
     found = _turns(table, _with(call, effort="good"), most, again)
     kept = found.classes >= 0
-    half = call if kept.all() else _with(call, time_limit=call.options["time_limit"] / 2)
+    half = call if kept.all() else _with(call, time_limit=call.options.time_limit / 2)
     plain = again(table, half)
     before = total_loss(table, plain, call.workers)
     if kept.all():
@@ -83,11 +114,11 @@ def suppress(table: QuasiTable, call: Call, most: int, again: Again) -> Suppress
     return replace(found, classes=better, lost=min(lost, before), before=before)
 
 
-def _with(call: Call, **options: Any) -> Call:
-    return replace(call, options={**call.options, **options})
+def _with(call: Call[Anonymize], **options: Any) -> Call[Anonymize]:
+    return replace(call, options=replace(call.options, **options))
 
 
-def _turns(table: QuasiTable, call: Call, most: int, again: Again) -> Suppression:
+def _turns(table: QuasiTable, call: Call[Anonymize], most: int, again: Again) -> Suppression:
     """Return the best of some partitions of which more and more rows are suppressed."""
     whole, limits = float(table.model.weight.sum()), call.constraint
     classes = again(table, call)
@@ -122,7 +153,7 @@ def loss_of(table: QuasiTable, classes: Classes, workers: Workers) -> float:
     return total_loss(table.only(kept), dense(classes[kept]), workers) + starred
 
 
-def fits(classes: Classes, call: Call) -> bool:
+def fits(classes: Classes, call: Call[Anonymize]) -> bool:
     """Return whether the suppressed rows may be a class, and the others be released.
 
     Rows that are left out of the release must be k, since ``audit`` counts them as a class.
@@ -147,32 +178,31 @@ FEW = (32, 512)  # least and most a row in a small table, where they are as many
 
 @method(
     "anonymize",
-    facts=Facts(
-        what="Orders of near rows, cut where the loss is least, then improved by a search.",
-        paper="This project's own, after Ghinita et al. 2007 and Byun et al. 2007",
-        cost="n log n + n k",
-    ),
-    effort=Choice(("good", "fast", "best")),
-    time_limit=Positive(),
-    rounds=OrNull(Whole(0)),
-    suppression_limit=OrNull(Number(0, 1)),
+    takes=Anonymize,
+    what="Orders of near rows, cut where the loss is least, then improved by a search.",
+    paper="This project's own, after Ghinita et al. 2007 and Byun et al. 2007",
+    cost="n log n + n k",
+    notes={
+        "suppressed": "'drop' is refused where they are more than suppression_limit allows.",
+        "seed": "Only 'best' makes any, and all do with 'mean' and 'median'.",
+        "hierarchy": "Its columns are labelled by nodes and scored by the leaves below them.",
+    },
 )
-def anonymize(table: QuasiTable, call: Call) -> Partition:
+def anonymize(table: QuasiTable, call: Call[Anonymize]) -> Partition:
     """Return classes of k to 2k - 1 rows, or larger ones where more than k is required.
 
-    effort: 'fast' cuts the order of a curve, 'good' the best of that and greedy orders, and 'best'
-    improves the result by simulated annealing, as 'good' does for a small table.
-    suppression_limit: share of the rows that may be suppressed; then stats: most (rows), costly,
+    'good' cuts the best of a curve and greedy orders, and improves the classes of a small table as
+    'best' does all, by simulated annealing. With a suppression_limit stats: most (rows), costly,
     refused, before and lost as in ``Suppression``.
     """
-    most = rows_of_share(call.options["suppression_limit"] or 0, table.rows)
+    most = rows_of_share(call.options.suppression_limit or 0, table.rows)
     if most == 0:
         return Partition(partitioned(table, call))
     if call.one_value:
         raise AnonError(
             call.function,
             "suppression_limit must be 0 where means or medians are shown",
-            f"suppression_limit := {call.options['suppression_limit']}",
+            f"suppression_limit := {call.options.suppression_limit}",
             "leave it out, or show labels",
         )
     found = suppress(table, call, most, partitioned)
@@ -180,10 +210,10 @@ def anonymize(table: QuasiTable, call: Call) -> Partition:
     return Partition(found.classes, {**stats, "before": found.before, "lost": found.lost})
 
 
-def partitioned(table: QuasiTable, call: Call) -> Classes:
+def partitioned(table: QuasiTable, call: Call[Anonymize]) -> Classes:
     """Return legal classes, none suppressed."""
     started = working_time()
-    effort, k = call.options["effort"], call.constraint.smallest
+    effort, k = call.options.effort, call.constraint.smallest
     order = curve_order(table, call.workers)
     x = features(table, k) if call.one_value else None
     if x is not None:
@@ -212,14 +242,16 @@ def partitioned(table: QuasiTable, call: Call) -> Classes:
     return classes
 
 
-def is_small(table: QuasiTable, call: Call) -> bool:
+def is_small(table: QuasiTable, call: Call[Anonymize]) -> bool:
     """Return whether the whole table has at most SMALL rows, so that a search takes little time."""
     return (table.rows if call.rows is None else call.rows) <= SMALL
 
 
-def of_means(table: QuasiTable, x: Features, order: Order, call: Call, started: float) -> Classes:
+def of_means(
+    table: QuasiTable, x: Features, order: Order, call: Call[Anonymize], started: float
+) -> Classes:
     """Return the classes of least SSE of ``x``; with l, t or persons also those of least NCP."""
-    k, rounds, limit = call.constraint.smallest, call.options["rounds"], call.options["time_limit"]
+    k, rounds, limit = call.constraint.smallest, call.options.rounds, call.options.time_limit
     until = started + limit if rounds is None else None
     classes = microaggregate(x, order, k, call, until)
     if call.constraint.rules is None:
@@ -228,27 +260,27 @@ def of_means(table: QuasiTable, x: Features, order: Order, call: Call, started: 
     return min(found, key=lambda classes: sum_of_squares(x, classes))
 
 
-def cut(table: QuasiTable, order: Order, k: int, call: Call) -> Classes:
+def cut(table: QuasiTable, order: Order, k: int, call: Call[Anonymize]) -> Classes:
     """Return the classes of least loss of the curve and, with more effort, of better orders."""
     orders = [order]
-    if call.options["effort"] != "fast":
+    if call.options.effort != "fast":
         orders += better_orders(table, order, k, call.workers)
     found = [cut_order(table, each, k, call.workers) for each in orders]
     return min(found, key=lambda cut: cut[1])[0]
 
 
-def legal(table: QuasiTable, classes: Classes, call: Call) -> Classes:
+def legal(table: QuasiTable, classes: Classes, call: Call[Anonymize]) -> Classes:
     """Return classes merged until legal and split again where the parts stay legal."""
     merged = merge_until_legal(table, classes, call.constraint, call.workers)
     return split_classes(table, merged, call.constraint, call.workers)
 
 
-def least(table: QuasiTable, found: list[Classes], call: Call) -> Classes:
+def least(table: QuasiTable, found: list[Classes], call: Call[Anonymize]) -> Classes:
     """Return the classes of least loss, the first of equals."""
     return found[cheapest(table, found, call.workers)]
 
 
-def widest(classes: Classes, call: Call) -> int:
+def widest(classes: Classes, call: Call[Anonymize]) -> int:
     """Return the rows of the largest class whose rows are exchanged once classes are legal."""
     from anon_sql.kernels.annealing import few_keys
 
@@ -257,7 +289,7 @@ def widest(classes: Classes, call: Call) -> int:
     return max(2 * call.constraint.smallest - 1, min(int(np.bincount(classes).max()), limit))
 
 
-def polished(table: QuasiTable, classes: Classes, call: Call) -> Classes:
+def polished(table: QuasiTable, classes: Classes, call: Call[Anonymize]) -> Classes:
     """Return the classes after a short search, which depends on no seed and no clock."""
     few, many, aim = PROPOSALS
     row = (
@@ -283,7 +315,7 @@ def polished(table: QuasiTable, classes: Classes, call: Call) -> Classes:
 def search(
     table: QuasiTable,
     classes: Classes,
-    call: Call,
+    call: Call[Anonymize],
     started: float,
     share: float,
     price: float = 0.0,
@@ -294,7 +326,7 @@ def search(
     share: the part of the time limit, counted from ``started``, at which the search ends. Where
     rounds are given, no clock decides the result.
     """
-    rounds, limit = call.options["rounds"], call.options["time_limit"]
+    rounds, limit = call.options.rounds, call.options.time_limit
     found = improve(
         table,
         classes,

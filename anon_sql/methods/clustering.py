@@ -14,20 +14,25 @@ description can leave a class below k where these rows run out; with n // k clas
 happen.
 """
 
+from anon_sql.core.parameters import NoOptions
 from anon_sql.core.table import QuasiTable
-from anon_sql.methods.method import Call, Facts, Partition, method
+from anon_sql.methods.method import BY_NODES, NOT_DROPPED, Call, Partition, method
 from anon_sql.methods.suppressed_rows import place_suppressed
 
 
 @method(
     "k_member",
-    facts=Facts(
-        what="Grows classes of k rows one by one, each by the row that costs it least.",
-        paper="Byun et al. 2007",
-        cost="n^2",
-    ),
+    what="Grows classes of k rows one by one, each by the row that costs it least.",
+    paper="Byun et al. 2007",
+    cost="n^2",
+    quadratic=True,
+    notes={
+        "suppressed": NOT_DROPPED,
+        "seed": "The first row is the only one.",
+        "hierarchy": BY_NODES,
+    },
 )
-def k_member(table: QuasiTable, call: Call) -> Partition:
+def k_member(table: QuasiTable, call: Call[NoOptions]) -> Partition:
     """Return classes of k rows, a few with more. Time grows with the square of the rows."""
     from anon_sql.kernels import k_member as kernel
 
@@ -39,13 +44,13 @@ def k_member(table: QuasiTable, call: Call) -> Partition:
 
 @method(
     "oka",
-    facts=Facts(
-        what="One pass of k-means, then classes above k give rows to those below.",
-        paper="Lin and Wei 2008",
-        cost="n^2 / k",
-    ),
+    what="One pass of k-means, then classes above k give rows to those below.",
+    paper="Lin and Wei 2008",
+    cost="n^2 / k",
+    quadratic=True,
+    notes={"suppressed": NOT_DROPPED, "hierarchy": BY_NODES},
 )
-def oka(table: QuasiTable, call: Call) -> Partition:
+def oka(table: QuasiTable, call: Call[NoOptions]) -> Partition:
     """Return classes of at least k rows. Time grows with the square of the rows, divided by k."""
     from anon_sql.kernels import oka as kernel
 

@@ -9,33 +9,50 @@ root, with l or t a combination is rare unless it satisfies them, and strata sha
 rows by their sizes.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from anon_sql.core.hierarchy.column import Hierarchical
-from anon_sql.core.parameters import Number, OrNull
+from anon_sql.core.parameters import Number, OrNull, param
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
-from anon_sql.methods.full_domain import recoded_alike
-from anon_sql.methods.global_recoding import EarlierRelease, node_levels
-from anon_sql.methods.method import Call, Facts, Partition, method
+from anon_sql.methods.full_domain import ALIKE, Like, recoded_alike
+from anon_sql.methods.global_recoding import node_levels
+from anon_sql.methods.method import NO_CHOICE, Call, Partition, method
 from anon_sql.methods.suppressed_rows import rows_of_share
+
+
+@dataclass(frozen=True)
+class Datafly(Like):
+    """The parameters of ``datafly``."""
+
+    suppression_limit: float | None = param(
+        None,
+        OrNull(Number(0, 1)),
+        "largest share of suppressed rows, 0…1",
+        null="NULL means k rows of the table",
+    )
 
 
 @method(
     "datafly",
-    facts=Facts(
-        what="Takes whole columns up their hierarchies until few rows are rare; suppresses them.",
-        paper="Sweeney 1998 and 2002",
-        cost="n log n",
-        needs="hierarchy for each quasi-identifier",
-        global_levels=True,
-        takes=(Hierarchical,),
-    ),
+    takes=Datafly,
+    what="Takes whole columns up their hierarchies until few rows are rare; suppresses them.",
+    paper="Sweeney 1998 and 2002",
+    cost="n log n",
+    needs="hierarchy for each quasi-identifier",
+    columns=(Hierarchical,),
+    needs_all_rows=ALIKE,
     suppresses_k=True,
-    suppression_limit=OrNull(Number(0, 1)),
-    like=EarlierRelease(),
+    without=("weights",),
+    notes={
+        "suppressed": "'drop' is refused where they are more than suppression_limit allows. If the "
+        "shown rows are too few for a class, the rows of the smallest classes are suppressed too.",
+        "seed": NO_CHOICE,
+    },
 )
-def datafly(table: QuasiTable, call: Call) -> Partition:
+def datafly(table: QuasiTable, call: Call[Datafly]) -> Partition:
     """Return combinations of nodes as classes, rare ones suppressed.
 
     stats: generalizations, suppressed. Raises AnonError that names the quasi-identifiers without a
@@ -50,10 +67,10 @@ def datafly(table: QuasiTable, call: Call) -> Partition:
             f"none for {', '.join(without)}",
             "add one, or use basic_mondrian, which takes columns without",
         )
-    share, k = call.options["suppression_limit"], call.constraint.k
+    share, k = call.options.suppression_limit, call.constraint.k
     part = 1.0 if call.rows is None else table.rows / call.rows  # that a stratum has
     limit = rows_of_share(part, k) if share is None else rows_of_share(share, table.rows)
-    if call.options["like"] is not None:
+    if call.options.like is not None:
         return recoded_alike(table, call, limit)
     codes = np.column_stack([column.codes[table.order] for column in columns])
     records, record_of = np.unique(codes, axis=0, return_inverse=True)

@@ -15,37 +15,73 @@ and ``kernels.optimal_mondrian``. Departures:
   neither. It always cuts noise like a cluster, since no cut of a class increases its NCP.
 """
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.core.parameters import Choice, OrNull, Positive, Whole
+from anon_sql.core.parameters import Choice, OrNull, Positive, Whole, param
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods.clusters import NOISE, density, legal_clusters
 from anon_sql.methods.legal_classes import cheapest, protect
-from anon_sql.methods.method import Call, Facts, Partition, method
+from anon_sql.methods.method import BY_NODES, NO_CHOICE, Call, Partition, method
 from anon_sql.methods.suppressed_rows import dense as dense_ids
 
 Classes = npt.NDArray[np.int32]
 
 
+@dataclass(frozen=True)
+class Dop:
+    """The parameters of ``dop``."""
+
+    eps: float | None = param(
+        None,
+        OrNull(Positive()),
+        "distance within which rows are neighbours",
+        null="NULL means a distance that leaves at most 1 % noise",
+    )
+    min_samples: int | None = param(
+        None,
+        OrNull(Whole(1)),
+        "number of neighbours of a dense row, itself included",
+        null="NULL means k",
+    )
+    loss: str = param(
+        "lil",
+        Choice(("lil", "ncp")),
+        "'lil' is the range of the numeric columns, as in the paper; 'ncp' is the loss of all "
+        "columns",
+    )
+    noise: str = param(
+        "class",
+        Choice(NOISE),
+        "'class' makes noise one class if it is legal, 'split' cuts that class like a cluster, as "
+        "'ncp' always does, and otherwise noise joins the nearest clusters; 'suppress' suppresses "
+        "noise that is not legal",
+    )
+
+
 @method(
     "dop",
-    facts=Facts(
-        what="Dense clusters, each cut where a cut loses least, again and again.",
-        paper="Sharma, Kumar and Reddy, undated",
-        cost="n log n to n²",
-    ),
-    eps=OrNull(Positive()),
-    min_samples=OrNull(Whole(1)),
-    loss=Choice(("lil", "ncp")),
-    noise=Choice(NOISE),
+    takes=Dop,
+    what="Dense clusters, each cut where a cut loses least, again and again.",
+    paper="Sharma, Kumar and Reddy, undated",
+    cost="n log n to n²",
+    quadratic=True,
+    notes={
+        "suppressed": "Rows are suppressed by noise := 'suppress' alone: 'drop' is refused where a "
+        "class is * in every quasi-identifier for another reason.",
+        "seed": NO_CHOICE,
+        "hierarchy": BY_NODES,
+    },
 )
-def dop(table: QuasiTable, call: Call) -> Partition:
+def dop(table: QuasiTable, call: Call[Dop]) -> Partition:
     """Return legal classes; stats: eps, min_samples, clusters, noise, joined, splits."""
     chosen, constraint, workers = call.options, call.constraint, call.workers
-    min_samples = chosen["min_samples"] or constraint.k
-    dense = density(call.function, table, chosen["eps"], min_samples, workers.threads)
-    noise = "split" if chosen["loss"] == "ncp" and chosen["noise"] == "class" else chosen["noise"]
+    min_samples = chosen.min_samples or constraint.k
+    dense = density(call.function, table, chosen.eps, min_samples, workers.threads)
+    noise = "split" if chosen.loss == "ncp" and chosen.noise == "class" else chosen.noise
     clusters = legal_clusters(call.function, dense, constraint, noise)
     tries = [cut(table, call, clusters.ids, clusters.whole, asked=True)]
     if constraint.rules is not None:
@@ -68,7 +104,12 @@ def dop(table: QuasiTable, call: Call) -> Partition:
 
 
 def cut(
-    table: QuasiTable, call: Call, classes: Classes, whole: npt.NDArray[np.bool_], *, asked: bool
+    table: QuasiTable,
+    call: Call[Any],
+    classes: Classes,
+    whole: npt.NDArray[np.bool_],
+    *,
+    asked: bool,
 ) -> tuple[Classes, int]:
     """Return the classes int32[n], cut as finely as allowed, and the number of cuts.
 
@@ -87,7 +128,7 @@ def cut(
         Leaves.of(before),
         call.constraint.smallest,
         call.constraint.only(inside).rules if asked else None,
-        loss=call.options["loss"],
+        loss=call.options.loss,
         workers=call.workers,
     )
     count = len(leaves.starts) - 1

@@ -36,7 +36,7 @@ and where that departs. Where the sources are silent:
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf, prod
 from typing import Any
 
@@ -50,7 +50,7 @@ from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.hierarchy.generated import not_global
 from anon_sql.core.labels.grammar import AS_CLASS, STAR, STARRED
 from anon_sql.core.labels.reading import read_sets
-from anon_sql.core.parameters import Choice, Number
+from anon_sql.core.parameters import Choice, Number, param
 from anon_sql.core.running import Progress
 from anon_sql.core.table import Column, QuasiTable
 from anon_sql.errors import AnonError, listed
@@ -69,19 +69,50 @@ from anon_sql.methods.global_recoding import (
     levels_of,
     required,
 )
-from anon_sql.methods.method import Call, Facts, Partition, method
+from anon_sql.methods.method import NO_CHOICE, Call, Partition, method
 from anon_sql.methods.suppressed_rows import rows_of_share
 
 Bools = npt.NDArray[np.bool_]
 
 
-def recoded_alike(table: QuasiTable, call: Call, limit: int) -> Partition:
+ALIKE = "generalizes a column alike in all rows"
+
+
+@dataclass(frozen=True)
+class Like:
+    """An earlier release whose labels a table is recoded by."""
+
+    like: Any = param(
+        None,
+        EarlierRelease(),
+        "name of an earlier release of full_domain or datafly in labels; the rows are recoded by "
+        "its labels, and no others are shown; rows with a value or NULL that no label of its "
+        "column covers, or in no legal class, are suppressed",
+        null="NULL for none",
+        relation=True,
+    )
+
+
+@dataclass(frozen=True)
+class FullDomain(Like):
+    """The parameters of ``full_domain``."""
+
+    suppression_limit: float = param(0, Number(0, 1), "largest share of suppressed rows, 0…1")
+    minimize: str = param(
+        "gcp",
+        Choice(MINIMIZE),
+        "'gcp' (information loss), 'dm' (discernibility) or 'height' (the sum of the levels; of "
+        "equal ones the least information loss)",
+    )
+
+
+def recoded_alike(table: QuasiTable, call: Call[Any], limit: int) -> Partition:
     """Return the classes under the bins of the earlier release.
 
     limit: rows that may be suppressed. stats: suppressed. Raises AnonError for more, and for an
     earlier release that does not give every value one label.
     """
-    earlier = required(call.function, call.options["like"])
+    earlier = required(call.function, call.options.like)
     if call.one_value:
         raise AnonError(
             call.function,
@@ -107,7 +138,9 @@ def recoded_alike(table: QuasiTable, call: Call, limit: int) -> Partition:
     return records.partition(groups, left)
 
 
-def _recoded(table: QuasiTable, column: Column, shown: Shown, call: Call) -> tuple[Levels, Bools]:
+def _recoded(
+    table: QuasiTable, column: Column, shown: Shown, call: Call[FullDomain]
+) -> tuple[Levels, Bools]:
     """Return a column with the only level that the labels ask for, and which values they cover."""
     own = levels_of(table, column)
     covered = np.ones(len(own.rows), np.bool_)
@@ -299,29 +332,30 @@ class Search:
             low, high = (low, middle - 1) if verdict.passes else (middle + 1, high)
 
 
-LIMIT, LOSS = Number(0, 1), Choice(MINIMIZE)
-
-
 @method(
     "full_domain",
-    facts=Facts(
-        what="Takes whole columns up their hierarchies to the levels of least loss of all.",
-        paper="Samarati 2001; El Emam et al. 2009; Kohlmayer et al. 2012",
-        cost="n + nodes of the lattice",
-        global_levels=True,
-    ),
+    takes=FullDomain,
+    what="Takes whole columns up their hierarchies to the levels of least loss of all.",
+    paper="Samarati 2001; El Emam et al. 2009; Kohlmayer et al. 2012",
+    cost="n + nodes of the lattice",
+    needs_all_rows=ALIKE,
     across_strata=True,
-    suppression_limit=LIMIT,
-    minimize=LOSS,
-    like=EarlierRelease(),
+    without=("weights",),
+    notes={
+        "suppressed": "Suppressed rows that are shown must be a legal class: if they are too few, "
+        "the rows of the smallest classes are suppressed too. 'drop' never leaves out all rows.",
+        "seed": NO_CHOICE,
+        "hierarchy": "Numbers, dates and times without a hierarchy have ranges of doubling widths, "
+        "and *; text has its values, and *.",
+    },
 )
-def full_domain(table: QuasiTable, call: Call) -> Partition:
+def full_domain(table: QuasiTable, call: Call[FullDomain]) -> Partition:
     """Return combinations of nodes as classes, those that are not legal suppressed.
 
     stats: nodes (that were judged), generalizations (levels), suppressed.
     """
-    if call.options["like"] is not None:
-        limit = rows_of_share(call.options["suppression_limit"], table.rows)
+    if call.options.like is not None:
+        limit = rows_of_share(call.options.suppression_limit, table.rows)
         return recoded_alike(table, call, limit)
     judge, search = searched(table, call)
     if search.best is None:  # only where suppressed rows, and so the highest node, are left out
@@ -338,10 +372,10 @@ def full_domain(table: QuasiTable, call: Call) -> Partition:
     return judge.records.partition(groups, left, **stats)
 
 
-def searched(table: QuasiTable, call: Call) -> tuple[Judge, Search]:
+def searched(table: QuasiTable, call: Call[FullDomain]) -> tuple[Judge, Search]:
     """Return the search of the lattice of a table, with what judged the nodes."""
     columns = [levels_of(table, column) for column in table.columns]
-    limit = rows_of_share(call.options["suppression_limit"], table.rows)
+    limit = rows_of_share(call.options.suppression_limit, table.rows)
     judge = Judge(Records(columns), call.constraint, limit, call.shown)
 
     tops = tuple(0 if c.name in call.fixed else len(c.levels) - 1 for c in columns)
@@ -352,11 +386,10 @@ def searched(table: QuasiTable, call: Call) -> tuple[Judge, Search]:
             progress.advance(1)
             return judge.verdict(node)
 
-        return judge, Search(call.function, columns, tops, verdict, call.options["minimize"])
+        return judge, Search(call.function, columns, tops, verdict, call.options.minimize)
 
 
-@method("lattice", suppression_limit=LIMIT, minimize=LOSS)
-def lattice(table: QuasiTable, call: Call) -> list[dict[str, Any]]:
+def lattice_nodes(table: QuasiTable, call: Call[FullDomain]) -> list[dict[str, Any]]:
     """Return a row for each node, in the order in which they were judged."""
     _, search = searched(table, call)
     names = [column.name for column in table.columns]

@@ -33,7 +33,8 @@ from anon_sql.core.roles import fold
 from anon_sql.core.table import Column, QuasiTable
 from anon_sql.errors import AnonError, listed
 from anon_sql.methods.method import Partition
-from anon_sql.privacy.constraint import KINDS, Constraint
+from anon_sql.privacy.constraint import Constraint
+from anon_sql.privacy.l_diversity import KINDS
 
 Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]

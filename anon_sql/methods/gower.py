@@ -11,10 +11,11 @@ import pyarrow.compute as pc
 
 from anon_sql.core.arrow import integers, plain, valid
 from anon_sql.core.columns import Numbers, gaps
+from anon_sql.core.parameters import declare
 from anon_sql.core.roles import fold
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError, did_you_mean
-from anon_sql.methods.method import Call, method
+from anon_sql.methods.method import COMMON
 
 
 def gower(left: pa.Array, right: pa.Array, ranges: pa.Array) -> npt.NDArray[np.float64]:
@@ -123,8 +124,10 @@ def _kind(kind: pa.DataType) -> str:
     return next((name for name, test in tests.items() if test(kind)), "other")
 
 
-@method("gower_ranges")
-def gower_ranges(table: QuasiTable, call: Call) -> dict[str, float | None]:
+declare("gower_ranges", *COMMON, only=("qids",))
+
+
+def ranges(table: QuasiTable) -> dict[str, float | None]:
     """Return largest minus smallest value by column; None for text, 0 where all is NULL."""
     return {
         column.name: column.width if isinstance(column, Numbers) else None

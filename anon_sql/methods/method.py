@@ -1,16 +1,31 @@
-"""Release methods and their steps, one a file: a partitioner maps a table to class ids.
+"""Release methods and their steps, one a file: a method maps a table to classes.
 
-A method registers itself with ``@method`` under the name of its SQL function.
+A method registers itself with ``@method`` under the name of its SQL function, with the group of
+its own parameters.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from anon_sql.core.parameters import Option
+from anon_sql.core.parameters import (
+    ColumnRoles,
+    Hierarchies,
+    NoOptions,
+    Output,
+    Persons,
+    Seed,
+    Strata,
+    Weights,
+    declare,
+    param,
+    parameters_of,
+)
+from anon_sql.privacy import MODELS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,25 +35,50 @@ if TYPE_CHECKING:
     from anon_sql.core.table import QuasiTable
     from anon_sql.privacy.constraint import Constraint
 
+# what several methods say of common parameters
+NOT_DROPPED = (
+    "No parameter suppresses rows: 'drop' is refused where a class is * in every quasi-identifier."
+)
+NO_CHOICE = "It has no effect, because the method makes no random choice."
+BY_NODES = "Its columns are labelled by nodes."
+COMMON = (ColumnRoles, *MODELS, Persons, Output, Seed, Hierarchies, Strata, Weights)
+Options = TypeVar("Options")
+
+
+@cache
+def common() -> tuple[str, ...]:
+    """Return the names of the parameters that release functions have in common."""
+    return tuple(name for group in COMMON for name in parameters_of(group))
+
 
 @dataclass(frozen=True)
-class Call:
+class GivenClasses:
+    """The classes that come with a table."""
+
+    classes: Any = param(
+        "class_id", None, "the column of class ids; rows without one are in no class", bound=True
+    )
+
+
+@dataclass(frozen=True)
+class Call(Generic[Options]):
     """One call of a method: everything it may read besides the table.
 
     constraint: what the rows of a class must satisfy, of the real rows alone where ``real`` is
-    given. classes: int32[n], given with the table; real: bool[n], False for rows that a method
-    added, None where there are none; strata: int32[n], the stratum of each row, None for one. All
-    in canonical order. A method is called with the rows of one stratum, unless it is
-    ``across_strata``. shown: whether suppressed rows are released, as a class that must be legal.
-    one_value: whether the release shows a mean or median of each class. rows: of the whole table,
-    where the rows of the call are some of them, as those of a stratum are; None: all.
+    given. options: the method's own parameters. classes: int32[n], given with the table; real:
+    bool[n], False for rows that a method added, None where there are none; strata: int32[n], the
+    stratum of each row, None for one. All in canonical order. A method is called with the rows of
+    one stratum, unless it is ``across_strata``. shown: whether suppressed rows are released, as a
+    class that must be legal. one_value: whether the release shows a mean or median of each class.
+    rows: of the whole table, where the rows of the call are some of them, as those of a stratum
+    are; None: all.
     """
 
     function: str
     constraint: "Constraint"
     seed: int
     workers: "Workers"
-    options: Mapping[str, Any]
+    options: Options
     classes: "npt.NDArray[np.int32] | None" = None  # given with the table, canonical order
     real: "npt.NDArray[np.bool_] | None" = None  # which rows are; None: all. constraint is of them
     strata: "npt.NDArray[np.int32] | None" = None  # that no class crosses
@@ -63,93 +103,102 @@ class Partition:
 
 
 @dataclass(frozen=True)
-class Facts:
-    """Description of a release method, as ``anon_methods`` lists it.
-
-    cost: growth of time with n rows. needs: what a table must have, in words; takes: the column
-    types that meet it, empty for all. perturbative: whether the release has rows that the table
-    lacks. global_levels: whether all rows of a column are generalized to the same level.
-    """
-
-    what: str
-    paper: str
-    cost: str
-    needs: str | None = None
-    takes: tuple[type, ...] = ()
-    perturbative: bool = False
-    global_levels: bool = False
-
-    @property
-    def in_regions(self) -> bool:
-        """Return whether the method may release the regions of a large table one by one.
-
-        It must not decide for all rows together, nor take quadratic time.
-        """
-        quadratic = "^2" in self.cost or "²" in self.cost
-        return not (quadratic or self.perturbative or self.global_levels)
-
-    def fits(self, table: "QuasiTable") -> bool:
-        """Return whether every quasi-identifier is of a type that the method takes."""
-        return not self.takes or all(isinstance(column, self.takes) for column in table.columns)
-
-
-@dataclass(frozen=True)
 class Method:
-    """A registered partitioner.
+    """A registered method, or a step that makes classes.
 
-    options: its own parameters. given: whether classes come with the table. adds: columns of the
-    result that the table must not have. facts: None for a step that makes no release.
+    takes: the group of its own parameters. what, paper, cost (growth of time with n rows), needs
+    (what a table must have): in words, as ``anon_methods`` lists them; what is empty for a step.
+    columns: the types of quasi-identifiers that it takes, empty for all. perturbative: whether the
+    release has rows that the table lacks. quadratic: whether its time grows with the square of the
+    rows or classes. needs_all_rows: why it cannot release a table in parts; None if it can.
     across_strata: whether it is called with the rows of all strata, and keeps classes within them.
     suppresses_k: whether a suppression_limit of NULL lets it suppress k rows instead of none.
     """
 
     name: str
-    options: Mapping[str, Option]
-    run: Callable[["QuasiTable", Call], Any]
-    given: bool = False  # classes come with the table
-    adds: tuple[str, ...] = ()  # columns of the result that the table must not have
-    facts: Facts | None = None
+    takes: type
+    run: Callable[["QuasiTable", Call[Any]], Partition]
+    what: str = ""
+    paper: str = ""
+    cost: str = ""
+    needs: str | None = None
+    columns: tuple[type, ...] = ()
+    perturbative: bool = False
+    quadratic: bool = False
+    needs_all_rows: str | None = None
     across_strata: bool = False
     suppresses_k: bool = False
+
+    @property
+    def in_regions(self) -> bool:
+        """Return whether the regions of a large table can be released one by one, in any number."""
+        return self.needs_all_rows is None and not self.quadratic
+
+    @property
+    def given(self) -> bool:
+        """Return whether classes come with the table."""
+        return issubclass(self.takes, GivenClasses)
+
+    def fits(self, table: "QuasiTable") -> bool:
+        """Return whether every quasi-identifier is of a type that the method takes."""
+        return not self.columns or all(isinstance(c, self.columns) for c in table.columns)
 
 
 _methods: dict[str, Method] = {}
 _looking = RLock()
+Run = Callable[["QuasiTable", Call[Any]], Partition]
 
 
 def method(
     name: str,
     *,
-    given: bool = False,
+    takes: type = NoOptions,
+    only: tuple[str, ...] | None = None,
+    without: tuple[str, ...] = (),
+    defaults: Mapping[str, Any] | None = None,
+    notes: Mapping[str, str] | None = None,
     adds: tuple[str, ...] = (),
-    facts: Facts | None = None,
-    across_strata: bool = False,
-    suppresses_k: bool = False,
-    **options: Option,
-) -> Callable[[Callable[..., Any]], Any]:
-    """Register a partitioner, or a step of one, under the name of its SQL function."""
+    **facts: Any,
+) -> Callable[[Run], Run]:
+    """Register a method, or a step of one, under the name of its SQL function.
 
-    def file(run: Callable[..., Any]) -> Callable[..., Any]:
-        _methods[name] = Method(name, options, run, given, adds, facts, across_strata, suppresses_k)
+    takes: the group of its own parameters. only, without: the common parameters that it has, or
+    lacks. defaults, notes: other defaults of common parameters, and sentences that follow theirs.
+    facts: further fields of ``Method``.
+    """
+    own = () if only is None else (*only, *parameters_of(takes))
+
+    def file(run: Run) -> Run:
+        declare(
+            name,
+            *COMMON,
+            takes,
+            only=own or None,
+            without=without,
+            defaults=defaults,
+            notes=notes,
+            adds=adds,
+        )
+        _methods[name] = Method(name, takes, run, **facts)
         return run
 
     return file
 
 
-def find_method(name: str) -> Method:
-    """Return the method of a SQL function."""
+def find_method(name: str) -> Method | None:
+    """Return the method of a SQL function; None for one that makes no classes by itself."""
     if name not in _methods:
-        _look()
-    return _methods[name]
+        load()
+    return _methods.get(name)
 
 
 def release_methods() -> dict[str, Method]:
     """Return the methods that make a release by themselves, by name."""
-    _look()
-    return {name: _methods[name] for name in sorted(_methods) if _methods[name].facts}
+    load()
+    return {name: _methods[name] for name in sorted(_methods) if _methods[name].what}
 
 
-def _look() -> None:
+def load() -> None:
     """Import every module of the package of methods, so that it registers its methods."""
     with _looking:  # a statement of several steps asks from several threads
         package = import_module("anon_sql.methods")

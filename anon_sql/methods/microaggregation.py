@@ -80,14 +80,14 @@ Classes = npt.NDArray[np.int32]
 
 
 def microaggregate(
-    x: Features, order: Order, k: int, call: Call, until: float | None = None
+    x: Features, order: Order, k: int, call: Call[Any], until: float | None = None
 ) -> Classes:
     """Return classes of k to 2k - 1 rows, int32[n].
 
     x: float64[n, D]. order: int32[n], rows with near ones together. The option ``effort`` says how
     many starts are tried; 'best' searches on until ``until`` or for the option ``rounds``.
     """
-    effort, n = call.options["effort"], len(x)
+    effort, n = call.options.effort, len(x)
     size = max(int(np.clip(PAIRS // n, *PIECE)), 8 * k)
     fast, least, most = PROPOSALS
     proposals = fast if effort == "fast" else int(np.clip(WORK // x.size, least, most))
@@ -165,13 +165,13 @@ def _search(
     classes: Classes,
     k: int,
     size: int,
-    call: Call,
+    call: Call[Any],
     until: float | None,
 ) -> Classes:
     """Return classes of less SSE: round after round other neighbouring classes are annealed."""
     from anon_sql.kernels.hashing import group
 
-    rounds, place = call.options["rounds"], np.empty(len(x), np.int64)
+    rounds, place = call.options.rounds, np.empty(len(x), np.int64)
     place[order] = np.arange(len(x))
     done = idle = 0
     while (rounds is None or done < rounds) and idle < IDLE and not late(until):

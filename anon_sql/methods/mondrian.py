@@ -21,24 +21,53 @@ of the tree; the class that lends rows is the nearest that keeps k of its own, a
 least loss together with the set.
 """
 
-from anon_sql.core.parameters import Choice
+from dataclasses import dataclass
+
+from anon_sql.core.parameters import Choice, NoOptions, param
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods.legal_classes import cheapest, merge_until_legal
-from anon_sql.methods.method import Call, Facts, Partition, method
+from anon_sql.methods.method import (
+    BY_NODES,
+    NO_CHOICE,
+    NOT_DROPPED,
+    Call,
+    Partition,
+    method,
+)
 from anon_sql.methods.suppressed_rows import dense
+
+
+@dataclass(frozen=True)
+class Partitioning:
+    """Where a cut may fall."""
+
+    partitioning: str = param(
+        "strict",
+        Choice(("strict", "relaxed")),
+        "'strict' keeps equal values together, 'relaxed' makes classes of k to 2k - 1 rows",
+    )
+
+
+@dataclass(frozen=True)
+class Mondrian(Partitioning):
+    """The parameters of ``mondrian`` and ``mondrian_partition``."""
+
+    columns: str = param(
+        "any",
+        Choice(("any", "widest")),
+        "'any' tries the next column if the widest has no cut, 'widest' does not",
+    )
 
 
 @method(
     "mondrian",
-    facts=Facts(
-        what="Cuts the column that spans most at its median, again and again.",
-        paper="LeFevre, DeWitt and Ramakrishnan 2006",
-        cost="n log n",
-    ),
-    partitioning=Choice(("strict", "relaxed")),
-    columns=Choice(("any", "widest")),
+    takes=Mondrian,
+    what="Cuts the column that spans most at its median, again and again.",
+    paper="LeFevre, DeWitt and Ramakrishnan 2006",
+    cost="n log n",
+    notes={"suppressed": NOT_DROPPED, "seed": NO_CHOICE, "hierarchy": BY_NODES},
 )
-def mondrian(table: QuasiTable, call: Call) -> Partition:
+def mondrian(table: QuasiTable, call: Call[Mondrian]) -> Partition:
     """Return legal classes."""
     from anon_sql.kernels.mondrian import mondrian_partition
 
@@ -50,7 +79,8 @@ def mondrian(table: QuasiTable, call: Call) -> Partition:
             call.constraint.smallest,
             asked,
             workers=call.workers,
-            **call.options,
+            partitioning=call.options.partitioning,
+            columns=call.options.columns,
         )
         found.append(merge_until_legal(table, leaves.classes(), call.constraint, call.workers))
     best = 0 if rules is None else cheapest(table, found, call.workers)
@@ -59,13 +89,12 @@ def mondrian(table: QuasiTable, call: Call) -> Partition:
 
 @method(
     "basic_mondrian",
-    facts=Facts(
-        what="Cuts a hierarchy's node into its children and a number at its median.",
-        paper="LeFevre, DeWitt and Ramakrishnan 2006",
-        cost="n log n",
-    ),
+    what="Cuts a hierarchy's node into its children and a number at its median.",
+    paper="LeFevre, DeWitt and Ramakrishnan 2006",
+    cost="n log n",
+    notes={"suppressed": NOT_DROPPED, "seed": NO_CHOICE},
 )
-def basic_mondrian(table: QuasiTable, call: Call) -> Partition:
+def basic_mondrian(table: QuasiTable, call: Call[NoOptions]) -> Partition:
     """Return classes of at least k rows; a label is the lowest common ancestor of its class."""
     from anon_sql.kernels import mondrian as kernel
 
@@ -77,21 +106,21 @@ def basic_mondrian(table: QuasiTable, call: Call) -> Partition:
 
 method(
     "mondrian_partition",
+    takes=Mondrian,
+    only=("k", "qids", "hierarchy"),
     adds=("class_id",),
-    partitioning=Choice(("strict", "relaxed")),
-    columns=Choice(("any", "widest")),
 )(mondrian)
 
 
 @method(
     "top_down",
-    facts=Facts(
-        what="Splits rows between two far apart, then makes classes below k whole.",
-        paper="Xu et al. 2006",
-        cost="n log n + (n / k)^2",
-    ),
+    what="Splits rows between two far apart, then makes classes below k whole.",
+    paper="Xu et al. 2006",
+    cost="n log n + (n / k)^2",
+    quadratic=True,
+    notes={"suppressed": NOT_DROPPED, "hierarchy": BY_NODES},
 )
-def top_down(table: QuasiTable, call: Call) -> Partition:
+def top_down(table: QuasiTable, call: Call[NoOptions]) -> Partition:
     """Return classes of at least k rows. Time grows with the square of the number of classes."""
     from anon_sql.kernels import top_down as kernel
     from anon_sql.kernels.regrouping import regroup

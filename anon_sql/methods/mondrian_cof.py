@@ -12,31 +12,44 @@ connectivity-based outlier factor and Mondrian techniques", algorithm 1. Departu
   RAYDEN (``outliers``); the paper releases the one and drops the other.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from anon_sql.core.columns import NULL_POINT, Numbers
-from anon_sql.core.parameters import Choice
+from anon_sql.core.parameters import Choice, param
 from anon_sql.core.table import QuasiTable
-from anon_sql.methods.method import Call, Facts, Partition, method
-from anon_sql.methods.outliers import ALPHA, THRESHOLD, outlying, recover
+from anon_sql.methods.method import BY_NODES, NO_CHOICE, Call, Partition, method
+from anon_sql.methods.mondrian import Partitioning
+from anon_sql.methods.outliers import Recovery, outlying, recover
+
+
+@dataclass(frozen=True)
+class MondrianCof(Recovery, Partitioning):
+    """The parameters of ``mondrian_cof``."""
+
+    distance: str = param(
+        "gower",
+        Choice(("gower", "codes")),
+        "'gower', or 'codes' for the paper's Euclidean distance between scaled codes",
+    )
 
 
 @method(
     "mondrian_cof",
-    facts=Facts(
-        what="Mondrian's classes, their outliers given classes of their own.",
-        paper="Kara and Eyüpoğlu 2023",
-        cost="n log n + n k",
-    ),
-    alpha=ALPHA,
-    partitioning=Choice(("strict", "relaxed")),
-    repair=Choice(("cap", "merge")),
-    unrecovered=Choice(("return", "suppress")),
-    distance=Choice(("gower", "codes")),
-    threshold=THRESHOLD,
+    takes=MondrianCof,
+    what="Mondrian's classes, their outliers given classes of their own.",
+    paper="Kara and Eyüpoğlu 2023",
+    cost="n log n + n k",
+    notes={
+        "suppressed": "Rows are suppressed by unrecovered := 'suppress' alone: 'drop' is refused "
+        "where a class is * in every quasi-identifier for another reason.",
+        "seed": NO_CHOICE,
+        "hierarchy": BY_NODES,
+    },
 )
-def mondrian_cof(table: QuasiTable, call: Call) -> Partition:
+def mondrian_cof(table: QuasiTable, call: Call[MondrianCof]) -> Partition:
     """Return classes of at least k rows.
 
     stats: partitions, detected, recovered, returned, suppressed.
@@ -49,11 +62,11 @@ def mondrian_cof(table: QuasiTable, call: Call) -> Partition:
 
     def grow(part: npt.NDArray[np.float64]) -> Leaves:
         return mondrian_partition(
-            part, table.model, k, partitioning=chosen["partitioning"], workers=call.workers
+            part, table.model, k, partitioning=chosen.partitioning, workers=call.workers
         )
 
     leaves = grow(points)
-    codes = chosen["distance"] == "codes"
+    codes = chosen.distance == "codes"
     scores = cof_score(
         scaled_codes(table) if codes else points,
         leaves,
@@ -69,8 +82,8 @@ def mondrian_cof(table: QuasiTable, call: Call) -> Partition:
         scores,
         call.constraint,
         detected=outlying(scores, leaves, chosen),
-        repair=chosen["repair"],
-        unrecovered=chosen["unrecovered"],
+        repair=chosen.repair,
+        unrecovered=chosen.unrecovered,
         again=lambda taken: grow(points[taken]),
         workers=call.workers,
     )

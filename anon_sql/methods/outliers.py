@@ -9,28 +9,71 @@ et al. 2026 (RAYDEN, algorithms 2 and 3); Kara and Eyüpoğlu 2023 (M-COF, algor
 27). Departure: both papers may leave a class below k; see ``cap`` and ``_merge_short``.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.core.parameters import Choice, Number, OrNull
+from anon_sql.core.parameters import Choice, Number, OrNull, declare, param
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
-from anon_sql.methods.method import Call, method
+from anon_sql.methods.method import COMMON, Call, GivenClasses
 from anon_sql.methods.suppressed_rows import dense, join_nearest
 from anon_sql.privacy.constraint import Constraint
 
 if TYPE_CHECKING:
     from anon_sql.kernels.sides import Leaves
 
-ALPHA = Number(0)
-THRESHOLD = OrNull(Number(0))
+
+@dataclass(frozen=True)
+class Outliers:
+    """When a row is an outlier."""
+
+    alpha: float = param(
+        2.0,
+        Number(0),
+        "a row is an outlier if its COF is above mean + alpha standard deviations of its class",
+    )
+    threshold: float | None = param(
+        None,
+        OrNull(Number(0)),
+        "a row is an outlier if its COF is above this number, and alpha has no effect",
+        null="NULL for the rule of alpha",
+    )
+
+
+@dataclass(frozen=True)
+class Recovery(Outliers):
+    """What becomes of outliers."""
+
+    repair: str = param(
+        "cap",
+        Choice(("cap", "merge")),
+        "rule for a class that outliers would leave below k rows: 'cap' keeps as many of them as "
+        "needed, 'merge' merges the class into the nearest one",
+    )
+    unrecovered: str = param(
+        "return",
+        Choice(("return", "suppress")),
+        "rule for outliers that form no class of their own: 'return' to their class, or 'suppress'",
+    )
+
+
+@dataclass(frozen=True)
+class Variant:
+    """How COF is defined."""
+
+    variant: str = param(
+        "rayden",
+        Choice(("rayden", "tang", "pyod")),
+        "definition of COF, 'rayden', 'tang' (the original) or 'pyod'",
+    )
 
 
 def outlying(
-    scores: npt.NDArray[np.float64], leaves: "Leaves", options: Mapping[str, Any]
+    scores: npt.NDArray[np.float64], leaves: "Leaves", options: Outliers
 ) -> npt.NDArray[np.bool_]:
     """Return which rows are outliers, bool[n].
 
@@ -41,9 +84,9 @@ def outlying(
     """
     from anon_sql.kernels.cof import outliers
 
-    threshold = options["threshold"]
+    threshold = options.threshold
     if threshold is None:
-        return outliers(scores, leaves, options["alpha"])
+        return outliers(scores, leaves, options.alpha)
     return np.asarray(scores > threshold, dtype=np.bool_)
 
 
@@ -122,15 +165,26 @@ def _merge_short(
     return dense(merged)
 
 
-@method(
+@dataclass(frozen=True)
+class Score(Variant, Outliers):
+    """The parameters of ``cof_score``."""
+
+
+declare(
     "cof_score",
-    given=True,
+    *COMMON,
+    GivenClasses,
+    Score,
+    only=("k", "qids", "classes", "hierarchy", "alpha", "threshold", "variant"),
     adds=("cof", "outlier"),
-    alpha=ALPHA,
-    variant=Choice(("rayden", "tang", "pyod")),
-    threshold=THRESHOLD,
+    notes={
+        "k": "It is the number of neighbours.",
+        "classes": "Rows without a class id have no score.",
+    },
 )
-def cof_score(table: QuasiTable, call: Call) -> tuple[Any, Any]:
+
+
+def cof_score(table: QuasiTable, call: Call[Score]) -> tuple[Any, Any]:
     """Return cof float64[n], NaN for a row without a class, and outlier bool[n]."""
     from anon_sql.kernels import cof
     from anon_sql.kernels.sides import Leaves
@@ -144,7 +198,7 @@ def cof_score(table: QuasiTable, call: Call) -> tuple[Any, Any]:
         leaves,
         call.constraint.smallest,
         metric="gower",
-        variant=call.options["variant"],
+        variant=call.options.variant,
         workers=call.workers,
     )
     outlier[rows] = outlying(scores[rows], leaves, call.options)

@@ -2,11 +2,20 @@
 
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
-from anon_sql.methods.method import Call, Partition, method
+from anon_sql.methods.method import BY_NODES, Call, GivenClasses, Partition, method
 
 
-@method("generalize", given=True)
-def generalize(table: QuasiTable, call: Call) -> Partition:
+@method(
+    "generalize",
+    takes=GivenClasses,
+    without=("seed", "strata", "weights"),
+    notes={
+        "suppressed": "Rows without a class id are suppressed: 'drop' is refused where a class is "
+        "* in every quasi-identifier for another reason.",
+        "hierarchy": BY_NODES,
+    },
+)
+def generalize(table: QuasiTable, call: Call[GivenClasses]) -> Partition:
     """Return the given classes. Raises AnonError where one is illegal."""
     assert call.classes is not None
     small = int((~call.constraint.legal(call.classes, int(call.classes.max()) + 1)).sum())

@@ -11,32 +11,36 @@ each needed to keep the paper's own guarantee:
   return all the same unless ``suppressed := 'drop'``.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.core.parameters import Choice, Whole
 from anon_sql.core.table import QuasiTable
-from anon_sql.methods.method import Call, Facts, Partition, method
-from anon_sql.methods.outliers import ALPHA, THRESHOLD, outlying, recover
+from anon_sql.methods.method import Call, Partition, method
+from anon_sql.methods.outliers import Recovery, Variant, outlying, recover
+from anon_sql.methods.vp_tree import VantagePoints
+
+
+@dataclass(frozen=True)
+class Rayden(Variant, Recovery, VantagePoints):
+    """The parameters of ``rayden``."""
 
 
 @method(
     "rayden",
-    facts=Facts(
-        what="A tree of balls under Gower's distance, outliers given classes of their own.",
-        paper="Haruna et al. 2026",
-        cost="n log n + n k",
-    ),
-    alpha=ALPHA,
-    vantage=Choice(("random", "max_spread", "farthest")),
-    cut=Choice(("balanced", "median", "aligned")),
-    tries=Whole(1),
-    repair=Choice(("cap", "merge")),
-    variant=Choice(("rayden", "tang", "pyod")),
-    unrecovered=Choice(("return", "suppress")),
-    threshold=THRESHOLD,
+    takes=Rayden,
+    what="A tree of balls under Gower's distance, outliers given classes of their own.",
+    paper="Haruna et al. 2026",
+    cost="n log n + n k",
+    notes={
+        "suppressed": "Rows are suppressed by unrecovered := 'suppress' alone: 'drop' is refused "
+        "where a class is * in every quasi-identifier for another reason.",
+        "hierarchy": "Its columns are labelled by nodes and have distance 0 or 1, also if they are "
+        "numeric.",
+    },
 )
-def rayden(table: QuasiTable, call: Call) -> Partition:
+def rayden(table: QuasiTable, call: Call[Rayden]) -> Partition:
     """Return classes of at least k rows.
 
     stats: partitions, detected, recovered, returned, suppressed.
@@ -47,11 +51,18 @@ def rayden(table: QuasiTable, call: Call) -> Partition:
 
     k, chosen, points = call.constraint.smallest, call.options, table.points
     weights = table.model.weight
-    tree = {name: chosen[name] for name in ("vantage", "cut", "tries")}
 
     def grow(part: npt.NDArray[np.float64], seed: int) -> Leaves:
         return vp_partition(
-            part, k, metric="gower", seed=seed, weights=weights, workers=call.workers, **tree
+            part,
+            k,
+            metric="gower",
+            seed=seed,
+            weights=weights,
+            workers=call.workers,
+            vantage=chosen.vantage,
+            cut=chosen.cut,
+            tries=chosen.tries,
         )
 
     leaves = grow(points, call.seed)
@@ -60,7 +71,7 @@ def rayden(table: QuasiTable, call: Call) -> Partition:
         leaves,
         k,
         metric="gower",
-        variant=chosen["variant"],
+        variant=chosen.variant,
         weights=weights,
         workers=call.workers,
     )
@@ -70,8 +81,8 @@ def rayden(table: QuasiTable, call: Call) -> Partition:
         scores,
         call.constraint,
         detected=outlying(scores, leaves, chosen),
-        repair=chosen["repair"],
-        unrecovered=chosen["unrecovered"],
+        repair=chosen.repair,
+        unrecovered=chosen.unrecovered,
         again=lambda taken: grow(points[taken], call.seed + 1),
         workers=call.workers,
     )

@@ -13,19 +13,20 @@ Source: Majeed and Hwang 2025, SDkA, steps 4 and 5; step 3 is ``pipeline.synthes
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from anon_sql.core.hierarchy.column import Hierarchical
-from anon_sql.core.parameters import Choice, Number, Whole
+from anon_sql.core.parameters import Choice, Number, Whole, param
 from anon_sql.core.running import Progress, check
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.methods.generators.bootstrap import Bootstrap, Generator, Positions, RealRows
 from anon_sql.methods.generators.ctgan import Ctgan
 from anon_sql.methods.legal_classes import merge_until_legal
-from anon_sql.methods.method import Call, Facts, Partition, method
+from anon_sql.methods.method import BY_NODES, NOT_DROPPED, Call, Partition, method
 
 GENERATORS: Mapping[str, Callable[[str, RealRows, int, int], Generator]] = {
     "ctgan": Ctgan,
@@ -75,21 +76,58 @@ Nodes = npt.NDArray[np.int32]
 ENOUGH = 1e-9  # tolerance of a share
 
 
+@dataclass(frozen=True)
+class Sdka:
+    """The parameters of ``sdka``."""
+
+    generator: str = param(
+        "ctgan",
+        Choice(tuple(GENERATORS)),
+        "'ctgan' (extra ctgan, which is under the Business Source License) or 'bootstrap', which "
+        "mixes real rows",
+    )
+    epochs: int = param(10, Whole(1), "number of training epochs of CTGAN")
+    target_ratio: float = param(
+        2.0,
+        Number(1),
+        "a sensitive value gets synthetic records until the most frequent value has at most this "
+        "many times its rows",
+    )
+    dominant: float = param(
+        0.9,
+        Number(0, 1),
+        "share of the real rows above which a value is shown that all rows of the class have; a "
+        "rarer value is generalized by at least one level of its hierarchy, and 0 shows every such "
+        "value",
+    )
+    numbers: str = param(
+        "range",
+        Choice(("range", "centre")),
+        "'range' of the class's real rows or 'centre', the value nearest to their mean, which is "
+        "not true of most rows",
+    )
+
+
 @method(
     "sdka",
-    facts=Facts(
-        what="Adds synthetic rows of rare sensitive values, then k-means of all rows.",
-        paper="Majeed and Hwang 2025",
-        cost="n^2 / k, and training",
-        perturbative=True,
-    ),
-    generator=Choice(tuple(GENERATORS)),
-    epochs=Whole(1),
-    target_ratio=Number(1),
-    dominant=Number(0, 1),
-    numbers=Choice(("range", "centre")),
+    takes=Sdka,
+    what="Adds synthetic rows of rare sensitive values, then k-means of all rows.",
+    paper="Majeed and Hwang 2025",
+    cost="n^2 / k, and training",
+    perturbative=True,
+    quadratic=True,
+    needs_all_rows="makes synthetic rows from all rows",
+    without=("strata", "weights"),
+    defaults={"l": 2},
+    notes={
+        "k": "Synthetic rows do not count.",
+        "l": "It counts real rows, as t, beta and delta do.",
+        "format": "'mean' and 'median' are refused, since the method adds rows.",
+        "suppressed": NOT_DROPPED,
+        "hierarchy": BY_NODES,
+    },
 )
-def sdka(table: QuasiTable, call: Call) -> Partition:
+def sdka(table: QuasiTable, call: Call[Sdka]) -> Partition:
     """Return legal classes of at least k real rows, with their nodes; stats: clusters, merged."""
     from anon_sql.methods.clusters import join_clusters
     from anon_sql.methods.microaggregation import k_means, standardized
@@ -109,7 +147,7 @@ def sdka(table: QuasiTable, call: Call) -> Partition:
         "clusters": int(clusters.max()) + 1,
         "merged": merged + int(joined.max()) + 1 - left,
     }
-    return Partition(classes, stats, _nodes(own, legal, call.options["dominant"])[classes])
+    return Partition(classes, stats, _nodes(own, legal, call.options.dominant)[classes])
 
 
 def _nodes(own: QuasiTable, classes: Nodes, dominant: float) -> Nodes:

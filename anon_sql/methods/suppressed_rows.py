@@ -1,5 +1,7 @@
 """Decide which rows to suppress, and where suppressed rows and small classes go."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -130,7 +132,7 @@ Costs = npt.NDArray[np.float64]
 def peel(
     table: QuasiTable,
     classes: Classes,
-    call: Call,
+    call: Call[Any],
     most: int,
     costs: Costs,
 ) -> Classes:

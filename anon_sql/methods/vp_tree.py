@@ -6,28 +6,49 @@ Euclidean on columns scaled to [0, 1] by the table's range. Departure: the media
 where both sides keep k rows; the authors' code also drops sets whose median distance is 0.
 """
 
+from dataclasses import dataclass
+
 from anon_sql.core.columns import Numbers
 from anon_sql.core.hierarchy.column import Hierarchical
-from anon_sql.core.parameters import Choice, Whole
+from anon_sql.core.parameters import Choice, Whole, param
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
-from anon_sql.methods.method import Call, Facts, Partition, method
+from anon_sql.methods.method import NOT_DROPPED, Call, Partition, method
+
+
+@dataclass(frozen=True)
+class VantagePoints:
+    """How a VP-tree is grown."""
+
+    vantage: str = param(
+        "random",
+        Choice(("random", "max_spread", "farthest")),
+        "choice of the vantage point, 'random', 'max_spread' or 'farthest'",
+    )
+    cut: str = param(
+        "balanced",
+        Choice(("balanced", "median", "aligned")),
+        "place of the cut, 'balanced', 'median' or 'aligned'",
+    )
+    tries: int = param(8, Whole(1), "number of vantage points that are tried for a median cut")
 
 
 @method(
     "canon",
-    facts=Facts(
-        what="A tree of balls around vantage points, its leaves as classes.",
-        paper="Canbay, Sagiroglu and Vural 2022",
-        cost="n log n",
-        needs="numbers only",
-        takes=(Numbers,),
-    ),
-    vantage=Choice(("random", "max_spread", "farthest")),
-    cut=Choice(("balanced", "median", "aligned")),
-    tries=Whole(1),
+    takes=VantagePoints,
+    what="A tree of balls around vantage points, its leaves as classes.",
+    paper="Canbay, Sagiroglu and Vural 2022",
+    cost="n log n",
+    needs="numbers only",
+    columns=(Numbers,),
+    defaults={"cut": "median"},
+    notes={
+        "suppressed": NOT_DROPPED,
+        "hierarchy": "None of its attributes may be a quasi-identifier, because the distance needs "
+        "numbers.",
+    },
 )
-def canon(table: QuasiTable, call: Call) -> Partition:
+def canon(table: QuasiTable, call: Call[VantagePoints]) -> Partition:
     """Return classes of at least k rows. Raises AnonError for a column that is not numeric."""
     from anon_sql.kernels.vp_tree import vp_partition
 
@@ -54,19 +75,20 @@ def canon(table: QuasiTable, call: Call) -> Partition:
         seed=call.seed,
         weights=table.model.weight,
         workers=call.workers,
-        **call.options,
+        vantage=call.options.vantage,
+        cut=call.options.cut,
+        tries=call.options.tries,
     )
     return Partition(leaves.classes())
 
 
 @method(
     "vp_partition",
+    takes=VantagePoints,
+    only=("k", "qids", "seed", "hierarchy"),
     adds=("class_id",),
-    vantage=Choice(("random", "max_spread", "farthest")),
-    cut=Choice(("balanced", "median", "aligned")),
-    tries=Whole(1),
 )
-def vp_partition(table: QuasiTable, call: Call) -> Partition:
+def vp_partition(table: QuasiTable, call: Call[VantagePoints]) -> Partition:
     """Return the leaves of the tree that ``rayden`` starts from."""
     from anon_sql.kernels import vp_tree
 
@@ -76,6 +98,8 @@ def vp_partition(table: QuasiTable, call: Call) -> Partition:
         metric="gower",
         seed=call.seed,
         workers=call.workers,
-        **call.options,
+        vantage=call.options.vantage,
+        cut=call.options.cut,
+        tries=call.options.tries,
     )
     return Partition(leaves.classes())

@@ -6,6 +6,7 @@ made it so: the method, or a class that can be shown in no other way.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ from anon_sql.core.labels.writing import Classes, Labels, make_labels
 from anon_sql.core.table import Domain, QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.methods.legal_classes import merge_until_legal
-from anon_sql.methods.method import Call, find_method
+from anon_sql.methods.method import Call
 from anon_sql.methods.suppressed_rows import rows_of_share
 from anon_sql.pipeline.partition import (
     Prepared,
@@ -61,7 +62,7 @@ def merge_alike(
     return found, None if nodes is None else common_nodes(table, found, nodes)
 
 
-def _merged(table: QuasiTable, call: Call, kept: Ids, groups: int) -> Ids:
+def _merged(table: QuasiTable, call: Call[Any], kept: Ids, groups: int) -> Ids:
     """Return classes int32[n] of the groups int32[n] merged until legal, or one class of all rows.
 
     Both are in canonical order; -1 stays.
@@ -111,10 +112,11 @@ def most_left_out(request: Request, rows: int) -> int | None:
     None if the call asks for the rows one by one and not by their number: rows whose class is NULL,
     or those that an option tells the method to suppress.
     """
-    method = find_method(request.function)
-    if method.given or "suppress" in request.options.values():
+    method = request.method
+    assert method is not None
+    if method.given or "suppress" in vars(request.options).values():
         return None
-    share = request.options.get("suppression_limit")
+    share = request.option("suppression_limit")
     if share is None:
         return request.k if method.suppresses_k else 0
     return rows_of_share(share, rows)
@@ -156,7 +158,7 @@ def require_whole(request: Request, rows: int, released: int) -> None:
 def _require_few(request: Request, left: int, most: int) -> None:
     if left > most:
         may = "no row" if most == 0 else f"at most {most:,} row{'' if most == 1 else 's'}"
-        limited = "suppression_limit" in request.options
+        limited = hasattr(request.options, "suppression_limit")
         raise AnonError(
             request.function,
             f"suppressed := 'drop' may leave out {may}",

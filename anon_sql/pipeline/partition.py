@@ -23,7 +23,7 @@ from anon_sql.core.table import Column, Domain, QuasiTable, read
 from anon_sql.errors import AnonError, listed
 from anon_sql.methods.global_recoding import Earlier
 from anon_sql.methods.legal_classes import protect
-from anon_sql.methods.method import Call, Method, Partition, find_method
+from anon_sql.methods.method import Call, Method, Partition
 from anon_sql.methods.suppressed_rows import accompany_suppressed, dense, place_suppressed
 from anon_sql.pipeline.request import Request, Source
 from anon_sql.privacy.constraint import Constraint, Sensitive, constraint
@@ -51,7 +51,7 @@ def strata_of(table: QuasiTable, names: Sequence[str]) -> Ids | None:
     return found
 
 
-def each_stratum(call: Call, rows: int) -> Iterator[tuple[Positions, Call]]:
+def each_stratum(call: Call[Any], rows: int) -> Iterator[tuple[Positions, Call[Any]]]:
     """Return the positions of the rows of each stratum, int64[m], with the call for them."""
     if call.strata is None:
         yield np.arange(rows), call
@@ -62,7 +62,7 @@ def each_stratum(call: Call, rows: int) -> Iterator[tuple[Positions, Call]]:
         yield own, replace(call, constraint=call.constraint.only(own), strata=None)
 
 
-def require_strata(call: Call, rows: int) -> None:
+def require_strata(call: Call[Any], rows: int) -> None:
     """Raise AnonError, with the number of rows, if a stratum cannot be a class."""
     if call.strata is None:
         return
@@ -90,7 +90,7 @@ def refused(function: str, promise: str, many: int, smallest: int) -> AnonError:
 
 
 def by_stratum(
-    table: QuasiTable, call: Call, settle: Callable[[QuasiTable, Call], Partition]
+    table: QuasiTable, call: Call[Any], settle: Callable[[QuasiTable, Call[Any]], Partition]
 ) -> Partition:
     """Return the partitions of the strata together; ``settle`` partitions one of them.
 
@@ -119,7 +119,7 @@ def in_earlier_bins(table: QuasiTable, request: Request, source: Source) -> Quas
     Only columns of numbers without a hierarchy are changed. Raises AnonError for a release whose
     labels cannot be bins.
     """
-    earlier = request.options.get("like")
+    earlier = request.option("like")
     if not isinstance(earlier, Earlier):
         return table
     labels = earlier.of(request.function, list(request.quasi))
@@ -137,7 +137,7 @@ def in_earlier_bins(table: QuasiTable, request: Request, source: Source) -> Quas
 def require_earlier(request: Request, labels: Sequence[Labels]) -> None:
     """Raise AnonError if a label is none of the release that ``like`` names, nor that of suppressed
     rows; labels: of each quasi-identifier, as text."""
-    earlier = request.options.get("like")
+    earlier = request.option("like")
     if not isinstance(earlier, Earlier) or request.format != "label":
         return
     shown = earlier.of(request.function, list(request.quasi))
@@ -161,13 +161,14 @@ Classes = npt.NDArray[np.int32]
 class Prepared:
     """The input of a method.
 
-    table: the quasi-identifiers in canonical order. call: the arguments of the method. trees: the
-    rows of the hierarchy by column. domain: of the whole table, None if these are all of its rows.
+    table: the quasi-identifiers in canonical order. call: the arguments of the method. method: None
+    for a step that makes no classes. trees: the rows of the hierarchy by column. domain: of the
+    whole table, None if these are all of its rows.
     """
 
     table: QuasiTable
-    call: Call
-    method: Method
+    call: Call[Any]
+    method: Method | None
     trees: Mapping[str, pa.StructArray]
     domain: Domain | None = None
 
@@ -204,7 +205,6 @@ def prepare(
     counted = table.order if real is None else table.order[real]
     limits = constraint_of(source, request, paths, counted, domain)
     limits.require(function, len(counted), part=domain is not None)
-    method = find_method(function)
     given = _given_classes(source, table)
     call = Call(
         function,
@@ -221,7 +221,7 @@ def prepare(
         rows=table.rows if domain is None else domain.rows,
     )
     require_strata(call, table.rows)
-    return Prepared(table, call, method, trees, domain)
+    return Prepared(table, call, request.method, trees, domain)
 
 
 def partition(prepared: Prepared, mode: str) -> tuple[Classes, Classes | None]:
@@ -230,12 +230,7 @@ def partition(prepared: Prepared, mode: str) -> tuple[Classes, Classes | None]:
     Rows are in source order; suppressed rows have class -1; nodes are None if the method chose
     none. mode: 'keep' or 'drop', the treatment of suppressed rows.
     """
-    return run(prepared.table, prepared.call, prepared.method, mode)
-
-
-def run(table: QuasiTable, call: Call, method: Method, mode: str) -> tuple[Classes, Classes | None]:
-    """Return the same as ``partition``."""
-    return placed(table, settled(table, call, method, mode))
+    return placed(prepared.table, settled(prepared.table, prepared.call, prepared.method, mode))
 
 
 def placed(table: QuasiTable, found: Partition) -> tuple[Classes, Classes | None]:
@@ -244,19 +239,20 @@ def placed(table: QuasiTable, found: Partition) -> tuple[Classes, Classes | None
     return as_came(table, found.classes), nodes
 
 
-def settled(table: QuasiTable, call: Call, method: Method, mode: str) -> Partition:
+def settled(table: QuasiTable, call: Call[Any], method: Method | None, mode: str) -> Partition:
     """Return the partition that the method finds, with every class legal.
 
     In the mode 'keep', suppressed rows form a class too, which must be legal. Without any
     constraint, every row is its own class, numbered by its place in the source.
     """
+    assert method is not None
     asked = call.constraint.k > 1 or call.constraint.rules is not None or call.real is not None
-    asked = asked or call.options.get("like") is not None
+    asked = asked or getattr(call.options, "like", None) is not None
     if not asked and not method.given:
         return Partition(table.order)
 
-    def settle(table: QuasiTable, call: Call) -> Partition:
-        found: Partition = method.run(table, call)
+    def settle(table: QuasiTable, call: Call[Any]) -> Partition:
+        found = method.run(table, call)
         if found.nodes is not None:
             own = accompany_suppressed(found.classes, call.constraint, mode)
             return replace(found, classes=own)

@@ -1,4 +1,8 @@
-"""Check the roles, parameters and constraints of a call, and define the rows that a host passes."""
+"""Check the roles, parameters and constraints of a call, and define the rows that a host passes.
+
+``checked`` is the only maker of requests, for every host: a host describes its relation and hands
+over the arguments of the call.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,58 +15,56 @@ import pyarrow as pa
 from anon_sql.core.columns import is_number
 from anon_sql.core.labels.one_value import FORMS, is_one_value, type_of
 from anon_sql.core.parameters import (
-    Choice,
-    Number,
-    Option,
-    OrNull,
-    Positive,
-    Whole,
+    Output,
+    Seed,
+    function_of,
+    no_parameter,
+    own_group,
+    parameters_of,
     read,
     read_weights,
     refuse_withdrawn,
+    takes,
 )
-from anon_sql.core.roles import Roles, fold, named
+from anon_sql.core.roles import Roles, assign, fold, including, named
 from anon_sql.errors import AnonError, did_you_mean, listed
-from anon_sql.methods.method import Method
-from anon_sql.privacy.constraint import KINDS
-from anon_sql.privacy.t_closeness import ranked
+from anon_sql.methods.method import COMMON, Method, find_method
+from anon_sql.privacy.beta_likeness import BetaLikeness
+from anon_sql.privacy.delta_disclosure import DeltaDisclosure
+from anon_sql.privacy.k_anonymity import KAnonymity
+from anon_sql.privacy.l_diversity import LDiversity
+from anon_sql.privacy.t_closeness import TCloseness, ranked
 
-COMMON: dict[str, Option] = {
-    "format": Choice(("label", "typed", *FORMS)),
-    "suppressed": Choice(("keep", "drop")),
-    "seed": Whole(0),
-    "l": Number(1),
-    "l_kind": Choice(KINDS),
-    "c": Positive(),
-    "t": Number(0, 1),
-    "beta": OrNull(Positive()),
-    "delta": OrNull(Positive()),
-}
-DEFAULTS: dict[str, Any] = {
-    "format": "label",
-    "suppressed": "keep",
-    "seed": 0,
-    "l": 1,
-    "l_kind": "distinct",
-    "c": 3,
-    "t": 1.0,
-    "beta": None,
-    "delta": None,
-}
 MOST = 2**31 - 1  # larger k are equivalent: a table has fewer rows
+_LIMITS = (LDiversity, TCloseness, BetaLikeness, DeltaDisclosure)
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What a host says of its input.
+
+    types: SQL type by column name, in the order of the table. comments: by folded column name, of
+    columns that have one. time_zone: of timestamps that a hierarchy writes without one.
+    """
+
+    types: Mapping[str, str]
+    comments: Mapping[str, str | None] = field(default_factory=dict)
+    threads: int = 1
+    time_zone: str = "UTC"
 
 
 @dataclass(frozen=True)
 class Request:
     """A checked call.
 
-    quasi: SQL type of each quasi-identifier by name, in the order of the call. kept: columns that
-    are released unchanged. protected: sensitive columns that l, t, beta or delta applies to, by
-    name, with whether t uses the ordered distance. entity: the column that identifies persons.
-    classes: the column of given class ids. options: parameters of the method. threads: number of
-    threads. time_zone: of timestamps that the hierarchy writes without one. strata: the
-    quasi-identifiers that are not generalized. weights: of quasi-identifiers by name; those that
-    are left out have 1. Others: as in the SQL interface.
+    method: of the function; None where it makes no classes by itself. quasi: SQL type of each
+    quasi-identifier by name, in the order of the call. kept: columns that are released unchanged.
+    protected: sensitive columns that l, t, beta or delta applies to, by name, with whether t uses
+    the ordered distance. entity: the column that identifies persons. classes: the column of given
+    class ids. options: the group of the function's own parameters. threads: number of threads.
+    time_zone: of timestamps that the hierarchy writes without one. strata: the quasi-identifiers
+    that are not generalized. weights: of quasi-identifiers by name; those that are left out have 1.
+    Others: as in the SQL interface.
     """
 
     function: str
@@ -75,18 +77,19 @@ class Request:
     classes: str | None = None
     format: str = "label"
     suppressed: str = "keep"
-    seed: int = 0
+    seed: int = parameters_of(Seed)["seed"].default
     l: float = 1.0  # noqa: E741 - the field's name for it
     l_kind: str = "distinct"
     c: float = 3.0
     t: float = 1.0
     beta: float | None = None
     delta: float | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Any = None
     threads: int = 1
     time_zone: str = "UTC"
     strata: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
+    method: Method | None = field(default=None, repr=False)
 
     @property
     def typed(self) -> bool:
@@ -107,46 +110,52 @@ class Request:
         limits = {"l": self.l, "kind": self.l_kind, "c": self.c, "t": self.t}
         return {**limits, "beta": self.beta, "delta": self.delta}
 
+    def option(self, name: str) -> Any:
+        """Return an own parameter of some methods; None where the method lacks it."""
+        return getattr(self.options, name, None)
+
     @property
     def centred(self) -> bool:
         """Return whether labels of numbers are the value nearest to the class mean (SDkA)."""
-        return self.options.get("numbers") == "centre"
+        return bool(self.option("numbers") == "centre")
 
 
-def require_size(function: str, k: object) -> int:
-    """Return k as an integer of at least 1, or raise AnonError."""
-    return min(Whole(1).read(function, "k", k), MOST)
+def arguments(function: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the arguments of a call; raise AnonError for one that the function does not take."""
+    known = takes(function)
+    for name in given:
+        if name not in known:
+            raise AnonError(function, no_parameter(name, known))
+    return given
 
 
-def request(
+def checked(
     function: str,
-    method: Method,
-    types: Mapping[str, str],
-    roles: Roles,
-    k: int,
+    relation: Relation,
     given: Mapping[str, Any],
     *,
-    entity: str | None = None,
-    classes: str | None = None,
+    complete: bool = True,
     drops: Sequence[str] = (),
-    complete: bool = False,
-    threads: int = 1,
-    time_zone: str = "UTC",
 ) -> Request:
     """Return the request of a call, or raise AnonError for invalid parameters and roles.
 
-    types: SQL type by column name; given: parameters by name, including those of the method;
-    drops: columns that are dropped in addition to identifiers; complete: whether every other column
-    must have a role, as in a release.
+    given: arguments by name; those that are left out have their defaults. complete: whether every
+    column must have a role, as in a release. drops: columns that are dropped besides identifiers.
     """
     refuse_withdrawn(function, given)
-    asked = read(function, COMMON, {**DEFAULTS, **given})
-    options = read(function, method.options, given)
-    if asked["format"] in FORMS and method.facts is not None and method.facts.perturbative:
+    method, types = find_method(function), relation.types
+    k = min(read(KAnonymity, function, given).k, MOST)
+    classes = _classes(function, given, types)
+    entity = entity_of(function, given.get("entity"), types)
+    roles = roles_of(function, relation, given, drops=(*drops, *([classes] if classes else ())))
+    groups = (Output, Seed, *_LIMITS)
+    common = {name: value for group in groups for name, value in _read(group, function, given)}
+    options: Any = read(own_group(function, COMMON), function, given)
+    if common["format"] in FORMS and method is not None and method.perturbative:
         raise AnonError(
             function,
             "format must be 'label' or 'typed' for a method that adds rows",
-            f"'{asked['format']}'",
+            f"'{common['format']}'",
             "numbers := 'centre' shows one value of each class",
         )
     gone = {fold(name) for name in (classes, *drops) if name is not None}
@@ -160,7 +169,7 @@ def request(
             )
     for name in roles.quasi:
         is_number(function, name, types[name])
-    protected = _protected(function, asked, roles, types)
+    protected = _protected(function, common, roles, types)
     missing = [name for name in roles.none if fold(name) not in gone]
     if complete and missing:
         raise AnonError(
@@ -180,13 +189,67 @@ def request(
         protected,
         entity,
         classes,
-        **asked,
+        **common,
         options=options,
-        threads=threads,
-        time_zone=time_zone,
+        threads=relation.threads,
+        time_zone=relation.time_zone,
         strata=_strata(function, given.get("strata"), roles.quasi),
         weights=read_weights(function, given.get("weights"), roles.quasi),
+        method=method,
     )
+
+
+def roles_of(
+    function: str,
+    relation: Relation,
+    given: Mapping[str, Any],
+    *,
+    needs_quasi: bool = True,
+    drops: Sequence[str] = (),
+) -> Roles:
+    """Return the roles of a relation's columns, from the arguments of a call and from comments.
+
+    The column of ``entity`` is an identifier. needs_quasi, drops: as in ``assign``.
+    """
+    names = list(relation.types)
+    said = {name: given.get(name) for name in ("qids", "sensitive", "identifiers", "keep")}
+    entity = entity_of(function, given.get("entity"), names)
+    if entity is not None:
+        said["identifiers"] = including(said["identifiers"], entity)
+    comments = relation.comments
+    return assign(function, names, comments, said, needs_quasi=needs_quasi, dropped=drops)
+
+
+def _read(group: type, function: str, given: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the checked values of a group by name."""
+    return list(vars(read(group, function, given)).items())
+
+
+def _classes(function: str, given: Mapping[str, Any], types: Mapping[str, str]) -> str | None:
+    """Return the column of class ids, None for a function that takes none.
+
+    Raises AnonError for a column that cannot be it, and for one that the function adds.
+    """
+    folded = {fold(column): column for column in types}
+    for added in function_of(function).adds:
+        if added in folded:
+            raise AnonError(
+                function, f"the table must not have a column {added}", folded[added], "rename it"
+            )
+    known = takes(function)
+    if "classes" not in known:
+        return None
+    named_ = given.get("classes", known["classes"].default)
+    if named_ is None:
+        raise AnonError(function, "classes must name a column of the table", "NULL")
+    if not isinstance(named_, str) or fold(named_) not in folded:
+        hint = did_you_mean(named_, types) if isinstance(named_, str) else None
+        raise AnonError(function, "classes must name a column of the table", f"'{named_}'", hint)
+    column = folded[fold(named_)]
+    kind = types[column]
+    if kind.endswith(("]", ")")) and not kind.startswith(("DECIMAL", "ENUM")):
+        raise AnonError(function, "classes must be numbers or text", f"a column of type {kind}")
+    return column
 
 
 def _strata(function: str, given: object, quasi: Sequence[str]) -> tuple[str, ...]:

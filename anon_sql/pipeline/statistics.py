@@ -8,10 +8,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anon_sql.core.parameters import WITHDRAWN, declare
 from anon_sql.methods.anonymize import loss_of
+from anon_sql.methods.full_domain import lattice_nodes
+from anon_sql.methods.gower import ranges
+from anon_sql.methods.outliers import cof_score
 from anon_sql.pipeline.compute import labelled
 from anon_sql.pipeline.partition import Prepared, as_came, partition, placed, prepare, settled
 from anon_sql.pipeline.request import Request, Source
+
+for _name in ("rayden", "mondrian_cof", "dop", "anonymize", "sdka"):
+    declare(f"{_name}_stats", of=_name, without=WITHDRAWN)
+declare("lattice", of="full_domain", without=("like",))
 
 
 @dataclass(frozen=True)
@@ -74,10 +82,8 @@ def cof(
     Both are NULL for a row without a class.
     """
     prepared = prepare(source, request, paths)
-    scores, outlier = (
-        as_came(prepared.table, values)
-        for values in prepared.method.run(prepared.table, prepared.call)
-    )
+    found = cof_score(prepared.table, prepared.call)
+    scores, outlier = (as_came(prepared.table, values) for values in found)
     unclassed = np.isnan(scores)
     return pa.array(scores, mask=unclassed), pa.array(outlier, mask=unclassed)
 
@@ -129,15 +135,12 @@ def lattice(
     if source is None:
         return []
     prepared = prepare(source, request, paths)
-    found: list[dict[str, Any]] = prepared.method.run(prepared.table, prepared.call)
-    return found
+    return lattice_nodes(prepared.table, prepared.call)
 
 
 def gower_ranges(source: Source, request: Request) -> dict[str, float | None]:
     """Return the largest minus the smallest value by column name; None for text."""
-    prepared = prepare(source, request, None)
-    found: dict[str, float | None] = prepared.method.run(prepared.table, prepared.call)
-    return found
+    return ranges(prepare(source, request, None).table)
 
 
 COUNTS = ("allowed", "costly", "suppressed", "refused", "classes")

@@ -42,11 +42,11 @@ def synthesize(
     for name in request.sensitive:
         at = names.index(name)
         present = codes[name].is_valid().to_numpy(zero_copy_only=False)[order]
-        counts = wanted(attributes[at].codes[present], request.options["target_ratio"])
+        counts = wanted(attributes[at].codes[present], request.options.target_ratio)
         if counts:
             real = RealRows(attributes, at)
-            more = (request.seed, request.options["epochs"])
-            found.append(generate(function, request.options["generator"], real, counts, *more))
+            more = (request.seed, request.options.epochs)
+            found.append(generate(function, request.options.generator, real, counts, *more))
     records = np.concatenate(found)
     return {name: order[records[:, at]] for at, name in enumerate(names)}
 

@@ -1,1 +1,12 @@
-"""Privacy models: what a class must satisfy, and how near it comes."""
+"""Privacy models, one a file: what a class must satisfy, and how near it comes.
+
+``MODELS`` is the only list of them; its order is that of the rows of ``audit``.
+"""
+
+from anon_sql.privacy.beta_likeness import BetaLikeness
+from anon_sql.privacy.delta_disclosure import DeltaDisclosure
+from anon_sql.privacy.k_anonymity import KAnonymity
+from anon_sql.privacy.l_diversity import LDiversity
+from anon_sql.privacy.t_closeness import TCloseness
+
+MODELS: tuple[type, ...] = (KAnonymity, LDiversity, TCloseness, BetaLikeness, DeltaDisclosure)

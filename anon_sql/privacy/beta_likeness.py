@@ -1,8 +1,25 @@
 """Measure how much a class adds to the share of a sensitive value: enhanced β-likeness."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from anon_sql.core.parameters import OrNull, Positive, param
 from anon_sql.privacy.class_values import Floats, Held, Spread
+
+
+@dataclass(frozen=True)
+class BetaLikeness:
+    """A class adds little to the share of a sensitive value."""
+
+    beta: float | None = param(
+        None,
+        OrNull(Positive()),
+        "largest relative gain of a sensitive value's share in a class over that in the table, "
+        "also limited to -ln of the latter",
+        null="NULL for none",
+        bound=True,
+    )
 
 
 def likeness(values: Spread, held: Held) -> Floats:

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql.errors import AnonError
+from anon_sql.privacy.l_diversity import KINDS
 
 if TYPE_CHECKING:
     from anon_sql.kernels.legality import Rules
@@ -67,7 +68,6 @@ def fewest_rows(least: Shares, most: Shares) -> int:
     return ceil(found - _SURE)
 
 
-KINDS = ("distinct", "entropy", "recursive")
 Codes = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
 

@@ -1,8 +1,24 @@
 """Measure how far a class moves the share of a sensitive value: δ-disclosure privacy."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from anon_sql.core.parameters import OrNull, Positive, param
 from anon_sql.privacy.class_values import Floats, Held, Spread
+
+
+@dataclass(frozen=True)
+class DeltaDisclosure:
+    """A class moves the share of no sensitive value far."""
+
+    delta: float | None = param(
+        None,
+        OrNull(Positive()),
+        "bound of |ln(share in a class / share in the table)| for every sensitive value",
+        null="NULL for none",
+        bound=True,
+    )
 
 
 def disclosure(values: Spread, held: Held) -> Floats:

@@ -1,17 +1,31 @@
 """How diverse the sensitive values of every class are (Machanavajjhala et al. 2006)."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.core.parameters import Choice, Positive
+from anon_sql.core.parameters import Choice, Number, Positive, param
 from anon_sql.privacy.class_values import Spread
-from anon_sql.privacy.constraint import KINDS
 
 Floats = npt.NDArray[np.float64]
+KINDS = ("distinct", "entropy", "recursive")
 KIND = Choice(KINDS)
 C = Positive()
+
+
+@dataclass(frozen=True)
+class LDiversity:
+    """Every class has l diverse values of each sensitive column; NULL is none of them."""
+
+    l: float = param(  # noqa: E741 - the field's name for it
+        1, Number(1), "smallest diversity of each sensitive column in a class", bound=True
+    )
+    l_kind: str = param(
+        "distinct", KIND, "what l counts: 'distinct' values, 'entropy' or 'recursive'"
+    )
+    c: float = param(3, C, "the constant of l_kind := 'recursive'")
 
 
 def diversity(values: Spread, kind: str = "distinct", c: float = 3.0) -> Floats:

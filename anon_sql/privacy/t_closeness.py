@@ -16,11 +16,27 @@ import pyarrow as pa
 from anon_sql.core.columns import is_number
 from anon_sql.core.hierarchy.column import hierarchical
 from anon_sql.core.hierarchy.tree import Tree
+from anon_sql.core.parameters import Number, param
 from anon_sql.errors import AnonError
 from anon_sql.privacy.class_values import Held, Spread
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class TCloseness:
+    """The values of each sensitive column are distributed in a class nearly as in the table."""
+
+    t: float = param(
+        1.0,
+        Number(0, 1),
+        "largest distance of a sensitive column's distribution in a class from that in the table, "
+        "0…1",
+        bound=True,
+    )
+
+
 _WIDE = 2**60  # sums of larger numbers are of Python's own
 
 

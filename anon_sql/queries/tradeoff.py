@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,16 +10,24 @@ import pyarrow as pa
 
 from anon_sql.core.columns import is_number
 from anon_sql.core.hierarchy.column import tree_of
+from anon_sql.core.parameters import Whole, declare, param
 from anon_sql.core.running import Progress, Workers
 from anon_sql.errors import AnonError
 from anon_sql.measures.classes import dominance
 from anon_sql.measures.compare import comparable, load, noted, require_rows_kept
 from anon_sql.measures.loss import Domain, domain
-from anon_sql.measures.pair import require_any, size
+from anon_sql.measures.pair import OneMethod, Settings, Sizes, require_any, size
 from anon_sql.measures.utility import counted_release, utility
-from anon_sql.methods.method import Call, find_method
+from anon_sql.methods.method import COMMON, Call, release_methods
 from anon_sql.pipeline.compute import labelled
-from anon_sql.pipeline.partition import Prepared, constraint_of, prepare, run
+from anon_sql.pipeline.partition import (
+    Prepared,
+    constraint_of,
+    placed,
+    prepare,
+    require_strata,
+    settled,
+)
 from anon_sql.pipeline.request import MOST, Request, Source
 from anon_sql.privacy.class_values import spread
 from anon_sql.queries.released import shown_classes
@@ -40,20 +48,58 @@ ROW = pa.struct(
 _NOTHING = {"classes": 0, "suppressed": 0, "seconds": 0.0}  # of a table without rows
 
 
+@dataclass(frozen=True)
+class Tradeoff:
+    """The parameters of ``tradeoff``."""
+
+    ks: Any = param((2, 5, 10, 20, 50), Sizes(), "smallest sizes of an equivalence class, in rows")
+    ls: Any = param(
+        (1, 2),
+        Sizes(),
+        "smallest numbers of distinct values of each sensitive column in a class; an l above 1 "
+        "needs a sensitive column",
+    )
+    method: str = param("anonymize", OneMethod(), "name of the release method")
+    queries: int = param(
+        50,
+        Whole(1),
+        "number of random queries, drawn as by query_workload: ranges and sets of two "
+        "quasi-identifiers that 5 % of the rows match",
+    )
+    options: Any = param(
+        None,
+        Settings(),
+        "parameters of the method, such as {'anonymize': {'effort': 'fast'}}; all others have "
+        "their defaults",
+    )
+
+
+declare(
+    NAME,
+    *COMMON,
+    Tradeoff,
+    without=("k", "l", "l_kind", "c", "format", "suppressed"),
+    notes={
+        "seed": "The queries are drawn by it too.",
+        "weights": "They count for the methods that take weights, and in gcp.",
+    },
+)
+
+
 def tradeoff(
     source: Source | None, request: Request, paths: pa.StructArray | None
 ) -> list[dict[str, Any]]:
     """Return a row for each k and l, in the order asked for; see ``ROW``."""
-    chosen = request.options
-    name = chosen["method"]
-    pairs = [(k, level) for k in chosen["ks"] for level in chosen["ls"]]
+    chosen: Tradeoff = request.options
+    name = chosen.method
+    pairs = [(k, level) for k in chosen.ks for level in chosen.ls]
     if source is None:
         return [_row(name, k, level, lambda *_: _NOTHING) for k, level in pairs]
     table = _Table(source, request, paths)
     rows = []
     with Progress(NAME, len(pairs)) as progress:
         progress.note = f"loads {name}"
-        table.load(chosen["ls"])
+        table.load(chosen.ls)
         for k, level in pairs:
             progress.note = f"k = {k}, l = {level}"
             progress.advance(0)
@@ -85,10 +131,16 @@ class _Table:
         """Raise AnonError for values that labels cannot represent."""
         self.source, self.paths = source, paths
         self.prepared = prepare(source, request, paths)
-        name = request.options["method"]
-        options = request.options["options"][name]
+        name = request.options.method
+        options = request.options.options[name]
         self.protected = request.protected  # by t, beta or delta
-        self.request = replace(request, function=name, options=options, protected={})
+        self.request = replace(
+            request,
+            function=name,
+            options=options,
+            method=release_methods()[name],
+            protected={},
+        )
         columns = {
             column: values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
             for column, values in source.quasi.items()
@@ -99,7 +151,7 @@ class _Table:
             columns,
             request.quasi,
             self.domains,
-            request.options["queries"],
+            request.options.queries,
             request.seed,
             request.time_zone,
         )
@@ -122,13 +174,18 @@ class _Table:
             protected = dict.fromkeys(self.request.sensitive, False)
         return replace(self.request, k=min(k, MOST), l=float(level), protected=protected)
 
-    def call(self, request: Request) -> Call:
+    def call(self, request: Request) -> Call[Any]:
         """Return the call of the method for one release."""
         table = self.prepared.table
         limits = constraint_of(self.source, request, self.paths, table.order)
         workers = Workers(request.function, request.threads)
-        function, seed, options = request.function, request.seed, request.options
-        return Call(function, limits, seed, workers, options, rows=table.rows)
+        return replace(
+            self.prepared.call,
+            function=request.function,
+            constraint=limits,
+            workers=workers,
+            options=request.options,
+        )
 
     def load(self, ls: Sequence[Any]) -> None:
         """Run the method on a few rows for each l, so that compiling is not measured."""
@@ -143,12 +200,13 @@ class _Table:
     def measured(self, k: int, level: int) -> dict[str, Any]:
         """Return the measures of one release. Raises AnonError if it cannot be made."""
         request, table = self.asked(k, level), self.prepared.table
-        call, method = self.call(request), find_method(request.function)
+        call = self.call(request)
         call.constraint.require(request.function, table.rows)
+        require_strata(call, table.rows)
         started = time.perf_counter()
-        parted = run(table, call, method, request.suppressed)
+        parted = placed(table, settled(table, call, request.method, request.suppressed))
         seconds = time.perf_counter() - started
-        prepared = Prepared(table, call, method, self.prepared.trees)
+        prepared = Prepared(table, call, request.method, self.prepared.trees)
         made = labelled(prepared, parted, self.source, request, self.paths)
         labels, class_of = shown_classes(made)
         sizes = np.bincount(class_of)

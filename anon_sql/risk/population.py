@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from anon_sql.core.columns import is_number
 from anon_sql.core.labels.reading import codes_of, coverage, covered_rows, labels_of, ranked
-from anon_sql.core.parameters import Option, OrNull, Positive, Whole, read
+from anon_sql.core.parameters import Option, OrNull, Positive, Whole, read_each
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.measures.pair import Pair
@@ -135,7 +135,7 @@ def sample(
     suppressed rows, which are one. population: whether a table of it is given. Raises AnonError for
     a population that is smaller than its sample, and for weights that are no positive numbers.
     """
-    asked = read(NAME, _OPTIONS, options)
+    asked = read_each(NAME, _OPTIONS, options)
     given = [name for name, value in asked.items() if value is not None]
     given += ["population"] * population + ["weights"] * (weights is not None)
     if len(given) > 1:

@@ -31,9 +31,10 @@ SELECT
     system.main.struct_pack(*COLUMNS(* EXCLUDE (__anon_rows))) AS __anon_domains, __anon_rows
 FROM __anon_summed;
 
--- Return the struct of __anon_call_of for a measure. Identifiers need no role: nothing is released.
+-- Return the struct of __anon_scope for a measure. Identifiers need no role: nothing is released.
 CREATE OR REPLACE MACRO __anon_measure_call(__anon_raw, __anon_qids, __anon_sensitive) AS
-    __anon_call_of(__anon_raw, __anon_qids, __anon_sensitive, NULL, NULL, NULL, NULL, true);
+    __anon_scope(__anon_raw, system.main.struct_pack(
+        qids := __anon_qids, sensitive := __anon_sensitive, whole := true));
 
 -- Return one row, __anon_given. __anon_release_groups: name of a CTE with the result of a macro of
 -- anon_groups.sql or of __anon_tally on the release.

@@ -1,9 +1,8 @@
 -- The nodes of the generalization lattice that full_domain looks at: one row per combination of
 -- levels, with what it loses and whether it is legal.
 --
--- tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, beta, delta, entity, hierarchy,
---   suppressed, suppression_limit, minimize, strata: as in full_domain; the same call lists the
---   nodes of the same release. Columns without a role are ignored.
+-- All arguments but like as in full_domain: the same call lists the nodes of the same release.
+--   Columns without a role are ignored.
 -- Returns: levels (MAP of column to level, 0 for the values themselves), loss (GCP, 0…1, of the node
 --   with its suppressed rows), suppressed (rows), classes (that are not suppressed), legal, best
 --   (true for the node that full_domain releases). The levels are searched by halves, so that the
@@ -12,22 +11,21 @@
 -- Errors: as in full_domain.
 -- Example: SELECT * FROM lattice('people', k := 2, qids := ['age', 'city'], hierarchy := 'people_hierarchy') ORDER BY loss;
 CREATE OR REPLACE MACRO lattice(
-    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
-    l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
-    suppressed := 'keep', hierarchy := NULL, suppression_limit := 0, minimize := 'gcp',
-    beta := NULL, delta := NULL, strata := NULL
+    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
+    l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, suppressed := 'keep', hierarchy := NULL,
+    suppression_limit := 0, minimize := 'gcp', beta := NULL, delta := NULL, strata := NULL,
+    format := 'label', seed := 42
 ) AS TABLE
 SELECT unnest(__anon_one)
 FROM (
     SELECT unnest(__anon_lattice(__anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows))
         AS __anon_one
     FROM __anon_table(
-        'lattice', tbl, k, __anon_scope(
-            tbl, qids, sensitive, identifiers, keep,
-            __anon_entity := entity, __anon_l := l, __anon_t := t,
-            __anon_beta := beta, __anon_delta := delta),
+        'lattice', tbl, k, __anon_scope(tbl, system.main.struct_pack(
+            qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+            t := t, entity := entity, beta := beta, delta := delta)),
         system.main.struct_pack(
-            suppressed := suppressed, l := l, l_kind := l_kind, c := c, t := t, beta := beta,
-            delta := delta, strata := strata, suppression_limit := suppression_limit,
-            minimize := minimize),
+            l_kind := l_kind, c := c, suppressed := suppressed,
+            suppression_limit := suppression_limit, minimize := minimize, strata := strata,
+            format := format, seed := seed),
         hierarchy, 'none'));

@@ -2,20 +2,20 @@
 -- l are chosen, before any release is made. The releases are made one after another on one copy of
 -- the table, and nothing is released.
 --
--- tbl: name of the relation. ks: smallest sizes of an equivalence class, in rows. ls: smallest
---   numbers of distinct values of each sensitive column in a class; an l above 1 needs a sensitive
---   column. method: name of the release method.
--- qids, sensitive, identifiers, keep: column names; NULL means as declared in comments.
--- hierarchy: name of a relation with attribute, value, level and label; NULL for none.
--- t, beta, delta: further constraints of every release, as in the release functions.
--- seed: seed of all random choices, of the method and of the queries.
--- entity: column that identifies persons; k and l then count persons.
+-- As in every release: tbl, qids, sensitive, identifiers, keep, hierarchy, entity, t, beta, delta,
+--   strata.
+-- ks: smallest sizes of an equivalence class, in rows.
+-- ls: smallest numbers of distinct values of each sensitive column in a class; an l above 1 needs a
+--   sensitive column.
+-- method: name of the release method.
+-- seed: seed of all random choices. The queries are drawn by it too.
 -- queries: number of random queries, drawn as by query_workload: ranges and sets of two
 --   quasi-identifiers that 5 % of the rows match.
 -- options: parameters of the method, such as {'anonymize': {'effort': 'fast'}}; all others have
 --   their defaults.
--- weights: how much the loss of each quasi-identifier matters, to the methods that take weights and
---   in gcp; 1 for those that are left out.
+-- weights: how much the loss of each quasi-identifier matters, such as MAP {'age': 2, 'city': 0.5},
+--   1 for those that are left out; NULL for none. They count for the methods that take weights, and
+--   in gcp.
 -- Returns: a row per k and l: k, l; gcp (information loss, 0…1), classes, smallest_class, suppressed
 --   (rows), as in utility; query_error (mean of relative_error, as in workload_error);
 --   largest_share (of the most frequent sensitive value in the rows of a class that have a value, in
@@ -31,7 +31,7 @@ CREATE OR REPLACE MACRO tradeoff(
     tbl, ks := [2, 5, 10, 20, 50], ls := [1, 2], method := 'anonymize', qids := NULL,
     sensitive := NULL, identifiers := NULL, keep := NULL, hierarchy := NULL, seed := 42,
     entity := NULL, queries := 50, options := NULL, t := 1.0, beta := NULL, delta := NULL,
-    weights := NULL
+    weights := NULL, strata := NULL
 ) AS TABLE
 SELECT unnest(__anon_one)
 FROM (
@@ -39,9 +39,10 @@ FROM (
         AS __anon_one
     FROM __anon_table(
         -- an l of 2, so that the sensitive values are passed to the core
-        'tradeoff', tbl, 1, __anon_scope(
-            tbl, qids, sensitive, identifiers, keep, __anon_entity := entity, __anon_l := 2),
+        'tradeoff', tbl, 1, __anon_scope(tbl, system.main.struct_insert(system.main.struct_pack(
+            qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep,
+            entity := entity, t := t, beta := beta, delta := delta), l := 2)),
         system.main.struct_pack(
-            seed := seed, method := method, ks := ks, ls := ls, queries := queries,
-            options := options, t := t, beta := beta, delta := delta, weights := weights),
+            ks := ks, ls := ls, method := method, seed := seed, queries := queries,
+            options := options, weights := weights, strata := strata),
         hierarchy, 'none'));

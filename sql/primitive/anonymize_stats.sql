@@ -12,26 +12,22 @@
 -- Errors: as in anonymize.
 -- Example: SELECT * FROM anonymize_stats('people', k := 2, qids := ['age', 'city'], suppression_limit := 0.1);
 CREATE OR REPLACE MACRO anonymize_stats(
-    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
-    l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
-    suppressed := 'keep', seed := 42,
-    effort := 'good', time_limit := 30, rounds := NULL,
-    hierarchy := NULL, beta := NULL, delta := NULL,
-    strata := NULL, weights := NULL, suppression_limit := NULL
+    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
+    l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, suppressed := 'keep', seed := 42,
+    effort := 'good', time_limit := 30, rounds := NULL, hierarchy := NULL, beta := NULL,
+    delta := NULL, strata := NULL, weights := NULL, suppression_limit := NULL, format := 'label'
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
     SELECT __anon_anonymize_stats(__anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows)
         AS __anon_stats
     FROM __anon_table(
-        'anonymize', tbl, k, __anon_scope(
-            tbl, qids, sensitive, identifiers, keep,
-            __anon_entity := entity, __anon_l := l, __anon_t := t,
-            __anon_beta := beta, __anon_delta := delta),
+        'anonymize', tbl, k, __anon_scope(tbl, system.main.struct_pack(
+            qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+            t := t, entity := entity, beta := beta, delta := delta)),
         system.main.struct_pack(
-            suppressed := suppressed, seed := seed, l := l, l_kind := l_kind, c := c, t := t,
-            beta := beta, delta := delta, strata := strata, weights := weights,
-            effort := effort, time_limit := time_limit, rounds := rounds,
-            suppression_limit := suppression_limit),
+            l_kind := l_kind, c := c, suppressed := suppressed, seed := seed, effort := effort,
+            time_limit := time_limit, rounds := rounds, strata := strata, weights := weights,
+            suppression_limit := suppression_limit, format := format),
         hierarchy, 'none')
 )
 SELECT unnest(__anon_stats) FROM __anon_found;

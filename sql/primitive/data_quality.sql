@@ -23,7 +23,8 @@ __anon_profiled AS (
 __anon_alike AS (
     SELECT
         COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
-            OR __anon_is('released', __anon_c, __anon_scope(tbl, NULL, NULL, identifiers, NULL))),
+            OR __anon_is('released', __anon_c, __anon_scope(
+                tbl, system.main.struct_pack(identifiers := identifiers)))),
         system.main.count(*) AS __anon_many
     FROM __anon_source
     GROUP BY ALL
@@ -35,6 +36,7 @@ __anon_counted AS (
     FROM __anon_alike
 )
 SELECT unnest(__anon_quality(
-    __anon_types, __anon_scope(tbl, NULL, NULL, identifiers, NULL), __anon_seen(tbl),
+    __anon_types, __anon_scope(
+        tbl, system.main.struct_pack(identifiers := identifiers)), __anon_seen(tbl),
     __anon_profiles, __anon_rows, __anon_distinct), recursive := true)
 FROM __anon_types(tbl), __anon_profiled, __anon_counted;

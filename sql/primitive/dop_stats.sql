@@ -8,24 +8,22 @@
 -- Errors: as in dop.
 -- Example: SELECT * FROM dop_stats('people', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO dop_stats(
-    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
-    l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
-    suppressed := 'keep', seed := 42,
-    eps := NULL, min_samples := NULL, loss := 'lil', noise := 'class',
-    hierarchy := NULL, beta := NULL, delta := NULL, weights := NULL
+    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
+    l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, suppressed := 'keep', seed := 42,
+    eps := NULL, min_samples := NULL, loss := 'lil', noise := 'class', hierarchy := NULL,
+    beta := NULL, delta := NULL, weights := NULL, format := 'label', strata := NULL
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
     SELECT __anon_dop_stats(__anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows)
         AS __anon_stats
     FROM __anon_table(
-        'dop', tbl, k, __anon_scope(
-            tbl, qids, sensitive, identifiers, keep,
-            __anon_entity := entity, __anon_l := l, __anon_t := t,
-            __anon_beta := beta, __anon_delta := delta),
+        'dop', tbl, k, __anon_scope(tbl, system.main.struct_pack(
+            qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+            t := t, entity := entity, beta := beta, delta := delta)),
         system.main.struct_pack(
-            suppressed := suppressed, seed := seed, l := l, l_kind := l_kind, c := c, t := t,
-            beta := beta, delta := delta, eps := eps, min_samples := min_samples, loss := loss,
-            noise := noise, weights := weights),
+            l_kind := l_kind, c := c, suppressed := suppressed, seed := seed, eps := eps,
+            min_samples := min_samples, loss := loss, noise := noise, weights := weights,
+            format := format, strata := strata),
         hierarchy, 'none')
 )
 SELECT unnest(__anon_stats) FROM __anon_found;

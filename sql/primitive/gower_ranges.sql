@@ -1,6 +1,6 @@
 -- The range of each numeric quasi-identifier, for gower().
 --
--- tbl: name of the relation. qids: column names; NULL means as declared in comments.
+-- As in every release: tbl, qids.
 -- Returns: MAP(VARCHAR, DOUBLE) by column name: largest less smallest value (days for a date,
 --   microseconds for a time or timestamp), NULL for text.
 -- Errors: no quasi-identifier, a column that is neither number, date, time nor text.
@@ -8,5 +8,6 @@
 CREATE OR REPLACE MACRO gower_ranges(tbl, qids := NULL) AS (
     SELECT __anon_gower_ranges(__anon_intake, __anon_taken_of(__anon_rows))
     FROM __anon_table(
-        'gower_ranges', tbl, 1, __anon_step(tbl, qids, NULL), NULL, NULL, 'none')
+        'gower_ranges', tbl, 1, __anon_step(tbl, system.main.struct_pack(
+            qids := qids)), NULL, NULL, 'none')
 );

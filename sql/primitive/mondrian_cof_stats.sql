@@ -8,20 +8,23 @@
 -- Example: SELECT * FROM mondrian_cof_stats('people', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO mondrian_cof_stats(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
-    suppressed := 'keep', seed := 42,
-    alpha := 2.0, partitioning := 'strict', repair := 'cap', unrecovered := 'return',
-    distance := 'gower',
-    hierarchy := NULL, threshold := NULL, weights := NULL
+    suppressed := 'keep', seed := 42, alpha := 2.0, partitioning := 'strict', repair := 'cap',
+    unrecovered := 'return', distance := 'gower', hierarchy := NULL, threshold := NULL,
+    weights := NULL, l := 1, l_kind := 'distinct', c := 3, t := 1.0, beta := NULL, delta := NULL,
+    entity := NULL, format := 'label', strata := NULL
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
     SELECT __anon_recovery_stats(__anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows)
         AS __anon_stats
     FROM __anon_table(
-        'mondrian_cof', tbl, k, __anon_scope(tbl, qids, sensitive, identifiers, keep),
+        'mondrian_cof', tbl, k, __anon_scope(tbl, system.main.struct_pack(
+            qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+            t := t, beta := beta, delta := delta, entity := entity)),
         system.main.struct_pack(
             suppressed := suppressed, seed := seed, alpha := alpha, partitioning := partitioning,
             repair := repair, unrecovered := unrecovered, distance := distance,
-            threshold := threshold, weights := weights),
+            threshold := threshold, weights := weights, l_kind := l_kind, c := c, format := format,
+            strata := strata),
         hierarchy, 'none')
 )
 SELECT unnest(__anon_stats) FROM __anon_found;

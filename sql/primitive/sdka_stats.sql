@@ -11,24 +11,25 @@
 -- Errors: as in sdka.
 -- Example: SELECT * FROM sdka_stats('people', k := 2, qids := ['age', 'city'], sensitive := 'illness', generator := 'bootstrap');
 CREATE OR REPLACE MACRO sdka_stats(
-    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
-    l := 2, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, seed := 42,
-    generator := 'ctgan', epochs := 10, target_ratio := 2.0, dominant := 0.9, numbers := 'range',
-    hierarchy := NULL, beta := NULL, delta := NULL
+    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 2,
+    l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, seed := 42, generator := 'ctgan',
+    epochs := 10, target_ratio := 2.0, dominant := 0.9, numbers := 'range', hierarchy := NULL,
+    beta := NULL, delta := NULL, format := 'label', suppressed := 'keep'
 ) AS TABLE
 WITH
 __anon_mixed AS MATERIALIZED (
-    FROM __anon_synthesized('sdka', tbl, k, __anon_scope(
-        tbl, qids, sensitive, identifiers, keep,
-        __anon_entity := entity, __anon_l := l, __anon_t := t,
-        __anon_beta := beta, __anon_delta := delta), system.main.struct_pack(
-        seed := seed, l := l, l_kind := l_kind, c := c, t := t, beta := beta, delta := delta,
-        generator := generator, epochs := epochs, target_ratio := target_ratio,
-        dominant := dominant, numbers := numbers), false)
+    FROM __anon_synthesized('sdka', tbl, k, __anon_scope(tbl, system.main.struct_pack(
+        qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+        t := t, entity := entity, beta := beta, delta := delta)), system.main.struct_pack(
+            l_kind := l_kind, c := c, seed := seed, generator := generator, epochs := epochs,
+            target_ratio := target_ratio, dominant := dominant, numbers := numbers,
+            format := format, suppressed := suppressed), false)
 ),
 __anon_added AS (
     SELECT system.main.list(COLUMNS(lambda __anon_c: __anon_c = '__anon_made' OR __anon_is(
-        'sensitive', __anon_c, __anon_scope(tbl, qids, sensitive, identifiers, keep))))
+        'sensitive', __anon_c, __anon_scope(tbl, system.main.struct_pack(
+            qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+            t := t, entity := entity, beta := beta, delta := delta)))))
     FROM __anon_mixed WHERE __anon_made = 1
 ),
 __anon_listed AS (SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_values FROM __anon_added),
@@ -37,13 +38,12 @@ __anon_found AS MATERIALIZED (
         __anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows, __anon_types,
         __anon_values) AS __anon_stats
     FROM __anon_listed, __anon_schema(tbl, k), __anon_table(
-    'sdka', tbl, k, __anon_scope(
-        tbl, qids, sensitive, identifiers, keep,
-        __anon_entity := entity, __anon_l := l, __anon_t := t,
-        __anon_beta := beta, __anon_delta := delta), system.main.struct_pack(
-        seed := seed, l := l, l_kind := l_kind, c := c, t := t, beta := beta, delta := delta,
-        generator := generator, epochs := epochs, target_ratio := target_ratio,
-        dominant := dominant, numbers := numbers),
+    'sdka', tbl, k, __anon_scope(tbl, system.main.struct_pack(
+        qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+        t := t, entity := entity, beta := beta, delta := delta)), system.main.struct_pack(
+            l_kind := l_kind, c := c, seed := seed, generator := generator, epochs := epochs,
+            target_ratio := target_ratio, dominant := dominant, numbers := numbers,
+            format := format, suppressed := suppressed),
     hierarchy, 'none', __anon_from := '__anon_mixed')
 )
 SELECT unnest(__anon_stats) FROM __anon_found;

@@ -1,12 +1,9 @@
 -- The classes of a VP-tree under Gower distance, as an additional column: the first step of RAYDEN.
 --
--- tbl: name of the relation. k: smallest size of an equivalence class, in rows. qids: column names;
---   NULL means as declared in comments.
--- vantage: choice of the vantage point, 'random', 'max_spread' or 'farthest'. cut: place of the
---   cut, 'balanced', 'median' or 'aligned'. tries: number of vantage points that are tried for a
---   median cut. seed: seed of all random choices.
--- hierarchy: name of a relation with attribute, value, level and label; NULL for none. Distance is
---   then 0 or 1 in its columns, also if they are numeric.
+-- As in every release: tbl, k, qids, seed, hierarchy.
+-- vantage: choice of the vantage point, 'random', 'max_spread' or 'farthest'.
+-- cut: place of the cut, 'balanced', 'median' or 'aligned'.
+-- tries: number of vantage points that are tried for a median cut.
 -- Returns: the columns of the source, identifiers included, and class_id INTEGER. The result is not
 --   a release.
 -- Errors: no quasi-identifier, k above the number of rows, a column called class_id.
@@ -19,8 +16,9 @@ WITH __anon_found AS MATERIALIZED (
     SELECT __anon_rows, __anon_class_ids(
         __anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows) AS __anon_result
     FROM __anon_table(
-        'vp_partition', tbl, k, __anon_step(tbl, qids, NULL), system.main.struct_pack(
-            seed := seed, vantage := vantage, cut := cut, tries := tries),
+        'vp_partition', tbl, k, __anon_step(tbl, system.main.struct_pack(
+            qids := qids)), system.main.struct_pack(
+                vantage := vantage, cut := cut, tries := tries, seed := seed),
         hierarchy, 'all')
 )
 SELECT unnest(__anon_kept), * EXCLUDE (__anon_kept)

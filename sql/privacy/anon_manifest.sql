@@ -33,8 +33,9 @@ CREATE OR REPLACE MACRO anon_manifest(
 WITH
 __anon_assigned AS MATERIALIZED (
     SELECT __anon_roles_of(
-        __anon_types, __anon_call_of(
-            raw, qids, sensitive, identifiers, keep, NULL, __anon_entity_of(entity), false),
+        __anon_types, __anon_scope(raw, system.main.struct_pack(
+            qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep,
+            drops := __anon_entity_of(entity))),
         __anon_seen(raw))
         AS __anon_columns
     FROM __anon_schema(raw, 1)

@@ -80,6 +80,7 @@ FROM __anon_audited(
         'l': l, 't': t, 'l_kind': l_kind, 'c': c, 'entity': entity, 'suppressed': suppressed,
         'synthetic': synthetic, 'unique_share': unique_share, 'beta': beta, 'delta': delta,
         'previous': previous, 'previous_share': previous_share, 'counterfeits': counterfeits},
-    hierarchy, __anon_call_of(
-        raw, qids, sensitive, identifiers, keep, NULL, __anon_entity_of(entity), true))
+    hierarchy, __anon_scope(raw, system.main.struct_pack(
+        qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep,
+        drops := __anon_entity_of(entity), whole := true)))
 UNION ALL FROM query_table(if(__anon_all_named(previous), '__anon_together', '__anon_alone'));

@@ -1,42 +1,27 @@
 -- A k-anonymous release by k-member clustering (Byun et al. 2007): classes of k rows, each grown by
 -- the row that increases its loss least. The time grows with the square of the number of rows.
 --
--- tbl: name of the relation. k: smallest size of an equivalence class, in rows. qids, sensitive,
---   identifiers, keep: column names; NULL means as declared in comments. Every column needs a role;
---   keep := ['*'] gives it to all others.
--- l: smallest diversity of each sensitive column in a class. l_kind: 'distinct' values, 'entropy'
---   or 'recursive'. c: the constant of 'recursive'. t: largest distance of a sensitive column's
---   distribution in a class from that in the table, 0…1.
--- beta: largest relative gain of a sensitive value's share in a class over that in the table, also
---   limited to -ln of the latter. delta: bound of |ln(share in a class / share in the table)| for
---   every sensitive value. NULL for none.
--- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
--- format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value of each
---   class in place of a range of numbers, dates or times). suppressed: 'keep' shows suppressed rows
---   as *. 'drop' is refused where a class is * in every quasi-identifier, as no parameter asks for it.
--- seed: seed of the first row.
--- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
---   by nodes; NULL for none.
--- strata: quasi-identifiers that are not generalized; no class crosses their values.
--- weights: how much the loss of each quasi-identifier matters, such as MAP {'age': 2, 'city': 0.5};
---   1 for those that are left out.
+-- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
+--   beta, delta, strata, weights.
+-- suppressed: 'keep' shows suppressed rows as *, 'drop' leaves them out. No parameter suppresses
+--   rows: 'drop' is refused where a class is * in every quasi-identifier.
+-- seed: seed of all random choices. The first row is the only one.
+-- hierarchy: name of a relation with attribute, value, level and label; NULL for none. Its columns
+--   are labelled by nodes.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
 -- Example: SELECT * FROM k_member('people', k := 2, qids := ['age', 'city'], sensitive := 'illness');
 CREATE OR REPLACE MACRO k_member(
-    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
-    l := 1, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
-    format := 'label', suppressed := 'keep', seed := 42,
-    hierarchy := NULL, beta := NULL, delta := NULL,
-    strata := NULL, weights := NULL
+    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
+    l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
+    seed := 42, hierarchy := NULL, beta := NULL, delta := NULL, strata := NULL, weights := NULL
 ) AS TABLE
 FROM __anon_release(
-    'k_member', tbl, k, __anon_scope(
-        tbl, qids, sensitive, identifiers, keep,
-        __anon_entity := entity, __anon_l := l, __anon_t := t,
-        __anon_beta := beta, __anon_delta := delta),
+    'k_member', tbl, k, __anon_scope(tbl, system.main.struct_pack(
+        qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+        t := t, entity := entity, beta := beta, delta := delta)),
     format, system.main.struct_pack(
-        format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
-        c := c, t := t, beta := beta, delta := delta, strata := strata, weights := weights),
+        l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
+        strata := strata, weights := weights),
     __anon_hierarchy := hierarchy);

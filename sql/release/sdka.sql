@@ -2,29 +2,28 @@
 -- records, k-means clusters real and synthetic rows, and each class has k real rows and l real
 -- sensitive values. The method is perturbative; sdka_stats reports the number of added rows.
 --
--- tbl: name of the relation. k: smallest size of an equivalence class, in real rows. qids,
---   sensitive, identifiers, keep: column names; NULL means as declared in comments. Every column
---   needs a role; keep := ['*'] gives it to all others.
--- l: smallest diversity of each sensitive column in a class. l_kind: 'distinct' values, 'entropy'
---   or 'recursive'. c: the constant of 'recursive'. t: largest distance of a sensitive column's
---   distribution in a class from that in the table, 0…1.
--- beta: largest relative gain of a sensitive value's share in a class over that in the table, also
---   limited to -ln of the latter. delta: bound of |ln(share in a class / share in the table)| for
---   every sensitive value. NULL for none. All count real rows.
--- entity: column that identifies persons; k, l and t then count persons, and the column is dropped.
--- format: 'label' (text) or 'typed' (structs and lists). suppressed: 'keep' shows suppressed rows
---   as *. 'drop' is refused where a class is * in every quasi-identifier, as no parameter asks for it.
---   seed: seed of all random choices.
+-- As in every release: tbl, qids, sensitive, identifiers, keep, l_kind, c, t, entity, seed, beta,
+--   delta.
+-- k: smallest size of an equivalence class, in rows. Synthetic rows do not count.
+-- l: smallest diversity of each sensitive column in a class. It counts real rows, as t, beta and
+--   delta do.
+-- format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value of each
+--   class in place of a range of numbers, dates or times). 'mean' and 'median' are refused, since
+--   the method adds rows.
+-- suppressed: 'keep' shows suppressed rows as *, 'drop' leaves them out. No parameter suppresses
+--   rows: 'drop' is refused where a class is * in every quasi-identifier.
 -- generator: 'ctgan' (extra ctgan, which is under the Business Source License) or 'bootstrap',
---   which mixes real rows. epochs: number of training epochs of CTGAN.
+--   which mixes real rows.
+-- epochs: number of training epochs of CTGAN.
 -- target_ratio: a sensitive value gets synthetic records until the most frequent value has at most
 --   this many times its rows.
 -- dominant: share of the real rows above which a value is shown that all rows of the class have; a
---   rarer value is generalized by at least one level of its hierarchy. 0 shows every such value.
+--   rarer value is generalized by at least one level of its hierarchy, and 0 shows every such
+--   value.
 -- numbers: 'range' of the class's real rows or 'centre', the value nearest to their mean, which is
 --   not true of most rows.
--- hierarchy: name of a relation with attribute, value, level and label, whose columns are labelled
---   by nodes; NULL for none.
+-- hierarchy: name of a relation with attribute, value, level and label; NULL for none. Its columns
+--   are labelled by nodes.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 --   There are more rows than in the source. The release does not show which rows are synthetic;
 --   none equals a real row.
@@ -33,28 +32,25 @@
 --   real rows, unknown columns or options.
 -- Example: SELECT * FROM sdka('people', k := 2, qids := ['age', 'city'], sensitive := 'illness', generator := 'bootstrap');
 CREATE OR REPLACE MACRO sdka(
-    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
-    l := 2, l_kind := 'distinct', c := 3, t := 1.0, entity := NULL,
-    format := 'label', suppressed := 'keep', seed := 42,
-    generator := 'ctgan', epochs := 10, target_ratio := 2.0, dominant := 0.9, numbers := 'range',
-    hierarchy := NULL, beta := NULL, delta := NULL
+    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 2,
+    l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
+    seed := 42, generator := 'ctgan', epochs := 10, target_ratio := 2.0, dominant := 0.9,
+    numbers := 'range', hierarchy := NULL, beta := NULL, delta := NULL
 ) AS TABLE
 WITH __anon_mixed AS MATERIALIZED (
-    FROM __anon_synthesized('sdka', tbl, k, __anon_scope(
-        tbl, qids, sensitive, identifiers, keep,
-        __anon_entity := entity, __anon_l := l, __anon_t := t,
-        __anon_beta := beta, __anon_delta := delta), system.main.struct_pack(
-        format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
-        c := c, t := t, beta := beta, delta := delta, generator := generator, epochs := epochs,
-        target_ratio := target_ratio, dominant := dominant, numbers := numbers), true)
+    FROM __anon_synthesized('sdka', tbl, k, __anon_scope(tbl, system.main.struct_pack(
+        qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+        t := t, entity := entity, beta := beta, delta := delta)), system.main.struct_pack(
+            l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
+            generator := generator, epochs := epochs, target_ratio := target_ratio,
+            dominant := dominant, numbers := numbers), true)
 )
 FROM __anon_release(
-    'sdka', tbl, k, __anon_scope(
-        tbl, qids, sensitive, identifiers, keep,
-        __anon_entity := entity, __anon_l := l, __anon_t := t,
-        __anon_beta := beta, __anon_delta := delta),
+    'sdka', tbl, k, __anon_scope(tbl, system.main.struct_pack(
+        qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+        t := t, entity := entity, beta := beta, delta := delta)),
     format, system.main.struct_pack(
-        format := format, suppressed := suppressed, seed := seed, l := l, l_kind := l_kind,
-        c := c, t := t, beta := beta, delta := delta, generator := generator, epochs := epochs,
-        target_ratio := target_ratio, dominant := dominant, numbers := numbers),
+        l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
+        generator := generator, epochs := epochs, target_ratio := target_ratio,
+        dominant := dominant, numbers := numbers),
     __anon_hierarchy := hierarchy, __anon_from := '__anon_mixed');

@@ -3,6 +3,7 @@
 import pytest
 
 from anon_sql.hosts.duckdb.rows import available, bytes_a_row, room
+from anon_sql.methods.anonymize import Anonymize
 from anon_sql.pipeline.request import Request
 
 pytestmark = pytest.mark.oldest
@@ -17,7 +18,7 @@ QUASI = {f"q{n}": "INTEGER" for n in range(8)}
         {"kept": ("a", "b")},
         {"protected": {"a": False}},
         {"entity": "a"},
-        {"options": {"suppression_limit": 0.01}},
+        {"options": Anonymize(suppression_limit=0.01)},
     ],
 )
 def test_what_needs_more_memory(more):

@@ -6,7 +6,8 @@ from math import log
 import numpy as np
 from hypothesis import strategies as st
 
-from anon_sql.privacy.constraint import KINDS, Sensitive, constraint
+from anon_sql.privacy.constraint import Sensitive, constraint
+from anon_sql.privacy.l_diversity import KINDS
 
 NULL = None
 

@@ -11,7 +11,7 @@ from anon_sql.measures.loss import doubles
 from anon_sql.methods.method import release_methods
 from tests.sentence import fails
 
-METHODS = sorted(name for name, known in release_methods().items() if not known.facts.perturbative)
+METHODS = sorted(name for name, known in release_methods().items() if not known.perturbative)
 NAMES = [
     *("rows", "suppressed", "classes", "smallest_class"),
     *("dm", "dm_star", "cavg", "gcp", "iloss", "suppression_rate"),

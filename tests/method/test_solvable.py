@@ -15,7 +15,8 @@ from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError
 from anon_sql.methods.method import Call, find_method
 from anon_sql.pipeline.partition import settled
-from anon_sql.privacy.constraint import KINDS, Constraint, Sensitive, constraint
+from anon_sql.privacy.constraint import Constraint, Sensitive, constraint
+from anon_sql.privacy.l_diversity import KINDS
 from tests.drawing import examples
 from tests.method.test_improving import made
 
@@ -89,7 +90,8 @@ def calls(draw):
     options = {key: draw(st.sampled_from(values)) for key, values in OPTIONS[name].items()}
     mode, workers = draw(st.sampled_from(["keep", "drop"])), Workers(name, 1)
     seed, shown = draw(st.integers(0, 3)), mode == "keep"
-    call = Call(name, limits, seed, workers, options, classes, shown=shown)
+    own = find_method(name).takes(**options)
+    call = Call(name, limits, seed, workers, own, classes, shown=shown)
     weights = draw(st.sampled_from([None, [1.0, 0.3, 0.0], [0.01, 1.0, 0.7]]))
     weights = None if weights is None else np.array(weights[: len(columns)])
     return replace(made(n, **columns), weights=weights), call, mode

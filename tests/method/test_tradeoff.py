@@ -17,7 +17,7 @@ COLUMNS = [
 FITTING = sorted(
     name
     for name, known in release_methods().items()
-    if not known.facts.perturbative and name not in ("canon", "datafly", "basic_mondrian")
+    if not known.perturbative and name not in ("canon", "datafly", "basic_mondrian")
 )
 
 

@@ -28,7 +28,7 @@ def test_a_class_of_too_few_rows(table, monkeypatch):
     """A partitioner that breaks k is stopped by the labels it would have released."""
     broken = Method(
         "rayden",
-        find_method("rayden").options,
+        find_method("rayden").takes,
         lambda quasi, call: Partition((np.arange(quasi.rows) // 4).astype(np.int32)),
     )
     monkeypatch.setitem(_methods, "rayden", broken)

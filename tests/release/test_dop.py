@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anon_sql.core.running import Workers
-from anon_sql.methods.dop import cut, dop
+from anon_sql.methods.dop import Dop, cut, dop
 from anon_sql.methods.legal_classes import merge_until_legal
 from anon_sql.methods.method import Call
 from anon_sql.methods.searching import total_loss
@@ -22,7 +22,7 @@ CELLS = {  # file, quasi-identifiers and sensitive column as the paper has them
 
 
 def call(rule, function="dop", **options):
-    return Call(function, rule, 42, Workers(function, 1), {**OPTIONS, **options})
+    return Call(function, rule, 42, Workers(function, 1), Dop(**{**OPTIONS, **options}))
 
 
 def read(con, folder, name):

@@ -7,7 +7,7 @@ from anon_sql.core.running import Workers
 from anon_sql.kernels.mondrian import mondrian_partition
 from anon_sql.methods.legal_classes import merge_until_legal
 from anon_sql.methods.method import Call
-from anon_sql.methods.mondrian import mondrian
+from anon_sql.methods.mondrian import Mondrian, mondrian
 from anon_sql.methods.searching import total_loss
 from anon_sql.privacy.constraint import Sensitive, constraint
 from tests.conftest import QUASI
@@ -86,8 +86,7 @@ def test_the_cheaper_of_two_ways_is_kept():
                 )
                 for rules in (rule.rules, None)
             ]
-            options = {"partitioning": "strict", "columns": "any"}
-            kept = mondrian(table, Call("mondrian", rule, 42, workers, options))
+            kept = mondrian(table, Call("mondrian", rule, 42, workers, Mondrian()))
             assert lost(kept.classes) == pytest.approx(min(ways))
             better.add(int(np.argmin(ways)))
     assert better == {0, 1}

@@ -7,7 +7,7 @@ from anon_sql.core.running import Workers
 from anon_sql.kernels.cof import cof_score, outliers
 from anon_sql.kernels.mondrian import mondrian_partition
 from anon_sql.methods.method import Call
-from anon_sql.methods.mondrian_cof import mondrian_cof, scaled_codes
+from anon_sql.methods.mondrian_cof import MondrianCof, mondrian_cof, scaled_codes
 from anon_sql.privacy.constraint import Constraint
 from tests.conftest import QUASI
 from tests.oracles import sizes, table_of
@@ -24,7 +24,7 @@ OPTIONS = {
 
 def call(k, **options):
     workers = Workers("mondrian_cof", 1)
-    return Call("mondrian_cof", Constraint(k), 42, workers, {**OPTIONS, **options})
+    return Call("mondrian_cof", Constraint(k), 42, workers, MondrianCof(**{**OPTIONS, **options}))
 
 
 @pytest.mark.parametrize("k", [5, 100])

@@ -11,7 +11,7 @@ from anon_sql.kernels.cof import cof_score, outliers
 from anon_sql.kernels.vp_tree import vp_partition
 from anon_sql.methods.method import Call
 from anon_sql.methods.outliers import cap
-from anon_sql.methods.rayden import rayden
+from anon_sql.methods.rayden import Rayden, rayden
 from anon_sql.privacy.constraint import Constraint
 from tests.conftest import QUASI, SHARED
 from tests.oracles import gcp, sizes, table_of
@@ -29,7 +29,9 @@ OPTIONS = {
 
 
 def call(k, seed=42, **options):
-    return Call("rayden", Constraint(k), seed, Workers("rayden", 1), {**OPTIONS, **options})
+    return Call(
+        "rayden", Constraint(k), seed, Workers("rayden", 1), Rayden(**{**OPTIONS, **options})
+    )
 
 
 @pytest.mark.parametrize("k", [5, 25, 100])

@@ -4,9 +4,7 @@ import pyarrow as pa
 import pytest
 
 from anon_sql.core.printing import sql_types
-from anon_sql.core.roles import assign
-from anon_sql.methods.method import find_method
-from anon_sql.pipeline.request import request
+from anon_sql.pipeline.request import Relation, checked
 from anon_sql.pipeline.table import release_table
 
 TABLE = """
@@ -23,10 +21,9 @@ def made(table, *, k, format="label", l=1):  # noqa: E741
         zip(table.column_names, sql_types([c.combine_chunks() for c in table.columns]), strict=True)
     )
     given = {"qids": QUASI, "sensitive": ["illness"], "identifiers": ["person"], "keep": ["score"]}
-    roles = assign("mondrian", table.column_names, {}, given)
-    method = find_method("mondrian")
-    options = {"format": format, "l": l, "seed": 42, "partitioning": "strict", "columns": "any"}
-    return release_table(table, request("mondrian", method, types, roles, k, options))
+    return release_table(
+        table, checked("mondrian", Relation(types), {**given, "k": k, "format": format, "l": l})
+    )
 
 
 @pytest.mark.parametrize(

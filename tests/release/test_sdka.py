@@ -133,9 +133,10 @@ def test_no_synthetic_row_equals_a_real_one(con):
     fill(con, made())
     mixed = con.execute(
         "SELECT * EXCLUDE (__anon_made), __anon_made FROM __anon_synthesized('sdka', 't', 5, "
-        "__anon_scope('t', ['age', 'city', 'born'], 'ill', NULL, ['rid', 'score']), "
-        "{'format': 'label', 'suppressed': 'keep', 'seed': 42, 'l': 2, 'l_kind': 'distinct', "
-        "'c': 3, 't': 1.0, 'generator': 'bootstrap', 'epochs': 1, 'target_ratio': 2.0, "
+        "__anon_scope('t', {'qids': ['age', 'city', 'born'], 'sensitive': 'ill', "
+        "'keep': ['rid', 'score'], 'l': 2}), "
+        "{'format': 'label', 'suppressed': 'keep', 'seed': 42, 'l_kind': 'distinct', "
+        "'c': 3, 'generator': 'bootstrap', 'epochs': 1, 'target_ratio': 2.0, "
         "'dominant': 0.9, 'numbers': 'range'}, true)"
     ).fetchall()
     real = [str(row[:-1]) for row in mixed if row[-1] == 0]

@@ -2,10 +2,7 @@
 
 from anon_sql.core.columns import is_number
 from anon_sql.core.names import quote
-from anon_sql.core.roles import assign
-from anon_sql.hosts.duckdb.sql_files import sql_files
-from anon_sql.methods.method import find_method
-from anon_sql.pipeline.request import COMMON, entity_of, request
+from anon_sql.pipeline.request import Relation, checked
 from anon_sql.pipeline.table import release_table
 from anon_sql.regions import plan, tree
 from anon_sql.regions import sql as region_sql
@@ -22,16 +19,7 @@ def asked(con, table, method="mondrian", k=5, *, entity=None, **given):
     """Return the request of a call on a table; given: roles and options."""
     described = con.execute(f"DESCRIBE {table}").fetchall()
     types = {row[0]: row[1] for row in described}
-    roles = {role: given.pop(role, []) for role in ("qids", "sensitive", "identifiers", "keep")}
-    roles["identifiers"] = [*roles["identifiers"], *([entity] if entity else [])]
-    found = find_method(method)
-    macro = next(file for file in sql_files() if file.name == method)
-    options = {**macro.defaults(), **given}
-    assigned = assign(method, list(types), {}, roles)
-    known = {*COMMON, *found.options, "strata"}
-    options = {name: value for name, value in options.items() if name in known}
-    person = entity_of(method, entity, types)
-    return request(method, found, types, assigned, k, options, entity=person, complete=True)
+    return checked(method, Relation(types), {**given, "k": k, "entity": entity})
 
 
 class Routed:

@@ -33,10 +33,9 @@ from anon_sql.apps.cli.options import Columns, Effort, Format, Suppressed, in_op
 from anon_sql.apps.csv.dialect import Dialect, dialect
 from anon_sql.core import running
 from anon_sql.core.names import quote
-from anon_sql.core.parameters import refuse_withdrawn
+from anon_sql.core.parameters import refuse_withdrawn, takes
 from anon_sql.core.roles import REST, fold
 from anon_sql.errors import AnonError, did_you_mean
-from anon_sql.hosts.duckdb.sql_files import defaults
 from anon_sql.hosts.files import (
     means_folder,
     remove_unfinished,
@@ -344,7 +343,7 @@ def _options(method: str, chosen: Mapping[str, Any], own: Mapping[str, Any]) -> 
     given = {name: value for name, value in own.items() if value is not None}
     known = release_methods()
     for name in given if fold(method) in known else ():
-        takers = [function for function in known if name in defaults(function)]
+        takers = [function for function in known if name in takes(function)]
         if fold(method) not in takers:
             option = f"--{name.replace('_', '-')}"
             rule = f"{option} must come with --method {' or '.join(takers)}"

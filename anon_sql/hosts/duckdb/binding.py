@@ -50,6 +50,11 @@ def types_of(argument: Any) -> dict[str, str]:
     return {name: kind for name, kind in first(argument).items() if name != HELPER + "zero"}
 
 
+def scope_in(argument: Any) -> dict[str, Any]:
+    """Return the struct of ``__anon_scope``, with ``UNSAID`` for what it lacks."""
+    return {**UNSAID, **first(argument)}
+
+
 def scope_of(scope: Mapping[str, Any]) -> Scope:
     """Return the caller's database, schema and search path, from the struct of ``__anon_scope``."""
     return Scope(scope["database"], scope["schema"], scope["path"] or "")
@@ -143,7 +148,7 @@ def is_role(wanted: Any, names: Any, scopes: Any) -> pa.Array:
     ``_WITH_ZERO``, so that no selection is empty.
     """
     kind: str = first(wanted)
-    scope: dict[str, Any] = first(scopes)
+    scope: dict[str, Any] = scope_in(scopes)
     tags = _tags(scope)
     return pa.array([_matches(kind, scope, tags, name.as_py()) for name in names], pa.bool_())
 

@@ -13,9 +13,9 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+from anon_sql.core.parameters import no_parameter
 from anon_sql.errors import looks_like_name
 from anon_sql.hosts.duckdb import sql_files
-from anon_sql.hosts.duckdb.defaults import no_parameter
 
 _MACRO = re.compile(r"Macro (?P<ours>\w+)\(\) does not support the supplied arguments")
 _MEANT = [  # an error of DuckDB's, and what to type instead; ours: a function of the package

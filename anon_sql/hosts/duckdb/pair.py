@@ -18,7 +18,7 @@ from anon_sql.core.labels.reading import Coverage, Ints, coverage
 from anon_sql.core.printing import printed
 from anon_sql.core.roles import Roles, clear_tag, fold
 from anon_sql.errors import AnonError, did_you_mean, listed
-from anon_sql.hosts.duckdb.binding import HELPER, scope_of, types_of
+from anon_sql.hosts.duckdb.binding import HELPER, UNSAID, scope_in, scope_of, types_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.relation import Table, find
 from anon_sql.hosts.duckdb.roles import settle
@@ -50,7 +50,7 @@ class Given:
     def __init__(self, function: str, argument: Any) -> None:
         self.function = function
         self._struct = whole(argument)
-        self.call: dict[str, Any] = self.value("call")
+        self.call: dict[str, Any] = {**UNSAID, **self.value("call")}
         self.types: dict[str, str] = self.value("types")
         self.groups = lists(self._struct.field("groups"))
 
@@ -199,6 +199,7 @@ def roles_of(
     They are those of a release, except that ``qids`` may omit declared quasi-identifiers. Raises
     AnonError as ``settle`` does, and if roles are declared on the second relation only.
     """
+    scope = {**UNSAID, **scope}
     ours, theirs = (
         declared(find(relation, scope_of(scope), seen or []), "quasi")
         for relation in (scope["relation"], released)
@@ -427,7 +428,7 @@ def value_ratios(function: Any, types: Any, scope: Any, seen: Any, groups: Any) 
     """Return the rows of ``imbalance``; groups: the texts of sensitive columns, with counts."""
     name, listed = first(function), lists(groups)
     texts = named(listed, HELPER + "text_")
-    roles = settle(name, types_of(types), first(scope), first(seen), needs_quasi=False)
+    roles = settle(name, types_of(types), scope_in(scope), first(seen), needs_quasi=False)
     require_bound(name, roles.sensitive, list(texts))
     require_any(name, roles.sensitive)
     counts = listed[HELPER + "count"]
@@ -442,7 +443,7 @@ def faults(types: Any, scope: Any, seen: Any, profiles: Any, rows: Any, distinct
     """Return the rows of ``data_quality``; profiles: of every column, see ``__anon_profile``; rows:
     of the table; distinct: how many of them differ in a column that is no identifier."""
     columns, total = types_of(types), first(rows)
-    roles = settle("data_quality", columns, first(scope), first(seen), needs_quasi=False)
+    roles = settle("data_quality", columns, scope_in(scope), first(seen), needs_quasi=False)
     packed = whole(profiles)
     found = []
     for name, kind in columns.items():

@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from importlib import import_module
-from pkgutil import iter_modules
 from threading import Lock
 from typing import Any
 
@@ -25,17 +23,14 @@ from anon_sql.core.names import literal
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb import registry
 from anon_sql.hosts.duckdb.binding import forget_tables
-from anon_sql.hosts.duckdb.sql_files import CREATE, sql_files
+from anon_sql.hosts.duckdb.sql_files import CREATE, full_header, sql_files
 from anon_sql.version import VERSION
 
-_PACKAGES = ("hosts.duckdb", "hosts.duckdb.functions")
-for _name in _PACKAGES:  # importing a module registers its functions
-    _package = import_module(f"anon_sql.{_name}")
-    for _file in iter_modules(_package.__path__):
-        import_module(f"{_package.__name__}.{_file.name}")
+registry.load_functions()
 
 _MARK = "anon_sql "  # begins the last line of the comment on every macro of this package
-_DIGEST = sha256("".join(file.text for file in sql_files()).encode()).hexdigest()[:16]
+_TEXT = "".join(part for file in sql_files() for part in (file.text, full_header(file)))
+_DIGEST = sha256(_TEXT.encode()).hexdigest()[:16]
 _STAMP = f"{_MARK}{VERSION} {_DIGEST}"  # macros of another checkout may have the same version
 _installing = Lock()
 _connections: dict[str, list["weakref.ref[duckdb.DuckDBPyConnection]"]] = {}
@@ -182,7 +177,7 @@ def _add_macros(con: duckdb.DuckDBPyConnection, *, temporary: bool) -> None:
     for file in sql_files():
         script.append(file.text.replace(CREATE, create))
         for macro in file.macros:
-            header = f"{file.header}\n" if macro == file.name else ""
+            header = f"{full_header(file)}\n" if macro == file.name else ""
             script.append(_comment(macro, header, table=macro in file.tables))
     script.append(f"{create} anon_version() AS {literal(VERSION)};")
     script.append(_comment("anon_version", "The version of anon_sql.\n"))

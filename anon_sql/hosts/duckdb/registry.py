@@ -5,6 +5,8 @@ This module imports neither DuckDB nor numba, so that importing a function is fa
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import pyarrow as pa
@@ -96,6 +98,17 @@ def catalog(token: str, relation: str) -> list[dict[str, Any]]:
 def secret(token: str, function: str, name: str) -> str:
     """Return the value of a secret of the database, or raise AnonError for ``function``."""
     return _secrets[0](token, function, name)
+
+
+_PACKAGES = ("anon_sql.methods", "anon_sql.hosts.duckdb.functions")
+
+
+def load_functions() -> None:
+    """Import the modules of SQL functions, which record themselves and what they take."""
+    for name in _PACKAGES:
+        package = import_module(name)
+        for module in iter_modules(package.__path__):
+            import_module(f"{package.__name__}.{module.name}")
 
 
 def udfs() -> list[Udf]:

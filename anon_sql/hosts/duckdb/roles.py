@@ -1,16 +1,17 @@
 """Determine the roles of a call, and declare roles as tags in column comments."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import duckdb
 
 from anon_sql.core.names import literal, quote, split
-from anon_sql.core.roles import ROLES, Roles, assign, fold, has_tag, including, without_tags
+from anon_sql.core.roles import ROLES, Roles, fold, has_tag, without_tags
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.duckdb.binding import UNSAID, bound_role, committed, require_names, scope_of
 from anon_sql.hosts.duckdb.relation import Scope, Table, find, namesakes
-from anon_sql.pipeline.request import entity_of
+from anon_sql.pipeline.request import Relation, roles_of
 
 
 def settle(
@@ -28,6 +29,41 @@ def settle(
     caller sees equals the committed one. Raises AnonError if the roles differ from those with which
     the statement was bound, because the relation is shadowed or was changed.
     """
+    relation = _described(function, types, scope, seen)
+    dropped = scope["classes"]
+    drops = [*(scope["drops"] or ()), *([dropped] if isinstance(dropped, str) else ())]
+    roles = roles_of(function, relation, scope, needs_quasi=needs_quasi, drops=drops)
+    _require_one_meaning(function, roles, scope, seen)
+    return roles
+
+
+def described(
+    function: str,
+    types: Mapping[str, str],
+    scope: Mapping[str, Any],
+    seen: Sequence[Mapping[str, Any]] | None,
+    settings: Mapping[str, Any],
+) -> Relation:
+    """Return a relation with the comments that count, for ``checked``.
+
+    settings: of the connection. Other parameters and errors are those of ``settle``.
+    """
+    settle(function, types, scope, seen)
+    found = _described(function, types, scope, seen)
+    return replace(found, threads=int(settings["threads"]), time_zone=settings["time_zone"])
+
+
+def _described(
+    function: str,
+    types: Mapping[str, str],
+    scope: Mapping[str, Any],
+    seen: Sequence[Mapping[str, Any]] | None,
+) -> Relation:
+    """Return a relation with its comments, where they count.
+
+    Comments are used only if the table that the caller sees equals the committed one. Raises
+    AnonError where comments would be needed and do not count.
+    """
     names = list(types)
     require_names(function, names)
     theirs, ours = find(scope["relation"], scope_of(scope), seen or []), committed(scope)
@@ -35,25 +71,32 @@ def settle(
     agreed = counts and theirs == ours
     if scope["qids"] is None and not agreed and any(_tagged(table) for table in (theirs, ours)):
         raise shadowed(function)
-    tags = theirs.tags() if theirs is not None and counts else {}
-    given = {key: scope[key] for key in ("qids", "sensitive", "identifiers", "keep")}
-    given["identifiers"] = _with_entity(function, given["identifiers"], scope["entity"], names)
-    classes = scope["classes"]
-    dropped = [*(scope["drops"] or ()), *([classes] if isinstance(classes, str) else ())]
-    roles = assign(function, names, tags, given, needs_quasi=needs_quasi, dropped=dropped)
+    return Relation(types, theirs.tags() if theirs is not None and counts else {})
+
+
+def _require_one_meaning(
+    function: str,
+    roles: Roles,
+    scope: Mapping[str, Any],
+    seen: Sequence[Mapping[str, Any]] | None,
+) -> None:
+    """Raise AnonError unless the relation is the table with which the statement was bound.
+
+    Another table of the same name and columns may not have stricter roles.
+    """
+    theirs, ours = find(scope["relation"], scope_of(scope), seen or []), committed(scope)
+    columns = [*roles.identifier, *roles.quasi, *roles.sensitive, *roles.keep, *roles.none]
+    folded = {fold(name) for name in columns}
     for other in namesakes(scope["relation"], seen or []):
-        if other not in (theirs, ours) and {fold(n) for n in other.names} == {
-            fold(n) for n in names
-        }:
+        if other not in (theirs, ours) and {fold(name) for name in other.names} == folded:
             _require_as_strict(function, other, roles, scope["qids"] is None)
     bound_tags = ours.tags() if ours else {}
-    for name in names:
+    for name in columns:
         bound = bound_role({**scope, "drops": None, "classes": None}, bound_tags, name)
         if (bound == "quasi") != (name in roles.quasi):
             raise shadowed(function)
         if not scope["whole"] and (bound == "identifier") != (name in roles.identifier):
             raise shadowed(function)
-    return roles
 
 
 def _require_as_strict(function: str, other: Table, roles: Roles, declared: bool) -> None:
@@ -96,12 +139,6 @@ def shadowed(function: str) -> AnonError:
         "schema or an uncommitted change)",
         "pass qids := […] and identifiers := […], or give the relation another name",
     )
-
-
-def _with_entity(function: str, identifiers: Any, entity: object, names: Sequence[str]) -> Any:
-    """Return the identifiers of a call, including the column that identifies persons."""
-    column = entity_of(function, entity, names)
-    return identifiers if column is None else including(identifiers, column)
 
 
 def declare(

@@ -22,14 +22,13 @@ import pyarrow as pa
 
 from anon_sql.core import running
 from anon_sql.core.arrow import first, integers, plain, return_memory, valid
-from anon_sql.core.roles import fold
+from anon_sql.core.parameters import takes
 from anon_sql.core.running import Workers
-from anon_sql.errors import AnonError, did_you_mean
-from anon_sql.hosts.duckdb.binding import HELPER, types_of
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb.binding import HELPER, scope_in, types_of
 from anon_sql.hosts.duckdb.registry import udf
-from anon_sql.hosts.duckdb.roles import settle
-from anon_sql.methods.method import Method, find_method
-from anon_sql.pipeline.request import Request, Source, entity_of, request, require_size
+from anon_sql.hosts.duckdb.roles import described
+from anon_sql.pipeline.request import Request, Source, checked
 
 HOUR = 3600.0
 MANY = 100_000  # rows whose memory is worth the milliseconds of returning it
@@ -215,7 +214,7 @@ def available(limit: str | None) -> int:
 
 def bytes_a_row(asked: Request) -> int:
     """Return the bytes that a release takes for a row."""
-    searched = asked.protected or asked.entity or asked.options.get("suppression_limit")
+    searched = asked.protected or asked.entity or asked.option("suppression_limit")
     columns = _QUASI * len(asked.quasi) + _KEPT * len(asked.kept)
     return _ROW + columns + (_SEARCH if searched else 0)
 
@@ -272,7 +271,7 @@ def begin(
     applied to values, whether it returns the expected result; if not, it was replaced, which is an
     error.
     """
-    function, scope, setting = first(functions), first(scopes), first(settings)
+    function, scope, setting = first(functions), scope_in(scopes), first(settings)
     if len(k) != 1:
         raise AnonError(
             function, "a call must not depend on rows of another relation", f"{len(k)} rows"
@@ -284,26 +283,11 @@ def begin(
             "one that was replaced",
             "call anon_sql.register(con, overwrite=True)",
         )
-    columns = types_of(types)
-    size = require_size(function, pa.types.is_boolean(k.type) or first(k))
-    method = find_method(function)
-    _refuse_taken(function, method, scope["classes"], columns)
-    given = first(options) or {}
-    roles = settle(function, columns, scope, first(seen))
-    asked = request(
-        function,
-        method,
-        columns,
-        roles,
-        size,
-        given,
-        entity=entity_of(function, scope["entity"], columns),
-        classes=next((c for c in columns if fold(c) == fold(scope["classes"] or "")), None),
-        drops=scope["drops"] or (),
-        complete=first(releases),
-        threads=int(setting["threads"]),
-        time_zone=setting["time_zone"],
-    )
+    relation = described(function, types_of(types), scope, first(seen), setting)
+    bound = {name: value for name, value in scope.items() if name in takes(function)}
+    given = {**bound, **(first(options) or {}), "k": pa.types.is_boolean(k.type) or first(k)}
+    drops = scope["drops"] or ()
+    asked = checked(function, relation, given, complete=first(releases), drops=drops)
     most, too_large = room(asked, setting["memory_limit"])
     statement = Statement(database, first(connections), first(statements))
     number = start(asked, statement, most, f"the table must fit into memory, got {too_large}")
@@ -317,27 +301,6 @@ def take(numbers: Any, rows: Any) -> pa.Array:
         return pa.array([], pa.int32())
     came = add(first(numbers), rows)
     return pa.array(np.arange(came, came + len(rows), dtype=np.int32))
-
-
-def _refuse_taken(
-    function: str, method: Method, classes: object, columns: Mapping[str, str]
-) -> None:
-    """Raise AnonError for a column name that the method adds, or invalid ``classes``."""
-    folded = {fold(column): column for column in columns}
-    for added in method.adds:
-        if added in folded:
-            raise AnonError(
-                function, f"the table must not have a column {added}", folded[added], "rename it"
-            )
-    if method.given and classes is None:
-        raise AnonError(function, "classes must name a column of the table", "NULL")
-    if classes is not None and (not isinstance(classes, str) or fold(classes) not in folded):
-        hint = did_you_mean(classes, columns) if isinstance(classes, str) else None
-        raise AnonError(function, "classes must name a column of the table", f"'{classes}'", hint)
-    if isinstance(classes, str) and columns[folded[fold(classes)]].endswith(("]", ")")):
-        kind = columns[folded[fold(classes)]]
-        if not kind.startswith(("DECIMAL", "ENUM")):
-            raise AnonError(function, "classes must be numbers or text", f"a column of type {kind}")
 
 
 def taken_rows(number: int, taken: Any) -> tuple[Request, Source | None]:

@@ -1,6 +1,5 @@
 """Find the .sql files, the macros that they create, and what their headers say."""
 
-import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,17 +10,21 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from anon_sql.core.parameters import Parameter, declared, function_of, parameters_of, takes
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb.registry import load_functions
+from anon_sql.methods.method import COMMON
 
 _HEADER = re.compile(r"\A((?:--[^\n]*\n)+)")
 _MACRO = re.compile(r"^CREATE OR REPLACE MACRO\s+(\w+)", re.MULTILINE)
 _NAME = re.compile(r"\s*(\w+)")
 _AS_TABLE = re.compile(r"\)\s+AS TABLE\b")
 _COMMENT = re.compile(r"--[^\n]*")
-_WORDS = {"NULL": None, "true": True, "false": False}
-_DEFAULT = re.compile(r"(\w+) := ('[^']*'|[\w.]+)")
 CREATE = "CREATE OR REPLACE MACRO"
+SIGNATURE = re.compile(re.escape(CREATE) + r"\s+(\w+)\s*\(([^()]*)\)", re.MULTILINE)
+TABLE = "tbl"  # the parameter that names the relation, which nothing declares
+_KEYWORDS = ("like",)  # of SQL, which are quoted
 
 
 @dataclass(frozen=True)
@@ -48,19 +51,16 @@ class SqlFile:
         """Return whether the public macro is a table macro, called in FROM."""
         return self.name in self.tables
 
-    def defaults(self) -> dict[str, Any]:
-        """Return the defaults of the public macro's parameters as Python values.
+    @property
+    def signature(self) -> list[tuple[str, str]]:
+        """Return the parameters of the public macro: their names, and as they are written.
 
-        Only defaults that are text, numbers, true, false or NULL are included.
+        A macro with several signatures lists them after its name; the first one is the widest.
         """
-        _, _, rest = self.text.partition(f"{CREATE} {self.name}(")
-        words = dict(_DEFAULT.findall(rest.partition(") AS")[0]))
-        return {n: _WORDS[w] if w in _WORDS else ast.literal_eval(w) for n, w in words.items()}
-
-
-def defaults(function: str) -> dict[str, Any]:
-    """Return the defaults of the parameters of a function, those of ``SqlFile.defaults``."""
-    return next(file.defaults() for file in sql_files() if file.name == function)
+        found = next((m for m in SIGNATURE.finditer(self.text) if m[1] == self.name), None)
+        parts = _split(found[2]) if found else []
+        written = [_words(part) for part in parts if part.strip()]
+        return [(re.split(r"\s", word)[0].strip('"'), word) for word in written]
 
 
 def folder() -> Path:
@@ -70,23 +70,32 @@ def folder() -> Path:
     return inside if inside.is_dir() else package.parent / "sql"
 
 
+def _parsed(name: str, folder: str, text: str) -> SqlFile:
+    header = _HEADER.match(text)
+    lines = header[1].splitlines() if header else []
+    statements = _COMMENT.sub("", text).split(CREATE)[1:]
+    return SqlFile(
+        name,
+        folder,
+        text,
+        tuple(_MACRO.findall(text)),
+        frozenset(_NAME.match(s)[1] for s in statements if _AS_TABLE.search(s)),  # type: ignore[index]
+        "\n".join(line[2:].removeprefix(" ") for line in lines),
+    )
+
+
+def replace_text(file: SqlFile, text: str) -> SqlFile:
+    """Return a file with another text."""
+    return _parsed(file.name, file.folder, text)
+
+
 @cache
 def sql_files() -> tuple[SqlFile, ...]:
     """Return all files, each after those whose macros it calls, as DuckDB requires."""
-    found = {}
-    for path in sorted(folder().glob("*/*.sql")):
-        text = path.read_text(encoding="utf-8")
-        header = _HEADER.match(text)
-        lines = header[1].splitlines() if header else []
-        statements = _COMMENT.sub("", text).split(CREATE)[1:]
-        found[path] = SqlFile(
-            path.stem,
-            path.parent.name,
-            text,
-            tuple(_MACRO.findall(text)),
-            frozenset(_NAME.match(s)[1] for s in statements if _AS_TABLE.search(s)),  # type: ignore[index]
-            "\n".join(line[2:].removeprefix(" ") for line in lines),
-        )
+    found = {
+        path: _parsed(path.stem, path.parent.name, path.read_text(encoding="utf-8"))
+        for path in sorted(folder().glob("*/*.sql"))
+    }
     maker = {macro: path for path, file in found.items() for macro in file.macros}
     calls = re.compile(r"\b(" + "|".join(map(re.escape, maker)) + r")\(")
     order = TopologicalSorter(
@@ -111,9 +120,9 @@ TITLES = {
     "pseudonym": "Pseudonyms",
     "help": "Help",
 }
+_COMMON = "As in every release: "
 _SECTION = re.compile(r"^(Returns|Errors|Example): ", re.MULTILINE)
 _NEXT_SENTENCE = re.compile(r"(?<=\.)\s+(?=[A-Z])")
-_SIGNATURE = re.compile(re.escape(CREATE) + r"\s+(\w+)\s*\(([^()]*)\)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -172,16 +181,15 @@ def read(file: SqlFile) -> Entry:
     description, _, rest = file.header.partition("\n\n")
     pieces = _SECTION.split(rest)
     said = dict(zip(pieces[1::2], pieces[2::2], strict=True))
-    signature = next((m for m in _SIGNATURE.finditer(file.text) if m[1] == file.name), None)
-    # A macro with several signatures lists them after its name; the first one is the widest.
-    inside = signature[2] if signature else ""
-    parameters = tuple(_words(part) for part in _split(inside) if part.strip())
+    parameters = tuple(written for _, written in file.signature)
     missing = [part for part in ("Returns", "Errors", "Example") if not said.get(part, "").strip()]
-    if not description.strip() or missing or signature is None:
+    if not description.strip() or missing or file.name not in file.macros:
         wanted = ", ".join(missing) or "a description and a macro of the file's name"
         raise ValueError(f"{file.folder}/{file.name}.sql: the header lacks {wanted}")
-    names = tuple(parameter.split()[0] for parameter in parameters)
+    names = tuple(name for name, _ in file.signature)
     note, arguments = _arguments(_words(pieces[0]), names)
+    if file.name in declared():
+        note, arguments = _declared_arguments(file.name, names, note)
     return Entry(
         file.name,
         file.folder,
@@ -196,10 +204,61 @@ def read(file: SqlFile) -> Entry:
     )
 
 
-def entries() -> list[Entry]:
-    """Return every public function in the order of the reference."""
+def _declared_arguments(
+    name: str, names: Sequence[str], note: str
+) -> tuple[str, tuple[tuple[tuple[str, ...], str], ...]]:
+    """Return the note and the sentences of a function whose parameters are declared."""
+    common = note.startswith(_COMMON)
+    known = takes(name) if common else own_parameters(name)
+    said = [((TABLE,), "name of the relation.")] if common else []
+    said += [((each,), known[each].sentence) for each in names if each in known]
+    return "" if common else note, tuple(said)
+
+
+def full_header(file: SqlFile) -> str:
+    """Return the header of a file, with the sentences of common parameters that it only names."""
+    before, common, rest = file.header.partition(f"\n{_COMMON}")
+    if not common:
+        return file.header
+    _, arguments = _declared_arguments(file.name, [n for n, _ in file.signature], _COMMON)
+    lines = [f"{', '.join(names)}: {said}" for names, said in arguments]
+    return "\n".join([before, *lines, rest[rest.index("Returns: ") :]])
+
+
+def own_parameters(name: str) -> dict[str, Parameter]:
+    """Return the parameters that the header of a function describes.
+
+    They are those of its own, and the common ones of which it says more, or has another default.
+    """
+    function, common = function_of(name), {n for group in COMMON for n in parameters_of(group)}
+    known = takes(name)
+    own = {n for group in function.groups if group not in COMMON for n in parameters_of(group)}
+    differing = {*function.notes, *function.defaults} if function.of is None else set()
+    return {n: known[n] for n in known if n in own or (n in common and n in differing)}
+
+
+def sql_name(name: str) -> str:
+    """Return the name of a parameter as SQL writes it."""
+    return f'"{name}"' if name in _KEYWORDS else name
+
+
+def default_of(parameter: Parameter) -> str:
+    """Return the default of a parameter as SQL writes it."""
+    return _written(parameter.default)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_written, value))}]"
+    words = {None: "NULL", True: "true", False: "false"}
+    return words[value] if value is None or isinstance(value, bool) else repr(value)
+
+
+def entries(files: Sequence[SqlFile] | None = None) -> list[Entry]:
+    """Return every public function in the order of the reference; files: None for all of sql/."""
+    load_functions()
     order = list(TITLES)
-    found = [read(file) for file in sql_files() if file.public]
+    found = [read(file) for file in files or sql_files() if file.public]
     place = {name: at for at, name in enumerate(order)}
     return sorted(found, key=lambda e: (place.get(e.folder, len(order)), e.folder, e.name))
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,12 +11,13 @@ import pyarrow as pa
 
 from anon_sql.core.columns import is_number, shown_type
 from anon_sql.core.names import literal, quote
+from anon_sql.core.parameters import takes
 from anon_sql.errors import AnonError, did_you_mean
-from anon_sql.hosts.duckdb.defaults import with_defaults
-from anon_sql.hosts.duckdb.roles import settle
+from anon_sql.hosts.duckdb.binding import UNSAID
+from anon_sql.hosts.duckdb.roles import described
 from anon_sql.hosts.duckdb.rows import given_paths
 from anon_sql.methods.method import release_methods
-from anon_sql.pipeline.request import Request, entity_of, request, require_size
+from anon_sql.pipeline.request import Request, arguments, checked
 
 _PLAIN = (  # files of parts hold these as they are
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT"),
@@ -114,14 +115,6 @@ def _refused(function: str, name: str, kind: str) -> AnonError:
     )
 
 
-ROLES = ("qids", "sensitive", "identifiers", "keep")
-_WHOLE = {
-    "datafly": "generalizes a column alike in all rows",
-    "full_domain": "generalizes a column alike in all rows",
-    "sdka": "makes synthetic rows from all rows",
-}
-
-
 @dataclass(frozen=True)
 class Asked:
     """A checked call.
@@ -144,12 +137,12 @@ class Asked:
 
     def require_parts(self) -> None:
         """Raise AnonError if the release cannot be made in parts."""
-        function = self.request.function
-        if function in _WHOLE:
+        function, method = self.request.function, self.request.method
+        if method is not None and method.needs_all_rows:
             raise AnonError(
                 function,
                 "the table must be released in one statement",
-                f"parts, while {function} {_WHOLE[function]}",
+                f"parts, while {function} {method.needs_all_rows}",
                 "choose another method, or raise memory_limit",
             )
         assert self.types
@@ -170,31 +163,21 @@ def asked(
     if function not in known:
         hint = did_you_mean(str(function), known)
         raise AnonError("release", "method must be a release function", f"'{function}'", hint)
-    given = with_defaults(function, parameters)
+    given = arguments(function, parameters)
+    bound = [name for name, known in takes(function).items() if known.bound]
+    packed = ", ".join(f"{name} := ${name}" for name in bound)
     named = literal(relation)
     seen = con.execute(
         f"SELECT __anon_types, __anon_call, __anon_seen({named}), __anon_settings() "
-        f"FROM __anon_schema({named}, 5), (SELECT __anon_scope({named}, $qids, $sensitive, "
-        "$identifiers, $keep, __anon_entity := $entity, __anon_l := $l, __anon_t := $t) "
-        "AS __anon_call)",
-        {name: given.get(name) for name in (*ROLES, "entity", "l", "t")},
+        f"FROM __anon_schema({named}, 5), "
+        f"(SELECT __anon_scope({named}, struct_pack({packed})) AS __anon_call)",
+        {name: given.get(name) for name in bound},
     ).fetchall()
-    described, scope, catalog, settings = seen[0]
-    columns = {name: kind for name, kind in described.items() if name != "__anon_zero"}
-    size = require_size(function, k)
-    roles = settle(function, columns, scope, catalog)
-    entity = entity_of(function, given.get("entity"), columns)
-    call = request(
-        function,
-        known[function],
-        columns,
-        roles,
-        size,
-        given,
-        entity=entity,
-        complete=True,
-        time_zone=settings["time_zone"],
-    )
+    described_, scope, catalog, settings = seen[0]
+    columns = {name: kind for name, kind in described_.items() if name != "__anon_zero"}
+    scope = {**UNSAID, **scope}
+    found = described(function, columns, scope, catalog, settings)
+    call = checked(function, replace(found, threads=1), {**given, "k": k})
     paths = _paths(con, given.get("hierarchy"))
     return Asked(
         relation,

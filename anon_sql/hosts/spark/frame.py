@@ -16,11 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_sql.core.printing import sql_types
-from anon_sql.core.roles import assign, fold, including
+from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, listed, not_installed
-from anon_sql.hosts.duckdb.defaults import with_defaults
-from anon_sql.methods.method import find_method
-from anon_sql.pipeline.request import Request, entity_of, request, require_size
+from anon_sql.pipeline.request import Relation, Request, arguments, checked
 
 PACKED, ROWS = "packed", "rows"  # the columns of packed rows, and of their number
 BATCH = 50_000  # rows that go back to Spark at a time
@@ -173,28 +171,12 @@ _LISTS = ("attribute", "value", "level", "label")
 def requested(function: str, frame: Frame, given: Mapping[str, Any], time_zone: str) -> Request:
     """Return the request of a call.
 
-    given: the parameters of the SQL function by name; those that are left out have its defaults.
-    time_zone: of the session. Raises AnonError for other names, and as ``request`` does.
+    given: the arguments of the call by name. time_zone: of the session. Raises AnonError for names
+    that the function does not take, and as ``checked`` does.
     """
-    asked = {name: _listed(value) for name, value in with_defaults(function, given).items()}
-    size = require_size(function, asked.pop("k"))
-    entity = entity_of(function, asked.pop("entity"), frame.names)
-    roles = {name: asked.pop(name) for name in ROLES}
-    if entity is not None:
-        roles["identifiers"] = including(roles["identifiers"], entity)
-    asked.pop("hierarchy")
-    return request(
-        function,
-        find_method(function),
-        frame.types,
-        assign(function, frame.names, frame.comments, roles),
-        size,
-        asked,
-        entity=entity,
-        complete=True,
-        threads=1,
-        time_zone=time_zone,
-    )
+    listed_ = {name: _listed(value) for name, value in arguments(function, given).items()}
+    relation = Relation(frame.types, frame.comments, time_zone=time_zone)
+    return checked(function, relation, listed_)
 
 
 def hierarchy_rows(function: str, hierarchy: Any) -> pa.StructArray | None:

@@ -136,7 +136,7 @@ SLICES = 200  # partitions of the released rows, at most; there are no more than
 
 def in_regions() -> list[str]:
     """Return the names of the methods that release a DataFrame."""
-    return [name for name, method in release_methods().items() if method.facts.in_regions]  # type: ignore[union-attr]
+    return [name for name, method in release_methods().items() if method.in_regions]
 
 
 def released(

@@ -22,7 +22,7 @@ from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.duckdb import rows as intake
 from anon_sql.hosts.duckdb import rows as memory
-from anon_sql.hosts.duckdb.binding import HELPER, require_names, types_of
+from anon_sql.hosts.duckdb.binding import HELPER, require_names, scope_in, types_of
 from anon_sql.hosts.duckdb.pair import NAME as COMPOSITION
 from anon_sql.hosts.duckdb.pair import (
     Part,
@@ -62,7 +62,7 @@ def begin(database: str, calls: Any, connections: Any, statements: Any) -> pa.Ar
     """Return the number under which an audit holds what it reads, or raise AnonError; connections,
     statements: DuckDB's connection and query ids."""
     told = _fields(calls)
-    scope, shown = first(told["call"]), first(told["released_types"])
+    scope, shown = scope_in(told["call"]), first(told["released_types"])
     types = {n: kind for n, kind in first(told["types"]).items() if not n.startswith(HELPER)}
     roles = roles_of(AUDIT, types, scope, first(told["seen"]), first(told["released"]))
     # k = 7 on a table with a column k is a BOOLEAN, which is refused
@@ -268,7 +268,7 @@ def combined(types: Any, most: Any, columns: Any, scope: Any, seen: Any, marks: 
     kinds, packed, size = types_of(types), whole(marks), first(most)
     if pa.types.is_boolean(most.type) or not isinstance(size, int) or size < 1:
         raise AnonError(_COMBINATIONS, "max_columns must be a whole number from 1 on")
-    chosen = _chosen(kinds, first(columns), first(scope), first(seen))
+    chosen = _chosen(kinds, first(columns), scope_in(scope), first(seen))
     hashes = {name: _marks(packed.field(name)) for name in chosen}
     rows = len(next(iter(hashes.values()))) if hashes else 0
     codes = {name: codes_of(values) for name, values in hashes.items()}

@@ -5,22 +5,14 @@ from typing import Any
 import pyarrow as pa
 
 from anon_sql.core.arrow import first
-from anon_sql.core.parameters import Whole
 from anon_sql.core.roles import ROLES
-from anon_sql.hosts.duckdb.binding import types_of
+from anon_sql.hosts.duckdb.binding import scope_in, types_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.roles import settle
 from anon_sql.hosts.duckdb.rows import given_paths, taken_rows
-from anon_sql.hosts.duckdb.sql_files import defaults
 from anon_sql.measures import compare as comparison
-from anon_sql.measures.pair import Methods, OneMethod, Settings, Sizes
-from anon_sql.methods.method import method, release_methods
+from anon_sql.methods.method import release_methods
 from anon_sql.queries import tradeoff as trading
-
-
-@method("compare", methods=Methods(), ks=Sizes(), options=Settings(defaults))
-def _no_comparison(*_: Any) -> None:
-    """Do nothing: compare is recorded as a method only so that its parameters are checked."""
 
 
 @udf("__anon_compare", sql_type(pa.list_(comparison.ROW)), volatile=True)
@@ -29,18 +21,6 @@ def compare(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     request, source = taken_rows(first(numbers), taken)
     rows = comparison.compare(source, request, given_paths(paths))
     return pa.array([rows], pa.list_(comparison.ROW))
-
-
-@method(
-    trading.NAME,
-    method=OneMethod(),
-    ks=Sizes(),
-    ls=Sizes(),
-    queries=Whole(1),
-    options=Settings(defaults),
-)
-def _no_tradeoff(*_: Any) -> None:
-    """Do nothing: tradeoff is recorded as a method only so that its parameters are checked."""
 
 
 @udf("__anon_tradeoff", sql_type(pa.list_(trading.ROW)), volatile=True)
@@ -67,7 +47,7 @@ _ROW = pa.struct(
 def methods_known(_: Any) -> pa.Array:
     """Return the facts recorded for each method, sorted by name."""
     rows = [
-        {"name": name, **{field: getattr(method.facts, field) for field in _ROW.names[1:]}}
+        {"name": name, **{field: getattr(method, field) for field in _ROW.names[1:]}}
         for name, method in release_methods().items()
     ]
     return pa.array([rows], pa.list_(_ROW))
@@ -80,7 +60,7 @@ _ROLE = pa.struct([(name, pa.string()) for name in ("name", "type", "role", "sou
 def roles_of(types: Any, scope: Any, seen: Any) -> pa.Array:
     """Return name, type, role and source of the role of each column, in the table's order."""
     columns = types_of(types)
-    roles = settle("anon_roles", columns, first(scope), first(seen), needs_quasi=False)
+    roles = settle("anon_roles", columns, scope_in(scope), first(seen), needs_quasi=False)
     role_of = {name: role for role in ROLES for name in getattr(roles, role)}
     rows = [
         {"name": n, "type": t, "role": role_of.get(n), "source": roles.source.get(n)}

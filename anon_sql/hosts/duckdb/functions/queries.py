@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import first, integers, lists, one_list
 from anon_sql.core.names import literal, quote
-from anon_sql.core.parameters import read
+from anon_sql.core.parameters import read_each
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError
-from anon_sql.hosts.duckdb.binding import HELPER, committed, types_of
+from anon_sql.hosts.duckdb.binding import HELPER, committed, scope_in, types_of
 from anon_sql.hosts.duckdb.pair import Given, as_names, declared, roles_of
 from anon_sql.hosts.duckdb.queries import statement
 from anon_sql.hosts.duckdb.registry import sql_type, udf
@@ -187,8 +187,8 @@ def _answers(struct: Any) -> Answers:
 @udf("__anon_query_workload", sql_type(pa.list_(DRAWN)))
 def drawn(types: Any, groups: Any, scope: Any, seen: Any, given: Any) -> pa.Array:
     """Return the queries; groups: rows that are alike, see ``__anon_groups``."""
-    function, kinds, call, held = "query_workload", types_of(types), first(scope), lists(groups)
-    options = read(function, WORKLOAD_OPTIONS, first(given))
+    function, kinds, call, held = "query_workload", types_of(types), scope_in(scope), lists(groups)
+    options = read_each(function, WORKLOAD_OPTIONS, first(given))
     quasi = roles_of(function, kinds, call, first(seen), call["relation"]).quasi
     counts = held[HELPER + "count"]
     found = workload(
@@ -209,7 +209,7 @@ def classified(call: Any, given: Any, raw: Any, released: Any) -> pa.Array:
     asked, pair = first(call), Given("classification", given).pair()
     pair.losses  # noqa: B018 - labels that cannot be read are an error
     quasi = pair.roles.quasi
-    options = read("classification", CLASSIFICATION_OPTIONS, asked)
+    options = read_each("classification", CLASSIFICATION_OPTIONS, asked)
     target = target_of(asked["target"], pair.types, quasi)
     tables = [
         _example_groups(data, lists(packed), quasi, target)
