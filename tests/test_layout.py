@@ -1,12 +1,16 @@
 """One name for a .sql file, its macro and its test; a file is one subject, in its layer."""
 
 import ast
+import inspect
 import re
 from collections import Counter
 from pathlib import Path
+from types import FunctionType
 
 import pytest
 
+from anon_sql.hosts.duckdb import register  # noqa: F401 - imports all functions
+from anon_sql.hosts.duckdb.registry import udf, udfs
 from anon_sql.hosts.duckdb.sql_files import sql_files
 from anon_sql.methods.method import release_methods
 
@@ -47,6 +51,28 @@ def test_names_that_macros_make_up_begin_with_the_prefix(file):
 def test_no_two_files_make_a_macro_of_one_name():
     names = [name for file in sql_files() for name in file.macros]
     assert sorted(set(names)) == sorted(names)
+
+
+def test_the_name_of_a_python_function_in_sql_tells_its_file():
+    for function in udfs():
+        file = Path(inspect.getfile(function.call)).stem
+        assert function.name == f"__anon_{file}_{function.call.__name__}"
+
+
+def test_two_files_of_one_name_may_not_register_one_function():
+    function = udfs()[0].call
+    twin = FunctionType(function.__code__, {"__name__": f"other.{function.__module__}"})
+    with pytest.raises(ValueError, match=f"two functions are called {udfs()[0].name}"):
+        udf("VARCHAR")(twin)
+
+
+def test_a_helper_that_sql_calls_is_a_macro_or_a_python_function_and_never_both():
+    functions = {function.name for function in udfs()}
+    macros = {"__anon_db", *(name for file in sql_files() for name in file.macros)}
+    texts = [file.text for file in sql_files()] + [path.read_text("utf-8") for path in MODULES]
+    called = set(re.findall(r"\b(__anon_\w+)\(", "\n".join(texts)))
+    assert functions & macros == set()
+    assert called - macros == functions
 
 
 def test_tests_have_names_of_their_own():

@@ -32,7 +32,7 @@ CREATE OR REPLACE MACRO anon_manifest(
 ) AS TABLE
 WITH
 __anon_assigned AS MATERIALIZED (
-    SELECT __anon_roles_of(
+    SELECT __anon_methods_roles_of(
         __anon_types, __anon_call_of(
             raw, qids, sensitive, identifiers, keep, NULL, __anon_entity_of(entity), false),
         __anon_seen(raw))
