@@ -4,11 +4,13 @@ import ast
 import inspect
 import re
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 
 import pytest
 
+from anon_sql import kernels
 from anon_sql.hosts.duckdb import register  # noqa: F401 - imports all functions
 from anon_sql.hosts.duckdb.registry import udf, udfs
 from anon_sql.hosts.duckdb.sql_files import sql_files
@@ -92,6 +94,14 @@ def test_every_package_says_what_it_is_for():
 def test_files_are_short():
     for path in [*MODULES, *ROOT.glob("sql/**/*.sql"), *ROOT.glob("tests/**/*.py")]:
         assert len(path.read_text(encoding="utf-8").splitlines()) <= 500, path
+
+
+def test_a_kernel_is_reached_through_its_package_which_imports_it_when_it_is_used():
+    for path in MODULES:
+        if "kernels" not in path.parts:
+            assert "anon_sql.kernels" not in path.read_text(encoding="utf-8"), path
+    assert kernels.hashing.group is import_module("anon_sql.kernels.hashing").group
+    assert not hasattr(kernels, "nothing")
 
 
 def test_no_file_that_anything_fits_into():

@@ -8,17 +8,15 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pkgutil import iter_modules
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from anon_sql.core.parameters import Option
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from anon_sql.core.running import Workers
-    from anon_sql.core.table import QuasiTable
-    from anon_sql.privacy.constraint import Constraint
+from anon_sql.core.running import Workers
+from anon_sql.core.table import QuasiTable
+from anon_sql.privacy.constraint import Constraint
 
 
 @dataclass(frozen=True)
@@ -35,13 +33,13 @@ class Call:
     """
 
     function: str
-    constraint: "Constraint"
+    constraint: Constraint
     seed: int
-    workers: "Workers"
+    workers: Workers
     options: Mapping[str, Any]
-    classes: "npt.NDArray[np.int32] | None" = None  # given with the table, canonical order
-    real: "npt.NDArray[np.bool_] | None" = None  # which rows are; None: all. constraint is of them
-    strata: "npt.NDArray[np.int32] | None" = None  # that no class crosses
+    classes: npt.NDArray[np.int32] | None = None  # given with the table, canonical order
+    real: npt.NDArray[np.bool_] | None = None  # which rows are; None: all. constraint is of them
+    strata: npt.NDArray[np.int32] | None = None  # that no class crosses
     fixed: tuple[str, ...] = ()  # the columns that make up the strata
     shown: bool = True  # suppressed rows, as one class
     one_value: bool = False
@@ -57,9 +55,9 @@ class Partition:
     for NULL); without it a label is the lowest common ancestor.
     """
 
-    classes: "npt.NDArray[np.int32]"
+    classes: npt.NDArray[np.int32]
     stats: Mapping[str, float] = field(default_factory=dict)
-    nodes: "npt.NDArray[np.int32] | None" = None
+    nodes: npt.NDArray[np.int32] | None = None
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ class Facts:
         quadratic = "^2" in self.cost or "²" in self.cost
         return not (quadratic or self.perturbative or self.global_levels)
 
-    def fits(self, table: "QuasiTable") -> bool:
+    def fits(self, table: QuasiTable) -> bool:
         """Return whether every quasi-identifier is of a type that the method takes."""
         return not self.takes or all(isinstance(column, self.takes) for column in table.columns)
 
@@ -105,7 +103,7 @@ class Method:
 
     name: str
     options: Mapping[str, Option]
-    run: Callable[["QuasiTable", Call], Any]
+    run: Callable[[QuasiTable, Call], Any]
     given: bool = False  # classes come with the table
     adds: tuple[str, ...] = ()  # columns of the result that the table must not have
     facts: Facts | None = None

@@ -21,6 +21,7 @@ of the tree; the class that lends rows is the nearest that keeps k of its own, a
 least loss together with the set.
 """
 
+from anon_sql import kernels
 from anon_sql.core.parameters import Choice
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods.legal_classes import cheapest, merge_until_legal
@@ -40,11 +41,9 @@ from anon_sql.methods.suppressed_rows import dense
 )
 def mondrian(table: QuasiTable, call: Call) -> Partition:
     """Return legal classes."""
-    from anon_sql.kernels.mondrian import mondrian_partition
-
     rules, found = call.constraint.rules, []
     for asked in [None] if rules is None else [rules, None]:
-        leaves = mondrian_partition(
+        leaves = kernels.mondrian.mondrian_partition(
             table.points,
             table.model,
             call.constraint.smallest,
@@ -67,9 +66,7 @@ def mondrian(table: QuasiTable, call: Call) -> Partition:
 )
 def basic_mondrian(table: QuasiTable, call: Call) -> Partition:
     """Return classes of at least k rows; a label is the lowest common ancestor of its class."""
-    from anon_sql.kernels import mondrian as kernel
-
-    leaves = kernel.basic_mondrian(
+    leaves = kernels.mondrian.basic_mondrian(
         table.points, table.model, call.constraint.smallest, call.workers
     )
     return Partition(leaves.classes())
@@ -93,9 +90,8 @@ method(
 )
 def top_down(table: QuasiTable, call: Call) -> Partition:
     """Return classes of at least k rows. Time grows with the square of the number of classes."""
-    from anon_sql.kernels import top_down as kernel
-    from anon_sql.kernels.regrouping import regroup
-
     k, points, model = call.constraint.smallest, table.points, table.model
-    leaves = kernel.top_down(points, model, k, seed=call.seed, workers=call.workers)
-    return Partition(dense(regroup(points, model, leaves.classes(), k, call.workers)))
+    leaves = kernels.top_down.top_down(points, model, k, seed=call.seed, workers=call.workers)
+    return Partition(
+        dense(kernels.regrouping.regroup(points, model, leaves.classes(), k, call.workers))
+    )

@@ -15,6 +15,7 @@ connectivity-based outlier factor and Mondrian techniques", algorithm 1. Departu
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql import kernels
 from anon_sql.core.columns import NULL_POINT, Numbers
 from anon_sql.core.parameters import Choice
 from anon_sql.core.table import QuasiTable
@@ -41,20 +42,16 @@ def mondrian_cof(table: QuasiTable, call: Call) -> Partition:
 
     stats: partitions, detected, recovered, returned, suppressed.
     """
-    from anon_sql.kernels.cof import cof_score
-    from anon_sql.kernels.mondrian import mondrian_partition
-    from anon_sql.kernels.sides import Leaves
-
     k, chosen, points = call.constraint.smallest, call.options, table.points
 
-    def grow(part: npt.NDArray[np.float64]) -> Leaves:
-        return mondrian_partition(
+    def grow(part: npt.NDArray[np.float64]) -> kernels.sides.Leaves:
+        return kernels.mondrian.mondrian_partition(
             part, table.model, k, partitioning=chosen["partitioning"], workers=call.workers
         )
 
     leaves = grow(points)
     codes = chosen["distance"] == "codes"
-    scores = cof_score(
+    scores = kernels.cof.cof_score(
         scaled_codes(table) if codes else points,
         leaves,
         k,

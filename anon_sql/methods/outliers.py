@@ -10,11 +10,12 @@ et al. 2026 (RAYDEN, algorithms 2 and 3); Kara and Eyüpoğlu 2023 (M-COF, algor
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql import kernels
 from anon_sql.core.parameters import Choice, Number, OrNull
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
@@ -22,15 +23,12 @@ from anon_sql.methods.method import Call, method
 from anon_sql.methods.suppressed_rows import dense, join_nearest
 from anon_sql.privacy.constraint import Constraint
 
-if TYPE_CHECKING:
-    from anon_sql.kernels.sides import Leaves
-
 ALPHA = Number(0)
 THRESHOLD = OrNull(Number(0))
 
 
 def outlying(
-    scores: npt.NDArray[np.float64], leaves: "Leaves", options: Mapping[str, Any]
+    scores: npt.NDArray[np.float64], leaves: "kernels.sides.Leaves", options: Mapping[str, Any]
 ) -> npt.NDArray[np.bool_]:
     """Return which rows are outliers, bool[n].
 
@@ -39,20 +37,18 @@ def outlying(
     infinite COF is an outlier. Scores are compared with ``threshold`` as they are, without the
     tolerance of the other rule, so that a user can repeat the comparison in SQL.
     """
-    from anon_sql.kernels.cof import outliers
-
     threshold = options["threshold"]
     if threshold is None:
-        return outliers(scores, leaves, options["alpha"])
+        return kernels.cof.outliers(scores, leaves, options["alpha"])
     return np.asarray(scores > threshold, dtype=np.bool_)
 
 
-Again = Callable[[npt.NDArray[np.int64]], "Leaves"]
+Again = Callable[[npt.NDArray[np.int64]], "kernels.sides.Leaves"]
 
 
 def recover(
     table: QuasiTable,
-    leaves: "Leaves",
+    leaves: "kernels.sides.Leaves",
     scores: npt.NDArray[np.float64],
     constraint: Constraint,
     *,
@@ -132,14 +128,11 @@ def _merge_short(
 )
 def cof_score(table: QuasiTable, call: Call) -> tuple[Any, Any]:
     """Return cof float64[n], NaN for a row without a class, and outlier bool[n]."""
-    from anon_sql.kernels import cof
-    from anon_sql.kernels.sides import Leaves
-
     assert call.classes is not None
     rows = np.flatnonzero(call.classes >= 0)
-    leaves, points = Leaves.of(call.classes[rows]), table.points[rows]
+    leaves, points = kernels.sides.Leaves.of(call.classes[rows]), table.points[rows]
     scores, outlier = np.full(table.rows, np.nan), np.zeros(table.rows, dtype=np.bool_)
-    scores[rows] = cof.cof_score(
+    scores[rows] = kernels.cof.cof_score(
         points,
         leaves,
         call.constraint.smallest,

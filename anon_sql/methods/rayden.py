@@ -14,6 +14,7 @@ each needed to keep the paper's own guarantee:
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql import kernels
 from anon_sql.core.parameters import Choice, Whole
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods.method import Call, Facts, Partition, method
@@ -41,21 +42,17 @@ def rayden(table: QuasiTable, call: Call) -> Partition:
 
     stats: partitions, detected, recovered, returned, suppressed.
     """
-    from anon_sql.kernels.cof import cof_score
-    from anon_sql.kernels.sides import Leaves
-    from anon_sql.kernels.vp_tree import vp_partition
-
     k, chosen, points = call.constraint.smallest, call.options, table.points
     weights = table.model.weight
     tree = {name: chosen[name] for name in ("vantage", "cut", "tries")}
 
-    def grow(part: npt.NDArray[np.float64], seed: int) -> Leaves:
-        return vp_partition(
+    def grow(part: npt.NDArray[np.float64], seed: int) -> kernels.sides.Leaves:
+        return kernels.vp_tree.vp_partition(
             part, k, metric="gower", seed=seed, weights=weights, workers=call.workers, **tree
         )
 
     leaves = grow(points, call.seed)
-    scores = cof_score(
+    scores = kernels.cof.cof_score(
         points,
         leaves,
         k,

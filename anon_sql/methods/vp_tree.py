@@ -6,6 +6,7 @@ Euclidean on columns scaled to [0, 1] by the table's range. Departure: the media
 where both sides keep k rows; the authors' code also drops sets whose median distance is 0.
 """
 
+from anon_sql import kernels
 from anon_sql.core.columns import Numbers
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.parameters import Choice, Whole
@@ -29,8 +30,6 @@ from anon_sql.methods.method import Call, Facts, Partition, method
 )
 def canon(table: QuasiTable, call: Call) -> Partition:
     """Return classes of at least k rows. Raises AnonError for a column that is not numeric."""
-    from anon_sql.kernels.vp_tree import vp_partition
-
     with_tree = [column.name for column in table.columns if isinstance(column, Hierarchical)]
     if with_tree:
         raise AnonError(
@@ -47,7 +46,7 @@ def canon(table: QuasiTable, call: Call) -> Partition:
             f"text in {', '.join(text)}",
             "use rayden, or leave them out of qids",
         )
-    leaves = vp_partition(
+    leaves = kernels.vp_tree.vp_partition(
         table.points,
         call.constraint.smallest,
         metric="euclid",
@@ -68,9 +67,7 @@ def canon(table: QuasiTable, call: Call) -> Partition:
 )
 def vp_partition(table: QuasiTable, call: Call) -> Partition:
     """Return the leaves of the tree that ``rayden`` starts from."""
-    from anon_sql.kernels import vp_tree
-
-    leaves = vp_tree.vp_partition(
+    leaves = kernels.vp_tree.vp_partition(
         table.points,
         call.constraint.smallest,
         metric="gower",
