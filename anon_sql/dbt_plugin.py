@@ -97,7 +97,7 @@ def _second_form(file: SqlFile, parameters: list[str], comment: str) -> str:
     name = f"unquoted.{file.name}"
     declared = file.text.partition(f"{CREATE} {file.name}(")[2].partition(") AS")[0]
     values = ", ".join(f"{literal(each)}: {quote(each)}" for each in parameters)
-    call = f"__anon_written('{HOME}.main.{file.name}', {{{values}}})"
+    call = f"__anon_queries_written('{HOME}.main.{file.name}', {{{values}}})"
     kind, body = (
         ("TABLE ", f"TABLE FROM query('FROM ' || {call})")
         if file.is_table

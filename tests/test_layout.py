@@ -1,12 +1,18 @@
 """One name for a .sql file, its macro and its test; a file is one subject, in its layer."""
 
 import ast
+import inspect
 import re
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 
 import pytest
 
+from anon_sql import kernels
+from anon_sql.hosts.duckdb import register  # noqa: F401 - imports all functions
+from anon_sql.hosts.duckdb.registry import udf, udfs
 from anon_sql.hosts.duckdb.sql_files import sql_files
 from anon_sql.methods.method import release_methods
 
@@ -49,6 +55,28 @@ def test_no_two_files_make_a_macro_of_one_name():
     assert sorted(set(names)) == sorted(names)
 
 
+def test_the_name_of_a_python_function_in_sql_tells_its_file():
+    for function in udfs():
+        file = Path(inspect.getfile(function.call)).stem
+        assert function.name == f"__anon_{file}_{function.call.__name__}"
+
+
+def test_two_files_of_one_name_may_not_register_one_function():
+    function = udfs()[0].call
+    twin = FunctionType(function.__code__, {"__name__": f"other.{function.__module__}"})
+    with pytest.raises(ValueError, match=f"two functions are called {udfs()[0].name}"):
+        udf("VARCHAR")(twin)
+
+
+def test_a_helper_that_sql_calls_is_a_macro_or_a_python_function_and_never_both():
+    functions = {function.name for function in udfs()}
+    macros = {"__anon_db", *(name for file in sql_files() for name in file.macros)}
+    texts = [file.text for file in sql_files()] + [path.read_text("utf-8") for path in MODULES]
+    called = set(re.findall(r"\b(__anon_\w+)\(", "\n".join(texts)))
+    assert functions & macros == set()
+    assert called - macros == functions
+
+
 def test_tests_have_names_of_their_own():
     """But a kernel's test may be called as that of the SQL function."""
     kernels = ROOT / "tests" / "kernels"
@@ -66,6 +94,14 @@ def test_every_package_says_what_it_is_for():
 def test_files_are_short():
     for path in [*MODULES, *ROOT.glob("sql/**/*.sql"), *ROOT.glob("tests/**/*.py")]:
         assert len(path.read_text(encoding="utf-8").splitlines()) <= 500, path
+
+
+def test_a_kernel_is_reached_through_its_package_which_imports_it_when_it_is_used():
+    for path in MODULES:
+        if "kernels" not in path.parts:
+            assert "anon_sql.kernels" not in path.read_text(encoding="utf-8"), path
+    assert kernels.hashing.group is import_module("anon_sql.kernels.hashing").group
+    assert not hasattr(kernels, "nothing")
 
 
 def test_no_file_that_anything_fits_into():

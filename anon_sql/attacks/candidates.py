@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_sql import kernels
 from anon_sql.core.arrow import integers
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.labels.reading import LEAST, Coverage, Ints, labels_of
@@ -117,8 +118,6 @@ class Matches:
 
 def matches(people: People, persons: Ints, known: Ints, threads: int) -> Matches:
     """persons int64[p]: whom to attack; known int64[p, j]: the columns known of each."""
-    from anon_sql.kernels.matching import match
-
     shape = (len(persons), len(people.sensitive))
     rows = np.zeros(len(persons), dtype=np.int64)
     found = Matches(rows, *(np.zeros(shape, dtype=np.int64) for _ in range(4)))
@@ -131,7 +130,9 @@ def matches(people: People, persons: Ints, known: Ints, threads: int) -> Matches
             array[block] for array in (found.rows, found.varied, found.most, found.ties, found.mine)
         )
         jobs.append((codes[block], known[block], own[block], labels, held, people.column_of, out))
-    Workers(people.function, threads).map(match, jobs, [len(job[0]) for job in jobs])
+    Workers(people.function, threads).map(
+        kernels.matching.match, jobs, [len(job[0]) for job in jobs]
+    )
     return found
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anon_sql import kernels
 from anon_sql.core.labels.reading import Bools, Coverage, Ints
 from anon_sql.core.parameters import (
     Choice,
@@ -329,9 +330,11 @@ class Compared:
 
 
 def _mixed(rows: int, columns: Sequence[Marks]) -> Marks:
-    from anon_sql.kernels.hashing import mix
-
-    return reduce(mix, (column.view(np.int64) for column in columns), np.zeros(rows, np.uint64))
+    return reduce(
+        kernels.hashing.mix,
+        (column.view(np.int64) for column in columns),
+        np.zeros(rows, np.uint64),
+    )
 
 
 def named(columns: Mapping[str, Any], name: str) -> Any:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql import kernels
 from anon_sql.audit.compared import Compared, Marks
 from anon_sql.core.labels.reading import Ints, Places, covered_rows
 
@@ -62,22 +63,20 @@ class Known:
 
     def add(self, marks: Marks) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
         """Return the number of each hash, as narrow as it can be, and the positions of new ones."""
-        from anon_sql.kernels.hashing import number_more
-
         if self.count + len(marks) > len(self._known):
             self._grow(2 * (self.count + len(marks)))
-        numbers, new = number_more(marks, self._known, self._often, self._slots, self.count)
+        numbers, new = kernels.hashing.number_more(
+            marks, self._known, self._often, self._slots, self.count
+        )
         self.count += len(new)
         return numbers.astype(np.min_scalar_type(self.count)), new
 
     def _grow(self, size: int) -> None:
         """Make room for so many hashes."""
-        from anon_sql.kernels.hashing import number_more
-
         known, often = self.marks, self.often
         self._known, self._often = np.empty(size, np.uint64), np.empty(size, np.int64)
         self._slots = np.full(1 << (2 * size).bit_length(), -1, np.int32)
-        number_more(known, self._known, self._often, self._slots, 0)
+        kernels.hashing.number_more(known, self._known, self._often, self._slots, 0)
         self._often[: self.count] = often
 
     @property
@@ -123,8 +122,6 @@ class Counted:
 
     def add_released(self, marks: Marks, classes: Whole) -> None:
         """Count released rows; classes: int32[…], ascending from call to call."""
-        from anon_sql.kernels.matching import number_slots
-
         numbers = self._known.add(marks)[0].astype(np.int32)
         more = np.full(self._known.count - len(self._latest), -1, np.int32)
         self._latest = np.append(self._latest, more)
@@ -133,7 +130,9 @@ class Counted:
             for column in (self._values, self._owners, self._sizes):
                 column.resize(end + end // 8, refcheck=False)
         found = (self._values, self._owners, self._sizes)
-        slots, self._count = number_slots(numbers, classes, self._latest, *found, self._count)
+        slots, self._count = kernels.matching.number_slots(
+            numbers, classes, self._latest, *found, self._count
+        )
         if self._shown is not None:
             self._shown.add(slots)
 
@@ -146,21 +145,18 @@ class Counted:
 
     def slots(self) -> Slots:
         """Return the slots of all rows."""
-        from anon_sql.kernels.hashing import group
-        from anon_sql.kernels.orders import by_hash
-
-        order = by_hash(self._known.marks)
+        order = kernels.orders.by_hash(self._known.marks)
         place = np.empty(len(order), np.int32)
         place[order] = np.arange(len(order), dtype=np.int32)
-        rows, starts = group(place[self._raw.whole()], len(order))
+        rows, starts = kernels.hashing.group(place[self._raw.whole()], len(order))
         value = place[self._values[: self._count]]
-        slots, _ = group(value, len(order))
+        slots, _ = kernels.hashing.group(value, len(order))
         value = value[slots]
         shown = np.empty(0, np.int32)
         if self._shown is not None:
             at = np.empty(len(slots), np.int32)
             at[slots] = np.arange(len(slots), dtype=np.int32)
-            shown, _ = group(at[self._shown.whole()], len(slots))
+            shown, _ = kernels.hashing.group(at[self._shown.whole()], len(slots))
         classes, capacity = self._owners[slots], self._sizes[slots]
         return Slots(classes, capacity, starts[value], starts[value + 1], rows, shown)
 
@@ -191,8 +187,6 @@ def stems(found: Slots, codes_of: CodesOf, labels: Labels, looks: int) -> Stems:
     codes_of: returns int32[…, d] of some of the rows that the slots are of; labels: of
     ``labels_of``; looks: most comparisons.
     """
-    from anon_sql.kernels.hashing import group
-
     slots, uncovered, looked = len(found.classes), 0, 0
     many = np.zeros(slots, np.int64)
     rows, of = [np.empty(0, np.int32)], [np.empty(0, np.int32)]  # and the slot of each of ``rows``
@@ -227,24 +221,21 @@ def stems(found: Slots, codes_of: CodesOf, labels: Labels, looks: int) -> Stems:
         return Stems(ends, None, many, uncovered, looked)
     every = np.concatenate(rows)
     if len(found.rows) > ROWS:
-        every = every[group(np.concatenate(of), slots)[0]]
+        every = every[kernels.hashing.group(np.concatenate(of), slots)[0]]
     return Stems(ends, every, many, uncovered, looked)
 
 
 def unmatched(found: Slots, known: Stems) -> int | None:
     """How many released rows are left when as many as can be have a raw row of their own each; None
     where that was not found out."""
-    from anon_sql.kernels.hashing import group
-    from anon_sql.kernels.matching import matched
-
     if known.rows is None:
         return None
     total = int(found.capacity.sum())
-    order, ends = group(known.rows, len(found.rows))
+    order, ends = kernels.hashing.group(known.rows, len(found.rows))
     if (ends[1:] - ends[:-1] <= 1).all():
         return total - int(np.minimum(known.many, found.capacity).sum())
     slot_of = np.repeat(np.arange(len(found.capacity), dtype=np.int32), known.many)
-    count = matched(ends, slot_of[order], found.capacity, STEPS)
+    count = kernels.matching.matched(ends, slot_of[order], found.capacity, STEPS)
     return None if count < 0 else total - int(count)
 
 

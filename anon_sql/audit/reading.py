@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from anon_sql import kernels
 from anon_sql.audit.compared import Hashed, Marks, Raw, Released
 from anon_sql.audit.persons import Known, Numbers
 
@@ -106,11 +107,9 @@ class ReleasedRows:
     def add(self, rows: int, labels: Columns, hashes: Hashes, marks: Hashes) -> None:
         """Hold more rows. labels, hashes: of each quasi-identifier; marks: hashes of each other
         column."""
-        from anon_sql.kernels.hashing import mix
-
         whole = np.zeros(rows, np.uint64)
         for name in labels:
-            whole = mix(whole, hashes[name].view(np.int64))
+            whole = kernels.hashing.mix(whole, hashes[name].view(np.int64))
         with self._lock:
             self.rows += rows
             if not labels:  # which is refused once all is read
@@ -120,11 +119,9 @@ class ReleasedRows:
 
     def released(self, looks: Mapping[str, Any]) -> Released:
         """Return the classes and rows, which are held no longer; looks: as in ``Released``."""
-        from anon_sql.kernels.hashing import group
-
         classes, self._classes = self._classes, _Numbered()
         sizes = classes.known.often
-        order, _ = group(classes.rows.whole().astype(np.int32), len(sizes))
+        order, _ = kernels.hashing.group(classes.rows.whole().astype(np.int32), len(sizes))
         names = list(self._marks)
         marks = {name: self._marks.pop(name).hashed().taken(order) for name in names}
         return Released(classes.values(), sizes, marks, looks)

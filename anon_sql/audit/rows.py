@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql import kernels
 from anon_sql.audit import persons
 from anon_sql.audit.compared import Compared, Marks, Rows
 from anon_sql.audit.persons import CodesOf, Counted, Labels, Slots, Stems, stems, unmatched
@@ -60,13 +61,11 @@ def _divided(
     hashes: Callable[[Rows], Marks], rows: int, parts: int
 ) -> tuple[npt.NDArray[np.int32], Ints]:
     """Return the rows part by part, ascending in each, and where the parts start."""
-    from anon_sql.kernels.hashing import group
-
     part = np.empty(rows, np.int32)
     for first in range(0, rows, ROWS):
         some = slice(first, first + ROWS)
         part[some] = hashes(some) & np.uint64(parts - 1)
-    found: tuple[npt.NDArray[np.int32], Ints] = group(part, parts)
+    found: tuple[npt.NDArray[np.int32], Ints] = kernels.hashing.group(part, parts)
     return found
 
 

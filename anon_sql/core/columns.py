@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_sql import kernels
 from anon_sql.core.arrow import integers, plain, valid
 from anon_sql.errors import AnonError
 
@@ -197,8 +198,6 @@ class Categories:
 
 def categories(name: str, values: pa.Array) -> Categories:
     """Return a text column encoded by the byte order of its values, not by the order of rows."""
-    from anon_sql.kernels.hashing import recode
-
     if pa.types.is_boolean(values.type):
         values = pc.if_else(values, "true", "false")
     listed = pa.types.is_dictionary(values.type)  # an ENUM lists values that no row may hold
@@ -213,7 +212,7 @@ def categories(name: str, values: pa.Array) -> Categories:
         order = order[used[order]]
     rank = np.full(len(words) + 1, len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    codes = recode(indices, present, rank, np.int32(len(order)))
+    codes = kernels.hashing.recode(indices, present, rank, np.int32(len(order)))
     return Categories(name, codes, words.take(pa.array(order)))
 
 
@@ -222,15 +221,13 @@ def numbers(function: str, name: str, sql_type: str, values: pa.Array) -> Number
 
     Raises AnonError, with their count, for values that are NaN or infinite.
     """
-    from anon_sql.kernels.loss import scaled
-
     present = valid(values)
     high, low = exact(sql_type, values)
     require_finite(function, name, values)
     keys = ranks(high, low)
     unit = 10.0**values.type.scale if pa.types.is_decimal(values.type) else 1.0
     if low is None and not pa.types.is_floating(values.type):
-        points, width = scaled(keys, present, NULL_POINT)
+        points, width = kernels.loss.scaled(keys, present, NULL_POINT)
     elif not present.any():
         points, width = np.full(len(keys), NULL_POINT), 0.0
     else:

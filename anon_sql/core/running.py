@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from anon_sql import kernels
 from anon_sql.errors import AnonError
 
 _asked = threading.Event()
@@ -145,10 +146,8 @@ NOTICE = "anon_sql: compiling its kernels, once on this machine; this takes up t
 
 def announce() -> None:
     """Write NOTICE to stderr if no compiled kernel is cached on disk, also where it is piped."""
-    from anon_sql.kernels.hashing import mix
-
-    compiled = Path(mix.stats.cache_path).glob("hashing.mix-*.nbi")
-    if not mix.signatures and not any(compiled):
+    compiled = Path(kernels.hashing.mix.stats.cache_path).glob("hashing.mix-*.nbi")
+    if not kernels.hashing.mix.signatures and not any(compiled):
         sys.stderr.write(NOTICE)
         sys.stderr.flush()
 

@@ -14,20 +14,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_sql import kernels
 from anon_sql.core.columns import NULL_POINT, Categories, Numbers, categories, is_number, numbers
 from anon_sql.core.hierarchy.column import Hierarchical, hierarchical
 from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError
-
-if TYPE_CHECKING:
-    from anon_sql.kernels.loss import LossModel
 
 _NONE: Mapping[str, "Distribution"] = MappingProxyType({})
 
@@ -147,18 +145,20 @@ class QuasiTable:
         return part
 
     @cached_property
-    def model(self) -> "LossModel":
+    def model(self) -> "kernels.loss.LossModel":
         """Return the description of the points for the kernels that compute information loss."""
-        from anon_sql.kernels.loss import NUMBER, SET, TREE, LossModel
-
-        kinds = {Numbers: NUMBER, Categories: SET, Hierarchical: TREE}
+        kinds = {
+            Numbers: kernels.loss.NUMBER,
+            Categories: kernels.loss.SET,
+            Hierarchical: kernels.loss.TREE,
+        }
         trees = [c.tree if isinstance(c, Hierarchical) else None for c in self.columns]
         sizes = [0 if tree is None else len(tree.names) for tree in trees]
         nodes = [tree for tree in trees if tree is not None]
         sets = [c.distinct if isinstance(c, Categories) else 0 for c in self.columns]
         nulls = [NULL_POINT if isinstance(c, Numbers) else c.null_code for c in self.columns]
         none = np.zeros(0, dtype=np.int64)
-        return LossModel(
+        return kernels.loss.LossModel(
             kind=np.array([kinds[type(c)] for c in self.columns], dtype=np.int64),
             values=np.array(sets, dtype=np.int64),
             null=np.array(nulls, dtype=np.float64),
@@ -187,9 +187,6 @@ def read(
     the whole table, if these are not all of its rows. weights: see ``QuasiTable``. Raises AnonError
     for a type or value that labels cannot represent.
     """
-    from anon_sql.kernels.hashing import mix, mix_in
-    from anon_sql.kernels.orders import by_hash
-
     jobs = [
         (function, name, sql_type, lists[name], trees.get(name)) for name, sql_type in types.items()
     ]
@@ -197,12 +194,12 @@ def read(
     row_hash = hashes.to_numpy(zero_copy_only=False).astype(np.uint64)
     for column in columns:
         if isinstance(column, Numbers):
-            mix_in(row_hash, column.keys, column.present)
+            kernels.hashing.mix_in(row_hash, column.keys, column.present)
         else:
-            row_hash = mix(row_hash, column.codes)
+            row_hash = kernels.hashing.mix(row_hash, column.codes)
     if domain is not None:
         columns = [domain.placed(column) for column in columns]
-    return QuasiTable(tuple(columns), by_hash(row_hash), weights)
+    return QuasiTable(tuple(columns), kernels.orders.by_hash(row_hash), weights)
 
 
 def _column(

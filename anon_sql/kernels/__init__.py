@@ -1,1 +1,45 @@
-"""Numba kernels: arrays in, arrays out. They never raise and know nothing of SQL."""
+"""Numba kernels: arrays in, arrays out. They never raise and know nothing of SQL.
+
+Other packages write ``from anon_sql import kernels`` and call ``kernels.hashing.group``. A file is
+imported when it is first used: numba alone takes most of a second, and no connection needs it.
+"""
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from anon_sql.kernels import (  # noqa: F401 - what type checkers see
+        annealing,
+        annealing_few,
+        cof,
+        distance,
+        greedy_orders,
+        hashing,
+        k_member,
+        kernel,
+        legality,
+        loss,
+        matching,
+        merging,
+        microaggregation,
+        mondrian,
+        oka,
+        optimal_mondrian,
+        order_cuts,
+        orders,
+        parallel,
+        regrouping,
+        sides,
+        sorting,
+        strata,
+        top_down,
+        vp_tree,
+    )
+else:
+
+    def __getattr__(name):
+        """Import a file of kernels."""
+        if name.startswith("_") or find_spec(f"{__name__}.{name}") is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return import_module(f"{__name__}.{name}")

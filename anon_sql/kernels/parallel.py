@@ -13,6 +13,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import cpu_target
 
+from anon_sql.kernels.hashing import mix
 from anon_sql.version import VERSION
 
 
@@ -47,8 +48,6 @@ def compile_what_no_other_does(locks: Path) -> None:
 
 def cache_folder() -> Path:
     """Return numba's folder of compiled kernels. Raises RuntimeError where it has none."""
-    from anon_sql.kernels.hashing import mix
-
     return Path(mix.stats.cache_path)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anon_sql import kernels
 from anon_sql.core.arrow import integers
 from anon_sql.core.columns import Categories, Numbers
 from anon_sql.core.hierarchy.column import Hierarchical
@@ -64,11 +65,9 @@ class Measured:
         classes: int32[n], -1 for a suppressed row; nodes: int32[n, d], the nodes of hierarchies
         that the method chose, or None; k: of cavg.
         """
-        from anon_sql.kernels import hashing
-
         rows, count = self.table.rows, int(classes.max(initial=-1)) + 1
         starred = bool((classes < 0).any())
-        grouped = hashing.group(
+        grouped = kernels.hashing.group(
             np.where(classes < 0, count, classes).astype(np.int32), count + starred
         )
         sizes = np.diff(grouped[1])
@@ -123,9 +122,7 @@ def _of_nodes(
 def _of_ranges(
     column: Numbers, grouped: Grouped, halves: Floats, chosen: npt.NDArray[np.int32] | None
 ) -> Shown:
-    from anon_sql.kernels import hashing
-
-    low, high, nulls = hashing.extremes(*grouped, column.keys, column.present)
+    low, high, nulls = kernels.hashing.extremes(*grouped, column.keys, column.present)
     of_class = grammar.of_classes(chosen, *grouped)
     low, high = grammar.shared_ends(of_class, column.keys, low, high)
     empty = low < 0
@@ -139,10 +136,8 @@ def _of_ranges(
 
 
 def _of_sets(column: Categories, grouped: Grouped, chosen: npt.NDArray[np.int32] | None) -> Shown:
-    from anon_sql.kernels import hashing
-
-    ends, flat = hashing.distinct(*grouped, column.codes)
-    _, label = np.unique(hashing.set_hashes(ends, flat), return_inverse=True)
+    ends, flat = kernels.hashing.distinct(*grouped, column.codes)
+    _, label = np.unique(kernels.hashing.set_hashes(ends, flat), return_inverse=True)
     count = np.diff(ends)
     star = (flat[ends[1:] - 1] == column.null_code) & (count > 1)
     star |= grammar.of_classes(chosen, *grouped) == grammar.STARRED

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anon_sql import kernels
 from anon_sql.errors import listed
 
 Codes = npt.NDArray[np.int64]
@@ -100,10 +101,9 @@ def unique_together(
     """
     if not names:
         return 0, []
-    from anon_sql.kernels.hashing import mix
 
     def beside(known: Hashes, name: str) -> Hashes:
-        mixed: Hashes = mix(known, hashes_of(name).view(np.int64))
+        mixed: Hashes = kernels.hashing.mix(known, hashes_of(name).view(np.int64))
         return mixed
 
     known = np.zeros(len(hashes_of(names[0])), dtype=np.uint64)

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql import kernels
 from anon_sql.core.parameters import Choice, Number, OrNull, Positive, Whole, Withdrawn, param
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
@@ -282,10 +283,8 @@ def least(table: QuasiTable, found: list[Classes], call: Call[Anonymize]) -> Cla
 
 def widest(classes: Classes, call: Call[Anonymize]) -> int:
     """Return the rows of the largest class whose rows are exchanged once classes are legal."""
-    from anon_sql.kernels.annealing import few_keys
-
     assert call.constraint.rules is not None
-    limit = MOST[0] if few_keys(call.constraint.rules) else MOST[1]
+    limit = MOST[0] if kernels.annealing.few_keys(call.constraint.rules) else MOST[1]
     return max(2 * call.constraint.smallest - 1, min(int(np.bincount(classes).max()), limit))
 
 

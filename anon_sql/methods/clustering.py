@@ -14,6 +14,7 @@ description can leave a class below k where these rows run out; with n // k clas
 happen.
 """
 
+from anon_sql import kernels
 from anon_sql.core.parameters import NoOptions
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods.method import BY_NODES, NOT_DROPPED, Call, Partition, method
@@ -34,9 +35,7 @@ from anon_sql.methods.suppressed_rows import place_suppressed
 )
 def k_member(table: QuasiTable, call: Call[NoOptions]) -> Partition:
     """Return classes of k rows, a few with more. Time grows with the square of the rows."""
-    from anon_sql.kernels import k_member as kernel
-
-    grown = kernel.k_member(
+    grown = kernels.k_member.k_member(
         table.points, table.model, call.constraint.smallest, seed=call.seed, workers=call.workers
     )
     return Partition(place_suppressed(table, grown, call.constraint, "keep", call.workers))
@@ -52,10 +51,8 @@ def k_member(table: QuasiTable, call: Call[NoOptions]) -> Partition:
 )
 def oka(table: QuasiTable, call: Call[NoOptions]) -> Partition:
     """Return classes of at least k rows. Time grows with the square of the rows, divided by k."""
-    from anon_sql.kernels import oka as kernel
-
     return Partition(
-        kernel.oka(
+        kernels.oka.oka(
             table.points,
             table.model,
             call.constraint.smallest,

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql import kernels
 from anon_sql.core.running import Progress, check
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import not_installed
@@ -199,8 +200,6 @@ def legal_clusters(function: str, density: Density, constraint: Constraint, nois
     Noise is a cluster where it is legal and leaves enough rows, and joins others where it is not.
     Where all rows are noise, they are one cluster.
     """
-    from anon_sql.kernels.distance import nearest_cluster
-
     of_point = density.clusters.copy()
     if (of_point < 0).all():
         of_point[:] = 0
@@ -210,7 +209,7 @@ def legal_clusters(function: str, density: Density, constraint: Constraint, nois
     legal = constraint.allows(np.flatnonzero(noisy_rows))
     legal &= rest or constraint.rules is not None  # with rules, ``protect`` merges noise and rest
     if not legal and not (noise == NOISE[2] and rest):
-        of_point[noisy_points] = nearest_cluster(
+        of_point[noisy_points] = kernels.distance.nearest_cluster(
             density.points, of_point, np.flatnonzero(noisy_points)
         )
     joined = join_illegal(function, density, of_point, constraint)
@@ -226,8 +225,6 @@ def join_illegal(function: str, density: Density, of_point: Ids, constraint: Con
     ``of_point`` is changed in place. The smallest illegal cluster comes first, and joins the
     nearest with which it is legal (single linkage). Where there is none, all become one.
     """
-    from anon_sql.kernels.distance import single_linkage
-
     ids = of_point[density.place]
     count = int(ids.max()) + 1
     rows = [np.flatnonzero(ids == own) for own in range(count)]
@@ -237,7 +234,9 @@ def join_illegal(function: str, density: Density, of_point: Ids, constraint: Con
         check(function)
         if not illegal[own]:
             continue  # another has joined it
-        single_linkage(density.points, of_point, np.flatnonzero(of_point == own), nearest)
+        kernels.distance.single_linkage(
+            density.points, of_point, np.flatnonzero(of_point == own), nearest
+        )
         order = np.argsort(np.rint(np.sqrt(nearest) / EXACT), kind="stable")
         for other in order[np.isfinite(nearest[order]) & (order != own)]:
             both = np.append(rows[other], rows[own])

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql import kernels
 from anon_sql.core.parameters import Choice, OrNull, Positive, Whole, param
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods.clusters import NOISE, density, legal_clusters
@@ -116,16 +117,13 @@ def cut(
     -1 stays, and so do the rows marked in ``whole``, bool[n], as one class. asked: whether the
     sides of a cut must satisfy the whole constraint, else k alone.
     """
-    from anon_sql.kernels.optimal_mondrian import optimal_mondrian
-    from anon_sql.kernels.sides import Leaves
-
     inside = (classes >= 0) & ~whole
     part = table.only(inside)
     before = dense_ids(classes[inside])
-    leaves = optimal_mondrian(
+    leaves = kernels.optimal_mondrian.optimal_mondrian(
         part.points,
         part.model,
-        Leaves.of(before),
+        kernels.sides.Leaves.of(before),
         call.constraint.smallest,
         call.constraint.only(inside).rules if asked else None,
         loss=call.options.loss,

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql import kernels
 from anon_sql.core.columns import Categories, Numbers
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.hierarchy.tree import Tree
@@ -286,19 +287,17 @@ def number(parts: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> tuple[Cod
 
     parts: codes int32[m] of each column, below its size.
     """
-    from anon_sql.kernels.hashing import number as number_hashes
-
     key, held = np.zeros(len(parts[0]), np.int64), 1
     for codes, size in zip(parts, sizes, strict=True):
         if held > MOST // size:
-            first, numbers = number_hashes(_mixed(key))
+            first, numbers = kernels.hashing.number(_mixed(key))
             key, held = numbers.astype(np.int64), len(first)
         key *= size
         key += codes
         held *= size
     if held <= 4 * len(key):
         return _by_place(key, held)
-    return number_hashes(_mixed(key))  # type: ignore[no-any-return]
+    return kernels.hashing.number(_mixed(key))  # type: ignore[no-any-return]
 
 
 def _by_place(key: Ints, held: int) -> tuple[Codes, Codes]:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_sql import kernels
 from anon_sql.core.arrow import integers, plain, valid
 from anon_sql.core.columns import Numbers, gaps
 from anon_sql.core.parameters import declare
@@ -66,12 +67,10 @@ def _distances(
     left: pa.Array, right: pa.Array, widths: Mapping[str, float | None]
 ) -> npt.NDArray[np.float64]:
     """Distances of the pairs of rows; NaN where no column is present in both."""
-    from anon_sql.kernels.distance import gower_pairs
-
     if not widths or pa.types.is_null(left.type) or pa.types.is_null(right.type):
         return np.full(len(left), np.nan)
     apart = [_apart(_field(left, n), _field(right, n), n, w) for n, w in widths.items()]
-    return gower_pairs(
+    return kernels.distance.gower_pairs(
         np.zeros((len(left), len(widths))),
         np.column_stack(apart),
         [width is not None for width in widths.values()],

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql import kernels
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods.ordering import curve_order
@@ -26,16 +27,15 @@ def merge_until_legal(
 
     At worst one class is left; it is legal if the rows that are not suppressed are.
     """
-    from anon_sql.kernels.hashing import group
-    from anon_sql.kernels.merging import classes_of, merge
-
     kept = classes >= 0
     if constraint.rules is None or not kept.any():
         return classes
     own, rules = table.only(kept), constraint.only(kept).rules
     numbered = along(dense(classes[kept]), curve_order(own, workers))
-    state = classes_of(own.points, own.model, rules, *group(numbered, int(numbered.max()) + 1))
-    workers.repeat(merge, (state, own.model, rules, STEPS), len(state.size))
+    state = kernels.merging.classes_of(
+        own.points, own.model, rules, *kernels.hashing.group(numbered, int(numbered.max()) + 1)
+    )
+    workers.repeat(kernels.merging.merge, (state, own.model, rules, STEPS), len(state.size))
     last = state.becomes
     while (last[last] != last).any():
         last = last[last]
@@ -80,18 +80,15 @@ def split_classes(
 
     classes: int32[n], legal, from 0 without gaps.
     """
-    from anon_sql.kernels.hashing import group
-    from anon_sql.kernels.strata import split
-
     rules = constraint.rules
     assert rules is not None
-    order, starts = group(classes, int(classes.max()) + 1)
+    order, starts = kernels.hashing.group(classes, int(classes.max()) + 1)
     rank, strata = ranks(table), strata_of(constraint)
     edges = np.unique(np.searchsorted(starts, np.arange(0, len(order) + JOB, JOB)))
     edges[-1] = len(starts) - 1
     parts = [(starts[a], starts[b], starts[a : b + 1] - starts[a]) for a, b in pairwise(edges)]
     found = workers.map(
-        split,
+        kernels.strata.split,
         [
             (table.points, table.model, rules, rank, strata, order[a:b], inner, constraint.smallest)
             for a, b, inner in parts
@@ -109,17 +106,14 @@ def ranks(table: QuasiTable) -> npt.NDArray[np.int32]:
 
     Sets are ranked by frequency, NULL behind all values.
     """
-    from anon_sql.kernels.loss import SET
-    from anon_sql.kernels.mondrian import order_sets
-
     rank = np.empty(table.points.shape, np.int32)
     for column, kind in enumerate(table.model.kind):
         values = table.points[:, column]
-        if kind == SET:
+        if kind == kernels.loss.SET:
             rank[:, column] = values
         else:
             rank[:, column] = np.unique(values, return_inverse=True)[1].reshape(-1)
-    order_sets(rank, table.model)
+    kernels.mondrian.order_sets(rank, table.model)
     return rank
 
 

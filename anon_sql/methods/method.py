@@ -10,7 +10,10 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from anon_sql.core.parameters import (
     ColumnRoles,
@@ -25,15 +28,10 @@ from anon_sql.core.parameters import (
     param,
     parameters_of,
 )
+from anon_sql.core.running import Workers
+from anon_sql.core.table import QuasiTable
 from anon_sql.privacy import MODELS
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from anon_sql.core.running import Workers
-    from anon_sql.core.table import QuasiTable
-    from anon_sql.privacy.constraint import Constraint
+from anon_sql.privacy.constraint import Constraint
 
 # what several methods say of common parameters
 NOT_DROPPED = (
@@ -75,13 +73,13 @@ class Call(Generic[Options]):
     """
 
     function: str
-    constraint: "Constraint"
+    constraint: Constraint
     seed: int
-    workers: "Workers"
+    workers: Workers
     options: Options
-    classes: "npt.NDArray[np.int32] | None" = None  # given with the table, canonical order
-    real: "npt.NDArray[np.bool_] | None" = None  # which rows are; None: all. constraint is of them
-    strata: "npt.NDArray[np.int32] | None" = None  # that no class crosses
+    classes: npt.NDArray[np.int32] | None = None  # given with the table, canonical order
+    real: npt.NDArray[np.bool_] | None = None  # which rows are; None: all. constraint is of them
+    strata: npt.NDArray[np.int32] | None = None  # that no class crosses
     fixed: tuple[str, ...] = ()  # the columns that make up the strata
     shown: bool = True  # suppressed rows, as one class
     one_value: bool = False
@@ -97,9 +95,9 @@ class Partition:
     for NULL); without it a label is the lowest common ancestor.
     """
 
-    classes: "npt.NDArray[np.int32]"
+    classes: npt.NDArray[np.int32]
     stats: Mapping[str, float] = field(default_factory=dict)
-    nodes: "npt.NDArray[np.int32] | None" = None
+    nodes: npt.NDArray[np.int32] | None = None
 
 
 @dataclass(frozen=True)
@@ -117,7 +115,7 @@ class Method:
 
     name: str
     takes: type
-    run: Callable[["QuasiTable", Call[Any]], Partition]
+    run: Callable[[QuasiTable, Call[Any]], Partition]
     what: str = ""
     paper: str = ""
     cost: str = ""
@@ -139,14 +137,14 @@ class Method:
         """Return whether classes come with the table."""
         return issubclass(self.takes, GivenClasses)
 
-    def fits(self, table: "QuasiTable") -> bool:
+    def fits(self, table: QuasiTable) -> bool:
         """Return whether every quasi-identifier is of a type that the method takes."""
         return not self.columns or all(isinstance(c, self.columns) for c in table.columns)
 
 
 _methods: dict[str, Method] = {}
 _looking = RLock()
-Run = Callable[["QuasiTable", Call[Any]], Partition]
+Run = Callable[[QuasiTable, Call[Any]], Partition]
 
 
 def method(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql import kernels
 from anon_sql.core.columns import NULL_POINT, Numbers
 from anon_sql.core.running import Progress, check
 from anon_sql.core.table import QuasiTable
@@ -58,9 +59,7 @@ def features(table: QuasiTable, k: int) -> Features | None:
 
 def sum_of_squares(x: Features, classes: npt.NDArray[np.int32]) -> float:
     """Return the sum of squared distances of rows from the means of their classes."""
-    from anon_sql.kernels.hashing import group
-
-    order, starts = group(classes, int(classes.max()) + 1)
+    order, starts = kernels.hashing.group(classes, int(classes.max()) + 1)
     rows, sizes = x[order], np.diff(starts)
     means = np.add.reduceat(rows, starts[:-1]) / sizes[:, None]
     return float(((rows - np.repeat(means, sizes, axis=0)) ** 2).sum())
@@ -109,14 +108,17 @@ def _start(
     x: Features, k: int, more: tuple[int, ...], proposals: int, stream: tuple[int, int]
 ) -> Classes:
     """Return the best classes of a piece's rows, from several starts; never worse than MDAV."""
-    from anon_sql.kernels.microaggregation import mdav
-
     near = _near(x)
     tried = [
-        _annealed(x, mdav(x, k, each), near, k, proposals, HOT, (*stream, at))
+        _annealed(
+            x, kernels.microaggregation.mdav(x, k, each), near, k, proposals, HOT, (*stream, at)
+        )
         for at, each in enumerate(more)
     ]
-    return min([mdav(x, k), *tried], key=lambda classes: sum_of_squares(x, classes))
+    return min(
+        [kernels.microaggregation.mdav(x, k), *tried],
+        key=lambda classes: sum_of_squares(x, classes),
+    )
 
 
 def _annealed(
@@ -129,31 +131,27 @@ def _annealed(
     stream: tuple[int, ...],
 ) -> Classes:
     """Return classes after annealing, from 0 without gaps; the SSE may be greater."""
-    from anon_sql.kernels import microaggregation
-
     most, seeds = 2 * k - 1, np.random.default_rng(stream).integers(2**63, size=2)
     for heat, share, seed in ((hot, 1, seeds[0]), (min(hot, AGAIN), 2, seeds[1])):
-        state = microaggregation.means_of(x, classes, 2 * k)
-        unit = microaggregation.squares(state) / len(x)
+        state = kernels.microaggregation.means_of(x, classes, 2 * k)
+        unit = kernels.microaggregation.squares(state) / len(x)
         if unit <= 1e-12 or len(state.size) < 2:
             break
         steps = proposals * len(x) // share
-        microaggregation.anneal(
+        kernels.microaggregation.anneal(
             state, near, k, most, steps, heat * unit, COLD * unit, np.uint64(seed)
         )
-        microaggregation.dissolve(state, near, most)
+        kernels.microaggregation.dissolve(state, near, most)
         classes = np.unique(state.home, return_inverse=True)[1].reshape(-1).astype(np.int32)
     return classes
 
 
 def _near(x: Features) -> npt.NDArray[np.int32]:
     """Return the rows near each row of a piece, int32[m, NEAR]."""
-    from anon_sql.kernels.k_member import near_rows
-
     reach = 2 * np.abs(x).max(initial=0.0) or 1.0  # distances of columns are capped at 1
     columns = np.ascontiguousarray(x.T / reach, dtype=np.float32)
     weights = np.ones(x.shape[1], np.float32)
-    found: npt.NDArray[np.int32] = near_rows(
+    found: npt.NDArray[np.int32] = kernels.k_member.near_rows(
         columns, weights, np.arange(len(x), dtype=np.int32), NEAR
     )
     return found
@@ -169,13 +167,12 @@ def _search(
     until: float | None,
 ) -> Classes:
     """Return classes of less SSE: round after round other neighbouring classes are annealed."""
-    from anon_sql.kernels.hashing import group
 
     rounds, place = call.options.rounds, np.empty(len(x), np.int64)
     place[order] = np.arange(len(x))
     done = idle = 0
     while (rounds is None or done < rounds) and idle < IDLE and not late(until):
-        rows, starts = group(classes, int(classes.max()) + 1)
+        rows, starts = kernels.hashing.group(classes, int(classes.max()) + 1)
         line = np.argsort(np.minimum.reduceat(place[rows], starts[:-1]), kind="stable")
         ends = np.cumsum(np.diff(starts)[line])
         offset = size // 2 * (done % 2)

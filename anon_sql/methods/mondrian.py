@@ -23,6 +23,7 @@ least loss together with the set.
 
 from dataclasses import dataclass
 
+from anon_sql import kernels
 from anon_sql.core.parameters import Choice, NoOptions, param
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods.legal_classes import cheapest, merge_until_legal
@@ -69,11 +70,9 @@ class Mondrian(Partitioning):
 )
 def mondrian(table: QuasiTable, call: Call[Mondrian]) -> Partition:
     """Return legal classes."""
-    from anon_sql.kernels.mondrian import mondrian_partition
-
     rules, found = call.constraint.rules, []
     for asked in [None] if rules is None else [rules, None]:
-        leaves = mondrian_partition(
+        leaves = kernels.mondrian.mondrian_partition(
             table.points,
             table.model,
             call.constraint.smallest,
@@ -96,9 +95,7 @@ def mondrian(table: QuasiTable, call: Call[Mondrian]) -> Partition:
 )
 def basic_mondrian(table: QuasiTable, call: Call[NoOptions]) -> Partition:
     """Return classes of at least k rows; a label is the lowest common ancestor of its class."""
-    from anon_sql.kernels import mondrian as kernel
-
-    leaves = kernel.basic_mondrian(
+    leaves = kernels.mondrian.basic_mondrian(
         table.points, table.model, call.constraint.smallest, call.workers
     )
     return Partition(leaves.classes())
@@ -122,9 +119,8 @@ method(
 )
 def top_down(table: QuasiTable, call: Call[NoOptions]) -> Partition:
     """Return classes of at least k rows. Time grows with the square of the number of classes."""
-    from anon_sql.kernels import top_down as kernel
-    from anon_sql.kernels.regrouping import regroup
-
     k, points, model = call.constraint.smallest, table.points, table.model
-    leaves = kernel.top_down(points, model, k, seed=call.seed, workers=call.workers)
-    return Partition(dense(regroup(points, model, leaves.classes(), k, call.workers)))
+    leaves = kernels.top_down.top_down(points, model, k, seed=call.seed, workers=call.workers)
+    return Partition(
+        dense(kernels.regrouping.regroup(points, model, leaves.classes(), k, call.workers))
+    )

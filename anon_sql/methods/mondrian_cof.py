@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql import kernels
 from anon_sql.core.columns import NULL_POINT, Numbers
 from anon_sql.core.parameters import Choice, param
 from anon_sql.core.table import QuasiTable
@@ -54,20 +55,16 @@ def mondrian_cof(table: QuasiTable, call: Call[MondrianCof]) -> Partition:
 
     stats: partitions, detected, recovered, returned, suppressed.
     """
-    from anon_sql.kernels.cof import cof_score
-    from anon_sql.kernels.mondrian import mondrian_partition
-    from anon_sql.kernels.sides import Leaves
-
     k, chosen, points = call.constraint.smallest, call.options, table.points
 
-    def grow(part: npt.NDArray[np.float64]) -> Leaves:
-        return mondrian_partition(
+    def grow(part: npt.NDArray[np.float64]) -> kernels.sides.Leaves:
+        return kernels.mondrian.mondrian_partition(
             part, table.model, k, partitioning=chosen.partitioning, workers=call.workers
         )
 
     leaves = grow(points)
     codes = chosen.distance == "codes"
-    scores = cof_score(
+    scores = kernels.cof.cof_score(
         scaled_codes(table) if codes else points,
         leaves,
         k,

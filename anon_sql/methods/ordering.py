@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql import kernels
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
 
@@ -32,15 +33,14 @@ def pieces(rows: int, size: int) -> list[tuple[int, int]]:
 
 def spread(table: QuasiTable) -> npt.NDArray[np.float64]:
     """Return the points with the leaves of hierarchies placed apart by the loss of mixing them."""
-    from anon_sql.kernels.loss import TREE
-    from anon_sql.kernels.order_cuts import leaf_places
-
-    trees = np.flatnonzero(table.model.kind == TREE)
+    trees = np.flatnonzero(table.model.kind == kernels.loss.TREE)
     if len(trees) == 0:
         return table.points
     points = table.points.copy()
     for column in trees:
-        places = np.append(leaf_places(table.model, column), table.model.null[column])
+        places = np.append(
+            kernels.order_cuts.leaf_places(table.model, column), table.model.null[column]
+        )
         points[:, column] = places[points[:, column].astype(np.int64)]
     return points
 
@@ -54,17 +54,16 @@ def curve_order(table: QuasiTable, workers: Workers) -> Order:
     the Gray key is odd; a column of less weight has fewer cells there. A column for which no bit is
     left does not count.
     """
-    from anon_sql.kernels.loss import SET
-    from anon_sql.kernels.orders import counts_of, few_values, grid_of, order_between
-
     points, model, n = spread(table), table.model, table.rows
     columns = range(points.shape[1])
-    sets = [c for c in columns if model.kind[c] == SET]
-    others = [c for c in columns if model.kind[c] != SET]
+    sets = [c for c in columns if model.kind[c] == kernels.loss.SET]
+    others = [c for c in columns if model.kind[c] != kernels.loss.SET]
     jobs: list[Any] = [(points, c, int(model.null[c]) + 1) for c in sets]
-    counts = dict(zip(sets, workers.map(counts_of, jobs, [n] * len(jobs)), strict=True))
+    counts = dict(
+        zip(sets, workers.map(kernels.orders.counts_of, jobs, [n] * len(jobs)), strict=True)
+    )
     jobs = [(points, c, model.null[c], LEADING - 1) for c in others]
-    found = workers.map(few_values, jobs, [n] * len(jobs))
+    found = workers.map(kernels.orders.few_values, jobs, [n] * len(jobs))
     few = {c: values for c, values in zip(others, found, strict=True) if len(values)}
     # one more for NULL, whether there is one or not
     radix = {c: int(model.values[c]) if c in counts else len(few[c]) + 1 for c in [*sets, *few]}
@@ -79,9 +78,9 @@ def curve_order(table: QuasiTable, workers: Workers) -> Order:
     rest = [c for c in columns if c not in leading][:room]
     bits = min(room // max(len(rest), 1), 31)
     sizes = np.array([radix[c] for c in leading], np.int64)
-    slow = grid_of(points, model, leading, sizes.tolist(), counts, few)
+    slow = kernels.orders.grid_of(points, model, leading, sizes.tolist(), counts, few)
     cells = [max(int((1 << bits) * model.weight[c]), 1) for c in rest]
-    fast = grid_of(points, model, rest, cells, counts, {})
+    fast = kernels.orders.grid_of(points, model, rest, cells, counts, {})
     parts = pieces(n, JOB)
     jobs = [(points, a, b, slow, sizes, fast, bits) for a, b in parts]
     keys = np.concatenate(workers.map(_keys, jobs, [b - a for a, b in parts]))
@@ -92,7 +91,9 @@ def curve_order(table: QuasiTable, workers: Workers) -> Order:
     )
     ends = list(pairwise(cuts)) or [(cuts[0], cuts[0])]
     sorts = [(keys, low, high, high == cuts[-1]) for low, high in ends]
-    order: Order = np.concatenate(workers.map(order_between, sorts, [n // len(ends)] * len(ends)))
+    order: Order = np.concatenate(
+        workers.map(kernels.orders.order_between, sorts, [n // len(ends)] * len(ends))
+    )
     return order
 
 
@@ -100,13 +101,11 @@ def _keys(
     points: Any, first: int, end: int, slow: Any, radix: Any, fast: Any, bits: int
 ) -> npt.NDArray[np.uint64]:
     """Return the keys of rows first … end - 1 along the curve, uint64[end - first]."""
-    from anon_sql.kernels.orders import gray_key, hilbert_key
-
-    leading = gray_key(points, first, end, slow, radix)
+    leading = kernels.orders.gray_key(points, first, end, slow, radix)
     used = len(fast.column) * bits
     if used == 0:
         return np.asarray(leading)
-    following = hilbert_key(points, first, end, fast, bits)
+    following = kernels.orders.hilbert_key(points, first, end, fast, bits)
     back = np.where(leading & np.uint64(1), np.uint64((1 << used) - 1), np.uint64(0))
     keys: npt.NDArray[np.uint64] = (leading << np.uint64(used)) | (following ^ back)
     return keys
@@ -114,13 +113,13 @@ def _keys(
 
 def window_order(table: QuasiTable, order: Order, k: int, workers: Workers) -> Order:
     """Return the order with each row near those just before it, within pieces of JOB rows."""
-    from anon_sql.kernels.order_cuts import moving_window
-
     width = int(np.clip(COMPARISONS // max(len(order), 1), *CANDIDATES))
     few, many = max(1, round(FEW * k)), max(1, round(MANY * k))
     points, parts = spread(table), pieces(len(order), JOB)
     jobs = [(points, order[a:b], table.model, width, few, many) for a, b in parts]
-    moved: Order = np.concatenate(workers.map(moving_window, jobs, [b - a for a, b in parts]))
+    moved: Order = np.concatenate(
+        workers.map(kernels.order_cuts.moving_window, jobs, [b - a for a, b in parts])
+    )
     return moved
 
 
@@ -131,11 +130,9 @@ def cut_order(
 
     The loss is the least, and comparable with that of another order of the same table.
     """
-    from anon_sql.kernels.order_cuts import optimal_groups
-
     parts = pieces(len(order), max(CHUNK // k, LEAST_GROUPS) * k)
     jobs = [(table.points, order[a:b], table.model, k) for a, b in parts]
-    found = workers.map(optimal_groups, jobs, [b - a for a, b in parts])
+    found = workers.map(kernels.order_cuts.optimal_groups, jobs, [b - a for a, b in parts])
     sizes = np.concatenate([np.diff(starts) for starts, _ in found])
     classes = np.empty(len(order), np.int32)
     classes[order] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)

@@ -11,20 +11,18 @@ et al. 2026 (RAYDEN, algorithms 2 and 3); Kara and Eyüpoğlu 2023 (M-COF, algor
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql import kernels
 from anon_sql.core.parameters import Choice, Number, OrNull, declare, param
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods.method import COMMON, Call, GivenClasses
 from anon_sql.methods.suppressed_rows import dense, join_nearest
 from anon_sql.privacy.constraint import Constraint
-
-if TYPE_CHECKING:
-    from anon_sql.kernels.sides import Leaves
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ class Variant:
 
 
 def outlying(
-    scores: npt.NDArray[np.float64], leaves: "Leaves", options: Outliers
+    scores: npt.NDArray[np.float64], leaves: "kernels.sides.Leaves", options: Outliers
 ) -> npt.NDArray[np.bool_]:
     """Return which rows are outliers, bool[n].
 
@@ -82,20 +80,18 @@ def outlying(
     infinite COF is an outlier. Scores are compared with ``threshold`` as they are, without the
     tolerance of the other rule, so that a user can repeat the comparison in SQL.
     """
-    from anon_sql.kernels.cof import outliers
-
     threshold = options.threshold
     if threshold is None:
-        return outliers(scores, leaves, options.alpha)
+        return kernels.cof.outliers(scores, leaves, options.alpha)
     return np.asarray(scores > threshold, dtype=np.bool_)
 
 
-Again = Callable[[npt.NDArray[np.int64]], "Leaves"]
+Again = Callable[[npt.NDArray[np.int64]], "kernels.sides.Leaves"]
 
 
 def recover(
     table: QuasiTable,
-    leaves: "Leaves",
+    leaves: "kernels.sides.Leaves",
     scores: npt.NDArray[np.float64],
     constraint: Constraint,
     *,
@@ -186,14 +182,11 @@ declare(
 
 def cof_score(table: QuasiTable, call: Call[Score]) -> tuple[Any, Any]:
     """Return cof float64[n], NaN for a row without a class, and outlier bool[n]."""
-    from anon_sql.kernels import cof
-    from anon_sql.kernels.sides import Leaves
-
     assert call.classes is not None
     rows = np.flatnonzero(call.classes >= 0)
-    leaves, points = Leaves.of(call.classes[rows]), table.points[rows]
+    leaves, points = kernels.sides.Leaves.of(call.classes[rows]), table.points[rows]
     scores, outlier = np.full(table.rows, np.nan), np.zeros(table.rows, dtype=np.bool_)
-    scores[rows] = cof.cof_score(
+    scores[rows] = kernels.cof.cof_score(
         points,
         leaves,
         call.constraint.smallest,

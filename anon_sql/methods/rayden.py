@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql import kernels
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods.method import Call, Partition, method
 from anon_sql.methods.outliers import Recovery, Variant, outlying, recover
@@ -45,15 +46,11 @@ def rayden(table: QuasiTable, call: Call[Rayden]) -> Partition:
 
     stats: partitions, detected, recovered, returned, suppressed.
     """
-    from anon_sql.kernels.cof import cof_score
-    from anon_sql.kernels.sides import Leaves
-    from anon_sql.kernels.vp_tree import vp_partition
-
     k, chosen, points = call.constraint.smallest, call.options, table.points
     weights = table.model.weight
 
-    def grow(part: npt.NDArray[np.float64], seed: int) -> Leaves:
-        return vp_partition(
+    def grow(part: npt.NDArray[np.float64], seed: int) -> kernels.sides.Leaves:
+        return kernels.vp_tree.vp_partition(
             part,
             k,
             metric="gower",
@@ -66,7 +63,7 @@ def rayden(table: QuasiTable, call: Call[Rayden]) -> Partition:
         )
 
     leaves = grow(points, call.seed)
-    scores = cof_score(
+    scores = kernels.cof.cof_score(
         points,
         leaves,
         k,

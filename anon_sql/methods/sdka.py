@@ -18,15 +18,18 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql import kernels
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.parameters import Choice, Number, Whole, param
 from anon_sql.core.running import Progress, check
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
+from anon_sql.methods.clusters import join_clusters
 from anon_sql.methods.generators.bootstrap import Bootstrap, Generator, Positions, RealRows
 from anon_sql.methods.generators.ctgan import Ctgan
 from anon_sql.methods.legal_classes import merge_until_legal
 from anon_sql.methods.method import BY_NODES, NOT_DROPPED, Call, Partition, method
+from anon_sql.methods.microaggregation import k_means, standardized
 
 GENERATORS: Mapping[str, Callable[[str, RealRows, int, int], Generator]] = {
     "ctgan": Ctgan,
@@ -129,9 +132,6 @@ class Sdka:
 )
 def sdka(table: QuasiTable, call: Call[Sdka]) -> Partition:
     """Return legal classes of at least k real rows, with their nodes; stats: clusters, merged."""
-    from anon_sql.methods.clusters import join_clusters
-    from anon_sql.methods.microaggregation import k_means, standardized
-
     real = np.ones(table.rows, dtype=np.bool_) if call.real is None else call.real
     features = standardized(table)
     count = max(int(real.sum()) // call.constraint.smallest, 1)
@@ -156,15 +156,13 @@ def _nodes(own: QuasiTable, classes: Nodes, dominant: float) -> Nodes:
     -1 for NULL alone and where the column has no hierarchy, the root where NULL stands beside
     values.
     """
-    from anon_sql.kernels import hashing
-
-    order, starts = hashing.group(classes, int(classes.max()) + 1)
+    order, starts = kernels.hashing.group(classes, int(classes.max()) + 1)
     nodes = np.full((len(starts) - 1, len(own.columns)), -1, dtype=np.int32)
     for at, column in enumerate(own.columns):
         if not isinstance(column, Hierarchical):
             continue
         codes = own.points[:, at].astype(np.int64)
-        low, high, nulls = hashing.extremes(order, starts, codes, codes < column.null_code)
+        low, high, nulls = kernels.hashing.extremes(order, starts, codes, codes < column.null_code)
         tree = column.tree
         some = low >= 0
         node = tree.ancestor(codes[low[some]], codes[high[some]])

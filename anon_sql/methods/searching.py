@@ -12,18 +12,15 @@ positions, so that the result does not depend on the number of threads.
 import time
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql import kernels
 from anon_sql.core.running import Progress, Workers
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods.ordering import JOB, Order, pieces, window_order
-
-if TYPE_CHECKING:
-    from anon_sql.kernels.legality import Rules
-    from anon_sql.kernels.loss import LossModel
 
 EFFORT = (64, 128, 256)  # proposals a row in the first rounds, the last in all that follow
 PROPOSALS = 6_000_000  # proposals a job, times columns: some .1 s
@@ -56,7 +53,7 @@ def improve(
     workers: Workers,
     rounds: int | None = None,
     seconds: float | None = None,
-    rules: "Rules | None" = None,
+    rules: "kernels.legality.Rules | None" = None,
     price: float = 0.0,
     most: int | None = None,
     effort: tuple[int, ...] = EFFORT,
@@ -73,9 +70,7 @@ def improve(
     saves by leaving its class. The gain then counts both, and the loss may grow. effort: proposals
     a row in the first rounds, the last in all that follow.
     """
-    from anon_sql.kernels.legality import nothing_asked
-
-    rules, most = rules or nothing_asked(len(classes)), most or 2 * k - 1
+    rules, most = rules or kernels.legality.nothing_asked(len(classes)), most or 2 * k - 1
     until = None if seconds is None else working_time() + seconds
     n = table.rows
     cells = max(n, 1) * table.model.weight.sum()
@@ -108,9 +103,7 @@ def late(until: float | None) -> bool:
 
 def working_time() -> float:
     """Return the seconds of a clock that stands still while kernels are compiled."""
-    from anon_sql.kernels.kernel import compile_seconds
-
-    return time.monotonic() - compile_seconds()
+    return time.monotonic() - kernels.kernel.compile_seconds()
 
 
 def one_round(
@@ -122,20 +115,17 @@ def one_round(
     stream: tuple[int, int],
     until: float | None,
     workers: Workers,
-    rules: "Rules",
+    rules: "kernels.legality.Rules",
     price: float,
 ) -> tuple[npt.NDArray[np.int32], float, bool]:
     """Return the classes after a round, the change of loss, and whether it was complete."""
-    from anon_sql.kernels.hashing import group
-    from anon_sql.kernels.vp_tree import vp_partition
-
-    order, starts = group(classes, int(classes.max()) + 1)
+    order, starts = kernels.hashing.group(classes, int(classes.max()) + 1)
     sizes = np.diff(starts)
     taking = np.flatnonzero((sizes >= k) & (sizes <= most))
     rng = np.random.default_rng(stream)
     one = order[starts[taking] + rng.integers(0, sizes[taking])]
     per = int(np.clip(ROWS // sizes[taking].mean(), LEAST, MOST))
-    tree = vp_partition(
+    tree = kernels.vp_tree.vp_partition(
         table.points[one],
         per,
         metric="gower",
@@ -180,51 +170,51 @@ def one_round(
 
 def improve_group(
     points: npt.NDArray[np.float64],
-    model: "LossModel",
+    model: "kernels.loss.LossModel",
     classes: npt.NDArray[np.int32],
     k: int,
     most: int,
     effort: int,
     rng: np.random.Generator,
-    rules: "Rules",
+    rules: "kernels.legality.Rules",
     rows: npt.NDArray[np.int32],
     price: float,
 ) -> tuple[npt.NDArray[np.int32], float] | None:
     """Return better classes of a group's rows and the change of loss; None without gain."""
-    from anon_sql.kernels.annealing import anneal, class_state, fill, guard_of, survey, warmth
-    from anon_sql.kernels.k_member import near_in_group
-
     m, d = points.shape
-    state = class_state(points, model, classes, most + 1)
-    fill(state)
-    unit = warmth(state)
-    guard = guard_of(rules, rows, len(state.size), most + 1, price * unit)
-    before = float(state.size @ state.ncp) + guard.price * survey(state, guard)
+    state = kernels.annealing.class_state(points, model, classes, most + 1)
+    kernels.annealing.fill(state)
+    unit = kernels.annealing.warmth(state)
+    guard = kernels.annealing.guard_of(rules, rows, len(state.size), most + 1, price * unit)
+    before = float(state.size @ state.ncp) + guard.price * kernels.annealing.survey(state, guard)
     if len(state.size) < 2 or unit <= 0:
         return None
     proposals = min(effort * m, PROPOSALS // max(d, 8))
     hot = HOT * unit * min(1.0, proposals / m / EFFORT[-1])
-    near = near_in_group(points, model, rng)
+    near = kernels.k_member.near_in_group(points, model, rng)
     own = np.uint64(rng.integers(2**63))
-    anneal(state, guard, near, k, most, proposals, hot, min(COLD * unit, hot), own)
-    fill(state)
-    change = float(state.size @ state.ncp) + guard.price * survey(state, guard) - before
+    kernels.annealing.anneal(
+        state, guard, near, k, most, proposals, hot, min(COLD * unit, hot), own
+    )
+    kernels.annealing.fill(state)
+    change = (
+        float(state.size @ state.ncp)
+        + guard.price * kernels.annealing.survey(state, guard)
+        - before
+    )
     return (state.home, change) if change < -1e-9 else None
 
 
 def total_loss(table: QuasiTable, classes: npt.NDArray[np.int32], workers: Workers) -> float:
     """Return the sum of |E| * NCP(E), computed in blocks of classes."""
-    from anon_sql.kernels.distance import class_loss
-    from anon_sql.kernels.hashing import group
-
-    order, starts = group(classes, int(classes.max(initial=-1)) + 1)
+    order, starts = kernels.hashing.group(classes, int(classes.max(initial=-1)) + 1)
     edges = np.unique(np.searchsorted(starts, np.arange(0, len(classes) + BLOCK, BLOCK)))
     edges[-1] = len(starts) - 1
     jobs = [
         (table.points, table.model, order[starts[a] : starts[b]], starts[a : b + 1] - starts[a])
         for a, b in pairwise(edges)
     ]
-    return float(sum(workers.map(class_loss, jobs, [0] * len(jobs))))
+    return float(sum(workers.map(kernels.distance.class_loss, jobs, [0] * len(jobs))))
 
 
 PART = 1 << 14  # rows that are split by themselves
@@ -241,10 +231,8 @@ def better_orders(table: QuasiTable, order: Order, k: int, workers: Workers) -> 
     where such columns prevail the rows are halved repeatedly, and in smaller tables groups are
     grown.
     """
-    from anon_sql.kernels.loss import TREE
-
     width = min(GROWTH // max(len(order), 1), WAITING[1])
-    trees, many = int((table.model.kind == TREE).sum()), width < WAITING[0]
+    trees, many = int((table.model.kind == kernels.loss.TREE).sum()), width < WAITING[0]
     mostly = 2 * trees >= len(table.model.kind)
     found = []
     if not (many and mostly):
@@ -258,27 +246,25 @@ def better_orders(table: QuasiTable, order: Order, k: int, workers: Workers) -> 
 
 def most_codes(table: QuasiTable) -> int:
     """Return the largest number of codes of a text or hierarchy column, NULL included."""
-    from anon_sql.kernels.loss import NUMBER
-
-    return int(table.model.null[table.model.kind != NUMBER].max(initial=0)) + 1
+    return int(table.model.null[table.model.kind != kernels.loss.NUMBER].max(initial=0)) + 1
 
 
 def halved_order(table: QuasiTable, order: Order, workers: Workers) -> Order:
     """Return the order by repeated halving at the least loss, within pieces of PART rows."""
-    from anon_sql.kernels.greedy_orders import split_order
-
     tries = int(np.clip(TRIALS // max(len(order), 1), 1, TRIES))
     parts = pieces(len(order), PART)
     jobs = [(table.points, order[a:b], table.model, tries) for a, b in parts]
-    halved: Order = np.concatenate(workers.map(split_order, jobs, [b - a for a, b in parts]))
+    halved: Order = np.concatenate(
+        workers.map(kernels.greedy_orders.split_order, jobs, [b - a for a, b in parts])
+    )
     return halved
 
 
 def grown_groups(table: QuasiTable, order: Order, width: int, k: int, workers: Workers) -> Order:
     """Return the order in groups of k, grown from ``width`` rows, within pieces of JOB rows."""
-    from anon_sql.kernels.greedy_orders import grown_order
-
     parts = pieces(len(order), JOB)
     jobs = [(table.points, order[a:b], table.model, width, k) for a, b in parts]
-    grown: Order = np.concatenate(workers.map(grown_order, jobs, [b - a for a, b in parts]))
+    grown: Order = np.concatenate(
+        workers.map(kernels.greedy_orders.grown_order, jobs, [b - a for a, b in parts])
+    )
     return grown

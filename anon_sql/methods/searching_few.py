@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql import kernels
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
 
@@ -89,10 +90,7 @@ def annealing(table: QuasiTable, k: int, workers: Workers) -> Anneal:
 
     It takes classes, a seed, a number of proposals and the first temperature.
     """
-    from anon_sql.kernels.annealing_few import anneal_few
-    from anon_sql.kernels.loss import SET
-
-    codes = int(table.model.null[table.model.kind == SET].max(initial=0)) + 1
+    codes = int(table.model.null[table.model.kind == kernels.loss.SET].max(initial=0)) + 1
     near, seen = near_rows(table), np.zeros(codes + 1, np.int64)
     columns = np.ascontiguousarray(table.points.T)
 
@@ -102,7 +100,7 @@ def annealing(table: QuasiTable, k: int, workers: Workers) -> Anneal:
         members[np.arange(2 * k) < sizes[:, None]] = np.argsort(classes, kind="stable")
         state = home, members, sizes, seen
         job = columns, table.model, near, state, k, proposals, hot, COLD, np.uint64(seed)
-        ((before, after),) = workers.map(anneal_few, [job], [table.rows])
+        ((before, after),) = workers.map(kernels.annealing_few.anneal_few, [job], [table.rows])
         return (home, after) if after < before - 1e-9 else (classes, before)
 
     return anneal
@@ -114,18 +112,16 @@ def near_rows(table: QuasiTable) -> npt.NDArray[np.int32]:
     Some rows at random follow, since the nearest ones may all be equal. Leaves of a hierarchy are
     compared by their places.
     """
-    from anon_sql.kernels.loss import SET, TREE
-
     n, model = table.rows, table.model
     far = np.zeros((n, n), np.float32)
     for values, kind, weight, null, distinct in zip(
         table.points.T, model.kind, model.weight, model.null, model.values, strict=True
     ):
         points = values.astype(np.float32)
-        if kind == SET:
+        if kind == kernels.loss.SET:
             gap = (points[:, None] != points) * np.float32(2 * weight / max(distinct, 1))
         else:
-            points *= np.float32(weight / max(null, 1) if kind == TREE else 1)
+            points *= np.float32(weight / max(null, 1) if kind == kernels.loss.TREE else 1)
             gap = np.abs(points[:, None] - points)
         missing = values == null
         if missing.any():

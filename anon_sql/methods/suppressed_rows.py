@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql import kernels
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods.method import Call
@@ -24,20 +25,18 @@ def join_nearest(
     Each compares the unmarked classes as they were before any joined, so that the result does not
     depend on the order. Where every class is marked, all rows become one class.
     """
-    from anon_sql.kernels import distance, hashing
-
     if not short.any():
         return classes
     targets = np.flatnonzero(~short)
     if len(targets) == 0:
         return np.zeros_like(classes)
-    order, starts = hashing.group(classes, len(short))
-    known = distance.profiles(table.points, table.model, order, starts)
+    order, starts = kernels.hashing.group(classes, len(short))
+    known = kernels.distance.profiles(table.points, table.model, order, starts)
     wanted = np.flatnonzero(short)
     step = max(1, JOB // len(targets))
     parts = [wanted[at : at + step] for at in range(0, len(wanted), step)]
     found = workers.map(
-        distance.nearest,
+        kernels.distance.nearest,
         [(part, targets, table.model, starts, *known) for part in parts],
         [len(part) for part in parts],
     )
@@ -176,12 +175,9 @@ def dearest(costs: Costs, whole: float, room: int, least: int = 0) -> npt.NDArra
 
 def costs_of(table: QuasiTable, classes: Classes, workers: Workers) -> Costs:
     """Return what each row costs its class, float64[n]; 0 for suppressed rows."""
-    from anon_sql.kernels.hashing import group
-    from anon_sql.kernels.k_member import row_costs
-
     costs, kept = np.zeros(len(classes)), np.flatnonzero(classes >= 0)
     own = dense(classes[kept])
-    order, starts = group(own, int(own.max(initial=-1)) + 1)
+    order, starts = kernels.hashing.group(own, int(own.max(initial=-1)) + 1)
     sizes = np.diff(starts)
     jobs, rows = [], []
     by_size = np.argsort(sizes, kind="stable")  # a large class needs much room beside small ones
@@ -191,6 +187,8 @@ def costs_of(table: QuasiTable, classes: Classes, workers: Workers) -> Costs:
         ids = np.repeat(np.arange(len(part), dtype=np.int32), sizes[part])
         rows.append(kept[places])
         jobs.append((table.points[rows[-1]], table.model, ids))
-    for part, found in zip(rows, workers.map(row_costs, jobs, [0] * len(jobs)), strict=True):
+    for part, found in zip(
+        rows, workers.map(kernels.k_member.row_costs, jobs, [0] * len(jobs)), strict=True
+    ):
         costs[part] = np.round(found, EXACT)
     return costs

@@ -8,6 +8,7 @@ where both sides keep k rows; the authors' code also drops sets whose median dis
 
 from dataclasses import dataclass
 
+from anon_sql import kernels
 from anon_sql.core.columns import Numbers
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.parameters import Choice, Whole, param
@@ -50,8 +51,6 @@ class VantagePoints:
 )
 def canon(table: QuasiTable, call: Call[VantagePoints]) -> Partition:
     """Return classes of at least k rows. Raises AnonError for a column that is not numeric."""
-    from anon_sql.kernels.vp_tree import vp_partition
-
     with_tree = [column.name for column in table.columns if isinstance(column, Hierarchical)]
     if with_tree:
         raise AnonError(
@@ -68,7 +67,7 @@ def canon(table: QuasiTable, call: Call[VantagePoints]) -> Partition:
             f"text in {', '.join(text)}",
             "use rayden, or leave them out of qids",
         )
-    leaves = vp_partition(
+    leaves = kernels.vp_tree.vp_partition(
         table.points,
         call.constraint.smallest,
         metric="euclid",
@@ -90,9 +89,7 @@ def canon(table: QuasiTable, call: Call[VantagePoints]) -> Partition:
 )
 def vp_partition(table: QuasiTable, call: Call[VantagePoints]) -> Partition:
     """Return the leaves of the tree that ``rayden`` starts from."""
-    from anon_sql.kernels import vp_tree
-
-    leaves = vp_tree.vp_partition(
+    leaves = kernels.vp_tree.vp_partition(
         table.points,
         call.constraint.smallest,
         metric="gower",

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anon_sql import kernels
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.labels.checking import printed_alike, require_true
 from anon_sql.core.labels.writing import Classes, Labels, make_labels
@@ -83,10 +84,8 @@ def common_nodes(table: QuasiTable, classes: Ids, nodes: Ids) -> Ids:
     The root is returned if a class has NULL (-1) and other nodes. classes: int32[n], from 0 without
     gaps, -1 for suppressed rows; nodes: int32[n, d], -1 also in columns without a hierarchy.
     """
-    from anon_sql.kernels.hashing import group
-
     result, kept = nodes.copy(), np.flatnonzero(classes >= 0)
-    order, starts = group(classes[kept], int(classes.max()) + 1)
+    order, starts = kernels.hashing.group(classes[kept], int(classes.max()) + 1)
     rows, first = kept[order], starts[:-1]
     for at, column in enumerate(table.columns):
         if not isinstance(column, Hierarchical) or len(rows) == 0:
@@ -276,17 +275,15 @@ def _classes(of_row: Codes, real: npt.NDArray[np.bool_] | None) -> Classes:
 
     real: bool[n], the rows that are counted, None for all. Modifies ``of_row`` in place.
     """
-    from anon_sql.kernels.hashing import group
-
     count = int(of_row.max()) + 1
     suppressed = bool((of_row < 0).any())
     total = count + suppressed
     of_row[of_row < 0] = count
     if real is None:
-        order, starts = group(of_row, total)
+        order, starts = kernels.hashing.group(of_row, total)
         return Classes(of_row, order, starts, suppressed)
     counted = np.where(real, of_row, np.int32(total))
-    order, starts = group(counted, total + 1)
+    order, starts = kernels.hashing.group(counted, total + 1)
     return Classes(counted, order[: starts[total]], starts[: total + 1], suppressed)
 
 
@@ -353,8 +350,6 @@ def _ordered(
     row_group: Codes, hashes: npt.NDArray[np.uint64], dropped: npt.NDArray[np.bool_]
 ) -> Codes:
     """Return the released rows in their order, int32[r]; row_group: int32[n], of each row."""
-    from anon_sql.kernels import hashing
-
-    order, starts = hashing.group(row_group, len(dropped))
-    arranged: Codes = hashing.arrange(order, starts, hashes)
+    order, starts = kernels.hashing.group(row_group, len(dropped))
+    arranged: Codes = kernels.hashing.arrange(order, starts, hashes)
     return arranged[~dropped[row_group[arranged]]] if dropped.any() else arranged

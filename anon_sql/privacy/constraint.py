@@ -17,16 +17,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql import kernels
 from anon_sql.errors import AnonError
 from anon_sql.privacy.l_diversity import KINDS
-
-if TYPE_CHECKING:
-    from anon_sql.kernels.legality import Rules
 
 Shares = npt.NDArray[np.float64]
 _SURE = 1e-9  # subtracted before rounding up
@@ -99,7 +97,7 @@ class Constraint:
     """
 
     k: int
-    rules: "Rules | None" = None
+    rules: "kernels.legality.Rules | None" = None
     names: tuple[str, ...] = ()
 
     @property
@@ -171,12 +169,12 @@ class Constraint:
         if self.rules is None:
             sizes = np.bincount(classes[classes >= 0], minlength=count)
             return np.asarray(sizes >= self.k)
-        from anon_sql.kernels.hashing import group
-        from anon_sql.kernels.legality import shortfalls
 
         numbered = np.where(classes < 0, np.int32(count), classes).astype(np.int32)
-        order, starts = group(numbered, count + 1)
-        shortfall = shortfalls(self.rules, order[: starts[count]], starts[: count + 1])
+        order, starts = kernels.hashing.group(numbered, count + 1)
+        shortfall = kernels.legality.shortfalls(
+            self.rules, order[: starts[count]], starts[: count + 1]
+        )
         return np.asarray(shortfall == 0)
 
     def allows(self, rows: npt.NDArray[np.int64]) -> bool:
@@ -185,9 +183,8 @@ class Constraint:
             return False
         if self.rules is None:
             return True
-        from anon_sql.kernels.sides import legal_rows
 
-        return bool(legal_rows(self.rules, rows.astype(np.int32, copy=False)))
+        return bool(kernels.sides.legal_rows(self.rules, rows.astype(np.int32, copy=False)))
 
     def only(self, kept: npt.NDArray[Any]) -> "Constraint":
         """Return the constraint for some rows, marked bool[n] or listed int64[m], renumbered.
@@ -200,7 +197,7 @@ class Constraint:
         return replace(self, rules=self.rules._replace(keys=keys))
 
 
-def diversity(rules: "Rules", bag: int) -> float:
+def diversity(rules: "kernels.legality.Rules", bag: int) -> float:
     """Return the largest l that the whole table satisfies in sensitive column number ``bag``."""
     counts = rules.held[bag, : rules.known[bag]].astype(np.float64)
     if KINDS[rules.kind] == "distinct" or len(counts) == 0:
@@ -239,7 +236,6 @@ def constraint(
     protects = l > 1 or t < 1 or beta is not None or delta is not None
     if persons is None and not protects:
         return Constraint(k)
-    from anon_sql.kernels.legality import Rules
 
     asked = list(sensitive) if protects else []
     bags = [_bag(column.codes, column.known, persons) for column in asked]
@@ -250,7 +246,7 @@ def constraint(
     held = _padded(counts, np.int64)
     below = np.cumsum(held, axis=1, dtype=np.float64)
     least, most = share_bounds(_padded(counts[: len(asked)], np.int64), beta, delta)
-    rules = Rules(
+    rules = kernels.legality.Rules(
         k=k,
         l=float(l),
         kind=KINDS.index(kind),

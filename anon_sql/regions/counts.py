@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anon_sql import kernels
 from anon_sql.core.arrow import integers
 from anon_sql.core.hierarchy.tree import rows_of
 from anon_sql.core.table import Domain
@@ -117,11 +118,13 @@ class Limits:
         found = float(max(limits.k - tally.persons, limits.smallest - tally.rows, 0))
         if limits.rules is None:
             return found
-        from anon_sql.kernels.legality import short_of_values
 
         for bag, held in enumerate(tally.held):
             values = np.flatnonzero(held).astype(np.int32)
-            found += short_of_values(limits.rules, bag, values, held[values]) / tally.rows
+            found += (
+                kernels.legality.short_of_values(limits.rules, bag, values, held[values])
+                / tally.rows
+            )
         return found
 
     def refuse(self, function: str, whole: Tally) -> AnonError:

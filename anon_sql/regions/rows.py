@@ -8,10 +8,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_sql import kernels
 from anon_sql.core.arrow import valid
 from anon_sql.core.columns import categories, comparable, is_number
 from anon_sql.core.printing import cast
-from anon_sql.kernels.sides import Nodes, routed_leaf
 from anon_sql.pipeline.request import Request
 from anon_sql.regions.tree import Cut, Leaf, Test, Tree
 
@@ -101,7 +101,7 @@ class LeafRows:
             values, own = rows[name], self.own[name]
             present[at] = valid(values)
             keys[at], points[own] = self._keys(name, values, self.points[name])
-        found: npt.NDArray[np.int32] = routed_leaf(self.nodes, keys, present, points)
+        found: npt.NDArray[np.int32] = kernels.sides.routed_leaf(self.nodes, keys, present, points)
         return found
 
     def _keys(
@@ -129,7 +129,7 @@ class LeafRows:
         held = ranks[at] if len(words) else np.zeros(len(values), np.int64)
         return held, ranks[len(words) :]
 
-    def _nodes(self, tree: Tree) -> Nodes:
+    def _nodes(self, tree: Tree) -> "kernels.sides.Nodes":
         """Return the tree as arrays; the points of a test are consecutive."""
         rows: list[tuple[int, ...]] = []
 
@@ -148,7 +148,9 @@ class LeafRows:
         add(tree.root)
         held = np.array(rows, np.int32).T
         column, yes, no, null, at_most, first, last = map(np.ascontiguousarray, held)
-        return Nodes(column, yes, no, null.astype(np.bool_), at_most.astype(np.bool_), first, last)
+        return kernels.sides.Nodes(
+            column, yes, no, null.astype(np.bool_), at_most.astype(np.bool_), first, last
+        )
 
 
 def tested_columns(request: Request, tree: Tree) -> list[str]:

@@ -29,7 +29,7 @@ WITH __anon_classed AS (
     FROM __anon_class_groups(
         released, raw, __anon_measure_call(raw, qids, sensitive), 'sensitive')
 )
-SELECT system.main.unnest(__anon_background(__anon_given, __anon_persons, {
+SELECT system.main.unnest(__anon_attacks_guessed(__anon_given, __anon_persons, {
     'known': known, 'sample': sample, 'seed': seed, 'mode': mode,
     'threads': system.main.current_setting('threads')}), recursive := true)
 FROM

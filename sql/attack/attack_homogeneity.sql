@@ -22,6 +22,6 @@ WITH __anon_classed AS (
     FROM __anon_class_groups(
         released, raw, __anon_measure_call(raw, qids, sensitive), 'sensitive')
 )
-SELECT system.main.unnest(__anon_exposure('attack_homogeneity', __anon_given, NULL), recursive := true)
+SELECT system.main.unnest(__anon_attacks_exposed('attack_homogeneity', __anon_given, NULL), recursive := true)
 FROM
     __anon_given(raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy, '__anon_classed');

@@ -25,7 +25,7 @@ WITH __anon_classed AS (
     FROM __anon_class_groups(
         released, raw, __anon_measure_call(raw, qids, sensitive), 'sensitive')
 )
-SELECT system.main.unnest(__anon_linking(__anon_given, __anon_persons, {
+SELECT system.main.unnest(__anon_attacks_linked(__anon_given, __anon_persons, {
     'sample': sample, 'seed': seed, 'threads': system.main.current_setting('threads')}), recursive := true)
 FROM
     __anon_given(raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy, '__anon_classed'),

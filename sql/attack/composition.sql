@@ -38,7 +38,7 @@ CREATE OR REPLACE MACRO composition(
     hierarchy := NULL
 ) AS TABLE
 WITH __anon_no_release AS (SELECT 0::TINYINT AS __anon_none WHERE false)
-SELECT system.main.unnest(__anon_composition(
+SELECT system.main.unnest(__anon_audit_composed(
     system.main.struct_pack(
         call := __anon_measure_call(raw, qids, sensitive),
         seen := __anon_seen(raw || ' ' || __anon_names(releases)[1]),

@@ -7,11 +7,11 @@
 -- Errors: a name that is not a function of the package.
 -- Example: SELECT * FROM anon_help('rayden');
 CREATE OR REPLACE MACRO anon_help(name) AS TABLE (
-    WITH __anon_found AS MATERIALIZED (SELECT __anon_help_of(name::VARCHAR) AS __anon_parts)
+    WITH __anon_found AS MATERIALIZED (SELECT __anon_help_parts_of(name::VARCHAR) AS __anon_parts)
     SELECT unnest(__anon_part)
     FROM (SELECT unnest(__anon_parts) AS __anon_part FROM __anon_found)
 ), () AS TABLE (
-    WITH __anon_listed AS MATERIALIZED (SELECT __anon_functions_known(0) AS __anon_known)
+    WITH __anon_listed AS MATERIALIZED (SELECT __anon_help_functions(0) AS __anon_known)
     SELECT unnest(__anon_function)
     FROM (SELECT unnest(__anon_known) AS __anon_function FROM __anon_listed)
 );

@@ -10,7 +10,7 @@
 -- Errors: a column in the hierarchy that is neither number, date, time nor text.
 -- Example: SELECT count(*) AS faults FROM check_hierarchy('people', 'people_hierarchy');
 CREATE OR REPLACE MACRO check_hierarchy(tbl, hierarchy) AS TABLE
-SELECT unnest(__anon_hierarchy_faults(
+SELECT unnest(__anon_hierarchies_faults(
     __anon_types, __anon_held, __anon_path_rows, system.main.current_setting('TimeZone')),
     recursive := true)
 FROM

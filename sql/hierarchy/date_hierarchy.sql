@@ -10,5 +10,5 @@
 CREATE OR REPLACE MACRO date_hierarchy(
     tbl, column_name, levels := ['month', 'quarter', 'year']
 ) AS TABLE
-SELECT unnest(__anon_by_periods(__anon_types, __anon_held, column_name, levels), recursive := true)
+SELECT unnest(__anon_hierarchies_periods(__anon_types, __anon_held, column_name, levels), recursive := true)
 FROM __anon_types(tbl), __anon_hierarchy_values(tbl, column_name);

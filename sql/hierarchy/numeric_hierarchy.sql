@@ -8,6 +8,6 @@
 -- Errors: no such column, widths that are not multiples of each other.
 -- Example: SELECT * FROM numeric_hierarchy('people', 'age', widths := [10, 20]);
 CREATE OR REPLACE MACRO numeric_hierarchy(tbl, column_name, widths := [5, 10, 20]) AS TABLE
-SELECT unnest(__anon_by_widths(
+SELECT unnest(__anon_hierarchies_ranges(
     __anon_types, __anon_held, column_name, widths, system.main.typeof(widths)), recursive := true)
 FROM __anon_types(tbl), __anon_hierarchy_values(tbl, column_name);

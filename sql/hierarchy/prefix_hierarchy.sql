@@ -7,5 +7,5 @@
 -- Errors: no such column, lengths that do not descend to at least 1.
 -- Example: SELECT * FROM prefix_hierarchy('people', 'city', [1]);
 CREATE OR REPLACE MACRO prefix_hierarchy(tbl, column_name, lengths := [4, 3, 2, 1]) AS TABLE
-SELECT unnest(__anon_by_prefixes(__anon_types, __anon_held, column_name, lengths), recursive := true)
+SELECT unnest(__anon_hierarchies_prefixes(__anon_types, __anon_held, column_name, lengths), recursive := true)
 FROM __anon_types(tbl), __anon_hierarchy_values(tbl, column_name);

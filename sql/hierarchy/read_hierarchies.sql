@@ -11,7 +11,7 @@
 CREATE OR REPLACE MACRO read_hierarchies(files) AS TABLE
 SELECT unnest(__anon_row)
 FROM (
-    SELECT unnest(__anon_hierarchy_file(
+    SELECT unnest(__anon_hierarchies_rows_in_files(
         (files)::VARCHAR, list(filename ORDER BY filename), list(content ORDER BY filename)))
         AS __anon_row
     FROM read_blob(files)

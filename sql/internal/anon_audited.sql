@@ -40,15 +40,15 @@ WITH
 __anon_raw_columns AS NOT MATERIALIZED (
     SELECT
         COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
-            OR __anon_is('quasi', __anon_c, __anon_call)) AS '__anon_quasi_\0',
-        COLUMNS(lambda __anon_c: NOT __anon_is('quasi', __anon_c, __anon_call))
+            OR __anon_binding_is_role('quasi', __anon_c, __anon_call)) AS '__anon_quasi_\0',
+        COLUMNS(lambda __anon_c: NOT __anon_binding_is_role('quasi', __anon_c, __anon_call))
     FROM (SELECT *, 0::TINYINT AS __anon_zero FROM query_table(__anon_raw))
 ),
 __anon_released_columns AS NOT MATERIALIZED (
     SELECT
         COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
-            OR __anon_is('quasi', __anon_c, __anon_call)) AS '__anon_quasi_\0',
-        COLUMNS(lambda __anon_c: NOT __anon_is('quasi', __anon_c, __anon_call))
+            OR __anon_binding_is_role('quasi', __anon_c, __anon_call)) AS '__anon_quasi_\0',
+        COLUMNS(lambda __anon_c: NOT __anon_binding_is_role('quasi', __anon_c, __anon_call))
     FROM (SELECT *, 0::TINYINT AS __anon_zero FROM query_table(__anon_released))
 ),
 __anon_raw_alike AS NOT MATERIALIZED (
@@ -61,7 +61,7 @@ __anon_valued AS (
     SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_values
     FROM (
         SELECT __anon_audit_values(COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
-            OR __anon_is('sensitive', __anon_c, __anon_call)), __anon_hierarchy)
+            OR __anon_binding_is_role('sensitive', __anon_c, __anon_call)), __anon_hierarchy)
         FROM __anon_raw_alike WHERE __anon_options['t'] IS NOT NULL)
 ),
 __anon_ascending AS (
@@ -130,7 +130,7 @@ __anon_whole_of AS (
         __anon_valued, __anon_ascending, __anon_looked_at, __anon_path_rows(__anon_hierarchy)
 )
 SELECT system.main.unnest(
-    __anon_audit(
+    __anon_audit_findings(
         __anon_reading, __anon_whole, __anon_raw_row, __anon_released_row,
         __anon_raw_rows, __anon_released_rows),
     recursive := true)

@@ -5,7 +5,7 @@ WITH
 __anon_grouped AS (
     SELECT
         COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
-            OR __anon_is('quasi', __anon_c, __anon_call)),
+            OR __anon_binding_is_role('quasi', __anon_c, __anon_call)),
         COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
             OR __anon_fold(__anon_c) = __anon_fold(__anon_target))::VARCHAR AS '__anon_target_\0',
         system.main.count(*) AS __anon_count

@@ -18,7 +18,7 @@ WITH
 __anon_grouped AS (
     SELECT
         COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
-            OR __anon_is('quasi', __anon_c, __anon_call)),
+            OR __anon_binding_is_role('quasi', __anon_c, __anon_call)),
         __anon_key(COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
             OR coalesce(__anon_fold(__anon_c) = __anon_fold(__anon_id::VARCHAR), false)))
             AS '__anon_id_\0',

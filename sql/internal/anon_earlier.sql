@@ -11,7 +11,7 @@ CREATE OR REPLACE MACRO __anon_earlier(__anon_like, __anon_call) AS (
     __anon_no_release AS (SELECT 0 AS __anon_blank LIMIT 0),
     __anon_shown AS (
         SELECT __anon_earlier_label(COLUMNS(lambda __anon_c: __anon_c = '__anon_none'
-            OR __anon_is('quasi', __anon_c, __anon_call))) AS '\0'
+            OR __anon_binding_is_role('quasi', __anon_c, __anon_call))) AS '\0'
         FROM (
             SELECT *, '*' AS __anon_none
             FROM query_table(coalesce(__anon_like, '__anon_no_release')))

@@ -12,11 +12,11 @@ CREATE OR REPLACE MACRO __anon_lower(__anon_x) AS CASE
     WHEN __anon_is_plain_range(__anon_x)
         THEN system.main.split_part(system.main.substr(__anon_x, 2), ', ', 1)
     WHEN __anon_is_plain(__anon_x) THEN __anon_x
-    WHEN __anon_x <> '*' THEN __anon_low(__anon_x)
+    WHEN __anon_x <> '*' THEN __anon_columns_low(__anon_x)
 END;
 CREATE OR REPLACE MACRO __anon_upper(__anon_x) AS CASE
     WHEN __anon_is_plain_range(__anon_x)
         THEN system.main.split_part(system.main."left"(__anon_x, -1), ', ', 2)
     WHEN __anon_is_plain(__anon_x) THEN __anon_x
-    WHEN __anon_x <> '*' THEN __anon_high(__anon_x)
+    WHEN __anon_x <> '*' THEN __anon_columns_high(__anon_x)
 END;

@@ -18,12 +18,13 @@ CREATE OR REPLACE MACRO __anon_summary(x) AS system.main.struct_pack(
         THEN x::VARCHAR END),
     nulls := system.main.count(*) - system.main.count(x));
 
--- Return one row: the summary of each column of a kind (see __anon_is) by name, and the row count.
+-- Return one row: the summary of each column of a kind (see __anon_binding_is_role) by name, and the
+-- row count.
 CREATE OR REPLACE MACRO __anon_domains(__anon_tbl, __anon_call, __anon_kind) AS TABLE
 WITH __anon_summed AS (
     SELECT
         __anon_summary(COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
-            OR __anon_is(__anon_kind, __anon_c, __anon_call))),
+            OR __anon_binding_is_role(__anon_kind, __anon_c, __anon_call))),
         system.main.count(*) AS __anon_rows
     FROM (SELECT *, 0::TINYINT AS __anon_zero FROM query_table(__anon_tbl))
 )
@@ -68,7 +69,7 @@ CREATE OR REPLACE MACRO __anon_measures(
 WITH __anon_tallied AS (
     FROM __anon_tally(__anon_released, __anon_measure_call(__anon_raw, __anon_qids, NULL))
 )
-SELECT __anon_utility(
+SELECT __anon_measures_all_measures(
     __anon_function, __anon_given, __anon_k, __anon_ncp, __anon_adds, __anon_weights)
     AS __anon_found
 FROM __anon_given(

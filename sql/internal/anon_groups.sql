@@ -4,13 +4,13 @@
 -- The column __anon_zero is added, so that a relation without a column of the kind is no binder error
 -- and the core can report it.
 
--- Group by the unchanged values of the columns of a kind (see __anon_is).
+-- Group by the unchanged values of the columns of a kind (see __anon_binding_is_role).
 CREATE OR REPLACE MACRO __anon_groups(__anon_tbl, __anon_call, __anon_kind) AS TABLE
 WITH
 __anon_grouped AS (
     SELECT
         COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
-            OR __anon_is(__anon_kind, __anon_c, __anon_call)),
+            OR __anon_binding_is_role(__anon_kind, __anon_c, __anon_call)),
         system.main.count(*) AS __anon_count
     FROM (SELECT *, 0::TINYINT AS __anon_zero FROM query_table(__anon_tbl))
     GROUP BY ALL
@@ -24,10 +24,10 @@ CREATE OR REPLACE MACRO __anon_keyed(__anon_tbl, __anon_other, __anon_call, __an
 SELECT
     *,
     __anon_key(COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
-        OR __anon_is(__anon_kind, __anon_c, __anon_call))) AS '__anon_key_\0'
+        OR __anon_binding_is_role(__anon_kind, __anon_c, __anon_call))) AS '__anon_key_\0'
 FROM (
     (SELECT COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
-        OR __anon_is(__anon_kind, __anon_c, __anon_call))
+        OR __anon_binding_is_role(__anon_kind, __anon_c, __anon_call))
      FROM (SELECT *, 0::TINYINT AS __anon_zero FROM query_table(__anon_other)) LIMIT 0)
     UNION ALL BY NAME
     (SELECT *, 0::TINYINT AS __anon_zero FROM query_table(__anon_tbl))
@@ -43,7 +43,7 @@ __anon_grouped AS (
     SELECT
         COLUMNS(lambda __anon_c: system.main.starts_with(__anon_c, '__anon_key_')),
         system.main.any_value(CASE WHEN __anon_valued THEN COLUMNS(lambda __anon_c:
-            __anon_c = '__anon_zero' OR __anon_is(__anon_kind, __anon_c, __anon_call)) END)
+            __anon_c = '__anon_zero' OR __anon_binding_is_role(__anon_kind, __anon_c, __anon_call)) END)
             AS '__anon_value_\0',
         system.main.count(*) AS __anon_count
     FROM __anon_keyed(__anon_tbl, __anon_other, __anon_call, __anon_kind)
@@ -62,7 +62,7 @@ __anon_paired AS (
     SELECT
         COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
             OR system.main.starts_with(__anon_c, '__anon_key_')
-            OR __anon_is('quasi', __anon_c, __anon_call)),
+            OR __anon_binding_is_role('quasi', __anon_c, __anon_call)),
         system.main.count(*) AS __anon_count
     FROM __anon_keyed(__anon_tbl, __anon_other, __anon_call, __anon_kind)
     GROUP BY ALL
@@ -96,7 +96,7 @@ WITH
 __anon_grouped AS (
     SELECT
         COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
-            OR __anon_is('quasi', __anon_c, __anon_call)),
+            OR __anon_binding_is_role('quasi', __anon_c, __anon_call)),
         system.main.count(*) AS __anon_count,
         __anon_weight(COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
             OR __anon_fold(__anon_c) = __anon_fold(__anon_weights::VARCHAR)))

@@ -15,7 +15,7 @@ CREATE OR REPLACE MACRO __anon_marked(x) AS system.main.list(__anon_audit_mark(x
 
 -- Return whether the hashes of a relation fit into memory, or an error.
 CREATE OR REPLACE MACRO __anon_fits(__anon_function, __anon_tbl) AS TABLE
-SELECT __anon_hashes_fit(
+SELECT __anon_audit_hashes_fit(
     __anon_function, __anon_types, system.main.count(*),
     system.main.current_setting('memory_limit')) AS __anon_fit
 FROM __anon_types(__anon_tbl), (SELECT 1 AS __anon_one FROM query_table(__anon_tbl))

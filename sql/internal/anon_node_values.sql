@@ -6,6 +6,6 @@ CREATE OR REPLACE MACRO __anon_values_of_node(__anon_label, __anon_nodes) AS CAS
     ELSE system.main.error('anon_values: a label must be a node of the hierarchy or *, got another')
 END;
 CREATE OR REPLACE MACRO __anon_nodes_of(__anon_hierarchy, __anon_attribute) AS (
-    SELECT __anon_node_values(__anon_attribute, __anon_path_rows)
+    SELECT __anon_columns_node_values(__anon_attribute, __anon_path_rows)
     FROM __anon_path_rows(__anon_hierarchy)
 );

@@ -59,12 +59,12 @@ __anon_none AS (SELECT *, 0 AS __anon_blank FROM query_table(__anon_tbl) LIMIT 0
 -- One row of NULLs in the types of the quasi-identifiers.
 __anon_probes AS MATERIALIZED (
     SELECT system.main.any_value(COLUMNS(lambda __anon_c: __anon_c = '__anon_blank'
-        OR __anon_is('quasi', __anon_c, __anon_call)))
+        OR __anon_binding_is_role('quasi', __anon_c, __anon_call)))
     FROM __anon_none
 ),
 -- The released columns in the order of the relation.
 __anon_order AS MATERIALIZED (
-    SELECT __anon_nothing(COLUMNS(lambda __anon_c: __anon_is('released', __anon_c, __anon_call)))
+    SELECT __anon_nothing(COLUMNS(lambda __anon_c: __anon_binding_is_role('released', __anon_c, __anon_call)))
     FROM __anon_none
 ),
 -- The core compares the columns that were picked while the statement was bound with the roles.
@@ -77,7 +77,7 @@ __anon_bound AS (
 ),
 __anon_checked AS (
     SELECT
-        __anon_released(
+        __anon_release_result(
             __anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows,
             system.main.struct_keys(
                 system.main.struct_extract(system.main.list_extract(__anon_rows, 1), 'kept')),

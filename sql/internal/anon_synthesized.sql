@@ -14,7 +14,7 @@ CREATE OR REPLACE MACRO __anon_synthesized(
 WITH
 __anon_source AS MATERIALIZED (FROM query_table(__anon_tbl)),
 __anon_begun AS MATERIALIZED (
-    SELECT __anon_begin(
+    SELECT __anon_rows_begin(
         __anon_function, __anon_types, __anon_k_given, __anon_call, __anon_seen(__anon_tbl),
         __anon_options, __anon_settings(), __anon_releases,
         system.main.current_connection_id(), system.main.current_query_id(),
@@ -23,18 +23,18 @@ __anon_begun AS MATERIALIZED (
 ),
 __anon_real AS MATERIALIZED (
     SELECT
-        system.main.list(COLUMNS(lambda __anon_c: __anon_is('released', __anon_c, __anon_call))),
+        system.main.list(COLUMNS(lambda __anon_c: __anon_binding_is_role('released', __anon_c, __anon_call))),
         system.main.list(__anon_mark(COLUMNS(lambda __anon_c:
-            __anon_is('released', __anon_c, __anon_call)))) AS '__anon_code_\0'
+            __anon_binding_is_role('released', __anon_c, __anon_call)))) AS '__anon_code_\0'
     FROM (SELECT *, 0::TINYINT AS __anon_zero FROM __anon_source)
 ),
 __anon_drawn AS MATERIALIZED (
-    SELECT __anon_synthesize(__anon_intake, __anon_packed) AS __anon_positions
+    SELECT __anon_release_synthetic_positions(__anon_intake, __anon_packed) AS __anon_positions
     FROM __anon_begun, (SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_packed
                         FROM __anon_real)
 ),
 __anon_values AS (
-    SELECT COLUMNS(lambda __anon_c: __anon_is('released', __anon_c, __anon_call)) FROM __anon_real
+    SELECT COLUMNS(lambda __anon_c: __anon_binding_is_role('released', __anon_c, __anon_call)) FROM __anon_real
 )
 (SELECT *, 0 AS __anon_made FROM __anon_source)
 UNION ALL BY NAME

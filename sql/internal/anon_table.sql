@@ -47,7 +47,7 @@ CREATE OR REPLACE MACRO __anon_table(
 ) AS TABLE
 WITH
 __anon_begun AS MATERIALIZED (
-    SELECT __anon_begin(
+    SELECT __anon_rows_begin(
         __anon_function, __anon_types, __anon_k_given, __anon_call, __anon_seen(__anon_tbl),
         __anon_options, __anon_settings(), __anon_out = 'kept',
         system.main.current_connection_id(), system.main.current_query_id(),
@@ -62,9 +62,9 @@ __anon_begun AS MATERIALIZED (
 __anon_named AS (
     SELECT
         *,
-        COLUMNS(lambda __anon_c: __anon_is('kept', __anon_c, __anon_call)) AS '__anon_kept_\0',
-        COLUMNS(lambda __anon_c: __anon_is('taken', __anon_c, __anon_call)) AS '__anon_from_\0',
-        __anon_sort_key(COLUMNS(lambda __anon_c: __anon_is('protected', __anon_c, __anon_call)))
+        COLUMNS(lambda __anon_c: __anon_binding_is_role('kept', __anon_c, __anon_call)) AS '__anon_kept_\0',
+        COLUMNS(lambda __anon_c: __anon_binding_is_role('taken', __anon_c, __anon_call)) AS '__anon_from_\0',
+        __anon_sort_key(COLUMNS(lambda __anon_c: __anon_binding_is_role('protected', __anon_c, __anon_call)))
             AS '__anon_key_\0'
     FROM (
         SELECT *, 0::TINYINT AS __anon_zero FROM query_table(coalesce(__anon_from, __anon_tbl)))
@@ -94,7 +94,7 @@ __anon_hashed AS (
 ),
 __anon_read AS (
     SELECT
-        __anon_take(__anon_intake, system.main.struct_pack(*COLUMNS(lambda __anon_c:
+        __anon_rows_take(__anon_intake, system.main.struct_pack(*COLUMNS(lambda __anon_c:
             __anon_goes(__anon_c)))) AS __anon_taken,
         system.main.struct_pack(*COLUMNS(lambda __anon_c: __anon_rests(__anon_out, __anon_c)))
             AS __anon_kept,

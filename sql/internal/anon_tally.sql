@@ -24,7 +24,7 @@ WITH
 __anon_grouped AS MATERIALIZED (
     SELECT
         COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
-            OR __anon_is('quasi', __anon_c, __anon_call)),
+            OR __anon_binding_is_role('quasi', __anon_c, __anon_call)),
         system.main.count(*) AS __anon_count
     FROM (SELECT *, NULL::TINYINT AS __anon_zero FROM query_table(__anon_tbl))
     GROUP BY ALL

@@ -4,7 +4,7 @@ CREATE OR REPLACE MACRO __anon_value_lists(__anon_tbl, __anon_call, __anon_id) A
 WITH __anon_columns AS (
     SELECT
         system.main.list(COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
-            OR __anon_is('quasi', __anon_c, __anon_call))),
+            OR __anon_binding_is_role('quasi', __anon_c, __anon_call))),
         system.main.list(COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
             OR __anon_fold(__anon_c) = __anon_fold(__anon_id::VARCHAR))::VARCHAR) AS '__anon_id_\0'
     FROM (SELECT *, 0::TINYINT AS __anon_zero FROM query_table(__anon_tbl))

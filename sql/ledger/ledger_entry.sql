@@ -19,10 +19,10 @@ CREATE OR REPLACE MACRO ledger_entry(
 ) AS TABLE
 WITH __anon_made AS MATERIALIZED (
     SELECT
-        __anon_ledger_text('name', name::VARCHAR) AS release,
+        __anon_ledger_required_text('name', name::VARCHAR) AS release,
         system.main.make_timestamp(system.main.epoch_us(system.main.now())) AS released_at,
         __anon_sha256 AS rows_sha256,
-        __anon_ledger_text('manifest', manifest::VARCHAR)::JSON AS manifest,
+        __anon_ledger_required_text('manifest', manifest::VARCHAR)::JSON AS manifest,
         __anon_told.entity, __anon_told.entity_type, __anon_told.key_check,
         system.main.len(__anon_told.hashes) AS persons, __anon_told.hashes AS person_hashes,
         __anon_told.key AS __anon_key
@@ -31,5 +31,5 @@ WITH __anon_made AS MATERIALIZED (
 FROM __anon_ledger_columns()
 UNION ALL
 SELECT
-    * EXCLUDE (__anon_key), __anon_entry_digest(__anon_entry(__anon_made), __anon_key)
+    * EXCLUDE (__anon_key), __anon_ledger_digest_of_entry(__anon_entry(__anon_made), __anon_key)
 FROM __anon_made;

@@ -10,7 +10,7 @@
 CREATE OR REPLACE MACRO ledger_new(tbl, ledger, entity := NULL, key := 'env:ANON_KEY') AS TABLE
 WITH
 __anon_new AS (
-    SELECT system.main.unnest(__anon_new_persons(__anon_told, __anon_entries))
+    SELECT system.main.unnest(__anon_ledger_new_persons(__anon_told, __anon_entries))
         AS __anon_text
     FROM __anon_persons_of('ledger_new', tbl, entity, key, ledger), __anon_ledger_listed(ledger)
 ),

@@ -14,7 +14,7 @@ CREATE OR REPLACE MACRO ledger_overlap(tbl, ledger, entity := NULL, key := 'env:
 WITH __anon_counted AS (
     SELECT
         system.main.unnest(__anon_entries) AS __anon_entry,
-        system.main.unnest(__anon_shared_persons(__anon_told, __anon_entries)) AS __anon_shared,
+        system.main.unnest(__anon_ledger_shared_persons(__anon_told, __anon_entries)) AS __anon_shared,
         system.main.len(__anon_told.hashes) AS __anon_persons
     FROM __anon_persons_of('ledger_overlap', tbl, entity, key, ledger), __anon_ledger_listed(ledger)
 )

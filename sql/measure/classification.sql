@@ -23,7 +23,7 @@ CREATE OR REPLACE MACRO classification(
 WITH __anon_classed AS (
     FROM __anon_groups(released, __anon_measure_call(raw, qids, NULL), 'quasi')
 )
-SELECT unnest(__anon_classification(
+SELECT unnest(__anon_queries_classified(
     system.main.struct_pack(
         target := target, model := model, positive := positive, held_out := held_out,
         seed := seed, baseline := baseline),

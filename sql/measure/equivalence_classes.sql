@@ -18,9 +18,9 @@ WITH
 __anon_grouped AS (
     SELECT
         COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
-            OR __anon_is('quasi', __anon_c, __anon_measure_call(raw, qids, sensitive))),
+            OR __anon_binding_is_role('quasi', __anon_c, __anon_measure_call(raw, qids, sensitive))),
         system.main.count(DISTINCT COLUMNS(lambda __anon_c: __anon_c = '__anon_none'
-            OR __anon_is('sensitive', __anon_c, __anon_measure_call(raw, qids, sensitive))))
+            OR __anon_binding_is_role('sensitive', __anon_c, __anon_measure_call(raw, qids, sensitive))))
             AS '__anon_distinct_\0',
         system.main.count(*) AS __anon_count
     FROM (SELECT *, 0::TINYINT AS __anon_zero, 0::TINYINT AS __anon_none FROM query_table(released))
@@ -33,7 +33,7 @@ __anon_classed AS (
 __anon_lost AS (
     SELECT
         __anon_given.groups AS __anon_groups,
-        __anon_class_ncp('equivalence_classes', __anon_given, ['size', 'ncp']) AS __anon_ncp
+        __anon_measures_class_ncp('equivalence_classes', __anon_given, ['size', 'ncp']) AS __anon_ncp
     FROM __anon_given(
         raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy, '__anon_classed')
 ),

@@ -16,6 +16,6 @@
 CREATE OR REPLACE MACRO query_error(
     raw, released, queries, mode := 'estimate', qids := NULL, hierarchy := NULL
 ) AS TABLE
-FROM query(__anon_query_statement(
+FROM query(__anon_queries_answer_statement(
     'query_error', __anon_measure_call(raw, qids, NULL), released, queries, mode,
     hierarchy));

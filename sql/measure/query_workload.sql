@@ -10,7 +10,7 @@
 CREATE OR REPLACE MACRO query_workload(
     tbl, n := 1000, attributes := 2, selectivity := 0.05, seed := 42, qids := NULL
 ) AS TABLE
-SELECT unnest(__anon_query_workload(
+SELECT unnest(__anon_queries_drawn(
     __anon_types, __anon_groups, __anon_measure_call(tbl, qids, NULL), __anon_seen(tbl),
     system.main.struct_pack(
         n := __anon_k_given, attributes := attributes, selectivity := selectivity, seed := seed)),

@@ -9,5 +9,5 @@
 -- Example: SELECT rewrite_query('SELECT count(*) FROM raw WHERE age > 40', 'people', 'release', qids := ['age', 'city']) AS sql;
 CREATE OR REPLACE MACRO rewrite_query(
     sql, raw, released, mode := 'estimate', qids := NULL, hierarchy := NULL
-) AS __anon_query_rewritten(
+) AS __anon_queries_rewritten(
     'query_error', __anon_measure_call(raw, qids, NULL), released, [sql], mode, hierarchy);

@@ -30,7 +30,7 @@ __anon_released_listed AS (
     FROM __anon_value_lists(released, __anon_measure_call(raw, qids, NULL), id)
 ),
 __anon_lost AS (
-    SELECT __anon_value_loss(__anon_given, id::VARCHAR, __anon_raw_lists, __anon_released_lists)
+    SELECT __anon_measures_value_losses(__anon_given, id::VARCHAR, __anon_raw_lists, __anon_released_lists)
         AS __anon_found
     FROM
         __anon_given(

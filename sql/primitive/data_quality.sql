@@ -23,7 +23,7 @@ __anon_profiled AS (
 __anon_alike AS (
     SELECT
         COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
-            OR __anon_is('released', __anon_c, __anon_scope(
+            OR __anon_binding_is_role('released', __anon_c, __anon_scope(
                 tbl, system.main.struct_pack(identifiers := identifiers)))),
         system.main.count(*) AS __anon_many
     FROM __anon_source
@@ -35,7 +35,7 @@ __anon_counted AS (
         system.main.count(*) AS __anon_distinct
     FROM __anon_alike
 )
-SELECT unnest(__anon_quality(
+SELECT unnest(__anon_pair_faults(
     __anon_types, __anon_scope(
         tbl, system.main.struct_pack(identifiers := identifiers)), __anon_seen(tbl),
     __anon_profiles, __anon_rows, __anon_distinct), recursive := true)

@@ -6,4 +6,4 @@
 -- Returns: DOUBLE in [0, 1]; NULL if no column is present in both.
 -- Errors: a column of `ranges` that a record lacks.
 -- Example: SELECT gower({'age': 30, 'sex': 'f'}, {'age': 40, 'sex': 'm'}, MAP {'age': 50.0, 'sex': NULL});
-CREATE OR REPLACE MACRO gower(a, b, ranges) AS __anon_gower(a, b, ranges);
+CREATE OR REPLACE MACRO gower(a, b, ranges) AS __anon_measures_gower_distances(a, b, ranges);

@@ -14,7 +14,7 @@ WITH
 __anon_grouped AS (
     SELECT
         __anon_text(COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
-            OR __anon_is(
+            OR __anon_binding_is_role(
                 'sensitive', __anon_c, __anon_measure_call(tbl, NULL, sensitive))))::VARCHAR
             AS '__anon_text_\0',
         system.main.count(*) AS __anon_count
@@ -27,7 +27,7 @@ __anon_packed AS (
 )
 SELECT unnest(__anon_row)
 FROM (
-    SELECT unnest(__anon_imbalance(
+    SELECT unnest(__anon_pair_value_ratios(
         'imbalance', __anon_types, __anon_measure_call(tbl, NULL, sensitive), __anon_seen(tbl),
         __anon_groups)) AS __anon_row
     FROM __anon_types(tbl), __anon_packed);

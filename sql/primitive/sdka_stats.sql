@@ -26,7 +26,7 @@ __anon_mixed AS MATERIALIZED (
             format := format, suppressed := suppressed), false)
 ),
 __anon_added AS (
-    SELECT system.main.list(COLUMNS(lambda __anon_c: __anon_c = '__anon_made' OR __anon_is(
+    SELECT system.main.list(COLUMNS(lambda __anon_c: __anon_c = '__anon_made' OR __anon_binding_is_role(
         'sensitive', __anon_c, __anon_scope(tbl, system.main.struct_pack(
             qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
             t := t, entity := entity, beta := beta, delta := delta)))))
@@ -34,7 +34,7 @@ __anon_added AS (
 ),
 __anon_listed AS (SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_values FROM __anon_added),
 __anon_found AS MATERIALIZED (
-    SELECT __anon_sdka_stats(
+    SELECT __anon_release_sdka_stats(
         __anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows, __anon_types,
         __anon_values) AS __anon_stats
     FROM __anon_listed, __anon_schema(tbl, k), __anon_table(

@@ -32,7 +32,7 @@ CREATE OR REPLACE MACRO anon_manifest(
 ) AS TABLE
 WITH
 __anon_assigned AS MATERIALIZED (
-    SELECT __anon_roles_of(
+    SELECT __anon_methods_roles_of(
         __anon_types, __anon_scope(raw, system.main.struct_pack(
             qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep,
             drops := __anon_entity_of(entity))),

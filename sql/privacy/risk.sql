@@ -47,7 +47,7 @@ __anon_people AS (
     FROM __anon_population(
         raw, coalesce(population, '__anon_nobody'), __anon_measure_call(raw, qids, NULL)))
 SELECT system.main.unnest(
-    __anon_risk(
+    __anon_measures_risks(
         __anon_given, threshold, CASE WHEN population IS NOT NULL THEN __anon_h.__anon_types END,
         __anon_b.__anon_types, __anon_groups, system.main.struct_pack(
             sampling_fraction := sampling_fraction, population_size := population_size,

@@ -9,5 +9,5 @@
 -- Example: SELECT anon_mask('4111 1111 1111 1111') AS card;
 CREATE OR REPLACE MACRO anon_mask(value, keep_left := 0, keep_right := 4) AS __anon_masked(
     value::VARCHAR,
-    __anon_kept_length('keep_left', keep_left),
-    __anon_kept_length('keep_right', keep_right));
+    __anon_columns_kept_length('keep_left', keep_left),
+    __anon_columns_kept_length('keep_right', keep_right));

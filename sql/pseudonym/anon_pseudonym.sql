@@ -11,6 +11,6 @@
 --   fewer than four different characters, an environment variable or secret that is not there, a
 --   value of another type (DOUBLE and timestamps with time zone do not always have the same text).
 -- Example: SELECT anon_pseudonym('Ada', '0123456789abcdef') AS who;
-CREATE OR REPLACE MACRO anon_pseudonym(value, key := NULL) AS __anon_pseudonym(
+CREATE OR REPLACE MACRO anon_pseudonym(value, key := NULL) AS __anon_columns_pseudonym(
     system.main.typeof(value), value::VARCHAR,
-    __anon_hold_key('anon_pseudonym', __anon_db(), key));
+    __anon_columns_hold_key('anon_pseudonym', __anon_db(), key));

@@ -10,7 +10,7 @@
 -- Example: SELECT anon_shift(DATE '2024-02-28', 'Ada', '0123456789abcdef') AS visited;
 CREATE OR REPLACE MACRO anon_shift(date, entity, key := NULL, days := 30) AS
     system.main.cast_to_type(
-        TRY_CAST(date AS TIMESTAMP) + system.main.to_days(__anon_shift_days(
+        TRY_CAST(date AS TIMESTAMP) + system.main.to_days(__anon_columns_shift_days(
             system.main.typeof(date), system.main.typeof(entity), entity::VARCHAR,
-            __anon_hold_key('anon_shift', __anon_db(), key), days)),
+            __anon_columns_hold_key('anon_shift', __anon_db(), key), days)),
         date);

@@ -8,7 +8,7 @@
 -- Example: SELECT anon_values('{Accra, Bonn}') AS cities;
 CREATE OR REPLACE MACRO anon_values
     (label) AS label::VARCHAR[],
-    (label VARCHAR) AS __anon_values(label),
+    (label VARCHAR) AS __anon_columns_values(label),
     (label, hierarchy, attribute) AS label::VARCHAR[],
     (label VARCHAR, hierarchy, attribute) AS
         __anon_values_of_node(label, __anon_nodes_of(hierarchy, attribute));

@@ -11,7 +11,7 @@ CREATE OR REPLACE MACRO anon_roles(
 ) AS TABLE
 WITH
 __anon_assigned AS MATERIALIZED (
-    SELECT __anon_roles_of(
+    SELECT __anon_methods_roles_of(
         __anon_types, __anon_scope(tbl, system.main.struct_pack(qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep)), __anon_seen(tbl))
         AS __anon_roles
     FROM __anon_schema(tbl, 1)

@@ -17,7 +17,7 @@ CREATE OR REPLACE MACRO unique_combinations(tbl, max_columns := 3, columns := NU
 WITH
 __anon_marks AS (
     SELECT __anon_marked(COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
-        OR __anon_in(columns, __anon_c)))
+        OR __anon_audit_is_in(columns, __anon_c)))
     FROM
         (FROM query_table(tbl)),
         (SELECT __anon_fit AS __anon_zero FROM __anon_fits('unique_combinations', tbl))
@@ -26,7 +26,7 @@ __anon_marks AS (
 __anon_packed AS (
     SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_marks_ FROM __anon_marks
 )
-SELECT system.main.unnest(__anon_combined(
+SELECT system.main.unnest(__anon_audit_combined(
     __anon_types, __anon_k_given, columns, __anon_scope(tbl, system.main.struct_pack(qids := NULL)),
     __anon_seen(tbl), __anon_marks_), max_depth := 2)
 FROM __anon_schema(tbl, max_columns), __anon_packed;

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from anon_sql import kernels
 from anon_sql.apps.cli import compile
 from tests.command import refused, run
 
@@ -31,7 +32,7 @@ def test_calls_run_once_for_each_version(record, monkeypatch):
     assert json.loads(record.read_text())["calls"] == CALLS
     assert run("compile").stderr == "anon_sql: the kernels are compiled\n"
     assert compile.missing([*CALLS, "FROM other('people')"]) == ["FROM other('people')"]
-    monkeypatch.setattr(compile.parallel, "fingerprint", lambda: "another version")
+    monkeypatch.setattr(kernels.parallel, "fingerprint", lambda: "another version")
     assert compile.missing(CALLS) == CALLS
 
 
@@ -40,5 +41,5 @@ def test_errors_are_one_sentence(monkeypatch, tmp_path):
         "compile: a function must be one that releases a table, or demo, got 'full_domains'; did"
     )
     (tmp_path / "file").touch()
-    monkeypatch.setattr(compile.parallel, "cache_folder", lambda: tmp_path / "file")
+    monkeypatch.setattr(kernels.parallel, "cache_folder", lambda: tmp_path / "file")
     assert "set NUMBA_CACHE_DIR" in refused("compile", "full_domain")

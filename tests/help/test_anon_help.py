@@ -86,7 +86,7 @@ def test_names_are_as_duckdb_compares_them(con):
         ("'raydn'", "'raydn'; did you mean rayden?"),
         ("'GPC'", "'GPC'; did you mean gcp?"),
         ("'sum'", "'sum'; FROM anon_help() lists them"),
-        ("'__anon_help_of'", "'__anon_help_of'; did you mean anon_help?"),
+        ("'__anon_help_parts_of'", "'__anon_help_parts_of'; did you mean anon_help?"),
         ("NULL", "NULL; FROM anon_help() lists them"),
         ("7", "'7'; FROM anon_help() lists them"),
     ],

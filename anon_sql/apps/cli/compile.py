@@ -14,9 +14,10 @@ from typing import Annotated, Any
 
 import typer
 
+import anon_sql
+from anon_sql import kernels
 from anon_sql.apps.cli import console
 from anon_sql.errors import AnonError, did_you_mean
-from anon_sql.kernels import parallel
 
 PEOPLE = """
     CREATE TABLE people AS
@@ -112,7 +113,9 @@ def compile_calls(calls: Sequence[str], tables: str = TABLES) -> Iterator[tuple[
                 raise AnonError("compile", rule, "one that ended") from None
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
-    text = json.dumps({"of": parallel.fingerprint(), "calls": sorted(_known().union(calls))})
+    text = json.dumps(
+        {"of": kernels.parallel.fingerprint(), "calls": sorted(_known().union(calls))}
+    )
     _record().write_text(text, encoding="utf-8")
 
 
@@ -123,7 +126,7 @@ def _function(call: str) -> str:
 def _record() -> Path:
     """Return the file that lists the compiled calls. Raises AnonError where it cannot be."""
     try:
-        folder = parallel.cache_folder()
+        folder = kernels.parallel.cache_folder()
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError):  # RuntimeError: numba found no folder at all
         rule = "there must be a folder for compiled kernels that can be written"
@@ -137,14 +140,12 @@ def _known() -> set[str]:
         found = json.loads(_record().read_text(encoding="utf-8"))
     except (OSError, json.JSONDecodeError):
         return set()
-    return set(found["calls"]) if found["of"] == parallel.fingerprint() else set()
+    return set(found["calls"]) if found["of"] == kernels.parallel.fingerprint() else set()
 
 
 def _prepare(locks: str, tables: str) -> None:
     """Give this process a connection with the tables; its own notices are not shown."""
-    import anon_sql
-
-    parallel.compile_what_no_other_does(Path(locks))
+    kernels.parallel.compile_what_no_other_does(Path(locks))
     _shared["con"] = con = anon_sql.connect()
     con.execute("SET threads = 1; SET enable_progress_bar = false")
     con.execute(tables)

@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_sql import kernels
 from anon_sql.core.arrow import integers, valid
 from anon_sql.core.columns import Categories, Numbers, comparable
 from anon_sql.core.hierarchy.column import Hierarchical
@@ -91,8 +92,6 @@ def require_true(
 
 def printed_alike(labels: Sequence[Labels]) -> npt.NDArray[np.uint64]:
     """Return a hash of the printed labels of each class, and of nothing else, uint64[m]."""
-    from anon_sql.kernels.hashing import mix
-
     hashes = np.zeros(len(labels[0].label_of), dtype=np.uint64)
     for made in labels:
         coded = _printed(made.shown).dictionary_encode()
@@ -100,7 +99,7 @@ def printed_alike(labels: Sequence[Labels]) -> npt.NDArray[np.uint64]:
         rank = np.empty(len(order) + 1, dtype=np.int64)
         rank[order], rank[-1] = np.arange(len(order)), -1
         codes = rank[coded.indices.fill_null(len(order)).to_numpy(zero_copy_only=False)]
-        hashes = mix(hashes, codes[made.label_of])
+        hashes = kernels.hashing.mix(hashes, codes[made.label_of])
     return hashes
 
 
@@ -130,8 +129,6 @@ def _wrong(
 
     single: 'mean' or 'median' where the labels are such values, else None.
     """
-    from anon_sql.kernels.loss import outside_range, outside_set
-
     if single is not None:
         return misplaced(sql_type, values, labels.shown, labels.label_of, classes, single)
     if read is not None:
@@ -142,7 +139,9 @@ def _wrong(
             values, classes = values.filter(pa.array(counted)), classes[counted]
         keys, low, high = comparable(sql_type, [values, read.low, read.high])
         of_row = labels.label_of[classes]
-        wrong = outside_range(of_row, read.star, valid(values), keys, valid(read.low), low, high)
+        wrong = kernels.loss.outside_range(
+            of_row, read.star, valid(values), keys, valid(read.low), low, high
+        )
         return read.star, wrong + int(read.malformed[of_row].sum())
     if isinstance(column, Hierarchical):
         star, allowed = allowed_leaves(column, labels.shown)
@@ -151,7 +150,7 @@ def _wrong(
         star, allowed = _allowed_words(column, labels.shown)
     ends = np.cumsum([0, *map(len, allowed)]).astype(np.int64)
     flat = np.fromiter(chain.from_iterable(allowed), np.int32, int(ends[-1]))
-    return star, outside_set(classes, labels.label_of, column.codes, ends, flat)
+    return star, kernels.loss.outside_set(classes, labels.label_of, column.codes, ends, flat)
 
 
 def _allowed_words(column: Categories, shown: pa.Array) -> tuple[Bools, list[Sequence[int]]]:

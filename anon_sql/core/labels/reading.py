@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_sql import kernels
 from anon_sql.core.arrow import integers, plain, true, valid
 from anon_sql.core.columns import (
     Categories,
@@ -430,11 +431,9 @@ def covered_rows(
     ``labels_of``. listed: most rows that are listed; looks: most comparisons. Returns what the
     kernel ``covered`` does, of the rows in their order.
     """
-    from anon_sql.kernels.matching import LEAST, arrange, covered
-
     rows, size = np.arange(len(codes), dtype=np.int32), last - first
     new = np.diff(last, prepend=0) > 0
-    heads = np.flatnonzero(new & (size > 2 * LEAST))
+    heads = np.flatnonzero(new & (size > 2 * kernels.matching.LEAST))
     starts = np.append(0, np.cumsum(size[heads] // 8 + 1))
     shape = (int(starts[-1]), codes.shape[1])
     nodes = (
@@ -445,10 +444,10 @@ def covered_rows(
     for head, start, end in zip(heads, starts[:-1], starts[1:], strict=True):
         own = slice(first[head], last[head])
         tree = (each[start:end] for each in nodes)
-        trees[head] = start, arrange(codes[own], rows[own], *tree)
+        trees[head] = start, kernels.matching.arrange(codes[own], rows[own], *tree)
     of = np.maximum.accumulate(np.where(new, np.arange(len(new)), 0))  # ranges that are equal
-    trees = np.where((size > 2 * LEAST)[:, None], trees[of], (-1, 1))
-    found, many, known, looked = covered(
+    trees = np.where((size > 2 * kernels.matching.LEAST)[:, None], trees[of], (-1, 1))
+    found, many, known, looked = kernels.matching.covered(
         codes, weights[rows], first, last, trees, nodes, classes, labels, listed, looks
     )
     whole = np.empty_like(known)

@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_sql import kernels
 from anon_sql.core.arrow import valid
 from anon_sql.core.columns import Categories, Numbers, is_number
 from anon_sql.core.hierarchy.column import Hierarchical
@@ -66,13 +67,13 @@ def nodes_of(
     column: Hierarchical, order: Codes, starts: Starts, given: Codes | None
 ) -> npt.NDArray[np.int64]:
     """Return the node of each class, NULLS or MIXED, int64[m]; arguments as in ``node_labels``."""
-    from anon_sql.kernels import hashing
-
     if given is not None:
         chosen: npt.NDArray[np.int64] = given[order[starts[:-1]]].astype(np.int64)
         return chosen
     present = column.codes < column.null_code
-    low, high, nulls = hashing.extremes(order, starts, column.codes.astype(np.int64), present)
+    low, high, nulls = kernels.hashing.extremes(
+        order, starts, column.codes.astype(np.int64), present
+    )
     nodes = column.tree.ancestor(
         np.where(low < 0, 0, column.codes[low]), np.where(high < 0, 0, column.codes[high])
     )
@@ -268,10 +269,9 @@ def _describe(
 
 def _ends(column: Numbers, classes: Classes, centred: bool, nodes: Codes | None) -> _Ends:
     """Return the distinct ranges of a column of numbers; nodes: see ``labels.grammar``."""
-    from anon_sql.kernels import hashing
-    from anon_sql.kernels.hashing import mix, number
-
-    low, high, nulls = hashing.extremes(classes.order, classes.starts, column.keys, column.present)
+    low, high, nulls = kernels.hashing.extremes(
+        classes.order, classes.starts, column.keys, column.present
+    )
     if centred:
         low = high = centres(classes.order, classes.starts, column.points, column.present)
     of_class = grammar.of_classes(nodes, classes.order, classes.starts)
@@ -281,8 +281,8 @@ def _ends(column: Numbers, classes: Classes, centred: bool, nodes: Codes | None)
     kind = np.where(mixed, MIXED, np.where(low < 0, NONE, 0))
     hashes = np.zeros(len(kind), dtype=np.uint64)
     for part in (kind, *(np.where(kind == 0, column.keys[end], 0) for end in (low, high))):
-        hashes = mix(hashes, part)
-    once, label_of = number(hashes)
+        hashes = kernels.hashing.mix(hashes, part)
+    once, label_of = kernels.hashing.number(hashes)
     low, high = (np.where(kind == 0, end, kind)[once].astype(np.int32) for end in (low, high))
     return _Ends(low, high, label_of)
 
@@ -311,18 +311,16 @@ def _sets(column: Categories, classes: Classes, typed: bool, nodes: Codes | None
 
     nodes: see ``labels.grammar``.
     """
-    from anon_sql.kernels import hashing
-    from anon_sql.kernels.hashing import mix, number
-    from anon_sql.kernels.loss import BITS, codes_in, masks_of
-
     known, count = column.values.to_pylist(), len(classes.starts) - 1
-    if column.null_code < BITS:
-        masks = masks_of(classes.of_row, count, column.codes)
-        once, label_of = number(mix(masks, np.zeros(count, np.int64)))
-        sets = [codes_in(mask) for mask in masks[once].tolist()]
+    if column.null_code < kernels.loss.BITS:
+        masks = kernels.loss.masks_of(classes.of_row, count, column.codes)
+        once, label_of = kernels.hashing.number(
+            kernels.hashing.mix(masks, np.zeros(count, np.int64))
+        )
+        sets = [kernels.loss.codes_in(mask) for mask in masks[once].tolist()]
     else:
-        ends, flat = hashing.distinct(classes.order, classes.starts, column.codes)
-        once, label_of = number(hashing.set_hashes(ends, flat))
+        ends, flat = kernels.hashing.distinct(classes.order, classes.starts, column.codes)
+        once, label_of = kernels.hashing.number(kernels.hashing.set_hashes(ends, flat))
         sets = [flat[ends[at] : ends[at + 1]].tolist() for at in once]
     words = [grammar.words(codes, known) for codes in sets]
     of_class = grammar.of_classes(nodes, classes.order, classes.starts)

@@ -138,7 +138,7 @@ def _names(given: Any) -> set[str]:
     return {fold(name) for name in listed if isinstance(name, str)}
 
 
-@udf("__anon_is", "BOOLEAN")
+@udf("BOOLEAN")
 def is_role(wanted: Any, names: Any, scopes: Any) -> pa.Array:
     """Return for each name whether its column is of the wanted kind.
 

@@ -46,8 +46,8 @@ def require_ledger(function: str, types: Mapping[str, str], columns: Mapping[str
     raise AnonError(function, rule, "a table of other columns", hint)
 
 
-@udf("__anon_ledger_text", "VARCHAR")
-def ledger_text(parameters: Any, values: Any) -> pa.Array:
+@udf("VARCHAR")
+def required_text(parameters: Any, values: Any) -> pa.Array:
     """Return a text that an entry needs. Raises AnonError for none."""
     if len(values) and not first(values):
         hints = {"manifest": "pass (SELECT to_json(m) FROM anon_manifest(…) AS m)"}
@@ -56,7 +56,7 @@ def ledger_text(parameters: Any, values: Any) -> pa.Array:
     return plain(whole(values))
 
 
-@udf("__anon_entry_digest", "VARCHAR")
+@udf("VARCHAR")
 def digest_of_entry(entry: Any, key: Any) -> pa.Array:
     """Return the keyed digest of the one entry that is made."""
     if not len(key):
@@ -69,7 +69,7 @@ def digest_of_entry(entry: Any, key: Any) -> pa.Array:
 class Entries:
     """The entries of a ledger, as one list of structs, read for the persons of one relation.
 
-    told: what ``__anon_hashed_persons`` says of the relation, one row.
+    told: what ``__anon_ledger_hashed_persons`` says of the relation, one row.
     """
 
     told: pa.StructArray
@@ -150,7 +150,6 @@ _TOLD = pa.struct(
 
 
 @udf(
-    "__anon_hashed_persons",
     f"STRUCT({', '.join(f'{name} VARCHAR' for name in _NAMES)}, texts VARCHAR[], hashes BLOB[])",
 )
 def hashed_persons(call: Any) -> pa.Array:
@@ -188,7 +187,7 @@ def hashed_persons(call: Any) -> pa.Array:
     return pa.array([told], _TOLD)
 
 
-@udf("__anon_shared_persons", "BIGINT[]")
+@udf("BIGINT[]")
 def shared_persons(told: Any, entries: Any) -> pa.Array:
     """Return for each entry how many of the persons it holds, NULL for one with another key.
 
@@ -203,7 +202,7 @@ def shared_persons(told: Any, entries: Any) -> pa.Array:
     return one_list(shared, pa.int64())
 
 
-@udf("__anon_new_persons", "VARCHAR[]")
+@udf("VARCHAR[]")
 def new_persons(told: Any, entries: Any) -> pa.Array:
     """Return the texts of the persons whom no entry holds.
 

@@ -423,7 +423,7 @@ def _values(one: Part, values: Ints) -> Shown:
     return Shown(starts, values[kept], counts[kept])
 
 
-@udf("__anon_imbalance", sql_type(pa.list_(IMBALANCE)))
+@udf(sql_type(pa.list_(IMBALANCE)))
 def value_ratios(function: Any, types: Any, scope: Any, seen: Any, groups: Any) -> pa.Array:
     """Return the rows of ``imbalance``; groups: the texts of sensitive columns, with counts."""
     name, listed = first(function), lists(groups)
@@ -438,7 +438,7 @@ def value_ratios(function: Any, types: Any, scope: Any, seen: Any, groups: Any) 
     return pa.array([imbalance(held, integers(counts))], pa.list_(IMBALANCE))
 
 
-@udf("__anon_quality", sql_type(pa.list_(FAULT)))
+@udf(sql_type(pa.list_(FAULT)))
 def faults(types: Any, scope: Any, seen: Any, profiles: Any, rows: Any, distinct: Any) -> pa.Array:
     """Return the rows of ``data_quality``; profiles: of every column, see ``__anon_profile``; rows:
     of the table; distinct: how many of them differ in a column that is no identifier."""

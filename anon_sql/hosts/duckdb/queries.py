@@ -174,7 +174,7 @@ __anon_grouped AS (
         system.main.count(*) AS __anon_rows
     FROM __anon_shown GROUP BY ALL
 )
-SELECT unnest(__anon_query_compared(
+SELECT unnest(__anon_queries_compared(
     {_struct(call)},
     (SELECT __anon_given FROM __anon_given(
         {literal(raw)}, {literal(released)}, {roles}, {tree}, '__anon_classed')),

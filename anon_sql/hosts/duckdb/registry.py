@@ -33,20 +33,18 @@ _udfs: dict[str, Udf] = {}
 
 
 def udf(
-    name: str,
-    returns: str,
-    *,
-    volatile: bool = False,
-    owned: bool = False,
+    returns: str, *, volatile: bool = False, owned: bool = False
 ) -> Callable[[Callable[..., Any]], Any]:
-    """Record a function as SQL function ``name`` with the result type ``returns``; see ``Udf``.
+    """Record a function that SQL calls as ``__anon_<module>_<function>``; see ``Udf``.
 
-    Raises ValueError if another function has the name.
+    The name tells the file of a call. Raises ValueError if another function has it.
     """
 
     def file(call: Callable[..., Any]) -> Callable[..., Any]:
+        module = call.__module__.rpartition(".")[2]
+        name = f"__anon_{module}_{call.__name__}"
         known = _udfs.get(name)
-        if known is not None and known.call.__qualname__ != call.__qualname__:
+        if known is not None and known.call.__module__ != call.__module__:
             raise ValueError(f"two functions are called {name}")
         _udfs[name] = Udf(name, returns, call, volatile, owned)
         return call
@@ -100,7 +98,7 @@ def secret(token: str, function: str, name: str) -> str:
     return _secrets[0](token, function, name)
 
 
-_PACKAGES = ("anon_sql.methods", "anon_sql.hosts.duckdb.functions")
+_PACKAGES = ("anon_sql.methods", "anon_sql.hosts.duckdb", "anon_sql.hosts.duckdb.functions")
 
 
 def load_functions() -> None:

@@ -248,7 +248,7 @@ _FROM, _KEY = HELPER + "from_", HELPER + "key_"
 _PARTS = ("attribute", "value", "label")  # of a hierarchy; levels are checked by column
 
 
-@udf("__anon_begin", "BIGINT", volatile=True, owned=True)
+@udf("BIGINT", volatile=True, owned=True)
 def begin(
     database: str,
     functions: Any,
@@ -294,7 +294,7 @@ def begin(
     return pa.array([number], pa.int64())
 
 
-@udf("__anon_take", "INTEGER", volatile=True)
+@udf("INTEGER", volatile=True)
 def take(numbers: Any, rows: Any) -> pa.Array:
     """Return the arrival number of each row: from 0, without gaps over all threads."""
     if not len(rows):

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anon_sql import kernels
 from anon_sql.core.arrow import integers
 from anon_sql.core.names import quote
 from anon_sql.core.printing import evaluated, sql_types
@@ -171,15 +172,13 @@ class Batches:
 
 def _sorted(files: Iterable[Path], number: int) -> pa.Table:
     """Return the rows of a slice in their order."""
-    from anon_sql.kernels.orders import by_hash
-
     found = one_table([_slice(file, number) for file in files])
     classes, rows = (
         integers(found.column(name).chunk(0)) if found.num_rows else np.zeros(0, np.uint64)
         for name in (LABELS, _VALUES)
     )
-    order = by_hash(rows)
-    return found.take(pa.array(order[by_hash(classes[order])]))
+    order = kernels.orders.by_hash(rows)
+    return found.take(pa.array(order[kernels.orders.by_hash(classes[order])]))
 
 
 def _slice(file: Path, number: int) -> pa.Table:

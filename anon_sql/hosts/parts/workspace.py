@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anon_sql import kernels
 from anon_sql.core import running
 from anon_sql.core.names import quote, split
 from anon_sql.errors import AnonError
@@ -269,9 +270,7 @@ def write_groups(
     file: Path, columns: Mapping[str, pa.Array], of_row: npt.NDArray[np.int32], groups: int
 ) -> None:
     """Write rows sorted by group; of_row: int32[n], the group of each row, below ``groups``."""
-    from anon_sql.kernels.hashing import group
-
-    order, starts = group(of_row, groups)
+    order, starts = kernels.hashing.group(of_row, groups)
     rows = pa.array(order)
     batch = pa.RecordBatch.from_pydict({name: held.take(rows) for name, held in columns.items()})
     schema = batch.schema.with_metadata({_STARTS: starts.tobytes()})

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_sql import kernels
 from anon_sql.core.printing import sql_types
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, listed, not_installed
@@ -32,9 +33,7 @@ def grouped(
 
     of_row: int32[n], the group of each row.
     """
-    from anon_sql.kernels.hashing import group
-
-    order, starts = group(of_row, groups)
+    order, starts = kernels.hashing.group(of_row, groups)
     sorted_rows = rows.take(pa.array(order)).combine_chunks()
     return (
         (number, sorted_rows.slice(start, end - start))

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anon_sql import kernels
 from anon_sql.core.arrow import integers
 from anon_sql.core.printing import use_threads
 from anon_sql.core.table import Domain
@@ -94,9 +95,7 @@ def _alone(function: str, folder: Path) -> Iterator[None]:
 def cache_folder(function: str) -> Path:
     """Return the folder of compiled kernels, which exists afterwards and can be written."""
     try:
-        from anon_sql.kernels.hashing import mix
-
-        folder = Path(mix.stats.cache_path)
+        folder = Path(kernels.hashing.mix.stats.cache_path)
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError):  # RuntimeError: numba found no folder at all
         raise _unwritable(function) from None

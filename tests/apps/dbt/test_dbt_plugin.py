@@ -131,7 +131,7 @@ def test_a_connection_that_is_opened_again(dbt_plugin, tmp_path):
     ],
 )
 def test_a_value_is_written_as_it_is_read(con, value, written):
-    assert con.execute(f"SELECT __anon_written('f', {{'x': {value}}})").fetchall() == [
+    assert con.execute(f"SELECT __anon_queries_written('f', {{'x': {value}}})").fetchall() == [
         (f'f("x" := {written})',)
     ]
 

@@ -14,7 +14,7 @@ __anon_grouped AS (
         system.main.count(*) AS __anon_rows
     FROM __anon_shown GROUP BY ALL
 )
-SELECT unnest(__anon_query_compared(
+SELECT unnest(__anon_queries_compared(
     system.main.struct_pack(function := 'query_error', mode := 'estimate', quasi := system.main.list_value('age', 'city')::VARCHAR[], queries := system.main.list_value('SELECT count(*) FROM t WHERE age > 25 AND age <= 30 AND city IN (''a'', ''b'')')::VARCHAR[]),
     (SELECT __anon_given FROM __anon_given(
         't', 'rayden', __anon_measure_call('t', system.main.list_value('age', 'city')::VARCHAR[], NULL), NULL, '__anon_classed')),

@@ -21,7 +21,7 @@ from anon_sql.privacy.class_values import Spread
 _EXPOSURE, _LINKED, _GUESSED = (pa.list_(kind) for kind in (EXPOSURE, LINKED, GUESSED))
 
 
-@udf("__anon_exposure", sql_type(_EXPOSURE))
+@udf(sql_type(_EXPOSURE))
 def exposed(function: Any, given: Any, threshold: Any) -> pa.Array:
     """Return the exposed classes of each sensitive column; threshold: NULL without one."""
     name = first(function)
@@ -32,14 +32,14 @@ def exposed(function: Any, given: Any, threshold: Any) -> pa.Array:
     return as_rows(exposure(spreads, share))
 
 
-@udf("__anon_linking", sql_type(_LINKED))
+@udf(sql_type(_LINKED))
 def linked(given: Any, persons: Any, options: Any) -> pa.Array:
     """Return how many persons are linked and disclosed."""
     people, left_out = _people("attack_linking", given, persons)
     return as_rows(linking(people, left_out, **first(options)))
 
 
-@udf("__anon_background", sql_type(_GUESSED))
+@udf(sql_type(_GUESSED))
 def guessed(given: Any, persons: Any, options: Any) -> pa.Array:
     """Return how many persons' values are guessed."""
     people, _ = _people("attack_background", given, persons)

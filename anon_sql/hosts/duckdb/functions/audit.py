@@ -57,7 +57,7 @@ class _Reading(intake.Held):
     released: ReleasedRows = field(default_factory=ReleasedRows)
 
 
-@udf("__anon_audit_begin", "BIGINT", volatile=True, owned=True)
+@udf("BIGINT", volatile=True, owned=True)
 def begin(database: str, calls: Any, connections: Any, statements: Any) -> pa.Array:
     """Return the number under which an audit holds what it reads, or raise AnonError; connections,
     statements: DuckDB's connection and query ids."""
@@ -73,7 +73,7 @@ def begin(database: str, calls: Any, connections: Any, statements: Any) -> pa.Ar
     return pa.array([intake.hold(_Reading(statement, given, most))], pa.int64())
 
 
-@udf("__anon_audit_take", "BOOLEAN", volatile=True)
+@udf("BOOLEAN", volatile=True)
 def take(numbers: Any, released: Any, rows: Any) -> pa.Array:
     """Hold rows, structs of one relation; return false for each.
 
@@ -109,8 +109,8 @@ def _hashes(column: pa.Array) -> Marks:
     return marks
 
 
-@udf("__anon_audit", sql_type(_AUDIT_ROWS), volatile=True)
-def audited(
+@udf(sql_type(_AUDIT_ROWS), volatile=True)
+def findings(
     numbers: Any, wholes: Any, raw_row: Any, released_row: Any, raw_rows: Any, released_rows: Any
 ) -> pa.Array:
     """Return the rows of an audit, or raise AnonError; the arguments are of ``__anon_audited``."""
@@ -149,7 +149,7 @@ _MOST = 12  # releases, as the macro binds them
 _COMPOSITION_ROWS = pa.list_(COMPOSED)
 
 
-@udf("__anon_composition", sql_type(_COMPOSITION_ROWS))
+@udf(sql_type(_COMPOSITION_ROWS))
 def composed(call: Any, person_rows: Any, parts: Any) -> pa.Array:
     """Return the counts of ``composition``, or raise AnonError."""
     running.begin()
@@ -226,7 +226,7 @@ _CELL = 48  # bytes that a value costs: its hash in a list, in Arrow, mixed and 
 _COMBINATIONS = "unique_combinations"
 
 
-@udf("__anon_hashes_fit", "BOOLEAN")
+@udf("BOOLEAN")
 def hashes_fit(functions: Any, types: Any, rows: Any, limits: Any) -> pa.Array:
     """Return true, or raise AnonError for a table whose hashes do not fit into memory, or a column
     name that begins with ``__anon_``."""
@@ -244,7 +244,7 @@ def hashes_fit(functions: Any, types: Any, rows: Any, limits: Any) -> pa.Array:
     return pa.array([True])
 
 
-@udf("__anon_suggested", sql_type(pa.list_(SUGGESTION)))
+@udf(sql_type(pa.list_(SUGGESTION)))
 def suggested(types: Any, looks: Any) -> pa.Array:
     """Return the rows of ``suggest_roles``; looks: what ``__anon_looked`` returns, by column."""
     running.begin()
@@ -261,7 +261,7 @@ def suggested(types: Any, looks: Any) -> pa.Array:
     return pa.array([suggest_roles(shapes, marks).to_pylist()], pa.list_(SUGGESTION))
 
 
-@udf("__anon_combined", sql_type(pa.list_(COMBINATION)))
+@udf(sql_type(pa.list_(COMBINATION)))
 def combined(types: Any, most: Any, columns: Any, scope: Any, seen: Any, marks: Any) -> pa.Array:
     """Return the rows of ``unique_combinations``; marks: hashes by column."""
     running.begin()
@@ -294,7 +294,7 @@ def _chosen(kinds: dict[str, str], columns: Any, scope: Any, seen: Any) -> list[
     return list(dict.fromkeys(by_fold[fold(name)] for name in given))
 
 
-@udf("__anon_in", "BOOLEAN")
+@udf("BOOLEAN")
 def is_in(lists: Any, names: Any) -> pa.Array:
     """Return for each column name whether a list names it; every name is in NULL."""
     given = first(lists)

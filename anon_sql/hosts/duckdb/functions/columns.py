@@ -30,25 +30,25 @@ def _end(at: int) -> Any:
     return read
 
 
-@udf("__anon_low", "VARCHAR")
+@udf("VARCHAR")
 def low(shown: Any) -> pa.Array:
     """Return the printed lower end of each label."""
     return grammar.each("anon_min", shown, _end(0), pa.string())
 
 
-@udf("__anon_high", "VARCHAR")
+@udf("VARCHAR")
 def high(shown: Any) -> pa.Array:
     """Return the printed upper end of each label."""
     return grammar.each("anon_max", shown, _end(1), pa.string())
 
 
-@udf("__anon_values", sql_type(_LIST))
+@udf(sql_type(_LIST))
 def values(shown: Any) -> pa.Array:
     """Return the text values of each label; NULL for a range and for ``*``."""
     return grammar.each("anon_values", shown, grammar.values, _LIST)
 
 
-@udf("__anon_node_values", sql_type(_NODES))
+@udf(sql_type(_NODES))
 def node_values(attribute: Any, listed: Any) -> pa.Array:
     """Return a map from the printed label of each node but the root to the values below it.
 
@@ -74,7 +74,7 @@ _LONGEST = 2**31 - 1  # characters of a text
 _DATES = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS")
 
 
-@udf("__anon_hold_key", "VARCHAR")
+@udf("VARCHAR")
 def hold_key(functions: Any, databases: Any, keys: Any) -> pa.Array:
     """Return the name under which a key is held (``hold``), or why it is refused.
 
@@ -92,7 +92,7 @@ def hold_key(functions: Any, databases: Any, keys: Any) -> pa.Array:
     return pa.array([name] * len(keys), pa.string())
 
 
-@udf("__anon_pseudonym", "VARCHAR")
+@udf("VARCHAR")
 def pseudonym(types: Any, values: Any, keys: Any) -> pa.Array:
     """Return the pseudonym of each value, given as text beside its SQL type."""
     if not len(values):
@@ -102,7 +102,7 @@ def pseudonym(types: Any, values: Any, keys: Any) -> pa.Array:
     return pseudonyms(whole(values), kind, held("anon_pseudonym", first(keys)))
 
 
-@udf("__anon_shift_days", "INTEGER")
+@udf("INTEGER")
 def shift_days(date_types: Any, types: Any, entities: Any, keys: Any, days: Any) -> pa.Array:
     """Return the number of days by which the dates of each entity are shifted."""
     name = "anon_shift"
@@ -119,7 +119,7 @@ def shift_days(date_types: Any, types: Any, entities: Any, keys: Any, days: Any)
     return shifts(whole(entities), kind, held(name, first(keys)), asked)
 
 
-@udf("__anon_kept_length", "BIGINT")
+@udf("BIGINT")
 def kept_length(parameters: Any, lengths: Any) -> pa.Array:
     """Return the number of characters that a mask keeps at one end. Raises AnonError."""
     if not len(lengths):

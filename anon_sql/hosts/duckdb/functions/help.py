@@ -21,10 +21,9 @@ _PART = pa.struct([("part", pa.string()), ("text", pa.string())])
 
 
 @udf(
-    "__anon_functions_known",
     "STRUCT(name VARCHAR, topic VARCHAR, kind VARCHAR, parameters VARCHAR[], summary VARCHAR)[]",
 )
-def functions_known(_: Any) -> pa.Array:
+def functions(_: Any) -> pa.Array:
     """Return every public function in the order of the reference."""
     rows = [
         {
@@ -39,8 +38,8 @@ def functions_known(_: Any) -> pa.Array:
     return pa.array([rows], pa.list_(_FUNCTION))
 
 
-@udf("__anon_help_of", "STRUCT(part VARCHAR, text VARCHAR)[]")
-def help_of(name: Any) -> pa.Array:
+@udf("STRUCT(part VARCHAR, text VARCHAR)[]")
+def parts_of(name: Any) -> pa.Array:
     """Return the documentation of one function in parts.
 
     Raises AnonError for an unknown name, with the most similar one as a hint.

@@ -24,8 +24,8 @@ _FAULT = pa.struct([(name, pa.string()) for name in ("attribute", "fault", "name
 _CHECK = "check_hierarchy"
 
 
-@udf("__anon_hierarchy_faults", sql_type(pa.list_(_FAULT)))
-def hierarchy_faults(types: Any, held: Any, listed: Any, time_zone: Any) -> pa.Array:
+@udf(sql_type(pa.list_(_FAULT)))
+def faults(types: Any, held: Any, listed: Any, time_zone: Any) -> pa.Array:
     """Return one row per fault, column by column.
 
     held: lists of the distinct values of columns; listed: the rows of the hierarchy.
@@ -52,8 +52,8 @@ def hierarchy_faults(types: Any, held: Any, listed: Any, time_zone: Any) -> pa.A
 _READ = "read_hierarchies"
 
 
-@udf("__anon_hierarchy_file", sql_type(pa.list_(PATH)))
-def hierarchy_file(pattern: Any, names: Any, contents: Any) -> pa.Array:
+@udf(sql_type(pa.list_(PATH)))
+def rows_in_files(pattern: Any, names: Any, contents: Any) -> pa.Array:
     """The rows of all files; the first level above the value is 1.
 
     A path that holds the value alone gives it as its own label. Empty cells after the value are
@@ -118,7 +118,7 @@ def _parsed(text: str, separator: str) -> list[list[str]] | None:
 _PATHS = sql_type(pa.list_(PATH))
 
 
-@udf("__anon_by_widths", _PATHS)
+@udf(_PATHS)
 def ranges(types: Any, held: Any, column: Any, widths: Any, kind: Any) -> pa.Array:
     """The rows of ``numeric_hierarchy``; kind: the SQL type of the widths."""
     known, values = _column("numeric_hierarchy", types, held, column)
@@ -126,14 +126,14 @@ def ranges(types: Any, held: Any, column: Any, widths: Any, kind: Any) -> pa.Arr
     return one_list(by_widths(first(column), known, values, _items(widths), item), PATH)
 
 
-@udf("__anon_by_periods", _PATHS)
+@udf(_PATHS)
 def periods(types: Any, held: Any, column: Any, levels: Any) -> pa.Array:
     """The rows of ``date_hierarchy``."""
     known, values = _column("date_hierarchy", types, held, column)
     return one_list(by_periods(first(column), known, values, first(levels)), PATH)
 
 
-@udf("__anon_by_prefixes", _PATHS)
+@udf(_PATHS)
 def prefixes(types: Any, held: Any, column: Any, lengths: Any) -> pa.Array:
     """The rows of ``prefix_hierarchy``."""
     known, values = _column("prefix_hierarchy", types, held, column)

@@ -36,7 +36,7 @@ from anon_sql.risk.population import Population, Weights, require_columns
 from anon_sql.risk.risk import RISK, THRESHOLD, risk
 
 
-@udf("__anon_utility", sql_type(UTILITY))
+@udf(sql_type(UTILITY))
 def all_measures(function: Any, given: Any, k: Any, form: Any, adds: Any, weights: Any) -> pa.Array:
     """Return every measure of information loss.
 
@@ -50,7 +50,7 @@ def all_measures(function: Any, given: Any, k: Any, form: Any, adds: Any, weight
     return pa.array([utility(counted, size, ncp, matter, adds=first(adds))], UTILITY)
 
 
-@udf("__anon_class_ncp", "DOUBLE[]")
+@udf("DOUBLE[]")
 def class_ncp(function: Any, given: Any, added: Any) -> pa.Array:
     """Return the mean NCP over all quasi-identifiers of every class, NULL of means and medians.
 
@@ -75,7 +75,7 @@ def class_ncp(function: Any, given: Any, added: Any) -> pa.Array:
     return pa.array([mean], pa.list_(pa.float64()))
 
 
-@udf("__anon_l_diversity", "DOUBLE")
+@udf("DOUBLE")
 def least_diversity(function: Any, given: Any, kind: Any, c: Any) -> pa.Array:
     """Return the smallest l over all classes and sensitive columns; NULL without classes."""
     name = first(function)
@@ -90,7 +90,7 @@ def least_diversity(function: Any, given: Any, kind: Any, c: Any) -> pa.Array:
     return pa.array([min(diversity(s, chosen, level).min() for s in spreads.values())])
 
 
-@udf("__anon_t_closeness", "DOUBLE")
+@udf("DOUBLE")
 def greatest_distance(function: Any, given: Any, raw_groups: Any) -> pa.Array:
     """Return the largest t over all classes and sensitive columns; NULL without classes."""
     asked, pair, spreads, found = _beside_raw(function, given, raw_groups)
@@ -102,14 +102,14 @@ def greatest_distance(function: Any, given: Any, raw_groups: Any) -> pa.Array:
     return _greatest(asked, spreads, found, lambda n, values, held: closeness(values, held, by[n]))
 
 
-@udf("__anon_beta_likeness", "DOUBLE")
+@udf("DOUBLE")
 def greatest_gain(function: Any, given: Any, raw_groups: Any) -> pa.Array:
     """Return the largest β over all classes and sensitive columns; NULL without classes."""
     asked, _, spreads, found = _beside_raw(function, given, raw_groups)
     return _greatest(asked, spreads, found, lambda _, values, held: likeness(values, held))
 
 
-@udf("__anon_delta_disclosure", "DOUBLE")
+@udf("DOUBLE")
 def greatest_disclosure(function: Any, given: Any, raw_groups: Any) -> pa.Array:
     """Return the largest δ over all classes and sensitive columns; NULL without classes."""
     asked, _, spreads, found = _beside_raw(function, given, raw_groups)
@@ -148,8 +148,8 @@ def _greatest(
 VALUE_LOSS = "value_loss"
 
 
-@udf("__anon_value_loss", sql_type(pa.list_(LOSS)))
-def lost(given: Any, ids: Any, raw_lists: Any, released_lists: Any) -> pa.Array:
+@udf(sql_type(pa.list_(LOSS)))
+def value_losses(given: Any, ids: Any, raw_lists: Any, released_lists: Any) -> pa.Array:
     """Return the loss of each column of numbers, dates or times."""
     pair = Given(VALUE_LOSS, given).pair(values=True)
     pair.require_no_more_rows()
@@ -184,8 +184,8 @@ def _rows(pair: Pair, name: str, *lists: dict[str, pa.Array]) -> Any:
     )
 
 
-@udf("__anon_gower", "DOUBLE")
-def distances(a: Any, b: Any, ranges: Any) -> pa.Array:
+@udf("DOUBLE")
+def gower_distances(a: Any, b: Any, ranges: Any) -> pa.Array:
     """The distance of each pair of records; NULL where no column is present in both."""
     found = gower(*map(whole, (a, b, ranges)))
     return pa.array(found, mask=np.isnan(found))
@@ -194,7 +194,7 @@ def distances(a: Any, b: Any, ranges: Any) -> pa.Array:
 _RISK = pa.list_(pa.struct(list(RISK)))
 
 
-@udf("__anon_risk", sql_type(_RISK))
+@udf(sql_type(_RISK))
 def risks(
     given: Any, threshold: Any, held_types: Any, types: Any, groups: Any, options: Any
 ) -> pa.Array:

@@ -15,7 +15,7 @@ from anon_sql.methods.method import release_methods
 from anon_sql.queries import tradeoff as trading
 
 
-@udf("__anon_compare", sql_type(pa.list_(comparison.ROW)), volatile=True)
+@udf(sql_type(pa.list_(comparison.ROW)), volatile=True)
 def compare(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     """Return a row for each method and k."""
     request, source = taken_rows(first(numbers), taken)
@@ -23,7 +23,7 @@ def compare(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     return pa.array([rows], pa.list_(comparison.ROW))
 
 
-@udf("__anon_tradeoff", sql_type(pa.list_(trading.ROW)), volatile=True)
+@udf(sql_type(pa.list_(trading.ROW)), volatile=True)
 def tradeoff(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     """Return a row for each k and l."""
     request, source = taken_rows(first(numbers), taken)
@@ -40,11 +40,10 @@ _ROW = pa.struct(
 
 
 @udf(
-    "__anon_methods_known",
     "STRUCT(name VARCHAR, what VARCHAR, paper VARCHAR, needs VARCHAR, cost VARCHAR, "
     "perturbative BOOLEAN)[]",
 )
-def methods_known(_: Any) -> pa.Array:
+def known(_: Any) -> pa.Array:
     """Return the facts recorded for each method, sorted by name."""
     rows = [
         {"name": name, **{field: getattr(method, field) for field in _ROW.names[1:]}}
@@ -56,7 +55,7 @@ def methods_known(_: Any) -> pa.Array:
 _ROLE = pa.struct([(name, pa.string()) for name in ("name", "type", "role", "source")])
 
 
-@udf("__anon_roles_of", "STRUCT(name VARCHAR, type VARCHAR, role VARCHAR, source VARCHAR)[]")
+@udf("STRUCT(name VARCHAR, type VARCHAR, role VARCHAR, source VARCHAR)[]")
 def roles_of(types: Any, scope: Any, seen: Any) -> pa.Array:
     """Return name, type, role and source of the role of each column, in the table's order."""
     columns = types_of(types)

@@ -32,8 +32,8 @@ from anon_sql.queries.workload import OPTIONS as WORKLOAD_OPTIONS
 _NOTHING = f"SELECT unnest(NULL::{sql_type(QUERY_ERROR_ROW)}[], recursive := true) WHERE error("
 
 
-@udf("__anon_query_statement", "VARCHAR")
-def bound(
+@udf("VARCHAR")
+def answer_statement(
     function: Any, scope: Any, released: Any, queries: Any, mode: Any, hierarchy: Any
 ) -> pa.Array:
     """The SQL that answers the queries, or SQL that stops with the sentence of an AnonError."""
@@ -44,7 +44,7 @@ def bound(
     return pa.array([text])
 
 
-@udf("__anon_query_rewritten", "VARCHAR")
+@udf("VARCHAR")
 def rewritten(
     function: Any, scope: Any, released: Any, queries: Any, mode: Any, hierarchy: Any
 ) -> pa.Array:
@@ -95,7 +95,7 @@ def _quasi(scope: Mapping[str, Any]) -> set[str]:
         return set()
 
 
-@udf("__anon_query_compared", f"{sql_type(QUERY_ERROR_ROW)}[]")
+@udf(f"{sql_type(QUERY_ERROR_ROW)}[]")
 def compared(call: Any, given: Any, known: Any, groups: Any, kept: Any, answers: Any) -> pa.Array:
     """A row per query and group, or an AnonError.
 
@@ -184,7 +184,7 @@ def _answers(struct: Any) -> Answers:
     }
 
 
-@udf("__anon_query_workload", sql_type(pa.list_(DRAWN)))
+@udf(sql_type(pa.list_(DRAWN)))
 def drawn(types: Any, groups: Any, scope: Any, seen: Any, given: Any) -> pa.Array:
     """Return the queries; groups: rows that are alike, see ``__anon_groups``."""
     function, kinds, call, held = "query_workload", types_of(types), scope_in(scope), lists(groups)
@@ -200,7 +200,7 @@ def drawn(types: Any, groups: Any, scope: Any, seen: Any, given: Any) -> pa.Arra
     return one_list(found, DRAWN)
 
 
-@udf("__anon_classification", f"{sql_type(CLASSIFICATION_ROW)}[]")
+@udf(f"{sql_type(CLASSIFICATION_ROW)}[]")
 def classified(call: Any, given: Any, raw: Any, released: Any) -> pa.Array:
     """Return accuracy and F-measure on the raw table and on the release, or raise AnonError.
 
@@ -234,7 +234,7 @@ def _example_groups(
     )
 
 
-@udf("__anon_written", "VARCHAR")
+@udf("VARCHAR")
 def written(function: Any, arguments: Any) -> pa.Array:
     """Return the call of a function as SQL; arguments: struct of values by parameter name."""
     values: dict[str, Any] = first(arguments)

@@ -32,8 +32,8 @@ _RELEASE = pa.struct(
 )
 
 
-@udf("__anon_released", sql_type(_RELEASE), volatile=True)
-def released(
+@udf(sql_type(_RELEASE), volatile=True)
+def result(
     numbers: Any, taken: Any, paths: Any, kept_names: Any, shown_names: Any, order_names: Any
 ) -> pa.Array:
     """Return the position and class of each released row, and the labels of each class by column.
@@ -127,7 +127,7 @@ _NODE = pa.struct(
 )
 
 
-@udf("__anon_class_ids", "INTEGER[]", volatile=True)
+@udf("INTEGER[]", volatile=True)
 def class_ids(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     """Return the class of each row, in the order of the list ``taken``."""
     request, source = taken_rows(numbers[0].as_py(), taken)
@@ -135,7 +135,7 @@ def class_ids(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     return one_list(found, pa.int32())
 
 
-@udf("__anon_cof", sql_type(_COF), volatile=True)
+@udf(sql_type(_COF), volatile=True)
 def cof(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     """Return the outlier factor and flag of each row, in the order of the list ``taken``."""
     request, source = taken_rows(numbers[0].as_py(), taken)
@@ -147,14 +147,14 @@ def cof(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     )
 
 
-@udf("__anon_recovery_stats", sql_type(_RECOVERY), volatile=True)
+@udf(sql_type(_RECOVERY), volatile=True)
 def recovery_stats(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     """Return the statistics of RAYDEN or M-COF on a table."""
     request, source = taken_rows(numbers[0].as_py(), taken)
     return pa.array([statistics.recovery_stats(source, request, given_paths(paths))], _RECOVERY)
 
 
-@udf("__anon_dop_stats", sql_type(_DOP), volatile=True)
+@udf(sql_type(_DOP), volatile=True)
 def dop_stats(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     """Return the statistics of DOP on a table."""
     request, source = taken_rows(numbers[0].as_py(), taken)
@@ -162,21 +162,21 @@ def dop_stats(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     return pa.array([row], _DOP)
 
 
-@udf("__anon_anonymize_stats", sql_type(_SAVED), volatile=True)
+@udf(sql_type(_SAVED), volatile=True)
 def anonymize_stats(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     """Return what the suppression of rows by anonymize saves."""
     request, source = taken_rows(numbers[0].as_py(), taken)
     return pa.array([statistics.anonymize_stats(source, request, given_paths(paths))], _SAVED)
 
 
-@udf("__anon_lattice", sql_type(pa.list_(_NODE)), volatile=True)
+@udf(sql_type(pa.list_(_NODE)), volatile=True)
 def lattice(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     """Return the nodes of the generalization lattice that were looked at."""
     request, source = taken_rows(numbers[0].as_py(), taken)
     return pa.array([statistics.lattice(source, request, given_paths(paths))], pa.list_(_NODE))
 
 
-@udf("__anon_gower_ranges", sql_type(_RANGES), volatile=True)
+@udf(sql_type(_RANGES), volatile=True)
 def gower_ranges(numbers: Any, taken: Any) -> pa.Array:
     """Return the range of each column by name; NULL for an empty table."""
     request, source = taken_rows(numbers[0].as_py(), taken)
@@ -197,8 +197,8 @@ _STATS = pa.struct(
 )
 
 
-@udf("__anon_synthesize", sql_type(_POSITIONS), volatile=True)
-def positions(numbers: Any, packed: Any) -> pa.Array:
+@udf(sql_type(_POSITIONS), volatile=True)
+def synthetic_positions(numbers: Any, packed: Any) -> pa.Array:
     """Return, by released column, the list positions, from 1, of the synthetic records' values.
 
     packed: lists of the released columns and of hashes of their values. The result is NULL for a
@@ -215,7 +215,7 @@ def positions(numbers: Any, packed: Any) -> pa.Array:
     return pa.array([[(name, at + np.int64(1)) for name, at in found.items()]], _POSITIONS)
 
 
-@udf("__anon_sdka_stats", sql_type(_STATS), volatile=True)
+@udf(sql_type(_STATS), volatile=True)
 def sdka_stats(numbers: Any, taken: Any, paths: Any, types: Any, made: Any) -> pa.Array:
     """Return the statistics of SDkA; made: lists of the synthetic rows' sensitive values."""
     request, source = taken_rows(first(numbers), taken)
