@@ -24,7 +24,7 @@ from anon_sql.core import running
 from anon_sql.core.arrow import first, integers, plain, return_memory, valid
 from anon_sql.core.roles import fold
 from anon_sql.core.running import Workers
-from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.errors import AnonError, Parameter, did_you_mean
 from anon_sql.hosts.duckdb.binding import HELPER, types_of
 from anon_sql.hosts.duckdb.registry import udf
 from anon_sql.hosts.duckdb.roles import settle
@@ -329,15 +329,17 @@ def _refuse_taken(
             raise AnonError(
                 function, f"the table must not have a column {added}", folded[added], "rename it"
             )
+    named_column = Parameter("classes") + " must name a column of the table"
     if method.given and classes is None:
-        raise AnonError(function, "classes must name a column of the table", "NULL")
+        raise AnonError(function, named_column, "NULL")
     if classes is not None and (not isinstance(classes, str) or fold(classes) not in folded):
         hint = did_you_mean(classes, columns) if isinstance(classes, str) else None
-        raise AnonError(function, "classes must name a column of the table", f"'{classes}'", hint)
+        raise AnonError(function, named_column, f"'{classes}'", hint)
     if isinstance(classes, str) and columns[folded[fold(classes)]].endswith(("]", ")")):
         kind = columns[folded[fold(classes)]]
         if not kind.startswith(("DECIMAL", "ENUM")):
-            raise AnonError(function, "classes must be numbers or text", f"a column of type {kind}")
+            rule = Parameter("classes") + " must be numbers or text"
+            raise AnonError(function, rule, f"a column of type {kind}")
 
 
 def taken_rows(number: int, taken: Any) -> tuple[Request, Source | None]:
@@ -377,7 +379,8 @@ def given_paths(paths: Any) -> pa.StructArray | None:
     if lacking:
         raise AnonError(
             "hierarchy",
-            "the relation must have the columns attribute, value, level and label",
+            Parameter("hierarchy", "the relation")
+            + " must have the columns attribute, value, level and label",
             f"nothing in {', '.join(lacking)}",
             "read_hierarchies() and numeric_hierarchy() make one",
         )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from anon_sql.core.roles import fold
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Parameter
 
 _HEADER = re.compile(r"\A((?:--[^\n]*\n)+)")
 _MACRO = re.compile(r"^CREATE OR REPLACE MACRO\s+(\w+)", re.MULTILINE)
@@ -212,7 +212,8 @@ def find(function: str, name: str | None) -> Entry:
         close = get_close_matches(fold(name or ""), known, n=1)
         hint = f"did you mean {close[0]}?" if close else "FROM anon_help() lists them"
         got = "NULL" if name is None else f"'{name}'"
-        raise AnonError(function, "name must be one of the package's functions", got, hint)
+        rule = Parameter("name") + " must be one of the package's functions"
+        raise AnonError(function, rule, got, hint)
     return found
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from anon_sql.core.columns import is_number, shown_type
 from anon_sql.core.names import literal, quote
-from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.errors import AnonError, Parameter, did_you_mean
 from anon_sql.hosts.duckdb.defaults import with_defaults
 from anon_sql.hosts.duckdb.roles import settle
 from anon_sql.hosts.duckdb.rows import given_paths
@@ -150,7 +150,7 @@ class Asked:
                 function,
                 "the table must be released in one statement",
                 f"parts, while {function} {_WHOLE[function]}",
-                "choose another method, or raise memory_limit",
+                "choose another method, or raise " + Parameter("memory_limit"),
             )
         assert self.types
 
@@ -169,7 +169,8 @@ def asked(
     known = release_methods()
     if function not in known:
         hint = did_you_mean(str(function), known)
-        raise AnonError("release", "method must be a release function", f"'{function}'", hint)
+        rule = Parameter("method") + " must be a release function"
+        raise AnonError("release", rule, f"'{function}'", hint)
     given = with_defaults(function, parameters)
     named = literal(relation)
     seen = con.execute(
