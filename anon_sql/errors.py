@@ -1,32 +1,220 @@
-"""Define ``AnonError`` and the sentences that it consists of."""
+"""Define ``AnonError``: the parts of a sentence, and how each host spells what they name.
+
+A rule, what was got and a hint are texts, in which parameters of the call are tokens. SQL writes
+``l := 2``, Python ``l=2``, a command ``--l 2``, and each says so from the same error; a column that
+is called like a parameter is text and keeps its name.
+"""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any
 
-_NAME = re.compile(r"[^\W\d][\w .()/%+&#-]{0,62}")
+_NAME = re.compile(r"[^\W\d][\w .()/%+&#'’-]{0,62}")  # noqa: RUF001 - either apostrophe
 _NUMBER = re.compile(r"\d{5}|\d[./-]\d")
+
+
+class Words:
+    """A part of a sentence that hosts spell each in their own way; ``+`` joins parts and texts."""
+
+    def spelled(self, spelling: "Spelling") -> str:
+        """Return the text in the spelling of a host."""
+        raise NotImplementedError
+
+    def __add__(self, other: "str | Words") -> "Words":
+        return _Joined((self, other))
+
+    def __radd__(self, other: str) -> "Words":
+        return _Joined((other, self))
+
+    def __str__(self) -> str:
+        return self.spelled(SQL)
+
+
+@dataclass(frozen=True)
+class _Joined(Words):
+    """Parts and texts, one after another."""
+
+    parts: tuple[str | Words, ...]
+
+    def spelled(self, spelling: "Spelling") -> str:
+        return "".join(_spelled(part, spelling) for part in self.parts)
+
+
+def joined(separator: str, parts: Iterable[str | Words]) -> Words:
+    """Return parts with a text between each two, as ``str.join`` does."""
+    found: list[str | Words] = []
+    for part in parts:
+        found += [separator, part] if found else [part]
+    return _Joined(tuple(found))
+
+
+@dataclass(frozen=True)
+class Parameter(Words):
+    """The name of a parameter. said: what SQL says instead, where its call does not name it."""
+
+    name: str
+    said: str | None = None
+
+    def spelled(self, spelling: "Spelling") -> str:
+        return spelling.parameter(self.name, self.said)
+
+
+@dataclass(frozen=True)
+class Argument(Words):
+    """A parameter with its value, as a call writes them.
+
+    value: a number, a text, a list or a mapping; ``...`` stands for any value, and in a list for
+    more of them. None leaves the value out.
+    """
+
+    name: str
+    value: Any = None
+
+    def spelled(self, spelling: "Spelling") -> str:
+        return spelling.given(self.name, self.value)
+
+
+@dataclass(frozen=True)
+class RelationName(Words):
+    """The name of a relation in quotes, for which a host may have another, such as its file."""
+
+    name: str
+
+    def spelled(self, spelling: "Spelling") -> str:
+        return spelling.relation(self.name)
+
+
+@dataclass(frozen=True)
+class Where(Words):
+    """Words for hosts that have something; others leave them out. has: one of ``Spelling.has``."""
+
+    has: str
+    words: str | Words
+
+    def spelled(self, spelling: "Spelling") -> str:
+        return _spelled(self.words, spelling) if self.has in spelling.has else ""
+
+
+def _spelled(part: object, spelling: "Spelling") -> str:
+    return part.spelled(spelling) if isinstance(part, Words) else str(part)
+
+
+COMMENTS, COMPARISONS = "comments on columns", "k = 7, which compares"
+
+
+class Spelling:
+    """How a host spells what an error names; this is the spelling of SQL.
+
+    has: what only some hosts have, for ``Where``.
+    """
+
+    has = frozenset({COMMENTS, COMPARISONS})
+
+    def function(self, name: str) -> str:
+        """Return the function that an error comes from."""
+        return name
+
+    def parameter(self, name: str, said: str | None) -> str:
+        """Return the name of a parameter; said: what SQL says instead."""
+        return said or name
+
+    def given(self, name: str, value: Any) -> str:
+        """Return a parameter with its value; None leaves the value out."""
+        return f"{name} :=" if value is None else f"{name} := {self.value(value)}"
+
+    def relation(self, name: str) -> str:
+        """Return the name of a relation."""
+        return f"'{name}'"
+
+    def value(self, value: Any) -> str:
+        """Return a value as a call writes it."""
+        if value is ...:
+            return "…"
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, (list, tuple)):
+            return f"[{', '.join(map(self.value, value))}]"
+        if isinstance(value, Mapping):
+            pairs = (f"{self.text(key)}: {self.value(each)}" for key, each in value.items())
+            return f"{self.map(value)}{{{', '.join(pairs)}}}"
+        return str(value)
+
+    def text(self, text: str) -> str:
+        """Return a text in quotes."""
+        return "'" + text.replace("'", "''") + "'"
+
+    def map(self, value: Mapping[str, Any]) -> str:
+        """Return what stands before the braces of a mapping; one of mappings is a struct."""
+        return "" if any(isinstance(each, Mapping) for each in value.values()) else "MAP "
+
+
+class Python(Spelling):
+    """The spelling of Python. has: as in ``Spelling``."""
+
+    def __init__(self, *has: str):
+        self.has = frozenset(has)
+
+    def given(self, name: str, value: Any) -> str:
+        return f"{name}=" if value is None else f"{name}={self.value(value)}"
+
+    def text(self, text: str) -> str:
+        return repr(text)
+
+    def map(self, value: Mapping[str, Any]) -> str:
+        return ""
+
+
+SQL, PYTHON = Spelling(), Python(COMMENTS)
 
 
 class AnonError(ValueError):
     """Report a call that has no result, or a release that would break its promise.
 
     The text is one sentence: the function, the rule, what was got, and a hint. It contains names
-    and counts, and no value of the data.
+    and counts, and no value of the data. ``spelling`` is that of ``str``.
     """
 
-    def __init__(self, function: str, rule: str, got: object = None, hint: str | None = None):
-        text = f"{function}: {rule}"
-        if got is not None:
-            text += f", got {got}"
-        if hint:
+    spelling: Spelling = SQL
+
+    def __init__(
+        self, function: str, rule: str | Words, got: object = None, hint: str | Words | None = None
+    ):
+        if got is not None and not isinstance(got, Words):
+            got = str(got)
+        super().__init__(function, rule, got, hint)
+        self.function, self.rule, self.got, self.hint = function, rule, got, hint
+
+    def render(self, spelling: Spelling) -> str:
+        """Return the sentence in the spelling of a host."""
+        text = f"{spelling.function(self.function)}: {_spelled(self.rule, spelling)}"
+        if self.got is not None:
+            text += f", got {_spelled(self.got, spelling)}"
+        if hint := self.hint and _spelled(self.hint, spelling):
             text += f"; {hint}"
-        super().__init__(text)
+        return text
+
+    def __str__(self) -> str:
+        return self.render(self.spelling)
 
 
-def not_installed(function: str, rule: str, got: str, extra: str, instead: str = "") -> AnonError:
+@contextmanager
+def spelled(spelling: Spelling) -> Iterator[None]:
+    """Let errors speak as a host does; a decorator, too."""
+    try:
+        yield
+    except AnonError as error:
+        error.spelling = spelling
+        raise
+
+
+def not_installed(
+    function: str, rule: str | Words, got: str, extra: str, instead: str | Words = ""
+) -> AnonError:
     """Return the error for missing packages of an extra; instead: an alternative to them."""
-    return AnonError(function, rule, got, f"pip install 'anon-sql[{extra}]'{instead}")
+    return AnonError(function, rule, got, _Joined((f"pip install 'anon-sql[{extra}]'", instead)))
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -56,6 +244,6 @@ def looks_like_name(text: str) -> bool:
     """Return whether a text looks like a column name and not like a value.
 
     A name begins with a letter or an underscore, has at most 63 letters, digits, blanks and common
-    signs, and contains neither a number of five digits nor a date.
+    signs, such as an apostrophe, and contains neither a number of five digits nor a date.
     """
     return bool(_NAME.fullmatch(text)) and not _NUMBER.search(text)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from anon_sql.core.parameters import Parameter, declared, function_of, takes
+from anon_sql.core.parameters import Declaration, declared, function_of, takes
 from anon_sql.hosts.duckdb.registry import load_functions
 from anon_sql.hosts.duckdb.sql_files import (
     CREATE,
@@ -95,7 +95,7 @@ def _with_sentences(text: str, file: SqlFile, order: Sequence[str]) -> str:
     return text[:start] + "".join(f"{line}\n" for line in lines) + text[end:]
 
 
-def _note(before: str, own: Mapping[str, Parameter]) -> Iterator[str]:
+def _note(before: str, own: Mapping[str, Declaration]) -> Iterator[str]:
     """Give the lines above the sentences of a function's own parameters, which a person writes."""
     for line in before.splitlines():
         name = re.match(r"-- (\w+): ", line)
@@ -104,7 +104,7 @@ def _note(before: str, own: Mapping[str, Parameter]) -> Iterator[str]:
         yield line
 
 
-def _with_structs(text: str, known: Mapping[str, Parameter], order: Sequence[str]) -> str:
+def _with_structs(text: str, known: Mapping[str, Declaration], order: Sequence[str]) -> str:
     """Return the text with the structs of parameters: those for binding, and all others."""
     bound = [name for name in order if known[name].bound]
     others = [

@@ -10,7 +10,7 @@ import pyarrow as pa
 from anon_sql.attacks.candidates import People, matches
 from anon_sql.core.labels.reading import Ints
 from anon_sql.core.parameters import Choice, Whole
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Parameter
 from anon_sql.measures.classes import dominance
 from anon_sql.privacy.class_values import Spread
 
@@ -135,7 +135,7 @@ def background(
     asked = MODE.read(people.function, "mode", mode)
     many, columns = Whole(0).read(people.function, "known", known), len(people.columns)
     if many > columns:
-        rule = "known must be at most the number of quasi-identifiers"
+        rule = Parameter("known") + " must be at most the number of quasi-identifiers"
         raise AnonError(people.function, rule, f"{many} of {columns}")
     persons, draw = people.drawn(sample, seed)
     if asked == "majority":

@@ -24,7 +24,7 @@ from anon_sql.core.parameters import (
 )
 from anon_sql.core.printing import printed
 from anon_sql.core.roles import Roles, fold
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.measures.pair import require_released, require_types
 from anon_sql.measures.uniqueness import counts
 from anon_sql.pipeline.request import entity_of
@@ -104,9 +104,9 @@ def asked(
         if wanted and not roles.sensitive:
             raise AnonError(
                 NAME,
-                f"{name} needs a sensitive column",
+                Parameter(name) + " needs a sensitive column",
                 "none",
-                "pass sensitive := ['illness', …]",
+                "pass " + Argument("sensitive", ["illness", ...]),
             )
     person = _entity(options["entity"], raw, roles.quasi)
     others = [name for name in raw if name not in roles.quasi]
@@ -128,7 +128,8 @@ def asked(
 def _entity(given: object, raw: Mapping[str, str], quasi: Sequence[str]) -> str | None:
     person = entity_of(NAME, given, raw)
     if person in quasi:
-        raise AnonError(NAME, "entity must tell persons apart", f"the quasi-identifier {person}")
+        rule = Parameter("entity") + " must tell persons apart"
+        raise AnonError(NAME, rule, f"the quasi-identifier {person}")
     return person
 
 

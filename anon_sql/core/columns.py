@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from anon_sql import kernels
 from anon_sql.core.arrow import integers, plain, valid
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Parameter
 
 _TOP = np.uint64(1 << 63)
 
@@ -134,7 +134,7 @@ def is_number(function: str, name: str, sql_type: str) -> bool:
         function,
         "a quasi-identifier must be a number, a date, a time or text",
         f"{name} of type {shown_type(sql_type)}",
-        "leave it out of qids or cast it",
+        "leave it out of " + Parameter("qids") + " or cast it",
     )
 
 

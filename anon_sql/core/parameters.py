@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql.core.roles import fold, named
-from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.errors import COMPARISONS, AnonError, Argument, Parameter, Where, did_you_mean
 
 
 class Option(Protocol):
@@ -45,7 +45,7 @@ class Choice:
             got = f"'{value}'" if isinstance(value, str) else kind(value)
             listed = ", ".join(f"'{word}'" for word in self.words)
             hint = did_you_mean(value, self.words) if isinstance(value, str) else None
-            raise AnonError(function, f"{name} must be one of {listed}", got, hint)
+            raise AnonError(function, Parameter(name) + f" must be one of {listed}", got, hint)
         return str(value)
 
 
@@ -62,13 +62,18 @@ class Whole:
         if isinstance(value, bool):
             raise AnonError(
                 function,
-                f"{name} must be a whole number of at least {self.least}",
+                Parameter(name) + f" must be a whole number of at least {self.least}",
                 "a BOOLEAN",
-                f"write {name} := 7, since {name} = 7 is a comparison",
+                Where(
+                    COMPARISONS,
+                    "write " + Argument(name, 7) + f", since {name} = 7 is a comparison",
+                ),
             )
         if not isinstance(value, int) or value < self.least:
             raise AnonError(
-                function, f"{name} must be a whole number of at least {self.least}", kind(value)
+                function,
+                Parameter(name) + f" must be a whole number of at least {self.least}",
+                kind(value),
             )
         return value
 
@@ -85,7 +90,9 @@ class Number:
         if not known or not isfinite(value) or not self.least <= value <= self.most:
             above = "" if self.most == float("inf") else f" and at most {self.most:g}"
             raise AnonError(
-                function, f"{name} must be a number of at least {self.least:g}{above}", kind(value)
+                function,
+                Parameter(name) + f" must be a number of at least {self.least:g}{above}",
+                kind(value),
             )
         return float(value)
 
@@ -97,7 +104,7 @@ class Positive:
     def read(self, function: str, name: str, value: Any) -> float:
         known = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
         if not known or not isfinite(value) or value <= 0:
-            raise AnonError(function, f"{name} must be a number above 0", kind(value))
+            raise AnonError(function, Parameter(name) + " must be a number above 0", kind(value))
         return float(value)
 
 
@@ -116,7 +123,7 @@ class Relations:
     """A name or a list of names of relations; NULL for none."""
 
     def read(self, function: str, name: str, value: Any) -> Any:
-        rule = f"{name} must be a name or a list of names of relations"
+        rule = Parameter(name) + " must be a name or a list of names of relations"
         if value is not None and not isinstance(value, (str, list)):
             raise AnonError(function, rule, kind(value))
         if isinstance(value, list) and not all(isinstance(each, str) for each in value or [None]):
@@ -138,8 +145,8 @@ Group = TypeVar("Group")
 
 
 @dataclass(frozen=True)
-class Parameter:
-    """One parameter of a function.
+class Declaration:
+    """One declared parameter of a function.
 
     accepts: checks a value; None where another step does, as for columns and relations. says: what
     it is, for users, a sentence without its full stop. null: what NULL means, as 'NULL for none';
@@ -178,24 +185,24 @@ def param(
     bound: bool = False,
     relation: bool = False,
 ) -> Any:
-    """Return a field of a group: one parameter; see ``Parameter``."""
+    """Return a field of a group: one parameter; see ``Declaration``."""
     known = {"accepts": accepts, "says": says, "null": null, "bound": bound}
     known["relation"] = relation
     return field(default=default, metadata=known, kw_only=True)
 
 
 @cache
-def parameters_of(group: type) -> Mapping[str, Parameter]:
+def parameters_of(group: type) -> Mapping[str, Declaration]:
     """Return the parameters of a group by name, in the order of its declaration."""
     declared = [found for found in fields(group) if found.metadata]
     return {
-        found.name: Parameter(found.name, found.default, **found.metadata) for found in declared
+        found.name: Declaration(found.name, found.default, **found.metadata) for found in declared
     }
 
 
 def read(group: type[Group], function: str, given: Mapping[str, Any]) -> Group:
     """Return a group of checked values; a parameter that ``given`` lacks has its default."""
-    known: Mapping[str, Parameter] = parameters_of(group)  # type: ignore[arg-type]
+    known: Mapping[str, Declaration] = parameters_of(group)  # type: ignore[arg-type]
     return group(**{name: known[name].read(function, given) for name in known})
 
 
@@ -255,7 +262,7 @@ def own_group(name: str, common: Sequence[type]) -> type:
 
 
 @cache
-def takes(name: str) -> Mapping[str, Parameter]:
+def takes(name: str) -> Mapping[str, Declaration]:
     """Return the parameters of a declared function by name."""
     function = _functions[name]
     found = dict(takes(function.of)) if function.of else {}
@@ -413,9 +420,9 @@ def read_weights(function: str, given: object, quasi: Sequence[str]) -> dict[str
     if given is None:
         return {}
     pairs = list(given.items()) if isinstance(given, Mapping) else given
-    rule = "weights must be a MAP from column names to numbers"
+    rule = Parameter("weights") + " must be a MAP from column names to numbers"
     if not isinstance(pairs, list) or not all(_is_pair(pair) for pair in pairs):
-        raise AnonError(function, rule, kind(given), "write weights := MAP {'age': 2}")
+        raise AnonError(function, rule, kind(given), "write " + Argument("weights", {"age": 2}))
     columns = {fold(name): name for name in quasi}
     what = "quasi-identifiers"
     names = named(function, "weights", [name for name, _ in pairs], columns, what) or []
@@ -423,13 +430,13 @@ def read_weights(function: str, given: object, quasi: Sequence[str]) -> dict[str
     for name, (written, value) in zip(names, pairs, strict=True):
         number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
         if not number or not isfinite(value) or value < 0:
-            rule = "weights must be finite numbers of at least 0"
+            rule = Parameter("weights") + " must be finite numbers of at least 0"
             raise AnonError(function, rule, f"{kind(value)} for '{written}'")
         found[name] = float(value)
     weights = {name: found[name] for name in quasi if name in found}
     if weights and not any(found.get(name, 1.0) for name in quasi):
-        rule, got = "a quasi-identifier must have a weight above 0", "0 for every one"
-        raise AnonError(function, rule, got)
+        above = "a quasi-identifier must have a weight above 0"
+        raise AnonError(function, above, "0 for every one")
     return weights
 
 

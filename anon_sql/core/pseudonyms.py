@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from anon_sql.core.columns import shown_type
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Argument, Parameter
 
 _TYPES = re.compile(
     r"""(?sx) VARCHAR | BLOB | UUID | BOOLEAN | "NULL" | ENUM\(.*\) | DECIMAL\(.*\)
@@ -82,7 +82,7 @@ def each(texts: pa.Array, sql_type: str, of: Callable[[bytes], Any], kind: pa.Da
 
 LEAST = 16  # bytes of a key
 _FEWEST = 4  # different characters of a key that is text
-HINT = "pass key := 'env:ANON_KEY' and set that environment variable"
+HINT = "pass " + Argument("key", "env:ANON_KEY") + " and set that environment variable"
 _BLANK = " \t\r\n\0"
 _MARKS = "'\"`"
 _MISSPELT = re.compile(
@@ -108,19 +108,22 @@ def require_key(function: str, key: bytes) -> None:
     if text is not None and _is_reference(text):
         raise AnonError(
             function,
-            "key must be 'env:NAME' or 'secret:NAME', in these letters, or a secret itself",
+            Parameter("key")
+            + " must be 'env:NAME' or 'secret:NAME', in these letters, or a secret itself",
             "what looks like another reference or the name of a variable",
             HINT,
         )
     if len(key) < LEAST:
-        raise AnonError(function, f"key must have at least {LEAST} bytes", "fewer", HINT)
+        rule = Parameter("key") + f" must have at least {LEAST} bytes"
+        raise AnonError(function, rule, "fewer", HINT)
     if text is None:
         return
     if len(set(text) - set(_BLANK)) < _FEWEST:
-        rule = f"key must have at least {_FEWEST} different characters other than blanks and NUL"
+        others = f"{_FEWEST} different characters other than blanks and NUL"
+        rule = Parameter("key") + f" must have at least {others}"
         raise AnonError(function, rule, "fewer", "generate a random key")
     if len(text.strip(_BLANK).encode()) < LEAST:
-        rule = f"key must have at least {LEAST} bytes without the blanks around it"
+        rule = Parameter("key") + f" must have at least {LEAST} bytes without the blanks around it"
         raise AnonError(function, rule, "fewer", HINT)
 
 
@@ -170,14 +173,15 @@ def hold(function: str, given: object, secret: Callable[[str, str], str]) -> str
     if reference and reference[1] == "env":
         found = os.environ.get(reference[2])
         if not found:
-            rule = "the environment variable that key names must be set"
+            rule = "the environment variable that " + Parameter("key") + " names must be set"
             raise AnonError(function, rule, "none", HINT)
         given = os.fsencode(found)
     elif reference:
         given = secret(function, reference[2])
     if not isinstance(given, (str, bytes)):
         got = "NULL" if given is None else "another type"
-        raise AnonError(function, f"key must be text or BLOB of at least {LEAST} bytes", got, HINT)
+        rule = Parameter("key") + f" must be text or BLOB of at least {LEAST} bytes"
+        raise AnonError(function, rule, got, HINT)
     key = given.encode() if isinstance(given, str) else given
     require_key(function, key)
     with _lock:

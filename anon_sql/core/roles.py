@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.errors import COMMENTS, AnonError, Argument, Parameter, Where, did_you_mean
 
 ROLES = ("identifier", "quasi", "sensitive", "keep")
 _TAGS = {f"anon:{role}": role for role in ROLES}
@@ -117,7 +117,7 @@ def named(
     )
     if not isinstance(given, (str, list)) or not all(isinstance(name, str) for name in names):
         raise AnonError(
-            function, f"{parameter} must be a list of column names", type(given).__name__
+            function, Parameter(parameter) + " must be a list of column names", type(given).__name__
         )
     found: list[str] = []
     for name in names:
@@ -125,12 +125,13 @@ def named(
         if column is None:
             raise AnonError(
                 function,
-                f"{parameter} must name {what}",
+                Parameter(parameter) + f" must name {what}",
                 f"'{name}'",
                 _separate(name, columns) or did_you_mean(name, columns.values()),
             )
         if column in found:
-            raise AnonError(function, f"{parameter} must name each column once", f"'{name}' twice")
+            rule = Parameter(parameter) + " must name each column once"
+            raise AnonError(function, rule, f"'{name}' twice")
         found.append(column)
     return found
 
@@ -187,9 +188,12 @@ def assign(
             if name not in kept:
                 raise AnonError(
                     function,
-                    "a declared quasi-identifier must be in qids or in keep",
+                    "a declared quasi-identifier must be in "
+                    + Parameter("qids")
+                    + " or in "
+                    + Parameter("keep"),
                     f"neither for {name}",
-                    f"add it to one of them, for instance keep := ['{name}']",
+                    "add it to one of them, for instance " + Argument("keep", [name]),
                 )
             del role_of[name]
     for role, members in chosen.items():
@@ -199,7 +203,9 @@ def assign(
                     function,
                     "a column has one role",
                     f"{name} as {role_of[name]} and as {role}",
-                    f"leave it out of {PARAMETER[role]} or change what is declared",
+                    "leave it out of "
+                    + Parameter(PARAMETER[role])
+                    + Where(COMMENTS, " or change what is declared"),
                 )
             role_of[name] = role
             source[name] = "call"
@@ -213,7 +219,9 @@ def assign(
             function,
             "at least one quasi-identifier is needed",
             "none",
-            "pass qids := ['age', …] or declare it: COMMENT ON COLUMN t.age IS 'anon:quasi'",
+            "pass "
+            + Argument("qids", ["age", ...])
+            + Where(COMMENTS, " or declare it: COMMENT ON COLUMN t.age IS 'anon:quasi'"),
         )
     return Roles(
         identifier=_having("identifier", names, role_of),
@@ -245,7 +253,8 @@ def _without_rest(
     if not isinstance(listed_names, list) or REST not in listed_names:
         return given, False
     if REST in columns:
-        raise AnonError(function, "keep := ['*'] must be clear", "a column named *", "rename it")
+        rule = Argument("keep", [REST]) + " must be clear"
+        raise AnonError(function, rule, "a column named *", "rename it")
     return {**given, "keep": [name for name in listed_names if name != REST]}, True
 
 

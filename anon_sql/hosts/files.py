@@ -20,7 +20,7 @@ import pyarrow as pa
 from anon_sql.core import running
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Words
 
 ROWS = 1_000_000  # of a file
 _NAME = "release-{:05}.parquet"
@@ -197,15 +197,15 @@ def means_folder(target: str) -> bool:
     return target.endswith("/") or Path(target).is_dir()
 
 
-def require_new_folder(name: str, target: Path, overwrite: bool, hint: str) -> None:
+def require_new_folder(name: str | Words, target: Path, overwrite: bool, hint: str) -> None:
     """Raise AnonError for a target that exists, unless it may be replaced; name: as errors do."""
     if not target.exists():
         return
     if not target.is_dir():
-        raise AnonError("release", f"{name} must be a new folder", f"the file '{target}'")
+        raise AnonError("release", name + " must be a new folder", f"the file '{target}'")
     if not overwrite:
         got = f"'{target}', which exists"
-        raise AnonError("release", f"{name} must be a new folder", got, hint)
+        raise AnonError("release", name + " must be a new folder", got, hint)
     _require_own(target, target)
 
 

@@ -24,7 +24,7 @@ from anon_sql.core.parameters import (
     takes,
 )
 from anon_sql.core.roles import Roles, fold
-from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.errors import COMMENTS, AnonError, Argument, Parameter, Where, did_you_mean
 from anon_sql.measures.loss import OTHER, Domain, Penalties, penalties
 from anon_sql.methods.method import Method, release_methods
 
@@ -49,7 +49,7 @@ class Methods:
             return None
         listed = value if isinstance(value, list) else [value]
         if not listed:
-            raise AnonError(function, f"{name} must name a method", "none")
+            raise AnonError(function, Parameter(name) + " must name a method", "none")
         return tuple(dict.fromkeys(_method(function, name, given) for given in listed))
 
 
@@ -69,7 +69,9 @@ class Sizes:
         listed = list(value) if isinstance(value, (list, tuple)) else [value]
         if value is None or not listed:
             raise AnonError(
-                function, f"{name} must be whole numbers", "NULL" if value is None else "none"
+                function,
+                Parameter(name) + " must be whole numbers",
+                "NULL" if value is None else "none",
             )
         return tuple(k for at, k in enumerate(listed) if k not in listed[:at])
 
@@ -82,9 +84,9 @@ class Settings:
         if value is not None and not isinstance(value, dict):
             raise AnonError(
                 function,
-                f"{name} must be a struct of structs",
+                Parameter(name) + " must be a struct of structs",
                 kind(value),
-                f"write {name} := {{'rayden': {{'cut': 'aligned'}}}}",
+                "write " + Argument(name, {"rayden": {"cut": "aligned"}}),
             )
         given = {_method(function, name, key): chosen for key, chosen in (value or {}).items()}
         return {
@@ -100,7 +102,7 @@ def _method(function: str, parameter: str, given: Any) -> str:
     text = isinstance(given, str)
     raise AnonError(
         function,
-        f"{parameter} must name release methods",
+        Parameter(parameter) + " must name release methods",
         f"'{given}'" if text else kind(given),
         did_you_mean(given, known) if text else "anon_methods() lists them",
     )
@@ -108,23 +110,23 @@ def _method(function: str, parameter: str, given: Any) -> str:
 
 def _options(function: str, method: Method, chosen: Any) -> Any:
     if chosen is not None and not isinstance(chosen, dict):
-        raise AnonError(function, f"options of {method.name} must be a struct", kind(chosen))
+        rule = Parameter("options") + f" of {method.name} must be a struct"
+        raise AnonError(function, rule, kind(chosen))
     refuse_withdrawn(function, chosen or {})
     own = parameters_of(method.takes)
     known = [name for name in own if name not in WITHDRAWN]
     for name in chosen or {}:
         if name not in own:
             hint = did_you_mean(name, known) if known else f"{method.name} has none of its own"
-            raise AnonError(
-                function, f"options must name parameters of {method.name}", f"'{name}'", hint
-            )
+            rule = Parameter("options") + f" must name parameters of {method.name}"
+            raise AnonError(function, rule, f"'{name}'", hint)
     defaults = {name: takes(method.name)[name].default for name in known}
     return read(method.takes, function, {**defaults, **(chosen or {})})
 
 
 ORDER = "the raw table must come first and its release second"
-TREE_HINT = "name hierarchy := if the release was made with one"
-HINT = f"the raw table comes first and its release second; {TREE_HINT}"
+TREE_HINT = "name " + Argument("hierarchy") + " if the release was made with one"
+HINT = "the raw table comes first and its release second; " + TREE_HINT
 Ints = npt.NDArray[np.int64]
 
 
@@ -271,8 +273,9 @@ def require_any(function: str, sensitive: Sequence[str]) -> None:
             function,
             "at least one sensitive column is needed",
             "none",
-            "pass sensitive := ['illness', …] or declare it: COMMENT ON COLUMN t.illness IS "
-            "'anon:sensitive'",
+            "pass "
+            + Argument("sensitive", ["illness", ...])
+            + Where(COMMENTS, " or declare it: COMMENT ON COLUMN t.illness IS 'anon:sensitive'"),
         )
 
 
@@ -326,5 +329,7 @@ def _require_type(function: str, column: str, raw: str, released: str) -> None:
         released,
         "make it with a release function, or read a file of labels as text"
         if not is_one_value(raw, released)
-        else "value_loss() says what a release with format := 'mean' or 'median' loses",
+        else "value_loss() says what a release with "
+        + Argument("format", "mean")
+        + " or 'median' loses",
     )

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core.arrow import integers, valid
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.measures.loss import doubles
 
 LOSS = pa.struct([("attribute", pa.string()), ("sse_sst", pa.float64()), ("il1s", pa.float64())])
@@ -28,18 +28,19 @@ def row_pairs(function: str, name: str, raw: pa.Array, released: pa.Array) -> np
 
     name: of the column. Raises AnonError for ids that are NULL, repeat, or have no raw row.
     """
+    unique = Parameter("id") + " must identify rows"
     held = pa.concat_arrays([raw, released]).dictionary_encode()
     codes = integers(held.indices.fill_null(-1)).astype(np.int64)
     ours, theirs = codes[: len(raw)], codes[len(raw) :]
     for one in (ours, theirs):
         if (one < 0).any() or len(np.unique(one)) < len(one):
-            raise AnonError(function, "id must identify rows", f"{name} with NULLs or repeats")
+            raise AnonError(function, unique, f"{name} with NULLs or repeats")
     found = np.full(len(held.dictionary), -1, np.int64)
     found[theirs] = np.arange(len(theirs))
     rows: npt.NDArray[np.int64] = found[ours]
     if int((rows >= 0).sum()) < len(theirs):
         got = f"a released {name} that the raw table lacks"
-        raise AnonError(function, "id must identify rows", got)
+        raise AnonError(function, unique, got)
     return rows
 
 
@@ -94,5 +95,7 @@ def require_values(function: str, labelled: Sequence[str]) -> None:
             function,
             "a release must show one value of each class",
             f"labels of {', '.join(labelled)}",
-            "make it with format := 'mean' or 'median'; gcp and attribute_loss measure labels",
+            "make it with "
+            + Argument("format", "mean")
+            + " or 'median'; gcp and attribute_loss measure labels",
         )

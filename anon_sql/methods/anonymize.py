@@ -29,7 +29,7 @@ from anon_sql import kernels
 from anon_sql.core.parameters import Choice, Number, OrNull, Positive, Whole, Withdrawn, param
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.methods.legal_classes import cheapest, merge_until_legal, split_classes
 from anon_sql.methods.method import Call, Partition, method
 from anon_sql.methods.microaggregation import Features, features, microaggregate, sum_of_squares
@@ -202,8 +202,8 @@ def anonymize(table: QuasiTable, call: Call[Anonymize]) -> Partition:
     if call.one_value:
         raise AnonError(
             call.function,
-            "suppression_limit must be 0 where means or medians are shown",
-            f"suppression_limit := {call.options.suppression_limit}",
+            Parameter("suppression_limit") + " must be 0 where means or medians are shown",
+            Argument("suppression_limit", call.options.suppression_limit),
             "leave it out, or show labels",
         )
     found = suppress(table, call, most, partitioned)

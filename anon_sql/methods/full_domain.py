@@ -53,7 +53,7 @@ from anon_sql.core.labels.reading import read_sets
 from anon_sql.core.parameters import Choice, Number, param
 from anon_sql.core.running import Progress
 from anon_sql.core.table import Column, QuasiTable
-from anon_sql.errors import AnonError, listed
+from anon_sql.errors import AnonError, Argument, Parameter, listed
 from anon_sql.methods.global_recoding import (
     MINIMIZE,
     TIE,
@@ -116,7 +116,7 @@ def recoded_alike(table: QuasiTable, call: Call[Any], limit: int) -> Partition:
     if call.one_value:
         raise AnonError(
             call.function,
-            "like must come with format := 'label' or 'typed'",
+            Parameter("like") + " must come with " + Argument("format", "label") + " or 'typed'",
             "means or medians, which the earlier release does not show",
         )
     labels = earlier.of(call.function, [column.name for column in table.columns])
@@ -131,9 +131,9 @@ def recoded_alike(table: QuasiTable, call: Call[Any], limit: int) -> Partition:
     if not legal:
         raise AnonError(
             call.function,
-            f"at most {limit:,} rows may be suppressed under the bins of like",
+            f"at most {limit:,} rows may be suppressed under the bins of " + Parameter("like"),
             f"{int(groups.sizes[left].sum()):,}",
-            "raise suppression_limit, or release without like",
+            "raise " + Parameter("suppression_limit") + ", or release without " + Parameter("like"),
         )
     return records.partition(groups, left)
 
@@ -155,7 +155,10 @@ def _recoded(
     if column.name in call.fixed and len(np.unique(level.group[covered])) < covered.sum():
         raise AnonError(
             call.function,
-            "strata must be columns that like does not generalize",
+            Parameter("strata")
+            + " must be columns that "
+            + Parameter("like")
+            + " does not generalize",
             listed([column.name]),
         )
     return replace(own, levels=(level,)), covered
@@ -170,7 +173,7 @@ def _of_nodes(
     if unknown:
         raise AnonError(
             function,
-            "like must be a release by the same hierarchy",
+            Parameter("like") + " must be a release by the same hierarchy",
             f"{unknown} of {listed([column.name])} that it lacks",
         )
     nodes = np.array([tree.node_of[label] for label in shown.labels], dtype=np.int64)
@@ -363,7 +366,11 @@ def full_domain(table: QuasiTable, call: Call[FullDomain]) -> Partition:
             call.function,
             f"a combination of levels must be legal with at most {judge.limit:,} rows suppressed",
             "none",
-            "raise suppression_limit, or let suppressed := 'keep' show them as *",
+            "raise "
+            + Parameter("suppression_limit")
+            + ", or let "
+            + Argument("suppressed", "keep")
+            + " show them as *",
         )
     node = search.best.node
     groups = judge.records.groups(node)

@@ -32,7 +32,7 @@ from anon_sql.core.hierarchy.tree import Tree
 from anon_sql.core.labels.grammar import AS_CLASS, STAR, STARRED
 from anon_sql.core.roles import fold
 from anon_sql.core.table import Column, QuasiTable
-from anon_sql.errors import AnonError, listed
+from anon_sql.errors import AnonError, Argument, Parameter, listed
 from anon_sql.methods.method import Partition
 from anon_sql.privacy.constraint import Constraint
 from anon_sql.privacy.l_diversity import KINDS
@@ -455,7 +455,7 @@ class Earlier:
         if lacking:
             raise AnonError(
                 function,
-                "like must be a release with the same quasi-identifiers",
+                Parameter("like") + " must be a release with the same quasi-identifiers",
                 f"one without {listed(lacking)}",
             )
         return {name: self.labels[fold(name)] for name in names}
@@ -470,7 +470,7 @@ class EarlierRelease:
             return value
         if not isinstance(value, list) or not value:
             got = "one without rows" if value == [] else type(value).__name__
-            raise AnonError(function, f"{name} must name an earlier release", got)
+            raise AnonError(function, Parameter(name) + " must name an earlier release", got)
         rows = [row for row in value if any(label != STAR for label in row.values())] or value
         return Earlier({fold(column): _shown({row[column] for row in rows}) for column in value[0]})
 
@@ -485,8 +485,8 @@ def required(function: str, given: Earlier | str) -> Earlier:
     if isinstance(given, str):
         raise AnonError(
             function,
-            "like must be a parameter of the function itself",
+            Parameter("like") + " must be a parameter of the function itself",
             "an option of another function",
-            f"write FROM {function}(…, like := …)",
+            f"write FROM {function}(…, " + Argument("like", ...) + ")",
         )
     return given

@@ -15,7 +15,7 @@ from anon_sql.core.columns import Numbers, gaps
 from anon_sql.core.parameters import declare
 from anon_sql.core.roles import fold
 from anon_sql.core.table import QuasiTable
-from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.errors import AnonError, Parameter, did_you_mean
 from anon_sql.methods.method import COMMON
 
 
@@ -28,9 +28,15 @@ def gower(left: pa.Array, right: pa.Array, ranges: pa.Array) -> npt.NDArray[np.f
     """
     for record in (left, right):
         if not _is_or_null(record, pa.types.is_struct):
-            raise AnonError("gower", "a and b must be structs of one record each", str(record.type))
+            raise AnonError(
+                "gower",
+                Parameter("a") + " and " + Parameter("b") + " must be structs of one record each",
+                str(record.type),
+            )
     if not _is_or_null(ranges, pa.types.is_map):
-        raise AnonError("gower", "ranges must come from gower_ranges()", str(ranges.type))
+        raise AnonError(
+            "gower", Parameter("ranges") + " must come from gower_ranges()", str(ranges.type)
+        )
     found = np.full(len(left), np.nan)
     for widths, rows in _by_ranges(ranges):
         found[rows] = _distances(left.take(rows), right.take(rows), widths)
@@ -59,7 +65,9 @@ def _widths(given: Iterable[tuple[Any, Any]]) -> dict[str, float | None]:
     pairs = list(given)
     known = (int, float, Decimal, type(None))
     if not all(isinstance(n, str) and isinstance(w, known) for n, w in pairs):
-        raise AnonError("gower", "ranges must be a MAP(VARCHAR, DOUBLE)", "a map of other types")
+        raise AnonError(
+            "gower", Parameter("ranges") + " must be a MAP(VARCHAR, DOUBLE)", "a map of other types"
+        )
     return {name: None if width is None else float(width) for name, width in pairs}
 
 
@@ -83,7 +91,9 @@ def _field(record: pa.StructArray, name: str) -> pa.Array:
     at = next((i for i, known in enumerate(names) if fold(known) == fold(name)), None)
     if at is None:
         hint = did_you_mean(name, names)
-        raise AnonError("gower", "a record must have every column of ranges", f"no {name}", hint)
+        raise AnonError(
+            "gower", "a record must have every column of " + Parameter("ranges"), f"no {name}", hint
+        )
     return plain(record.flatten()[at])
 
 

@@ -13,7 +13,7 @@ from anon_sql.core.columns import Numbers
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.parameters import Choice, Whole, param
 from anon_sql.core.table import QuasiTable
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Parameter
 from anon_sql.methods.method import NOT_DROPPED, Call, Partition, method
 
 
@@ -65,7 +65,7 @@ def canon(table: QuasiTable, call: Call[VantagePoints]) -> Partition:
             call.function,
             "every quasi-identifier must be numeric",
             f"text in {', '.join(text)}",
-            "use rayden, or leave them out of qids",
+            "use rayden, or leave them out of " + Parameter("qids"),
         )
     leaves = kernels.vp_tree.vp_partition(
         table.points,

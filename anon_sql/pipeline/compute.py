@@ -17,7 +17,7 @@ from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.labels.checking import printed_alike, require_true
 from anon_sql.core.labels.writing import Classes, Labels, make_labels
 from anon_sql.core.table import Domain, QuasiTable
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.methods.legal_classes import merge_until_legal
 from anon_sql.methods.method import Call
 from anon_sql.methods.suppressed_rows import rows_of_share
@@ -102,7 +102,7 @@ def common_nodes(table: QuasiTable, classes: Ids, nodes: Ids) -> Ids:
 
 
 Bools = npt.NDArray[np.bool_]
-KEEP = "suppressed := 'keep' shows them"
+KEEP = Argument("suppressed", "keep") + " shows them"
 
 
 def most_left_out(request: Request, rows: int) -> int | None:
@@ -160,9 +160,9 @@ def _require_few(request: Request, left: int, most: int) -> None:
         limited = hasattr(request.options, "suppression_limit")
         raise AnonError(
             request.function,
-            f"suppressed := 'drop' may leave out {may}",
+            Argument("suppressed", "drop") + f" may leave out {may}",
             f"{left:,} that {'is' if left == 1 else 'are'} * in every quasi-identifier",
-            f"raise suppression_limit, or {KEEP}" if limited else KEEP,
+            "raise " + Parameter("suppression_limit") + ", or " + KEEP if limited else KEEP,
         )
 
 

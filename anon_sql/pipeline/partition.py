@@ -20,7 +20,7 @@ from anon_sql.core.labels.writing import Labels
 from anon_sql.core.parameters import relative
 from anon_sql.core.running import Workers
 from anon_sql.core.table import Column, Domain, QuasiTable, read
-from anon_sql.errors import AnonError, listed
+from anon_sql.errors import AnonError, Parameter, listed
 from anon_sql.methods.global_recoding import Earlier
 from anon_sql.methods.legal_classes import protect
 from anon_sql.methods.method import Call, Method, Partition
@@ -30,7 +30,7 @@ from anon_sql.privacy.constraint import Constraint, Sensitive, constraint
 
 Ids = npt.NDArray[np.int32]
 Positions = npt.NDArray[np.int64]
-HINT = "leave a column out of strata, or round its values first"
+HINT = "leave a column out of " + Parameter("strata") + ", or round its values first"
 
 
 def strata_of(table: QuasiTable, names: Sequence[str]) -> Ids | None:
@@ -148,7 +148,7 @@ def require_earlier(request: Request, labels: Sequence[Labels]) -> None:
         if others:
             raise AnonError(
                 request.function,
-                "every label must be one of like",
+                "every label must be one of " + Parameter("like"),
                 f"{others} of {listed([name])} that {'is' if others == 1 else 'are'} not",
                 "nothing was released; please report this",
             )

@@ -27,7 +27,16 @@ from anon_sql.core.parameters import (
     takes,
 )
 from anon_sql.core.roles import Roles, assign, fold, including, named
-from anon_sql.errors import AnonError, did_you_mean, listed
+from anon_sql.errors import (
+    COMMENTS,
+    AnonError,
+    Argument,
+    Parameter,
+    Where,
+    did_you_mean,
+    joined,
+    listed,
+)
 from anon_sql.methods.method import COMMON, Method, find_method
 from anon_sql.privacy.beta_likeness import BetaLikeness
 from anon_sql.privacy.delta_disclosure import DeltaDisclosure
@@ -154,9 +163,9 @@ def checked(
     if common["format"] in FORMS and method is not None and method.perturbative:
         raise AnonError(
             function,
-            "format must be 'label' or 'typed' for a method that adds rows",
+            Parameter("format") + " must be 'label' or 'typed' for a method that adds rows",
             f"'{common['format']}'",
-            "numbers := 'centre' shows one value of each class",
+            Argument("numbers", "centre") + " shows one value of each class",
         )
     gone = {fold(name) for name in (classes, *drops) if name is not None}
     for name in (*roles.quasi, *roles.sensitive, *roles.keep):
@@ -165,7 +174,10 @@ def checked(
                 function,
                 "columns of classes and scores are dropped",
                 f"{name} with a role",
-                "leave it out of qids, sensitive and keep",
+                "leave it out of "
+                + joined(", ", map(Parameter, ("qids", "sensitive")))
+                + " and "
+                + Parameter("keep"),
             )
     for name in roles.quasi:
         is_number(function, name, types[name])
@@ -176,8 +188,14 @@ def checked(
             function,
             "every column needs a role",
             f"none for {listed(missing)}",
-            "declare it (COMMENT ON COLUMN t.name IS 'anon:keep'), name it in identifiers, qids, "
-            "sensitive or keep, or pass keep := ['*'] to release all of them as they are",
+            Where(COMMENTS, "declare it (COMMENT ON COLUMN t.name IS 'anon:keep'), ")
+            + "name it in "
+            + joined(", ", map(Parameter, ("identifiers", "qids", "sensitive")))
+            + " or "
+            + Parameter("keep")
+            + ", or pass "
+            + Argument("keep", ["*"])
+            + " to release all of them as they are",
         )
     gone |= {fold(name) for name in (*roles.quasi, *roles.identifier)}
     return Request(
@@ -236,19 +254,21 @@ def _classes(function: str, given: Mapping[str, Any], types: Mapping[str, str]) 
             raise AnonError(
                 function, f"the table must not have a column {added}", folded[added], "rename it"
             )
+    rule = Parameter("classes") + " must name a column of the table"
     known = takes(function)
     if "classes" not in known:
         return None
     named_ = given.get("classes", known["classes"].default)
     if named_ is None:
-        raise AnonError(function, "classes must name a column of the table", "NULL")
+        raise AnonError(function, rule, "NULL")
     if not isinstance(named_, str) or fold(named_) not in folded:
         hint = did_you_mean(named_, types) if isinstance(named_, str) else None
-        raise AnonError(function, "classes must name a column of the table", f"'{named_}'", hint)
+        raise AnonError(function, rule, f"'{named_}'", hint)
     column = folded[fold(named_)]
     kind = types[column]
     if kind.endswith(("]", ")")) and not kind.startswith(("DECIMAL", "ENUM")):
-        raise AnonError(function, "classes must be numbers or text", f"a column of type {kind}")
+        rule = Parameter("classes") + " must be numbers or text"
+        raise AnonError(function, rule, f"a column of type {kind}")
     return column
 
 
@@ -265,19 +285,24 @@ def _protected(
     if asked["l_kind"] != "entropy" and asked["l"] != int(asked["l"]):
         raise AnonError(
             function,
-            f"l must be a whole number where l_kind is '{asked['l_kind']}'",
+            Parameter("l")
+            + " must be a whole number where "
+            + Parameter("l_kind")
+            + f" is '{asked['l_kind']}'",
             f"{asked['l']:g}",
-            "l_kind := 'entropy' takes fractions",
+            Argument("l_kind", "entropy") + " takes fractions",
         )
     bounded = asked["beta"] is not None or asked["delta"] is not None
     wanted = asked["l"] > 1 or asked["t"] < 1 or bounded
     if wanted and not roles.sensitive:
         raise AnonError(
             function,
-            f"{'beta and delta' if bounded else 'l and t'} need a sensitive column",
+            joined(" and ", map(Parameter, ("beta", "delta") if bounded else ("l", "t")))
+            + " need a sensitive column",
             "none",
-            "pass sensitive := ['illness', …] or declare it: COMMENT ON COLUMN t.illness IS "
-            "'anon:sensitive'",
+            "pass "
+            + Argument("sensitive", ["illness", ...])
+            + Where(COMMENTS, " or declare it: COMMENT ON COLUMN t.illness IS 'anon:sensitive'"),
         )
     return {name: ranked(function, name, types[name]) for name in roles.sensitive if wanted}
 
@@ -294,7 +319,7 @@ def entity_of(function: str, given: object, names: Sequence[str] | Mapping[str, 
         return folded[fold(given)]
     raise AnonError(
         function,
-        "entity must name a column of the table",
+        Parameter("entity") + " must name a column of the table",
         f"'{given}'" if isinstance(given, str) else type(given).__name__,
         did_you_mean(given, folded.values()) if isinstance(given, str) else None,
     )

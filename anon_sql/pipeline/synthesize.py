@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from anon_sql.core import running
 from anon_sql.core.columns import approximate
-from anon_sql.errors import AnonError
+from anon_sql.errors import COMMENTS, AnonError, Argument, Where
 from anon_sql.methods.generators.bootstrap import Attribute, RealRows
 from anon_sql.methods.microaggregation import scikit_learn
 from anon_sql.methods.sdka import generate
@@ -59,7 +59,7 @@ def require_sensitive(request: Request) -> None:
             request.function,
             "synthetic records need a sensitive column",
             "none",
-            "pass sensitive := 'illness' or declare it",
+            "pass " + Argument("sensitive", "illness") + Where(COMMENTS, " or declare it"),
         )
 
 

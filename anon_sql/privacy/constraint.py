@@ -15,6 +15,7 @@ ends, because ``Constraint.require`` ensures that the whole table is legal.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import zip_longest
 from math import ceil
 from typing import Any
@@ -23,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql import kernels
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.privacy.l_diversity import KINDS
 
 Shares = npt.NDArray[np.float64]
@@ -122,7 +123,9 @@ class Constraint:
         """
         if rows < self.k:
             raise AnonError(
-                function, f"k must be at most the number of rows, {rows}", f"k := {self.k}"
+                function,
+                Parameter("k") + f" must be at most the number of rows, {rows}",
+                Argument("k", self.k),
             )
         rules = self.rules
         if rules is None or self.allows(np.arange(rows)):
@@ -145,16 +148,16 @@ class Constraint:
         if rules is None or entities < self.k:
             return AnonError(
                 function,
-                f"k must be at most the number of entities, {entities}",
-                f"k := {self.k}",
+                Parameter("k") + f" must be at most the number of entities, {entities}",
+                Argument("k", self.k),
             )
         best = [diversity(rules, bag) for bag in range(len(self.names))]
         worst = int(np.argmin(best))
         return AnonError(
             function,
-            f"l must be at most what the whole table has in {self.names[worst]}, "
+            Parameter("l") + f" must be at most what the whole table has in {self.names[worst]}, "
             f"{_rounded_down(best[worst])} ({KINDS[rules.kind]})",
-            f"l := {rules.l:g}",
+            Argument("l", Decimal(f"{rules.l:g}")),
         )
 
     def at(self, k: int) -> "Constraint":

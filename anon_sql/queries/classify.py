@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from anon_sql.core.labels.reading import read_nodes, read_ranges, read_sets
 from anon_sql.core.parameters import Choice, Number, Option, Whole
 from anon_sql.core.roles import fold
-from anon_sql.errors import AnonError, did_you_mean, not_installed
+from anon_sql.errors import AnonError, Parameter, did_you_mean, not_installed
 from anon_sql.measures.loss import Domain, points
 from anon_sql.queries.axis import leaves_of
 from anon_sql.queries.released import distinct
@@ -189,9 +189,10 @@ def target_of(name: Any, columns: Iterable[str], quasi: Sequence[str]) -> str:
     known = {fold(column): column for column in columns}
     if not isinstance(name, str) or fold(name) not in known:
         hint = did_you_mean(name, known.values()) if isinstance(name, str) else None
-        raise AnonError(_FUNCTION, "target must name a column of the raw table", f"'{name}'", hint)
+        rule = Parameter("target") + " must name a column of the raw table"
+        raise AnonError(_FUNCTION, rule, f"'{name}'", hint)
     if fold(name) in {fold(column) for column in quasi}:
-        rule = "target must be a column that the release keeps"
+        rule = Parameter("target") + " must be a column that the release keeps"
         raise AnonError(_FUNCTION, rule, f"the quasi-identifier {name}")
     return known[fold(name)]
 
@@ -204,13 +205,13 @@ def _scores(
 ) -> dict[str, Any]:
     """The measures of a model, trained and tested on sorted rows."""
     if len(set(wanted)) < 2:
-        rule = "target must have two values or more"
+        rule = Parameter("target") + " must have two values or more"
         raise AnonError(_FUNCTION, rule, f"{len(set(wanted))}")
     tested = _held_out(wanted, options["held_out"], options["seed"])
     train, test = np.flatnonzero(~tested), np.flatnonzero(tested)
     answers = np.array(wanted, dtype=object)
     if not len(test) or len(set(answers[train])) < 2:
-        rule = "held_out must leave rows to train on and to test on"
+        rule = Parameter("held_out") + " must leave rows to train on and to test on"
         raise AnonError(_FUNCTION, rule, f"{len(train)} and {len(test)} rows")
     learned, asked = [], []
     for column in features:

@@ -15,7 +15,7 @@ from anon_sql.core.names import literal, quote
 from anon_sql.core.parameters import Number, Option, Whole
 from anon_sql.core.printing import evaluated
 from anon_sql.core.roles import fold
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Parameter
 from anon_sql.measures.loss import Domain
 from anon_sql.measures.uniqueness import codes_of, joined
 from anon_sql.queries.axis import Quasi
@@ -101,7 +101,7 @@ def workload(
     """
     attributes = options["attributes"]
     if attributes > len(types):
-        rule = "attributes must be at most the number of quasi-identifiers"
+        rule = Parameter("attributes") + " must be at most the number of quasi-identifiers"
         raise AnonError(_FUNCTION, rule, f"{attributes} of {len(types)}")
     given = {name: values for name, values in held.items() if values is not None}
     columns = [

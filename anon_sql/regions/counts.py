@@ -11,7 +11,7 @@ from anon_sql import kernels
 from anon_sql.core.arrow import integers
 from anon_sql.core.hierarchy.tree import rows_of
 from anon_sql.core.table import Domain
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.pipeline.partition import in_table
 from anon_sql.pipeline.request import Request
 from anon_sql.privacy.constraint import Constraint, constraint
@@ -83,7 +83,10 @@ def _held(request: Request, domain: Domain, regions: int, name: str, found: pa.T
     if regions * values > CELLS:
         raise AnonError(
             request.function,
-            f"l and t need a table in memory of {name} by region",
+            Parameter("l")
+            + " and "
+            + Parameter("t")
+            + f" need a table in memory of {name} by region",
             f"{values - 1:,} values in {regions:,} regions",
             "release fewer regions, or round the column",
         )
@@ -130,6 +133,6 @@ class Limits:
     def refuse(self, function: str, whole: Tally) -> AnonError:
         """Return the error for a whole table that is not legal."""
         if whole.rows < self.constraint.k:
-            rule = f"k must be at most the number of rows, {whole.rows}"
-            return AnonError(function, rule, f"k := {self.constraint.k}")
+            rule = Parameter("k") + f" must be at most the number of rows, {whole.rows}"
+            return AnonError(function, rule, Argument("k", self.constraint.k))
         return self.constraint.refusal(function, whole.persons)

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from anon_sql.core.table import Domain
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Parameter
 from anon_sql.pipeline.partition import refused
 from anon_sql.pipeline.request import Request
 from anon_sql.regions.counts import Limits, Tally, joined
@@ -223,7 +223,10 @@ class _Planning:
                 self.request.function,
                 f"a region must have at most {self.most:,} rows",
                 f"one of {largest:,} that cannot be divided into legal ones",
-                "allow larger regions or more memory, or ask for less of l and t",
+                "allow larger regions or more memory, or ask for less of "
+                + Parameter("l")
+                + " and "
+                + Parameter("t"),
             )
         return regions.groups
 

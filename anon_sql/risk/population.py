@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from anon_sql.core.columns import is_number
 from anon_sql.core.labels.reading import codes_of, coverage, covered_rows, labels_of, ranked
 from anon_sql.core.parameters import Option, OrNull, Positive, Whole, read_each
 from anon_sql.core.roles import fold
-from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.errors import AnonError, Argument, Parameter, did_you_mean, joined
 from anon_sql.measures.pair import Pair
 
 NAME = "risk"
@@ -66,7 +67,7 @@ def require_rows(found: Ints, rows: Ints) -> None:
             NAME,
             "the population must hold every row of the raw table",
             "fewer rows that a label matches than rows that have it",
-            "population names a table of all who could be in the raw table",
+            Parameter("population") + " names a table of all who could be in the raw table",
         )
 
 
@@ -97,7 +98,13 @@ _OPTIONS: dict[str, Option] = {
     "sampling_fraction": OrNull(Positive()),
     "population_size": OrNull(Whole(1)),
 }
-_WAYS = "one of population, population_size, sampling_fraction and weights may be given"
+_WAYS = (
+    "one of "
+    + joined(", ", map(Parameter, ("population", "population_size", "sampling_fraction")))
+    + " and "
+    + Parameter("weights")
+    + " may be given"
+)
 
 
 @dataclass(frozen=True)
@@ -139,7 +146,7 @@ def sample(
     given = [name for name, value in asked.items() if value is not None]
     given += ["population"] * population + ["weights"] * (weights is not None)
     if len(given) > 1:
-        raise AnonError(NAME, _WAYS, " and ".join(given))
+        raise AnonError(NAME, _WAYS, joined(" and ", map(Parameter, given)))
     if weights is not None:
         return _weighted(rows, sizes, starred, weights)
     fraction = asked["sampling_fraction"]
@@ -151,7 +158,7 @@ def sample(
         raise AnonError(
             NAME,
             "the population must have at least the rows of the raw table",
-            f"{given[0]} := {asked[given[0]]:g}",
+            Argument(given[0], Decimal(f"{asked[given[0]]:g}")),
         )
     return Sample(rows / fraction, np.full(len(sizes), fraction))
 
@@ -168,7 +175,8 @@ def _weighted(
     where none is shown.
     """
     if (weights.known < sizes).any() or not (weights.least > 0).all():
-        raise AnonError(NAME, "weights must be positive numbers in every row", "others")
+        rule = Parameter("weights") + " must be positive numbers in every row"
+        raise AnonError(NAME, rule, "others")
     total, counted = weights.total.copy(), sizes.copy()
     total[starred], counted[starred] = total[starred].sum(), counted[starred].sum()
     fraction = np.minimum(counted / total, 1.0)

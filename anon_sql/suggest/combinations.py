@@ -22,7 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core import running
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.measures.uniqueness import Codes, Numbered
 
 NAME = "unique_combinations"
@@ -136,7 +136,10 @@ def _require_few(columns: int, rows: int, most: int) -> None:
             NAME,
             f"the sets of columns must be at most {min(MOST, MOST_CELLS // max(rows, 1)):,}",
             f"{sets:,} of up to {most} of {columns} columns",
-            "lower max_columns or name fewer columns in columns := […]",
+            "lower "
+            + Parameter("max_columns")
+            + " or name fewer columns in "
+            + Argument("columns", [...]),
         )
 
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from anon_sql.apps.cli.options import in_options
 from tests.command import refused
 
 PEOPLE = "age,sex,illness\n" + "".join(
@@ -67,15 +66,3 @@ def test_another_table_given_as_hierarchy(tmp_path):
         "release: --hierarchy must have the columns attribute, value, level and label, got nothing "
         "in attribute, value, label"
     )
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "rayden: nothing of the table, got 'qids'",
-        "release: IN must be a file, got 'keep.csv'",
-        "[Errno 28] No space left on device",
-    ],
-)
-def test_other_words_stay(text):
-    assert in_options(text) == text

@@ -57,7 +57,7 @@ def test_what_it_refuses(months, monkeypatch):
     assert said.startswith("release: --ledger-key must be the key of all entries of the ledger")
     monkeypatch.delenv("ANON_KEY")
     said = refused(*asked, *ROLES, "--overwrite")
-    assert "the environment variable that key names must be set, got none" in said
+    assert "the environment variable that --ledger-key names must be set, got none" in said
     with duckdb.connect(str(ledger)) as con:
         assert con.execute("SELECT count(*) FROM anon_ledger").fetchall() == [(1,)]
 

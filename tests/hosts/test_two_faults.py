@@ -7,7 +7,9 @@ import pytest
 
 import anon_sql
 from anon_sql import AnonError
-from anon_sql.apps.cli.options import in_options
+from anon_sql.apps.cli.release import release
+from anon_sql.apps.cli.spelling import Options
+from anon_sql.errors import SQL
 from anon_sql.hosts.spark.frame import frame_of, requested
 from tests.command import refused
 from tests.sentence import fails
@@ -44,9 +46,10 @@ def test_the_same_fault_is_named(t, faults):
     first, _ = ({**CALL, name: FAULTS[name]} for name in faults)
     said = in_sql(t, call)
     assert said == in_sql(t, first)
-    assert said == raised(anon_sql.release, t, "t", into="out", method="anonymize", **call)
+    error = raised(anon_sql.release, t, "t", into="out", method="anonymize", **call)
+    assert said == error.render(SQL)
     frame = frame_of("anonymize", pa.schema(list(COLUMNS.items())), {})
-    assert said == raised(requested, "anonymize", frame, call, "UTC")
+    assert said == str(raised(requested, "anonymize", frame, call, "UTC"))
 
 
 def in_sql(con, call):
@@ -61,7 +64,7 @@ def literal(value):
 def raised(function, *given, **named):
     with pytest.raises(AnonError) as error:
         function(*given, **named)
-    return str(error.value)
+    return error.value
 
 
 @pytest.mark.parametrize("other", ["entity", "qids", "l", "strata"])
@@ -74,4 +77,6 @@ def test_the_command_line_names_it_too(t, tmp_path, other):
     said = refused(
         "release", table, tmp_path / "o.csv", "--k=0", "--keep=*", *quasi, options[other]
     )
-    assert said == in_options(in_sql(t, {**CALL, "k": 0, other: FAULTS[other]}))
+    call = {**CALL, "k": 0, other: FAULTS[other]}
+    error = raised(anon_sql.release, t, "t", into="out", method="anonymize", **call)
+    assert said == error.render(Options(release))

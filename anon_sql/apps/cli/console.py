@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from anon_sql.core import running
+from anon_sql.errors import SQL, Spelling
 from anon_sql.hosts.duckdb import errors as plain
 
 ROWS = 40
@@ -47,19 +48,19 @@ MEANING = {
 
 @contextmanager
 def one_sentence(
-    stopped: str = STOPPED, *, sql: str | None = None, words: Callable[[str], str] = str
+    stopped: str = STOPPED, *, sql: str | None = None, spelling: Spelling = SQL
 ) -> Iterator[None]:
     """Turn an error that a user can cause into one line on stderr and exit code 1.
 
-    sql: the statement that runs. words: puts the text into the words of a command. Ctrl-C prints
-    ``stopped`` and ends with exit code 130, as shells do.
+    sql: the statement that runs. spelling: of the command. Ctrl-C prints ``stopped`` and ends with
+    exit code 130, as shells do.
     """
     try:
         yield
     except BrokenPipeError:  # `| head` has seen enough: typer ends quietly
         raise
     except (duckdb.Error, OSError, ValueError) as error:
-        typer.echo(words(sentence(error, sql)), err=True)
+        typer.echo(sentence(error, sql, spelling), err=True)
         raise typer.Exit(1) from None
     except (KeyboardInterrupt, RuntimeError) as error:
         if isinstance(error, RuntimeError) and str(error) != _INTERRUPTED:
@@ -68,9 +69,9 @@ def one_sentence(
         raise typer.Exit(130) from None
 
 
-def sentence(error: Exception, sql: str | None = None) -> str:
+def sentence(error: Exception, sql: str | None = None, spelling: Spelling = SQL) -> str:
     """Return the text of an error on one line, without what DuckDB puts around it."""
-    return visible(plain.sentence(error, sql))
+    return visible(plain.sentence(error, sql, spelling))
 
 
 def visible(value: str) -> str:

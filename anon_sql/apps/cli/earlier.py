@@ -77,7 +77,7 @@ def read_earlier(
     types = _types(con, "raw")
     found = {}
     for at, path in enumerate(previous):
-        table = f"earlier_{at}"
+        table = _earlier(at)
         files.read(con, path, table, labels=True, called=(function, "--previous"))
         wanted = {fold(name): types.get(fold(name)) for name in roles["sensitive"]}
         if files.kind(path)[0] == "csv" and not _shows_labels(path):
@@ -86,11 +86,13 @@ def read_earlier(
     return found
 
 
-def with_files(previous: Sequence[Path], text: str) -> str:
-    """Return the text of an error with files in place of the relations of ``read_earlier``."""
-    for at, path in enumerate(previous):
-        text = text.replace(f"earlier_{at}_cast", console.visible(str(path)))
-    return text
+def earlier_files(previous: Sequence[Path]) -> dict[str, Path]:
+    """Return the files of earlier releases by the name of their relation, as ``read_earlier``."""
+    return {_cast_name(_earlier(at)): path for at, path in enumerate(previous)}
+
+
+def _earlier(at: int) -> str:
+    return f"earlier_{at}"
 
 
 def in_types_of_raw(con: duckdb.DuckDBPyConnection, table: str, sensitive: Sequence[str]) -> str:
@@ -144,7 +146,12 @@ def _cast(
         f"{cast}({quote(n)} AS {kind}) AS {quote(n)}" for n, kind in held.items() if kind
     )
     shown = f"* REPLACE ({replaced})" if replaced else "*"
-    con.execute(f"CREATE VIEW {quote(table + '_cast')} AS SELECT {shown} FROM {quote(table)}")
+    name = _cast_name(table)
+    con.execute(f"CREATE VIEW {quote(name)} AS SELECT {shown} FROM {quote(table)}")
+    return name
+
+
+def _cast_name(table: str) -> str:
     return f"{table}_cast"
 
 

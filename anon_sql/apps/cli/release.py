@@ -19,6 +19,7 @@ from anon_sql.apps.cli.earlier import (
     cast_values,
     check_earlier,
     check_ledger,
+    earlier_files,
     enter,
     in_types_of_raw,
     kept_columns,
@@ -27,9 +28,9 @@ from anon_sql.apps.cli.earlier import (
     read_like,
     require_apart,
     unique_on_kept,
-    with_files,
 )
-from anon_sql.apps.cli.options import Columns, Effort, Format, Suppressed, in_options
+from anon_sql.apps.cli.options import Columns, Effort, Format, Suppressed
+from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect, dialect
 from anon_sql.core import running
 from anon_sql.core.names import quote
@@ -262,7 +263,7 @@ def release(
 
     Example: anon-sql release people.csv safe.csv --k 10 --quasi age,sex --sensitive income
     """
-    with console.one_sentence(STOPPED, words=lambda text: with_files(previous, in_options(text))):
+    with console.one_sentence(STOPPED, spelling=Options(release, earlier_files(previous))):
         refuse_withdrawn("release", {"invariant": invariant, "counterfeits": counterfeits})
         written_as = dialect("release", delimiter, quotes, header, null)
         output = Output(Path(out), means_folder(out), with_manifest)

@@ -15,7 +15,7 @@ from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console, options
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.earlier import require_labels
-from anon_sql.apps.cli.options import in_options
+from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import dialect
 from anon_sql.errors import AnonError, not_installed
 
@@ -71,7 +71,7 @@ def report(
 
     Example: anon-sql report people.parquet safe.parquet -o report.html
     """
-    with console.one_sentence(words=in_options):
+    with console.one_sentence(spelling=Options(report)):
         written_as = dialect("report", delimiter, quotes, header, null)
         files.check_source("report", "RAW", raw)
         files.check_source("report", "RELEASED", released)
@@ -179,7 +179,7 @@ def sweep(
 
     Example: anon-sql sweep people.parquet --quasi age,sex --ks 5,25 -o sweep.html
     """
-    with console.one_sentence(words=in_options):
+    with console.one_sentence(spelling=Options(sweep)):
         written_as = dialect("sweep", delimiter, quotes, header, null)
         files.check_source("sweep", "RAW", raw)
         options.check_page("sweep", output, overwrite)

@@ -17,11 +17,12 @@ from anon_sql.apps.cli import console, options
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.earlier import (
     cast_values,
+    earlier_files,
     form_of,
     in_types_of_raw,
     read_earlier,
-    with_files,
 )
+from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect, dialect
 from anon_sql.attacks.composition import NOTE
 from anon_sql.core.names import quote
@@ -222,7 +223,7 @@ def verify(
 
     Example: anon-sql verify safe.parquet --raw people.parquet
     """
-    with console.one_sentence(words=partial(with_files, previous)):
+    with console.one_sentence(spelling=Options(verify, earlier_files(previous))):
         written_as = dialect("verify", delimiter, quotes, header, null)
         files.check_source("verify", "OUT", released)
         if raw is not None:

@@ -15,7 +15,7 @@ from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.hierarchy.tree import STAR, Tree
 from anon_sql.core.labels.reading import read_ranges
 from anon_sql.core.printing import evaluated, printed
-from anon_sql.errors import AnonError, listed
+from anon_sql.errors import AnonError, Argument, Parameter, listed
 
 Places = npt.NDArray[np.int64]
 
@@ -34,9 +34,9 @@ def binned(
         count = int(read.malformed.sum())
         raise AnonError(
             function,
-            "like must be a release in labels",
+            Parameter("like") + " must be a release in labels",
             f"{count} of {listed([name])} that {'is' if count == 1 else 'are'} no value or range",
-            "it needs format := 'label' and the same hierarchy",
+            "it needs " + Argument("format", "label") + " and the same hierarchy",
         )
     keys, low, high = comparable(sql_type, [values, read.low, read.high])
     in_order = np.argsort(low)
@@ -78,7 +78,7 @@ def not_global(function: str, name: str) -> AnonError:
     """Return the error for an earlier release whose labels of a column overlap."""
     return AnonError(
         function,
-        "like must be a release in which every value of a column has one label",
+        Parameter("like") + " must be a release in which every value of a column has one label",
         f"labels of {listed([name])} that overlap",
         "full_domain and datafly make such releases",
     )

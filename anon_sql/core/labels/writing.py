@@ -18,7 +18,7 @@ from anon_sql.core.labels.one_value import is_one_value, one_values
 from anon_sql.core.printing import printed
 from anon_sql.core.running import Workers
 from anon_sql.core.table import Column
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Argument
 
 NULL_NODE, MIXED_NODE = -1, -2  # in place of a node: the class has only NULLs, or NULLs and values
 Codes = npt.NDArray[np.int32]
@@ -55,9 +55,10 @@ def node_labels(
     if not tree.intervals:
         raise AnonError(
             function,
-            "format := 'typed' needs a hierarchy whose nodes are ranges of a column's numbers",
+            Argument("format", "typed")
+            + " needs a hierarchy whose nodes are ranges of a column's numbers",
             f"another for {column.name}",
-            "use format := 'label'",
+            "use " + Argument("format", "label"),
         )
     ends = [_node_ends(tree, node) for node in used.tolist()]
     return pa.array(ends, pa.struct([("min", pa.string()), ("max", pa.string())])), label_of

@@ -14,8 +14,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from anon_sql.core.parameters import no_parameter
-from anon_sql.errors import looks_like_name
+from anon_sql.errors import SQL, AnonError, Spelling, looks_like_name
 from anon_sql.hosts.duckdb import sql_files
+from anon_sql.hosts.duckdb.registry import one_line, remembered
 
 _MACRO = re.compile(r"Macro (?P<ours>\w+)\(\) does not support the supplied arguments")
 _MEANT = [  # an error of DuckDB's, and what to type instead; ours: a function of the package
@@ -191,20 +192,24 @@ _AFTER = re.compile(r"\s*\n\s*(At:|LINE \d+:).*", re.DOTALL)
 _PREFIX = re.compile(r"\w[\w ]* Error: ")
 
 
-def sentence(error: Exception | str, sql: str | None = None) -> str:
+def sentence(error: Exception | str, sql: str | None = None, spelling: Spelling = SQL) -> str:
     """Return the text of an error on one line, without DuckDB's prefixes, source lines and values.
 
     A hint follows where DuckDB's text means a mistake in a call of the package. sql: the statement,
-    if it is known.
+    if it is known. spelling: of an AnonError; one that DuckDB has wrapped is spelled as in SQL
+    unless it is among the last ones of this process.
     """
     own = own_sentence(error)
+    raised = error if isinstance(error, AnonError) else remembered(own) if own else None
+    if raised is not None:
+        return one_line(raised.render(spelling))
     if own is not None:
         return own
     text = str(error)
     if not _PREFIX.match(text):
-        return " ".join(_AFTER.sub("", text).split())
+        return one_line(_AFTER.sub("", text))
     meant = meaning(text, sql)
-    plain = " ".join(_AFTER.sub("", without_values(meant[0] if meant else text)).split())
+    plain = one_line(_AFTER.sub("", without_values(meant[0] if meant else text)))
     return f"{plain}; {meant[1]}" if meant else plain
 
 
@@ -216,4 +221,4 @@ def own_sentence(error: Exception | str) -> str | None:
         found = _STOPPED.match(text)
         if found is None or found[1] not in function_parameters():
             return None
-    return " ".join(_AFTER.sub("", text[found.end() :]).split())
+    return one_line(_AFTER.sub("", text[found.end() :]))

@@ -23,7 +23,7 @@ from anon_sql.core.pseudonyms import (
     require_type,
 )
 from anon_sql.core.roles import fold
-from anon_sql.errors import AnonError, did_you_mean, listed
+from anon_sql.errors import AnonError, Parameter, did_you_mean, listed
 from anon_sql.hosts.duckdb.binding import require_names
 from anon_sql.hosts.duckdb.pair import columns_of
 from anon_sql.hosts.duckdb.registry import udf
@@ -38,11 +38,12 @@ def require_ledger(function: str, types: Mapping[str, str], columns: Mapping[str
     """Raise AnonError unless a relation has the columns of a ledger; both SQL types by name."""
     if columns.items() <= types.items():
         return
-    rule, hint = "ledger must be a ledger", "anon_sql.ledger(con, 'anon_ledger') makes one"
+    rule = Parameter("ledger") + " must be a ledger"
     former = {name: kind for name, kind in columns.items() if name not in _SINCE}
     if former.items() <= types.items():
         got = "one of a former version, whose entries could be changed unnoticed"
         raise AnonError(function, rule, got, "make another, and enter the releases anew")
+    hint = "anon_sql.ledger(con, 'anon_ledger') makes one"
     raise AnonError(function, rule, "a table of other columns", hint)
 
 
@@ -52,7 +53,8 @@ def required_text(parameters: Any, values: Any) -> pa.Array:
     if len(values) and not first(values):
         hints = {"manifest": "pass (SELECT to_json(m) FROM anon_manifest(…) AS m)"}
         name = first(parameters)
-        raise AnonError("ledger_entry", f"{name} must be given", "none", hints.get(name))
+        rule = Parameter(name) + " must be given"
+        raise AnonError("ledger_entry", rule, "none", hints.get(name))
     return plain(whole(values))
 
 
@@ -93,12 +95,12 @@ class Entries:
             if fields is None or not hmac.compare_digest(
                 entry_digest(fields, key).encode(), (digest or "").encode()
             ):
-                rule = "each entry of the ledger must be as ledger_entry made it"
+                made = "each entry of the ledger must be as ledger_entry made it"
                 hint = "take the ledger from a copy that nobody has changed"
-                raise AnonError(function, rule, "one that was changed", hint)
+                raise AnonError(function, made, "one that was changed", hint)
             theirs = entries.field("entity")[at].as_py()
             if fold(theirs) != fold(entity):
-                rule = "entity must be the column whose persons the ledger holds"
+                rule = Parameter("entity") + " must be the column whose persons the ledger holds"
                 hint = f"it is {listed([theirs])}: rename yours if it holds the same persons"
                 raise AnonError(function, rule, f"'{entity}'", hint)
             yield entries.field("person_hashes")[at].values
@@ -136,7 +138,8 @@ def ledger(con: duckdb.DuckDBPyConnection, table: str = TABLE) -> None:
     )
     require_ledger("ledger", made, wanted)
     if list(made) != list(wanted):  # entries are inserted by position
-        raise AnonError("ledger", "ledger must have the columns of a ledger alone, in their order")
+        rule = Parameter("ledger") + " must have the columns of a ledger alone, in their order"
+        raise AnonError("ledger", rule)
 
 
 _NAMES = ("function", "entity", "entity_type", "key", "key_check")
@@ -163,13 +166,13 @@ def hashed_persons(call: Any) -> pa.Array:
     require_names(function, types)
     name = entity_of(function, entity, types)
     if name is None:
-        rule = "entity must name a column of the table"
+        rule = Parameter("entity") + " must name a column of the table"
         raise AnonError(function, rule, "NULL", did_you_mean("", types))
     require_type(function, "entity", types[name])
     listed = {fold(column): values for column, values in columns_of(given["lists"]).items()}
     texts = listed[fold(name)]
     if texts.null_count:
-        rule = "entity must say whose each row is"
+        rule = Parameter("entity") + " must say whose each row is"
         raise AnonError(function, rule, "NULL", "leave these rows out, or give each an own value")
     held_as = first(given["key"])
     key = ledger_key(held(function, held_as))
@@ -212,7 +215,7 @@ def new_persons(told: Any, entries: Any) -> pa.Array:
     mine = whole(told)
     known = list(Entries(mine, entries).hashes())
     if None in known:
-        rule = "key must be the one that all entries of the ledger were made with"
+        rule = Parameter("key") + " must be the one that all entries of the ledger were made with"
         raise AnonError(first(mine.field("function")), rule, "another")
     hashes, texts = (mine.field(name)[0].values for name in ("hashes", "texts"))
     for others in known:

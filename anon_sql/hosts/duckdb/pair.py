@@ -17,7 +17,16 @@ from anon_sql.core.labels.one_value import shows_values
 from anon_sql.core.labels.reading import Coverage, Ints, coverage
 from anon_sql.core.printing import printed
 from anon_sql.core.roles import Roles, clear_tag, fold
-from anon_sql.errors import AnonError, did_you_mean, listed
+from anon_sql.errors import (
+    COMMENTS,
+    AnonError,
+    Argument,
+    Parameter,
+    RelationName,
+    Where,
+    did_you_mean,
+    listed,
+)
 from anon_sql.hosts.duckdb.binding import HELPER, UNSAID, scope_in, scope_of, types_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.relation import Table, find
@@ -27,6 +36,7 @@ from anon_sql.measures.classes import IMBALANCE, imbalance
 from anon_sql.measures.loss import Domain, domain
 from anon_sql.measures.pair import (
     ORDER,
+    TREE_HINT,
     Pair,
     is_label,
     require_any,
@@ -163,7 +173,7 @@ def require_bound(function: str, sensitive: Sequence[str], bound: Sequence[str])
             function,
             "comments count only where the relation is the committed table they were written on",
             "a relation of that name that differs from it",
-            "give the relation another name and pass sensitive := […]",
+            "give the relation another name and pass " + Argument("sensitive", [...]),
         )
 
 
@@ -214,7 +224,9 @@ def roles_of(
                 function,
                 "a column has one role",
                 f"{name} as quasi and as sensitive",
-                "leave it out of sensitive or change what is declared",
+                "leave it out of "
+                + Parameter("sensitive")
+                + Where(COMMENTS, " or change what is declared"),
             )
     try:
         also = [name for name in kept if fold(name) not in map(fold, as_names(scope["keep"]))]
@@ -294,7 +306,7 @@ class Part:
             raise AnonError(
                 NAME,
                 "every release must have a quasi-identifier",
-                f"none in '{name}'",
+                "none in " + RelationName(name),
                 did_you_mean(roles.quasi[0], self.types),
             )
         self.lists = self.groups[HELPER + "held"]
@@ -326,8 +338,9 @@ class Part:
                 raise AnonError(
                     NAME,
                     f"a label of {name} must be one that a release prints",
-                    f"{wrong:,} other class{'' if wrong == 1 else 'es'} in '{self.name}'",
-                    "name hierarchy := if the release was made with one",
+                    f"{wrong:,} other class{'' if wrong == 1 else 'es'} in "
+                    + RelationName(self.name),
+                    TREE_HINT,
                 )
         return [found.get(name) for name in kinds]
 
@@ -349,7 +362,7 @@ class Part:
             raise AnonError(
                 NAME,
                 f"the releases must show labels of {listed([name])}, or its values unchanged",
-                f"means, medians or values of other rows in '{self.name}'",
+                "means, medians or values of other rows in " + RelationName(self.name),
                 "means and medians cannot be composed; cast values that are unchanged to VARCHAR",
             )
 

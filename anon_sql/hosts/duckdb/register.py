@@ -20,7 +20,7 @@ import duckdb
 from anon_sql.core import running
 from anon_sql.core.arrow import without_views
 from anon_sql.core.names import literal
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.hosts.duckdb import registry
 from anon_sql.hosts.duckdb.binding import forget_tables
 from anon_sql.hosts.duckdb.sql_files import CREATE, full_header, sql_files
@@ -220,7 +220,7 @@ def secret(token: str, function: str, name: str) -> str:
 
     Raises AnonError if there is none, or if the database does not let it be read.
     """
-    rule = "key must name a secret of type http with nothing but a BEARER_TOKEN"
+    rule = Parameter("key") + " must name a secret of type http with nothing but a BEARER_TOKEN"
     try:
         with _cursor(token) as cursor:
             found = cursor.execute(
@@ -233,7 +233,8 @@ def secret(token: str, function: str, name: str) -> str:
             function,
             "secrets can be read only from a database that allows it",
             "one that does not",
-            "open it with allow_unredacted_secrets = true, or pass key := 'env:ANON_KEY'",
+            "open it with allow_unredacted_secrets = true, or pass "
+            + Argument("key", "env:ANON_KEY"),
         ) from None
     if not found:
         raise AnonError(function, rule, "none of that name")

@@ -1,15 +1,22 @@
 """Record the Python functions that SQL calls; ``register`` registers them on a connection.
 
+Their last errors are remembered. DuckDB passes on the text of an error alone, and a host that
+spells errors in its own way finds the error by its text.
+
 This module imports neither DuckDB nor numba, so that importing a function is fast.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from importlib import import_module
 from pkgutil import iter_modules
+from threading import Lock
 from typing import Any
 
 import pyarrow as pa
+
+from anon_sql.errors import AnonError
 
 
 @dataclass(frozen=True)
@@ -46,10 +53,53 @@ def udf(
         known = _udfs.get(name)
         if known is not None and known.call.__module__ != call.__module__:
             raise ValueError(f"two functions are called {name}")
-        _udfs[name] = Udf(name, returns, call, volatile, owned)
+        _udfs[name] = Udf(name, returns, _remembering(call), volatile, owned)
         return call
 
     return file
+
+
+def _remembering(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that remembers its errors."""
+
+    @wraps(call)
+    def remembering(*given: Any) -> Any:
+        try:
+            return call(*given)
+        except AnonError as error:
+            remember(error)
+            raise
+
+    return remembering
+
+
+_KEPT = 64  # errors: a text is looked up at once, beside those of a few other threads
+_errors: dict[str, AnonError] = {}
+_lock = Lock()
+
+
+def remember(error: AnonError) -> None:
+    """Keep an error under its text, without the frames in which it was raised.
+
+    An error that is made anew from the text of another does not replace it.
+    """
+    text = one_line(str(error))
+    with _lock:
+        kept = _errors.pop(text, None)
+        _errors[text] = kept or AnonError(error.function, error.rule, error.got, error.hint)
+        while len(_errors) > _KEPT:
+            del _errors[next(iter(_errors))]
+
+
+def remembered(text: str) -> AnonError | None:
+    """Return the error with a text, if it is one of the last ones."""
+    with _lock:
+        return _errors.get(one_line(text))
+
+
+def one_line(text: str) -> str:
+    """Return a text with single spaces in place of all white space."""
+    return " ".join(text.split())
 
 
 _SQL = {

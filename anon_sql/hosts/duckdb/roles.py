@@ -8,7 +8,7 @@ import duckdb
 
 from anon_sql.core.names import literal, quote, split
 from anon_sql.core.roles import ROLES, Roles, fold, has_tag, without_tags
-from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.errors import AnonError, Argument, did_you_mean
 from anon_sql.hosts.duckdb.binding import UNSAID, bound_role, committed, require_names, scope_of
 from anon_sql.hosts.duckdb.relation import Scope, Table, find, namesakes
 from anon_sql.pipeline.request import Relation, roles_of
@@ -137,7 +137,11 @@ def shadowed(function: str) -> AnonError:
         "comments count only where the relation is the committed table they were written on",
         "a relation of that name that differs from it (a CTE, a temporary table, another "
         "schema or an uncommitted change)",
-        "pass qids := […] and identifiers := […], or give the relation another name",
+        "pass "
+        + Argument("qids", [...])
+        + " and "
+        + Argument("identifiers", [...])
+        + ", or give the relation another name",
     )
 
 

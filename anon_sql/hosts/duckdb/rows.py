@@ -24,7 +24,7 @@ from anon_sql.core import running
 from anon_sql.core.arrow import first, integers, plain, return_memory, valid
 from anon_sql.core.parameters import takes
 from anon_sql.core.running import Workers
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts.duckdb.binding import HELPER, scope_in, types_of
 from anon_sql.hosts.duckdb.registry import udf
 from anon_sql.hosts.duckdb.roles import described
@@ -340,7 +340,8 @@ def given_paths(paths: Any) -> pa.StructArray | None:
     if lacking:
         raise AnonError(
             "hierarchy",
-            "the relation must have the columns attribute, value, level and label",
+            Parameter("hierarchy", "the relation")
+            + " must have the columns attribute, value, level and label",
             f"nothing in {', '.join(lacking)}",
             "read_hierarchies() and numeric_hierarchy() make one",
         )

@@ -10,9 +10,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from anon_sql.core.parameters import Parameter, declared, function_of, parameters_of, takes
+from anon_sql.core.parameters import Declaration, declared, function_of, parameters_of, takes
 from anon_sql.core.roles import fold
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts.duckdb.registry import load_functions
 from anon_sql.methods.method import COMMON
 
@@ -225,7 +225,7 @@ def full_header(file: SqlFile) -> str:
     return "\n".join([before, *lines, rest[rest.index("Returns: ") :]])
 
 
-def own_parameters(name: str) -> dict[str, Parameter]:
+def own_parameters(name: str) -> dict[str, Declaration]:
     """Return the parameters that the header of a function describes.
 
     They are those of its own, and the common ones of which it says more, or has another default.
@@ -242,7 +242,7 @@ def sql_name(name: str) -> str:
     return f'"{name}"' if name in _KEYWORDS else name
 
 
-def default_of(parameter: Parameter) -> str:
+def default_of(parameter: Declaration) -> str:
     """Return the default of a parameter as SQL writes it."""
     return _written(parameter.default)
 
@@ -271,7 +271,8 @@ def find(function: str, name: str | None) -> Entry:
         close = get_close_matches(fold(name or ""), known, n=1)
         hint = f"did you mean {close[0]}?" if close else "FROM anon_help() lists them"
         got = "NULL" if name is None else f"'{name}'"
-        raise AnonError(function, "name must be one of the package's functions", got, hint)
+        rule = Parameter("name") + " must be one of the package's functions"
+        raise AnonError(function, rule, got, hint)
     return found
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from anon_sql.core.columns import is_number, shown_type
 from anon_sql.core.names import literal, quote
 from anon_sql.core.parameters import takes
-from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.errors import AnonError, Parameter, did_you_mean
 from anon_sql.hosts.duckdb.binding import UNSAID
 from anon_sql.hosts.duckdb.roles import described
 from anon_sql.hosts.duckdb.rows import given_paths
@@ -143,7 +143,7 @@ class Asked:
                 function,
                 "the table must be released in one statement",
                 f"parts, while {function} {method.needs_all_rows}",
-                "choose another method, or raise memory_limit",
+                "choose another method, or raise " + Parameter("memory_limit"),
             )
         assert self.types
 
@@ -162,7 +162,8 @@ def asked(
     known = release_methods()
     if function not in known:
         hint = did_you_mean(str(function), known)
-        raise AnonError("release", "method must be a release function", f"'{function}'", hint)
+        rule = Parameter("method") + " must be a release function"
+        raise AnonError("release", rule, f"'{function}'", hint)
     given = arguments(function, parameters)
     bound = [name for name, known in takes(function).items() if known.bound]
     packed = ", ".join(f"{name} := ${name}" for name in bound)

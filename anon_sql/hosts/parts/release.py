@@ -12,7 +12,7 @@ import duckdb
 from anon_sql.core import running
 from anon_sql.core.names import literal, quote
 from anon_sql.core.table import Domain
-from anon_sql.errors import AnonError
+from anon_sql.errors import PYTHON, AnonError, Parameter, spelled
 from anon_sql.hosts import files as parquet_files
 from anon_sql.hosts.duckdb.register import register
 from anon_sql.hosts.parts.call import Asked, asked
@@ -68,6 +68,7 @@ class Parts:
         return self.regions is not None or self.region_rows is not None or self.resume
 
 
+@spelled(PYTHON)
 def release(
     con: duckdb.DuckDBPyConnection,
     tbl: str,
@@ -172,9 +173,10 @@ def _routed(
         elif not same or routing.source_fingerprint() != state["rows"]:
             raise AnonError(
                 "release",
-                "resume needs the source and the parameters of the call that was interrupted",
+                Parameter("resume")
+                + " needs the source and the parameters of the call that was interrupted",
                 "a source that differs" if same else "other parameters",
-                "leave resume out to begin anew",
+                "leave " + Parameter("resume") + " out to begin anew",
             )
     domain = routing.domain()
     sizes = budget(call, domain.rows, wishes.regions, wishes.region_rows)

@@ -26,7 +26,7 @@ import pyarrow as pa
 from anon_sql import kernels
 from anon_sql.core import running
 from anon_sql.core.names import quote, split
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts.files import (
     means_folder,
     open_itself,
@@ -199,23 +199,23 @@ class Target:
 
         What killed processes have left of a file or folder is removed.
         """
-        hint = "overwrite=True replaces it"
+        into, hint = Parameter("into"), "overwrite=True replaces it"
         if self.path is None:
             there = self.con.execute(
                 "SELECT count(*) FROM duckdb_tables() WHERE lower(table_name) = lower(?)",
                 [split(self.into)[-1]],
             ).fetchall()[0][0]
             if there and not self.overwrite:
-                raise AnonError("release", "into must be a new table", f"'{self.into}'", hint)
+                raise AnonError("release", into + " must be a new table", f"'{self.into}'", hint)
             return
         if not self.path.parent.is_dir():
             got = f"'{self.into}'"
-            raise AnonError("release", "into must be in a directory that exists", got)
+            raise AnonError("release", into + " must be in a directory that exists", got)
         remove_unfinished(self.path)
         if self.folder:
-            require_new_folder("into", self.path, self.overwrite, hint)
+            require_new_folder(into, self.path, self.overwrite, hint)
         elif self.path.exists() and not self.overwrite:
-            raise AnonError("release", "into must be a new file", f"'{self.into}'", hint)
+            raise AnonError("release", into + " must be a new file", f"'{self.into}'", hint)
 
     def place(self) -> Place:
         """Return where a folder may lie on the disk of the target."""

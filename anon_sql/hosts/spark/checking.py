@@ -16,7 +16,8 @@ import pyarrow as pa
 from anon_sql.core.arrow import integers
 from anon_sql.core.printing import evaluated, sql_types
 from anon_sql.core.table import Domain
-from anon_sql.hosts.spark.frame import PACKED, ROWS, sql_functions
+from anon_sql.errors import Argument
+from anon_sql.hosts.spark.frame import PACKED, ROWS, SPARK, sql_functions
 from anon_sql.pipeline.compute import most_left_out
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.table import label_hash
@@ -110,7 +111,8 @@ def checked(sent: Any, request: Request, domain: Domain, named: Mapping[str, Any
         most = most_left_out(request, domain.rows)
         least = 1 if most is None else max(1, domain.rows - most)
         few = sql.col("rows") >= least
-        rule = f"have at least {least:,} of {domain.rows:,} rows; suppressed := 'keep' shows all"
+        keep = Argument("suppressed", "keep").spelled(SPARK)
+        rule = f"have at least {least:,} of {domain.rows:,} rows; {keep} shows all"
         passed = passed.where(_required(request, few, rule))
     checks = [passed.select()]
     if request.protected:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from anon_sql import kernels
 from anon_sql.core.printing import sql_types
 from anon_sql.core.roles import fold
-from anon_sql.errors import AnonError, listed, not_installed
+from anon_sql.errors import AnonError, Parameter, Python, listed, not_installed
 from anon_sql.pipeline.request import Relation, Request, arguments, checked
 
 PACKED, ROWS = "packed", "rows"  # the columns of packed rows, and of their number
@@ -163,6 +163,7 @@ def column_of(name: str) -> Any:
     return col("`" + name.replace("`", "``") + "`")
 
 
+SPARK = Python()  # without comments, which Spark writes with other statements
 ROLES = ("qids", "sensitive", "identifiers", "keep")
 _LISTS = ("attribute", "value", "level", "label")
 
@@ -192,7 +193,7 @@ def hierarchy_rows(function: str, hierarchy: Any) -> pa.StructArray | None:
     if not isinstance(table, pa.Table) or not {*_LISTS} <= {*table.column_names}:
         raise AnonError(
             function,
-            "hierarchy must be a DataFrame with attribute, value, level and label",
+            Parameter("hierarchy") + " must be a DataFrame with attribute, value, level and label",
             "columns without them" if isinstance(table, pa.Table) else type(hierarchy).__name__,
         )
     kinds = (pa.string(), pa.string(), pa.int32(), pa.string())

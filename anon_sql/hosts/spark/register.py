@@ -1,18 +1,37 @@
 """Register the release methods as table functions of Spark SQL, for tables that fit one task."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
-from anon_sql.errors import AnonError, listed
+from anon_sql.errors import COMPARISONS, AnonError, Parameter, Spelling, listed, spelled
 from anon_sql.hosts.spark.frame import Frame, frame_of, requested, sql_functions
 from anon_sql.hosts.spark.release import in_regions, released_types
 from anon_sql.hosts.spark.routing import compiled_once
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.table import release_table
 
+
+class SparkSql(Spelling):
+    """The spelling of SQL in Spark."""
+
+    has = frozenset({COMPARISONS})
+
+    def given(self, name: str, value: Any) -> str:
+        return f"{name} =>" if value is None else f"{name} => {self.value(value)}"
+
+    def value(self, value: Any) -> str:
+        if isinstance(value, (list, tuple)):
+            return f"array({', '.join(map(self.value, value))})"
+        if isinstance(value, Mapping):
+            pairs = (each for pair in value.items() for each in pair)
+            return f"map({', '.join(map(self.value, pairs))})"
+        return super().value(value)
+
+
+SPARK_SQL = SparkSql()
 CHUNK = 50_000  # rows of a task that wait as Python objects
 
 
@@ -50,6 +69,7 @@ def _handler(function: str) -> type:
             self._rows: list[Any] = []
 
         @staticmethod
+        @spelled(SPARK_SQL)
         def analyze(table: AnalyzeArgument, **given: AnalyzeArgument) -> AnalyzeResult:
             values = {name: _constant(function, name, each) for name, each in given.items()}
             if not table.isTable:
@@ -70,7 +90,7 @@ def _handler(function: str) -> type:
 
         def terminate(self) -> Iterator[tuple[Any, ...]]:
             self._pack()
-            with compiled_once(function, f"{function} {self._request.options}"):
+            with spelled(SPARK_SQL), compiled_once(function, f"{function} {self._request.options}"):
                 released = release_table(pa.concat_tables(self._chunks), self._request)
             self._chunks.clear()
             for batch in released.to_batches(CHUNK):
@@ -123,5 +143,5 @@ def _passes(kind: pa.DataType, *, within: bool = False) -> bool:
 def _constant(function: str, name: str, argument: Any) -> Any:
     """Return the value of a parameter. Raises AnonError for one that depends on rows."""
     if not argument.isConstantExpression:
-        raise AnonError(function, f"{name} must be a constant", "an expression of rows")
+        raise AnonError(function, Parameter(name) + " must be a constant", "an expression of rows")
     return argument.value

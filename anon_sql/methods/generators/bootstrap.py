@@ -12,6 +12,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql.errors import Argument, Words
+
 Positions = npt.NDArray[np.int32]
 
 
@@ -64,7 +66,7 @@ class Generator(Protocol):
     hint: what to change where it finds too few records.
     """
 
-    hint: str
+    hint: Words
 
     def draw(self, value: int, count: int, at: int) -> Positions:
         """Return records of a sensitive value, int32[m, d], m at most about ``count``.
@@ -88,7 +90,7 @@ class Bootstrap:
     value.
     """
 
-    hint = "leave fewer columns, or use generator := 'ctgan'"
+    hint = "leave fewer columns, or use " + Argument("generator", "ctgan")
 
     def __init__(self, function: str, real: RealRows, seed: int, epochs: int):
         self.real, self.seed = real, seed

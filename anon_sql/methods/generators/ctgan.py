@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql.core.running import Progress, check
-from anon_sql.errors import not_installed
+from anon_sql.errors import Argument, Parameter, not_installed
 from anon_sql.methods.generators.bootstrap import Attribute, Positions, RealRows
 
 
@@ -22,7 +22,7 @@ class Ctgan:
     out. A number becomes the nearest that a row has; a record's number is never NULL.
     """
 
-    hint = "raise epochs, or use generator := 'bootstrap'"
+    hint = "raise " + Parameter("epochs") + ", or use " + Argument("generator", "bootstrap")
 
     def __init__(self, function: str, real: RealRows, seed: int, epochs: int):
         self.real = real
@@ -64,8 +64,8 @@ def _model(function: str, epochs: int, progress: Progress) -> Any:
     try:
         from ctgan import CTGAN
     except ImportError:
-        rule = "generator := 'ctgan' needs the extra ctgan"
-        instead = ", or use generator := 'bootstrap'"
+        rule = Argument("generator", "ctgan") + " needs the extra ctgan"
+        instead = ", or use " + Argument("generator", "bootstrap")
         raise not_installed(function, rule, "no package ctgan", "ctgan", instead) from None
 
     class Counted(CTGAN):  # type: ignore[misc]

@@ -19,7 +19,7 @@ from anon_sql.core.hierarchy.tree import rows_of
 from anon_sql.core.labels.reading import Ints
 from anon_sql.core.parameters import Number, Whole
 from anon_sql.core.roles import fold
-from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.errors import AnonError, Parameter, did_you_mean
 from anon_sql.hosts.duckdb import rows as intake
 from anon_sql.hosts.duckdb import rows as memory
 from anon_sql.hosts.duckdb.binding import HELPER, require_names, scope_in, types_of
@@ -186,10 +186,11 @@ def composed(call: Any, person_rows: Any, parts: Any) -> pa.Array:
 def _names(given: Any) -> list[str]:
     names = list(given or [])
     if not 0 < len(names) <= _MOST:
-        rule = f"releases must be a list of 1 to {_MOST} names"
+        rule = Parameter("releases") + f" must be a list of 1 to {_MOST} names"
         raise AnonError(COMPOSITION, rule, f"{len(names)} names" if names else "none")
     if not all(isinstance(name, str) for name in names):
-        raise AnonError(COMPOSITION, "releases must be a list of names", "NULL among them")
+        rule = Parameter("releases") + " must be a list of names"
+        raise AnonError(COMPOSITION, rule, "NULL among them")
     return names
 
 
@@ -201,7 +202,7 @@ def _id_of(columns: Mapping[str, pa.Array], given: Any, types: Mapping[str, str]
     if not isinstance(given, str) or fold(given) not in map(fold, types):
         raise AnonError(
             COMPOSITION,
-            "id must name a column of the raw table",
+            Parameter("id") + " must name a column of the raw table",
             f"'{given}'",
             did_you_mean(str(given), types),
         )
@@ -267,7 +268,8 @@ def combined(types: Any, most: Any, columns: Any, scope: Any, seen: Any, marks: 
     running.begin()
     kinds, packed, size = types_of(types), whole(marks), first(most)
     if pa.types.is_boolean(most.type) or not isinstance(size, int) or size < 1:
-        raise AnonError(_COMBINATIONS, "max_columns must be a whole number from 1 on")
+        rule = Parameter("max_columns") + " must be a whole number from 1 on"
+        raise AnonError(_COMBINATIONS, rule)
     chosen = _chosen(kinds, first(columns), scope_in(scope), first(seen))
     hashes = {name: _marks(packed.field(name)) for name in chosen}
     rows = len(next(iter(hashes.values()))) if hashes else 0
@@ -283,14 +285,14 @@ def _chosen(kinds: dict[str, str], columns: Any, scope: Any, seen: Any) -> list[
         return [name for name in kinds if name not in roles.identifier]
     given = [columns] if isinstance(columns, str) else columns
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
-        raise AnonError(_COMBINATIONS, "columns must be a list of column names")
+        raise AnonError(_COMBINATIONS, Parameter("columns") + " must be a list of column names")
     if not given:
-        raise AnonError(_COMBINATIONS, "columns must name a column", "none")
+        raise AnonError(_COMBINATIONS, Parameter("columns") + " must name a column", "none")
     by_fold = {fold(name): name for name in kinds}
     for name in given:
         if fold(name) not in by_fold:
-            rule, hint = "columns must name columns of the table", did_you_mean(name, kinds)
-            raise AnonError(_COMBINATIONS, rule, f"'{name}'", hint)
+            rule = Parameter("columns") + " must name columns of the table"
+            raise AnonError(_COMBINATIONS, rule, f"'{name}'", did_you_mean(name, kinds))
     return list(dict.fromkeys(by_fold[fold(name)] for name in given))
 
 

@@ -11,9 +11,9 @@ from anon_sql.core.labels import grammar
 from anon_sql.core.parameters import Whole
 from anon_sql.core.pseudonyms import REFUSED, held, hold, pseudonyms, require_type, shifts
 from anon_sql.core.roles import fold
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts.duckdb import registry
-from anon_sql.hosts.duckdb.registry import sql_type, udf
+from anon_sql.hosts.duckdb.registry import remember, sql_type, udf
 from anon_sql.hosts.duckdb.rows import given_paths
 
 _LIST = pa.list_(pa.string())
@@ -59,7 +59,7 @@ def node_values(attribute: Any, listed: Any) -> pa.Array:
     rows = [] if paths is None or not isinstance(name, str) else paths.to_pylist()
     own = [row for row in rows if row["attribute"] and fold(row["attribute"]) == fold(name)]
     if not own:
-        rule = "attribute must name one that the hierarchy has"
+        rule = Parameter("attribute") + " must name one that the hierarchy has"
         raise AnonError("anon_values", rule, f"'{name}'" if isinstance(name, str) else "NULL")
     given = [Row(row["value"], row["value"], row["level"], row["label"]) for row in own]
     tree = grow("anon_values", name, given)
@@ -88,6 +88,7 @@ def hold_key(functions: Any, databases: Any, keys: Any) -> pa.Array:
     try:
         name = hold(function, key, lambda asking, wanted: registry.secret(database, asking, wanted))
     except AnonError as refused:
+        remember(refused)
         name = f"{REFUSED}{refused}"
     return pa.array([name] * len(keys), pa.string())
 
@@ -111,11 +112,12 @@ def shift_days(date_types: Any, types: Any, entities: Any, keys: Any, days: Any)
     kind, dates = first(types), first(date_types)
     if dates not in _DATES:
         hint = "cast it: date::DATE, date::TIMESTAMP"
-        raise AnonError(name, "date must be a DATE or TIMESTAMP", shown_type(dates), hint)
+        rule = Parameter("date") + " must be a DATE or TIMESTAMP"
+        raise AnonError(name, rule, shown_type(dates), hint)
     require_type(name, "entity", kind)
     asked = Whole(1).read(name, "days", _one(name, "days", days))
     if asked > _MOST:
-        raise AnonError(name, f"days must be at most {_MOST}", str(asked))
+        raise AnonError(name, Parameter("days") + f" must be at most {_MOST}", str(asked))
     return shifts(whole(entities), kind, held(name, first(keys)), asked)
 
 
@@ -136,5 +138,6 @@ def _one(function: str, parameter: str, values: Any) -> Any:
     """Return the value of a parameter, or raise AnonError if rows have different ones."""
     distinct = values.unique()
     if len(distinct) > 1:
-        raise AnonError(function, f"{parameter} must be the same in every row", "several")
+        rule = Parameter(parameter) + " must be the same in every row"
+        raise AnonError(function, rule, "several")
     return distinct[0].as_py()

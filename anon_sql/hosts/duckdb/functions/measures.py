@@ -9,7 +9,7 @@ import pyarrow as pa
 from anon_sql.core.arrow import first, integers, whole
 from anon_sql.core.parameters import Whole, read_weights
 from anon_sql.core.roles import fold
-from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.errors import AnonError, Parameter, did_you_mean
 from anon_sql.hosts.duckdb.binding import HELPER
 from anon_sql.hosts.duckdb.pair import (
     Given,
@@ -177,7 +177,7 @@ def _rows(pair: Pair, name: str, *lists: dict[str, pa.Array]) -> Any:
     """Return the released row of each raw row by the column ``name``; lists: of both relations."""
     for types in (pair.types, pair.released):
         if fold(name) not in map(fold, types):
-            rule = "id must name a column of the raw table and of the release"
+            rule = Parameter("id") + " must name a column of the raw table and of the release"
             raise AnonError(VALUE_LOSS, rule, f"'{name}'", did_you_mean(name, types))
     return row_pairs(
         VALUE_LOSS, name, *(by_name(named(one, HELPER + "id_"), name) for one in lists)
@@ -219,7 +219,7 @@ def _weights(asked: Given, pair: Pair, column: object) -> Weights | None:
     if not isinstance(column, str) or fold(column) not in names:
         raise AnonError(
             RISK_NAME,
-            "weights must name a column of the release",
+            Parameter("weights") + " must name a column of the release",
             f"'{column}'" if isinstance(column, str) else type(column).__name__,
             did_you_mean(column, names.values()) if isinstance(column, str) else None,
         )

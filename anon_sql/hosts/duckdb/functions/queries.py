@@ -12,11 +12,11 @@ from anon_sql.core.arrow import first, integers, lists, one_list
 from anon_sql.core.names import literal, quote
 from anon_sql.core.parameters import read_each
 from anon_sql.core.roles import fold
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts.duckdb.binding import HELPER, committed, scope_in, types_of
 from anon_sql.hosts.duckdb.pair import Given, as_names, declared, roles_of
 from anon_sql.hosts.duckdb.queries import statement
-from anon_sql.hosts.duckdb.registry import sql_type, udf
+from anon_sql.hosts.duckdb.registry import remember, sql_type, udf
 from anon_sql.measures.pair import Pair
 from anon_sql.queries.axis import Quasi
 from anon_sql.queries.classify import OPTIONS as CLASSIFICATION_OPTIONS
@@ -40,6 +40,7 @@ def answer_statement(
     try:
         text = compose(*map(first, (function, scope, released, queries, mode, hierarchy)))
     except AnonError as wrong:
+        remember(wrong)
         text = f"{_NOTHING}{literal(str(wrong))}) IS NULL"
     return pa.array([text])
 
@@ -65,21 +66,26 @@ def compose(
     texts = [queries] if isinstance(queries, str) else queries
     if not isinstance(texts, list) or not texts:
         got = "NULL" if texts is None else "an empty list" if texts == [] else "another type"
-        raise AnonError(function, "queries must be a list of SELECT statements", got)
+        rule = Parameter("queries") + " must be a list of SELECT statements"
+        raise AnonError(function, rule, got)
     form = MODE.read(function, "mode", mode)
     raw = scope["relation"]
     for relation in (raw, released):
         if not isinstance(relation, str):
-            raise AnonError(function, "raw and released must be names of relations", "NULL")
+            both = Parameter("raw") + " and " + Parameter("released")
+            raise AnonError(function, both + " must be names of relations", "NULL")
     quasi = _quasi(scope)
     work = prepare(function, raw, tuple(texts), frozenset(quasi))
     table = committed(scope)
     hidden = {fold(name) for name in declared(table, "quasi")} - quasi
     for column in work.kept:
         if column in hidden:
-            got = f"{work.kept[column]}, which is declared and left out of qids"
-            hint = "add it to qids"
-            raise AnonError(function, "a query must name quasi-identifiers of the call", got, hint)
+            raise AnonError(
+                function,
+                "a query must name quasi-identifiers of the call",
+                f"{work.kept[column]}, which is declared and left out of " + Parameter("qids"),
+                "add it to " + Parameter("qids"),
+            )
     qids = None if scope["qids"] is None else as_names(scope["qids"])
     types = None if table is None else dict(zip(map(fold, table.names), table.types, strict=True))
     return statement(work, function, form, quasi, raw, released, qids, hierarchy, types)

@@ -1,0 +1,75 @@
+"""Spell errors as a command does: options for parameters, files for relations."""
+
+import csv
+import io
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from typer.models import OptionInfo
+
+from anon_sql.errors import Spelling
+
+_NAMES = {"qids": "quasi", "identifiers": "identifier", "key": "ledger_key", "format": "format_"}
+_WITHIN = ("hierarchy", "ledger", "ledger_overlap", "ledger_entry")  # what commands call
+
+
+class Options(Spelling):
+    """The spelling of a command.
+
+    A parameter is the option of the command that sets it, and as in SQL if there is none. A file
+    has no comments on columns.
+    """
+
+    has = frozenset()
+
+    def __init__(self, command: Callable[..., None], files: Mapping[str, Path] | None = None):
+        """command: the function that typer calls. files: that relations are read from, by name."""
+        self.command, self.files = command.__name__, files or {}
+        self.options = {
+            name: "--" + name.rstrip("_").replace("_", "-")
+            for name, parameter in signature(command).parameters.items()
+            if any(
+                isinstance(each, OptionInfo)
+                for each in getattr(parameter.annotation, "__metadata__", ())
+            )
+        }
+
+    def function(self, name: str) -> str:
+        return self.command if name in _WITHIN else name
+
+    def parameter(self, name: str, said: str | None) -> str:
+        return self._option(name) or super().parameter(name, said)
+
+    def given(self, name: str, value: Any) -> str:
+        option = self._option(name)
+        if option is None:
+            return super().given(name, value)
+        return option if value is None else f"{option} {_argument(value)}"
+
+    def relation(self, name: str) -> str:
+        return super().relation(str(self.files.get(name, name)))
+
+    def _option(self, name: str) -> str | None:
+        return self.options.get(_NAMES.get(name, name))
+
+
+def _argument(value: Any) -> str:
+    """Return a value as an argument for a shell."""
+    if value is ...:
+        return "…"
+    if isinstance(value, Mapping):
+        return shlex.quote(_separated([f"{name}={each}" for name, each in value.items()]))
+    if isinstance(value, (list, tuple)):
+        names = [name for name in value if name is not ...]
+        return shlex.quote(_separated(names)) if names else "…"
+    return shlex.quote(str(value))
+
+
+def _separated(texts: Sequence[str]) -> str:
+    """Return texts with commas in between, in double quotes where they contain one."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(texts)
+    return line.getvalue()
