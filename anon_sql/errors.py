@@ -113,6 +113,10 @@ class Spelling:
 
     has = frozenset({COMMENTS, COMPARISONS})
 
+    def words(self, text: "str | Words") -> str:
+        """Return a text in which parameters are tokens."""
+        return _spelled(text, self)
+
     def function(self, name: str) -> str:
         """Return the function that an error comes from."""
         return name

@@ -16,7 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql.core.roles import fold, named
-from anon_sql.errors import COMPARISONS, AnonError, Argument, Parameter, Where, did_you_mean
+from anon_sql.errors import (
+    COMMENTS,
+    COMPARISONS,
+    AnonError,
+    Argument,
+    Parameter,
+    Where,
+    Words,
+    did_you_mean,
+)
 
 
 class Option(Protocol):
@@ -141,6 +150,33 @@ class Flag:
         return value
 
 
+@dataclass(frozen=True)
+class Anything:
+    """Any value: another step checks it."""
+
+    def read(self, function: str, name: str, value: Any) -> Any:
+        return value
+
+
+@dataclass(frozen=True)
+class Columns(Anything):
+    """Names of columns, or of ``one``, which are checked where the columns are known."""
+
+    one: bool = False
+
+
+@dataclass(frozen=True)
+class ColumnWeights(Anything):
+    """Numbers by name of a quasi-identifier, which ``read_weights`` checks."""
+
+
+@dataclass(frozen=True)
+class RelationOf(Anything):
+    """The name of a relation, which SQL reads; columns: what it must have, in words."""
+
+    columns: str
+
+
 Group = TypeVar("Group")
 
 
@@ -148,40 +184,40 @@ Group = TypeVar("Group")
 class Declaration:
     """One declared parameter of a function.
 
-    accepts: checks a value; None where another step does, as for columns and relations. says: what
-    it is, for users, a sentence without its full stop. null: what NULL means, as 'NULL for none';
-    None if NULL is not accepted. note: further sentences of one function. bound: whether DuckDB
-    needs the value while it binds a statement, in order to choose columns. relation: whether it
+    accepts: checks a value. says: what it is, for users, a sentence without its full stop. null:
+    what it is without a value, as 'none'; None if it must have one. note: further sentences of one
+    function. bound: whether DuckDB needs the value while it binds a statement, in order to choose
+    columns. relation: whether it
     names a relation, which SQL reads.
     """
 
     name: str
     default: Any
-    accepts: Option | None
-    says: str
-    null: str | None = None
-    note: str = ""
+    accepts: Option
+    says: str | Words
+    null: str | Words | None = None
+    note: str | Words = ""
     bound: bool = False
     relation: bool = False
 
     @property
     def sentence(self) -> str:
-        """Return what the parameter is, with what NULL means."""
-        said = f"{self.says}; {self.null}." if self.null else f"{self.says}."
+        """Return what the parameter is in SQL, with what NULL means."""
+        null = self.null and ("NULL for none" if self.null == "none" else f"NULL means {self.null}")
+        said = f"{self.says}; {null}." if null else f"{self.says}."
         return f"{said} {self.note}" if self.note else said
 
     def read(self, function: str, given: Mapping[str, Any]) -> Any:
         """Return the checked value of a call, or raise AnonError; the default if it has none."""
-        value = given.get(self.name, self.default)
-        return value if self.accepts is None else self.accepts.read(function, self.name, value)
+        return self.accepts.read(function, self.name, given.get(self.name, self.default))
 
 
 def param(
     default: Any,
-    accepts: Option | None,
-    says: str,
+    accepts: Option,
+    says: str | Words,
     *,
-    null: str | None = None,
+    null: str | Words | None = None,
     bound: bool = False,
     relation: bool = False,
 ) -> Any:
@@ -220,7 +256,7 @@ class Function:
     only: tuple[str, ...] | None = None
     without: tuple[str, ...] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    notes: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str | Words] = field(default_factory=dict)
     adds: tuple[str, ...] = ()
 
 
@@ -234,7 +270,7 @@ def declare(
     only: tuple[str, ...] | None = None,
     without: tuple[str, ...] = (),
     defaults: Mapping[str, Any] | None = None,
-    notes: Mapping[str, str] | None = None,
+    notes: Mapping[str, str | Words] | None = None,
     adds: tuple[str, ...] = (),
 ) -> None:
     """Record what a function of SQL takes; see ``Function``."""
@@ -285,36 +321,41 @@ class NoOptions:
     """No parameters of a function's own."""
 
 
+_DECLARED = Where(COMMENTS, "as declared in comments")
+
+
 @dataclass(frozen=True)
 class ColumnRoles:
     """The roles of columns."""
 
     qids: Any = param(
         None,
-        None,
+        Columns(),
         "the quasi-identifiers, columns to generalize",
-        null="NULL means as declared in comments",
+        null=_DECLARED,
         bound=True,
     )
     sensitive: Any = param(
         None,
-        None,
+        Columns(),
         "columns whose values are to be protected",
-        null="NULL means as declared in comments",
+        null=_DECLARED,
         bound=True,
     )
     identifiers: Any = param(
         None,
-        None,
+        Columns(),
         "columns to drop",
-        null="NULL means as declared in comments",
+        null=_DECLARED,
         bound=True,
     )
     keep: Any = param(
         None,
-        None,
-        "columns to release as they are, ['*'] all that have no other role",
-        null="NULL means as declared in comments",
+        Columns(),
+        "columns to release as they are; "
+        + Argument("keep", ["*"])
+        + " is all without another role",
+        null=_DECLARED,
         bound=True,
     )
 
@@ -325,9 +366,9 @@ class Persons:
 
     entity: Any = param(
         None,
-        None,
+        Columns(one=True),
         "column that identifies persons, whom k, l and t then count; it is dropped",
-        null="NULL for none",
+        null="none",
         bound=True,
     )
 
@@ -362,9 +403,9 @@ class Hierarchies:
 
     hierarchy: Any = param(
         None,
-        None,
+        RelationOf("attribute, value, level and label"),
         "name of a relation with attribute, value, level and label",
-        null="NULL for none",
+        null="none",
         relation=True,
     )
 
@@ -375,9 +416,9 @@ class Strata:
 
     strata: Any = param(
         None,
-        None,
+        Columns(),
         "quasi-identifiers that are not generalized, and whose values no class crosses",
-        null="NULL for none",
+        null="none",
     )
 
 
@@ -387,10 +428,11 @@ class Weights:
 
     weights: Any = param(
         None,
-        None,
-        "how much the loss of each quasi-identifier matters, such as MAP {'age': 2, 'city': 0.5}, "
-        "1 for those that are left out",
-        null="NULL for none",
+        ColumnWeights(),
+        "how much the loss of each quasi-identifier matters, such as "
+        + Argument("weights", {"age": 2, "city": 0.5})
+        + "; one that is left out has 1",
+        null="none",
     )
 
 
@@ -398,9 +440,11 @@ class Weights:
 class Withdrawn:
     """Parameters that say why they are withdrawn."""
 
-    previous: Any = param(None, None, "withdrawn; an error says why, and what to do meanwhile")
-    invariant: Any = param(None, None, "withdrawn; see previous")
-    counterfeits: Any = param(None, None, "withdrawn; see previous")
+    previous: Any = param(
+        None, Anything(), "withdrawn; an error says why, and what to do meanwhile"
+    )
+    invariant: Any = param(None, Anything(), "withdrawn; see previous")
+    counterfeits: Any = param(None, Anything(), "withdrawn; see previous")
 
 
 def read_each(

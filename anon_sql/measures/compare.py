@@ -47,7 +47,7 @@ class Compared:
         None,
         Methods(),
         "names of release methods",
-        null="NULL for all that fit the table and add no rows to it",
+        null="all that fit the table and add no rows to it",
     )
     ks: Any = param(
         (5, 10, 25, 50, 100), Sizes(), "smallest sizes of an equivalence class, in rows"

@@ -65,14 +65,14 @@ class Anonymize(Withdrawn):
         OrNull(Whole(0)),
         "number of rounds that 'best' may search instead, without a time limit, so that the same "
         "call gives the same release",
-        null="NULL means time_limit",
+        null="time_limit",
     )
     suppression_limit: float | None = param(
         None,
         OrNull(Number(0, 1)),
         "the share of the rows that may be suppressed, 0…1, where all rows together then lose less"
         ", a suppressed one everything; anonymize_stats says what it saved",
-        null="NULL or 0 for none",
+        null="none",
     )
 
 

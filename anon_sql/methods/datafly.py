@@ -31,7 +31,7 @@ class Datafly(Like):
         None,
         OrNull(Number(0, 1)),
         "largest share of suppressed rows, 0…1",
-        null="NULL means k rows of the table",
+        null="k rows of the table",
     )
 
 

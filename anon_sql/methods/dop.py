@@ -24,6 +24,7 @@ import numpy.typing as npt
 from anon_sql import kernels
 from anon_sql.core.parameters import Choice, OrNull, Positive, Whole, param
 from anon_sql.core.table import QuasiTable
+from anon_sql.errors import Argument
 from anon_sql.methods.clusters import NOISE, density, legal_clusters
 from anon_sql.methods.legal_classes import cheapest, protect
 from anon_sql.methods.method import BY_NODES, NO_CHOICE, Call, Partition, method
@@ -40,13 +41,13 @@ class Dop:
         None,
         OrNull(Positive()),
         "distance within which rows are neighbours",
-        null="NULL means a distance that leaves at most 1 % noise",
+        null="a distance that leaves at most 1 % noise",
     )
     min_samples: int | None = param(
         None,
         OrNull(Whole(1)),
         "number of neighbours of a dense row, itself included",
-        null="NULL means k",
+        null="k",
     )
     loss: str = param(
         "lil",
@@ -71,8 +72,10 @@ class Dop:
     cost="n log n to n²",
     quadratic=True,
     notes={
-        "suppressed": "Rows are suppressed by noise := 'suppress' alone: 'drop' is refused where a "
-        "class is * in every quasi-identifier for another reason.",
+        "suppressed": "Rows are suppressed by "
+        + Argument("noise", "suppress")
+        + " alone: 'drop' is refused where a class is * in every quasi-identifier for another "
+        "reason.",
         "seed": NO_CHOICE,
         "hierarchy": BY_NODES,
     },

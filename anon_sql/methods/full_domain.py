@@ -88,7 +88,7 @@ class Like:
         "name of an earlier release of full_domain or datafly in labels; the rows are recoded by "
         "its labels, and no others are shown; rows with a value or NULL that no label of its "
         "column covers, or in no legal class, are suppressed",
-        null="NULL for none",
+        null="none",
         relation=True,
     )
 

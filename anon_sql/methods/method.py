@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from anon_sql.core.parameters import (
     ColumnRoles,
+    Columns,
     Hierarchies,
     NoOptions,
     Output,
@@ -30,6 +31,7 @@ from anon_sql.core.parameters import (
 )
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
+from anon_sql.errors import Words
 from anon_sql.privacy import MODELS
 from anon_sql.privacy.constraint import Constraint
 
@@ -54,7 +56,10 @@ class GivenClasses:
     """The classes that come with a table."""
 
     classes: Any = param(
-        "class_id", None, "the column of class ids; rows without one are in no class", bound=True
+        "class_id",
+        Columns(one=True),
+        "the column of class ids; rows without one are in no class",
+        bound=True,
     )
 
 
@@ -154,7 +159,7 @@ def method(
     only: tuple[str, ...] | None = None,
     without: tuple[str, ...] = (),
     defaults: Mapping[str, Any] | None = None,
-    notes: Mapping[str, str] | None = None,
+    notes: Mapping[str, str | Words] | None = None,
     adds: tuple[str, ...] = (),
     **facts: Any,
 ) -> Callable[[Run], Run]:

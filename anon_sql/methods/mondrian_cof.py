@@ -21,6 +21,7 @@ from anon_sql import kernels
 from anon_sql.core.columns import NULL_POINT, Numbers
 from anon_sql.core.parameters import Choice, param
 from anon_sql.core.table import QuasiTable
+from anon_sql.errors import Argument
 from anon_sql.methods.method import BY_NODES, NO_CHOICE, Call, Partition, method
 from anon_sql.methods.mondrian import Partitioning
 from anon_sql.methods.outliers import Recovery, outlying, recover
@@ -44,8 +45,10 @@ class MondrianCof(Recovery, Partitioning):
     paper="Kara and Eyüpoğlu 2023",
     cost="n log n + n k",
     notes={
-        "suppressed": "Rows are suppressed by unrecovered := 'suppress' alone: 'drop' is refused "
-        "where a class is * in every quasi-identifier for another reason.",
+        "suppressed": "Rows are suppressed by "
+        + Argument("unrecovered", "suppress")
+        + " alone: 'drop' is refused where a class is * in every quasi-identifier for another "
+        "reason.",
         "seed": NO_CHOICE,
         "hierarchy": BY_NODES,
     },

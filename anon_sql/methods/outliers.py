@@ -38,7 +38,7 @@ class Outliers:
         None,
         OrNull(Number(0)),
         "a row is an outlier if its COF is above this number, and alpha has no effect",
-        null="NULL for the rule of alpha",
+        null="the rule of alpha",
     )
 
 

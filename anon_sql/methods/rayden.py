@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from anon_sql import kernels
 from anon_sql.core.table import QuasiTable
+from anon_sql.errors import Argument
 from anon_sql.methods.method import Call, Partition, method
 from anon_sql.methods.outliers import Recovery, Variant, outlying, recover
 from anon_sql.methods.vp_tree import VantagePoints
@@ -35,8 +36,10 @@ class Rayden(Variant, Recovery, VantagePoints):
     paper="Haruna et al. 2026",
     cost="n log n + n k",
     notes={
-        "suppressed": "Rows are suppressed by unrecovered := 'suppress' alone: 'drop' is refused "
-        "where a class is * in every quasi-identifier for another reason.",
+        "suppressed": "Rows are suppressed by "
+        + Argument("unrecovered", "suppress")
+        + " alone: 'drop' is refused where a class is * in every quasi-identifier for another "
+        "reason.",
         "hierarchy": "Its columns are labelled by nodes and have distance 0 or 1, also if they are "
         "numeric.",
     },

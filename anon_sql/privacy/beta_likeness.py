@@ -17,7 +17,7 @@ class BetaLikeness:
         OrNull(Positive()),
         "largest relative gain of a sensitive value's share in a class over that in the table, "
         "also limited to -ln of the latter",
-        null="NULL for none",
+        null="none",
         bound=True,
     )
 

@@ -16,7 +16,7 @@ class DeltaDisclosure:
         None,
         OrNull(Positive()),
         "bound of |ln(share in a class / share in the table)| for every sensitive value",
-        null="NULL for none",
+        null="none",
         bound=True,
     )
 

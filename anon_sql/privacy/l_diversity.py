@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql.core.parameters import Choice, Number, Positive, param
+from anon_sql.errors import Argument
 from anon_sql.privacy.class_values import Spread
 
 Floats = npt.NDArray[np.float64]
@@ -25,7 +26,7 @@ class LDiversity:
     l_kind: str = param(
         "distinct", KIND, "what l counts: 'distinct' values, 'entropy' or 'recursive'"
     )
-    c: float = param(3, C, "the constant of l_kind := 'recursive'")
+    c: float = param(3, C, "the constant of " + Argument("l_kind", "recursive"))
 
 
 def diversity(values: Spread, kind: str = "distinct", c: float = 3.0) -> Floats:

@@ -3,13 +3,13 @@
 --
 -- As in every release: tbl, qids, sensitive, identifiers, keep, hierarchy, seed, l, l_kind, c, t,
 --   entity, beta, delta, strata.
--- methods: names of release methods; NULL for all that fit the table and add no rows to it.
+-- methods: names of release methods; NULL means all that fit the table and add no rows to it.
 -- ks: smallest sizes of an equivalence class, in rows.
 -- options: parameters of single methods, such as {'rayden': {'cut': 'aligned'}}; all others have
 --   their defaults.
--- weights: how much the loss of each quasi-identifier matters, such as MAP {'age': 2, 'city': 0.5},
---   1 for those that are left out; NULL for none. They count for the methods that take weights, and
---   in gcp.
+-- weights: how much the loss of each quasi-identifier matters, such as weights := MAP {'age': 2,
+--   'city': 0.5}; one that is left out has 1; NULL for none. They count for the methods that take
+--   weights, and in gcp.
 -- Returns: a row per method and k: method, k, seconds (inside the method alone); rows, suppressed,
 --   classes, smallest_class, dm, dm_star, cavg, gcp, iloss, suppression_rate (as in utility); note
 --   (NULL, or the reason why there is no release and all measures are NULL).

@@ -13,9 +13,9 @@
 --   quasi-identifiers that 5 % of the rows match.
 -- options: parameters of the method, such as {'anonymize': {'effort': 'fast'}}; all others have
 --   their defaults.
--- weights: how much the loss of each quasi-identifier matters, such as MAP {'age': 2, 'city': 0.5},
---   1 for those that are left out; NULL for none. They count for the methods that take weights, and
---   in gcp.
+-- weights: how much the loss of each quasi-identifier matters, such as weights := MAP {'age': 2,
+--   'city': 0.5}; one that is left out has 1; NULL for none. They count for the methods that take
+--   weights, and in gcp.
 -- Returns: a row per k and l: k, l; gcp (information loss, 0…1), classes, smallest_class, suppressed
 --   (rows), as in utility; query_error (mean of relative_error, as in workload_error);
 --   largest_share (of the most frequent sensitive value in the rows of a class that have a value, in

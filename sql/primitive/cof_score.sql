@@ -7,8 +7,8 @@
 --   no score.
 -- alpha: a row is an outlier if its COF is above mean + alpha standard deviations of its class.
 -- variant: definition of COF, 'rayden', 'tang' (the original) or 'pyod'.
--- threshold: a row is an outlier if its COF is above this number, and alpha has no effect; NULL for
---   the rule of alpha.
+-- threshold: a row is an outlier if its COF is above this number, and alpha has no effect; NULL
+--   means the rule of alpha.
 -- Returns: the columns of the source, cof DOUBLE and outlier BOOLEAN. The result is not a release.
 -- Errors: no quasi-identifier, no such column of classes, a column called cof or outlier.
 -- Example: SELECT * FROM cof_score('classed', k := 2, qids := ['age', 'city']);

@@ -16,8 +16,7 @@
 -- hierarchy: name of a relation with attribute, value, level and label; NULL for none. Its columns
 --   are labelled by nodes and scored by the leaves below them.
 -- suppression_limit: the share of the rows that may be suppressed, 0…1, where all rows together
---   then lose less, a suppressed one everything; anonymize_stats says what it saved; NULL or 0 for
---   none.
+--   then lose less, a suppressed one everything; anonymize_stats says what it saved; NULL for none.
 -- previous: withdrawn; an error says why, and what to do meanwhile.
 -- invariant: withdrawn; see previous.
 -- counterfeits: withdrawn; see previous.

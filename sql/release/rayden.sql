@@ -17,8 +17,8 @@
 --   'suppress'.
 -- hierarchy: name of a relation with attribute, value, level and label; NULL for none. Its columns
 --   are labelled by nodes and have distance 0 or 1, also if they are numeric.
--- threshold: a row is an outlier if its COF is above this number, and alpha has no effect; NULL for
---   the rule of alpha.
+-- threshold: a row is an outlier if its COF is above this number, and alpha has no effect; NULL
+--   means the rule of alpha.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.

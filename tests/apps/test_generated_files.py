@@ -124,3 +124,6 @@ def test_a_parameter_is_added_by_one_line(tmp_path):
     assert lines[1].startswith("datafly: every quasi-identifier needs a hierarchy")
     assert lines[2] == "datafly: patience must be a number of at least 0, got -1"
     assert lines[3] == "datafly: patience must be a number of at least 0, got -2"
+    code, shown, _ = run("-m", "anon_sql.apps.cli.app", "release", "--help")
+    assert code == 0
+    assert "--patience" in shown

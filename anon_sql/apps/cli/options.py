@@ -1,9 +1,6 @@
 """Define the options that several commands take, and read what they name."""
 
-import csv
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
-from math import isnan, nan
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,29 +12,11 @@ from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core.names import quote
 from anon_sql.errors import AnonError
 
-NAMED = "Columns, separated by commas or by repeating the option: "
-Columns = list[str]
-Sensitive = Annotated[Columns, typer.Option(help=NAMED + "to protect.")]
-Identifier = Annotated[Columns, typer.Option(help=NAMED + "to drop.")]
-Keep = Annotated[
-    Columns,
-    typer.Option(help=NAMED + "to keep as is; '*' is all others."),
-]
-L = Annotated[float | None, typer.Option("--l", help="How diverse sensitive columns must be.")]
-T = Annotated[float | None, typer.Option("--t", help="How far from the table's, 0 to 1.")]
-Beta = Annotated[
-    float | None, typer.Option("--beta", help="Largest relative gain of a sensitive share.")
-]
-Delta = Annotated[
-    float | None, typer.Option("--delta", help="Largest |ln| of a sensitive share by the table's.")
-]
-C = Annotated[float | None, typer.Option("--c", help="The c of --l-kind recursive.")]
 Purpose = Annotated[str | None, typer.Option(help="What the release is for, in words.")]
 Recipient = Annotated[str | None, typer.Option(help="Who receives the release, in words.")]
 Assumption = Annotated[
     list[str], typer.Option(help="What recipients know or may do, in words, repeatable.")
 ]
-Entity = Annotated[str | None, typer.Option(help="Column that says whose a row is.")]
 _UNIQUE: Any = typer.Option(
     min=0, max=1, help="Share of rows that may be unique on the kept columns."
 )
@@ -78,39 +57,6 @@ Null = Annotated[
     typer.Option("--null", help="Text that is NULL in a CSV file, repeatable; default: empty."),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file.")]
-
-
-class LKind(StrEnum):
-    """Kinds of l-diversity."""
-
-    DISTINCT = "distinct"
-    ENTROPY = "entropy"
-    RECURSIVE = "recursive"
-
-
-Kind = Annotated[LKind | None, typer.Option("--l-kind", help="What l counts.")]
-
-
-def names(given: Sequence[str]) -> list[str]:
-    """Return the names in repeated options of comma-separated names; quotes protect a comma."""
-    lines = csv.reader(given, skipinitialspace=True)
-    return [name.strip() for line in lines for name in line if name.strip()]
-
-
-def weights(function: str, given: Sequence[str]) -> dict[str, float] | None:
-    """Return the numbers in repeated options of pairs such as age=3; None for none."""
-    found: dict[str, float] = {}
-    for pair in names(given):
-        name, _, number = pair.rpartition("=")
-        try:
-            value = float(number)
-        except ValueError:
-            value = nan
-        if not name or isnan(value) or name in found:
-            rule = "--weights must be a column, = and a number, each column once"
-            raise AnonError(function, rule, f"'{pair}'", "write --weights age=3,city=0.5")
-        found[name] = value
-    return found or None
 
 
 def statement(
@@ -159,27 +105,3 @@ def check_page(function: str, target: Path, overwrite: bool, ending: str = ".htm
     if target.exists() and not overwrite:
         hint = "--overwrite replaces it"
         raise AnonError(function, "-o must be a new file", f"'{target}', which exists", hint)
-
-
-class Format(StrEnum):
-    """Formats of generalized values."""
-
-    LABEL = "label"
-    TYPED = "typed"
-    MEAN = "mean"
-    MEDIAN = "median"
-
-
-class Effort(StrEnum):
-    """Efforts of anonymize."""
-
-    FAST = "fast"
-    GOOD = "good"
-    BEST = "best"
-
-
-class Suppressed(StrEnum):
-    """Ways to treat suppressed rows."""
-
-    KEEP = "keep"
-    DROP = "drop"

@@ -29,7 +29,7 @@ from anon_sql.apps.cli.earlier import (
     require_apart,
     unique_on_kept,
 )
-from anon_sql.apps.cli.options import Columns, Effort, Format, Suppressed
+from anon_sql.apps.cli.parameters import flag, of_releases, takers, with_parameters
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect, dialect
 from anon_sql.core import running
@@ -132,7 +132,7 @@ class Output:
         """Return the path of the manifest."""
         return manifest.beside(self.target)
 
-    def prepare(self, source: Path, format_: Format, overwrite: bool) -> None:
+    def prepare(self, source: Path, form: str | None, overwrite: bool) -> None:
         """Remove what killed processes have left of the release and its manifest.
 
         Raises AnonError for files that must not be written, or cannot hold the format.
@@ -140,7 +140,7 @@ class Output:
         for path in (self.target, self.manifest):
             remove_unfinished(path)
         is_csv = not self.in_files and files.kind(self.target)[0] == "csv"
-        if is_csv and format_ is Format.TYPED:
+        if is_csv and form == "typed":
             rule = "OUT must be Parquet for --format typed"
             raise AnonError("release", rule, "CSV", "name it .parquet")
         files.check_pair(source, self.target, overwrite, self.in_files)
@@ -180,9 +180,11 @@ class Output:
         return made
 
 
+_ALWAYS = ("k", "suppressed", "seed")  # constraints that a manifest states with their defaults
 STOPPED = "release: stopped on request; nothing was written"
 
 
+@with_parameters(of_releases, required=("qids",))
 def release(
     source: Annotated[
         Path, typer.Argument(metavar="IN", help="CSV, TSV or Parquet file, or folder of Parquet.")
@@ -190,41 +192,9 @@ def release(
     out: Annotated[
         str, typer.Argument(metavar="OUT", help="File to write, or folder, which ends in '/'.")
     ],
-    quasi: Annotated[Columns, typer.Option(help="Columns to generalize: age,sex")],
+    *,
     method: Annotated[str, typer.Option(help="Release function.")] = "anonymize",
-    effort: Annotated[
-        Effort | None, typer.Option(help="Work of anonymize: more loses less. Default: good.")
-    ] = None,
-    k: Annotated[int, typer.Option("--k", help="Smallest class, in rows.")] = 5,
-    l: arguments.L = None,  # noqa: E741
-    l_kind: arguments.Kind = None,
-    c: arguments.C = None,
-    t: arguments.T = None,
-    beta: arguments.Beta = None,
-    delta: arguments.Delta = None,
-    entity: arguments.Entity = None,
-    sensitive: arguments.Sensitive = [],  # noqa: B006
-    identifier: arguments.Identifier = [],  # noqa: B006
-    keep: arguments.Keep = [],  # noqa: B006
-    hierarchy: arguments.Hierarchy = None,
-    strata: Annotated[Columns, typer.Option(help="Columns of --quasi that stay as they are.")] = [],  # noqa: B006
-    weights: Annotated[
-        Columns, typer.Option(help="How much the detail of columns matters: age=3,city=0.5")
-    ] = [],  # noqa: B006
-    format_: Annotated[
-        Format,
-        typer.Option(
-            "--format", help="Text labels, typed ranges and lists, or one value of a class."
-        ),
-    ] = Format.LABEL,
-    suppressed: Annotated[Suppressed, typer.Option(help="Suppressed rows.")] = Suppressed.KEEP,
-    suppression_limit: Annotated[
-        float | None, typer.Option(help="Share of the rows that may be suppressed, 0 to 1.")
-    ] = None,
-    like: Annotated[
-        Path | None, typer.Option(help="Earlier released file whose bins recode IN.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="All randomness.")] = 42,
+    parameters: Mapping[str, Any],
     unique_share: arguments.UniqueShare = UNIQUE_SHARE,
     previous: arguments.Previous = [],  # noqa: B006
     previous_share: arguments.PreviousShare = 0,
@@ -267,32 +237,23 @@ def release(
         refuse_withdrawn("release", {"invariant": invariant, "counterfeits": counterfeits})
         written_as = dialect("release", delimiter, quotes, header, null)
         output = Output(Path(out), means_folder(out), with_manifest)
-        output.prepare(source, format_, overwrite)
-        given = (arguments.names(columns) for columns in (quasi, sensitive, identifier, keep))
-        roles = dict(zip(manifest.ROLES, given, strict=True))
+        output.prepare(source, parameters.get("format"), overwrite)
+        roles = {name: parameters.get(name, []) for name in manifest.ROLES}
+        like, hierarchy = parameters.get("like"), parameters.get("hierarchy")
+        entity, weights = parameters.get("entity"), parameters.get("weights")
         check_earlier(previous, like, roles["sensitive"])
         check_ledger(ledger, entity)
-        matter = arguments.weights("release", weights)
-        chosen = {"format": format_.value, "strata": arguments.names(strata), "weights": matter}
-        own = {
-            "effort": effort and effort.value,
-            "suppression_limit": suppression_limit,
-            "like": like and like.name,
-        }
-        options = _options(method, chosen, own)
-        asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t, "beta": beta}
-        asked |= {"delta": delta, "entity": entity, "suppressed": suppressed.value, "seed": seed}
+        promised, options = _split(method, {**parameters, **({"like": like.name} if like else {})})
         stated = arguments.statement(purpose, recipient, assumption)
         stated |= {
             manifest.UNIQUE: unique_share,
             manifest.LIMIT: previous_share,
             "options": options,
         }
-        promised = {name: value for name, value in asked.items() if value is not None}
         wishes = Parts(regions, region_rows, resume, output.in_files)
 
         def make(con: duckdb.DuckDBPyConnection, held: ExitStack) -> None:
-            name = _release_method(con, method)
+            name = fold(method)
             noticed = read_source(con, source, "raw", written_as, memory_limit)
             again = open_ledger(con, ledger, entity, ledger_key) if ledger and entity else []
             trees = arguments.read_hierarchy(con, "release", hierarchy, "hierarchy")
@@ -303,7 +264,7 @@ def release(
             measured = released.measures or arguments.measured(
                 con,
                 "FROM utility('raw', 'released', k := ?, qids := ?, hierarchy := ?, weights := ?)",
-                [k, roles["qids"], trees, matter],
+                [promised["k"], roles["qids"], trees, weights],
             )
             together = require_apart(con, list(earlier), previous_share, call) if earlier else None
             labelled = [*roles["qids"], *roles["sensitive"]]
@@ -315,7 +276,7 @@ def release(
             )
 
             def describe() -> dict[str, Any]:
-                cast_values(con, "release", "written", roles["qids"], format_.value)
+                cast_values(con, "release", "written", roles["qids"], options["format"])
                 again = in_types_of_raw(con, "written", roles["sensitive"] if earlier else [])
                 return manifest.make(
                     con, ("raw", again), name, {**promised, **stated}, roles, trees, earlier
@@ -323,7 +284,7 @@ def release(
 
             entered = partial(enter, con, output.target.name, ledger_key) if ledger else None
             made = output.write(con, released, describe, entered)
-            console.say(f"{out}: {name}, k = {k}, from {source}")
+            console.say(f"{out}: {name}, k = {promised['k']}, from {source}")
             console.show_measures(measured)
             if together:
                 together.show()
@@ -335,21 +296,23 @@ def release(
             stoppable(con, partial(make, con, held))
 
 
-def _options(method: str, chosen: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that the manifest states beside the constraints, those that were given.
+def _split(method: str, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what the manifest states as constraints, and as options, of the given parameters.
 
-    own: options of some methods. Raises AnonError for one of them with another method.
+    Raises AnonError for an option that the method does not take.
     """
-    options = {name: value for name, value in chosen.items() if value}
-    given = {name: value for name, value in own.items() if value is not None}
-    known = release_methods()
-    for name in given if fold(method) in known else ():
-        takers = [function for function in known if name in takes(function)]
-        if fold(method) not in takers:
-            option = f"--{name.replace('_', '-')}"
-            rule = f"{option} must come with --method {' or '.join(takers)}"
+    if fold(method) not in release_methods():
+        hint = did_you_mean(method, release_methods())
+        raise AnonError("release", "--method must be a release function", f"'{method}'", hint)
+    known = takes(fold(method))
+    for name in parameters:
+        if name not in known:
+            rule = f"{flag(name)} must come with --method {' or '.join(takers(name))}"
             raise AnonError("release", rule, f"--method {method}")
-    return {**options, **given}
+    given = {name: known[name].default for name in (*_ALWAYS, "format")} | dict(parameters)
+    promised = {name: given[name] for name in manifest.PROMISED if name in given}
+    apart = {*manifest.PROMISED, *manifest.ROLES, "hierarchy"}
+    return promised, {name: value for name, value in given.items() if name not in apart}
 
 
 def _warn(noticed: Mapping[str, str], qids: Sequence[str], found: Sequence[str | None]) -> None:
@@ -366,18 +329,3 @@ def _say_manifest(path: Path, made: Mapping[str, Any]) -> None:
     console.say(f"{path}: the manifest")
     if failed:
         console.say(f"checks that fail: {', '.join(failed)} (anon-sql report shows them)")
-
-
-def _release_method(con: duckdb.DuckDBPyConnection, method: str) -> str:
-    """Return the release function of a name. Raises AnonError that lists them for any other."""
-    parameters = ["tbl", *manifest.PROMISED, *manifest.ROLES, "hierarchy", "format"]
-    found = con.execute(
-        "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'table_macro' "
-        "AND NOT internal AND list_has_all(parameters, ?) ORDER BY ALL",
-        [parameters],
-    ).fetchall()
-    known = [name for (name,) in found]
-    if fold(method) not in known:
-        hint = did_you_mean(method, known)
-        raise AnonError("release", "--method must be a release function", f"'{method}'", hint)
-    return fold(method)

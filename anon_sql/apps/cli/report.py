@@ -15,6 +15,7 @@ from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console, options
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.earlier import require_labels
+from anon_sql.apps.cli.parameters import names, of_compare, of_manifests, with_parameters
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import dialect
 from anon_sql.errors import AnonError, not_installed
@@ -29,25 +30,12 @@ class Format(StrEnum):
     JSON = "json"
 
 
+@with_parameters(of_manifests)
 def report(
     raw: Annotated[Path, typer.Argument(metavar="RAW", help="CSV, TSV or Parquet file.")],
     released: Annotated[Path, typer.Argument(metavar="RELEASED", help="Its release, likewise.")],
     output: Page,
-    quasi: Annotated[
-        list[str], typer.Option(help="Columns that were generalized; default as in the manifest.")
-    ] = [],  # noqa: B006
-    k: Annotated[int | None, typer.Option("--k", help="Smallest class, in rows.")] = None,
-    l: options.L = None,  # noqa: E741
-    l_kind: options.Kind = None,
-    c: options.C = None,
-    t: options.T = None,
-    beta: options.Beta = None,
-    delta: options.Delta = None,
-    entity: options.Entity = None,
-    sensitive: options.Sensitive = [],  # noqa: B006
-    identifier: options.Identifier = [],  # noqa: B006
-    keep: options.Keep = [],  # noqa: B006
-    hierarchy: options.Hierarchy = None,
+    parameters: Mapping[str, Any],
     unique_share: options.UniqueShareOrWritten = None,
     purpose: options.Purpose = None,
     recipient: options.Recipient = None,
@@ -79,15 +67,14 @@ def report(
         facts, page = drawing("report")
         written = _written(released)
         require_labels("report", written)
-        given = (options.names(columns) for columns in (quasi, sensitive, identifier, keep))
-        roles = dict(zip(manifest.ROLES, given, strict=True))
-        asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t, "beta": beta}
-        asked |= {"delta": delta, "entity": entity, "suppressed": None}
+        roles = {name: parameters.get(name, []) for name in manifest.ROLES}
+        asked = {name: parameters.get(name) for name in manifest.PROMISED if name != "seed"}
         asked |= {manifest.UNIQUE: unique_share}
         asked |= options.statement(purpose, recipient, assumption)
 
         def draw(con: duckdb.DuckDBPyConnection) -> None:
-            trees = options.read_hierarchy(con, "report", hierarchy, "hierarchy")
+            path = parameters.get("hierarchy")
+            trees = options.read_hierarchy(con, "report", path, "hierarchy")
             whole = {**_merged(written, {**asked, **roles}), "hierarchy": trees}
             if written and written["parameters"]["hierarchy"] and not trees:
                 rule = "a release made with a hierarchy needs it again"
@@ -147,28 +134,18 @@ def _merged(written: Mapping[str, Any] | None, given: Mapping[str, Any]) -> dict
     return whole
 
 
+@with_parameters(of_compare, required=("qids",))
 def sweep(
     raw: Annotated[Path, typer.Argument(metavar="RAW", help="CSV, TSV or Parquet file.")],
     output: Page,
-    quasi: Annotated[list[str], typer.Option(help="Columns to generalize: age,sex")],
+    parameters: Mapping[str, Any],
     methods: Annotated[
         list[str], typer.Option(help="Methods to compare; default all that fit the table.")
     ] = [],  # noqa: B006
     ks: Annotated[str, typer.Option(help="Smallest classes, in rows.")] = "5,10,25,50,100",
-    sensitive: options.Sensitive = [],  # noqa: B006
-    identifier: options.Identifier = [],  # noqa: B006
-    keep: options.Keep = [],  # noqa: B006
-    l: options.L = None,  # noqa: E741
-    l_kind: options.Kind = None,
-    c: options.C = None,
-    t: options.T = None,
-    beta: options.Beta = None,
-    delta: options.Delta = None,
     attacks: Annotated[
         bool, typer.Option("--attacks", help="Make each release again and attack it.")
     ] = False,
-    hierarchy: options.Hierarchy = None,
-    seed: Annotated[int, typer.Option(help="All randomness.")] = 42,
     delimiter: options.Delimiter = None,
     quotes: options.Quotes = '"',
     header: options.Header = None,
@@ -184,23 +161,19 @@ def sweep(
         files.check_source("sweep", "RAW", raw)
         options.check_page("sweep", output, overwrite)
         _, page = drawing("sweep")
-        columns = (options.names(given) for given in (quasi, sensitive, identifier, keep))
 
         def draw(con: duckdb.DuckDBPyConnection) -> None:
             from anon_sql.apps.report import sweeping
 
+            path = parameters.get("hierarchy")
             asked = {
-                **dict(zip(manifest.ROLES, columns, strict=True)),
-                "methods": options.names(methods) or None,
+                **dict.fromkeys(of_compare()),
+                **dict.fromkeys(manifest.ROLES, []),
+                "seed": of_compare()["seed"].default,
+                **parameters,
+                "methods": names(methods) or None,
                 "ks": _whole_numbers(ks),
-                "l": l,
-                "l_kind": l_kind and l_kind.value,
-                "c": c,
-                "t": t,
-                "beta": beta,
-                "delta": delta,
-                "seed": seed,
-                "hierarchy": options.read_hierarchy(con, "sweep", hierarchy, "hierarchy"),
+                "hierarchy": options.read_hierarchy(con, "sweep", path, "hierarchy"),
             }
             files.read(con, raw, "raw", dialect=written_as, called=("sweep", "RAW"))
             if attacks and not asked["sensitive"]:

@@ -10,9 +10,9 @@ from typing import Any
 
 from typer.models import OptionInfo
 
+from anon_sql.apps.cli.parameters import NAMED
 from anon_sql.errors import Spelling
 
-_NAMES = {"qids": "quasi", "identifiers": "identifier", "key": "ledger_key", "format": "format_"}
 _WITHIN = ("hierarchy", "ledger", "ledger_overlap", "ledger_entry")  # what commands call
 
 
@@ -53,7 +53,7 @@ class Options(Spelling):
         return super().relation(str(self.files.get(name, name)))
 
     def _option(self, name: str) -> str | None:
-        return self.options.get(_NAMES.get(name, name))
+        return self.options.get(NAMED.get(name, name))
 
 
 def _argument(value: Any) -> str:
