@@ -32,7 +32,7 @@ def call(k, seed=42, **options):
     return Call("rayden", Constraint(k), seed, Workers("rayden", 1), {**OPTIONS, **options})
 
 
-@pytest.mark.parametrize("k", [5, 25, 100])
+@pytest.mark.parametrize("k", [5, *(pytest.param(k, marks=pytest.mark.slow) for k in (25, 100))])
 def test_adult_satisfies_k_and_loses_no_row(adult, k):
     adult.execute(f"CREATE TABLE r AS FROM rayden('adult', k := {k})")
     found = sizes(adult, "r", QUASI)
