@@ -74,7 +74,6 @@ def method(request):
         (1, 1),
         (4, 4),
         (7, 4),
-        (8, 4),
         pytest.param(60, 4, marks=pytest.mark.quick),
         (150, 7),
     ],
