@@ -1,11 +1,11 @@
-"""How many examples hypothesis draws for a test: a third of the usual, or by profile.
+"""How many examples hypothesis draws for a test: a fifth of the usual, or by profile.
 
 ``./test --hypothesis-profile=large`` draws ten times the usual number.
 """
 
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("small", max_examples=33, deadline=None)
+settings.register_profile("small", max_examples=20, deadline=None)
 settings.register_profile("usual", max_examples=100, deadline=None)
 settings.register_profile("large", max_examples=1000, deadline=None)
 settings.load_profile("small")  # pytest loads another one after this, where it is asked to

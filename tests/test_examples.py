@@ -31,7 +31,8 @@ PAGES = [
     ROOT / "README.md",
     *sorted(page for page in (ROOT / "docs").glob("*.md") if page.name not in GENERATED),
 ]
-SLOW_PAGES = {"choosing-k-and-l.md"}  # six releases of 30,000 rows, measured
+# six releases of 30,000 rows, measured; six reports, as in tests/apps/report
+SLOW_PAGES = {"choosing-k-and-l.md", "report.md"}
 ELSEWHERE = {"spark_release.py"}  # tested in tests/hosts/spark, with the session there
 SCRIPTS = sorted(
     path for path in (ROOT / "examples").iterdir() if path.is_file() and path.name not in ELSEWHERE

@@ -12,12 +12,12 @@ pytestmark = pytest.mark.oldest
 
 PEOPLE = "CREATE TABLE people AS SELECT 'n' || i AS name, 20 + i % 40 AS age, "
 PEOPLE += "if(i % 3 = 0, 'f', 'm') AS sex, if(i % 7 = 0, 'flu', 'cold') AS illness, 1.5 AS dose "
-PEOPLE += "FROM range(200) AS numbers(i)"
+PEOPLE += "FROM range(100) AS numbers(i)"
 
 
 @pytest.fixture
 def people(tmp_path):
-    """A CSV file of 200 people."""
+    """A CSV file of 100 people."""
     con = duckdb.connect()
     con.execute(PEOPLE)
     con.execute("COPY people TO ? (HEADER true)", [str(tmp_path / "people.csv")])
@@ -36,7 +36,7 @@ def test_csv_to_csv(people):
     assert result.exit_code == 0, result.output
     rows = read(out)
     assert list(rows[0]) == ["age", "sex", "illness", "dose"]
-    assert len(rows) == 200
+    assert len(rows) == 100
     classes = {}
     for row in rows:
         classes[row["age"], row["sex"]] = classes.get((row["age"], row["sex"]), 0) + 1
@@ -150,7 +150,7 @@ def test_nothing_is_overwritten_unasked(people):
     )
     assert out.read_text() == "precious"
     assert run(*arguments, "--overwrite").exit_code == 0
-    assert len(read(out)) == 200
+    assert len(read(out)) == 100
 
 
 def test_in_is_never_out(people):
@@ -214,7 +214,7 @@ def test_hostile_file_names(people, name):
     quoted = str(out).replace("[", "[[]").replace("*", "[*]").replace("?", "[?]")
     released = con.read_parquet(quoted, hive_partitioning=False)
     assert released.columns == ["age", "sex", "illness", "dose"]
-    assert len(released.fetchall()) == 200
+    assert len(released.fetchall()) == 100
 
 
 def test_hostile_column_names(tmp_path):

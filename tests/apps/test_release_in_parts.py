@@ -8,14 +8,19 @@ from tests.command import refused, run
 ROLES = ["--quasi", "age,city", "--sensitive", "illness", "--identifier", "id", "--keep", "*"]
 
 
-@pytest.fixture
-def source(tmp_path):
-    path = tmp_path / "peo'ple [1].parquet"
+def write(folder):
+    """Write the raw file and return its path."""
+    path = folder / "peo'ple [1].parquet"
     duckdb.sql(
         "SELECT 18 + i * 7919 % 60 AS age, 'city ' || i * i % 9 AS city, i % 4 AS illness, i AS id, "
         "i % 7 AS score FROM range(600) r(i)"
     ).write_parquet(str(path))
     return path
+
+
+@pytest.fixture
+def source(tmp_path):
+    return write(tmp_path)
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv.gz"])

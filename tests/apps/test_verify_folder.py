@@ -8,18 +8,26 @@ import socket
 import duckdb
 import pytest
 
-from tests.apps.test_release_in_parts import ROLES, source  # noqa: F401
+from tests.apps.test_release_in_parts import ROLES, source, write  # noqa: F401
 from tests.command import refused, run
 
 
-@pytest.fixture
-def released(source, tmp_path):  # noqa: F811
-    """A folder of a release with its manifest, and the raw file beside it."""
-    out = tmp_path / "out"
-    made = run("release", source, f"{out}/", "--method", "mondrian", *ROLES, "--manifest")
-    assert made.exit_code == 0, made.output
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A raw file, and beside it the folder of its release with a manifest, to be copied."""
+    folder = tmp_path_factory.mktemp("made")
+    out = folder / "out"
+    said = run("release", write(folder), f"{out}/", "--method", "mondrian", *ROLES, "--manifest")
+    assert said.exit_code == 0, said.output
     assert run("verify", out).exit_code == 0
-    return out
+    return folder
+
+
+@pytest.fixture
+def released(made, tmp_path):
+    """A folder of a release with its manifest, and the raw file beside it."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "out"
 
 
 def packed(raw, path):
@@ -49,11 +57,11 @@ COPIES = {
 }
 
 
-@pytest.mark.parametrize(("name", "made"), COPIES.items(), ids=COPIES)
-def test_what_the_manifest_does_not_name_fails_by_name(released, source, name, made):  # noqa: F811
+@pytest.mark.parametrize(("name", "copy"), COPIES.items(), ids=COPIES)
+def test_what_the_manifest_does_not_name_fails_by_name(released, source, name, copy):  # noqa: F811
     path = released / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    made(source, path)
+    copy(source, path)
     for raw in ([], ["--raw", source]):
         said = refused("verify", released, *raw)
         assert said.startswith(

@@ -1,7 +1,5 @@
 """A call with two faults is refused for the same one in SQL, Python and Spark, and by options."""
 
-from itertools import combinations
-
 import pyarrow as pa
 import pytest
 
@@ -40,16 +38,18 @@ def t(con):
     return con
 
 
-@pytest.mark.parametrize("faults", list(combinations(FAULTS, 2)), ids="-".join)
-def test_the_same_fault_is_named(t, faults):
-    call = {**CALL, **{name: FAULTS[name] for name in faults}}
-    first, _ = ({**CALL, name: FAULTS[name]} for name in faults)
-    said = in_sql(t, call)
-    assert said == in_sql(t, first)
-    error = raised(anon_sql.release, t, "t", into="out", method="anonymize", **call)
-    assert said == error.render(SQL)
+@pytest.mark.parametrize("first", [*FAULTS][:-1])
+def test_the_same_fault_is_named(t, first):
+    """The first of two, whatever the second is."""
     frame = frame_of("anonymize", pa.schema(list(COLUMNS.items())), {})
-    assert said == str(raised(requested, "anonymize", frame, call, "UTC"))
+    alone = {**CALL, first: FAULTS[first]}
+    said = in_sql(t, alone)
+    for second in [*FAULTS][[*FAULTS].index(first) + 1 :]:
+        call = {**alone, second: FAULTS[second]}
+        assert said == in_sql(t, call)
+        error = raised(anon_sql.release, t, "t", into="out", method="anonymize", **call)
+        assert said == error.render(SQL)
+        assert said == str(raised(requested, "anonymize", frame, call, "UTC"))
 
 
 def in_sql(con, call):

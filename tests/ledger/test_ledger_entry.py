@@ -30,7 +30,7 @@ def released(people):
 def test_an_entry(released):
     (entry,) = released.execute("SELECT * EXCLUDE (person_hashes) FROM anon_ledger").fetchall()
     name, at, _, manifest, entity, entity_type, _, persons, digest = entry
-    assert (name, entity, persons) == ("May", "person_id", 400)
+    assert (name, entity, persons) == ("May", "person_id", 120)
     ((kind,),) = released.execute("SELECT typeof(any_value(person_id)) FROM people").fetchall()
     assert entity_type == kind
     assert len(bytes.fromhex(digest)) == 32

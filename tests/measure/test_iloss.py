@@ -47,7 +47,7 @@ def test_numbers_alone_lose_what_gcp_says(people):
     iloss, gcp = people.execute(
         f"SELECT iloss('people', 'r', {numbers}), gcp('people', 'r', {numbers})"
     ).fetchall()[0]
-    assert iloss == pytest.approx(gcp * 2 * 400, rel=1e-12)
+    assert iloss == pytest.approx(gcp * 2 * 120, rel=1e-12)
 
 
 def test_plain_sql(people):

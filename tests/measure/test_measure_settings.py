@@ -3,8 +3,10 @@
 from tests.measure.test_measured import ALL, SENSITIVE, call
 
 SETTINGS = [
-    ["arrow_output_version = '1.5'", "old_implicit_casting = true"],
-    ["arrow_output_version = '1.5'", "arrow_output_list_view = true", "integer_division = true"],
+    [
+        *("arrow_output_version = '1.5'", "arrow_output_list_view = true"),
+        *("integer_division = true", "old_implicit_casting = true"),
+    ],
     [
         *("arrow_large_buffer_size = true", "default_null_order = 'nulls_first'"),
         *("default_order = 'desc'", "preserve_insertion_order = false"),

@@ -15,7 +15,7 @@ def test_selectivity_is_true_and_near_the_wanted_one(people, attributes, wanted)
     assert len({query for query, _ in rows}) > 30
     for query, share in rows:
         matched = people.execute(query.replace("FROM raw", "FROM people")).fetchall()[0][0]
-        assert matched == round(share * 400)
+        assert matched == round(share * 120)
         assert query.count(" BETWEEN ") + query.count(" IN (") == attributes
     shares = sorted(share for _, share in rows)
     assert abs(shares[30] - wanted) < 0.2 * wanted

@@ -45,7 +45,7 @@ def test_needs_are_what_the_release_asks_for(people, name):
         with pytest.raises(duckdb.Error, match=f"{name}: every quasi-identifier"):
             people.execute(call).fetchall()
     else:
-        assert people.execute(call).fetchall() == [(400,)]
+        assert people.execute(call).fetchall() == [(120,)]
 
 
 @pytest.mark.parametrize("name", RELEASES)

@@ -77,14 +77,14 @@ def test_not_finite(con):
 
 
 def test_duplicates_but_for_identifiers(people):
-    assert faults(people, "'people'") == [("age", "missing", 24), ("city", "missing", 18)]
-    people.execute("INSERT INTO people SELECT * REPLACE (person_id + 400 AS person_id) FROM people")
-    assert faults(people, "'people'")[-1] == (None, "duplicate", 400)
+    assert faults(people, "'people'") == [("age", "missing", 8), ("city", "missing", 6)]
+    people.execute("INSERT INTO people SELECT * REPLACE (person_id + 120 AS person_id) FROM people")
+    assert faults(people, "'people'")[-1] == (None, "duplicate", 120)
     people.execute("CREATE TABLE bare AS FROM people")
-    assert faults(people, "'bare'")[-1] == ("city", "missing", 36)
-    assert faults(people, "'bare', identifiers := ['PERSON_ID']")[-1] == (None, "duplicate", 400)
+    assert faults(people, "'bare'")[-1] == ("city", "missing", 12)
+    assert faults(people, "'bare', identifiers := ['PERSON_ID']")[-1] == (None, "duplicate", 120)
     every = "['person_id', 'age', 'city', 'sex', 'born', 'score', 'illness']"
-    assert faults(people, f"'bare', identifiers := {every}")[-1] == ("city", "missing", 36)
+    assert faults(people, f"'bare', identifiers := {every}")[-1] == ("city", "missing", 12)
 
 
 def test_other_types_and_names(con):

@@ -16,7 +16,7 @@ def test_the_steps_compose_through_ctes(people):
     found = people.sql(STEPS)
     assert found.columns == ["age", "city", "sex", "born", "score", "illness"]
     rows = found.fetchall()
-    assert len(rows) == 400
+    assert len(rows) == 120
     assert min(Counter(row[:4] for row in rows).values()) >= 6
 
 

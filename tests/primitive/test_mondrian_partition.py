@@ -16,7 +16,7 @@ def test_the_sources_columns_and_the_classes_of_the_release(people, partitioning
     ]
     people.execute(f"CREATE TABLE p AS FROM mondrian_partition('people', k := 7, {how})")
     sizes = [n for (n,) in people.execute("SELECT count(*) FROM p GROUP BY class_id").fetchall()]
-    assert sum(sizes) == 400
+    assert sum(sizes) == 120
     assert min(sizes) >= 7
     if partitioning == "relaxed":
         assert max(sizes) <= 13

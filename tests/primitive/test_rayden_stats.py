@@ -10,7 +10,7 @@ def test_numbers_add_up(people, k):
     assert detected == recovered + returned + suppressed
     assert (suppressed, rate) == (0, 0.0)
     assert orr == (recovered / detected if detected else None)
-    assert 400 // (2 * k - 1) <= partitions <= 400 // k
+    assert 120 // (2 * k - 1) <= partitions <= 120 // k
     groups = people.execute(
         f"SELECT count(*) FROM (SELECT 1 FROM rayden('people', k := {k}) GROUP BY age, city, sex, born)"
     ).fetchall()[0][0]

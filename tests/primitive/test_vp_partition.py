@@ -17,7 +17,7 @@ def test_the_sources_columns_and_a_class(people):
     assert str(found.types[-1]) == "INTEGER"
     counts = people.execute("SELECT count(*) FROM vp_partition('people', k := 7) GROUP BY class_id")
     sizes = [count for (count,) in counts.fetchall()]
-    assert sum(sizes) == 400
+    assert sum(sizes) == 120
     assert min(sizes) >= 7
     assert max(sizes) <= 13
 

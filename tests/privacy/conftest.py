@@ -49,9 +49,10 @@ def shape(request):
 
 
 @pytest.fixture
-def wide(people):
+def wide(many_people):
     """``people`` with a column that tells nearly every row, and its release by hand: classes of
     ages, and of cities within."""
+    people = many_people
     people.execute("ALTER TABLE people ADD COLUMN weight DOUBLE")
     people.execute("UPDATE people SET weight = person_id / 7")
     anon_sql.declare(people, "people", keep=["weight"])

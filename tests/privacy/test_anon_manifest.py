@@ -8,7 +8,8 @@ ROLES = "qids := ['age', 'city', 'sex', 'born']"
 
 
 @pytest.fixture
-def release(people):
+def release(many_people):
+    people = many_people
     people.execute("CREATE TABLE release AS FROM mondrian('people', k := 5)")
     return people
 

@@ -51,7 +51,7 @@ def test_against_a_plain_count(people, shape):
     counts = Counter(map(repr, rows)).values()
     found = people.execute("FROM risk('people', 'r')").fetchall()[0][:4]
     at_risk = sum(count for count in counts if 1 / count > 0.2)
-    assert found == (400, 1 / min(counts), pytest.approx(len(counts) / 400), at_risk)
+    assert found == (120, 1 / min(counts), pytest.approx(len(counts) / 120), at_risk)
     assert found[1] == people.execute("SELECT 1 / k_anonymity('people', 'r')").fetchall()[0][0]
 
 
@@ -101,11 +101,11 @@ def test_a_population_against_a_plain_count(people, shape):
         GROUP BY s.age, s.city, s.sex, s.born, f
         """
     ).fetchall()
-    assert sum(f for f, _ in matches) == 400
+    assert sum(f for f, _ in matches) == 120
     found = people.execute("FROM risk('people', 'r', 'all_', threshold := 0.1)").fetchall()[0]
     assert found[4] == 1 / min(many for _, many in matches)
     assert found[5] == sum(f for f, many in matches if many < 10)
-    assert found[6] == pytest.approx(sum(f / many for f, many in matches) / 400)
+    assert found[6] == pytest.approx(sum(f / many for f, many in matches) / 120)
 
 
 def test_a_population_with_a_hierarchy(con):

@@ -93,11 +93,11 @@ def test_less_loss_by_hierarchies_than_k_member(con):
 
 
 @pytest.mark.parametrize("effort", ["fast", "good"])
-@pytest.mark.parametrize("k", [2, 7, 90, 150, 200, 399, 400])
+@pytest.mark.parametrize("k", [2, 7, 45, 60, 119, 120])
 def test_no_row_is_lost_or_suppressed(people, effort, k):
     people.execute(f"CREATE TABLE r AS FROM anonymize('people', k := {k}, effort := '{effort}')")
     found = sizes(people, "r", ["age", "city", "sex", "born"])
-    assert sum(found) == 400
+    assert sum(found) == 120
     assert min(found) >= k
     assert people.execute("SELECT suppression_rate('people', 'r')").fetchall() == [(0.0,)]
 
@@ -165,11 +165,12 @@ def test_options_that_are_refused(people, option, said):
 
 def test_best_ends_in_time(people):
     call = "anonymize('people', k := 5, effort := 'best', time_limit := 0.2)"
-    assert people.execute(f"SELECT count(*) FROM {call}").fetchall() == [(400,)]
+    assert people.execute(f"SELECT count(*) FROM {call}").fetchall() == [(120,)]
 
 
-def test_compiling_takes_none_of_the_time_limit(people, monkeypatch):
+def test_compiling_takes_none_of_the_time_limit(many_people, monkeypatch):
     """Before the first kernel has run, 1,000 seconds pass while numba compiles."""
+    people = many_people
     for more in (400, 800):  # 'good' searches in small tables, too
         people.execute(
             f"INSERT INTO people SELECT * REPLACE (person_id + {more} AS person_id, "

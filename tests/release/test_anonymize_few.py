@@ -13,6 +13,14 @@ from tests.release.test_anonymize import fingerprint
 HEART = {(6, 3): 0.0600, (6, 5): 0.1037, (8, 3): 0.0845, (8, 5): 0.1379, (8, 10): 0.2317}
 
 
+def few(*cases, first):
+    """The cases, all but the first few of them slow."""
+    return [
+        pytest.param(*case, marks=[pytest.mark.slow] * (at >= first))
+        for at, case in enumerate(cases)
+    ]
+
+
 def losses(con, table, k, qids, rest=""):
     """The GCP of every method that can release the table, by name."""
     found = con.execute(
@@ -23,7 +31,7 @@ def losses(con, table, k, qids, rest=""):
     return dict(found)
 
 
-@pytest.mark.parametrize(("columns", "k"), HEART)
+@pytest.mark.parametrize(("columns", "k"), few(*HEART, first=1))
 def test_no_method_loses_less_on_heart(con, shared_data, columns, k):
     path = f"{shared_data}/heart_cleveland.parquet"
     qids = con.sql(f"FROM '{path}'").columns[:columns]
@@ -33,8 +41,12 @@ def test_no_method_loses_less_on_heart(con, shared_data, columns, k):
     assert own == pytest.approx(HEART[columns, k], rel=0.01)
 
 
-@pytest.mark.parametrize("name", ["student_mat", "student_por"])
-@pytest.mark.parametrize("k", [3, 10])
+@pytest.mark.parametrize(
+    ("name", "k"),
+    few(
+        *(("student_mat", 10), ("student_mat", 3), ("student_por", 10), ("student_por", 3)), first=1
+    ),
+)
 def test_no_method_loses_less_on_student(con, shared_data, name, k):
     path = f"{shared_data}/{name}.parquet"
     found = losses(con, path, k, con.sql(f"FROM '{path}'").columns[:7], ", keep := ['*']")
@@ -50,9 +62,8 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize("rows", [40, 200])
 @pytest.mark.parametrize("asked", ASKED)
-@pytest.mark.parametrize("k", [3, 10])
+@pytest.mark.parametrize(("rows", "k"), few((40, 3), (120, 10), (40, 10), (200, 3), first=2))
 def test_no_method_loses_less_on_a_small_table(con, rows, asked, k):
     con.execute(
         "CREATE TABLE few AS SELECT 18 + (hash(i) % 60 + hash(i + 7) % 12)::INTEGER AS age, "
@@ -90,14 +101,16 @@ LARGER = [
 
 
 @pytest.mark.parametrize("rest", LARGER)
-def test_a_table_of_801_rows_is_released_as_without_the_search(con, monkeypatch, rest):
-    """So are its strata, and what is left of it after suppression."""
+def test_a_table_of_more_rows_is_released_as_without_the_search(con, monkeypatch, rest):
+    """So are its strata, and what is left of it after suppression; of 801 rows, here of 121."""
+    assert method.SMALL == 800
+    monkeypatch.setattr(method, "SMALL", 120)
     con.execute(
         "CREATE TABLE t AS SELECT (hash(i) % 60)::INTEGER AS age, 'c' || hash(i * 3) % 9 AS city, "
-        "['f', 'm'][1 + i % 2] AS sex, 'i' || hash(i * 7) % 3 AS ill FROM range(801) AS made(i)"
+        "['f', 'm'][1 + i % 2] AS sex, 'i' || hash(i * 7) % 3 AS ill FROM range(121) AS made(i)"
     )
     call = f"FROM anonymize('{{}}', k := 3, qids := ['age', 'city', 'sex'], keep := ['*']{rest})"
-    con.execute("CREATE TABLE small AS FROM t LIMIT 800")
+    con.execute("CREATE TABLE small AS FROM t LIMIT 120")
     found = [con.execute(call.format(name)).fetchall() for name in ("t", "small")]
     monkeypatch.setattr(method, "SMALL", 0)
     without = [con.execute(call.format(name)).fetchall() for name in ("t", "small")]

@@ -108,7 +108,7 @@ def test_every_threshold_keeps_k(people, threshold, repair):
         )
         found = sizes(people, "r", ["age", "city", "sex", "born"])
         assert min(found) >= 7
-        assert sum(found) == 400
+        assert sum(found) == 120
 
 
 def test_a_threshold_beyond_every_score_is_an_alpha_beyond_every_score(people):

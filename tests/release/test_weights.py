@@ -85,7 +85,7 @@ def test_a_column_of_weight_0_is_none(people, method):
 
 def test_doubling_a_weight_never_raises_the_loss_on_adult(adult):
     """Five seeds of effort 'best', whose other efforts draw nothing; rows of Adult."""
-    adult.execute("CREATE TABLE part AS FROM adult WHERE hash(fnlwgt) % 15 = 0")
+    adult.execute("CREATE TABLE part AS FROM adult WHERE hash(fnlwgt) % 40 = 0")
     call = f"anonymize('part', k := 10, qids := {QUASI}, keep := ['*']"
     for seed in range(5):
         how = f"seed := {seed}, effort := 'best', rounds := 1"

@@ -70,7 +70,7 @@ def test_equal_to_a_plain_enumeration(con, most):
 def test_people(people):
     found = combined(people, "'people'")
     assert not [row for row in found if "person_id" in row[0]]  # declared as identifier
-    assert found[0][:4] == (["born"], 1, 400, 1.0)
+    assert found[0][:4] == (["born"], 1, 120, 1.0)
     assert not [row for row in found if "born" in row[0] and row[1] > 1]
     named = combined(people, "'people', columns := ['PERSON_ID', 'sex', 'sex']")
     assert [row[0] for row in named] == [["person_id"]]
@@ -87,7 +87,8 @@ def test_people(people):
     assert all(0 < part <= 1 for _, part in by_column)
 
 
-def test_a_shadowed_table_needs_columns(people):
+def test_a_shadowed_table_needs_columns(many_people):
+    people = many_people
     cte = "WITH people AS (SELECT age, sex FROM people) SELECT columns FROM unique_combinations('people'{})"
     assert "comments count only where" in fails(people, cte.format(""))
     assert people.execute(cte.format(", columns := ['age', 'sex']")).fetchall() == []

@@ -7,7 +7,7 @@ from html import unescape
 PEOPLE = (
     "SELECT 'secret' || i AS name, 20 + i % 45 AS age, '<i>$' || i % 3 AS \"se<b>x\", "
     "'illness' || i % 4 AS illness, DATE '2000-01-01' + (i * 31 % 900)::INTEGER AS born "
-    "FROM range(300) AS r(i)"
+    "FROM range(120) AS r(i)"
 )
 ROLES = ["--quasi", "age,se<b>x,born", "--sensitive", "illness", "--identifier", "name"]
 STATED = [

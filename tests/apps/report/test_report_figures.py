@@ -35,7 +35,7 @@ def test_the_first_screen_says_what_a_reader_signs(made):
     said = first_screen(page(made))
     assert said.startswith("Release report: safe.parquet ✓ Every property that was required holds ")
     for text in (
-        "rows 300 of the 300 rows of people.parquet generalized 3 columns: age, se<b>x, born",
+        "rows 120 of the 120 rows of people.parquet generalized 3 columns: age, se<b>x, born",
         "sensitive, unchanged 1 column: illness other, unchanged none left out name",
         "required k = 10, l = 2 purpose A <test> recipient Nobody assumptions None is known",
         "No list of the persons",

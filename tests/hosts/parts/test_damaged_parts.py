@@ -1,5 +1,6 @@
 """resume takes nothing that is damaged, exchanged or foreign: it is computed again or refused."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -12,11 +13,12 @@ import anon_sql
 from anon_sql import AnonError
 from anon_sql.hosts.parts import regions as region_files
 from anon_sql.hosts.parts import spilling
+from anon_sql.hosts.parts.workspace import Place, Workspace, checksum, is_sealed
 from tests.hosts.parts.test_in_parts import CALL, TABLE
 from tests.hosts.parts.test_resume import broken_off
 
-GIVEN = {"k": 5, "method": "mondrian", "region_rows": 100, **CALL}
-DONE = 4  # regions at least
+GIVEN = {"k": 5, "method": "mondrian", "region_rows": 60, **CALL}
+DONE = 3  # regions at least
 
 
 def interrupt(con, target, **changed):
@@ -29,12 +31,25 @@ def interrupt(con, target, **changed):
     return folder
 
 
+@pytest.fixture(scope="module")
+def con():
+    """A connection with the table big and its release in one go, for all tests of the file."""
+    with anon_sql.connect() as made:
+        made.execute(TABLE.format(360))
+        anon_sql.release(made, "big", into="whole", **GIVEN)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def interrupted(con, tmp_path_factory):
+    """The folder of an interrupted release of the table big, to be copied."""
+    return interrupt(con, tmp_path_factory.mktemp("interrupted") / "o.parquet")
+
+
 @pytest.fixture
-def left(con, tmp_path):
-    """The folder of an interrupted release of the table big."""
-    con.execute(TABLE.format(800))
-    anon_sql.release(con, "big", into="whole", **GIVEN)
-    return interrupt(con, tmp_path / "o.parquet")
+def left(interrupted, tmp_path):
+    """A folder of an interrupted release of the table big to ``o.parquet``."""
+    return shutil.copytree(interrupted, tmp_path / interrupted.name)
 
 
 def resumed(con, target):
@@ -96,10 +111,46 @@ DAMAGE = {
 }
 
 
+STATES = {
+    **DAMAGE,
+    "another number": lambda file: file.write_text(
+        file.read_text().replace('"wanted": ', '"wanted": 1')
+    ),
+    "an object": lambda file: file.write_text("{}"),
+    "a list": lambda file: file.write_text("[1]"),
+    "bytes that are no text": lambda file: file.write_bytes(b'{"sha256": "\xff"}'),
+}
+# Those that are tried with a whole release; of all of them it is asked what is found.
+TRIED = ["a bit at 50%", "half a file", "a link", "a pipe", "nothing"]
+
+
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_damage_of_a_file_is_found(left, damage):
+    """Of a finished region by its seal, of the routed rows by the checksum in the state."""
+    run = bytes.fromhex(json.loads((left / "state.json").read_text())["sha256"])
+    region, rows = regions(left)[1], left / "rows" / "000000"
+    before = checksum(rows)
+    assert is_sealed(region, run)
+    assert before in (left / "state.json").read_text()
+    damage(region)
+    damage(rows)
+    assert not is_sealed(region, run)
+    assert checksum(rows) != before
+
+
+@pytest.mark.parametrize("damage", STATES.values(), ids=STATES)
+def test_damage_of_the_state_is_found(left, damage):
+    workspace = Workspace(Place(left.parent, "o.parquet"))
+    workspace.folder = left
+    assert workspace.state() is not None
+    damage(left / "state.json")
+    assert workspace.state() is None
+
+
+@pytest.mark.parametrize("damage", TRIED)
 def test_a_damaged_region_is_released_again(con, left, tmp_path, damage):
     done = regions(left)
-    damage(done[1])
+    DAMAGE[damage](done[1])
     again, routed, every = resumed(con, tmp_path / "o.parquet")
     assert (again, routed) == (every - len(done) + 1, False)
 
@@ -155,10 +206,10 @@ def test_files_that_are_no_regions_of_this_run_are_not_read(con, left, tmp_path)
     assert (again, routed) == (every - len(done), False)
 
 
-@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+@pytest.mark.parametrize("damage", TRIED)
 def test_rows_that_are_damaged_are_routed_again(con, left, tmp_path, damage):
     (run,) = (left / "rows").iterdir()
-    damage(run)
+    DAMAGE[damage](run)
     again, routed, every = resumed(con, tmp_path / "o.parquet")
     assert (again, routed) == (every, True)
 
@@ -169,20 +220,9 @@ def test_rows_of_more_files_are_routed_again(con, left, tmp_path):
     assert (again, routed) == (every, True)
 
 
-STATES = {
-    **DAMAGE,
-    "another number": lambda file: file.write_text(
-        file.read_text().replace('"wanted": ', '"wanted": 1')
-    ),
-    "an object": lambda file: file.write_text("{}"),
-    "a list": lambda file: file.write_text("[1]"),
-    "bytes that are no text": lambda file: file.write_bytes(b'{"sha256": "\xff"}'),
-}
-
-
-@pytest.mark.parametrize("damage", STATES.values(), ids=STATES)
+@pytest.mark.parametrize("damage", [*TRIED, "another number"])
 def test_a_damaged_state_begins_anew(con, left, tmp_path, damage):
-    damage(left / "state.json")
+    STATES[damage](left / "state.json")
     again, routed, every = resumed(con, tmp_path / "o.parquet")
     assert (again, routed) == (every, True)
 

@@ -17,8 +17,8 @@ FOLDER = 'o\'u[t] "é"'
 
 @pytest.fixture
 def big(con, monkeypatch):
-    monkeypatch.setattr(files, "ROWS", 170)
-    con.execute(TABLE.format(800))
+    monkeypatch.setattr(files, "ROWS", 85)
+    con.execute(TABLE.format(400))
     return con
 
 
@@ -34,7 +34,7 @@ def test_files_of_a_folder_are_one_file_cut(big, tmp_path, given):
     folder = tmp_path / FOLDER
     for _ in range(2):
         made = anon_sql.release(big, "big", into=f"{folder}/", **call, overwrite=True)
-        assert made.rows == 800
+        assert made.rows == 400
         assert sorted(path.name for path in tmp_path.iterdir()) == sorted([FOLDER, "one.parquet"])
         assert len(files.files_of(folder)) == 5
         assert rows_of(folder) == duckdb.execute(f"FROM '{tmp_path}/one.parquet'").fetchall()
@@ -52,16 +52,16 @@ def test_resume_and_errors_leave_no_folder(big, tmp_path, monkeypatch):
                 anon_sql.release(big, "big", into=f"{folder}/", **call, resume=resume)
         assert not folder.exists()
         assert len(list(tmp_path.iterdir())) == resume
-    assert anon_sql.release(big, "big", into=f"{folder}/", **call, resume=True).rows == 800
+    assert anon_sql.release(big, "big", into=f"{folder}/", **call, resume=True).rows == 400
     assert list(tmp_path.iterdir()) == [folder]
-    assert len(rows_of(folder)) == 800
+    assert len(rows_of(folder)) == 400
 
 
 def test_a_name_without_a_slash_is_a_table(big, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "release").mkdir()
     anon_sql.release(big, "big", into="release", k=5, method="mondrian", **CALL)
-    assert big.table("release").shape[0] == 800
+    assert big.table("release").shape[0] == 400
     (tmp_path / "x.parquet").mkdir()
     with pytest.raises(AnonError, match=r"into must be a new folder, got 'x\.parquet', which"):
         anon_sql.release(big, "big", into="x.parquet", k=5, **CALL)

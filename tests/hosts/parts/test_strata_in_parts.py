@@ -59,11 +59,11 @@ def shown_strata(con, released, names):
 
 @examples(24, suppress_health_check=list(HealthCheck))
 @given(
-    rows=st.integers(40, 300),
+    rows=st.integers(40, 200),
     rare=st.sampled_from([5, 17, 40]),
     names=st.sampled_from([["num"], ['ci"ty'], ["sex", "num"], ['ci"ty', "sex"]]),
     k=st.integers(1, 7),
-    size=st.sampled_from([5, 15, 60, 1000]),
+    size=st.sampled_from([9, 25, 60, 1000]),
     more=st.sampled_from(MORE),
     coarse=st.booleans(),
 )
@@ -123,8 +123,8 @@ def test_t_compares_with_the_whole_table(con):
 
 
 def test_the_rows_depend_on_neither_order_nor_threads(con):
-    con.execute(TABLE.format(rows=600, rare=11))
-    call = {**CALL, "k": 4, "strata": ['ci"ty', "sex"], "region_rows": 40}
+    con.execute(TABLE.format(rows=300, rare=11))
+    call = {**CALL, "k": 4, "strata": ['ci"ty', "sex"], "region_rows": 40, "effort": "fast"}
     anon_sql.release(con, "big", into="first", **call)
     con.execute("CREATE TABLE other AS FROM big ORDER BY hash(row); SET threads = 1")
     anon_sql.release(con, "other", into="second", **call)
@@ -133,9 +133,16 @@ def test_the_rows_depend_on_neither_order_nor_threads(con):
 
 
 def test_resume_with_strata(con, tmp_path, monkeypatch):
-    con.execute(TABLE.format(rows=600, rare=11))
+    con.execute(TABLE.format(rows=300, rare=11))
     target = tmp_path / "o.parquet"
-    call = {**CALL, "k": 4, "region_rows": 60, "into": str(target), "resume": True}
+    call = {
+        **CALL,
+        "k": 4,
+        "region_rows": 40,
+        "effort": "fast",
+        "into": str(target),
+        "resume": True,
+    }
     with monkeypatch.context() as patched:
         broken_off(patched, 3)
         with pytest.raises(AnonError, match="broken off"):
