@@ -4,7 +4,7 @@
 over the arguments of the call.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,13 +53,15 @@ class Relation:
     """What a host says of its input.
 
     types: SQL type by column name, in the order of the table. comments: by folded column name, of
-    columns that have one. time_zone: of timestamps that a hierarchy writes without one.
+    columns that have one. time_zone: of timestamps that a hierarchy writes without one. agrees:
+    raises AnonError for roles that are not those which the host has read the relation with.
     """
 
     types: Mapping[str, str]
     comments: Mapping[str, str | None] = field(default_factory=dict)
     threads: int = 1
     time_zone: str = "UTC"
+    agrees: Callable[[Roles], None] = lambda roles: None
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,7 @@ def checked(
     classes = _classes(function, given, types)
     entity = entity_of(function, given.get("entity"), types)
     roles = roles_of(function, relation, given, drops=(*drops, *([classes] if classes else ())))
+    relation.agrees(roles)
     groups = (Output, Seed, *_LIMITS)
     common = {name: value for group in groups for name, value in _read(group, function, given)}
     options: Any = read(own_group(function, COMMON), function, given)

@@ -168,7 +168,7 @@ def sweep(
             path = parameters.get("hierarchy")
             asked = {
                 **dict.fromkeys(of_compare()),
-                **dict.fromkeys(manifest.ROLES, []),
+                **{name: [] for name in manifest.ROLES},
                 "seed": of_compare()["seed"].default,
                 **parameters,
                 "methods": names(methods) or None,

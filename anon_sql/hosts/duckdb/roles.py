@@ -46,11 +46,15 @@ def described(
 ) -> Relation:
     """Return a relation with the comments that count, for ``checked``.
 
-    settings: of the connection. Other parameters and errors are those of ``settle``.
+    settings: of the connection. Other parameters are those of ``settle``.
     """
-    settle(function, types, scope, seen)
     found = _described(function, types, scope, seen)
-    return replace(found, threads=int(settings["threads"]), time_zone=settings["time_zone"])
+    return replace(
+        found,
+        threads=int(settings["threads"]),
+        time_zone=settings["time_zone"],
+        agrees=lambda roles: _require_one_meaning(function, roles, scope, seen),
+    )
 
 
 def _described(
