@@ -6,8 +6,8 @@ is called like a parameter is text and keeps its name.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ContextDecorator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -203,15 +203,22 @@ class AnonError(ValueError):
     def __str__(self) -> str:
         return self.render(self.spelling)
 
+    def __repr__(self) -> str:
+        return f"AnonError({str(self)!r})"
 
-@contextmanager
-def spelled(spelling: Spelling) -> Iterator[None]:
-    """Let errors speak as a host does; a decorator, too."""
-    try:
-        yield
-    except AnonError as error:
-        error.spelling = spelling
-        raise
+
+class SpelledAs(ContextDecorator):
+    """Spell the errors that are raised within as a host does; a decorator, too."""
+
+    def __init__(self, spelling: Spelling):
+        self.spelling = spelling
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, AnonError):
+            error.spelling = self.spelling
 
 
 def not_installed(

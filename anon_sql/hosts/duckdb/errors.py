@@ -10,8 +10,11 @@ of a file that was misread consists of values.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
+
+import duckdb
 
 from anon_sql.core.parameters import no_parameter
 from anon_sql.errors import SQL, AnonError, Spelling, looks_like_name
@@ -211,6 +214,19 @@ def sentence(error: Exception | str, sql: str | None = None, spelling: Spelling 
     meant = meaning(text, sql)
     plain = one_line(_AFTER.sub("", without_values(meant[0] if meant else text)))
     return f"{plain}; {meant[1]}" if meant else plain
+
+
+@contextmanager
+def as_raised() -> Iterator[None]:
+    """Raise an AnonError of the last ones, which DuckDB has wrapped, as such."""
+    try:
+        yield
+    except duckdb.Error as error:
+        own = own_sentence(error)
+        raised = None if own is None else remembered(own)
+        if raised is None:
+            raise
+        raise raised from error
 
 
 def own_sentence(error: Exception | str) -> str | None:

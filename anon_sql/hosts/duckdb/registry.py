@@ -86,15 +86,16 @@ def remember(error: AnonError) -> None:
     text = one_line(str(error))
     with _lock:
         kept = _errors.pop(text, None)
-        _errors[text] = kept or AnonError(error.function, error.rule, error.got, error.hint)
+        _errors[text] = kept or AnonError(*error.args)
         while len(_errors) > _KEPT:
             del _errors[next(iter(_errors))]
 
 
 def remembered(text: str) -> AnonError | None:
-    """Return the error with a text, if it is one of the last ones."""
+    """Return an error equal to the one with a text, if that is one of the last ones."""
     with _lock:
-        return _errors.get(one_line(text))
+        found = _errors.get(one_line(text))
+    return None if found is None else AnonError(*found.args)
 
 
 def one_line(text: str) -> str:

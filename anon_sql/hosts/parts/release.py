@@ -12,8 +12,9 @@ import duckdb
 from anon_sql.core import running
 from anon_sql.core.names import literal, quote
 from anon_sql.core.table import Domain
-from anon_sql.errors import PYTHON, AnonError, Parameter, spelled
+from anon_sql.errors import PYTHON, AnonError, Parameter, SpelledAs
 from anon_sql.hosts import files as parquet_files
+from anon_sql.hosts.duckdb.errors import as_raised
 from anon_sql.hosts.duckdb.register import register
 from anon_sql.hosts.parts.call import Asked, asked
 from anon_sql.hosts.parts.checking import check_whole
@@ -68,7 +69,7 @@ class Parts:
         return self.regions is not None or self.region_rows is not None or self.resume
 
 
-@spelled(PYTHON)
+@SpelledAs(PYTHON)
 def release(
     con: duckdb.DuckDBPyConnection,
     tbl: str,
@@ -105,7 +106,8 @@ def release(
         if one_statement(call, rows, wishes):
             names = {"k": k, **parameters}
             listed = ", ".join(f"{name} := ${name}" for name in names)
-            shown = target.write(f"FROM {quote(method)}({literal(tbl)}, {listed})", names)
+            with as_raised():
+                shown = target.write(f"FROM {quote(method)}({literal(tbl)}, {listed})", names)
             return Written(rows, rows - shown, 1)
         with released_in_parts(con, call, target.place(), wishes) as released:
             written = released.written

@@ -19,7 +19,7 @@ from anon_sql.core.hierarchy.tree import rows_of
 from anon_sql.core.labels.grammar import STAR
 from anon_sql.core.parameters import Whole, read_weights
 from anon_sql.core.roles import Roles, assign, fold
-from anon_sql.errors import spelled
+from anon_sql.errors import SpelledAs
 from anon_sql.hosts.spark.frame import (
     HELPER,
     SPARK,
@@ -41,7 +41,7 @@ COLUMNS = (
 ROWS = HELPER + "rows"
 
 
-@spelled(SPARK)
+@SpelledAs(SPARK)
 def gcp(
     raw: Any, released: Any, *, qids: Any = None, hierarchy: Any = None, weights: Any = None
 ) -> float | None:
@@ -54,7 +54,7 @@ def gcp(
     return None if found is None else float(found)
 
 
-@spelled(SPARK)
+@SpelledAs(SPARK)
 def k_anonymity(raw: Any, released: Any, *, qids: Any = None, hierarchy: Any = None) -> int | None:
     """Return the rows of the smallest class of a release, as the SQL function ``k_anonymity``.
 
@@ -64,7 +64,7 @@ def k_anonymity(raw: Any, released: Any, *, qids: Any = None, hierarchy: Any = N
     return None if found is None else int(found)
 
 
-@spelled(SPARK)
+@SpelledAs(SPARK)
 def utility(
     raw: Any,
     released: Any,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from anon_sql.errors import COMPARISONS, AnonError, Parameter, Spelling, listed, spelled
+from anon_sql.errors import COMPARISONS, AnonError, Parameter, SpelledAs, Spelling, listed
 from anon_sql.hosts.spark.frame import Frame, frame_of, requested, sql_functions
 from anon_sql.hosts.spark.release import in_regions, released_types
 from anon_sql.hosts.spark.routing import compiled_once
@@ -69,7 +69,7 @@ def _handler(function: str) -> type:
             self._rows: list[Any] = []
 
         @staticmethod
-        @spelled(SPARK_SQL)
+        @SpelledAs(SPARK_SQL)
         def analyze(table: AnalyzeArgument, **given: AnalyzeArgument) -> AnalyzeResult:
             values = {name: _constant(function, name, each) for name, each in given.items()}
             if not table.isTable:
@@ -90,7 +90,10 @@ def _handler(function: str) -> type:
 
         def terminate(self) -> Iterator[tuple[Any, ...]]:
             self._pack()
-            with spelled(SPARK_SQL), compiled_once(function, f"{function} {self._request.options}"):
+            with (
+                SpelledAs(SPARK_SQL),
+                compiled_once(function, f"{function} {self._request.options}"),
+            ):
                 released = release_table(pa.concat_tables(self._chunks), self._request)
             self._chunks.clear()
             for batch in released.to_batches(CHUNK):

@@ -12,7 +12,7 @@ from anon_sql.core.hierarchy.tree import rows_of
 from anon_sql.core.parameters import Whole
 from anon_sql.core.printing import use_threads
 from anon_sql.core.table import Domain
-from anon_sql.errors import AnonError, spelled
+from anon_sql.errors import AnonError, SpelledAs
 from anon_sql.hosts.spark.checking import SLICE, checked, class_counts, class_of, count_schema
 from anon_sql.hosts.spark.frame import (
     BATCH,
@@ -68,7 +68,7 @@ class RegionTask:
         asked = self.request
         if asked.entity is not None:  # its values come back beside the labels, to be counted
             asked = replace(asked, kept=tuple(dict.fromkeys([*asked.kept, asked.entity])))
-        with spelled(SPARK), compiled_once(asked.function, self._kernels):
+        with SpelledAs(SPARK), compiled_once(asked.function, self._kernels):
             released = release_table(table, asked, self.paths, self.domain)
         del table
         yield from self.sent(released)
@@ -140,7 +140,7 @@ def in_regions() -> list[str]:
     return [name for name, method in release_methods().items() if method.in_regions]
 
 
-@spelled(SPARK)
+@SpelledAs(SPARK)
 def released(
     function: str, df: Any, k: int, region_rows: int, hierarchy: Any, given: Mapping[str, Any]
 ) -> Any:

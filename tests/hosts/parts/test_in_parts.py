@@ -157,7 +157,7 @@ def test_columns_that_are_hard_to_cut(con, column, wanted):
 @pytest.mark.parametrize(
     ("given", "rule"),
     [
-        ({"k": 5000}, "mondrian: k must be at most the number of rows, 800, got k := 5000"),
+        ({"k": 5000}, "mondrian: k must be at most the number of rows, 800, got k=5000"),
         ({"k": 5, "l": 9}, "mondrian: l must be at most what the whole table has in ill ness, 4"),
         ({"k": 5, "qids": ["nobody"]}, "mondrian: qids must name columns of the table"),
         ({"k": 5, "keep": []}, "mondrian: every column needs a role, got none for score"),
