@@ -3,10 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property
-from math import isfinite
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,115 +11,9 @@ import pyarrow as pa
 
 from anon_sql.core.columns import is_number
 from anon_sql.core.labels.one_value import FORMS, type_of
-from anon_sql.core.parameters import (
-    WITHDRAWN,
-    Whole,
-    kind,
-    parameters_of,
-    read,
-    refuse_withdrawn,
-    takes,
-)
 from anon_sql.core.roles import Roles, fold
-from anon_sql.errors import COMMENTS, AnonError, Argument, Parameter, Where, did_you_mean
+from anon_sql.errors import COMMENTS, AnonError, Argument, Where, did_you_mean
 from anon_sql.measures.loss import OTHER, Domain, Penalties, penalties
-from anon_sql.methods.method import Method, release_methods
-
-
-def size(function: str, k: Any, name: str = "k") -> int:
-    """Return k as a whole number of at least 1; a list of 5 and 2.5 holds both as decimals.
-
-    name: of the parameter.
-
-    Raises AnonError for any other value.
-    """
-    number = isinstance(k, (float, Decimal)) and isfinite(k) and int(k) == k
-    return Whole(1).read(function, name, int(k) if number else k)
-
-
-@dataclass(frozen=True)
-class Methods:
-    """NULL, or one or several names of release methods; read as a tuple of names, NULL as None."""
-
-    def read(self, function: str, name: str, value: Any) -> tuple[str, ...] | None:
-        if value is None:
-            return None
-        listed = value if isinstance(value, list) else [value]
-        if not listed:
-            raise AnonError(function, Parameter(name) + " must name a method", "none")
-        return tuple(dict.fromkeys(_method(function, name, given) for given in listed))
-
-
-@dataclass(frozen=True)
-class OneMethod:
-    """The name of one release method."""
-
-    def read(self, function: str, name: str, value: Any) -> str:
-        return _method(function, name, value)
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """A list of values, read without repeats; a value that is no k is an error in its row."""
-
-    def read(self, function: str, name: str, value: Any) -> tuple[Any, ...]:
-        listed = list(value) if isinstance(value, (list, tuple)) else [value]
-        if value is None or not listed:
-            raise AnonError(
-                function,
-                Parameter(name) + " must be whole numbers",
-                "NULL" if value is None else "none",
-            )
-        return tuple(k for at, k in enumerate(listed) if k not in listed[:at])
-
-
-@dataclass(frozen=True)
-class Settings:
-    """NULL, or a struct of options by method; read as the own parameters of every method."""
-
-    def read(self, function: str, name: str, value: Any) -> dict[str, Any]:
-        if value is not None and not isinstance(value, dict):
-            raise AnonError(
-                function,
-                Parameter(name) + " must be a struct of structs",
-                kind(value),
-                "write " + Argument(name, {"rayden": {"cut": "aligned"}}),
-            )
-        given = {_method(function, name, key): chosen for key, chosen in (value or {}).items()}
-        return {
-            name: _options(function, method, given.get(name))
-            for name, method in release_methods().items()
-        }
-
-
-def _method(function: str, parameter: str, given: Any) -> str:
-    known = release_methods()
-    if isinstance(given, str) and fold(given) in known:
-        return fold(given)
-    text = isinstance(given, str)
-    raise AnonError(
-        function,
-        Parameter(parameter) + " must name release methods",
-        f"'{given}'" if text else kind(given),
-        did_you_mean(given, known) if text else "anon_methods() lists them",
-    )
-
-
-def _options(function: str, method: Method, chosen: Any) -> Any:
-    if chosen is not None and not isinstance(chosen, dict):
-        rule = Parameter("options") + f" of {method.name} must be a struct"
-        raise AnonError(function, rule, kind(chosen))
-    refuse_withdrawn(function, chosen or {})
-    own = parameters_of(method.takes)
-    known = [name for name in own if name not in WITHDRAWN]
-    for name in chosen or {}:
-        if name not in own:
-            hint = did_you_mean(name, known) if known else f"{method.name} has none of its own"
-            rule = Parameter("options") + f" must name parameters of {method.name}"
-            raise AnonError(function, rule, f"'{name}'", hint)
-    defaults = {name: takes(method.name)[name].default for name in known}
-    return read(method.takes, function, {**defaults, **(chosen or {})})
-
 
 ORDER = "the raw table must come first and its release second"
 TREE_HINT = "name " + Argument("hierarchy") + " if the release was made with one"

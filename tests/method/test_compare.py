@@ -109,6 +109,42 @@ def test_weights(people):
         assert people.execute(gcp).fetchall() == [(pytest.approx(row[7], rel=1e-12),)], method
 
 
+def test_strata(people):
+    """Each figure is that of the release with these strata, whose classes are within them."""
+    strata = ", strata := ['sex']"
+    found = compared(people, "people", f", ks := [7]{strata}")
+    free = compared(people, "people", ", ks := [7]")
+    assert {method for method, _ in found} == set(METHODS) - {"canon", "datafly"}
+    for (method, k), row in found.items():
+        agree(people, {(method, k): row}, "people", strata)
+        shown = people.execute("SELECT DISTINCT sex FROM r WHERE sex <> '*' ORDER BY 1").fetchall()
+        assert shown == [("f",), ("m",)], method
+    assert any(found[each] != free[each] for each in found)
+
+
+def test_a_stratum_is_a_class_or_too_small(con):
+    """A k of all its rows makes each stratum a class, whatever the method; one more is a note."""
+    con.execute(
+        "CREATE TABLE t AS SELECT i * 37 % 90 AS a, i % 3 AS b, 'v' || i % 3 AS c "
+        "FROM range(90) AS r(i)"
+    )
+    more = ", strata := 'b', qids := ['a', 'b'], keep := ['c']"
+    rows = con.execute(
+        f"SELECT method, k, classes, smallest_class, note FROM compare('t', ks := [30, 31]{more})"
+    ).fetchall()
+    made = [row for row in rows if row[1] == 30 and row[0] != "datafly"]
+    assert [row[2:] for row in made] == [(3, 30, None)] * (len(METHODS) - 1)
+    for method, k, classes, _, note in rows:
+        if k == 31:
+            assert classes is None
+            assert note == fails(con, f"FROM {method}('t', k := 31{more})")
+    assert (
+        rows[1][-1]
+        == "anonymize: every stratum must have at least 31 rows, got 3 that do not, the "
+        "smallest of 30 rows; leave a column out of strata, or round its values first"
+    )
+
+
 def test_options_of_a_method(people):
     """The others keep their defaults."""
     chosen = "unrecovered := 'suppress', alpha := 0.3, cut := 'aligned'"

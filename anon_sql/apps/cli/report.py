@@ -160,11 +160,9 @@ def sweep(
         written_as = dialect("sweep", delimiter, quotes, header, null)
         files.check_source("sweep", "RAW", raw)
         options.check_page("sweep", output, overwrite)
-        _, page = drawing("sweep")
+        facts, page = drawing("sweep")
 
         def draw(con: duckdb.DuckDBPyConnection) -> None:
-            from anon_sql.apps.report import sweeping
-
             path = parameters.get("hierarchy")
             asked = {
                 **dict.fromkeys(of_compare()),
@@ -178,7 +176,7 @@ def sweep(
             files.read(con, raw, "raw", dialect=written_as, called=("sweep", "RAW"))
             if attacks and not asked["sensitive"]:
                 raise AnonError("sweep", "--attacks needs a sensitive column", "none")
-            rows = sweeping.sweep(con, asked, attacks=attacks)
+            rows = facts.sweep(con, asked, attacks=attacks)
             output.write_text(page.of_sweep(rows, asked, raw.name), "utf-8")
             console.say(f"{output}: {_count(rows)}, none written")
 

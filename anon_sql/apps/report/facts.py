@@ -1,4 +1,4 @@
-"""Collect the facts of a report with SQL on the tables ``raw`` and ``released``."""
+"""Collect the facts of a report or a sweep with SQL on the tables ``raw`` and ``released``."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -83,6 +83,51 @@ def _largest(
     return None if share is None else float(share)
 
 
+LEARNED = ("linked", "disclosed", "homogeneity", "guessed")
+_OF_COMPARE = ("methods", "ks")
+
+
+def sweep(
+    con: duckdb.DuckDBPyConnection, asked: Mapping[str, Any], *, attacks: bool
+) -> list[dict[str, Any]]:
+    """Return the rows of compare, each with its highest risk and with ``LEARNED``.
+
+    asked: arguments of compare, None where nothing is asked. attacks: whether each release is made
+    again and attacked; else, and where there is none, the shares are None. They are those of the
+    worst sensitive column.
+    """
+    given = {name: value for name, value in asked.items() if value is not None}
+    rows = rows_of(con, f"FROM compare('raw', {_listed(given)})", given)
+    for row in rows:
+        found: dict[str, Any] = dict.fromkeys(LEARNED)
+        if attacks and row["note"] is None:
+            found = _learned(con, row, asked, given)
+        smallest = row["smallest_class"]
+        row |= {"risk": 1 / smallest if smallest else None, **found}
+    return rows
+
+
+def _learned(
+    con: duckdb.DuckDBPyConnection,
+    row: Mapping[str, Any],
+    asked: Mapping[str, Any],
+    given: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return ``LEARNED`` of the release that a row of compare measures."""
+    call = {name: value for name, value in given.items() if name not in _OF_COMPARE}
+    con.execute(
+        f"CREATE OR REPLACE TABLE released AS FROM {quote(row['method'])}"
+        f"('raw', k := $k, {_listed(call)})",
+        {**call, "k": row["k"]},
+    )
+    found = attacked(con, asked)
+    return {name: max((each[name] for each in found), default=None) for name in LEARNED}
+
+
+def _listed(given: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} := ${name}" for name in given)
+
+
 METHOD = "full_domain"
 MOST = 15  # nodes that are listed
 _PARAMETERS = (
@@ -107,8 +152,7 @@ def lattice_nodes(
     given = {name: asked.get(name) for name in _PARAMETERS}
     given |= {name: options.get(name) for name in ("strata", "suppression_limit")}
     given = {name: value for name, value in given.items() if value is not None}
-    listed = ", ".join(f"{name} := ${name}" for name in given)
-    nodes = rows_of(con, f"FROM lattice('raw', {listed})", given)
+    nodes = rows_of(con, f"FROM lattice('raw', {_listed(given)})", given)
     nodes.sort(key=lambda node: (not node["best"], not node["legal"], node["loss"]))
     return nodes[:MOST]
 
@@ -134,7 +178,7 @@ def gather(
     con.execute("SET TimeZone = 'UTC'")
     roles = {name: asked[name] for name in ("qids", "hierarchy")}
     given = {n: v for n, v in asked.items() if v is not None and n not in STATEMENT}
-    listed = ", ".join(f"{name} := ${name}" for name in given)
+    listed = _listed(given)
     k = 5 if asked["k"] is None else asked["k"]
     checks = rows_of(con, f"FROM audit('raw', 'released', {listed})", given)
     facts: dict[str, Any] = {

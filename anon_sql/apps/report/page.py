@@ -10,8 +10,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from anon_sql.apps.cli.console import MEANING, visible
 from anon_sql.apps.report import charts
-from anon_sql.apps.report.facts import size_steps
-from anon_sql.apps.report.sweeping import LEARNED
+from anon_sql.apps.report.facts import LEARNED, size_steps
 from anon_sql.apps.report.verdict import per_thousand, percent
 from anon_sql.version import VERSION
 
