@@ -129,16 +129,16 @@ def test_further_constraints(people):
 def test_strata(people, method):
     """Each figure is that of the release with these strata; one that is too small is a note."""
     strata = ", strata := 'sex'"
-    more = f", method := '{method}', ks := [6, 201], ls := [1, 2]{strata}"
+    more = f", method := '{method}', ks := [6, 61], ls := [1, 2]{strata}"
     found = traded(people, "people", more)
     assert set(found) == {(6, 1), (6, 2)}
     agree(people, found, "people", method, QUASI, SENSITIVE, strata)
     shown = people.execute("SELECT DISTINCT sex FROM r ORDER BY 1").fetchall()
     assert shown == [("f",), ("m",)]
-    notes = people.execute(f"SELECT note FROM tradeoff('people'{more}) WHERE k = 201").fetchall()
-    assert notes[0][0].startswith(f"{method}: every stratum must have at least 201 rows, got 2")
+    notes = people.execute(f"SELECT note FROM tradeoff('people'{more}) WHERE k = 61").fetchall()
+    assert notes[0][0].startswith(f"{method}: every stratum must have at least 61 rows, got 2")
     for level, (note,) in enumerate(notes, start=1):
-        assert note == fails(people, f"FROM {method}('people', k := 201, l := {level}{strata})")
+        assert note == fails(people, f"FROM {method}('people', k := 61, l := {level}{strata})")
 
 
 def test_options_of_the_method(people):
