@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import anon_sql
 from anon_sql.core.names import quote
 from tests.drawing import examples
-from tests.queries import twin
+from tests.measure import query_twin as twin
 from tests.sentence import fails
 
 QUASI = ["age", "city"]

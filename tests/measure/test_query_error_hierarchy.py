@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 import anon_sql
 from tests.drawing import examples
+from tests.measure import query_twin as twin
 from tests.measure.test_query_error import conditions, literal, rows_of
-from tests.queries import twin
 from tests.sentence import fails
 
 CASES = [  # the others print lowest common ancestors, sets and ranges as mondrian does

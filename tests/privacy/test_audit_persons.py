@@ -1,10 +1,13 @@
-"""audit over persons: k, l and t where the release says whose a row is, and where not."""
+"""audit over persons, of many rows part by part, and of columns of pseudonyms."""
 
 from collections import Counter
 from math import exp, log
 
 import pytest
 
+from anon_sql.audit import classes, persons, reading
+from anon_sql.audit import rows as alike_parts
+from anon_sql.audit import rows as truth
 from tests.privacy.test_audit import audit
 
 
@@ -149,3 +152,119 @@ def test_persons_that_cannot_be_told(con):
     )
     found = audit(con, "r", "v", 3, **given)["k"]
     assert found == (3, 2, None, "at least; the release does not say whose rows are in a: [1, 7]")
+
+
+@pytest.fixture
+def many_stays(con):
+    """Persons of one to five stays, and a release with false labels, a row lost and some added;
+    ``note`` tells nearly every row apart, ``ill`` none."""
+    con.execute(
+        "CREATE TABLE v AS SELECT 20 + who % 50 AS age, who, "
+        "['flu', 'gout', 'cold', 'ulcer'][1 + (who + n * (who % 3)) % 4] AS ill, "
+        "(who * 10 + n) // 2 AS note FROM range(300) AS p(who), range(5) AS s(n) WHERE n <= who % 5"
+    )
+    con.execute(
+        "CREATE TABLE r AS FROM anonymize('v', k := 4, qids := ['age'], sensitive := ['ill'], "
+        "keep := ['note'], identifiers := ['who'])"
+    )
+    con.execute(
+        "CREATE TABLE wrong AS SELECT * FROM r WHERE rowid <> 7 UNION ALL SELECT * FROM r LIMIT 900"
+    )
+    con.execute("UPDATE wrong SET age = '[20, 22]' WHERE note % 9 = 1")
+    return con
+
+
+@pytest.mark.parametrize("released", ["r", "wrong"])
+@pytest.mark.parametrize("rows", [1, 20, 500])
+@pytest.mark.parametrize("kept", ["'note'", ""])
+def test_parts(many_stays, monkeypatch, released, rows, kept):
+    sql = (
+        f"FROM audit('v', '{released}', 4, l := 2, l_kind := 'entropy', t := 0.5, qids := ['age'], "
+        f"sensitive := ['ill'], keep := [{kept}]::VARCHAR[], entity := 'who')"
+    )
+    whole = many_stays.sql(sql).fetchall()
+    monkeypatch.setattr(alike_parts, "ROWS", rows)
+    monkeypatch.setattr(persons, "ROWS", rows)
+    monkeypatch.setattr(classes, "BLOCK", rows)
+    monkeypatch.setattr(reading, "FEW", rows // 2)
+    assert many_stays.sql(sql).fetchall() == whole
+    found = {row[0]: row[2] for row in whole}
+    for name in ("kept values", "labels", "raw rows", "matching"):
+        assert (found[name] == 0) == (released == "r")
+
+
+def test_number_of_parts(monkeypatch):
+    monkeypatch.setattr(alike_parts, "ROWS", 100)
+    assert [alike_parts._count(rows) for rows in (0, 1, 100, 101, 250, 10**9)] == [
+        1,
+        1,
+        1,
+        2,
+        4,
+        256,
+    ]
+
+
+@pytest.mark.parametrize("looks", [0, 40])
+def test_too_many_comparisons(many_stays, monkeypatch, looks):
+    """What follows from the comparisons is not told, also where some parts have been compared."""
+    for name in ("v", "wrong"):
+        many_stays.execute(
+            f"CREATE VIEW {name}_alike AS "
+            f"SELECT * EXCLUDE (note) REPLACE (if(note % 10 = 0, ill, 'flu') AS ill) FROM {name}"
+        )
+    sql = (
+        "FROM audit('v_alike', 'wrong_alike', 4, qids := ['age'], sensitive := ['ill'], "
+        "entity := 'who')"
+    )
+    whole = {row[0]: row for row in many_stays.sql(sql).fetchall()}
+    monkeypatch.setattr(alike_parts, "ROWS", 5)
+    monkeypatch.setattr(truth, "LOOKS", looks)
+    found = {row[0]: row for row in many_stays.sql(sql).fetchall()}
+    changed = {name for name, row in found.items() if row != whole[name]}
+    assert changed == {"k", "labels", "raw rows", "matching"}
+    assert all(found[name][2] is found[name][3] is None for name in changed)
+
+
+KEY = "a secret key of the hospital"
+
+
+@pytest.fixture
+def coded_visits(con):
+    con.execute(
+        f"""
+        CREATE TABLE people AS SELECT
+            i AS age, anon_pseudonym(i % 7, '{KEY}') AS "who, ""x"" y",
+            if(i % 2 = 0, NULL, upper(sha256(i::VARCHAR))) AS hashed,
+            sha256(i::VARCHAR)[:63] AS shorter, if(i = 3, 'none', sha256('a')) AS nearly,
+            NULL::VARCHAR AS empty, i % 3 AS number
+        FROM range(40) AS r(i);
+        CREATE TABLE r AS FROM anonymize('people', k := 5, qids := ['age'], keep := ['*']);
+        """
+    )
+    return con
+
+
+def test_columns_of_pseudonyms_are_undecided(coded_visits):
+    found = audit(coded_visits, qids=["age"], keep=["*"])["pseudonyms"]
+    assert found[:3] == (0, 2, None)
+    assert found[3] == 'who, "x" y, hashed'
+
+
+def test_a_release_without_them_passes(coded_visits):
+    coded_visits.execute(
+        """ALTER TABLE r DROP COLUMN hashed; ALTER TABLE r DROP COLUMN "who, ""x"" y" """
+    )
+    assert audit(coded_visits, qids=["age"])["pseudonyms"] == (0, 0, True, None)
+
+
+def test_a_column_that_the_raw_table_lacks(coded_visits):
+    coded_visits.execute(
+        f"CREATE TABLE more AS SELECT *, anon_pseudonym(number, '{KEY}') AS p FROM r"
+    )
+    assert audit(coded_visits, "more", qids=["age"])["pseudonyms"][:3] == (0, 3, None)
+
+
+def test_an_empty_release(coded_visits):
+    coded_visits.execute("CREATE TABLE none AS FROM r LIMIT 0")
+    assert audit(coded_visits, "none", qids=["age"])["pseudonyms"] == (0, 0, True, None)

@@ -19,14 +19,6 @@ def numeric(adult):
     return adult
 
 
-@pytest.mark.parametrize("k", [5, 10, 25, 50, 100])
-def test_every_class_has_k_rows(numeric, k):
-    numeric.execute(f"CREATE TABLE r AS {CALL.format(k, 42)}")
-    found = sizes(numeric, "r", NUMERIC)
-    assert min(found) >= k
-    assert sum(found) == 30_162
-
-
 def test_loss_and_class_size_on_adult(numeric):
     losses, averages = [], []
     for seed in range(1, 6):

@@ -13,7 +13,7 @@ from anon_sql.methods.method import Call
 from anon_sql.methods.outliers import cap
 from anon_sql.methods.rayden import Rayden, rayden
 from anon_sql.privacy.constraint import Constraint
-from tests.conftest import QUASI, SHARED
+from tests.conftest import COMPLETE, QUASI, SHARED
 from tests.oracles import gcp, sizes, table_of
 
 OPTIONS = {
@@ -32,14 +32,6 @@ def call(k, seed=42, **options):
     return Call(
         "rayden", Constraint(k), seed, Workers("rayden", 1), Rayden(**{**OPTIONS, **options})
     )
-
-
-@pytest.mark.parametrize("k", [5, *(pytest.param(k, marks=pytest.mark.slow) for k in (25, 100))])
-def test_adult_satisfies_k_and_loses_no_row(adult, k):
-    adult.execute(f"CREATE TABLE r AS FROM rayden('adult', k := {k})")
-    found = sizes(adult, "r", QUASI)
-    assert min(found) >= k
-    assert sum(found) == 30_162
 
 
 def test_loss_on_adult(adult):
@@ -110,14 +102,6 @@ def test_outliers_without_a_class_of_their_own(many_people):
     assert left == 400 - dropped[3]
 
 
-def test_repair_by_merging_is_legal_on_adult(adult):
-    options = "cut := 'aligned', repair := 'merge'"
-    adult.execute(f"CREATE TABLE r AS FROM rayden('adult', k := 10, {options})")
-    found = sizes(adult, "r", QUASI)
-    assert min(found) >= 10
-    assert sum(found) == 30_162
-
-
 def test_an_alpha_beyond_every_score_is_the_tree_alone(people):
     assert people.execute(
         "SELECT detected FROM rayden_stats('people', alpha := 100)"
@@ -135,17 +119,22 @@ def test_every_option_keeps_k(people, variant, vantage):
         assert sum(found) == 120
 
 
-def test_one_release_for_any_number_of_threads_and_in_a_second_process(adult):
-    def fingerprint():
-        return adult.execute(
-            "SELECT bit_xor(hash(r)), count(*), sum(hash(r)::HUGEINT) FROM rayden('adult', k := 10) AS r"
-        ).fetchall()
+def fingerprint(con):
+    return con.execute(
+        "SELECT bit_xor(hash(r)), count(*), sum(hash(r)::HUGEINT) FROM rayden('adult', k := 10) AS r"
+    ).fetchall()
 
+
+def test_one_release_for_any_number_of_threads(adult):
     found = []
     for threads in (1, 2, 4):
         adult.execute(f"SET threads = {threads}")
-        found.append(fingerprint())
+        found.append(fingerprint(adult))
     assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.slow  # imports in a process of its own
+def test_one_release_in_a_second_process(adult):
     script = (
         "import anon_sql, sys\n"
         "con = anon_sql.connect()\n"
@@ -153,10 +142,7 @@ def test_one_release_for_any_number_of_threads_and_in_a_second_process(adult):
         "con.execute(sys.argv[1])\n"
         "print(con.sql(sys.argv[2]).fetchall())\n"
     )
-    table = f"CREATE TABLE adult AS FROM '{SHARED}/adult.parquet' WHERE " + (
-        "split = 'train' AND workclass IS NOT NULL AND occupation IS NOT NULL "
-        "AND native_country IS NOT NULL"
-    )
+    table = f"CREATE TABLE adult AS FROM '{SHARED}/adult.parquet' WHERE {COMPLETE}"
     query = (
         "SELECT bit_xor(hash(r)), count(*), sum(hash(r)::HUGEINT) "
         f"FROM rayden('adult', k := 10, qids := {QUASI}, keep := ['*']) AS r"
@@ -164,7 +150,7 @@ def test_one_release_for_any_number_of_threads_and_in_a_second_process(adult):
     done = subprocess.run(
         [sys.executable, "-c", script, table, query], capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == str(found[0])
+    assert done.stdout.strip() == str(fingerprint(adult))
 
 
 @pytest.mark.parametrize("repair", ["cap", "merge"])

@@ -12,7 +12,7 @@ from anon_sql.regions.counts import counted_regions
 from anon_sql.regions.rows import LeafRows, each_leaf
 from anon_sql.regions.sql import REGION
 from anon_sql.regions.strata import table_strata
-from tests.routing.region_case import routed_select
+from tests.regions.region_case import routed_select
 
 
 def asked(con, table, method="mondrian", k=5, *, entity=None, **given):

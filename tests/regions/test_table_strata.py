@@ -11,8 +11,8 @@ from anon_sql.regions import strata, tree
 from anon_sql.regions.sql import count_select
 from anon_sql.regions.tree import leaves_below
 from tests.drawing import examples
-from tests.routing.by_duckdb import Routed, asked
-from tests.routing.test_region_sql import TYPES
+from tests.regions.by_duckdb import Routed, asked
+from tests.regions.test_region_sql import TYPES
 
 TABLE = """
     CREATE OR REPLACE TABLE big AS SELECT

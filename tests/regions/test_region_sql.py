@@ -8,8 +8,8 @@ import sqlglot
 from anon_sql.regions import sql as region_sql
 from anon_sql.regions import sql as sampling
 from anon_sql.regions.sql import REGION
-from tests.routing.by_duckdb import Routed, asked
-from tests.routing.region_case import routed_select
+from tests.regions.by_duckdb import Routed, asked
+from tests.regions.region_case import routed_select
 
 TYPES = {
     "TINYINT": "i % 100",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from anon_sql import AnonError
 from anon_sql.core.names import quote
 from tests.drawing import examples
-from tests.routing.by_duckdb import Routed, asked, domain_of
+from tests.regions.by_duckdb import Routed, asked, domain_of
 
 QIDS = ["age", 'ci"ty.x', "SELECT", "born"]
 CALL = {"qids": QIDS, "sensitive": ["ill ness"], "identifiers": ["id"], "keep": ["score"]}
