@@ -112,6 +112,7 @@ class Spelling:
     """
 
     has = frozenset({COMMENTS, COMPARISONS})
+    none = "NULL"
 
     def words(self, text: "str | Words") -> str:
         """Return a text in which parameters are tokens."""
@@ -157,6 +158,8 @@ class Spelling:
 
 class Python(Spelling):
     """The spelling of Python. has: as in ``Spelling``."""
+
+    none = "None"
 
     def __init__(self, *has: str):
         self.has = frozenset(has)

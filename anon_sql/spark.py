@@ -5,10 +5,13 @@ a DataFrame to a DataFrame; ``gcp``, ``k_anonymity`` and ``utility`` measure; ``
 methods table functions of a session.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
+from anon_sql.core.parameters import WITHDRAWN, Declaration, takes
+from anon_sql.errors import PYTHON
 from anon_sql.hosts.spark.measures import gcp, k_anonymity, utility
 from anon_sql.hosts.spark.register import register
 from anon_sql.hosts.spark.release import REGION_ROWS, in_regions
@@ -31,9 +34,8 @@ def _method(
 ) -> Any:
     """Return a release of a DataFrame, a DataFrame that Spark computes when it is read.
 
-    k and all other parameters are those of the SQL function of the same name. hierarchy: a
-    DataFrame of Spark or pandas or an Arrow table. region_rows: rows that one task releases; it
-    needs about 1 kB of memory for each. Raises AnonError as in SQL.
+    hierarchy: a DataFrame of Spark or pandas or an Arrow table. region_rows: rows that one task
+    releases; it needs about 1 kB of memory for each. Raises AnonError as in SQL.
     """
     return _released(function, df, k, region_rows, hierarchy, given)
 
@@ -43,8 +45,24 @@ def __getattr__(name: str) -> Any:
     if name not in in_regions():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = partial(_method, name)
-    found.__doc__ = _method.__doc__
+    known = {each: one for each, one in takes(name).items() if each not in WITHDRAWN}
+    said = "\n".join(f"{each}: {one.spelled(PYTHON)}" for each, one in known.items())
+    found.__doc__ = f"{_method.__doc__}\n{said}\n"
+    found.__signature__ = _signature(known)  # type: ignore[attr-defined]
     return found
+
+
+def _signature(known: Mapping[str, Declaration]) -> Signature:
+    """Return the signature of a release of Spark: all parameters of the method by name."""
+    before = [Parameter("df", Parameter.POSITIONAL_OR_KEYWORD)]
+    k = Parameter("k", Parameter.POSITIONAL_OR_KEYWORD, default=known["k"].default)
+    rows = Parameter("region_rows", Parameter.KEYWORD_ONLY, default=REGION_ROWS)
+    others = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=one.default)
+        for name, one in known.items()
+        if name != "k"
+    ]
+    return Signature([*before, k, rows, *others])
 
 
 def __dir__() -> list[str]:

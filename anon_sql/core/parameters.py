@@ -19,9 +19,11 @@ from anon_sql.core.roles import fold, named
 from anon_sql.errors import (
     COMMENTS,
     COMPARISONS,
+    SQL,
     AnonError,
     Argument,
     Parameter,
+    Spelling,
     Where,
     Words,
     did_you_mean,
@@ -202,10 +204,15 @@ class Declaration:
 
     @property
     def sentence(self) -> str:
-        """Return what the parameter is in SQL, with what NULL means."""
-        null = self.null and ("NULL for none" if self.null == "none" else f"NULL means {self.null}")
-        said = f"{self.says}; {null}." if null else f"{self.says}."
-        return f"{said} {self.note}" if self.note else said
+        """Return what the parameter is in SQL."""
+        return self.spelled(SQL)
+
+    def spelled(self, spelling: Spelling) -> str:
+        """Return what the parameter is, and what its absence means, in the words of a host."""
+        none, null = spelling.none, spelling.words(self.null or "")
+        means = f"; {none} for none" if null == "none" else f"; {none} means {null}" if null else ""
+        note = spelling.words(self.note)
+        return f"{spelling.words(self.says)}{means}." + (f" {note}" if note else "")
 
     def read(self, function: str, given: Mapping[str, Any]) -> Any:
         """Return the checked value of a call, or raise AnonError; the default if it has none."""

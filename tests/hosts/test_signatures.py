@@ -1,0 +1,27 @@
+"""What Python says of the functions of Spark follows from the declared parameters."""
+
+import inspect
+
+from anon_sql import spark
+from anon_sql.core.parameters import WITHDRAWN, takes
+
+
+def test_a_method_of_spark_has_its_parameters_and_their_sentences():
+    known = {name: one for name, one in takes("rayden").items() if name not in WITHDRAWN}
+    found = inspect.signature(spark.rayden).parameters
+    assert list(found)[:3] == ["df", "k", "region_rows"]
+    assert {*found} == {"df", "region_rows", *known}
+    assert all(found[name].default == one.default for name, one in known.items())
+    said = spark.rayden.__doc__.splitlines()
+    assert (
+        "alpha: a row is an outlier if its COF is above mean + alpha standard deviations of its class."
+        in said
+    )
+    assert "c: the constant of l_kind='recursive'." in said
+    assert any(line.startswith("threshold: ") and "None means the rule" in line for line in said)
+
+
+def test_only_the_parameters_of_releases_in_regions():
+    assert "datafly" not in dir(spark)
+    assert "anonymize" in dir(spark)
+    assert "previous" not in inspect.signature(spark.anonymize).parameters
