@@ -10,7 +10,8 @@ from functools import partial
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
-from anon_sql.core.parameters import WITHDRAWN, Declaration, takes
+from anon_sql.core.common_parameters import WITHDRAWN
+from anon_sql.core.parameters import Declaration, takes
 from anon_sql.errors import PYTHON
 from anon_sql.hosts.spark.measures import gcp, k_anonymity, utility
 from anon_sql.hosts.spark.register import register

@@ -14,7 +14,7 @@ from anon_sql.errors import (
     AnonError,
     Argument,
     Parameter,
-    Relation,
+    RelationName,
     SpelledAs,
     Where,
     did_you_mean,
@@ -116,7 +116,7 @@ COMMENT = Where(COMMENTS, " or declare it")
             "pass it" + COMMENT,
             ["pass it or declare it", "pass it", "pass it or declare it", "pass it", "pass it"],
         ),
-        (Relation("safe"), ["'safe'"] * 5),
+        (RelationName("safe"), ["'safe'"] * 5),
         (
             joined(" and ", [Parameter("l"), Parameter("t"), "more"]),
             ["l and t and more", "--l and --t and more", *["l and t and more"] * 3],

@@ -57,12 +57,12 @@ def test_no_two_files_make_a_macro_of_one_name():
 
 def test_the_name_of_a_python_function_in_sql_tells_its_file():
     for function in udfs():
-        file = Path(inspect.getfile(function.call)).stem
+        file = Path(inspect.getfile(inspect.unwrap(function.call))).stem
         assert function.name == f"__anon_{file}_{function.call.__name__}"
 
 
 def test_two_files_of_one_name_may_not_register_one_function():
-    function = udfs()[0].call
+    function = inspect.unwrap(udfs()[0].call)
     twin = FunctionType(function.__code__, {"__name__": f"other.{function.__module__}"})
     with pytest.raises(ValueError, match=f"two functions are called {udfs()[0].name}"):
         udf("VARCHAR")(twin)

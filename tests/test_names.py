@@ -58,7 +58,7 @@ def filled(con, table, columns):
 
 def test_there_are_names_to_try():
     assert {"alpha", "format", "seed", "cut", "tbl", "k", "v", "x", "label"} <= set(INSIDE)
-    assert {"probe", "kept", "taken", "min", "max", "intake", "position"} & set(INSIDE)
+    assert {"probe", "kept", "number", "min", "max", "buffer", "position"} & set(INSIDE)
     assert {"__anon_begun", "__anon_read", "__anon_checked"} <= set(CTES)
 
 

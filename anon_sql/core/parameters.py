@@ -12,12 +12,7 @@ from functools import cache
 from math import isfinite
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
-from anon_sql.core.roles import fold, named
 from anon_sql.errors import (
-    COMMENTS,
     COMPARISONS,
     SQL,
     AnonError,
@@ -328,183 +323,11 @@ class NoOptions:
     """No parameters of a function's own."""
 
 
-_DECLARED = Where(COMMENTS, "as declared in comments")
-
-
-@dataclass(frozen=True)
-class ColumnRoles:
-    """The roles of columns."""
-
-    qids: Any = param(
-        None,
-        Columns(),
-        "the quasi-identifiers, columns to generalize",
-        null=_DECLARED,
-        bound=True,
-    )
-    sensitive: Any = param(
-        None,
-        Columns(),
-        "columns whose values are to be protected",
-        null=_DECLARED,
-        bound=True,
-    )
-    identifiers: Any = param(
-        None,
-        Columns(),
-        "columns to drop",
-        null=_DECLARED,
-        bound=True,
-    )
-    keep: Any = param(
-        None,
-        Columns(),
-        "columns to release as they are; "
-        + Argument("keep", ["*"])
-        + " is all without another role",
-        null=_DECLARED,
-        bound=True,
-    )
-
-
-@dataclass(frozen=True)
-class Persons:
-    """Whose a row is."""
-
-    entity: Any = param(
-        None,
-        Columns(one=True),
-        "column that identifies persons, whom k, l and t then count; it is dropped",
-        null="none",
-        bound=True,
-    )
-
-
-@dataclass(frozen=True)
-class Output:
-    """How a release shows its rows."""
-
-    format: str = param(
-        "label",
-        Choice(("label", "typed", "mean", "median")),
-        "'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value of each "
-        "class in place of a range of numbers, dates or times)",
-    )
-    suppressed: str = param(
-        "keep",
-        Choice(("keep", "drop")),
-        "'keep' shows suppressed rows as *, 'drop' leaves them out",
-    )
-
-
-@dataclass(frozen=True)
-class Seed:
-    """The source of random choices."""
-
-    seed: int = param(42, Whole(0), "seed of all random choices")
-
-
-@dataclass(frozen=True)
-class Hierarchies:
-    """How values are generalized."""
-
-    hierarchy: Any = param(
-        None,
-        RelationOf("attribute, value, level and label"),
-        "name of a relation with attribute, value, level and label",
-        null="none",
-        relation=True,
-    )
-
-
-@dataclass(frozen=True)
-class Strata:
-    """Which columns are left as they are."""
-
-    strata: Any = param(
-        None,
-        Columns(),
-        "quasi-identifiers that are not generalized, and whose values no class crosses",
-        null="none",
-    )
-
-
-@dataclass(frozen=True)
-class Weights:
-    """How much columns matter."""
-
-    weights: Any = param(
-        None,
-        ColumnWeights(),
-        "how much the loss of each quasi-identifier matters, such as "
-        + Argument("weights", {"age": 2, "city": 0.5})
-        + "; one that is left out has 1",
-        null="none",
-    )
-
-
-@dataclass(frozen=True)
-class Withdrawn:
-    """Parameters that say why they are withdrawn."""
-
-    previous: Any = param(
-        None, Anything(), "withdrawn; an error says why, and what to do meanwhile"
-    )
-    invariant: Any = param(None, Anything(), "withdrawn; see previous")
-    counterfeits: Any = param(None, Anything(), "withdrawn; see previous")
-
-
 def read_each(
     function: str, options: Mapping[str, Option], given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the checked value of every option; ``given`` must contain each of them."""
     return {name: option.read(function, name, given[name]) for name, option in options.items()}
-
-
-def read_weights(function: str, given: object, quasi: Sequence[str]) -> dict[str, float]:
-    """Return the weight of each quasi-identifier that a call names, in the order of ``quasi``.
-
-    given: a mapping or pairs of names and numbers; None for none. Raises AnonError for anything
-    else, for names that are not quasi-identifiers, for numbers that are negative or not finite, and
-    if no quasi-identifier has a weight above 0.
-    """
-    if given is None:
-        return {}
-    pairs = list(given.items()) if isinstance(given, Mapping) else given
-    rule = Parameter("weights") + " must be a MAP from column names to numbers"
-    if not isinstance(pairs, list) or not all(_is_pair(pair) for pair in pairs):
-        raise AnonError(function, rule, kind(given), "write " + Argument("weights", {"age": 2}))
-    columns = {fold(name): name for name in quasi}
-    what = "quasi-identifiers"
-    names = named(function, "weights", [name for name, _ in pairs], columns, what) or []
-    found = {}
-    for name, (written, value) in zip(names, pairs, strict=True):
-        number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
-        if not number or not isfinite(value) or value < 0:
-            rule = Parameter("weights") + " must be finite numbers of at least 0"
-            raise AnonError(function, rule, f"{kind(value)} for '{written}'")
-        found[name] = float(value)
-    weights = {name: found[name] for name in quasi if name in found}
-    if weights and not any(found.get(name, 1.0) for name in quasi):
-        above = "a quasi-identifier must have a weight above 0"
-        raise AnonError(function, above, "0 for every one")
-    return weights
-
-
-def _is_pair(pair: Any) -> bool:
-    return isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)
-
-
-def relative(weights: Mapping[str, float], names: Sequence[str]) -> npt.NDArray[np.float64] | None:
-    """Return the weight of each column as a share of the largest, float64[d]; None if all are 1."""
-    found = of_columns(weights, names)
-    found = found / found.max(initial=0)
-    return None if (found == 1).all() else found
-
-
-def of_columns(weights: Mapping[str, float], names: Sequence[str]) -> npt.NDArray[np.float64]:
-    """Return the weight of each column, float64[d]; 1 for those that have none."""
-    return np.array([weights.get(name, 1.0) for name in names])
 
 
 _SYNONYMS = {
@@ -521,22 +344,3 @@ def no_parameter(name: str, known: Collection[str]) -> str:
     meant = _SYNONYMS.get(name.lower())
     hint = f"did you mean {meant}?" if meant in known else did_you_mean(name, known)
     return f"it has no parameter {name}; {hint}"
-
-
-WITHDRAWN = ("invariant", "previous", "counterfeits")
-
-
-def refuse_withdrawn(function: str, given: Mapping[str, Any]) -> None:
-    """Raise AnonError if a withdrawn parameter is given; NULL, false and 0 ask for nothing.
-
-    given: parameters by name.
-    """
-    asked = [name for name in WITHDRAWN if given.get(name) not in (None, False)]
-    if asked:
-        raise AnonError(
-            function,
-            "invariant, previous and counterfeits of release functions are withdrawn, since "
-            "releases made with them disclose sensitive values together",
-            " and ".join(asked),
-            "release newcomers only, whom ledger_new selects (docs/releasing-again.md)",
-        )

@@ -16,15 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from anon_sql.core import running
-from anon_sql.core.parameters import (
-    WITHDRAWN,
-    Whole,
-    kind,
-    parameters_of,
-    read,
-    refuse_withdrawn,
-    takes,
-)
+from anon_sql.core.common_parameters import WITHDRAWN, refuse_withdrawn
+from anon_sql.core.parameters import Whole, kind, parameters_of, read, takes
 from anon_sql.core.roles import fold
 from anon_sql.core.running import Progress, Workers
 from anon_sql.errors import AnonError, Argument, Parameter, did_you_mean

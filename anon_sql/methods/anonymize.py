@@ -26,7 +26,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql import kernels
-from anon_sql.core.parameters import Choice, Number, OrNull, Positive, Whole, Withdrawn, param
+from anon_sql.core.common_parameters import Withdrawn
+from anon_sql.core.parameters import Choice, Number, OrNull, Positive, Whole, param
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError, Argument, Parameter

@@ -15,20 +15,16 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.core.parameters import (
+from anon_sql.core.common_parameters import (
     ColumnRoles,
-    Columns,
     Hierarchies,
-    NoOptions,
     Output,
     Persons,
     Seed,
     Strata,
     Weights,
-    declare,
-    param,
-    parameters_of,
 )
+from anon_sql.core.parameters import Columns, NoOptions, declare, param, parameters_of
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import Words

@@ -12,12 +12,12 @@ import pyarrow.compute as pc
 from anon_sql.core import running
 from anon_sql.core.arrow import integers, valid
 from anon_sql.core.columns import Numbers
+from anon_sql.core.common_parameters import relative
 from anon_sql.core.hierarchy.generated import binned
 from anon_sql.core.hierarchy.tree import rows_of
 from anon_sql.core.labels.grammar import STAR
 from anon_sql.core.labels.one_value import FORMS
 from anon_sql.core.labels.writing import Labels
-from anon_sql.core.parameters import relative
 from anon_sql.core.running import Workers
 from anon_sql.core.table import Column, Domain, QuasiTable, read
 from anon_sql.errors import AnonError, Parameter, listed

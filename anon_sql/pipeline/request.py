@@ -13,17 +13,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core.columns import is_number
+from anon_sql.core.common_parameters import Output, Seed, read_weights, refuse_withdrawn
 from anon_sql.core.labels.one_value import FORMS, is_one_value, type_of
 from anon_sql.core.parameters import (
-    Output,
-    Seed,
     function_of,
     no_parameter,
     own_group,
     parameters_of,
     read,
-    read_weights,
-    refuse_withdrawn,
     takes,
 )
 from anon_sql.core.roles import Roles, assign, fold, including, named

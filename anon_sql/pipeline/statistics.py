@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.core.parameters import WITHDRAWN, declare
+from anon_sql.core.common_parameters import WITHDRAWN
+from anon_sql.core.parameters import declare
 from anon_sql.methods.anonymize import loss_of
 from anon_sql.methods.full_domain import lattice_nodes
 from anon_sql.methods.gower import ranges
@@ -23,7 +24,7 @@ declare("lattice", of="full_domain", without=("like",))
 
 
 @dataclass(frozen=True)
-class Made:
+class CountedRelease:
     """A release, for statistics.
 
     class_of: int32[n], the classes of the method, -1 for rows that it suppressed. starred: bool[n],
@@ -55,13 +56,13 @@ class Made:
         return len(np.unique(self.class_of[~self.starred]))
 
 
-def made(source: Source, request: Request, paths: pa.StructArray | None) -> Made:
+def made(source: Source, request: Request, paths: pa.StructArray | None) -> CountedRelease:
     """Return the release of the source's rows. Raises AnonError as ``release`` does."""
     prepared = prepare(source, request, paths)
     table = prepared.table
     found = settled(table, prepared.call, prepared.method, request.suppressed)
     released = labelled(prepared, placed(table, found), source, request, paths)
-    return Made(prepared, found.classes, released.suppressed[table.order], found.stats)
+    return CountedRelease(prepared, found.classes, released.suppressed[table.order], found.stats)
 
 
 STATS = ("partitions", "detected", "recovered", "returned", "suppressed")

@@ -9,9 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core.columns import Categories, Numbers
-from anon_sql.core.hierarchy.tree import Tree as Hierarchy
-from anon_sql.core.hierarchy.tree import rows_of
-from anon_sql.core.parameters import relative
+from anon_sql.core.common_parameters import relative
+from anon_sql.core.hierarchy.tree import HierarchyTree, rows_of
 from anon_sql.core.printing import printed
 from anon_sql.core.running import Workers
 from anon_sql.core.table import Column, Domain, QuasiTable, read
@@ -63,7 +62,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Tree:
+class RegionTree:
     """A routing tree.
 
     leaves: their number. pools: the subtrees within which leaves may be merged to regions that must
@@ -109,7 +108,7 @@ class Axis:
     order: Codes
     first: Codes
     number: bool = False
-    tree: Hierarchy | None = None
+    tree: HierarchyTree | None = None
 
 
 @dataclass(frozen=True)
@@ -223,7 +222,7 @@ def _ranges(own: Axis, codes: Codes, until: Weights) -> Iterator[tuple[Test, int
     yield Test.AMONG, begin, end
 
 
-def _child(tree: Hierarchy, above: int, leaf: int) -> tuple[int, int]:
+def _child(tree: HierarchyTree, above: int, leaf: int) -> tuple[int, int]:
     """Return the first and the last leaf of the child of a node that a leaf is below."""
     node = leaf
     while tree.parent[node] != above:
@@ -231,7 +230,7 @@ def _child(tree: Hierarchy, above: int, leaf: int) -> tuple[int, int]:
     return int(tree.first[node]), int(tree.last[node])
 
 
-def _ancestor(tree: Hierarchy, low: int, high: int) -> int:
+def _ancestor(tree: HierarchyTree, low: int, high: int) -> int:
     """Return the lowest common ancestor of two leaves."""
     node = low
     while tree.last[node] < high:
@@ -361,7 +360,7 @@ def grow(
     wanted: int,
     paths: pa.StructArray | None = None,
     strata: Strata | None = None,
-) -> Tree:
+) -> RegionTree:
     """Return the tree that cuts a sample into leaves for regions of ``wanted`` rows.
 
     sample: as ``sql.sample_select`` returns it, in any order. paths: the rows of the
@@ -370,7 +369,7 @@ def grow(
     quasi-identifier can cut stays as it is.
     """
     if sample.num_rows == 0:
-        return Tree(Leaf(0), (), 1, (Leaf(0),))
+        return RegionTree(Leaf(0), (), 1, (Leaf(0),))
     values = {
         name: sample.column(f"quasi_{at}").combine_chunks() for at, name in enumerate(request.quasi)
     }
@@ -382,7 +381,7 @@ def grow(
     else:
         of_row = strata.of_rows(request.function, {name: values[name] for name in strata.types})
         root, pools = _strata_first(growing, request.function, strata, rows, of_row, wanted, leaf)
-    return Tree(root, growing.texts(request), growing.leaves, pools)
+    return RegionTree(root, growing.texts(request), growing.leaves, pools)
 
 
 def _sampled(

@@ -3,7 +3,8 @@
 import inspect
 
 from anon_sql import spark
-from anon_sql.core.parameters import WITHDRAWN, takes
+from anon_sql.core.common_parameters import WITHDRAWN
+from anon_sql.core.parameters import takes
 
 
 def test_a_method_of_spark_has_its_parameters_and_their_sentences():

@@ -145,7 +145,7 @@ def test_two_classes_that_print_alike_are_one(con):
 def test_rows_other_than_those_that_were_checked(table, monkeypatch):
     """Were the rows read twice, each reading in an order of its own, places would mean other rows."""
     real = release.one_struct
-    other = {"intake": pa.array([0], pa.int64())}
+    other = {"buffer": pa.array([0], pa.int64())}
     monkeypatch.setattr(release, "one_struct", lambda fields: real({**fields, **other}))
     assert fails(table, CALL) == (
         "rayden: the rows released must be those that were checked, got others; nothing was "

@@ -14,8 +14,8 @@ from typing import Annotated, Any
 import typer
 
 from anon_sql.apps import manifest
+from anon_sql.core.common_parameters import WITHDRAWN
 from anon_sql.core.parameters import (
-    WITHDRAWN,
     Choice,
     Columns,
     ColumnWeights,

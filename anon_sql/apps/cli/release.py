@@ -33,8 +33,9 @@ from anon_sql.apps.cli.parameters import flag, of_releases, takers, with_paramet
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect, dialect
 from anon_sql.core import running
+from anon_sql.core.common_parameters import refuse_withdrawn
 from anon_sql.core.names import quote
-from anon_sql.core.parameters import refuse_withdrawn, takes
+from anon_sql.core.parameters import takes
 from anon_sql.core.roles import REST, fold
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.files import (
@@ -45,8 +46,8 @@ from anon_sql.hosts.files import (
     whole_folder,
     write_files,
 )
-from anon_sql.hosts.parts.call import asked
-from anon_sql.hosts.parts.release import Parts, one_statement, released_in_parts
+from anon_sql.hosts.parts.call import parts_request
+from anon_sql.hosts.parts.release import PartsOptions, one_statement, released_in_parts
 from anon_sql.hosts.parts.workspace import Place
 from anon_sql.measures.uniqueness import UNIQUE_SHARE
 from anon_sql.methods.method import release_methods
@@ -55,7 +56,7 @@ MEASURED = 5_000_000  # rows of a release in parts whose measures are computed
 
 
 @dataclass(frozen=True)
-class Made:
+class ReleasedRelation:
     """A release, the relation ``released``.
 
     rows: their number. ordered: queries to be run in turn, one for each output file, that give the
@@ -94,29 +95,31 @@ def in_table(
     method: str,
     call: Mapping[str, Any],
     target: Path,
-    wishes: Parts,
-) -> Iterator[Made]:
+    in_parts: PartsOptions,
+) -> Iterator[ReleasedRelation]:
     """Make the relation ``released`` from the relation ``raw``.
 
     call: the parameters of the method by name. The files of a release in parts exist until the end.
     """
     (rows,) = con.execute("SELECT count(*) FROM raw").fetchall()[0]
     given = {name: value for name, value in call.items() if name != "k"}
-    checked = asked(con, "raw", method, call["k"], given)
-    if one_statement(checked, rows, wishes):
+    checked = parts_request(con, "raw", method, call["k"], given)
+    if one_statement(checked, rows, in_parts):
         listed = ", ".join(f"{parameter} := ${parameter}" for parameter in call)
         with stored(con, f"FROM {quote(method)}('raw', {listed})", call) as found:
             con.execute(f"CREATE TEMP VIEW released AS {found.select}")
-            yield Made(found.rows, found.files if wishes.in_files else ["FROM released"])
+            yield ReleasedRelation(
+                found.rows, found.files if in_parts.in_files else ["FROM released"]
+            )
         return
-    with released_in_parts(con, checked, Place.beside(target), wishes) as released:
+    with released_in_parts(con, checked, Place.beside(target), in_parts) as released:
         con.execute(f"CREATE TEMP VIEW released AS {released.select}")
         written = released.written
         shown = written.rows - written.suppressed
         known = {"rows": written.rows, "released_rows": shown, "regions": written.regions}
         if checked.request.suppressed == "drop":
             known["suppressed"] = written.suppressed
-        yield Made(shown, released.ordered, known if written.rows > MEASURED else {})
+        yield ReleasedRelation(shown, released.ordered, known if written.rows > MEASURED else {})
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,7 @@ class Output:
     def write(
         self,
         con: duckdb.DuckDBPyConnection,
-        released: Made,
+        released: ReleasedRelation,
         describe: Callable[[], dict[str, Any]],
         entered: Callable[[Mapping[str, Any], Path], None] | None,
     ) -> dict[str, Any] | None:
@@ -250,7 +253,7 @@ def release(
             manifest.LIMIT: previous_share,
             "options": options,
         }
-        wishes = Parts(regions, region_rows, resume, output.in_files)
+        in_parts = PartsOptions(regions, region_rows, resume, output.in_files)
 
         def make(con: duckdb.DuckDBPyConnection, held: ExitStack) -> None:
             name = fold(method)
@@ -260,7 +263,7 @@ def release(
             call: dict[str, Any] = {**promised, **roles, **options, "hierarchy": trees}
             earlier = read_earlier(con, "release", previous, roles)
             call |= read_like(con, like)
-            released = held.enter_context(in_table(con, name, call, output.target, wishes))
+            released = held.enter_context(in_table(con, name, call, output.target, in_parts))
             measured = released.measures or arguments.measured(
                 con,
                 "FROM utility('raw', 'released', k := ?, qids := ?, hierarchy := ?, weights := ?)",

@@ -10,7 +10,7 @@ import pytest
 from anon_sql.audit.reading import RawRows, ReleasedRows
 from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError
-from anon_sql.hosts.duckdb import rows as intake
+from anon_sql.hosts.duckdb import rows as buffer
 from anon_sql.hosts.duckdb import rows as memory
 from anon_sql.hosts.duckdb.rows import Statement
 from anon_sql.pipeline.request import Request
@@ -30,15 +30,15 @@ def chunk(*rows):
 
 @pytest.fixture
 def number():
-    before = set(intake._open)
-    yield intake.start(CALL, HERE, 5, "the table must fit into memory, got more")
-    for left in set(intake._open) - before:
-        del intake._open[left]
+    before = set(buffer._open)
+    yield buffer.start(CALL, HERE, 5, "the table must fit into memory, got more")
+    for left in set(buffer._open) - before:
+        del buffer._open[left]
 
 
 def fill(number):
     return [
-        intake.add(number, rows)
+        buffer.add(number, rows)
         for rows in (chunk((1, "b"), (2, None)), chunk((3, "a")), chunk((4, "b"), (5, "c")))
     ]
 
@@ -52,7 +52,7 @@ def test_rows_are_numbered_as_they_come(number):
 )
 def test_rows_in_the_order_of_the_lists(number, order):
     fill(number)
-    found = intake.claim(number).settled(np.array(order, np.int32), ONE)
+    found = buffer.claim(number).in_order(np.array(order, np.int32), ONE)
     assert found["n"].to_pylist() == [at + 1 for at in order]
     assert pa.types.is_dictionary(found["word"].type)
     assert found["word"].to_pylist() == [["b", None, "a", "b", "c"][at] for at in order]
@@ -73,68 +73,68 @@ def test_rows_in_the_order_of_the_lists(number, order):
 def test_a_row_that_is_lost_or_held_twice(number, order):
     fill(number)
     with pytest.raises(AnonError, match="every row must be read once, got 5 read and"):
-        intake.claim(number).settled(np.array(order, np.int32), ONE)
+        buffer.claim(number).in_order(np.array(order, np.int32), ONE)
 
 
 def test_more_rows_than_there_may_be(number):
     fill(number)
     with pytest.raises(AnonError, match=r"^test: the table must fit into memory, got more$"):
-        intake.add(number, chunk((6, "d")))
-    assert not intake._open[number].chunks
+        buffer.add(number, chunk((6, "d")))
+    assert not buffer._open[number].chunks
     with pytest.raises(AnonError, match=r"^test: the table must fit into memory, got more$"):
-        intake.add(number, chunk((7, "e")))
+        buffer.add(number, chunk((7, "e")))
 
 
-def test_nobody_gets_an_intake_twice(number):
-    intake.claim(number)
+def test_nobody_gets_a_buffer_twice(number):
+    buffer.claim(number)
     with pytest.raises(AnonError, match="a statement must find the rows it has read"):
-        intake.claim(number)
+        buffer.claim(number)
 
 
 def test_a_connection_that_starts_another_statement_forgets_the_last(number):
-    same = intake.start(CALL, HERE, 1, "")
-    others = [intake.start(CALL, Statement(db, 8, 1), 1, "") for db in ("db", "other")]
-    assert {number, same, *others} <= set(intake._open)
-    intake.start(CALL, Statement("db", 7, 2), 1, "")
-    assert not {number, same} & set(intake._open)
-    assert set(others) <= set(intake._open)
+    same = buffer.start(CALL, HERE, 1, "")
+    others = [buffer.start(CALL, Statement(db, 8, 1), 1, "") for db in ("db", "other")]
+    assert {number, same, *others} <= set(buffer._open)
+    buffer.start(CALL, Statement("db", 7, 2), 1, "")
+    assert not {number, same} & set(buffer._open)
+    assert set(others) <= set(buffer._open)
 
 
 def test_what_nobody_came_for_in_an_hour_is_forgotten(number, monkeypatch):
     now = time.monotonic()
-    monkeypatch.setattr(intake.time, "monotonic", lambda: now + intake.HOUR + 1)
-    intake.start(CALL, Statement("another", 1, 1), 1, "")
-    assert number not in intake._open
+    monkeypatch.setattr(buffer.time, "monotonic", lambda: now + buffer.HOUR + 1)
+    buffer.start(CALL, Statement("another", 1, 1), 1, "")
+    assert number not in buffer._open
 
 
 def test_a_release_leaves_nothing_behind(con):
-    before = set(intake._open)
+    before = set(buffer._open)
     con.execute("CREATE TABLE t AS SELECT i % 7 AS n, 'w' || i % 3 AS w FROM range(5000) r(i)")
     con.sql("FROM rayden('t', k := 5, qids := ['n', 'w'])").fetchall()
-    assert set(intake._open) == before
+    assert set(buffer._open) == before
     fails(con, "FROM rayden('t', k := 5001, qids := ['n', 'w'])")
-    assert set(intake._open) == before
+    assert set(buffer._open) == before
     con.execute("CREATE TABLE none AS FROM t LIMIT 0")
     assert con.sql("FROM rayden('none', k := 5, qids := ['n', 'w'])").fetchall() == []
-    assert set(intake._open) == before
+    assert set(buffer._open) == before
 
 
 def test_a_statement_that_fails_while_it_reads_is_forgotten_at_the_next(con):
-    before = set(intake._open)
+    before = set(buffer._open)
     con.execute(
         "CREATE VIEW v AS SELECT i % 7 AS n, if(i < 9000, 'w', error('read no further')) AS w "
         "FROM range(10000) r(i)"
     )
     with pytest.raises(duckdb.Error, match="read no further"):
         con.sql("FROM rayden('v', k := 5, qids := ['n', 'w'])").fetchall()
-    assert len(set(intake._open) - before) == 1
+    assert len(set(buffer._open) - before) == 1
     con.execute("CREATE TABLE t AS SELECT 1 AS n")
     con.sql("FROM rayden('t', k := 1, qids := ['n'])").fetchall()
-    assert set(intake._open) == before
+    assert set(buffer._open) == before
 
 
 def test_an_audit_leaves_nothing_behind(con):
-    before = set(intake._open)
+    before = set(buffer._open)
     con.execute(
         "CREATE TABLE t AS SELECT i % 7 AS n, i AS w FROM range(5000) r(i); "
         "CREATE TABLE r AS SELECT '[0, 6]' AS n, w FROM t; "
@@ -143,11 +143,11 @@ def test_an_audit_leaves_nothing_behind(con):
     one = "FROM audit('t', 'r', 5, qids := ['n'], keep := ['w'])"
     found = con.sql(one).fetchall()
     assert sorted(con.sql(f"{one} UNION ALL {one}").fetchall()) == sorted(found * 2)
-    assert set(intake._open) == before
+    assert set(buffer._open) == before
     with pytest.raises(duckdb.Error, match="read no further"):
         con.sql(one.replace("'t'", "'v'")).fetchall()
     assert con.sql(one).fetchall() == found
-    assert set(intake._open) == before
+    assert set(buffer._open) == before
 
 
 def test_an_audit_of_more_rows_than_fit_into_memory(con, monkeypatch):
