@@ -195,7 +195,9 @@ def held(function: str, name: object) -> bytes:
     if isinstance(name, str) and name in _keys:
         return _keys[name]
     asked, _, rule = str(name).removeprefix(REFUSED).partition(": ")
-    raise AnonError(asked if rule else function, rule or "key must be held by this process")
+    raise AnonError(
+        asked if rule else function, rule or Parameter("key") + " must be held by this process"
+    )
 
 
 LENGTH = 16  # bytes of a person's hash

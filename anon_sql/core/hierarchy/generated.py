@@ -15,7 +15,7 @@ from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.hierarchy.tree import STAR, HierarchyTree
 from anon_sql.core.labels.reading import read_ranges
 from anon_sql.core.printing import evaluated, printed
-from anon_sql.errors import AnonError, Argument, Parameter, listed
+from anon_sql.errors import AnonError, Argument, Parameter, Words, listed
 
 Places = npt.NDArray[np.int64]
 
@@ -120,8 +120,8 @@ def by_widths(
         wide > narrow and abs(wide / narrow - round(wide / narrow)) < 1e-9
         for narrow, wide in pairwise(listed)
     )
-    rule = "widths must be positive, ascending and multiples of the one before"
-    _require(function, fits and bool(listed), rule, listed)
+    steps = " must be positive, ascending and multiples of the one before"
+    _require(function, fits and bool(listed), Parameter("widths") + steps, listed)
     held = {f"w{at}": pa.repeat(widths[at], len(values)) for at in range(len(listed))}
     types = [sql_type, *[width_type] * len(listed)]
     try:
@@ -180,7 +180,7 @@ def by_prefixes(name: str, sql_type: str, values: pa.Array, lengths: pa.Array) -
     """
     listed = _numbers(lengths)
     fits = all(n >= 1 and n == int(n) for n in listed) and all(a > b for a, b in pairwise(listed))
-    rule = "lengths must be whole numbers that descend to at least 1"
+    rule = Parameter("lengths") + " must be whole numbers that descend to at least 1"
     _require("prefix_hierarchy", fits and bool(listed), rule, listed)
     texts = printed([values], [sql_type])[0]
     long = [pc.greater_equal(pc.utf8_length(texts), int(length)) for length in listed]
@@ -211,7 +211,7 @@ def _numbers(given: pa.Array) -> list[float]:
     return [-1 if item is None else float(item) for item in given.to_pylist()]
 
 
-def _require(function: str, fits: bool, rule: str, got: Sequence[Any]) -> None:
+def _require(function: str, fits: bool, rule: str | Words, got: Sequence[Any]) -> None:
     if not fits:
         shown = (f"{one:g}" if isinstance(one, float) else str(one) for one in got)
         raise AnonError(function, rule, ", ".join(shown) or "none")
