@@ -253,6 +253,7 @@ def test_settings_do_not_show_in_an_attack(clinic, shape, setting):
         clinic.execute(f"RESET {setting.partition(' ')[0]}")
 
 
+@pytest.mark.slow
 def test_adult(adult):
     """On real rows: nobody is surer than 1 / k, and no release shows more than the table does."""
     for k in (5, 50):

@@ -142,6 +142,7 @@ def test_against_the_twin(people, shape, k):
         assert found == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_adult_against_the_twin(adult):
     adult.execute("CREATE TABLE r AS FROM rayden('adult', k := 25)")
     names = "age, workclass, education_num, marital_status, occupation, race, sex, native_country"

@@ -280,6 +280,7 @@ def test_the_bar_names_method_and_k(people, monkeypatch):
     assert "compare k_member, k = 9" in text
 
 
+@pytest.mark.slow
 def test_adult(adult):
     found = compared(adult, "adult", ", methods := ['mondrian', 'rayden'], ks := [10, 100]")
     assert len(found) == 4

@@ -114,7 +114,7 @@ def test_the_limit_is_a_share(patients, limit):
         ).fetchall()
 
 
-@pytest.mark.parametrize("k", [5, 100])
+@pytest.mark.parametrize("k", [5, pytest.param(100, marks=pytest.mark.slow)])
 def test_adult_with_its_hierarchies(con, shared_data, k):
     con.execute(f"CREATE TABLE adult AS FROM '{shared_data}/adult.parquet'")
     con.execute(f"CREATE TABLE h AS FROM read_hierarchies('{shared_data}/hierarchies/adult/*.csv')")
@@ -134,6 +134,7 @@ def test_adult_with_its_hierarchies(con, shared_data, k):
         assert shown == {"*"} or "*" not in shown
 
 
+@pytest.mark.slow
 def test_hierarchies_with_faults_on_adult(con, shared_data):
     """They lack the age 89 and call one child of a root by two names, which is no fault of a tree."""
     con.execute(f"CREATE TABLE adult AS FROM '{shared_data}/adult.parquet'")

@@ -78,6 +78,7 @@ def test_less_is_lost_or_nothing_suppressed(made, k, limit, more, some):
     assert stats[6] == (starred > none)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "more"), [(50, ", l := 2"), (10, "")])
 def test_on_adult(adult, k, more):
     call = f"anonymize('adult', k := {k}, effort := 'fast'{more}"
