@@ -11,10 +11,10 @@ from anon_sql.audit.columns import identifying_combinations, linking_columns
 from anon_sql.audit.compared import (
     NAME,
     ROW,
-    Asked,
+    AuditRequest,
     Compared,
     Raw,
-    Released,
+    ReleasedTable,
     named,
     telling_columns,
 )
@@ -26,7 +26,7 @@ from anon_sql.privacy.delta_disclosure import disclosure
 
 
 def audit(
-    asked: Asked, raw: Raw, released: Released, trees: Mapping[str, pa.StructArray]
+    asked: AuditRequest, raw: Raw, released: ReleasedTable, trees: Mapping[str, pa.StructArray]
 ) -> pa.Table:
     """Return a row of ``properties.ROW`` for each property; trees: rows of hierarchies by column.
 

@@ -48,7 +48,7 @@ _OPTIONS: dict[str, Option] = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class AuditRequest:
     """k, l, t: None where they are only measured; beta, delta: None where they are not.
 
     entity: the column that tells persons apart. synthetic: number of rows that were added.
@@ -87,7 +87,7 @@ def asked(
     raw: Mapping[str, str],
     shown: Mapping[str, str],
     options: Mapping[str, Any],
-) -> Asked:
+) -> AuditRequest:
     """Check a call. raw, shown: SQL types of the raw table and its release, by column name;
     options: parameters by name.
 
@@ -111,7 +111,7 @@ def asked(
     person = _entity(options["entity"], raw, roles.quasi)
     others = [name for name in raw if name not in roles.quasi]
     shared = tuple(name for name in others if fold(name) in release)
-    return Asked(
+    return AuditRequest(
         **checked,
         entity=person,
         types={name: raw[name] for name in roles.quasi},
@@ -239,17 +239,17 @@ class Raw:
 
 
 @dataclass(frozen=True)
-class Released:
+class ReleasedTable:
     """c classes. labels: of each quasi-identifier, an array of c. sizes int64[c]: rows of each.
     marks: of every other column, class by class. looks: of the same columns."""
 
     labels: Mapping[str, pa.Array]
     sizes: Ints
     marks: Mapping[str, Hashed]
-    looks: Mapping[str, "Look"]
+    looks: Mapping[str, "ColumnView"]
 
-    def look(self, name: str) -> "Look":
-        look: Look = named(self.looks, name)
+    def look(self, name: str) -> "ColumnView":
+        look: ColumnView = named(self.looks, name)
         return look
 
 
@@ -258,9 +258,9 @@ class Compared:
     """n raw rows and m released rows in c classes; columns: by name, what the labels of each
     quasi-identifier cover of its different values."""
 
-    asked: Asked
+    asked: AuditRequest
     raw: Raw
-    released: Released
+    released: ReleasedTable
     columns: Mapping[str, Coverage]
 
     @property
@@ -346,7 +346,7 @@ NEARLY = 0.9  # distinct values of those that are there, from which on they look
 
 
 @dataclass(frozen=True)
-class Look:
+class ColumnView:
     """What a kept column of the release holds: how many values that are not NULL, whether they are
     as many whole numbers as lie between the least and the greatest, and whether all of them look as
     ``anon_pseudonym`` makes them."""

@@ -1,7 +1,7 @@
 """Bound the number of persons of each class where the release does not say whose its rows are.
 
-Released rows of one class and the same kept values, which are alike: together they are a slot. The
-raw rows of a slot are those with its kept values, told by a 64-bit hash. Slots are numbered while
+Released rows of one class and the same kept values, which are alike: together they are a group. The
+raw rows of a group are those with its kept values, known by a 64-bit hash. Groups are numbered while
 rows come, so that the hashes of all rows are never in memory together.
 
 Which raw rows the rows of a release may stem from, and whether all can at once. The rows of a slot
@@ -92,8 +92,8 @@ Whole = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Slots:
-    """Slots by hash and class: each one's class, how many rows it has, and its raw rows first …
+class RowGroups:
+    """RowGroups by hash and class: each one's class, how many rows it has, and its raw rows first …
     last - 1 of ``rows``, int32[n] by hash. shown: the released rows, int32[m], slot by slot; empty
     where they were not asked for."""
 
@@ -143,7 +143,7 @@ class Counted:
         often[: len(self._often)] -= 2 * self._often
         return int(np.maximum(often, 0).sum())
 
-    def slots(self) -> Slots:
+    def slots(self) -> RowGroups:
         """Return the slots of all rows."""
         order = kernels.orders.by_hash(self._known.marks)
         place = np.empty(len(order), np.int32)
@@ -158,7 +158,7 @@ class Counted:
             at[slots] = np.arange(len(slots), dtype=np.int32)
             shown, _ = kernels.hashing.group(at[self._shown.whole()], len(slots))
         classes, capacity = self._owners[slots], self._sizes[slots]
-        return Slots(classes, capacity, starts[value], starts[value + 1], rows, shown)
+        return RowGroups(classes, capacity, starts[value], starts[value + 1], rows, shown)
 
 
 Labels = tuple[Ints, ...]
@@ -169,7 +169,7 @@ ROWS = 1 << 23  # raw rows that are compared at a time
 
 
 @dataclass(frozen=True)
-class Stems:
+class Sources:
     """ends, rows: of each slot the raw rows that it may stem from; rows is None where they are too
     many to list. many: how many they are. uncovered: raw rows that no slot may stem from. looks:
     comparisons made; all others are unfinished if these are more than were allowed."""
@@ -181,7 +181,7 @@ class Stems:
     looks: int
 
 
-def stems(found: Slots, codes_of: CodesOf, labels: Labels, looks: int) -> Stems:
+def stems(found: RowGroups, codes_of: CodesOf, labels: Labels, looks: int) -> Sources:
     """Return the raw rows of each slot that its label covers.
 
     codes_of: returns int32[…, d] of some of the rows that the slots are of; labels: of
@@ -209,7 +209,7 @@ def stems(found: Slots, codes_of: CodesOf, labels: Labels, looks: int) -> Stems:
         )
         looked += more
         if looked > looks:
-            return Stems(np.zeros(slots + 1, np.int64), None, many, 0, looked)
+            return Sources(np.zeros(slots + 1, np.int64), None, many, 0, looked)
         many[own] += covers
         uncovered += len(some) - int(known.sum())
         if many.sum() <= LISTED:
@@ -218,14 +218,14 @@ def stems(found: Slots, codes_of: CodesOf, labels: Labels, looks: int) -> Stems:
                 of.append(np.repeat(np.arange(slots, dtype=np.int32)[own], covers))
     ends = np.append(0, np.cumsum(many))
     if ends[-1] > LISTED:
-        return Stems(ends, None, many, uncovered, looked)
+        return Sources(ends, None, many, uncovered, looked)
     every = np.concatenate(rows)
     if len(found.rows) > ROWS:
         every = every[kernels.hashing.group(np.concatenate(of), slots)[0]]
-    return Stems(ends, every, many, uncovered, looked)
+    return Sources(ends, every, many, uncovered, looked)
 
 
-def unmatched(found: Slots, known: Stems) -> int | None:
+def unmatched(found: RowGroups, known: Sources) -> int | None:
     """How many released rows are left when as many as can be have a raw row of their own each; None
     where that was not found out."""
     if known.rows is None:
@@ -260,7 +260,7 @@ def whose(given: Compared, forced: Marks | None) -> Marks | None:
     return given.marks(asked.entity) if shows(given) else forced
 
 
-def forced(found: Slots, known: Stems, persons: Marks) -> Marks | None:
+def forced(found: RowGroups, known: Sources, persons: Marks) -> Marks | None:
     """Whose each released row is, where each slot needs all the raw rows that it may stem from or
     they are one person's; None where a slot can choose. persons: a mark for each raw row."""
     assert known.rows is not None
@@ -286,7 +286,7 @@ def counted(class_of: npt.NDArray[np.int32], persons: npt.NDArray[np.uint64], cl
     return np.bincount(of[new], minlength=classes)
 
 
-def holders(found: Slots, known: Stems, persons: Marks) -> Holders:
+def holders(found: RowGroups, known: Sources, persons: Marks) -> Holders:
     """Return a class, a person who may have given it rows with some kept values, and how many at
     most, for each such person, class and values. persons: a mark for each raw row."""
     assert known.rows is not None

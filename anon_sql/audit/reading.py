@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from anon_sql import kernels
-from anon_sql.audit.compared import Hashed, Marks, Raw, Released
+from anon_sql.audit.compared import Hashed, Marks, Raw, ReleasedTable
 from anon_sql.audit.persons import Known, Numbers
 
 Columns = Mapping[str, pa.Array]
@@ -117,14 +117,14 @@ class ReleasedRows:
             self._classes.add(whole, pa.record_batch(list(labels.values()), list(labels)))
             _hold(self._marks, marks)
 
-    def released(self, looks: Mapping[str, Any]) -> Released:
-        """Return the classes and rows, which are held no longer; looks: as in ``Released``."""
+    def released(self, looks: Mapping[str, Any]) -> ReleasedTable:
+        """Return the classes and rows, which are held no longer; looks: as in ``ReleasedTable``."""
         classes, self._classes = self._classes, _Numbered()
         sizes = classes.known.often
         order, _ = kernels.hashing.group(classes.rows.whole().astype(np.int32), len(sizes))
         names = list(self._marks)
         marks = {name: self._marks.pop(name).hashed().taken(order) for name in names}
-        return Released(classes.values(), sizes, marks, looks)
+        return ReleasedTable(classes.values(), sizes, marks, looks)
 
 
 def _hold(held: dict[str, _Marked], marks: Hashes) -> None:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from anon_sql import kernels
 from anon_sql.audit import persons
 from anon_sql.audit.compared import Compared, Marks, Rows
-from anon_sql.audit.persons import CodesOf, Counted, Labels, Slots, Stems, stems, unmatched
+from anon_sql.audit.persons import CodesOf, Counted, Labels, RowGroups, Sources, stems, unmatched
 from anon_sql.core.labels.reading import Coverage, Ints, Places, codes_of, labels_of, ranked
 
 ROWS = 1_000_000  # of a part, unless more have one hash
@@ -142,7 +142,9 @@ def _add(told: Truth, given: Compared, part: Part, codes: CodesOf, labels: Label
     _add_persons(told, given, part, found, known)
 
 
-def _add_persons(told: Truth, given: Compared, part: Part, found: Slots, known: Stems) -> None:
+def _add_persons(
+    told: Truth, given: Compared, part: Part, found: RowGroups, known: Sources
+) -> None:
     if told.holders is None:
         return
     if known.rows is None:

@@ -23,7 +23,7 @@ from anon_sql.kernels.kernel import Runner, kernel
 from anon_sql.kernels.legality import Rules
 from anon_sql.kernels.loss import NUMBER, SET, LossModel
 from anon_sql.kernels.mondrian import order_sets
-from anon_sql.kernels.sides import Held, Leaves, held_room, hold, legal_at, rewind
+from anon_sql.kernels.sides import Leaves, SideCounts, held_room, hold, legal_at, rewind
 
 
 @kernel
@@ -140,7 +140,7 @@ class Cutting(NamedTuple):
     before: npt.NDArray[np.int64]
     after: npt.NDArray[np.int64]
     side: npt.NDArray[np.bool_]
-    held: Held
+    held: SideCounts
 
 
 @kernel

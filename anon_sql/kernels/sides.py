@@ -30,7 +30,7 @@ def legal_cut(rules, rows, side):
     return legal_rows(rules, rows[side]) and legal_rows(rules, rows[~side])
 
 
-class Held(NamedTuple):
+class SideCounts(NamedTuple):
     """Content of a node of m rows, bag by bag, and of the part before a moving cut.
 
     keys: int64[b, m], ascending; size: int64[b], their number. all, before: int64[b, m], rows of
@@ -52,7 +52,7 @@ def held_room(rules, n):
     bags, rows = 0, 0
     if rules is not None:
         bags, rows = rules.total.size, n
-    return Held(
+    return SideCounts(
         np.empty((bags, rows), np.int64),
         np.zeros(bags, np.int64),
         np.empty((bags, rows), np.int64),

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from anon_sql.core.arrow import integers, plain, valid
 from anon_sql.core.columns import approximate, exact, infinite
-from anon_sql.core.hierarchy.tree import Tree
+from anon_sql.core.hierarchy.tree import HierarchyTree
 from anon_sql.core.labels.one_value import ROUNDING, shows_values
 from anon_sql.core.labels.reading import Ranges, Said, read_columns, read_nodes, read_sets
 from anon_sql.errors import AnonError
@@ -36,7 +36,7 @@ def set_height(counts: Ints) -> Floats:
     return np.where(counts > 1, 1.0, 0.0)
 
 
-def node_height(tree: Tree, nodes: Ints) -> Floats:
+def node_height(tree: HierarchyTree, nodes: Ints) -> Floats:
     """Return the loss of nodes of a hierarchy, 0 for a leaf to 1 for the root."""
     return tree.heights[nodes] / max(int(tree.heights[tree.root]), 1)
 
@@ -79,7 +79,7 @@ def doubles(sql_type: str, values: pa.Array) -> Floats:
 
 
 @dataclass(frozen=True)
-class Domain:
+class AttributeDomain:
     """The domain of a column, from which the loss of its labels is taken.
 
     number: its labels are ranges, not sets. least, most: half of its outermost values, see
@@ -94,7 +94,7 @@ class Domain:
     most: float
     words: tuple[str, ...]
     nulls: bool
-    tree: Tree | None = None
+    tree: HierarchyTree | None = None
 
     @property
     def values(self) -> int:
@@ -115,8 +115,8 @@ def domain(
     ends: pa.Array,
     words: pa.Array | None,
     nulls: int,
-    tree: Tree | None,
-) -> Domain:
+    tree: HierarchyTree | None,
+) -> AttributeDomain:
     """Return the domain of a column.
 
     ends: the smallest and the largest value of a number, date or time, in its own type. words: the
@@ -124,9 +124,11 @@ def domain(
     """
     if not number:
         known = [] if words is None else words.drop_null().to_pylist()
-        return Domain(name, sql_type, number, np.nan, np.nan, tuple(known), nulls > 0, tree)
+        return AttributeDomain(
+            name, sql_type, number, np.nan, np.nan, tuple(known), nulls > 0, tree
+        )
     if ends.null_count:
-        return Domain(name, sql_type, number, np.nan, np.nan, (), nulls > 0, tree)
+        return AttributeDomain(name, sql_type, number, np.nan, np.nan, (), nulls > 0, tree)
     if infinite(ends).any():
         raise AnonError(
             function,
@@ -135,7 +137,7 @@ def domain(
             "make them NULL or leave the rows out",
         )
     least, most = points(sql_type, ends).tolist()
-    return Domain(name, sql_type, number, least, most, (), nulls > 0, tree)
+    return AttributeDomain(name, sql_type, number, least, most, (), nulls > 0, tree)
 
 
 Bools = npt.NDArray[np.bool_]
@@ -173,13 +175,13 @@ def set_loss(counts: Ints, values: int, form: str = "share") -> Floats:
     return np.where(counts > 1, (counts - less) / max(values - less, 1), 0.0)
 
 
-def node_loss(tree: Tree, nodes: Ints) -> Floats:
+def node_loss(tree: HierarchyTree, nodes: Ints) -> Floats:
     """Return the NCP of nodes of a hierarchy."""
     return tree.share[nodes]
 
 
 def penalties(
-    domains: Sequence[Domain], shown: Mapping[str, pa.Array], form: str
+    domains: Sequence[AttributeDomain], shown: Mapping[str, pa.Array], form: str
 ) -> dict[str, Penalties]:
     """Return the penalties of every column, by name; shown: what each class shows of it."""
     given = {name: _distinct(labels) for name, labels in shown.items()}
@@ -214,7 +216,9 @@ def _is_text(kind: pa.DataType) -> bool:
     return any(is_kind(kind) for is_kind in texts)
 
 
-def _penalties(column: Domain, shown: pa.Array, read: Ranges | None, form: str) -> Penalties:
+def _penalties(
+    column: AttributeDomain, shown: pa.Array, read: Ranges | None, form: str
+) -> Penalties:
     said: Said
     if shows_values(shown):
         return _of_values(column, shown)
@@ -237,7 +241,7 @@ def _penalties(column: Domain, shown: pa.Array, read: Ranges | None, form: str) 
     return Penalties(np.where(said.star, 1.0, loss), height, said.star, quoted)
 
 
-def _of_ranges(column: Domain, read: Ranges) -> Floats:
+def _of_ranges(column: AttributeDomain, read: Ranges) -> Floats:
     """Return the penalties of what ranges cover of the domain."""
     low = np.maximum(points(column.sql_type, read.low), column.least)
     high = np.minimum(points(column.sql_type, read.high), column.most)
@@ -245,7 +249,7 @@ def _of_ranges(column: Domain, read: Ranges) -> Floats:
     return np.where(low <= high, loss, OTHER)
 
 
-def _of_values(column: Domain, shown: pa.Array) -> Penalties:
+def _of_values(column: AttributeDomain, shown: pa.Array) -> Penalties:
     """Return the penalties of means or medians, which lie within the domain but for rounding."""
     star, found = ~valid(shown), points(column.sql_type, shown)
     slack = ROUNDING * max(abs(column.least), abs(column.most))
@@ -254,7 +258,7 @@ def _of_values(column: Domain, shown: pa.Array) -> Penalties:
     return Penalties(loss, np.where(star, 1.0, 0.0), star, quoted=True, one_value=True)
 
 
-def _of_sets(column: Domain, shown: pa.Array, form: str) -> tuple[Said, Ints, Floats]:
+def _of_sets(column: AttributeDomain, shown: pa.Array, form: str) -> tuple[Said, Ints, Floats]:
     said, held = read_sets(shown), set(column.words)
     counts = np.array([len(held.intersection(words or ())) for words in said.words], np.int64)
     loss = set_loss(counts, column.values, form)

@@ -13,7 +13,7 @@ from anon_sql.core.columns import is_number
 from anon_sql.core.labels.one_value import FORMS, type_of
 from anon_sql.core.roles import Roles, fold
 from anon_sql.errors import AnonError, did_you_mean
-from anon_sql.measures.loss import OTHER, Domain, Penalties, penalties
+from anon_sql.measures.loss import OTHER, AttributeDomain, Penalties, penalties
 
 ORDER = "the raw table must come first and its release second"
 TREE_HINT = "name hierarchy := if the release was made with one"
@@ -23,7 +23,7 @@ Ints = npt.NDArray[np.int64]
 
 def read_penalties(
     function: str,
-    domains: Sequence[Domain],
+    domains: Sequence[AttributeDomain],
     shown: Mapping[str, pa.Array],
     classes: Mapping[str, Ints],
     form: str,
@@ -50,7 +50,7 @@ def require_no_more_rows(function: str, rows: int, released: int) -> None:
 
 
 def _require_labels(
-    function: str, column: Domain, lost: Penalties, classes: Ints, whole: bool
+    function: str, column: AttributeDomain, lost: Penalties, classes: Ints, whole: bool
 ) -> None:
     malformed, other = (int(classes[at].sum()) for at in (np.isnan(lost.loss), lost.loss == OTHER))
     if malformed:
@@ -96,7 +96,7 @@ class Pair:
     rows: int
     types: Mapping[str, str]
     released: Mapping[str, str]
-    domains: Sequence[Domain]
+    domains: Sequence[AttributeDomain]
     labels: Mapping[str, pa.Array]
     sizes: npt.NDArray[np.int64]
 

@@ -14,14 +14,14 @@ import pyarrow.compute as pc
 from anon_sql.core.arrow import true
 from anon_sql.core.labels.grammar import STAR
 from anon_sql.core.parameters import Choice, of_columns
-from anon_sql.measures.loss import Domain, Penalties
+from anon_sql.measures.loss import AttributeDomain, Penalties
 from anon_sql.measures.pair import read_penalties, require_no_more_rows
 
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Labels:
+class LabelCounts:
     """The labels of one quasi-identifier; rows, classes: int64[m], how many show each label."""
 
     shown: pa.Array
@@ -56,8 +56,8 @@ class CountedRelease:
 
     function: str
     rows: int
-    domains: Sequence[Domain]
-    labels: Mapping[str, Labels]
+    domains: Sequence[AttributeDomain]
+    labels: Mapping[str, LabelCounts]
     sizes: Sizes
 
     @property
@@ -80,7 +80,7 @@ class CountedRelease:
 def counted_release(
     function: str,
     rows: int,
-    domains: Sequence[Domain],
+    domains: Sequence[AttributeDomain],
     shown: Mapping[str, pa.Array],
     sizes: Ints,
 ) -> CountedRelease:
@@ -91,7 +91,7 @@ def counted_release(
     """
     ones = np.ones_like(sizes)
     stars = [true(pc.equal(labels, STAR)) for labels in shown.values()]
-    labels = {name: Labels(each, sizes, ones) for name, each in shown.items()}
+    labels = {name: LabelCounts(each, sizes, ones) for name, each in shown.items()}
     of_sizes = Sizes(sizes, ones, np.logical_and.reduce(stars))
     return CountedRelease(function, rows, domains, labels, of_sizes)
 

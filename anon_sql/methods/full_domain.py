@@ -57,13 +57,13 @@ from anon_sql.errors import AnonError, listed
 from anon_sql.methods.global_recoding import (
     MINIMIZE,
     TIE,
+    EarlierLabels,
     EarlierRelease,
     Judge,
     Level,
     Levels,
     Node,
     Records,
-    Shown,
     Verdict,
     level_of_nodes,
     levels_of,
@@ -139,7 +139,7 @@ def recoded_alike(table: QuasiTable, call: Call[Any], limit: int) -> Partition:
 
 
 def _recoded(
-    table: QuasiTable, column: Column, shown: Shown, call: Call[FullDomain]
+    table: QuasiTable, column: Column, shown: EarlierLabels, call: Call[FullDomain]
 ) -> tuple[Levels, Bools]:
     """Return a column with the only level that the labels ask for, and which values they cover."""
     own = levels_of(table, column)
@@ -162,7 +162,7 @@ def _recoded(
 
 
 def _of_nodes(
-    column: Hierarchical, own: Levels, shown: Shown, function: str
+    column: Hierarchical, own: Levels, shown: EarlierLabels, function: str
 ) -> tuple[Level, Bools]:
     """Return the nodes of a hierarchy that have the labels as a level, and what lies below them."""
     tree = column.tree
@@ -186,7 +186,11 @@ def _of_nodes(
 
 
 def _of_values(
-    table: QuasiTable, column: Numbers | Categories, own: Levels, shown: Shown, function: str
+    table: QuasiTable,
+    column: Numbers | Categories,
+    own: Levels,
+    shown: EarlierLabels,
+    function: str,
 ) -> Bools:
     """Return which values of a column without a hierarchy are labels themselves.
 

@@ -28,7 +28,7 @@ import numpy.typing as npt
 from anon_sql import kernels
 from anon_sql.core.columns import Categories, Numbers
 from anon_sql.core.hierarchy.column import Hierarchical
-from anon_sql.core.hierarchy.tree import Tree
+from anon_sql.core.hierarchy.tree import HierarchyTree
 from anon_sql.core.labels.grammar import AS_CLASS, STAR, STARRED
 from anon_sql.core.roles import fold
 from anon_sql.core.table import Column, QuasiTable
@@ -158,7 +158,7 @@ def node_levels(column: Hierarchical) -> list[Codes]:
     return list(np.column_stack([column.tree.levels, nulls]).astype(np.int32))
 
 
-def level_of_nodes(tree: Tree, nodes: Codes) -> Level:
+def level_of_nodes(tree: HierarchyTree, nodes: Codes) -> Level:
     """Return a level of a hierarchy; nodes: int32[v]. The root is printed as ``*`` and loses 1."""
     loss = np.where(nodes < 0, 0.0, np.where(nodes == tree.root, 1.0, tree.share[nodes]))
     return _level(nodes, nodes, loss, starred=bool((nodes == tree.root).all()))
@@ -199,7 +199,7 @@ KEPT = 64  # nodes whose groups are kept to be rolled up
 
 
 @dataclass(frozen=True)
-class Groups:
+class RecodedGroups:
     """The g groups of a node. one: int32[g], a record in each; sizes: int64[g], in rows."""
 
     node: Node
@@ -221,19 +221,19 @@ class Records:
         ]
         sizes = np.bincount(self._record_of, minlength=len(rows))
         every = np.arange(len(rows), dtype=np.int32)
-        self._known = [Groups((0,) * len(self.columns), every, sizes)]
+        self._known = [RecodedGroups((0,) * len(self.columns), every, sizes)]
 
     @property
     def rows(self) -> int:
         return len(self._record_of)
 
-    def groups(self, node: Node) -> Groups:
+    def groups(self, node: Node) -> RecodedGroups:
         """Return the groups of a node, rolled up from the fewest that are known."""
         below = [known for known in self._known if all(map(int.__le__, known.node, node))]
         least = min(below, key=lambda known: len(known.one))
         first, group_of = number(*self._recoded(node, least.one))
         sizes = np.bincount(group_of, weights=least.sizes, minlength=len(first)).astype(np.int64)
-        found = Groups(node, least.one[first], sizes)
+        found = RecodedGroups(node, least.one[first], sizes)
         self._known.append(found)
         if len(self._known) > KEPT:
             del self._known[1]  # never the first, from which every node can be rolled up
@@ -243,7 +243,7 @@ class Records:
         """Return whether every label of a node is ``*``."""
         return all(c.levels[at].starred for at, c in zip(node, self.columns, strict=True))
 
-    def losses(self, groups: Groups) -> npt.NDArray[np.float64]:
+    def losses(self, groups: RecodedGroups) -> npt.NDArray[np.float64]:
         """Return the sum of the NCP of a row in each group, float64[g]."""
         found = np.zeros(len(groups.one))
         for level, column, codes in zip(groups.node, self.columns, self.codes, strict=True):
@@ -254,7 +254,7 @@ class Records:
                 found += lost.take(codes.take(groups.one))
         return found
 
-    def of_rows(self, groups: Groups) -> Codes:
+    def of_rows(self, groups: RecodedGroups) -> Codes:
         """Return the group of each row, int32[n], in canonical order."""
         every = np.arange(len(self.codes[0]), dtype=np.int32)
         first, group_of = number(*self._recoded(groups.node, every))
@@ -262,7 +262,9 @@ class Records:
         place[group_of[groups.one]] = np.arange(len(first), dtype=np.int32)
         return place[group_of][self._record_of]
 
-    def partition(self, groups: Groups, left: npt.NDArray[np.bool_], **stats: float) -> Partition:
+    def partition(
+        self, groups: RecodedGroups, left: npt.NDArray[np.bool_], **stats: float
+    ) -> Partition:
         """Return the groups as classes; left: bool[g], those that are suppressed."""
         group_of = self.of_rows(groups)
         suppressed = left[group_of]
@@ -399,13 +401,13 @@ class Judge:
             squares=float((sizes.astype(np.float64) ** 2).sum()),
         )
 
-    def illegal(self, groups: Groups) -> Bools:
+    def illegal(self, groups: RecodedGroups) -> Bools:
         """Return which groups are not legal, bool[g]."""
         if self.constraint.rules is None:
             return groups.sizes < self.constraint.k
         return ~self.constraint.legal(self.records.of_rows(groups), len(groups.sizes))
 
-    def left_out(self, groups: Groups, rare: Bools) -> tuple[Bools, bool]:
+    def left_out(self, groups: RecodedGroups, rare: Bools) -> tuple[Bools, bool]:
         """Return which groups are suppressed, bool[g], and whether that is legal.
 
         rare: bool[g], the groups that must be. Where every label is ``*``, all rows are suppressed,
@@ -433,7 +435,7 @@ class Judge:
 
 
 @dataclass(frozen=True)
-class Shown:
+class EarlierLabels:
     """What a column of an earlier release shows: distinct labels in the order of their bytes.
 
     null: whether NULL is among them.
@@ -447,9 +449,9 @@ class Shown:
 class Earlier:
     """What an earlier release shows by folded name of the column, but in its suppressed rows."""
 
-    labels: Mapping[str, Shown]
+    labels: Mapping[str, EarlierLabels]
 
-    def of(self, function: str, names: Sequence[str]) -> dict[str, Shown]:
+    def of(self, function: str, names: Sequence[str]) -> dict[str, EarlierLabels]:
         """Return the labels by column. Raises AnonError if the release lacks a column."""
         lacking = [name for name in names if fold(name) not in self.labels]
         if lacking:
@@ -475,9 +477,9 @@ class EarlierRelease:
         return Earlier({fold(column): _shown({row[column] for row in rows}) for column in value[0]})
 
 
-def _shown(labels: set[str | None]) -> Shown:
+def _shown(labels: set[str | None]) -> EarlierLabels:
     known = {label for label in labels if label is not None}
-    return Shown(tuple(sorted(known, key=str.encode)), None in labels)
+    return EarlierLabels(tuple(sorted(known, key=str.encode)), None in labels)
 
 
 def required(function: str, given: Earlier | str) -> Earlier:

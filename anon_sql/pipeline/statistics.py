@@ -29,7 +29,7 @@ declare("lattice", of="full_domain", without=("like",))
 
 
 @dataclass(frozen=True)
-class Made:
+class CountedRelease:
     """A release, for statistics.
 
     class_of: int32[n], the classes of the method, -1 for rows that it suppressed. suppressed:
@@ -61,12 +61,12 @@ class Made:
         return len(np.unique(self.class_of[~self.suppressed]))
 
 
-def made(source: Source, request: Request, paths: pa.StructArray | None) -> Made:
+def made(source: Source, request: Request, paths: pa.StructArray | None) -> CountedRelease:
     """Return the release of the source's rows. Raises AnonError as ``release`` does."""
     prepared = prepare(source, request, paths)
     found = legal_partition(prepared.table, prepared.call, request.method)
     suppressed = labelled(prepared, found).suppressed[prepared.table.order]
-    return Made(prepared, found.classes, suppressed, found.stats)
+    return CountedRelease(prepared, found.classes, suppressed, found.stats)
 
 
 STATS = ("partitions", "detected", "recovered", "returned", "suppressed")

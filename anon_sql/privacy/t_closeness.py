@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from anon_sql.core.columns import is_number
 from anon_sql.core.hierarchy.column import hierarchical
-from anon_sql.core.hierarchy.tree import Tree
+from anon_sql.core.hierarchy.tree import HierarchyTree
 from anon_sql.core.parameters import Number, param
 from anon_sql.errors import AnonError
 from anon_sql.privacy.class_values import Held, Spread
@@ -49,7 +49,7 @@ class Ground:
     """
 
     ordered: bool
-    tree: Tree | None = None
+    tree: HierarchyTree | None = None
     leaf_of: Ints | None = None
 
 
@@ -132,7 +132,7 @@ def ordered_distance(values: Spread, held: Held) -> Floats:
     return _share(_sums(moved, starts), whole)
 
 
-def tree_distance(values: Spread, held: Held, tree: Tree, leaf_of: Ints) -> Floats:
+def tree_distance(values: Spread, held: Held, tree: HierarchyTree, leaf_of: Ints) -> Floats:
     """Return the distance of each class where a move costs the height of the lowest node above both
     values / that of the tree.
 

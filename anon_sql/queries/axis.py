@@ -16,11 +16,11 @@ import pyarrow.compute as pc
 
 from anon_sql.core.arrow import true, valid
 from anon_sql.core.columns import numeric_keys
-from anon_sql.core.hierarchy.tree import Tree
+from anon_sql.core.hierarchy.tree import HierarchyTree
 from anon_sql.core.labels.reading import Nodes, Ranges, Said, read_nodes, read_ranges, read_sets
 from anon_sql.core.printing import cast, evaluated
 from anon_sql.errors import AnonError
-from anon_sql.measures.loss import Domain, doubles
+from anon_sql.measures.loss import AttributeDomain, doubles
 from anon_sql.measures.pair import HINT
 
 Bools = npt.NDArray[np.bool_]
@@ -140,7 +140,7 @@ class Quasi:
     """
 
     function: str
-    domain: Domain
+    domain: AttributeDomain
     ends: pa.Array
     values: pa.Array
     truths: Bools
@@ -278,7 +278,7 @@ class Leaves:
     words: list[str]
     values: pa.Array
 
-    def below(self, tree: Tree, nodes: Nodes) -> list[list[int]]:
+    def below(self, tree: HierarchyTree, nodes: Nodes) -> list[list[int]]:
         """The places of the leaves below each node, ascending; none for -1."""
         place_of = {word: place for place, word in enumerate(self.words)}
         return [
@@ -293,7 +293,7 @@ class Leaves:
         ]
 
 
-def leaves_of(column: Domain, tree: Tree) -> Leaves:
+def leaves_of(column: AttributeDomain, tree: HierarchyTree) -> Leaves:
     """Return the leaves of a column's hierarchy."""
     names = pa.array(tree.names[: tree.leaves], pa.string())
     values = cast([names], [column.sql_type])[0]
@@ -310,7 +310,7 @@ def leaves_of(column: Domain, tree: Tree) -> Leaves:
     return Leaves([tree.names[place] for place in places], values.take(pa.array(places)))
 
 
-def axis_of_leaves(quasi: Quasi, tree: Tree, shown: pa.Array) -> Axis:
+def axis_of_leaves(quasi: Quasi, tree: HierarchyTree, shown: pa.Array) -> Axis:
     """Return the axis of a column and its labels. Raises AnonError where the hierarchy lacks a
     value of the column."""
     leaves, below, said = read_labels(quasi, tree, shown)
@@ -324,7 +324,9 @@ def axis_of_leaves(quasi: Quasi, tree: Tree, shown: pa.Array) -> Axis:
     return Axis.of_sets(truths[:-1], truths[-1], quasi.domain.nulls, said, members(below))
 
 
-def read_labels(quasi: Quasi, tree: Tree, shown: pa.Array) -> tuple[Leaves, list[list[int]], Nodes]:
+def read_labels(
+    quasi: Quasi, tree: HierarchyTree, shown: pa.Array
+) -> tuple[Leaves, list[list[int]], Nodes]:
     """Return the leaves of a hierarchy, the places of those below each label, and what each says.
 
     Raises AnonError where the hierarchy lacks a value of the column.

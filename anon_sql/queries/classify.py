@@ -19,7 +19,7 @@ from anon_sql.core.labels.reading import read_nodes, read_ranges, read_sets
 from anon_sql.core.parameters import Choice, Number, Option, Whole
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, did_you_mean, not_installed
-from anon_sql.measures.loss import Domain, points
+from anon_sql.measures.loss import AttributeDomain, points
 from anon_sql.queries.axis import leaves_of
 from anon_sql.queries.released import distinct
 
@@ -28,7 +28,7 @@ Said = float | tuple[str, ...] | None  # a midpoint, members, or nothing known
 _DAY = 86_400_000_000  # microseconds
 
 
-def values(column: Domain, held: pa.Array) -> list[Said]:
+def values(column: AttributeDomain, held: pa.Array) -> list[Said]:
     """Return what values of the raw column say of themselves."""
     if column.number:
         return _middles(column, held, held)
@@ -37,7 +37,7 @@ def values(column: Domain, held: pa.Array) -> list[Said]:
     return [None if word is None else (word,) for word in held.to_pylist()]
 
 
-def labels(column: Domain, shown: pa.Array) -> list[Said]:
+def labels(column: AttributeDomain, shown: pa.Array) -> list[Said]:
     """Return what labels of a column say of the raw column, by its hierarchy where it has one."""
     if column.tree is not None:
         leaves = leaves_of(column, column.tree)
@@ -58,7 +58,9 @@ def labels(column: Domain, shown: pa.Array) -> list[Said]:
     ]
 
 
-def _middles(column: Domain, low: pa.Array, high: pa.Array, *, within: bool = False) -> list[Said]:
+def _middles(
+    column: AttributeDomain, low: pa.Array, high: pa.Array, *, within: bool = False
+) -> list[Said]:
     """The middles of ranges, None for NULL; dates in microseconds, as timestamps are.
 
     within: of what the ranges cover of the domain.
@@ -141,7 +143,7 @@ class ExampleGroups:
 def classification(
     options: Mapping[str, Any],
     positive: str | None,
-    columns: Sequence[Domain],
+    columns: Sequence[AttributeDomain],
     raw: ExampleGroups,
     released: ExampleGroups,
 ) -> pa.Array:

@@ -10,7 +10,14 @@ from anon_sql.core.parameters import Choice
 from anon_sql.errors import AnonError
 from anon_sql.queries.axis import Axis, Quasi, axis_of_leaves, axis_of_numbers, axis_of_words
 from anon_sql.queries.query import Query, Workload
-from anon_sql.queries.released import Answer, Answers, Groups, Keys, Released, least_values
+from anon_sql.queries.released import (
+    Answer,
+    AnswerGroups,
+    Answers,
+    Keys,
+    ReleasedAnswer,
+    least_values,
+)
 
 MODE = Choice(("estimate", "literal"))
 ROW = pa.struct(
@@ -30,7 +37,7 @@ def query_error(
     mode: str,
     quasi: Mapping[str, Quasi],
     labels: Mapping[str, pa.Array],
-    groups: Groups,
+    groups: AnswerGroups,
     dropped: int,
     kept: Mapping[str, Mapping[str, Any]],
     actual: Answers,
@@ -44,11 +51,11 @@ def query_error(
     """
     if mode == "literal":
         least = {name: least_values(one, labels[name]) for name, one in quasi.items()}
-        found = Released(work, groups, least, 0, kept).found(actual)
+        found = ReleasedAnswer(work, groups, least, 0, kept).found(actual)
         answers = [(at, keys, _literal(work.queries[at], said)) for at, keys, said in found]
     else:
         axes = {name: _axis(one, labels[name]) for name, one in quasi.items()}
-        answers = list(Released(work, groups, axes, dropped, kept).found(actual))
+        answers = list(ReleasedAnswer(work, groups, axes, dropped, kept).found(actual))
     rows = [
         _row(work.queries[at], keys, actual.get((at, keys)), said) for at, keys, said in answers
     ]

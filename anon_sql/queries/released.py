@@ -22,7 +22,7 @@ Answer = tuple[float | None, float | None, float | None]  # estimate, lower, upp
 
 @dataclass(frozen=True)
 class Rows:
-    """Released rows, alike ones merged: how many (count), the share that matches, whether all
+    """ReleasedAnswer rows, alike ones merged: how many (count), the share that matches, whether all
     certainly or possibly do, the kept column's value (NaN for NULL)."""
 
     count: npt.NDArray[np.float64]
@@ -245,7 +245,7 @@ Answers = Mapping[tuple[int, Keys], float | None]  # by query and values of GROU
 
 
 @dataclass(frozen=True)
-class Groups:
+class AnswerGroups:
     """G groups of released rows that are alike to every query.
 
     rows: float64[G], how many; codes: int64[G] by folded quasi-identifier, the label; truths:
@@ -259,11 +259,11 @@ class Groups:
     keys: Sequence[Sequence[str | None]]
     numbers: npt.NDArray[np.float64]
 
-    def ordered(self) -> "Groups":
+    def ordered(self) -> "AnswerGroups":
         """The same in an order that does not depend on that of the threads that sent them."""
         by = [self.rows, *self.numbers.T, *np.packbits(self.truths, axis=1).T, *self.codes.values()]
         order = np.lexsort(by)
-        return Groups(
+        return AnswerGroups(
             self.rows[order],
             {name: codes[order] for name, codes in self.codes.items()},
             self.truths[order],
@@ -272,13 +272,13 @@ class Groups:
         )
 
 
-class Released:
+class ReleasedAnswer:
     """The released rows and what every condition makes of them."""
 
     def __init__(
         self,
         work: Workload,
-        groups: Groups,
+        groups: AnswerGroups,
         axes: Mapping[str, Axis | Least],
         dropped: int,
         held: Mapping[str, Mapping[str, Any]],

@@ -10,7 +10,7 @@ from anon_sql.core.columns import is_number
 from anon_sql.core.hierarchy.column import tree_of
 from anon_sql.core.parameters import Whole, declare, param
 from anon_sql.measures.classes import dominance
-from anon_sql.measures.loss import Domain, domain
+from anon_sql.measures.loss import AttributeDomain, domain
 from anon_sql.measures.sweep import Measure, OneMethod, Settings, Sizes, SweptTable, Trial, sweep
 from anon_sql.measures.utility import counted_release, utility
 from anon_sql.methods.method import COMMON
@@ -130,7 +130,7 @@ def _measure(swept: SweptTable) -> Measure:
     return measured
 
 
-def _domain(swept: SweptTable, name: str, values: pa.Array) -> Domain:
+def _domain(swept: SweptTable, name: str, values: pa.Array) -> AttributeDomain:
     """Return the domain of a quasi-identifier."""
     kind, rows = swept.request.quasi[name], swept.prepared.trees.get(name)
     number = is_number(NAME, name, kind)

@@ -16,12 +16,12 @@ from anon_sql.core.parameters import Number, Option, Whole
 from anon_sql.core.printing import evaluated
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError
-from anon_sql.measures.loss import Domain
+from anon_sql.measures.loss import AttributeDomain
 from anon_sql.measures.uniqueness import codes_of, joined
 from anon_sql.queries.axis import Quasi
 from anon_sql.queries.query import Workload, prepare
 from anon_sql.queries.query_error import query_error
-from anon_sql.queries.released import Groups, Keys, distinct
+from anon_sql.queries.released import AnswerGroups, Keys, distinct
 
 OPTIONS: Mapping[str, Option] = {
     "n": Whole(1),
@@ -169,7 +169,7 @@ class DrawnQueries:
         function: str,
         columns: Mapping[str, pa.Array],
         types: Mapping[str, str],
-        domains: Mapping[str, Domain],
+        domains: Mapping[str, AttributeDomain],
         n: int,
         seed: int,
         time_zone: str,
@@ -208,7 +208,7 @@ class DrawnQueries:
         named = {fold(name): distinct(shown) for name, shown in labels.items()}
         coded = {name: named[name] for name in self.quasi}
         nothing = np.zeros((len(sizes), 0))
-        groups = Groups(
+        groups = AnswerGroups(
             sizes.astype(np.float64),
             {name: codes for name, (_, codes) in coded.items()},
             nothing.astype(np.bool_),
@@ -232,7 +232,7 @@ def _alike(columns: Mapping[str, pa.Array]) -> tuple[pa.Array, npt.NDArray[np.in
 
 
 def _quasi(
-    function: str, work: Workload, values: pa.Array, domain: Domain, time_zone: str
+    function: str, work: Workload, values: pa.Array, domain: AttributeDomain, time_zone: str
 ) -> Quasi:
     """Return a column and the conditions that the queries put on it."""
     owner = fold(domain.name)

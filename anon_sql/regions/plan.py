@@ -19,7 +19,7 @@ from anon_sql.pipeline.request import Request
 from anon_sql.regions.counts import Limits, Tally, joined
 from anon_sql.regions.rows import Group, LeafRows, Regions, each_leaf, one_group
 from anon_sql.regions.sql import WEIGHT
-from anon_sql.regions.tree import Cut, Leaf, Tree, leaves_below
+from anon_sql.regions.tree import Cut, Leaf, RegionTree, leaves_below
 
 NEAR = 100  # regions on either side that an illegal region may merge with
 Count = Callable[[Regions], Sequence[Tally]]
@@ -40,7 +40,7 @@ class _Part:
 def plan(
     request: Request,
     domain: Domain,
-    tree: Tree,
+    tree: RegionTree,
     count: Count,
     *,
     wanted: int,
@@ -232,7 +232,7 @@ ENOUGH = 400  # sampled rows of a region, so that its size is known to some 5 %
 
 
 def shown_regions(
-    request: Request, domain: Domain, tree: Tree, sample: pa.Table, many: int, wanted: int
+    request: Request, domain: Domain, tree: RegionTree, sample: pa.Table, many: int, wanted: int
 ) -> Regions | None:
     """Return regions that are legal because the sampled rows in each of them are.
 

@@ -13,7 +13,7 @@ from anon_sql.core.arrow import valid
 from anon_sql.core.columns import categories, comparable, is_number
 from anon_sql.core.printing import cast
 from anon_sql.pipeline.request import Request
-from anon_sql.regions.tree import Cut, Leaf, Test, Tree
+from anon_sql.regions.tree import Cut, Leaf, RegionTree, Test
 
 FEW = 0.1  # distinct values of a column, as a share of the rows, that a dictionary may have
 
@@ -81,7 +81,7 @@ def _plain(table: pa.Table, kept: Iterable[str]) -> pa.Table:
 class LeafRows:
     """A routing tree prepared for rows in memory."""
 
-    def __init__(self, request: Request, tree: Tree):
+    def __init__(self, request: Request, tree: RegionTree):
         self.request = request
         self.columns = tested_columns(request, tree)
         self.own = {
@@ -129,7 +129,7 @@ class LeafRows:
         held = ranks[at] if len(words) else np.zeros(len(values), np.int64)
         return held, ranks[len(words) :]
 
-    def _nodes(self, tree: Tree) -> "kernels.sides.Nodes":
+    def _nodes(self, tree: RegionTree) -> "kernels.sides.Nodes":
         """Return the tree as arrays; the points of a test are consecutive."""
         rows: list[tuple[int, ...]] = []
 
@@ -153,7 +153,7 @@ class LeafRows:
         )
 
 
-def tested_columns(request: Request, tree: Tree) -> list[str]:
+def tested_columns(request: Request, tree: RegionTree) -> list[str]:
     """Return the quasi-identifiers that a routing tree tests; the first if it tests none."""
     found: set[str] = set()
     nodes: list[Cut | Leaf] = [tree.root]
@@ -165,7 +165,9 @@ def tested_columns(request: Request, tree: Tree) -> list[str]:
     return [name for name in request.quasi if name in found] or list(request.quasi)[:1]
 
 
-def _cut_points(request: Request, tree: Tree, own: Mapping[str, list[int]]) -> dict[str, pa.Array]:
+def _cut_points(
+    request: Request, tree: RegionTree, own: Mapping[str, list[int]]
+) -> dict[str, pa.Array]:
     """Return the cut points of each column in its type; own: their numbers by column."""
     kinds = [
         kind if is_number(request.function, name, kind) else "VARCHAR"
@@ -192,7 +194,7 @@ class Regions:
     of rows of each region once they are counted, else empty.
     """
 
-    tree: Tree
+    tree: RegionTree
     groups: tuple[Group, ...]
     rows: tuple[int, ...] = ()
 
@@ -230,7 +232,7 @@ class Regions:
         return region
 
 
-def each_leaf(tree: Tree) -> Regions:
+def each_leaf(tree: RegionTree) -> Regions:
     """Return the regions of a tree whose leaves are not merged."""
     return Regions(tree, tuple(Group((leaf,)) for leaf in range(tree.leaves)))
 

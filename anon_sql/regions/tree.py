@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core.columns import Categories, Numbers
-from anon_sql.core.hierarchy.tree import Tree as Hierarchy
+from anon_sql.core.hierarchy.tree import HierarchyTree as Hierarchy
 from anon_sql.core.hierarchy.tree import rows_of
 from anon_sql.core.parameters import relative
 from anon_sql.core.printing import printed
@@ -63,7 +63,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Tree:
+class RegionTree:
     """A routing tree.
 
     leaves: their number. pools: the subtrees within which leaves may be merged to regions that must
@@ -361,7 +361,7 @@ def grow(
     wanted: int,
     paths: pa.StructArray | None = None,
     strata: Strata | None = None,
-) -> Tree:
+) -> RegionTree:
     """Return the tree that cuts a sample into leaves for regions of ``wanted`` rows.
 
     sample: as ``sql.sample_select`` returns it, in any order. paths: the rows of the
@@ -370,7 +370,7 @@ def grow(
     quasi-identifier can cut stays as it is.
     """
     if sample.num_rows == 0:
-        return Tree(Leaf(0), (), 1, (Leaf(0),))
+        return RegionTree(Leaf(0), (), 1, (Leaf(0),))
     values = {
         name: sample.column(f"quasi_{at}").combine_chunks() for at, name in enumerate(request.quasi)
     }
@@ -382,7 +382,7 @@ def grow(
     else:
         of_row = strata.of_rows(request.function, {name: values[name] for name in strata.types})
         root, pools = _strata_first(growing, request.function, strata, rows, of_row, wanted, leaf)
-    return Tree(root, growing.texts(request), growing.leaves, pools)
+    return RegionTree(root, growing.texts(request), growing.leaves, pools)
 
 
 def _sampled(

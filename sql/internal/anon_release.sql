@@ -78,11 +78,11 @@ __anon_bound AS (
 __anon_checked AS (
     SELECT
         __anon_release_result(
-            __anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows,
+            __anon_buffer, __anon_row_numbers(__anon_rows), __anon_path_rows,
             system.main.struct_keys(
                 system.main.struct_extract(system.main.list_extract(__anon_rows, 1), 'kept')),
             __anon_shown_names, __anon_order_names) AS __anon_found,
-        __anon_rows, __anon_intake
+        __anon_rows, __anon_buffer
     FROM __anon_given, __anon_bound
 ),
 __anon_labels AS (
@@ -127,7 +127,7 @@ __anon_places AS (
         * EXCLUDE (__anon_found),
         unnest(system.main.struct_extract(__anon_found, 'position')) AS __anon_at,
         unnest(system.main.struct_extract(__anon_found, 'class')) AS __anon_class,
-        system.main.struct_extract(__anon_found, 'intake') AS __anon_looked_at
+        system.main.struct_extract(__anon_found, 'buffer') AS __anon_looked_at
     FROM __anon_shown
 )
 -- The first branch has no rows; it sets the order of the columns.
@@ -141,12 +141,12 @@ UNION ALL BY NAME
     FROM (
         SELECT
             system.main.list_extract(__anon_rows, CASE
-                WHEN __anon_intake = __anon_looked_at THEN __anon_at
+                WHEN __anon_buffer = __anon_looked_at THEN __anon_at
                 ELSE system.main.error(system.main.concat(
                     __anon_function, ': the rows released must be those that were checked, ',
                     'got others; nothing was released; please report this'))
             END) AS __anon_row,
             system.main.list_extract(COLUMNS(* EXCLUDE (
-                __anon_rows, __anon_at, __anon_class, __anon_looked_at, __anon_intake)),
+                __anon_rows, __anon_at, __anon_class, __anon_looked_at, __anon_buffer)),
                 __anon_class)
         FROM __anon_places))));

@@ -18,7 +18,7 @@ __anon_begun AS MATERIALIZED (
         __anon_function, __anon_types, __anon_k_given, __anon_call, __anon_seen(__anon_tbl),
         __anon_options, __anon_settings(), __anon_releases,
         system.main.current_connection_id(), system.main.current_query_id(),
-        system.main.list_value(__anon_mark('a') = system.main.hash('a'))::TINYINT[]) AS __anon_intake
+        system.main.list_value(__anon_mark('a') = system.main.hash('a'))::TINYINT[]) AS __anon_buffer
     FROM __anon_schema(__anon_tbl, __anon_k)
 ),
 __anon_real AS MATERIALIZED (
@@ -29,7 +29,7 @@ __anon_real AS MATERIALIZED (
     FROM (SELECT *, 0::TINYINT AS __anon_zero FROM __anon_source)
 ),
 __anon_drawn AS MATERIALIZED (
-    SELECT __anon_release_synthetic_positions(__anon_intake, __anon_packed) AS __anon_positions
+    SELECT __anon_release_synthetic_positions(__anon_buffer, __anon_packed) AS __anon_positions
     FROM __anon_begun, (SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_packed
                         FROM __anon_real)
 ),

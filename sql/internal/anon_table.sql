@@ -1,6 +1,6 @@
--- Pass the rows of one relation to the core while DuckDB reads them. Returns one row: __anon_intake,
--- the number under which the core stores the rows; __anon_rows, a list with an entry per row: its
--- arrival number in the core (taken) and the columns that stay in DuckDB (kept); __anon_path_rows, the
+-- Pass the rows of one relation to the core while DuckDB reads them. Returns one row: __anon_buffer,
+-- the number of the buffer in which the core stores the rows; __anon_rows, a list with an entry per row: its
+-- number in the core (number) and the columns that stay in DuckDB (kept); __anon_path_rows, the
 -- rows of the hierarchy. At the end stand the structs that describe a call.
 
 -- Return the sort key of a protected value: bytes in the order of the values, '' for NULL.
@@ -56,7 +56,7 @@ __anon_begun AS MATERIALIZED (
                 system.main.list_value('a'), 'ASC NULLS FIRST'),
             __anon_sort_key(NULL) = ''::BLOB,
             __anon_told_apart('a') IS NULL, __anon_told_apart(-0.0::DOUBLE) = '-0.0',
-            __anon_told_apart(system.main.list_value('a')) IS NOT NULL)::TINYINT[]) AS __anon_intake
+            __anon_told_apart(system.main.list_value('a')) IS NOT NULL)::TINYINT[]) AS __anon_buffer
     FROM __anon_schema(__anon_tbl, __anon_k)
 ),
 __anon_named AS (
@@ -94,26 +94,26 @@ __anon_hashed AS (
 ),
 __anon_read AS (
     SELECT
-        __anon_rows_take(__anon_intake, system.main.struct_pack(*COLUMNS(lambda __anon_c:
-            __anon_goes(__anon_c)))) AS __anon_taken,
+        __anon_rows_append(__anon_buffer, system.main.struct_pack(*COLUMNS(lambda __anon_c:
+            __anon_goes(__anon_c)))) AS __anon_row_number,
         system.main.struct_pack(*COLUMNS(lambda __anon_c: __anon_rests(__anon_out, __anon_c)))
             AS __anon_kept,
-        __anon_intake,
+        __anon_buffer,
         __anon_path_rows
     FROM __anon_hashed, __anon_begun, __anon_path_rows(__anon_hierarchy)
 )
 SELECT
-    system.main.list(system.main.struct_pack(kept := __anon_kept, taken := __anon_taken))
-        FILTER (__anon_taken IS NOT NULL) AS __anon_rows,
-    system.main.any_value(__anon_intake) AS __anon_intake,
-    system.main.any_value(__anon_path_rows) FILTER (__anon_taken = 0) AS __anon_path_rows
+    system.main.list(system.main.struct_pack(kept := __anon_kept, number := __anon_row_number))
+        FILTER (__anon_row_number IS NOT NULL) AS __anon_rows,
+    system.main.any_value(__anon_buffer) AS __anon_buffer,
+    system.main.any_value(__anon_path_rows) FILTER (__anon_row_number = 0) AS __anon_path_rows
 FROM (
     FROM __anon_read
     UNION ALL BY NAME
-    SELECT __anon_intake FROM __anon_begun);
+    SELECT __anon_buffer FROM __anon_begun);
 
-CREATE OR REPLACE MACRO __anon_taken_of(__anon_rows_) AS system.main.list_transform(
-    __anon_rows_, lambda __anon_r: system.main.struct_extract(__anon_r, 'taken'));
+CREATE OR REPLACE MACRO __anon_row_numbers(__anon_rows_) AS system.main.list_transform(
+    __anon_rows_, lambda __anon_r: system.main.struct_extract(__anon_r, 'number'));
 CREATE OR REPLACE MACRO __anon_kept_of(__anon_rows_) AS system.main.list_transform(
     __anon_rows_, lambda __anon_r: system.main.struct_extract(__anon_r, 'kept'));
 

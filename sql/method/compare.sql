@@ -24,7 +24,7 @@ CREATE OR REPLACE MACRO compare(
 ) AS TABLE
 SELECT unnest(__anon_one)
 FROM (
-    SELECT unnest(__anon_methods_compare(__anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows))
+    SELECT unnest(__anon_methods_compare(__anon_buffer, __anon_row_numbers(__anon_rows), __anon_path_rows))
         AS __anon_one
     FROM __anon_table(
         'compare', tbl, 1, __anon_scope(tbl, system.main.struct_pack(

@@ -35,7 +35,7 @@ CREATE OR REPLACE MACRO tradeoff(
 ) AS TABLE
 SELECT unnest(__anon_one)
 FROM (
-    SELECT unnest(__anon_methods_tradeoff(__anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows))
+    SELECT unnest(__anon_methods_tradeoff(__anon_buffer, __anon_row_numbers(__anon_rows), __anon_path_rows))
         AS __anon_one
     FROM __anon_table(
         -- an l of 2, so that the sensitive values are passed to the core

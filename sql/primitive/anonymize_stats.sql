@@ -18,7 +18,7 @@ CREATE OR REPLACE MACRO anonymize_stats(
     delta := NULL, strata := NULL, weights := NULL, suppression_limit := NULL, format := 'label'
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
-    SELECT __anon_release_anonymize_stats(__anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows)
+    SELECT __anon_release_anonymize_stats(__anon_buffer, __anon_row_numbers(__anon_rows), __anon_path_rows)
         AS __anon_stats
     FROM __anon_table(
         'anonymize', tbl, k, __anon_scope(tbl, system.main.struct_pack(

@@ -6,7 +6,7 @@
 -- Errors: no quasi-identifier, a column that is neither number, date, time nor text.
 -- Example: SELECT gower_ranges('people', ['age', 'city']);
 CREATE OR REPLACE MACRO gower_ranges(tbl, qids := NULL) AS (
-    SELECT __anon_release_gower_ranges(__anon_intake, __anon_taken_of(__anon_rows))
+    SELECT __anon_release_gower_ranges(__anon_buffer, __anon_row_numbers(__anon_rows))
     FROM __anon_table(
         'gower_ranges', tbl, 1, __anon_step(tbl, system.main.struct_pack(
             qids := qids)), NULL, NULL, 'none')

@@ -14,7 +14,7 @@ CREATE OR REPLACE MACRO rayden_stats(
     beta := NULL, delta := NULL, entity := NULL, format := 'label', strata := NULL
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
-    SELECT __anon_release_recovery_stats(__anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows)
+    SELECT __anon_release_recovery_stats(__anon_buffer, __anon_row_numbers(__anon_rows), __anon_path_rows)
         AS __anon_stats
     FROM __anon_table(
         'rayden', tbl, k, __anon_scope(tbl, system.main.struct_pack(

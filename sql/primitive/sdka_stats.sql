@@ -35,7 +35,7 @@ __anon_added AS (
 __anon_listed AS (SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_values FROM __anon_added),
 __anon_found AS MATERIALIZED (
     SELECT __anon_release_sdka_stats(
-        __anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows, __anon_types,
+        __anon_buffer, __anon_row_numbers(__anon_rows), __anon_path_rows, __anon_types,
         __anon_values) AS __anon_stats
     FROM __anon_listed, __anon_schema(tbl, k), __anon_table(
     'sdka', tbl, k, __anon_scope(tbl, system.main.struct_pack(

@@ -14,7 +14,7 @@ CREATE OR REPLACE MACRO vp_partition(
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
     SELECT __anon_rows, __anon_release_class_ids(
-        __anon_intake, __anon_taken_of(__anon_rows), __anon_path_rows) AS __anon_result
+        __anon_buffer, __anon_row_numbers(__anon_rows), __anon_path_rows) AS __anon_result
     FROM __anon_table(
         'vp_partition', tbl, k, __anon_step(tbl, system.main.struct_pack(
             qids := qids)), system.main.struct_pack(

@@ -122,12 +122,12 @@ def test_a_label_that_lies_is_caught(con, monkeypatch):
 
     hierarchy(con)
     fill(con, [(name, None, None) for name in PATHS["s"]] * 3)
-    real = module.Tree.ancestor
+    real = module.HierarchyTree.ancestor
 
     def wrong(self, low, high):
         return real(self, low, low)
 
-    monkeypatch.setattr(module.Tree, "ancestor", wrong)
+    monkeypatch.setattr(module.HierarchyTree, "ancestor", wrong)
     said = fails(
         con, "FROM rayden('t', k := 10, qids := ['s'], keep := ['n', 'd', 'rid'], hierarchy := 'h')"
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from anon_sql.hosts.duckdb.rows import available, bytes_a_row, room
+from anon_sql.hosts.duckdb.rows import available, bytes_a_row, rows_that_fit
 from anon_sql.methods.anonymize import Anonymize
 from anon_sql.pipeline.request import Request
 
@@ -30,7 +30,7 @@ def test_what_needs_more_memory(more):
 
 def test_the_rows_that_fit():
     call = Request("test", 2, QUASI)
-    rows, said = room(call, "1.0 MiB")
+    rows, said = rows_that_fit(call, "1.0 MiB")
     assert rows * bytes_a_row(call) <= 1 << 20 < (rows + 1) * bytes_a_row(call)
     assert f"more than {rows:,} rows" in said
 

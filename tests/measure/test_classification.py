@@ -5,7 +5,7 @@ import sys
 import pyarrow as pa
 import pytest
 
-from anon_sql.measures.loss import Domain
+from anon_sql.measures.loss import AttributeDomain
 from anon_sql.queries.classify import Encoder, labels, values
 from tests.sentence import fails
 
@@ -87,7 +87,7 @@ def test_what_cannot_be_learned(learnable, monkeypatch):
 
 def column(kind, words=()):
     """Numbers from 0 to 40, or words."""
-    return Domain("x", kind, kind != "VARCHAR", 0.0, 20.0, tuple(words), False)
+    return AttributeDomain("x", kind, kind != "VARCHAR", 0.0, 20.0, tuple(words), False)
 
 
 def test_features():

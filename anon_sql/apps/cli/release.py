@@ -44,8 +44,8 @@ from anon_sql.hosts.files import (
     whole_folder,
     write_files,
 )
-from anon_sql.hosts.parts.call import asked
-from anon_sql.hosts.parts.release import Parts, one_statement, released_in_parts
+from anon_sql.hosts.parts.call import parts_request
+from anon_sql.hosts.parts.release import PartsOptions, one_statement, released_in_parts
 from anon_sql.hosts.parts.workspace import Place
 from anon_sql.measures.uniqueness import UNIQUE_SHARE
 from anon_sql.methods.method import release_methods
@@ -54,7 +54,7 @@ MEASURED = 5_000_000  # rows of a release in parts whose measures are computed
 
 
 @dataclass(frozen=True)
-class Made:
+class ReleasedRelation:
     """A release, the relation ``released``.
 
     rows: their number. ordered: queries to be run in turn, one for each output file, that give the
@@ -93,29 +93,31 @@ def in_table(
     method: str,
     call: Mapping[str, Any],
     target: Path,
-    wishes: Parts,
-) -> Iterator[Made]:
+    in_parts: PartsOptions,
+) -> Iterator[ReleasedRelation]:
     """Make the relation ``released`` from the relation ``raw``.
 
     call: the parameters of the method by name. The files of a release in parts exist until the end.
     """
     (rows,) = con.execute("SELECT count(*) FROM raw").fetchall()[0]
     given = {name: value for name, value in call.items() if name != "k"}
-    checked = asked(con, "raw", method, call["k"], given)
-    if one_statement(checked, rows, wishes):
+    checked = parts_request(con, "raw", method, call["k"], given)
+    if one_statement(checked, rows, in_parts):
         listed = ", ".join(f"{parameter} := ${parameter}" for parameter in call)
         with stored(con, f"FROM {quote(method)}('raw', {listed})", call) as found:
             con.execute(f"CREATE TEMP VIEW released AS {found.select}")
-            yield Made(found.rows, found.files if wishes.in_files else ["FROM released"])
+            yield ReleasedRelation(
+                found.rows, found.files if in_parts.in_files else ["FROM released"]
+            )
         return
-    with released_in_parts(con, checked, Place.beside(target), wishes) as released:
+    with released_in_parts(con, checked, Place.beside(target), in_parts) as released:
         con.execute(f"CREATE TEMP VIEW released AS {released.select}")
         written = released.written
         shown = written.rows - written.suppressed
         known = {"rows": written.rows, "released_rows": shown, "regions": written.regions}
         if checked.request.suppressed == "drop":
             known["suppressed"] = written.suppressed
-        yield Made(shown, released.ordered, known if written.rows > MEASURED else {})
+        yield ReleasedRelation(shown, released.ordered, known if written.rows > MEASURED else {})
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,7 @@ class Output:
     def write(
         self,
         con: duckdb.DuckDBPyConnection,
-        released: Made,
+        released: ReleasedRelation,
         describe: Callable[[], dict[str, Any]],
         entered: Callable[[Mapping[str, Any], Path], None] | None,
     ) -> dict[str, Any] | None:
@@ -279,16 +281,28 @@ def release(
             "like": like and like.name,
         }
         options = _options(method, chosen, own)
-        asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t, "beta": beta}
-        asked |= {"delta": delta, "entity": entity, "suppressed": suppressed.value, "seed": seed}
+        parts_request = {
+            "k": k,
+            "l": l,
+            "l_kind": l_kind and l_kind.value,
+            "c": c,
+            "t": t,
+            "beta": beta,
+        }
+        parts_request |= {
+            "delta": delta,
+            "entity": entity,
+            "suppressed": suppressed.value,
+            "seed": seed,
+        }
         stated = arguments.statement(purpose, recipient, assumption)
         stated |= {
             manifest.UNIQUE: unique_share,
             manifest.LIMIT: previous_share,
             "options": options,
         }
-        promised = {name: value for name, value in asked.items() if value is not None}
-        wishes = Parts(regions, region_rows, resume, output.in_files)
+        promised = {name: value for name, value in parts_request.items() if value is not None}
+        in_parts = PartsOptions(regions, region_rows, resume, output.in_files)
 
         def make(con: duckdb.DuckDBPyConnection, held: ExitStack) -> None:
             name = _release_method(con, method)
@@ -298,7 +312,7 @@ def release(
             call: dict[str, Any] = {**promised, **roles, **options, "hierarchy": trees}
             earlier = read_earlier(con, "release", previous, roles)
             call |= read_like(con, like)
-            released = held.enter_context(in_table(con, name, call, output.target, wishes))
+            released = held.enter_context(in_table(con, name, call, output.target, in_parts))
             measured = released.measures or arguments.measured(
                 con,
                 "FROM utility('raw', 'released', k := ?, qids := ?, hierarchy := ?, weights := ?)",

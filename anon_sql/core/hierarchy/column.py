@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from anon_sql.core.arrow import integers, valid
 from anon_sql.core.columns import numeric_keys
-from anon_sql.core.hierarchy.tree import Row, Tree, grow
+from anon_sql.core.hierarchy.tree import HierarchyTree, Row, grow
 from anon_sql.errors import AnonError
 
 
@@ -26,7 +26,7 @@ class Hierarchical:
 
     name: str
     codes: npt.NDArray[np.int32]
-    tree: Tree
+    tree: HierarchyTree
 
     @property
     def null_code(self) -> int:
@@ -64,7 +64,7 @@ def hierarchical(
 
 def tree_of(
     function: str, name: str, sql_type: str, listed: pa.StructArray, *, hidden: bool = False
-) -> Tree:
+) -> HierarchyTree:
     """Return the tree of a column, with siblings in the order of the column's values.
 
     listed, hidden: as in ``hierarchical``. Raises AnonError if the rows do not form a tree.

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from anon_sql.core.arrow import valid
 from anon_sql.core.columns import comparable, shown_type
 from anon_sql.core.hierarchy.column import Hierarchical
-from anon_sql.core.hierarchy.tree import STAR, Tree
+from anon_sql.core.hierarchy.tree import STAR, HierarchyTree
 from anon_sql.core.labels.reading import read_ranges
 from anon_sql.core.printing import evaluated, printed
 from anon_sql.errors import AnonError, listed
@@ -60,7 +60,7 @@ def binned(
     return Hierarchical(name, codes, _tree(texts, named, ends))
 
 
-def _tree(texts: Sequence[str], labels: Sequence[str], ends: Places) -> Tree:
+def _tree(texts: Sequence[str], labels: Sequence[str], ends: Places) -> HierarchyTree:
     """Return the tree of leaves and disjoint bins; ends: int64[2, b], their first and last leaf."""
     leaves, wide = len(texts), np.flatnonzero(ends[0] < ends[1])
     names = (*texts, STAR, *(labels[at] for at in wide.tolist()))
@@ -71,7 +71,7 @@ def _tree(texts: Sequence[str], labels: Sequence[str], ends: Places) -> Tree:
     first = np.concatenate([every, [0], ends[0, wide]])
     last = np.concatenate([every, [leaves - 1], ends[1, wide]])
     levels = np.stack([every, np.full(leaves, leaves)]).astype(np.int32)
-    return Tree(names, names, parent, first, last, levels, intervals=True)
+    return HierarchyTree(names, names, parent, first, last, levels, intervals=True)
 
 
 def not_global(function: str, name: str) -> AnonError:

@@ -140,7 +140,7 @@ _ROOT = "\0root"  # a root added above several roots; assumed to be no label of 
 
 
 @dataclass(frozen=True)
-class Tree:
+class HierarchyTree:
     """A tree of m nodes.
 
     names: of the nodes, first the leaves, then the root, then the other inner nodes. texts: the
@@ -235,7 +235,7 @@ def grow(
     values: frozenset[str] = frozenset(),
     *,
     hidden: bool = False,
-) -> Tree:
+) -> HierarchyTree:
     """Return the tree of the rows of one column.
 
     rank: position of each leaf among the sorted leaves of a column of numbers, None for text.
@@ -262,7 +262,7 @@ def grow(
             first[node] = leaf if first[node] < 0 else first[node]
             last[node] = leaf
             node, below = parent[node], node
-    return Tree(
+    return HierarchyTree(
         tuple(STAR if name == _ROOT else name for name in names),
         (*_leaf_texts(leaves, rank), STAR, *_node_texts(names[len(leaves) + 1 :], values)),
         parent,
@@ -321,7 +321,7 @@ def _preorder(
 def _levels(
     leaves: Sequence[str], found: Paths, above: Mapping[str, str], at: Mapping[str, int]
 ) -> npt.NDArray[np.int32]:
-    """Return the ancestor of each leaf at each level, see ``Tree.levels``."""
+    """Return the ancestor of each leaf at each level, see ``HierarchyTree.levels``."""
     full = []
     for leaf in leaves:
         path = list(found.labels[leaf]) or [leaf]

@@ -22,7 +22,7 @@ from anon_sql.core.columns import (
     require_finite,
 )
 from anon_sql.core.hierarchy.column import Hierarchical, hierarchical
-from anon_sql.core.hierarchy.tree import Tree
+from anon_sql.core.hierarchy.tree import HierarchyTree
 from anon_sql.core.labels import grammar
 from anon_sql.core.labels.grammar import End, read_ends
 from anon_sql.core.labels.one_value import ROUNDING, shows_values
@@ -118,7 +118,7 @@ def _ranges(sql_type: str, star: Bools, empty: Bools, low: End, high: End) -> Ra
     return Ranges(star, empty, malformed, least, most, low.exact, high.exact)
 
 
-def read_nodes(tree: Tree, sql_type: str, shown: pa.Array) -> Nodes:
+def read_nodes(tree: HierarchyTree, sql_type: str, shown: pa.Array) -> Nodes:
     """Parse labels, lists of leaves, or structs of the first and last leaf, ``min`` and ``max``.
 
     sql_type: of the column.

@@ -12,7 +12,7 @@ from anon_sql import kernels
 from anon_sql.core.arrow import valid
 from anon_sql.core.columns import Categories, Numbers, is_number
 from anon_sql.core.hierarchy.column import Hierarchical
-from anon_sql.core.hierarchy.tree import Tree
+from anon_sql.core.hierarchy.tree import HierarchyTree
 from anon_sql.core.labels import grammar
 from anon_sql.core.labels.one_value import is_one_value, one_values
 from anon_sql.core.printing import printed
@@ -83,7 +83,7 @@ def nodes_of(
     return shown
 
 
-def node_text(tree: Tree, node: int) -> str | None:
+def node_text(tree: HierarchyTree, node: int) -> str | None:
     """Return the label of a node that ``nodes_of`` returned; None (NULL) for NULLS."""
     return None if node == NULL_NODE else grammar.STAR if node == MIXED_NODE else tree.texts[node]
 
@@ -118,14 +118,14 @@ def allowed_leaves(
     return star, allowed
 
 
-def _leaves(tree: Tree, node: int) -> list[str] | None:
+def _leaves(tree: HierarchyTree, node: int) -> list[str] | None:
     """Return the typed label of a node of a text column: its leaves, None for the whole domain."""
     if node == NULL_NODE:
         return []
     return None if node in (MIXED_NODE, tree.root) else tree.members(node)
 
 
-def _node_ends(tree: Tree, node: int) -> dict[str, str | None] | None:
+def _node_ends(tree: HierarchyTree, node: int) -> dict[str, str | None] | None:
     """Return the typed label of a node of a column of numbers, None for the whole domain."""
     if node == NULL_NODE:
         return {"min": None, "max": None}

@@ -19,7 +19,7 @@ from anon_sql.hosts.duckdb import registry
 from anon_sql.hosts.duckdb.registry import udf
 from anon_sql.hosts.duckdb.relation import Scope, Table, find
 
-UNSAID: dict[str, Any] = {  # the scope of a call that names no column
+NO_ROLES: dict[str, Any] = {  # the scope of a call that names no column
     "qids": None,
     "sensitive": None,
     "identifiers": None,
@@ -51,8 +51,8 @@ def types_of(argument: Any) -> dict[str, str]:
 
 
 def scope_in(argument: Any) -> dict[str, Any]:
-    """Return the struct of ``__anon_scope``, with ``UNSAID`` for what it lacks."""
-    return {**UNSAID, **first(argument)}
+    """Return the struct of ``__anon_scope``, with ``NO_ROLES`` for what it lacks."""
+    return {**NO_ROLES, **first(argument)}
 
 
 def scope_of(scope: Mapping[str, Any]) -> Scope:

@@ -18,13 +18,13 @@ from anon_sql.core.labels.reading import Coverage, Ints, coverage
 from anon_sql.core.printing import printed
 from anon_sql.core.roles import Roles, clear_tag, fold
 from anon_sql.errors import AnonError, did_you_mean, listed
-from anon_sql.hosts.duckdb.binding import HELPER, UNSAID, scope_in, scope_of, types_of
+from anon_sql.hosts.duckdb.binding import HELPER, NO_ROLES, scope_in, scope_of, types_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.relation import Table, find
-from anon_sql.hosts.duckdb.roles import settle
+from anon_sql.hosts.duckdb.roles import resolve_roles
 from anon_sql.hosts.duckdb.rows import given_paths, named
 from anon_sql.measures.classes import IMBALANCE, imbalance
-from anon_sql.measures.loss import Domain, domain
+from anon_sql.measures.loss import AttributeDomain, domain
 from anon_sql.measures.pair import (
     ORDER,
     Pair,
@@ -34,14 +34,14 @@ from anon_sql.measures.pair import (
     require_types,
 )
 from anon_sql.measures.quality import FAULT, Profile, data_quality
-from anon_sql.measures.utility import CountedRelease, Labels, Sizes
+from anon_sql.measures.utility import CountedRelease, LabelCounts, Sizes
 from anon_sql.privacy.class_values import NULL, Held, Spread, held, ordered, spread
 
 KEY, VALUE = HELPER + "key_", HELPER + "value_"
 _NONE = np.zeros(0, dtype=np.int64)
 
 
-class Given:
+class PairInput:
     """The struct that a call passes, with fields converted on demand.
 
     function: name of the SQL function, for errors.
@@ -50,7 +50,7 @@ class Given:
     def __init__(self, function: str, argument: Any) -> None:
         self.function = function
         self._struct = whole(argument)
-        self.call: dict[str, Any] = {**UNSAID, **self.value("call")}
+        self.call: dict[str, Any] = {**NO_ROLES, **self.value("call")}
         self.types: dict[str, str] = self.value("types")
         self.groups = lists(self._struct.field("groups"))
 
@@ -108,7 +108,7 @@ class Given:
         summary = self._struct.field("domains").field(name)
         return pa.concat_arrays([plain(summary.field(end)) for end in ("low", "high")])
 
-    def _domains(self, quasi: Sequence[str]) -> list[Domain]:
+    def _domains(self, quasi: Sequence[str]) -> list[AttributeDomain]:
         """Return the domain of each quasi-identifier in the raw table."""
         listed = self.rows_of_hierarchy(quasi)
         columns = self._struct.field("domains")
@@ -197,9 +197,9 @@ def roles_of(
     """Return the roles of a call that releases nothing.
 
     They are those of a release, except that ``qids`` may omit declared quasi-identifiers. Raises
-    AnonError as ``settle`` does, and if roles are declared on the second relation only.
+    AnonError as ``resolve_roles`` does, and if roles are declared on the second relation only.
     """
-    scope = {**UNSAID, **scope}
+    scope = {**NO_ROLES, **scope}
     ours, theirs = (
         declared(find(relation, scope_of(scope), seen or []), "quasi")
         for relation in (scope["relation"], released)
@@ -219,7 +219,7 @@ def roles_of(
     try:
         also = [name for name in kept if fold(name) not in map(fold, as_names(scope["keep"]))]
         keep = scope["keep"] if scope["qids"] is None else [*as_names(scope["keep"]), *also]
-        return settle(function, types, {**scope, "keep": keep}, seen)
+        return resolve_roles(function, types, {**scope, "keep": keep}, seen)
     except AnonError:
         if scope["qids"] is None and theirs and not ours:
             got = "roles declared on the second only"
@@ -239,11 +239,11 @@ def declared(table: Table | None, role: str) -> list[str]:
     return [name for name, comment in pairs if clear_tag(comment) == role]
 
 
-def _labels(counted: pa.StructArray | None) -> Labels:
+def _labels(counted: pa.StructArray | None) -> LabelCounts:
     if counted is None:
-        return Labels(pa.array([], pa.string()), _NONE, _NONE)
+        return LabelCounts(pa.array([], pa.string()), _NONE, _NONE)
     rows, classes = (integers(counted.field(name)) for name in ("rows", "classes"))
-    return Labels(plain(counted.field("label")), rows, classes)
+    return LabelCounts(plain(counted.field("label")), rows, classes)
 
 
 def _sizes(counted: pa.StructArray | None) -> Sizes:
@@ -428,7 +428,7 @@ def value_ratios(function: Any, types: Any, scope: Any, seen: Any, groups: Any) 
     """Return the rows of ``imbalance``; groups: the texts of sensitive columns, with counts."""
     name, listed = first(function), lists(groups)
     texts = named(listed, HELPER + "text_")
-    roles = settle(name, types_of(types), scope_in(scope), first(seen), needs_quasi=False)
+    roles = resolve_roles(name, types_of(types), scope_in(scope), first(seen), needs_quasi=False)
     require_bound(name, roles.sensitive, list(texts))
     require_any(name, roles.sensitive)
     counts = listed[HELPER + "count"]
@@ -443,7 +443,7 @@ def faults(types: Any, scope: Any, seen: Any, profiles: Any, rows: Any, distinct
     """Return the rows of ``data_quality``; profiles: of every column, see ``__anon_profile``; rows:
     of the table; distinct: how many of them differ in a column that is no identifier."""
     columns, total = types_of(types), first(rows)
-    roles = settle("data_quality", columns, scope_in(scope), first(seen), needs_quasi=False)
+    roles = resolve_roles("data_quality", columns, scope_in(scope), first(seen), needs_quasi=False)
     packed = whole(profiles)
     found = []
     for name, kind in columns.items():

@@ -9,12 +9,12 @@ import duckdb
 from anon_sql.core.names import literal, quote, split
 from anon_sql.core.roles import ROLES, Roles, fold, has_tag, without_tags
 from anon_sql.errors import AnonError, did_you_mean
-from anon_sql.hosts.duckdb.binding import UNSAID, bound_role, committed, require_names, scope_of
+from anon_sql.hosts.duckdb.binding import NO_ROLES, bound_role, committed, require_names, scope_of
 from anon_sql.hosts.duckdb.relation import Scope, Table, find, namesakes
 from anon_sql.pipeline.request import Relation, roles_of
 
 
-def settle(
+def resolve_roles(
     function: str,
     types: Mapping[str, str],
     scope: Mapping[str, Any],
@@ -46,9 +46,9 @@ def described(
 ) -> Relation:
     """Return a relation with the comments that count, for ``checked``.
 
-    settings: of the connection. Other parameters and errors are those of ``settle``.
+    settings: of the connection. Other parameters and errors are those of ``resolve_roles``.
     """
-    settle(function, types, scope, seen)
+    resolve_roles(function, types, scope, seen)
     found = _described(function, types, scope, seen)
     return replace(found, threads=int(settings["threads"]), time_zone=settings["time_zone"])
 
@@ -106,7 +106,7 @@ def _require_as_strict(function: str, other: Table, roles: Roles, declared: bool
     read, because a view resolves names in its own schema. declared: whether the call takes the
     quasi-identifiers from comments.
     """
-    role_of = {name: bound_role(UNSAID, other.tags(), name) for name in other.tags()}
+    role_of = {name: bound_role(NO_ROLES, other.tags(), name) for name in other.tags()}
     hidden = {name for name, role in role_of.items() if role == "identifier"}
     quasi = {name for name, role in role_of.items() if role == "quasi"}
     if hidden <= {fold(name) for name in roles.identifier} and (

@@ -40,7 +40,7 @@ _TEXTS = (
 )
 _lock = threading.Lock()
 _numbers = itertools.count(1)
-_open: dict[int, "Held"] = {}
+_open: dict[int, "Buffered"] = {}
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Statement:
 
 
 @dataclass
-class Held:
+class Buffered:
     """What a statement holds between its steps; touched: when it was last used."""
 
     statement: Statement
@@ -61,11 +61,11 @@ class Held:
 
 
 @dataclass
-class Intake(Held):
+class RowBuffer(Buffered):
     """The rows of one call that were read so far, numbered from 0 in the order of arrival.
 
     most: maximum number of rows; too_large: error message for more. chunks: the rows as structs.
-    columns: the rows by column, after ``settled``.
+    columns: the rows by column, after ``in_order``.
     """
 
     request: Request
@@ -75,7 +75,7 @@ class Intake(Held):
     chunks: list[pa.Array] = field(default_factory=list)
     columns: dict[str, pa.Array] = field(default_factory=dict)
 
-    def settled(self, taken: npt.NDArray[np.int32], workers: Workers) -> dict[str, pa.Array]:
+    def in_order(self, taken: npt.NDArray[np.int32], workers: Workers) -> dict[str, pa.Array]:
         """Return the columns by name, with rows in the order of ``taken``; text as dictionaries.
 
         taken: int32[n], the arrival number of each row. Raises AnonError unless it has every number
@@ -105,11 +105,11 @@ class Intake(Held):
 
 
 def start(request: Request, statement: Statement, most: int, too_large: str) -> int:
-    """Return the number of a new intake; delete those that failed statements left behind."""
-    return hold(Intake(statement, request, most, too_large))
+    """Return the number of a new buffer; delete those that failed statements left behind."""
+    return hold(RowBuffer(statement, request, most, too_large))
 
 
-def hold(made: Held) -> int:
+def hold(made: Buffered) -> int:
     """Hold something under a number, which is returned; delete what failed statements left."""
     now, statement = time.monotonic(), made.statement
     with _lock:
@@ -126,17 +126,17 @@ def add(number: int, rows: pa.ChunkedArray) -> int:
     """Store rows, given as structs; return the arrival number of the first of them.
 
     Raises AnonError for more rows than fit into memory, to every thread that adds some: the rows
-    are deleted, and the empty intake stays until its connection starts another release.
+    are deleted, and the empty buffer stays until its connection starts another release.
     """
     with _lock:
-        intake: Intake = _known(number)
-        first = intake.rows
-        intake.rows += len(rows)
-        intake.touched = time.monotonic()
-        if intake.rows > intake.most:
-            intake.chunks.clear()
-            raise AnonError(intake.request.function, intake.too_large)
-        intake.chunks.extend(rows.chunks)
+        buffer: RowBuffer = _known(number)
+        first = buffer.rows
+        buffer.rows += len(rows)
+        buffer.touched = time.monotonic()
+        if buffer.rows > buffer.most:
+            buffer.chunks.clear()
+            raise AnonError(buffer.request.function, buffer.too_large)
+        buffer.chunks.extend(rows.chunks)
     return first
 
 
@@ -219,7 +219,7 @@ def bytes_a_row(asked: Request) -> int:
     return _ROW + columns + (_SEARCH if searched else 0)
 
 
-def room(asked: Request, limit: str | None) -> tuple[int, str]:
+def rows_that_fit(asked: Request, limit: str | None) -> tuple[int, str]:
     """Return how many rows fit into memory, and the rest of the sentence for more.
 
     limit: DuckDB's setting ``memory_limit``.
@@ -263,7 +263,7 @@ def begin(
     statements: Any,
     probes: Any,
 ) -> pa.Array:
-    """Return the number of the intake that stores the rows of a call, or raise AnonError.
+    """Return the number of the buffer that stores the rows of a call, or raise AnonError.
 
     types: SQL type by column name; seen: the catalog as the caller sees it; options: parameters
     by name; releases: whether rows are released, which requires a role for every column;
@@ -288,14 +288,14 @@ def begin(
     given = {**bound, **(first(options) or {}), "k": pa.types.is_boolean(k.type) or first(k)}
     drops = scope["drops"] or ()
     asked = checked(function, relation, given, complete=first(releases), drops=drops)
-    most, too_large = room(asked, setting["memory_limit"])
+    most, too_large = rows_that_fit(asked, setting["memory_limit"])
     statement = Statement(database, first(connections), first(statements))
     number = start(asked, statement, most, f"the table must fit into memory, got {too_large}")
     return pa.array([number], pa.int64())
 
 
 @udf("INTEGER", volatile=True)
-def take(numbers: Any, rows: Any) -> pa.Array:
+def append(numbers: Any, rows: Any) -> pa.Array:
     """Return the arrival number of each row: from 0, without gaps over all threads."""
     if not len(rows):
         return pa.array([], pa.int32())
@@ -303,19 +303,19 @@ def take(numbers: Any, rows: Any) -> pa.Array:
     return pa.array(np.arange(came, came + len(rows), dtype=np.int32))
 
 
-def taken_rows(number: int, taken: Any) -> tuple[Request, Source | None]:
+def buffered_rows(number: int, taken: Any) -> tuple[Request, Source | None]:
     """Return the request of a call and its rows; None for a table without rows.
 
-    number: of the intake; taken: the list of arrival numbers that gives the order of the rows.
+    number: of the buffer; taken: the list of arrival numbers that gives the order of the rows.
     """
     running.begin()
-    rows: Intake = claim(number)
+    rows: RowBuffer = claim(number)
     request = rows.request
     held = taken.combine_chunks() if isinstance(taken, pa.ChunkedArray) else taken
     if not held.is_valid()[0].as_py():
         return request, None
     workers = Workers(request.function, request.threads)
-    columns = rows.settled(integers(held.values), workers)
+    columns = rows.in_order(integers(held.values), workers)
     given, made = named(columns, _FROM), columns.get(_MADE)
     added = None if made is None else integers(made) == 1
     return request, Source(

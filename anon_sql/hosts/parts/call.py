@@ -13,7 +13,7 @@ from anon_sql.core.columns import is_number, shown_type
 from anon_sql.core.names import literal, quote
 from anon_sql.core.parameters import takes
 from anon_sql.errors import AnonError, did_you_mean
-from anon_sql.hosts.duckdb.binding import UNSAID
+from anon_sql.hosts.duckdb.binding import NO_ROLES
 from anon_sql.hosts.duckdb.roles import described
 from anon_sql.hosts.duckdb.rows import given_paths
 from anon_sql.methods.method import release_methods
@@ -116,7 +116,7 @@ def _refused(function: str, name: str, kind: str) -> AnonError:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PartsRequest:
     """A checked call.
 
     relation: name of the table; columns: SQL type of each of its columns. paths: rows of the
@@ -148,13 +148,13 @@ class Asked:
         assert self.types
 
 
-def asked(
+def parts_request(
     con: duckdb.DuckDBPyConnection,
     relation: str,
     function: str,
     k: object,
     parameters: Mapping[str, Any],
-) -> Asked:
+) -> PartsRequest:
     """Return the checked call of a release function on a relation, or raise AnonError.
 
     parameters: those of the SQL function but tbl and k, by name.
@@ -175,11 +175,11 @@ def asked(
     ).fetchall()
     described_, scope, catalog, settings = seen[0]
     columns = {name: kind for name, kind in described_.items() if name != "__anon_zero"}
-    scope = {**UNSAID, **scope}
+    scope = {**NO_ROLES, **scope}
     found = described(function, columns, scope, catalog, settings)
     call = checked(function, replace(found, threads=1), {**given, "k": k})
     paths = _paths(con, given.get("hierarchy"))
-    return Asked(
+    return PartsRequest(
         relation,
         columns,
         call,

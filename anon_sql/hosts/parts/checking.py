@@ -9,7 +9,7 @@ import duckdb
 
 from anon_sql.core.table import Domain
 from anon_sql.errors import AnonError
-from anon_sql.hosts.parts.call import Asked
+from anon_sql.hosts.parts.call import PartsRequest
 from anon_sql.hosts.parts.regions import LABELS, REGION_FILE, FinishedRegions
 from anon_sql.regions.counts import CELLS, Limits, counted_regions
 from anon_sql.regions.sql import REGION, count_select
@@ -19,7 +19,7 @@ _CLASSES, _EVERY, _ROUTED = "__anon_classes", "__anon_every", "__anon_routed"
 
 def check_whole(
     con: duckdb.DuckDBPyConnection,
-    asked: Asked,
+    asked: PartsRequest,
     domain: Domain,
     finished: FinishedRegions,
     released: int,
@@ -45,7 +45,7 @@ def check_whole(
     con.unregister(_CLASSES)
 
 
-def _check_spanning(con: duckdb.DuckDBPyConnection, asked: Asked, domain: Domain) -> None:
+def _check_spanning(con: duckdb.DuckDBPyConnection, asked: PartsRequest, domain: Domain) -> None:
     """Check the classes that lie in several regions."""
     request, limits = asked.request, Limits(asked.request, domain, asked.paths)
     con.execute(
@@ -74,7 +74,7 @@ def _check_spanning(con: duckdb.DuckDBPyConnection, asked: Asked, domain: Domain
             raise _failed(asked, rule, f"{illegal} that {'does' if illegal == 1 else 'do'} not")
 
 
-def _failed(asked: Asked, rule: str, got: str) -> AnonError:
+def _failed(asked: PartsRequest, rule: str, got: str) -> AnonError:
     return AnonError(
         asked.request.function,
         f"the regions together must {rule}",

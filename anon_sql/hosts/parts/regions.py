@@ -25,7 +25,7 @@ from anon_sql.core.printing import evaluated, sql_types
 from anon_sql.core.table import Domain
 from anon_sql.errors import AnonError
 from anon_sql.hosts.files import remove
-from anon_sql.hosts.parts.call import Asked
+from anon_sql.hosts.parts.call import PartsRequest
 from anon_sql.hosts.parts.running import RowsDone
 from anon_sql.hosts.parts.spilling import RegionRows
 from anon_sql.hosts.parts.workspace import (
@@ -54,7 +54,7 @@ class FinishedRegions:
     its rows from others.
     """
 
-    asked: Asked
+    asked: PartsRequest
     folder: Path
     slices: int
     numbers: Sequence[int]
@@ -199,7 +199,7 @@ class RegionFiles:
     regions: the group and the part of each region by number.
     """
 
-    asked: Asked
+    asked: PartsRequest
     domain: Domain
     rows: RegionRows
     finished: FinishedRegions

@@ -15,7 +15,7 @@ from anon_sql.core.table import Domain
 from anon_sql.errors import AnonError
 from anon_sql.hosts import files as parquet_files
 from anon_sql.hosts.duckdb.register import register
-from anon_sql.hosts.parts.call import Asked, asked
+from anon_sql.hosts.parts.call import PartsRequest, parts_request
 from anon_sql.hosts.parts.checking import check_whole
 from anon_sql.hosts.parts.regions import FinishedRegions, InTurn, RegionFiles
 from anon_sql.hosts.parts.running import Budget, RowsDone, budget, fits, limited, side_by_side
@@ -39,7 +39,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Released:
+class ReleasedFiles:
     """A release whose rows lie in files.
 
     select: the query of its rows in no order. ordered: queries to be run in turn, each once, one
@@ -52,8 +52,8 @@ class Released:
 
 
 @dataclass(frozen=True)
-class Parts:
-    """The wishes of a call about its parts; see ``release``.
+class PartsOptions:
+    """The options of a call for its parts; see ``release``.
 
     in_files: whether the rows are written to several files.
     """
@@ -97,30 +97,30 @@ def release(
     running.begin()
     target = Target(con, into, overwrite)
     target.require_new()
-    wishes = Parts(regions, region_rows, resume, in_files=target.folder)
+    options = PartsOptions(regions, region_rows, resume, in_files=target.folder)
     with limited(con, memory_limit):
         rows = con.execute(f"SELECT count(*) FROM query_table({literal(tbl)})").fetchall()[0][0]
-        call = asked(con, tbl, method, k, parameters)
-        if one_statement(call, rows, wishes):
+        call = parts_request(con, tbl, method, k, parameters)
+        if one_statement(call, rows, options):
             names = {"k": k, **parameters}
             listed = ", ".join(f"{name} := ${name}" for name in names)
             shown = target.write(f"FROM {quote(method)}({literal(tbl)}, {listed})", names)
             return Written(rows, rows - shown, 1)
-        with released_in_parts(con, call, target.place(), wishes) as released:
+        with released_in_parts(con, call, target.place(), options) as released:
             written = released.written
             target.write_in_turn(released.ordered, written.rows - written.suppressed)
     return written
 
 
-def one_statement(call: Asked, rows: int, wishes: Parts) -> bool:
+def one_statement(call: PartsRequest, rows: int, options: PartsOptions) -> bool:
     """Return whether a release of so many rows is made in one statement."""
-    return rows == 0 or (not wishes.wanted and fits(call, rows))
+    return rows == 0 or (not options.wanted and fits(call, rows))
 
 
 @contextmanager
 def released_in_parts(
-    con: duckdb.DuckDBPyConnection, call: Asked, place: Place, wishes: Parts
-) -> Iterator[Released]:
+    con: duckdb.DuckDBPyConnection, call: PartsRequest, place: Place, options: PartsOptions
+) -> Iterator[ReleasedFiles]:
     """Give the release of a table while the files of its rows exist.
 
     The files are removed at the end, but left for a later call if ``resume`` is set and the work is
@@ -128,22 +128,24 @@ def released_in_parts(
     """
     call.require_parts()
     workspace = Workspace(place)
-    workspace.open(resume=wishes.resume)
-    keep = wishes.resume
+    workspace.open(resume=options.resume)
+    keep = options.resume
     try:
         with closing(duckdb.connect(config={"threads": call.threads})) as own:
             own.execute("SET memory_limit = ?", [call.memory])
             own.execute("SET temp_directory = ?", [str(workspace.temporary)])
-            routed = _routed(Routing(con, call), workspace, own, wishes)
+            routed = _routed(Routing(con, call), workspace, own, options)
             finished, written = _released(call, workspace, own, *routed)
             con.register(_EVERY, finished.every())
             rows = written.rows - written.suppressed
-            files = parquet_files.number_of_files(rows) if wishes.in_files else 1
+            files = parquet_files.number_of_files(rows) if options.in_files else 1
             ordered = finished.ordered(rows)
             con.register(_ORDERED, InTurn(ordered, parquet_files.ROWS) if files > 1 else ordered)
             select = f"SELECT {_columns(call)} FROM"
             try:
-                yield Released(f"{select} {_EVERY}", (f"{select} {_ORDERED}",) * files, written)
+                yield ReleasedFiles(
+                    f"{select} {_EVERY}", (f"{select} {_ORDERED}",) * files, written
+                )
             finally:
                 con.unregister(_EVERY)
                 con.unregister(_ORDERED)
@@ -156,7 +158,7 @@ def released_in_parts(
 
 
 def _routed(
-    routing: Routing, workspace: Workspace, own: duckdb.DuckDBPyConnection, wishes: Parts
+    routing: Routing, workspace: Workspace, own: duckdb.DuckDBPyConnection, options: PartsOptions
 ) -> tuple[Domain, RegionRows, Regions, Budget]:
     """Route the rows to files, unless an earlier call has, and plan the regions.
 
@@ -164,7 +166,7 @@ def _routed(
     own: a connection of this call's own.
     """
     call, state = routing.asked, workspace.state()
-    decided = _digest(call, wishes)
+    decided = _digest(call, options)
     if state is not None:
         same = state["call"] == decided
         if same and not SpilledRows.intact(workspace.spill, state["spilled"]):
@@ -177,7 +179,7 @@ def _routed(
                 "leave resume out to begin anew",
             )
     domain = routing.domain()
-    sizes = budget(call, domain.rows, wishes.regions, wishes.region_rows)
+    sizes = budget(call, domain.rows, options.regions, options.region_rows)
     if state is not None:
         sizes = replace(sizes, wanted=state["wanted"], most=state["most"])
     tree = routing.tree(domain, sizes.wanted)
@@ -205,7 +207,7 @@ def _routed(
 
 
 def _released(
-    call: Asked,
+    call: PartsRequest,
     workspace: Workspace,
     own: duckdb.DuckDBPyConnection,
     domain: Domain,
@@ -233,14 +235,14 @@ def _released(
     return finished, Written(rows, rows - released, sum(size > 0 for size in regions.rows))
 
 
-def _columns(call: Asked) -> str:
+def _columns(call: PartsRequest) -> str:
     """Return the columns of a release, in the order of the table, as a SQL list."""
     shown = {*call.request.quasi, *call.request.kept}
     names = [name for name in call.types.raw if name in shown]
     return ", ".join(call.types.released(call.request, name) for name in names)
 
 
-def _digest(call: Asked, wishes: Parts) -> str:
+def _digest(call: PartsRequest, options: PartsOptions) -> str:
     """Return a hash of everything that decides a release, but the rows."""
     paths = None if call.paths is None else call.paths.to_pylist()
     request = replace(call.request, threads=1)
@@ -251,6 +253,6 @@ def _digest(call: Asked, wishes: Parts) -> str:
         request,
         call.types,
         paths,
-        wishes.regions,
+        options.regions,
     )
-    return hashlib.sha256(repr((*decided, wishes.region_rows)).encode()).hexdigest()
+    return hashlib.sha256(repr((*decided, options.region_rows)).encode()).hexdigest()

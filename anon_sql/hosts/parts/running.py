@@ -16,7 +16,7 @@ from anon_sql.core.parameters import Whole
 from anon_sql.core.running import Progress, silent
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.rows import available, bytes_a_row
-from anon_sql.hosts.parts.call import Asked
+from anon_sql.hosts.parts.call import PartsRequest
 
 ROWS = 500_000  # of a region: as many lose no quality,
 CLASSES = 5_000  # if they are k rows of so many classes
@@ -34,12 +34,12 @@ class Budget:
     threads: int
 
 
-def fits(asked: Asked, rows: int) -> bool:
+def fits(asked: PartsRequest, rows: int) -> bool:
     """Return whether so many rows fit into memory in one statement."""
     return rows * bytes_a_row(asked.request) <= available(asked.memory)
 
 
-def budget(asked: Asked, rows: int, regions: int | None, region_rows: int | None) -> Budget:
+def budget(asked: PartsRequest, rows: int, regions: int | None, region_rows: int | None) -> Budget:
     """Return the sizes for a table of so many rows.
 
     regions, region_rows: number of regions or rows of a region; at most one may be given.

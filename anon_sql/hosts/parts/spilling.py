@@ -21,7 +21,7 @@ from anon_sql.core.arrow import integers
 from anon_sql.core.names import literal, quote
 from anon_sql.core.printing import evaluated, sql_types
 from anon_sql.core.table import Domain
-from anon_sql.hosts.parts.call import Asked
+from anon_sql.hosts.parts.call import PartsRequest
 from anon_sql.hosts.parts.running import RowsDone
 from anon_sql.hosts.parts.workspace import (
     checksum,
@@ -44,7 +44,7 @@ from anon_sql.regions.sql import (
     together,
 )
 from anon_sql.regions.strata import table_strata
-from anon_sql.regions.tree import Tree
+from anon_sql.regions.tree import RegionTree
 
 RUN_ROWS, RUN_BYTES = 2_000_000, 256 << 20  # of a run, at most
 LeafOf = Callable[[Mapping[str, pa.Array]], npt.NDArray[np.int32]]
@@ -166,7 +166,7 @@ class Routing:
     """
 
     con: duckdb.DuckDBPyConnection
-    asked: Asked
+    asked: PartsRequest
     fingerprint: Fingerprint = field(default_factory=Fingerprint)
 
     @property
@@ -190,7 +190,7 @@ class Routing:
         }
         return table_domain(self.request, summary, held)
 
-    def tree(self, domain: Domain, wanted: int) -> Tree:
+    def tree(self, domain: Domain, wanted: int) -> RegionTree:
         """Return the routing tree for regions of ``wanted`` rows.
 
         Raises AnonError if a stratum cannot be a class.
@@ -208,7 +208,7 @@ class Routing:
                 return found
             m = max(1, m // 8)
 
-    def spill(self, tree: Tree, spilled: SpilledRows, rows: int) -> dict[str, str]:
+    def spill(self, tree: RegionTree, spilled: SpilledRows, rows: int) -> dict[str, str]:
         """Write the rows of the table, by leaf, and return the checksum of each file by name.
 
         rows: their number.

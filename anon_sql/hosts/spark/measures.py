@@ -27,9 +27,9 @@ from anon_sql.hosts.spark.frame import (
     hierarchy_rows,
     sql_functions,
 )
-from anon_sql.measures.loss import Domain, domain
+from anon_sql.measures.loss import AttributeDomain, domain
 from anon_sql.measures.pair import is_label, require_types
-from anon_sql.measures.utility import CountedRelease, Labels, Sizes
+from anon_sql.measures.utility import CountedRelease, LabelCounts, Sizes
 from anon_sql.measures.utility import utility as all_measures
 
 COLUMNS = (
@@ -113,7 +113,7 @@ def _measured(
     return all_measures(counted, size, weights=matter)
 
 
-def _domains(call: _Call, paths: pa.StructArray | None) -> tuple[int, Sequence[Domain]]:
+def _domains(call: _Call, paths: pa.StructArray | None) -> tuple[int, Sequence[AttributeDomain]]:
     """Return the number of raw rows and the domain of each quasi-identifier, from two queries."""
     sql = sql_functions(call.function)
     types = {name: call.frame.types[name] for name in call.roles.quasi}
@@ -146,7 +146,7 @@ def _domains(call: _Call, paths: pa.StructArray | None) -> tuple[int, Sequence[D
     return rows, domains
 
 
-def _classes(call: _Call) -> tuple[Mapping[str, Labels], Sizes]:
+def _classes(call: _Call) -> tuple[Mapping[str, LabelCounts], Sizes]:
     """Return the labels of each quasi-identifier, and the classes by their size, from one query."""
     sql, kinds = sql_functions(call.function), dict(call.released.dtypes)
     labels = [(column_of(name), kinds[name]) for name in call.shown.values()]
@@ -165,7 +165,7 @@ def _classes(call: _Call) -> tuple[Mapping[str, Labels], Sizes]:
     return by_name, Sizes(each, sizes.classes, starred.astype(np.bool_))
 
 
-def _distinct(sql: Any, df: Any, rows: Any, keys: Sequence[tuple[Any, str]]) -> list[Labels]:
+def _distinct(sql: Any, df: Any, rows: Any, keys: Sequence[tuple[Any, str]]) -> list[LabelCounts]:
     """Return the distinct values of columns, and how often each occurs, from one query.
 
     keys: the columns and their types. rows: how many rows each row of ``df`` counts for. Spark
@@ -188,5 +188,5 @@ def _distinct(sql: Any, df: Any, rows: Any, keys: Sequence[tuple[Any, str]]) -> 
     for at, (_, kind) in enumerate(keys):
         own = found.filter(pc.equal(found.column("at"), at)).combine_chunks()
         shown = own.column(names[kind]).combine_chunks()
-        distinct.append(Labels(shown, *(integers(own.column(n)) for n in ("rows", "classes"))))
+        distinct.append(LabelCounts(shown, *(integers(own.column(n)) for n in ("rows", "classes"))))
     return distinct

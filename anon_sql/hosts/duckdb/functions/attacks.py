@@ -13,7 +13,7 @@ from anon_sql.core.arrow import first, integers
 from anon_sql.core.labels.reading import coverage
 from anon_sql.core.parameters import Number
 from anon_sql.hosts.duckdb.binding import HELPER
-from anon_sql.hosts.duckdb.pair import KEY, Given, as_rows, by_name, columns_of
+from anon_sql.hosts.duckdb.pair import KEY, PairInput, as_rows, by_name, columns_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.measures.pair import Pair
 from anon_sql.privacy.class_values import Spread
@@ -48,12 +48,12 @@ def guessed(given: Any, persons: Any, options: Any) -> pa.Array:
 
 def _classes(
     function: str, given: Any, *, values: bool = False
-) -> tuple[Given, Pair, Mapping[str, Spread]]:
+) -> tuple[PairInput, Pair, Mapping[str, Spread]]:
     """Return a call, its relations and the values of its sensitive columns, or raise AnonError.
 
     values: whether the release may show one value of each class.
     """
-    asked = Given(function, given)
+    asked = PairInput(function, given)
     pair = asked.pair(values=values)
     pair.losses  # noqa: B018 - labels that cannot be read are an error
     return asked, pair, asked.spreads(pair)

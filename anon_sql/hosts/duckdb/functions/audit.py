@@ -11,7 +11,7 @@ from anon_sql.attacks.candidates import Persons, Ranks, Release, persons, ranked
 from anon_sql.attacks.composition import COMPOSED, composition
 from anon_sql.audit.audit import audit
 from anon_sql.audit.compared import NAME as AUDIT
-from anon_sql.audit.compared import ROW, Asked, Look, Marks, asked
+from anon_sql.audit.compared import ROW, AuditRequest, ColumnView, Marks, asked
 from anon_sql.audit.reading import RawRows, ReleasedRows
 from anon_sql.core import running
 from anon_sql.core.arrow import first, integers, plain, whole
@@ -20,7 +20,7 @@ from anon_sql.core.labels.reading import Ints
 from anon_sql.core.parameters import Number, Whole
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, did_you_mean
-from anon_sql.hosts.duckdb import rows as intake
+from anon_sql.hosts.duckdb import rows as buffer
 from anon_sql.hosts.duckdb import rows as memory
 from anon_sql.hosts.duckdb.binding import HELPER, require_names, scope_in, types_of
 from anon_sql.hosts.duckdb.pair import NAME as COMPOSITION
@@ -35,7 +35,7 @@ from anon_sql.hosts.duckdb.pair import (
     shown_values,
 )
 from anon_sql.hosts.duckdb.registry import sql_type, udf
-from anon_sql.hosts.duckdb.roles import settle
+from anon_sql.hosts.duckdb.roles import resolve_roles
 from anon_sql.hosts.duckdb.rows import available, given_paths, named
 from anon_sql.measures.pair import require_any
 from anon_sql.measures.uniqueness import codes_of
@@ -48,10 +48,10 @@ _AUDIT_ROWS = pa.list_(ROW)
 
 
 @dataclass
-class _Reading(intake.Held):
+class _Reading(buffer.Buffered):
     """An audit whose relations are being read; most: rows of each that fit into memory."""
 
-    asked: Asked
+    asked: AuditRequest
     most: int
     raw: RawRows = field(default_factory=RawRows)
     released: ReleasedRows = field(default_factory=ReleasedRows)
@@ -68,9 +68,9 @@ def begin(database: str, calls: Any, connections: Any, statements: Any) -> pa.Ar
     # k = 7 on a table with a column k is a BOOLEAN, which is refused
     size = pa.types.is_boolean(told["k"].type) or first(told["k"])
     given = asked(roles, types, shown, {**first(told["options"]), "k": size})
-    statement = intake.Statement(database, first(connections), first(statements))
+    statement = buffer.Statement(database, first(connections), first(statements))
     most = memory.audited_rows(len(given.types), len(given.shared) + len(given.added))
-    return pa.array([intake.hold(_Reading(statement, given, most))], pa.int64())
+    return pa.array([buffer.hold(_Reading(statement, given, most))], pa.int64())
 
 
 @udf("BOOLEAN", volatile=True)
@@ -80,7 +80,7 @@ def take(numbers: Any, released: Any, rows: Any) -> pa.Array:
     Raises AnonError for more rows than fit into memory, and holds none any longer.
     """
     if len(rows):
-        reading: _Reading = intake.held(first(numbers))
+        reading: _Reading = buffer.held(first(numbers))
         side = reading.released if first(released) else reading.raw
         _add(side, whole(rows))
         if side.rows > reading.most:
@@ -114,7 +114,7 @@ def findings(
     numbers: Any, wholes: Any, raw_row: Any, released_row: Any, raw_rows: Any, released_rows: Any
 ) -> pa.Array:
     """Return the rows of an audit, or raise AnonError; the arguments are of ``__anon_audited``."""
-    reading: _Reading = intake.claim(first(numbers))
+    reading: _Reading = buffer.claim(first(numbers))
     for side, rows in ((reading.raw, first(raw_rows)), (reading.released, first(released_rows))):
         if side.rows != rows:
             raise AnonError(
@@ -129,7 +129,7 @@ def findings(
     distinct = columns_of(told["distinct_values"])
     require_bound(AUDIT, list(given.values), list(distinct))
     paths, zone = given_paths(told["paths"]), first(told["time_zone"])
-    looks = {name: Look(**look) for name, look in first(told["looks"]).items()}
+    looks = {name: ColumnView(**look) for name, look in first(told["looks"]).items()}
     return as_rows(
         audit(
             given,
@@ -279,7 +279,7 @@ def combined(types: Any, most: Any, columns: Any, scope: Any, seen: Any, marks: 
 def _chosen(kinds: dict[str, str], columns: Any, scope: Any, seen: Any) -> list[str]:
     """Return the columns to look at. Raises AnonError for a name that the table lacks."""
     if columns is None:
-        roles = settle(_COMBINATIONS, kinds, scope, seen, needs_quasi=False)
+        roles = resolve_roles(_COMBINATIONS, kinds, scope, seen, needs_quasi=False)
         return [name for name in kinds if name not in roles.identifier]
     given = [columns] if isinstance(columns, str) else columns
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):

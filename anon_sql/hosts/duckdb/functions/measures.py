@@ -12,7 +12,7 @@ from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.duckdb.binding import HELPER
 from anon_sql.hosts.duckdb.pair import (
-    Given,
+    PairInput,
     as_names,
     as_rows,
     by_name,
@@ -44,7 +44,7 @@ def all_measures(function: Any, given: Any, k: Any, form: Any, adds: Any, weight
     """
     name = first(function)
     size, ncp = Whole(1).read(name, "k", first(k)), FORM.read(name, "ncp", first(form))
-    asked = Given(name, given)
+    asked = PairInput(name, given)
     quasi = asked.roles(values=True).quasi
     counted, matter = asked.counted(quasi), read_weights(name, first(weights), quasi)
     return pa.array([utility(counted, size, ncp, matter, adds=first(adds))], UTILITY)
@@ -56,7 +56,7 @@ def class_ncp(function: Any, given: Any, added: Any) -> pa.Array:
 
     added: further columns of the result, with which no quasi-identifier may share its name.
     """
-    name, asked = first(function), Given(first(function), given)
+    name, asked = first(function), PairInput(first(function), given)
     pair = asked.pair(values=True)
     pair.require_no_more_rows()
     lost = [found.loss for found in pair.losses.values()]
@@ -79,7 +79,7 @@ def class_ncp(function: Any, given: Any, added: Any) -> pa.Array:
 def least_diversity(function: Any, given: Any, kind: Any, c: Any) -> pa.Array:
     """Return the smallest l over all classes and sensitive columns; NULL without classes."""
     name = first(function)
-    asked = Given(name, given)
+    asked = PairInput(name, given)
     pair = asked.pair(values=True)
     pair.require_no_more_rows()
     pair.losses  # noqa: B018 - labels that cannot be read are an error
@@ -118,13 +118,13 @@ def greatest_disclosure(function: Any, given: Any, raw_groups: Any) -> pa.Array:
 
 def _beside_raw(
     function: Any, given: Any, raw_groups: Any
-) -> tuple[Given, Pair, dict[str, Spread], dict[str, tuple[Held, pa.Array | None]]]:
+) -> tuple[PairInput, Pair, dict[str, Spread], dict[str, tuple[Held, pa.Array | None]]]:
     """Return a call, its relations, and the sensitive values of the classes and of the raw table.
 
     raw_groups: the result of ``__anon_key_groups``. Raises AnonError for labels that cannot be
     read.
     """
-    asked = Given(first(function), given)
+    asked = PairInput(first(function), given)
     pair = asked.pair(values=True)
     pair.require_no_more_rows()
     pair.losses  # noqa: B018 - labels that cannot be read are an error
@@ -132,7 +132,7 @@ def _beside_raw(
 
 
 def _greatest(
-    asked: Given,
+    asked: PairInput,
     spreads: Mapping[str, Spread],
     found: Mapping[str, tuple[Held, pa.Array | None]],
     measure: Callable[[str, Spread, Held], Floats],
@@ -151,7 +151,7 @@ VALUE_LOSS = "value_loss"
 @udf(sql_type(pa.list_(LOSS)))
 def value_losses(given: Any, ids: Any, raw_lists: Any, released_lists: Any) -> pa.Array:
     """Return the loss of each column of numbers, dates or times."""
-    pair = Given(VALUE_LOSS, given).pair(values=True)
+    pair = PairInput(VALUE_LOSS, given).pair(values=True)
     pair.require_no_more_rows()
     shown = [column for column in pair.domains if column.number]
     require_values(
@@ -203,7 +203,10 @@ def risks(
     held_types: of the population, NULL without one; types: those that hold its values and the raw
     table's; groups: of its quasi-identifiers. options: what is said of an unknown population.
     """
-    asked, above = Given(RISK_NAME, given), THRESHOLD.read(RISK_NAME, "threshold", first(threshold))
+    asked, above = (
+        PairInput(RISK_NAME, given),
+        THRESHOLD.read(RISK_NAME, "threshold", first(threshold)),
+    )
     held, sampled = first(held_types), dict(first(options))
     pair = asked.pair(values=held is None)
     population = None if held is None else _population(asked, pair, held, first(types), groups)
@@ -211,7 +214,7 @@ def risks(
     return as_rows(risk(pair, above, population, sampled, weights))
 
 
-def _weights(asked: Given, pair: Pair, column: object) -> Weights | None:
+def _weights(asked: PairInput, pair: Pair, column: object) -> Weights | None:
     """Return the weights of each class, or None where no column is named."""
     if column is None:
         return None
@@ -233,7 +236,7 @@ def _weights(asked: Given, pair: Pair, column: object) -> Weights | None:
 
 
 def _population(
-    asked: Given, pair: Pair, held: dict[str, str], types: dict[str, str], groups: Any
+    asked: PairInput, pair: Pair, held: dict[str, str], types: dict[str, str], groups: Any
 ) -> Population:
     quasi = pair.roles.quasi
     require_columns({name: pair.types[name] for name in quasi}, held)

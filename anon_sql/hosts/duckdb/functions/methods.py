@@ -8,8 +8,8 @@ from anon_sql.core.arrow import first
 from anon_sql.core.roles import ROLES
 from anon_sql.hosts.duckdb.binding import scope_in, types_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
-from anon_sql.hosts.duckdb.roles import settle
-from anon_sql.hosts.duckdb.rows import given_paths, taken_rows
+from anon_sql.hosts.duckdb.roles import resolve_roles
+from anon_sql.hosts.duckdb.rows import buffered_rows, given_paths
 from anon_sql.measures import compare as comparison
 from anon_sql.methods.method import release_methods
 from anon_sql.queries import tradeoff as trading
@@ -18,7 +18,7 @@ from anon_sql.queries import tradeoff as trading
 @udf(sql_type(pa.list_(comparison.ROW)), volatile=True)
 def compare(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     """Return a row for each method and k."""
-    request, source = taken_rows(first(numbers), taken)
+    request, source = buffered_rows(first(numbers), taken)
     rows = comparison.compare(source, request, given_paths(paths))
     return pa.array([rows], pa.list_(comparison.ROW))
 
@@ -26,7 +26,7 @@ def compare(numbers: Any, taken: Any, paths: Any) -> pa.Array:
 @udf(sql_type(pa.list_(trading.ROW)), volatile=True)
 def tradeoff(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     """Return a row for each k and l."""
-    request, source = taken_rows(first(numbers), taken)
+    request, source = buffered_rows(first(numbers), taken)
     rows = trading.tradeoff(source, request, given_paths(paths))
     return pa.array([rows], pa.list_(trading.ROW))
 
@@ -59,7 +59,7 @@ _ROLE = pa.struct([(name, pa.string()) for name in ("name", "type", "role", "sou
 def roles_of(types: Any, scope: Any, seen: Any) -> pa.Array:
     """Return name, type, role and source of the role of each column, in the table's order."""
     columns = types_of(types)
-    roles = settle("anon_roles", columns, scope_in(scope), first(seen), needs_quasi=False)
+    roles = resolve_roles("anon_roles", columns, scope_in(scope), first(seen), needs_quasi=False)
     role_of = {name: role for role in ROLES for name in getattr(roles, role)}
     rows = [
         {"name": n, "type": t, "role": role_of.get(n), "source": roles.source.get(n)}

@@ -14,7 +14,7 @@ from anon_sql.core.parameters import read_each
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.binding import HELPER, committed, scope_in, types_of
-from anon_sql.hosts.duckdb.pair import Given, as_names, declared, roles_of
+from anon_sql.hosts.duckdb.pair import PairInput, as_names, declared, roles_of
 from anon_sql.hosts.duckdb.queries import statement
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.measures.pair import Pair
@@ -25,7 +25,7 @@ from anon_sql.queries.classify import ExampleGroups, classification, target_of
 from anon_sql.queries.query import KEPT, Workload, prepare
 from anon_sql.queries.query_error import MODE, query_error, require_kept
 from anon_sql.queries.query_error import ROW as QUERY_ERROR_ROW
-from anon_sql.queries.released import Answers, Groups, distinct
+from anon_sql.queries.released import AnswerGroups, Answers, distinct
 from anon_sql.queries.workload import DRAWN, workload
 from anon_sql.queries.workload import OPTIONS as WORKLOAD_OPTIONS
 
@@ -99,13 +99,13 @@ def _quasi(scope: Mapping[str, Any]) -> set[str]:
 def compared(call: Any, given: Any, known: Any, groups: Any, kept: Any, answers: Any) -> pa.Array:
     """A row per query and group, or an AnonError.
 
-    call: what was asked; given: see ``Given``; known: of each quasi-identifier that queries name,
-    in their order, distinct values and the conditions on each; groups: released rows that are
+    call: what was asked; given: see ``PairInput``; known: of each quasi-identifier that queries
+    name, in their order, distinct values and the conditions on each; groups: released rows that are
     alike; kept: types and ranges of kept columns; answers: of the raw table.
     """
     asked = first(call)
     function, names = asked["function"], frozenset(fold(name) for name in asked["quasi"])
-    told = Given(function, given)
+    told = PairInput(function, given)
     work = prepare(function, told.call["relation"], tuple(asked["queries"]), names)
     held = {fold(one["name"]): one for one in first(kept) or []}
     pair = told.pair()
@@ -121,7 +121,7 @@ def compared(call: Any, given: Any, known: Any, groups: Any, kept: Any, answers:
     )
 
 
-def _columns(told: Given, pair: Pair, work: Workload, known: Any) -> dict[str, Quasi]:
+def _columns(told: PairInput, pair: Pair, work: Workload, known: Any) -> dict[str, Quasi]:
     """The quasi-identifiers that queries name, by folded name."""
     domains = {fold(domain.name): domain for domain in pair.domains}
     found = {}
@@ -141,20 +141,20 @@ def _columns(told: Given, pair: Pair, work: Workload, known: Any) -> dict[str, Q
     return found
 
 
-def _groups(work: Workload, groups: Any) -> tuple[dict[str, pa.Array], Groups]:
+def _groups(work: Workload, groups: Any) -> tuple[dict[str, pa.Array], AnswerGroups]:
     """The distinct labels of each quasi-identifier, and the groups of released rows."""
     if not groups["rows"].is_valid:
         none = {name: pa.array([], pa.string()) for name in work.quasi}
         nothing = np.zeros((0, len(work.truths.get(KEPT, {}))), dtype=np.bool_)
         codes = {name: np.zeros(0, dtype=np.int64) for name in work.quasi}
         numbers = np.zeros((0, len(work.numbers)))
-        return none, Groups(np.zeros(0), codes, nothing, [], numbers)
+        return none, AnswerGroups(np.zeros(0), codes, nothing, [], numbers)
     rows = integers(groups["rows"].values).astype(np.float64)
     coded = {
         name: distinct(groups["labels"][f"c{at}"].values) for at, name in enumerate(work.quasi)
     }
     numbers = groups["numbers"].values.flatten().fill_null(np.nan)
-    return {name: shown for name, (shown, _) in coded.items()}, Groups(
+    return {name: shown for name, (shown, _) in coded.items()}, AnswerGroups(
         rows,
         {name: codes for name, (_, codes) in coded.items()},
         _booleans(groups["truths"].values, len(work.truths.get(KEPT, {}))),
@@ -204,9 +204,9 @@ def drawn(types: Any, groups: Any, scope: Any, seen: Any, given: Any) -> pa.Arra
 def classified(call: Any, given: Any, raw: Any, released: Any) -> pa.Array:
     """Return accuracy and F-measure on the raw table and on the release, or raise AnonError.
 
-    call: the options; given: see ``Given``; raw, released: see ``__anon_learned``.
+    call: the options; given: see ``PairInput``; raw, released: see ``__anon_learned``.
     """
-    asked, pair = first(call), Given("classification", given).pair()
+    asked, pair = first(call), PairInput("classification", given).pair()
     pair.losses  # noqa: B018 - labels that cannot be read are an error
     quasi = pair.roles.quasi
     options = read_each("classification", CLASSIFICATION_OPTIONS, asked)

@@ -11,7 +11,7 @@ from anon_sql.hosts.duckdb import rows
 from anon_sql.hosts.duckdb.binding import HELPER
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.roles import shadowed
-from anon_sql.hosts.duckdb.rows import given_paths, named, taken_rows
+from anon_sql.hosts.duckdb.rows import buffered_rows, given_paths, named
 from anon_sql.measures import quality as stats
 from anon_sql.pipeline import statistics
 from anon_sql.pipeline.compute import Release, release
@@ -22,7 +22,7 @@ _TEXT, _SETS = pa.list_(pa.string()), pa.list_(pa.list_(pa.string()))
 _ENDS = pa.list_(pa.struct([("min", pa.string()), ("max", pa.string())]))
 _RELEASE = pa.struct(
     [
-        ("intake", pa.int64()),
+        ("buffer", pa.int64()),
         ("position", pa.list_(pa.int32())),
         ("class", pa.list_(pa.int32())),
         ("labels", pa.map_(pa.string(), _TEXT)),
@@ -39,11 +39,11 @@ def result(
     """Return the position and class of each released row, and the labels of each class by column.
 
     Positions and classes count from 1; the result is NULL for a table without rows. numbers: number
-    of the intake; taken: the list of arrival numbers of the rows. kept_names, shown_names,
+    of the buffer; taken: the list of arrival numbers of the rows. kept_names, shown_names,
     order_names: lists of the columns picked while the statement was bound.
     """
     number = numbers[0].as_py()
-    request, source = taken_rows(number, taken)
+    request, source = buffered_rows(number, taken)
     if source is None:
         return pa.array([None], _RELEASE)
     _require_bound(request.function, request.kept, first(kept_names))
@@ -57,7 +57,7 @@ def _packed(number: int, found: Release) -> pa.StructArray:
     shown = {name: made.shown.take(pa.array(made.label_of)) for name, made in found.labels.items()}
     return one_struct(
         {
-            "intake": pa.array([number], pa.int64()),
+            "buffer": pa.array([number], pa.int64()),
             "position": one_list(found.position + np.int32(1), pa.int32()),
             "class": one_list(found.class_of + np.int32(1), pa.int32()),
             "labels": _by_name(shown, _TEXT),
@@ -130,7 +130,7 @@ _NODE = pa.struct(
 @udf("INTEGER[]", volatile=True)
 def class_ids(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     """Return the class of each row, in the order of the list ``taken``."""
-    request, source = taken_rows(numbers[0].as_py(), taken)
+    request, source = buffered_rows(numbers[0].as_py(), taken)
     found = None if source is None else statistics.class_ids(source, request, given_paths(paths))
     return one_list(found, pa.int32())
 
@@ -138,7 +138,7 @@ def class_ids(numbers: Any, taken: Any, paths: Any) -> pa.Array:
 @udf(sql_type(_COF), volatile=True)
 def cof(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     """Return the outlier factor and flag of each row, in the order of the list ``taken``."""
-    request, source = taken_rows(numbers[0].as_py(), taken)
+    request, source = buffered_rows(numbers[0].as_py(), taken)
     scores, outlier = (
         (None, None) if source is None else statistics.cof(source, request, given_paths(paths))
     )
@@ -150,14 +150,14 @@ def cof(numbers: Any, taken: Any, paths: Any) -> pa.Array:
 @udf(sql_type(_RECOVERY), volatile=True)
 def recovery_stats(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     """Return the statistics of RAYDEN or M-COF on a table."""
-    request, source = taken_rows(numbers[0].as_py(), taken)
+    request, source = buffered_rows(numbers[0].as_py(), taken)
     return pa.array([statistics.recovery_stats(source, request, given_paths(paths))], _RECOVERY)
 
 
 @udf(sql_type(_DOP), volatile=True)
 def dop_stats(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     """Return the statistics of DOP on a table."""
-    request, source = taken_rows(numbers[0].as_py(), taken)
+    request, source = buffered_rows(numbers[0].as_py(), taken)
     row = dict.fromkeys(_DOP.names, 0) | statistics.dop_stats(source, request, given_paths(paths))
     return pa.array([row], _DOP)
 
@@ -165,21 +165,21 @@ def dop_stats(numbers: Any, taken: Any, paths: Any) -> pa.Array:
 @udf(sql_type(_SAVED), volatile=True)
 def anonymize_stats(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     """Return what the suppression of rows by anonymize saves."""
-    request, source = taken_rows(numbers[0].as_py(), taken)
+    request, source = buffered_rows(numbers[0].as_py(), taken)
     return pa.array([statistics.anonymize_stats(source, request, given_paths(paths))], _SAVED)
 
 
 @udf(sql_type(pa.list_(_NODE)), volatile=True)
 def lattice(numbers: Any, taken: Any, paths: Any) -> pa.Array:
     """Return the nodes of the generalization lattice that were looked at."""
-    request, source = taken_rows(numbers[0].as_py(), taken)
+    request, source = buffered_rows(numbers[0].as_py(), taken)
     return pa.array([statistics.lattice(source, request, given_paths(paths))], pa.list_(_NODE))
 
 
 @udf(sql_type(_RANGES), volatile=True)
 def gower_ranges(numbers: Any, taken: Any) -> pa.Array:
     """Return the range of each column by name; NULL for an empty table."""
-    request, source = taken_rows(numbers[0].as_py(), taken)
+    request, source = buffered_rows(numbers[0].as_py(), taken)
     found = None if source is None else list(statistics.gower_ranges(source, request).items())
     return pa.array([found], _RANGES)
 
@@ -218,7 +218,7 @@ def synthetic_positions(numbers: Any, packed: Any) -> pa.Array:
 @udf(sql_type(_STATS), volatile=True)
 def sdka_stats(numbers: Any, taken: Any, paths: Any, types: Any, made: Any) -> pa.Array:
     """Return the statistics of SDkA; made: lists of the synthetic rows' sensitive values."""
-    request, source = taken_rows(first(numbers), taken)
+    request, source = buffered_rows(first(numbers), taken)
     if source is None:
         return pa.array([{**dict.fromkeys(_WHOLE, 0), "added": []}], _STATS)
     known = {
