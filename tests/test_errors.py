@@ -42,7 +42,7 @@ COMMENT = Where(COMMENTS, " or declare it")
     [
         (Parameter("l"), ["l", "--l", "l", "l", "l"]),
         (Parameter("qids"), ["qids", "--quasi", "qids", "qids", "qids"]),
-        (Parameter("synthetic"), ["epochs", "epochs", "epochs", "epochs", "epochs"]),
+        (Parameter("synthetic"), ["synthetic", "synthetic", "synthetic", "synthetic", "synthetic"]),
         (
             Parameter("hierarchy", "the relation"),
             ["the relation", "--hierarchy", "the relation", "the relation", "the relation"],

@@ -7,8 +7,9 @@ import pyarrow as pa
 
 from anon_sql.core.parameters import declare, param
 from anon_sql.measures.classes import Measured
-from anon_sql.measures.sweep import Measure, Methods, Settings, Sizes, SweptTable, sweep
+from anon_sql.measures.sweep import Measure, Methods, Settings, Sizes, SweptTable, Trial, sweep
 from anon_sql.methods.method import COMMON
+from anon_sql.pipeline.partition import classes_and_nodes
 from anon_sql.pipeline.request import Request, Source
 
 _COUNTS = ("rows", "suppressed", "classes", "smallest_class", "dm", "dm_star")
@@ -68,6 +69,12 @@ def compare(
 
 def _measure(swept: SweptTable) -> Measure:
     """Return what measures the classes of a release as ``utility`` measures their labels."""
-    measured = Measured(swept.prepared.table, swept.request.quasi, swept.source.quasi)
+    table = swept.prepared.table
+    measured = Measured(table, swept.request.quasi, swept.prepared.source.quasi)
     measured.points  # noqa: B018 - made before any clock starts
-    return lambda trial: measured.measures(*trial.parted, trial.request.k)
+
+    def measure(trial: Trial) -> dict[str, Any]:
+        classes, nodes = classes_and_nodes(table, trial.partition)
+        return measured.measures(classes, nodes, trial.prepared.request.k)
+
+    return measure

@@ -16,7 +16,7 @@ from anon_sql.core.table import read
 from anon_sql.measures.classes import Measured
 from anon_sql.measures.loss import doubles
 from anon_sql.methods.sdka import sdka
-from anon_sql.pipeline.partition import as_came, prepare
+from anon_sql.pipeline.partition import in_source_order, prepare
 from anon_sql.pipeline.request import Request, Source
 
 FAULT = pa.struct(
@@ -122,7 +122,7 @@ def sdka_stats(source: Source, request: Request, paths: pa.StructArray | None) -
         call.workers,
         prepared.trees,
     )
-    classes, nodes = (as_came(table, each)[real] for each in (found.classes, found.nodes))
+    classes, nodes = (in_source_order(table, each)[real] for each in (found.classes, found.nodes))
     measured = Measured(own, request.quasi, values).measures(classes, nodes, request.k)
     return {
         "real_rows": own.rows,

@@ -23,15 +23,13 @@ from anon_sql.core.running import Progress, Workers
 from anon_sql.errors import AnonError, Argument, Parameter, did_you_mean
 from anon_sql.measures.pair import require_any
 from anon_sql.methods.legal_classes import protect
-from anon_sql.methods.method import Call, Method, release_methods
+from anon_sql.methods.method import Call, Method, Partition, release_methods
 from anon_sql.pipeline.partition import (
-    Classes,
     Prepared,
     constraint_of,
-    placed,
+    legal_partition,
     prepare,
     require_strata,
-    settled,
 )
 from anon_sql.pipeline.request import MOST, Request, Source
 from anon_sql.privacy.constraint import Constraint
@@ -132,13 +130,12 @@ def comparable() -> dict[str, Method]:
 class Trial:
     """One release of a sweep.
 
-    request: of the method, with its k and l. prepared: the table and the call. parted: the classes
-    and nodes of its rows, as ``partition`` returns them. seconds: inside the method alone.
+    prepared: the rows, with the request of the method, its k and l. partition: of the rows, legal.
+    seconds: inside the method alone.
     """
 
-    request: Request
     prepared: Prepared
-    parted: tuple[Classes, Classes | None]
+    partition: Partition
     seconds: float
 
 
@@ -150,7 +147,7 @@ class SweptTable:
 
     def __init__(self, source: Source, request: Request, paths: pa.StructArray | None) -> None:
         """Raise AnonError for values that labels cannot represent."""
-        self.source, self.request, self.paths = source, request, paths
+        self.request = request
         self.prepared = prepare(source, request, paths)
         limits: dict[int | None, Constraint] = {None: self.prepared.call.constraint}
         self.limits = limits  # by l; None: that of the request
@@ -177,8 +174,8 @@ class SweptTable:
                 request = replace(request, protected=protected)
             request = replace(request, l=float(level))
         if level not in self.limits:
-            order = self.prepared.table.order
-            self.limits[level] = constraint_of(self.source, request, self.paths, order)
+            rows = self.prepared
+            self.limits[level] = constraint_of(rows.source, request, rows.paths, rows.table.order)
         call = replace(
             self.prepared.call,
             function=method,
@@ -211,10 +208,9 @@ class SweptTable:
         call.constraint.require(method, table.rows)
         require_strata(call, table.rows)
         started = time.perf_counter()
-        parted = placed(table, settled(table, call, request.method, request.suppressed))
+        found = legal_partition(table, call, request.method)
         seconds = time.perf_counter() - started
-        prepared = replace(self.prepared, call=call, method=request.method)
-        return Trial(request, prepared, parted, seconds)
+        return Trial(replace(self.prepared, request=request, call=call), found, seconds)
 
 
 Measure = Callable[[Trial], Mapping[str, Any]]

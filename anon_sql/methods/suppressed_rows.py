@@ -50,22 +50,22 @@ def place_suppressed(
     table: QuasiTable,
     classes: npt.NDArray[np.int32],
     constraint: Constraint,
-    mode: str,
     workers: Workers,
+    *,
+    shown: bool,
 ) -> npt.NDArray[np.int32]:
     """Return class ids int32[n] where suppressed rows (-1) stay so or have joined a class.
 
-    Suppressed rows stay so where ``mode`` is 'drop', which leaves them out of the release, or
-    where they satisfy the constraint together. In both modes the other rows must satisfy it too:
-    where they are too few or lack values without the suppressed rows, every suppressed row joins
-    the class of least increase of loss.
+    Suppressed rows stay so where they satisfy the constraint together, or are not shown in the
+    release. In both cases the other rows must satisfy it too: where they are too few or lack values
+    without the suppressed rows, every suppressed row joins the class of least increase of loss.
     """
     suppressed = classes < 0
     count = int(suppressed.sum())
     if count == 0:
         return classes
-    shown = mode == "drop" or constraint.allows(np.flatnonzero(suppressed))
-    if shown and _enough_left(classes, constraint):
+    legal = not shown or constraint.allows(np.flatnonzero(suppressed))
+    if legal and _enough_left(classes, constraint):
         return classes
     first = int(classes.max()) + 1
     alone = classes.copy()
@@ -87,16 +87,16 @@ def _enough_left(classes: npt.NDArray[np.int32], constraint: Constraint) -> bool
 
 
 def accompany_suppressed(
-    classes: npt.NDArray[np.int32], constraint: Constraint, mode: str
+    classes: npt.NDArray[np.int32], constraint: Constraint, shown: bool
 ) -> npt.NDArray[np.int32]:
     """Return class ids int32[n] where suppressed rows (-1) satisfy the constraint together.
 
     For methods whose labels no further row may change: the rows of the smallest classes are
-    suppressed too (ties: lower id) until the suppressed rows are legal. ``mode`` 'drop' leaves
-    suppressed rows out of the release, so that they need not be.
+    suppressed too (ties: lower id) until the suppressed rows are legal. shown: whether suppressed
+    rows are released; else they need not be legal.
     """
     suppressed = classes < 0
-    if not suppressed.any() or mode == "drop":
+    if not suppressed.any() or not shown:
         return dense(classes)
     joined = dense(classes)
     sizes = np.bincount(joined[joined >= 0])

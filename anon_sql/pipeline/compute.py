@@ -1,11 +1,13 @@
-"""Compute a release: the order, the classes and the labels of the released rows.
+"""Compute a release: prepare, find a partition, make it legal, label its classes, check the labels.
 
 Limit the rows that ``suppressed := 'drop'`` leaves out to those that a parameter asks for. A row is
 suppressed if it is ``*`` in every quasi-identifier, the columns of ``strata`` included, whatever
 made it so: the method, or a class that can be shown in no other way.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,29 +16,186 @@ import pyarrow as pa
 
 from anon_sql import kernels
 from anon_sql.core.hierarchy.column import Hierarchical
-from anon_sql.core.labels.checking import printed_alike, require_true
+from anon_sql.core.labels.checking import printed_hashes, require_true
 from anon_sql.core.labels.writing import Classes, Labels, make_labels
 from anon_sql.core.table import Domain, QuasiTable
 from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.methods.legal_classes import merge_until_legal
-from anon_sql.methods.method import Call
+from anon_sql.methods.method import Call, Partition
 from anon_sql.methods.suppressed_rows import rows_of_share
 from anon_sql.pipeline.partition import (
     Prepared,
-    as_came,
+    classes_and_nodes,
     constraint_of,
     each_stratum,
-    partition,
+    in_source_order,
+    legal_partition,
     prepare,
     require_earlier,
 )
 from anon_sql.pipeline.request import Request, Source
 
 Ids = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
 
 
-def merge_alike(
-    prepared: Prepared, groups: Ids, dropped: npt.NDArray[np.bool_], nodes: Ids | None
+@dataclass(frozen=True)
+class Release:
+    """The r rows of a release.
+
+    position: int32[r], the position in the source of each released row, from 0. class_of: int32[r],
+    its class. labels: labels of every class, by name of the quasi-identifier. suppressed: bool[n],
+    the rows of the table that are suppressed, shown or left out.
+    """
+
+    position: Ids
+    class_of: Ids
+    labels: dict[str, Labels]
+    suppressed: Bools
+
+
+def release(
+    source: Source,
+    request: Request,
+    paths: pa.StructArray | None = None,
+    domain: Domain | None = None,
+) -> Release:
+    """Return a release of the source's rows, after verifying its printed labels.
+
+    Rows are partitioned into classes that satisfy k, l and t. Labels are printed in the requested
+    format and parsed again: every value must lie in its label, and the groups of rows with equal
+    printed labels must satisfy k, l and t. Classes with equal labels form one group; if it is not
+    legal, it is merged with others and labels are made anew.
+
+    The rows are ordered by a hash of their labels, and within a group by ``source.hashes``, so the
+    release does not reveal the order of the source. paths: the rows of the hierarchy. domain: of
+    the whole table, if the source has a part of its rows. Raises AnonError if the request cannot be
+    satisfied or a check fails; nothing is released then.
+    """
+    prepared = prepare(source, request, paths, domain)
+    found = legal_partition(prepared.table, prepared.call, request.method)
+    return labelled(prepared, found)
+
+
+def labelled(prepared: Prepared, found: Partition) -> Release:
+    """Return the release of a partition whose classes are legal; see ``release``."""
+    made = label(prepared, found)
+    check(prepared, found, made)
+    return made.release(prepared.request, prepared.source)
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """The classes of n rows in source order, and their labels.
+
+    class_of: int32[n], the class of each row, that of the suppressed rows the last. labels: of
+    every class, by quasi-identifier. group_of: int32[m], the group of each of m classes: those with
+    equal labels form a group. starred: bool[m], classes that are * in every quasi-identifier.
+    dropped: bool[g], groups that are left out of the release.
+    """
+
+    class_of: Ids
+    labels: Sequence[Labels]
+    group_of: Ids
+    starred: Bools
+    dropped: Bools
+
+    @cached_property
+    def row_group(self) -> Ids:
+        """The group of each row, int32[n]."""
+        return self.group_of[self.class_of]
+
+    @cached_property
+    def suppressed(self) -> Bools:
+        """The rows that are * in every quasi-identifier, bool[n], shown or left out."""
+        return np.isin(self.row_group, self.group_of[self.starred])
+
+    def release(self, request: Request, source: Source) -> Release:
+        """Return the released rows in their order."""
+        hashes = source.hashes.to_numpy(zero_copy_only=False)
+        order, starts = kernels.hashing.group(self.row_group, len(self.dropped))
+        position: Ids = kernels.hashing.arrange(order, starts, hashes)
+        if self.dropped.any():
+            position = position[~self.dropped[self.row_group[position]]]
+        labels = dict(zip(request.quasi, self.labels, strict=True))
+        return Release(position, self.class_of[position], labels, self.suppressed)
+
+
+def label(prepared: Prepared, found: Partition) -> Labelled:
+    """Return the labels of a partition, each of which covers the values of its class.
+
+    Classes are merged and labelled anew until each group of equal labels is legal. Raises AnonError
+    for a label that, read as it is printed, does not cover a value of its class.
+    """
+    request, source, table = prepared.request, prepared.source, prepared.table
+    types, values = list(request.quasi.values()), [source.quasi[n] for n in request.quasi]
+    workers = prepared.call.workers
+    again: tuple[Ids, Ids | None] | None = classes_and_nodes(table, found)
+    while again is not None:
+        of_row, nodes = again
+        classes = _classes(of_row, source.real)
+        labels = make_labels(
+            request.function,
+            table.columns,
+            types,
+            values,
+            classes,
+            nodes,
+            workers,
+            form=request.format,
+            centred=request.centred,
+        )
+        starred = require_true(
+            request.function,
+            table.columns,
+            types,
+            values,
+            labels,
+            classes.of_row,
+            len(classes.starts) - 1,
+            workers,
+            form=request.format,
+            centred=request.centred,
+        )
+        group_of, dropped = equal_labels(request, printed_hashes(labels), starred)
+        again = merge_equal_labels(prepared, group_of[of_row], dropped, nodes)
+    return Labelled(of_row, labels, group_of, starred, dropped)
+
+
+def _classes(of_row: Ids, real: Bools | None) -> Classes:
+    """Return the classes, with the suppressed rows (-1) as the last one.
+
+    real: bool[n], the rows that are counted, None for all. Modifies ``of_row`` in place.
+    """
+    count = int(of_row.max()) + 1
+    suppressed = bool((of_row < 0).any())
+    total = count + suppressed
+    of_row[of_row < 0] = count
+    if real is None:
+        order, starts = kernels.hashing.group(of_row, total)
+        return Classes(of_row, order, starts, suppressed)
+    counted = np.where(real, of_row, np.int32(total))
+    order, starts = kernels.hashing.group(counted, total + 1)
+    return Classes(counted, order[: starts[total]], starts[: total + 1], suppressed)
+
+
+def equal_labels(
+    request: Request, printed: npt.NDArray[np.uint64], starred: Bools
+) -> tuple[Ids, Bools]:
+    """Return the group of each class, int32[m], and whether each group is left out, bool[g].
+
+    Classes with equal hashes of their labels, ``printed``, form a group.
+    """
+    _, inverse = np.unique(printed, return_inverse=True)
+    group_of = inverse.astype(np.int32)
+    dropped = np.zeros(int(group_of.max()) + 1, dtype=np.bool_)
+    if request.suppressed == "drop":
+        dropped[group_of[starred]] = True
+    return group_of, dropped
+
+
+def merge_equal_labels(
+    prepared: Prepared, groups: Ids, dropped: Bools, nodes: Ids | None
 ) -> tuple[Ids, Ids | None] | None:
     """Return new classes int32[n] and nodes int32[n, d], or None if every group is legal.
 
@@ -57,13 +216,13 @@ def merge_alike(
         return None
     classes = np.full(table.rows, -1, np.int32)
     for rows, part in each_stratum(call, table.rows):
-        own = _merged(table.only(rows), part, kept[rows], len(dropped))
+        own = _merge_groups(table.only(rows), part, kept[rows], len(dropped))
         classes[rows] = np.where(own < 0, np.int32(-1), own + classes.max() + 1)
-    found = as_came(table, classes)
+    found = in_source_order(table, classes)
     return found, None if nodes is None else common_nodes(table, found, nodes)
 
 
-def _merged(table: QuasiTable, call: Call[Any], kept: Ids, groups: int) -> Ids:
+def _merge_groups(table: QuasiTable, call: Call[Any], kept: Ids, groups: int) -> Ids:
     """Return classes int32[n] of the groups int32[n] merged until legal, or one class of all rows.
 
     Both are in canonical order; -1 stays.
@@ -101,7 +260,56 @@ def common_nodes(table: QuasiTable, classes: Ids, nodes: Ids) -> Ids:
     return result
 
 
-Bools = npt.NDArray[np.bool_]
+def check(prepared: Prepared, found: Partition, made: Labelled) -> None:
+    """Raise AnonError unless the labels may be released.
+
+    They may if no more rows are left out than asked for, the labels are those of ``like`` if it is
+    given, every group of equal labels is legal, and none crosses strata.
+    """
+    by_method = in_source_order(prepared.table, found.classes < 0)
+    require_few_left_out(prepared.request, made.suppressed, by_method, prepared.domain)
+    require_earlier(prepared.request, made.labels)
+    _require_legal(prepared, made)
+    _require_strata(prepared, made)
+
+
+def _require_legal(prepared: Prepared, made: Labelled) -> None:
+    """Raise AnonError for a group that is not legal, counted anew from the source."""
+    source, request, groups = prepared.source, prepared.request, len(made.dropped)
+    counted = None if source.real is None else np.flatnonzero(source.real).astype(np.int32)
+    limits = constraint_of(source, request, prepared.paths, counted, prepared.domain)
+    own = made.row_group if counted is None else made.row_group[counted]
+    illegal = int((~limits.legal(own, groups) & ~made.dropped).sum())
+    if illegal:
+        raise AnonError(
+            request.function,
+            f"every class of labels must {limits.promise}",
+            f"{illegal} that {'does' if illegal == 1 else 'do'} not",
+            "nothing was released; please report this",
+        )
+
+
+def _require_strata(prepared: Prepared, made: Labelled) -> None:
+    """Raise AnonError if a group of rows with equal labels crosses strata.
+
+    Suppressed rows may: they show no value.
+    """
+    call, group_of = prepared.call, made.row_group
+    if call.strata is None:
+        return
+    strata = in_source_order(prepared.table, call.strata)
+    first = np.empty(len(made.dropped), np.int32)
+    first[group_of] = strata
+    crossing = np.unique(group_of[(strata != first[group_of]) & ~made.suppressed])
+    if len(crossing):
+        raise AnonError(
+            call.function,
+            "no class of labels may cross strata",
+            f"{len(crossing)} that {'does' if len(crossing) == 1 else 'do'}",
+            "nothing was released; please report this",
+        )
+
+
 KEEP = Argument("suppressed", "keep") + " shows them"
 
 
@@ -121,12 +329,12 @@ def most_left_out(request: Request, rows: int) -> int | None:
     return rows_of_share(share, rows)
 
 
-def require_asked(
-    request: Request, suppressed: Bools, asked: Bools, domain: Domain | None = None
+def require_few_left_out(
+    request: Request, suppressed: Bools, by_method: Bools, domain: Domain | None = None
 ) -> None:
     """Raise AnonError if more rows are left out than may be, or all of them.
 
-    suppressed: bool[n], rows that are suppressed in the release; asked: bool[n], those that the
+    suppressed: bool[n], rows that are suppressed in the release; by_method: bool[n], those that the
     method suppressed. domain: of the whole table, if these are a part of its rows. What may be left
     out is then that of the whole table, of which ``require_whole`` counts all parts together.
     """
@@ -135,7 +343,7 @@ def require_asked(
     left, rows = int(suppressed.sum()), len(suppressed)
     most = most_left_out(request, rows if domain is None else domain.rows)
     if most is None:
-        most = left - int((suppressed & ~asked).sum())
+        most = left - int((suppressed & ~by_method).sum())
     _require_few(request, left, most)
     if domain is None:
         _require_some(request, left < rows)
@@ -174,182 +382,3 @@ def _require_some(request: Request, some: bool) -> None:
             "none",
             KEEP,
         )
-
-
-Codes = npt.NDArray[np.int32]
-
-
-@dataclass(frozen=True)
-class Release:
-    """The r rows of a release.
-
-    position: int32[r], the position in the source of each released row, from 0. class_of: int32[r],
-    its class. labels: labels of every class, by name of the quasi-identifier. suppressed: bool[n],
-    the rows of the table that are suppressed, shown or left out.
-    """
-
-    position: Codes
-    class_of: Codes
-    labels: dict[str, Labels]
-    suppressed: Bools
-
-
-def release(
-    source: Source,
-    request: Request,
-    paths: pa.StructArray | None = None,
-    domain: Domain | None = None,
-) -> Release:
-    """Return a release of the source's rows, after verifying its printed labels.
-
-    Rows are partitioned into classes that satisfy k, l and t. Labels are printed in the requested
-    format and parsed again: every value must lie in its label, and the groups of rows with equal
-    printed labels must satisfy k, l and t. Classes with equal labels form one group; if it is not
-    legal, it is merged with others and labels are made anew. ``left_out`` says which rows are
-    suppressed, and how many of them may be left out.
-
-    The rows are ordered by a hash of their labels, and within a group by ``source.hashes``, so the
-    release does not reveal the order of the source. paths: the rows of the hierarchy. domain: of
-    the whole table, if the source has a part of its rows. Raises AnonError if the request cannot be
-    satisfied or a check fails; nothing is released then.
-    """
-    prepared = prepare(source, request, paths, domain)
-    parted = partition(prepared, request.suppressed)
-    return labelled(prepared, parted, source, request, paths)
-
-
-def labelled(
-    prepared: Prepared,
-    parted: tuple[Codes, Codes | None],
-    source: Source,
-    request: Request,
-    paths: pa.StructArray | None,
-) -> Release:
-    """Return the release of a partition, which is as ``partition`` returns it; see ``release``."""
-    columns, types = prepared.table.columns, list(request.quasi.values())
-    values = [source.quasi[name] for name in request.quasi]
-    workers = prepared.call.workers
-    again: tuple[Codes, Codes | None] | None = parted
-    asked = parted[0] < 0
-    while again is not None:
-        of_row, nodes = again
-        classes = _classes(of_row, source.real)
-        labels = make_labels(
-            request.function,
-            columns,
-            types,
-            values,
-            classes,
-            nodes,
-            workers,
-            form=request.format,
-            centred=request.centred,
-        )
-        starred = require_true(
-            request.function,
-            columns,
-            types,
-            values,
-            labels,
-            classes.of_row,
-            len(classes.starts) - 1,
-            workers,
-            form=request.format,
-            centred=request.centred,
-        )
-        group_of, dropped = _groups(request, printed_alike(labels), starred)
-        again = merge_alike(prepared, group_of[of_row], dropped, nodes)
-    row_group = group_of[of_row]
-    suppressed = np.isin(row_group, group_of[starred])
-    require_asked(request, suppressed, asked, prepared.domain)
-    require_earlier(request, labels)
-    _require_legal(source, request, paths, prepared.domain, row_group, dropped)
-    _require_strata(prepared, row_group, group_of[starred])
-    position = _ordered(row_group, source.hashes.to_numpy(zero_copy_only=False), dropped)
-    shown = dict(zip(request.quasi, labels, strict=True))
-    return Release(position, of_row[position], shown, suppressed)
-
-
-def _classes(of_row: Codes, real: npt.NDArray[np.bool_] | None) -> Classes:
-    """Return the classes, with the suppressed rows (-1) as the last one.
-
-    real: bool[n], the rows that are counted, None for all. Modifies ``of_row`` in place.
-    """
-    count = int(of_row.max()) + 1
-    suppressed = bool((of_row < 0).any())
-    total = count + suppressed
-    of_row[of_row < 0] = count
-    if real is None:
-        order, starts = kernels.hashing.group(of_row, total)
-        return Classes(of_row, order, starts, suppressed)
-    counted = np.where(real, of_row, np.int32(total))
-    order, starts = kernels.hashing.group(counted, total + 1)
-    return Classes(counted, order[: starts[total]], starts[: total + 1], suppressed)
-
-
-def _groups(
-    request: Request, printed: npt.NDArray[np.uint64], starred: npt.NDArray[np.bool_]
-) -> tuple[Codes, npt.NDArray[np.bool_]]:
-    """Return the group of each class, int32[m], and which groups are left out of the release.
-
-    Classes with equal hashes of their labels, ``printed``, form a group.
-    """
-    _, inverse = np.unique(printed, return_inverse=True)
-    group_of = inverse.astype(np.int32)
-    dropped = np.zeros(int(group_of.max()) + 1, dtype=np.bool_)
-    if request.suppressed == "drop":
-        dropped[group_of[starred]] = True
-    return group_of, dropped
-
-
-def _require_strata(prepared: Prepared, group_of: Codes, starred: Codes) -> None:
-    """Raise AnonError if a group of rows with equal labels crosses strata.
-
-    group_of: int32[n], the group of each row. starred: the groups of suppressed rows.
-    """
-    call = prepared.call
-    if call.strata is None:
-        return
-    strata = as_came(prepared.table, call.strata)
-    first = np.empty(int(group_of.max()) + 1, np.int32)
-    first[group_of] = strata
-    crossing = np.setdiff1d(group_of[strata != first[group_of]], starred)
-    if len(crossing):
-        raise AnonError(
-            call.function,
-            "no class of labels may cross strata",
-            f"{len(crossing)} that {'does' if len(crossing) == 1 else 'do'}",
-            "nothing was released; please report this",
-        )
-
-
-def _require_legal(
-    source: Source,
-    request: Request,
-    paths: pa.StructArray | None,
-    domain: Domain | None,
-    row_group: Codes,
-    dropped: npt.NDArray[np.bool_],
-) -> None:
-    """Raise AnonError for a group that is not legal; row_group: int32[n], the group of each row."""
-    groups = len(dropped)
-    counted = None if source.real is None else np.flatnonzero(source.real).astype(np.int32)
-    limits = constraint_of(source, request, paths, counted, domain)
-    own = row_group if counted is None else row_group[counted]
-    illegal = int((~limits.legal(own, groups) & ~dropped).sum())
-    if illegal:
-        raise AnonError(
-            request.function,
-            f"every class of labels must {limits.promise}",
-            f"{illegal} that {'does' if illegal == 1 else 'do'} not",
-            "nothing was released; please report this",
-        )
-
-
-def _ordered(
-    row_group: Codes, hashes: npt.NDArray[np.uint64], dropped: npt.NDArray[np.bool_]
-) -> Codes:
-    """Return the released rows in their order, int32[r]; row_group: int32[n], of each row."""
-    order, starts = kernels.hashing.group(row_group, len(dropped))
-    arranged: Codes = kernels.hashing.arrange(order, starts, hashes)
-    return arranged[~dropped[row_group[arranged]]] if dropped.any() else arranged

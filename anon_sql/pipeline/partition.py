@@ -1,4 +1,7 @@
-"""Partition rows into classes that satisfy every constraint, within strata."""
+"""Prepare the rows of a call, find a partition of them within strata, and make its classes legal.
+
+A class is legal if it satisfies k, l, t, beta and delta.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -90,19 +93,19 @@ def refused(function: str, promise: str, many: int, smallest: int) -> AnonError:
 
 
 def by_stratum(
-    table: QuasiTable, call: Call[Any], settle: Callable[[QuasiTable, Call[Any]], Partition]
+    table: QuasiTable, call: Call[Any], partition: Callable[[QuasiTable, Call[Any]], Partition]
 ) -> Partition:
-    """Return the partitions of the strata together; ``settle`` partitions one of them.
+    """Return the partitions of the strata together; ``partition`` makes that of one of them.
 
     Statistics are added up.
     """
     if call.strata is None:
-        return settle(table, call)
+        return partition(table, call)
     classes, nodes = np.full(table.rows, -1, np.int32), None
     above = 0
     stats: dict[str, float] = {}
     for own, part in each_stratum(call, table.rows):
-        found = settle(table.only(own), part)
+        found = partition(table.only(own), part)
         classes[own] = np.where(found.classes < 0, -1, found.classes + above)
         above += int(found.classes.max()) + 1
         if found.nodes is not None:
@@ -159,16 +162,18 @@ Classes = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Prepared:
-    """The input of a method.
+    """The rows of a request as its method takes them.
 
-    table: the quasi-identifiers in canonical order. call: the arguments of the method. method: None
-    for a step that makes no classes. trees: the rows of the hierarchy by column. domain: of the
-    whole table, None if these are all of its rows.
+    source, request, paths: as they came. table: the quasi-identifiers in canonical order. call: the
+    arguments of the method. trees: the rows of the hierarchy by column. domain: of the whole table,
+    None if these are all of its rows.
     """
 
+    source: Source
+    request: Request
+    paths: pa.StructArray | None
     table: QuasiTable
     call: Call[Any]
-    method: Method | None
     trees: Mapping[str, pa.StructArray]
     domain: Domain | None = None
 
@@ -221,52 +226,56 @@ def prepare(
         rows=table.rows if domain is None else domain.rows,
     )
     require_strata(call, table.rows)
-    return Prepared(table, call, request.method, trees, domain)
+    return Prepared(source, request, paths, table, call, trees, domain)
 
 
-def partition(prepared: Prepared, mode: str) -> tuple[Classes, Classes | None]:
-    """Return the class of each row, int32[n], and the nodes that the method chose, int32[n, d].
+def legal_partition(table: QuasiTable, call: Call[Any], method: Method | None) -> Partition:
+    """Return the partition that the method finds, with every class legal, in canonical order.
 
-    Rows are in source order; suppressed rows have class -1; nodes are None if the method chose
-    none. mode: 'keep' or 'drop', the treatment of suppressed rows.
-    """
-    return placed(prepared.table, settled(prepared.table, prepared.call, prepared.method, mode))
-
-
-def placed(table: QuasiTable, found: Partition) -> tuple[Classes, Classes | None]:
-    """Return the classes and nodes of a partition in source order; see ``partition``."""
-    nodes = None if found.nodes is None else as_came(table, found.nodes)
-    return as_came(table, found.classes), nodes
-
-
-def settled(table: QuasiTable, call: Call[Any], method: Method | None, mode: str) -> Partition:
-    """Return the partition that the method finds, with every class legal.
-
-    In the mode 'keep', suppressed rows form a class too, which must be legal. Without any
-    constraint, every row is its own class, numbered by its place in the source.
+    Suppressed rows have class -1; where they are released, they are a class that is legal too.
+    Without any constraint, every row is its own class, numbered by its place in the source.
     """
     assert method is not None
-    asked = call.constraint.k > 1 or call.constraint.rules is not None or call.real is not None
-    asked = asked or getattr(call.options, "like", None) is not None
-    if not asked and not method.given:
+    required = call.constraint.k > 1 or call.constraint.rules is not None or call.real is not None
+    required = required or getattr(call.options, "like", None) is not None
+    if not required and not method.given:
         return Partition(table.order)
 
-    def settle(table: QuasiTable, call: Call[Any]) -> Partition:
-        found = method.run(table, call)
-        if found.nodes is not None:
-            own = accompany_suppressed(found.classes, call.constraint, mode)
-            return replace(found, classes=own)
-        placed = place_suppressed(table, found.classes, call.constraint, mode, call.workers)
-        return replace(found, classes=protect(table, placed, call.constraint, call.workers))
+    def find_legal(table: QuasiTable, call: Call[Any]) -> Partition:
+        return make_legal(table, call, find_partition(table, call, method))
 
-    return settle(table, call) if method.across_strata else by_stratum(table, call, settle)
+    if method.across_strata:
+        return find_legal(table, call)
+    return by_stratum(table, call, find_legal)
 
 
-def as_came(table: QuasiTable, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def find_partition(table: QuasiTable, call: Call[Any], method: Method) -> Partition:
+    """Return the partition that the method finds, whose classes need not be legal."""
+    return method.run(table, call)
+
+
+def make_legal(table: QuasiTable, call: Call[Any], found: Partition) -> Partition:
+    """Return a partition with every class legal: by suppression where the method chose nodes, which
+    no further row may change, and else by merging."""
+    limits, workers = call.constraint, call.workers
+    if found.nodes is not None:
+        return replace(found, classes=accompany_suppressed(found.classes, limits, call.shown))
+    placed = place_suppressed(table, found.classes, limits, workers, shown=call.shown)
+    return replace(found, classes=protect(table, placed, limits, workers))
+
+
+def in_source_order(table: QuasiTable, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return values that are in canonical order, rearranged to source order."""
     result = np.empty_like(values)
     result[table.order] = values
     return result
+
+
+def classes_and_nodes(table: QuasiTable, found: Partition) -> tuple[Classes, Classes | None]:
+    """Return the class of each row, int32[n], and the nodes of its labels, int32[n, d], in source
+    order; nodes are None if the method chose none."""
+    nodes = None if found.nodes is None else in_source_order(table, found.nodes)
+    return in_source_order(table, found.classes), nodes
 
 
 def constraint_of(

@@ -15,7 +15,13 @@ from anon_sql.methods.full_domain import lattice_nodes
 from anon_sql.methods.gower import ranges
 from anon_sql.methods.outliers import cof_score
 from anon_sql.pipeline.compute import labelled
-from anon_sql.pipeline.partition import Prepared, as_came, partition, placed, prepare, settled
+from anon_sql.pipeline.partition import (
+    Prepared,
+    classes_and_nodes,
+    in_source_order,
+    legal_partition,
+    prepare,
+)
 from anon_sql.pipeline.request import Request, Source
 
 for _name in ("rayden", "mondrian_cof", "dop", "anonymize", "sdka"):
@@ -27,14 +33,14 @@ declare("lattice", of="full_domain", without=("like",))
 class CountedRelease:
     """A release, for statistics.
 
-    class_of: int32[n], the classes of the method, -1 for rows that it suppressed. starred: bool[n],
-    rows that are suppressed in the release, shown or left out. Both are in canonical order. stats:
-    those of the method.
+    class_of: int32[n], the classes of the method, -1 for rows that it suppressed. suppressed:
+    bool[n], rows that are suppressed in the release, shown or left out; both in canonical order.
+    stats: those of the method.
     """
 
     prepared: Prepared
     class_of: npt.NDArray[np.int32]
-    starred: npt.NDArray[np.bool_]
+    suppressed: npt.NDArray[np.bool_]
     stats: Mapping[str, float]
 
     @property
@@ -42,27 +48,26 @@ class CountedRelease:
         return len(self.class_of)
 
     @property
-    def suppressed(self) -> int:
-        return int(self.starred.sum())
+    def suppressed_rows(self) -> int:
+        return int(self.suppressed.sum())
 
     @property
     def unrecovered(self) -> int:
         """Return how many suppressed rows the method itself suppressed."""
-        return int((self.starred & (self.class_of < 0)).sum())
+        return int((self.suppressed & (self.class_of < 0)).sum())
 
     @property
     def classes(self) -> int:
         """Return how many classes have rows that are not suppressed."""
-        return len(np.unique(self.class_of[~self.starred]))
+        return len(np.unique(self.class_of[~self.suppressed]))
 
 
 def made(source: Source, request: Request, paths: pa.StructArray | None) -> CountedRelease:
     """Return the release of the source's rows. Raises AnonError as ``release`` does."""
     prepared = prepare(source, request, paths)
-    table = prepared.table
-    found = settled(table, prepared.call, prepared.method, request.suppressed)
-    released = labelled(prepared, placed(table, found), source, request, paths)
-    return CountedRelease(prepared, found.classes, released.suppressed[table.order], found.stats)
+    found = legal_partition(prepared.table, prepared.call, request.method)
+    suppressed = labelled(prepared, found).suppressed[prepared.table.order]
+    return CountedRelease(prepared, found.classes, suppressed, found.stats)
 
 
 STATS = ("partitions", "detected", "recovered", "returned", "suppressed")
@@ -72,7 +77,9 @@ def class_ids(
     source: Source, request: Request, paths: pa.StructArray | None
 ) -> npt.NDArray[np.int32]:
     """Return the class of each row, int32[n], in source order."""
-    return partition(prepare(source, request, paths), request.suppressed)[0]
+    prepared = prepare(source, request, paths)
+    found = legal_partition(prepared.table, prepared.call, request.method)
+    return classes_and_nodes(prepared.table, found)[0]
 
 
 def cof(
@@ -84,7 +91,7 @@ def cof(
     """
     prepared = prepare(source, request, paths)
     found = cof_score(prepared.table, prepared.call)
-    scores, outlier = (as_came(prepared.table, values) for values in found)
+    scores, outlier = (in_source_order(prepared.table, values) for values in found)
     unclassed = np.isnan(scores)
     return pa.array(scores, mask=unclassed), pa.array(outlier, mask=unclassed)
 
@@ -103,11 +110,11 @@ def recovery_stats(
     found = made(source, request, paths)
     counts |= {name: int(found.stats.get(name, 0)) for name in STATS}
     counts["returned"] = counts["detected"] - counts["recovered"] - found.unrecovered
-    counts["suppressed"] = found.suppressed
+    counts["suppressed"] = found.suppressed_rows
     return {
         **counts,
         "orr": counts["recovered"] / counts["detected"] if counts["detected"] else None,
-        "suppression_rate": found.suppressed / found.rows,
+        "suppression_rate": found.suppressed_rows / found.rows,
         "classes": found.classes,
     }
 
@@ -123,8 +130,8 @@ def dop_stats(
         "eps": None,
         "min_samples": None,
         **found.stats,
-        "suppressed": found.suppressed,
-        "suppression_rate": found.suppressed / found.rows,
+        "suppressed": found.suppressed_rows,
+        "suppression_rate": found.suppressed_rows / found.rows,
         "classes": found.classes,
     }
 
@@ -169,7 +176,7 @@ def anonymize_stats(
         return row
     found = made(source, request, paths)
     table, workers = found.prepared.table, found.prepared.call.workers
-    classes, kept = found.class_of, ~found.starred
+    classes, kept = found.class_of, ~found.suppressed
     if request.suppressed == "drop":
         classes = np.where(kept, classes, np.int32(-1))
     cells, rest = float(table.model.weight.sum()), int(kept.sum())
@@ -180,8 +187,8 @@ def anonymize_stats(
         "rows": table.rows,
         "allowed": int(found.stats.get("most", 0)),
         "costly": int(found.stats.get("costly", 0)),
-        "suppressed": found.suppressed,
-        "suppression_rate": found.suppressed / table.rows,
+        "suppressed": found.suppressed_rows,
+        "suppression_rate": found.suppressed_rows / table.rows,
         "gcp_without": before / (table.rows * cells),
         "gcp": lost / (table.rows * cells),
         "saved": (before - lost) / (table.rows * cells),

@@ -92,7 +92,7 @@ def tradeoff(
 
 def _measure(swept: SweptTable) -> Measure:
     """Return what measures a release by its labels and by the answers to queries on it."""
-    source, request = swept.source, swept.request
+    source, request = swept.prepared.source, swept.request
     columns = {
         column: values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
         for column, values in source.quasi.items()
@@ -109,13 +109,12 @@ def _measure(swept: SweptTable) -> Measure:
     )
 
     def measured(trial: Trial) -> dict[str, Any]:
-        made = labelled(trial.prepared, trial.parted, source, trial.request, swept.paths)
+        made = labelled(trial.prepared, trial.partition)
         labels, class_of = shown_classes(made)
         sizes, rows = np.bincount(class_of), trial.prepared.table.rows
-        counted = counted_release(
-            trial.request.function, rows, list(domains.values()), labels, sizes
-        )
-        lost = utility(counted, trial.request.k, weights=request.weights)
+        asked = trial.prepared.request
+        counted = counted_release(asked.function, rows, list(domains.values()), labels, sizes)
+        lost = utility(counted, asked.k, weights=request.weights)
         released, ones = pa.array(made.position), np.ones(len(class_of), dtype=np.int64)
         found = [
             dominance(spread(class_of, source.keys[name].take(released), ones))

@@ -13,7 +13,7 @@ from anon_sql.core.columns import is_number
 from anon_sql.core.running import Workers
 from anon_sql.core.table import Domain, read
 from anon_sql.errors import AnonError
-from anon_sql.pipeline.partition import HINT, as_came, refused, strata_of
+from anon_sql.pipeline.partition import HINT, in_source_order, refused, strata_of
 from anon_sql.pipeline.request import Request
 from anon_sql.regions.counts import CELLS, Limits, counted_regions
 from anon_sql.regions.sql import count_select, relation, value
@@ -45,7 +45,7 @@ class Strata:
         table = read(function, self.types, both, hashes, Workers(function))
         found = strata_of(table, tuple(self.types))
         assert found is not None
-        codes = as_came(table, found)
+        codes = in_source_order(table, found)
         number: Numbers = np.full(int(codes.max()) + 1, -1, np.int64)
         number[codes[:many]] = np.arange(many)
         of_row: Numbers = number[codes[many:]]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError
 from anon_sql.methods.method import Call, find_method
-from anon_sql.pipeline.partition import settled
+from anon_sql.pipeline.partition import legal_partition
 from anon_sql.privacy.constraint import Constraint, Sensitive, constraint
 from anon_sql.privacy.l_diversity import KINDS
 from tests.drawing import examples
@@ -125,7 +125,7 @@ def ranked(values):
 @given(calls())
 def test_every_class_is_legal(given):
     table, call, mode = given
-    found = settled(table, call, find_method(call.function), mode).classes
+    found = legal_partition(table, call, find_method(call.function)).classes
     assert call.constraint.legal(found, int(found.max()) + 1).all()
     suppressed = np.flatnonzero(found < 0)
     assert mode == "drop" or len(suppressed) == 0 or call.constraint.allows(suppressed)

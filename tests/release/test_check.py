@@ -49,7 +49,7 @@ def test_a_class_that_breaks_l_t_or_counts_rows_for_persons(con, monkeypatch, as
         "CREATE TABLE t AS SELECT i // 10 AS n, i // 10 % 4 AS s, i // 3 AS person FROM range(60) r(i)"
     )
     monkeypatch.setattr(partition, "protect", lambda table, classes, *_: classes)
-    monkeypatch.setattr(pipeline, "merge_alike", lambda *_: None)
+    monkeypatch.setattr(pipeline, "merge_equal_labels", lambda *_: None)
     said = fails(
         con, f"FROM rayden('t', k := 5, qids := ['n'], keep := ['*'], sensitive := 's', {asked})"
     )

@@ -90,7 +90,7 @@ def require_true(
     return starred
 
 
-def printed_alike(labels: Sequence[Labels]) -> npt.NDArray[np.uint64]:
+def printed_hashes(labels: Sequence[Labels]) -> npt.NDArray[np.uint64]:
     """Return a hash of the printed labels of each class, and of nothing else, uint64[m]."""
     hashes = np.zeros(len(labels[0].label_of), dtype=np.uint64)
     for made in labels:
