@@ -29,7 +29,8 @@ from anon_sql.pipeline.partition import (
     settled,
 )
 from anon_sql.pipeline.request import MOST, Request, Source
-from anon_sql.privacy.class_values import spread
+from anon_sql.privacy.class_values import class_values
+from anon_sql.privacy.l_diversity import LDiversity
 from anon_sql.queries.released import shown_classes
 from anon_sql.queries.workload import DrawnQueries, ends_of
 
@@ -133,7 +134,7 @@ class _Table:
         self.prepared = prepare(source, request, paths)
         name = request.options.method
         options = request.options.options[name]
-        self.protected = request.protected  # by t, beta or delta
+        self.protected = request.protected
         self.request = replace(
             request,
             function=name,
@@ -172,7 +173,10 @@ class _Table:
         protected = self.protected
         if level > 1 and not protected:
             protected = dict.fromkeys(self.request.sensitive, False)
-        return replace(self.request, k=min(k, MOST), l=float(level), protected=protected)
+        models = self.request.models
+        if level > 1:
+            models = (LDiversity(l=level), *models)
+        return replace(self.request, k=min(k, MOST), models=models, protected=protected)
 
     def call(self, request: Request) -> Call[Any]:
         """Return the call of the method for one release."""
@@ -215,7 +219,7 @@ class _Table:
         lost = utility(counted, request.k, weights=request.weights)
         rows, ones = pa.array(made.position), np.ones(len(class_of), dtype=np.int64)
         found = [
-            dominance(spread(class_of, self.source.keys[name].take(rows), ones))
+            dominance(class_values(class_of, self.source.keys[name].take(rows), ones))
             for name in request.sensitive
         ]
         return {

@@ -81,8 +81,9 @@ def report(
         require_labels("report", written)
         given = (options.names(columns) for columns in (quasi, sensitive, identifier, keep))
         roles = dict(zip(manifest.ROLES, given, strict=True))
-        asked = {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t, "beta": beta}
-        asked |= {"delta": delta, "entity": entity, "suppressed": None}
+        asked: dict[str, Any] = dict.fromkeys(manifest.REQUIRED)
+        asked |= {"k": k, "l": l, "l_kind": l_kind and l_kind.value, "c": c, "t": t, "beta": beta}
+        asked |= {"delta": delta, "entity": entity}
         asked |= {manifest.UNIQUE: unique_share}
         asked |= options.statement(purpose, recipient, assumption)
 
