@@ -3,18 +3,21 @@
 In sql/ a public file keeps its description, Returns, Errors, Example and body. Written in place are
 the sentences of the function's own parameters, its signature, and the structs of parameters in its
 body. A signature keeps its order, since DuckDB takes arguments by position too; what is new is
-appended. docs/reference.md is written from the headers and the declaration.
+appended, to the macro of dbt that writes a manifest too. docs/reference.md is written from the
+headers and the declaration.
 """
 
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.resources import files as resources
 from pathlib import Path
 
 from anon_sql.core.parameters import Declaration, declared, function_of, takes
 from anon_sql.hosts.duckdb.registry import load_functions
 from anon_sql.hosts.duckdb.sql_files import (
     CREATE,
+    RELATIONS,
     SIGNATURE,
     TABLE,
     Entry,
@@ -24,9 +27,12 @@ from anon_sql.hosts.duckdb.sql_files import (
     folder,
     own_parameters,
     replace_text,
+    split,
     sql_files,
     sql_name,
 )
+from anon_sql.privacy import MODELS
+from anon_sql.privacy.k_anonymity import KAnonymity
 
 _WIDTH = 100
 _STRUCT = re.compile(r"system\.main\.struct_pack\(\s*((?:\"?\w+\"? := \"?\w+\"?(?:,\s*)?)+)\)")
@@ -60,14 +66,14 @@ def with_parameters(file: SqlFile) -> str:
     known, before = takes(file.name), file.signature
     names = [name for name, _ in before]
     for name in names:
-        if name not in (TABLE, *known):
+        if name not in (*RELATIONS, *known):
             raise ValueError(f"{file.folder}/{file.name}.sql: nobody declares {name}")
     new = [name for name in known if name not in names]
     order = [name for name in (*names, *new) if name in known]
     words = [f"{name} := {default_of(known[name])}" for name in order]
-    words = [*(word for name, word in before if name == TABLE), *words]
-    text = _with_signature(file, words)
-    return _with_structs(_with_sentences(text, file, order), known, order)
+    words = [*(word for name, word in before if name in RELATIONS), *words]
+    text = _with_sentences(_with_signature(file, words), file, order)
+    return _with_structs(_with_calls(text, function_of(file.name).of, known), known, order)
 
 
 def _with_signature(file: SqlFile, words: Sequence[str]) -> str:
@@ -86,8 +92,8 @@ def _with_sentences(text: str, file: SqlFile, order: Sequence[str]) -> str:
     start = text.index("\n--\n") + len("\n--\n")
     end = text.index("-- Returns: ")
     lines = []
-    if function_of(file.name).of is None:
-        common = [name for name in order if name not in own]
+    common = [name for name in order if name not in own]
+    if function_of(file.name).of is None and common:
         lines.append(sentence(f"As in every release: {', '.join([TABLE, *common])}."))
     else:
         lines += _note(text[start:end], own)
@@ -117,17 +123,50 @@ def _with_structs(text: str, known: Mapping[str, Declaration], order: Sequence[s
         names = [part.partition(" := ")[0].strip().strip('"') for part in found[1].split(",")]
         if not {*names} <= {*known}:
             return found[0]
+        chosen = bound if names[0] in bound else others
+        if names[0] == KAnonymity.name:  # what a release is required to satisfy
+            chosen = [*names, *(name for name in levels() if name not in names)]
         line = body[body.rfind("\n", 0, found.start()) + 1 : found.start()]
         indent = " " * (len(line) - len(line.lstrip()) + 4)
-        pairs = [
-            f"{sql_name(n)} := {sql_name(n)}" for n in (bound if names[0] in bound else others)
-        ]
+        pairs = [f"{sql_name(n)} := {sql_name(n)}" for n in chosen]
         return "system.main.struct_pack(\n" + filled(pairs, indent, last=3) + ")"
 
     made = _STRUCT.sub(packed, body)
     while made != body:  # the first struct of a line moves the others
         body, made = made, _STRUCT.sub(packed, made)
     return f"{head}) AS{body}"
+
+
+_FOUND = re.compile(r"( *)('\w+': __anon_found_of\(__anon_checks, '\w+'\),?\s*)+(?=\})")
+
+
+def levels() -> list[str]:
+    """Return the parameters of all privacy models."""
+    return [name for model in MODELS for name in model.parameters()]
+
+
+def _with_calls(text: str, called: str | None, known: Mapping[str, Declaration]) -> str:
+    """Return the text whose calls of a function pass all of its parameters, and that finds the
+    level of every privacy model in its checks."""
+
+    def passed(found: re.Match[str]) -> str:
+        names = {part.partition(" := ")[0].strip() for part in split(found[2])}
+        new = [name for name in takes(str(called)) if name in known and name not in names]
+        more = filled([f"{name} := {name}" for name in new], f"{found[3]}    ")
+        return f"{found[1]}{found[2]}" + (f",\n{more}\n" if new else "\n") + f"{found[3]})"
+
+    def measured(found: re.Match[str]) -> str:
+        lines = [
+            f"{found[1]}'{model.name}': __anon_found_of(__anon_checks, '{model.name}')"
+            for model in MODELS
+        ]
+        return ",\n".join(lines) + "\n" + found[1][4:]
+
+    head, body = text.split(") AS", 1)
+    if called is not None:
+        call = re.compile(rf"(FROM {called}\(\s*)(raw,(?:[^()]|\([^()]*\))*?)\n( *)\)")
+        body = call.sub(passed, body)
+    return f"{head}) AS{_FOUND.sub(measured, body)}"
 
 
 _INTRO = """\
@@ -172,6 +211,30 @@ def _shown(entry: Entry) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+def write_manifest(text: str) -> str:
+    """Return the macro of dbt that calls ``anon_manifest``, with all levels of privacy models."""
+    known = takes("anon_manifest")
+    new = [known[name] for name in levels() if not re.search(rf"\b{name}\b", text)]
+    if not new:
+        return text
+    signature, call = text.index(") %}"), text.index(")\n  ) to ")
+    named = [f"{each.name}={_jinja(each.default)}" for each in new]
+    passed = [
+        f"{each.name} := {{{{ anon_sql.text({each.name}) }}}}"
+        if isinstance(each.default, str)
+        else f"{each.name} := {{{{ anon_sql.number({each.name}) }}}}"
+        for each in new
+    ]
+    return (
+        f"{text[:signature]},\n{filled(named, '    ')}{text[signature:call]},\n"
+        f"{filled(passed, '        ')}{text[call:]}"
+    )
+
+
+def _jinja(default: object) -> str:
+    return "none" if default is None else repr(default)
+
+
 def files() -> dict[Path, str]:
     """Return every generated file, as it must be."""
     load_functions()
@@ -180,6 +243,8 @@ def files() -> dict[Path, str]:
         for file in sql_files()
     ]
     texts = {folder() / file.folder / f"{file.name}.sql": file.text for file in made}
+    macro = Path(str(resources("anon_sql"))) / "dbt" / "macros" / "write_manifest.sql"
+    texts[macro] = write_manifest(macro.read_text(encoding="utf-8"))
     return {**texts, folder().parent / "docs" / "reference.md": page(entries(made))}
 
 

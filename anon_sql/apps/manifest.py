@@ -11,11 +11,18 @@ import duckdb
 
 from anon_sql.errors import AnonError
 from anon_sql.hosts.files import files_of
+from anon_sql.privacy import MODELS
 
 FORM = 1
 ENDING = ".anon.json"
-# parameters of a release that its manifest states, and one that only the audit reads
-PROMISED = ("k", "l", "t", "beta", "delta", "l_kind", "c", "entity", "suppressed", "seed")
+LEVELS = tuple(model.name for model in MODELS)
+# parameters of a release that its audit reads, that its manifest states, and one that only the
+# audit reads
+REQUIRED = (
+    *(name for model in MODELS for name in model.parameters()),
+    *("entity", "suppressed"),
+)
+PROMISED = (*REQUIRED, "seed")
 UNIQUE = "unique_share"
 LIMIT = "previous_share"  # on what composition finds with earlier releases
 STATEMENT = ("purpose", "recipient", "assumptions")  # what a release is for, in words
@@ -26,7 +33,7 @@ _SHAPE: dict[str, Any] = {
     "parameters": dict.fromkeys([*PROMISED, "hierarchy", "options"], object),
     "roles": dict.fromkeys([*ROLES, "without_role"], list),
     "raw": {"schema_sha256": str},
-    "achieved": dict.fromkeys(["k", "l", "t", "beta", "delta"], object),
+    "achieved": dict.fromkeys(LEVELS, object),
     "series": {
         "previous": [{"name": str, "sha256": str}],
         "previous_share": (int, float),
@@ -35,6 +42,13 @@ _SHAPE: dict[str, Any] = {
     "measures": dict,
     "loss": [{"attribute": str, "ncp": object}],
     "output": {"sha256": str},
+}
+# what a manifest of a version says that did not have these parameters
+_UNASKED = {
+    name: known.default
+    for model in MODELS
+    for name, known in model.parameters().items()
+    if model.parameters()[model.name].default is None
 }
 _FILES: dict[str, Any] = {"files": [str]}  # of the output, if it is a folder
 
@@ -115,6 +129,10 @@ def read(function: str, path: Path) -> dict[str, Any]:
         raise AnonError(function, rule, f"no JSON in '{path}'") from None
     if not isinstance(found, dict) or found.get("manifest") != FORM:
         raise AnonError(function, rule, f"another in '{path}'")
+    for part, names in (("parameters", PROMISED), ("achieved", LEVELS)):
+        if isinstance(found.get(part), dict):
+            unknown = {name: _UNASKED[name] for name in names if name in _UNASKED}
+            found[part] = {**unknown, **found[part]}
     for name, shape in _SHAPE.items():
         if not _fits(found.get(name), shape):
             raise AnonError(function, rule, f"one with another {name} in '{path}'")

@@ -12,7 +12,7 @@ from anon_sql.core.labels.reading import Ints
 from anon_sql.core.parameters import Choice, Whole
 from anon_sql.errors import AnonError, Parameter
 from anon_sql.measures.classes import dominance
-from anon_sql.privacy.class_values import Spread
+from anon_sql.privacy.class_values import ClassValues
 
 LINKED = pa.struct(
     [
@@ -66,7 +66,7 @@ EXPOSURE = pa.struct(
 )
 
 
-def exposure(spreads: Mapping[str, Spread], threshold: float | None) -> pa.Table:
+def exposure(spreads: Mapping[str, ClassValues], threshold: float | None) -> pa.Table:
     """Return a row of ``EXPOSURE`` for each sensitive column; NULL is no value.
 
     threshold: a class is exposed if it has two values or more, one of them with a larger share; of

@@ -15,7 +15,7 @@ from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.labels.reading import LEAST, Coverage, Ints, labels_of
 from anon_sql.core.parameters import OrNull, Whole
 from anon_sql.core.running import Workers
-from anon_sql.privacy.class_values import NULL, Spread, ordered
+from anon_sql.privacy.class_values import NULL, ClassValues, ordered
 
 _NOTHING = -1  # the code of NULL, which is no value
 
@@ -25,7 +25,7 @@ class Alike:
     """Rows of the raw table, p groups of those that are alike in all that attacks look at.
 
     group_of: int64[p], the place of the values in each ``Coverage``. keys: of each sensitive column
-    bytes, an array of p, see ``Held``. counts: int64[p], the rows of each group.
+    bytes, an array of p, see ``TableValues``. counts: int64[p], the rows of each group.
     """
 
     group_of: Ints
@@ -48,7 +48,7 @@ class People:
         columns: Sequence[Coverage],
         alike: Alike,
         sizes: Ints,
-        spreads: Mapping[str, Spread],
+        spreads: Mapping[str, ClassValues],
     ) -> None:
         self.function, self.columns, self.sensitive = function, columns, list(spreads)
         self.sizes = sizes

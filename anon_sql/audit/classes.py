@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 from anon_sql.audit import persons
 from anon_sql.audit.compared import (
     MANY,
-    NAME,
     Compared,
     Hashed,
     Marks,
@@ -20,32 +19,32 @@ from anon_sql.audit.compared import (
     named,
     untold,
 )
+from anon_sql.audit.parameters import NAME
 from anon_sql.audit.rows import Truth
 from anon_sql.core.arrow import integers
 from anon_sql.core.labels.reading import Ints
-from anon_sql.privacy.class_values import NULL, Floats, Held, Spread
-from anon_sql.privacy.l_diversity import diversity as levels
-from anon_sql.privacy.t_closeness import closeness as distances
-from anon_sql.privacy.t_closeness import ground
+from anon_sql.privacy.class_values import NULL, ClassValues, Floats, TableValues
+from anon_sql.privacy.model import ValueModel
+from anon_sql.privacy.t_closeness import with_ground
 
 BLOCK = 1_000_000  # rows that are counted at a time
 
 
 @dataclass(frozen=True)
-class ClassValues:
+class SensitiveValues:
     """One sensitive column; of persons, each value counts once for each.
 
-    values: what each key of ``held`` stands for, where a hierarchy asks for it. lacking: whether
+    values: what each key of ``table`` stands for, where a hierarchy asks for it. lacking: whether
     the release has a value that the raw table lacks.
     """
 
-    spread: Spread
-    held: Held
+    classes: ClassValues
+    table: TableValues
     values: pa.Array | None
     lacking: bool
 
 
-def class_values(given: Compared, name: str, whose: Marks | None) -> ClassValues:
+def sensitive_values(given: Compared, name: str, whose: Marks | None) -> SensitiveValues:
     """Return the values of a column; whose: a mark of the person of each released row, or None."""
     raw: Hashed = named(given.raw.marks, name)
     shown: Hashed = named(given.released.marks, name)
@@ -78,11 +77,11 @@ def class_values(given: Compared, name: str, whose: Marks | None) -> ClassValues
     else:
         who = given.raw_marks(str(given.asked.entity))
         _, often = _counted(held_of[raw_places], who)
-    return ClassValues(
-        Spread(
+    return SensitiveValues(
+        ClassValues(
             groups // len(every), groups % len(every), pa.concat_arrays([keys, unknown]), counts
         ),
-        Held(keys, often),
+        TableValues(keys, often),
         values.take(order) if len(distinct) else None,
         bool(len(foreign)),
     )
@@ -183,68 +182,31 @@ def _suppressed_persons(given: Compared, bounds: tuple[Ints, Ints]) -> tuple[int
     return persons.among(given.raw_marks(given.asked.entity), size)
 
 
-def diversity(given: Compared, values: Mapping[str, ClassValues], told: bool) -> Property:
-    """Return l, of persons where ``entity`` tells them apart. told: whether it is known whose the
-    rows are; distinct values are as many either way."""
-    asked = given.asked
-    if asked.l is None:
-        return Property("l", None, None, None, None)
-    if asked.l_kind != "distinct" and not told:
-        return Property("l", asked.l, None, None, _NOBODY)
-    found = {n: levels(each.spread, asked.l_kind, asked.c) for n, each in values.items()}
-    least, example = _worst(given, found, min)
-    said = at_least("l", asked.l, least, example)
-    return untold(said) if asked.synthetic else said
-
-
-def closeness(
+def of_values(
     given: Compared,
-    values: Mapping[str, ClassValues],
+    model: ValueModel,
+    values: Mapping[str, SensitiveValues],
     trees: Mapping[str, pa.StructArray],
     told: bool,
 ) -> Property:
-    """Return t, of persons where ``entity`` tells them apart."""
-    asked = given.asked
-    if asked.t is None:
-        return Property("t", None, None, None, None)
-    if not told:
-        return Property("t", asked.t, None, None, _NOBODY)
-    by = {
-        name: ground(NAME, name, asked.values[name], each.held, each.values, trees.get(name))
-        for name, each in values.items()
-    }
-    return _at_most(given, "t", asked.t, values, lambda n, each: distances(*each, by[n]))
+    """Return the level of a model, of persons where ``entity`` tells them apart.
 
-
-def of_shares(
-    given: Compared,
-    name: str,
-    required: float | None,
-    values: Mapping[str, ClassValues],
-    measure: Callable[[Spread, Held], Floats],
-    told: bool,
-) -> list[Property]:
-    """Return β or δ if it is required, of persons where ``entity`` tells them apart."""
-    if required is None:
-        return []
-    if not told:
-        return [Property(name, required, None, None, _NOBODY)]
-    return [_at_most(given, name, required, values, lambda _, each: measure(*each))]
-
-
-def _at_most(
-    given: Compared,
-    name: str,
-    required: float,
-    values: Mapping[str, ClassValues],
-    measure: Callable[[str, tuple[Spread, Held]], Floats],
-) -> Property:
-    """Return the property that a measure of each class is at most what is required."""
-    if any(each.lacking for each in values.values()):
+    told: whether it is known whose the rows are.
+    """
+    name, required = model.name, model.level
+    if not (told or model.same_for_persons):
+        return Property(name, required, None, None, _NOBODY)
+    if model.compares and any(each.lacking for each in values.values()):
         return Property(name, required, None, None, "values that the raw table lacks")
-    found = {n: measure(n, (each.spread, each.held)) for n, each in values.items()}
-    most, example = _worst(given, found, max)
-    said = at_most(name, required, most, example)
+    found = {}
+    for column, each in values.items():
+        table = each.table
+        if model.by_distance:
+            kind = given.asked.values[column]
+            table = with_ground(NAME, column, kind, table, each.values, trees.get(column))
+        found[column] = model.measure(each.classes, table)
+    level, example = _worst(given, found, min if model.at_least else max)
+    said = (at_least if model.at_least else at_most)(name, required, level, example)
     return untold(said) if given.asked.synthetic else said
 
 

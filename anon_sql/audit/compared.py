@@ -10,46 +10,24 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql import kernels
+from anon_sql.audit.parameters import LEVELS, NAME, SIZE, Audit
 from anon_sql.core.common_parameters import refuse_withdrawn
 from anon_sql.core.labels.reading import Bools, Coverage, Ints
-from anon_sql.core.parameters import (
-    Choice,
-    Number,
-    Option,
-    OrNull,
-    Positive,
-    Relations,
-    Whole,
-    read_each,
-)
+from anon_sql.core.parameters import read
 from anon_sql.core.printing import printed
 from anon_sql.core.roles import Roles, fold
 from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.measures.pair import require_released, require_types
 from anon_sql.measures.uniqueness import counts
 from anon_sql.pipeline.request import entity_of
-from anon_sql.privacy.l_diversity import KIND, C
-
-NAME = "audit"
-_OPTIONS: dict[str, Option] = {
-    "k": OrNull(Whole(1)),
-    "l": OrNull(Number(1)),
-    "t": OrNull(Number(0, 1)),
-    "beta": OrNull(Positive()),
-    "delta": OrNull(Positive()),
-    "l_kind": KIND,
-    "c": C,
-    "suppressed": Choice(("keep", "drop")),
-    "synthetic": Whole(0),
-    "unique_share": Number(0, 1),
-    "previous": Relations(),
-    "previous_share": Number(0, 1),
-}
+from anon_sql.privacy.k_anonymity import KAnonymity
+from anon_sql.privacy.model import ValueModel
 
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """k, l, t: None where they are only measured; beta, delta: None where they are not.
+    """k: None where it is only measured. models: those that are measured, whether they ask for
+    something or not.
 
     entity: the column that tells persons apart. synthetic: number of rows that were added.
     unique_share: largest share of rows that may be unique on the kept columns together; previous:
@@ -60,12 +38,7 @@ class AuditRequest:
     """
 
     k: int | None
-    l: float | None  # noqa: E741 - the field's name for it
-    t: float | None
-    beta: float | None
-    delta: float | None
-    l_kind: str
-    c: float
+    models: tuple[ValueModel, ...]
     suppressed: str
     synthetic: int
     unique_share: float
@@ -96,23 +69,29 @@ def asked(
     release = {fold(name): kind for name, kind in shown.items()}
     require_types(NAME, roles.quasi, raw, release, values=True)
     require_released(NAME, roles.sensitive, list(shown))
-    refuse_withdrawn(NAME, {"counterfeits": options["counterfeits"]})
-    checked = read_each(NAME, _OPTIONS, options)
-    asks = {"l": (checked["l"] or 1) > 1, "t": checked["t"] is not None and checked["t"] < 1}
-    asks |= {name: checked[name] is not None for name in ("beta", "delta")}
-    for name, wanted in asks.items():
-        if wanted and not roles.sensitive:
+    refuse_withdrawn(NAME, {"counterfeits": options.get("counterfeits")})
+    size: Any = read(SIZE, NAME, options)
+    models = [model(**vars(read(group, NAME, options))) for model, group in LEVELS.items()]
+    own = read(Audit, NAME, options)
+    for model in models:
+        if model.required and not roles.sensitive:
             raise AnonError(
                 NAME,
-                Parameter(name) + " needs a sensitive column",
+                Parameter(model.name) + " needs a sensitive column",
                 "none",
                 "pass " + Argument("sensitive", ["illness", ...]),
             )
-    person = _entity(options["entity"], raw, roles.quasi)
+    person = _entity(own.entity, raw, roles.quasi)
     others = [name for name in raw if name not in roles.quasi]
     shared = tuple(name for name in others if fold(name) in release)
     return AuditRequest(
-        **checked,
+        k=vars(size)[KAnonymity.name],
+        models=tuple(model for model in models if model.level is not None),
+        suppressed=own.suppressed,
+        synthetic=own.synthetic,
+        unique_share=own.unique_share,
+        previous=own.previous,
+        previous_share=own.previous_share,
         entity=person,
         types={name: raw[name] for name in roles.quasi},
         values={name: raw[name] for name in roles.sensitive},
@@ -226,7 +205,7 @@ class Raw:
     """n rows. values: of each quasi-identifier, its u different values; often: int64[u], how many
     rows have each; places: whole numbers [n], which one each row has. marks: of every other column.
     ascending: whether a column ascends as it is scanned. distinct: of each sensitive column structs
-    of key (see ``Held``), mark and value; empty where no order of its values is asked for."""
+    of key (see ``TableValues``), mark and value; empty where no order of values is asked for."""
 
     values: Mapping[str, pa.Array]
     often: Mapping[str, Ints]

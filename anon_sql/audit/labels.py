@@ -7,7 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anon_sql.audit.compared import MANY, NAME, Compared, Marks, Property, at_most, untold
+from anon_sql.audit.compared import MANY, Compared, Marks, Property, at_most, untold
+from anon_sql.audit.parameters import NAME
 from anon_sql.audit.rows import Truth
 from anon_sql.core.arrow import true, valid
 from anon_sql.core.columns import Categories

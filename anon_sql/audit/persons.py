@@ -250,12 +250,10 @@ def shows(given: Compared) -> bool:
 def whose(given: Compared, forced: Marks | None) -> Marks | None:
     """Return a mark of whose each released row is, uint64[m], class by class.
 
-    None where l and t do not need it or nobody can tell. forced: of ``Truth``.
+    None where no model needs it or nobody can tell. forced: of ``Truth``.
     """
     asked = given.asked
-    if asked.entity is None or (
-        asked.t is None and (asked.l is None or asked.l_kind == "distinct")
-    ):
+    if asked.entity is None or all(model.same_for_persons for model in asked.models):
         return None
     return given.marks(asked.entity) if shows(given) else forced
 

@@ -24,7 +24,7 @@ from anon_sql.core.labels.writing import NULL_NODE, node_text, nodes_of
 from anon_sql.core.table import Column, QuasiTable
 from anon_sql.measures.loss import node_height, node_loss, points, range_loss, set_height, set_loss
 from anon_sql.measures.utility import of_classes, of_heights, of_losses
-from anon_sql.privacy.class_values import Spread
+from anon_sql.privacy.class_values import ClassValues
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -144,7 +144,7 @@ def _of_sets(column: Categories, grouped: Grouped, chosen: npt.NDArray[np.int32]
     return label, star, set_loss(count, column.distinct), set_height(count)
 
 
-def dominance(spread: Spread) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+def dominance(spread: ClassValues) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Return of each class how many values it has, int64[m], and the share of the most frequent one
     in its rows that have a value, float64[m]; 0 for a class of NULLs alone."""
     many = len(spread.starts)

@@ -33,6 +33,7 @@ from anon_sql.pipeline.partition import (
 )
 from anon_sql.pipeline.request import MOST, Request, Source
 from anon_sql.privacy.constraint import Constraint
+from anon_sql.privacy.l_diversity import LDiversity
 
 FEW = 50  # rows that a method is loaded with
 
@@ -172,7 +173,8 @@ class SweptTable:
                 require_any(method, request.sensitive)
                 protected = request.protected or dict.fromkeys(request.sensitive, False)
                 request = replace(request, protected=protected)
-            request = replace(request, l=float(level))
+            others = (each for each in request.models if not isinstance(each, LDiversity))
+            request = replace(request, models=(LDiversity(l=level), *others))
         if level not in self.limits:
             rows = self.prepared
             self.limits[level] = constraint_of(rows.source, request, rows.paths, rows.table.order)

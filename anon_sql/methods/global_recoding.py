@@ -35,7 +35,6 @@ from anon_sql.core.table import Column, QuasiTable
 from anon_sql.errors import AnonError, Argument, Parameter, listed
 from anon_sql.methods.method import Partition
 from anon_sql.privacy.constraint import Constraint
-from anon_sql.privacy.l_diversity import KINDS
 
 Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
@@ -368,13 +367,13 @@ class Judge:
     def monotone(self) -> bool:
         """Return whether a more general node never suppresses more rows.
 
-        It may where a legal group loses l, t, beta or delta in the union with an illegal one, or,
-        if persons are counted, in the union with a legal one.
+        It may where a legal group is no longer legal in the union with an illegal one, or, if
+        persons are counted, in the union with a legal one.
         """
-        rules = self.constraint.rules
-        if rules is None or (self.limit == 0 and not rules.persons):
-            return True
-        return KINDS[rules.kind] == "distinct" and rules.t >= 1 and not rules.most.size
+        rules, models = self.constraint.rules, self.constraint.models
+        if self.limit == 0 and (rules is None or not rules.persons):
+            return all(model.closed for model in models)
+        return all(model.monotone for model in models)
 
     def verdict(self, node: Node) -> Verdict:
         """Return what a node is worth."""

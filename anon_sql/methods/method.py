@@ -37,7 +37,16 @@ NOT_DROPPED = (
 )
 NO_CHOICE = "It has no effect, because the method makes no random choice."
 BY_NODES = "Its columns are labelled by nodes."
-COMMON = (ColumnRoles, *MODELS, Persons, Output, Seed, Hierarchies, Strata, Weights)
+COMMON: tuple[type, ...] = (
+    ColumnRoles,
+    *MODELS,
+    Persons,
+    Output,
+    Seed,
+    Hierarchies,
+    Strata,
+    Weights,
+)
 Options = TypeVar("Options")
 
 

@@ -302,7 +302,7 @@ def constraint_of(
     persons = None
     if request.entity is not None:
         persons, _, _ = _codes(source.keys[request.entity], rows)
-    return constraint(request.k, found, persons, **request.limits)
+    return constraint(request.k, found, persons, request.models)
 
 
 def _codes(

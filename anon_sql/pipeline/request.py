@@ -35,14 +35,12 @@ from anon_sql.errors import (
     listed,
 )
 from anon_sql.methods.method import COMMON, Method, find_method
-from anon_sql.privacy.beta_likeness import BetaLikeness
-from anon_sql.privacy.delta_disclosure import DeltaDisclosure
+from anon_sql.privacy import VALUE_MODELS
 from anon_sql.privacy.k_anonymity import KAnonymity
-from anon_sql.privacy.l_diversity import LDiversity
-from anon_sql.privacy.t_closeness import TCloseness, ranked
+from anon_sql.privacy.model import ValueModel
+from anon_sql.privacy.t_closeness import ranked
 
 MOST = 2**31 - 1  # larger k are equivalent: a table has fewer rows
-_LIMITS = (LDiversity, TCloseness, BetaLikeness, DeltaDisclosure)
 
 
 @dataclass(frozen=True)
@@ -67,11 +65,12 @@ class Request:
 
     method: of the function; None where it makes no classes by itself. quasi: SQL type of each
     quasi-identifier by name, in the order of the call. kept: columns that are released unchanged.
-    protected: sensitive columns that l, t, beta or delta applies to, by name, with whether t uses
-    the ordered distance. entity: the column that identifies persons. classes: the column of given
-    class ids. options: the group of the function's own parameters. threads: number of threads.
-    time_zone: of timestamps that the hierarchy writes without one. strata: the quasi-identifiers
-    that are not generalized. weights: of quasi-identifiers by name; those that are left out have 1.
+    models: the privacy models that are required of sensitive values. protected: sensitive columns
+    that they apply to, by name, with whether t uses the ordered distance. entity: the column that
+    identifies persons. classes: the column of given class ids. options: the group of the function's
+    own parameters. threads: number of threads. time_zone: of timestamps that the hierarchy writes
+    without one. strata: the quasi-identifiers that are not generalized. weights: of
+    quasi-identifiers by name; those that are left out have 1.
     Others: as in the SQL interface.
     """
 
@@ -86,12 +85,7 @@ class Request:
     format: str = "label"
     suppressed: str = "keep"
     seed: int = parameters_of(Seed)["seed"].default
-    l: float = 1.0  # noqa: E741 - the field's name for it
-    l_kind: str = "distinct"
-    c: float = 3.0
-    t: float = 1.0
-    beta: float | None = None
-    delta: float | None = None
+    models: tuple[ValueModel, ...] = ()
     options: Any = None
     threads: int = 1
     time_zone: str = "UTC"
@@ -111,12 +105,6 @@ class Request:
         kind = self.quasi[name]
         one = is_one_value(self.function, name, kind, self.format)
         return type_of(kind, self.format) if one else None
-
-    @property
-    def limits(self) -> dict[str, Any]:
-        """Return the limits on sensitive columns, by parameter of ``constraint``."""
-        limits = {"l": self.l, "kind": self.l_kind, "c": self.c, "t": self.t}
-        return {**limits, "beta": self.beta, "delta": self.delta}
 
     def option(self, name: str) -> Any:
         """Return an own parameter of some methods; None where the method lacks it."""
@@ -157,8 +145,9 @@ def checked(
     entity = entity_of(function, given.get("entity"), types)
     roles = roles_of(function, relation, given, drops=(*drops, *([classes] if classes else ())))
     relation.agrees(roles)
-    groups = (Output, Seed, *_LIMITS)
+    groups = (Output, Seed)
     common = {name: value for group in groups for name, value in _read(group, function, given)}
+    models: list[ValueModel] = [read(group, function, given) for group in VALUE_MODELS]
     options: Any = read(own_group(function, COMMON), function, given)
     if common["format"] in FORMS and method is not None and method.perturbative:
         raise AnonError(
@@ -181,7 +170,7 @@ def checked(
             )
     for name in roles.quasi:
         is_number(function, name, types[name])
-    protected = _protected(function, common, roles, types)
+    protected = _protected(function, models, roles, types)
     missing = [name for name in roles.none if fold(name) not in gone]
     if complete and missing:
         raise AnonError(
@@ -208,6 +197,7 @@ def checked(
         entity,
         classes,
         **common,
+        models=tuple(model for model in models if model.required),
         options=options,
         threads=relation.threads,
         time_zone=relation.time_zone,
@@ -279,32 +269,22 @@ def _strata(function: str, given: object, quasi: Sequence[str]) -> tuple[str, ..
 
 
 def _protected(
-    function: str, asked: Mapping[str, Any], roles: Roles, types: Mapping[str, str]
+    function: str, models: Sequence[ValueModel], roles: Roles, types: Mapping[str, str]
 ) -> dict[str, bool]:
-    """Return the columns that l, t, beta or delta applies to, and whether t is by rank."""
-    if asked["l_kind"] != "entropy" and asked["l"] != int(asked["l"]):
+    """Return the columns that the models apply to, and whether t is by rank."""
+    for model in models:
+        model.check(function)
+    required = [model for model in models if model.required]
+    if required and not roles.sensitive:
         raise AnonError(
             function,
-            Parameter("l")
-            + " must be a whole number where "
-            + Parameter("l_kind")
-            + f" is '{asked['l_kind']}'",
-            f"{asked['l']:g}",
-            Argument("l_kind", "entropy") + " takes fractions",
-        )
-    bounded = asked["beta"] is not None or asked["delta"] is not None
-    wanted = asked["l"] > 1 or asked["t"] < 1 or bounded
-    if wanted and not roles.sensitive:
-        raise AnonError(
-            function,
-            joined(" and ", map(Parameter, ("beta", "delta") if bounded else ("l", "t")))
-            + " need a sensitive column",
+            joined(" and ", map(Parameter, required[-1].named_with)) + " need a sensitive column",
             "none",
             "pass "
             + Argument("sensitive", ["illness", ...])
             + Where(COMMENTS, " or declare it: COMMENT ON COLUMN t.illness IS 'anon:sensitive'"),
         )
-    return {name: ranked(function, name, types[name]) for name in roles.sensitive if wanted}
+    return {name: ranked(function, name, types[name]) for name in roles.sensitive if required}
 
 
 def entity_of(function: str, given: object, names: Sequence[str] | Mapping[str, str]) -> str | None:

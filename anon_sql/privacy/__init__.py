@@ -7,6 +7,16 @@ from anon_sql.privacy.beta_likeness import BetaLikeness
 from anon_sql.privacy.delta_disclosure import DeltaDisclosure
 from anon_sql.privacy.k_anonymity import KAnonymity
 from anon_sql.privacy.l_diversity import LDiversity
+from anon_sql.privacy.model import Model, ValueModel
 from anon_sql.privacy.t_closeness import TCloseness
 
-MODELS: tuple[type, ...] = (KAnonymity, LDiversity, TCloseness, BetaLikeness, DeltaDisclosure)
+MODELS: tuple[type[Model], ...] = (
+    KAnonymity,
+    LDiversity,
+    TCloseness,
+    BetaLikeness,
+    DeltaDisclosure,
+)
+VALUE_MODELS: tuple[type[ValueModel], ...] = tuple(
+    model for model in MODELS if issubclass(model, ValueModel)
+)

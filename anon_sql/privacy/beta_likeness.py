@@ -1,16 +1,27 @@
-"""Measure how much a class adds to the share of a sensitive value: enhanced β-likeness."""
+"""β-likeness: a class adds little to the share of a sensitive value."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from anon_sql.core.parameters import OrNull, Positive, param
-from anon_sql.privacy.class_values import Floats, Held, Spread
+from anon_sql.privacy.class_values import ClassValues, Floats, TableValues
+from anon_sql.privacy.model import ShareModel, Shares
 
 
 @dataclass(frozen=True)
-class BetaLikeness:
-    """A class adds little to the share of a sensitive value."""
+class BetaLikeness(ShareModel):
+    """Enhanced β-likeness: (q - p) / p <= min(β, -ln p), with p the share of a value in the table
+    and q its share in a class. NULL is a value.
+    """
+
+    name = "beta"
+    title = "β-likeness"
+    reference = "Cao and Karras 2012, definition 3"
+    holds = "No sensitive value is much more frequent in a group than in the whole table."
+    broken = "The group of a person makes a sensitive value more likely than was allowed."
+    named_with = ("beta", "delta")
+    compares = True
 
     beta: float | None = param(
         None,
@@ -21,16 +32,14 @@ class BetaLikeness:
         bound=True,
     )
 
+    def most(self, shares: Shares) -> Shares:
+        gain = -np.log(np.where(shares > 0, shares, 1.0))
+        return np.asarray(shares * (1 + np.minimum(self.level, gain)))
 
-def likeness(values: Spread, held: Held) -> Floats:
-    """Return the smallest β of each class, float64[m]; infinity where none is large enough.
-
-    With p the share of a value in the raw table and q its share in a class, it is the largest of
-    (q - p) / p. No β allows more than -ln p. NULL is a value. Source: Cao and Karras 2012,
-    definition 3.
-    """
-    at = values.places(held)
-    before = held.counts[at] / held.rows
-    gain = values.counts / values.sizes[values.class_of] / before - 1
-    beyond = gain > -np.log(before) * (1 + 1e-12) + 1e-12
-    return np.maximum.reduceat(np.where(beyond, np.inf, np.maximum(gain, 0.0)), values.starts)
+    def measure(self, values: ClassValues, table: TableValues) -> Floats:
+        """Return the smallest β of each class; infinity where none is large enough."""
+        at = values.places(table)
+        before = table.counts[at] / table.rows
+        gain = values.counts / values.sizes[values.class_of] / before - 1
+        beyond = gain > -np.log(before) * (1 + 1e-12) + 1e-12
+        return np.maximum.reduceat(np.where(beyond, np.inf, np.maximum(gain, 0.0)), values.starts)

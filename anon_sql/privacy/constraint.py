@@ -1,21 +1,14 @@
-"""Define the constraints on equivalence classes: k, l, t, beta and delta.
+"""Define the constraints on equivalence classes: k, and the privacy models of a call.
 
-Bound the share of each sensitive value in a class: β-likeness and δ-disclosure privacy. With p the
-share of a value in the whole table and q its share in a class, enhanced β-likeness (Cao and Karras
-2012, definition 3) requires (q - p) / p <= min(β, -ln p), and δ-disclosure privacy (Brickell and
-Shmatikov 2008, definition 3) |ln(q / p)| < δ for every value of the table, so that none is lacking
-in a class. NULL is a value. Both are least and largest shares. The share in a union of classes lies
-between those in the classes, so the union of legal classes is legal.
-
-A class is legal if it satisfies all of them. The union of legal classes is legal, so merging ends
-with legal classes. If persons are counted instead of rows, this holds only for k and for distinct
-l-diversity, because a person with rows in two classes counts once in their union; merging still
-ends, because ``Constraint.require`` ensures that the whole table is legal.
+A class is legal if it satisfies all of them. The union of legal classes is legal, as every model is
+closed, so merging ends with legal classes. If persons are counted instead of rows, this holds only
+for k and for models that are monotone, because a person with rows in two classes counts once in
+their union; merging still ends, because ``Constraint.require`` ensures that the whole table is
+legal.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from itertools import zip_longest
 from math import ceil
 from typing import Any
@@ -25,31 +18,29 @@ import numpy.typing as npt
 
 from anon_sql import kernels
 from anon_sql.errors import AnonError, Argument, Parameter
-from anon_sql.privacy.l_diversity import KINDS
+from anon_sql.privacy import VALUE_MODELS
+from anon_sql.privacy.model import ShareModel, Shares, ValueModel, together
 
-Shares = npt.NDArray[np.float64]
 _SURE = 1e-9  # subtracted before rounding up
 
 
 def share_bounds(
-    held: npt.NDArray[np.int64], beta: float | None, delta: float | None
+    counts: npt.NDArray[np.int64], models: Sequence[ValueModel]
 ) -> tuple[Shares, Shares]:
     """Return the least and the largest share of each value in a class, float64[b, v] each.
 
-    held: int64[b, v], count of each value in the table, for b columns. Without δ there are no least
-    shares, float64[b, 0], and without both no largest ones. The bounds of δ are irrational, so that
-    no share equals them.
+    counts: int64[b, v], of each value in the table, for b columns. Without a model that has least
+    shares there are none, float64[b, 0], and without a ``ShareModel`` no largest ones.
     """
-    none = np.zeros((len(held), 0))
-    shares = held / np.maximum(held.sum(axis=1, keepdims=True), 1)
-    least, most = none, none
-    if beta is not None:
-        gain = -np.log(np.where(held > 0, shares, 1.0))
-        most = shares * (1 + np.minimum(beta, gain))
-    if delta is not None:
-        least, above = shares * np.exp(-delta), shares * np.exp(delta)
-        most = above if beta is None else np.minimum(most, above)
-    return least, most
+    none = np.zeros((len(counts), 0))
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    bounding = [model for model in models if isinstance(model, ShareModel)]
+    least = [low for model in bounding if (low := model.least(shares)) is not None]
+    most = [model.most(shares) for model in bounding]
+    return (
+        np.maximum.reduce(least) if least else none,
+        np.minimum.reduce(most) if most else none,
+    )
 
 
 def fewest_rows(least: Shares, most: Shares) -> int:
@@ -65,6 +56,14 @@ def fewest_rows(least: Shares, most: Shares) -> int:
             every = least.shape[1] > 0
             found = max(found, 1 / (bounds.min() if every else bounds.max()), every * len(bounds))
     return ceil(found - _SURE)
+
+
+def satisfy(models: Sequence[ValueModel]) -> str:
+    """Return what a class must do, as a phrase of error messages: k and the levels of models."""
+    names = {"k": None, **dict.fromkeys(VALUE_MODELS[0].named_with)}
+    for model in models:
+        names |= dict.fromkeys(model.named_with)
+    return f"satisfy {together(list(names))}"
 
 
 Codes = npt.NDArray[np.int32]
@@ -92,14 +91,15 @@ class Sensitive:
 class Constraint:
     """The constraints that every class must satisfy.
 
-    k: minimum number of rows, or of persons if ``rules.persons``. rules: arrays for l, t, beta,
-    delta and persons, indexed by the row positions of one table; None if only k is required.
-    names: the sensitive columns.
+    k: minimum number of rows, or of persons if ``rules.persons``. rules: arrays for the models and
+    persons, indexed by the row positions of one table; None if only k is required. names: the
+    sensitive columns. models: those that are required of their values.
     """
 
     k: int
     rules: "kernels.legality.Rules | None" = None
     names: tuple[str, ...] = ()
+    models: tuple[ValueModel, ...] = ()
 
     @property
     def smallest(self) -> int:
@@ -114,7 +114,7 @@ class Constraint:
         """Return the constraints as a phrase for error messages."""
         if self.rules is None:
             return f"have at least {self.k} rows"
-        return "satisfy k, l, t, beta and delta" if self.rules.most.size else "satisfy k, l and t"
+        return satisfy(self.models)
 
     def require(self, function: str, rows: int, *, part: bool = False) -> None:
         """Raise AnonError if the whole table of ``rows`` rows, taken as one class, is not legal.
@@ -151,14 +151,22 @@ class Constraint:
                 Parameter("k") + f" must be at most the number of entities, {entities}",
                 Argument("k", self.k),
             )
-        best = [diversity(rules, bag) for bag in range(len(self.names))]
-        worst = int(np.argmin(best))
-        return AnonError(
-            function,
-            Parameter("l") + f" must be at most what the whole table has in {self.names[worst]}, "
-            f"{_rounded_down(best[worst])} ({KINDS[rules.kind]})",
-            Argument("l", Decimal(f"{rules.l:g}")),
-        )
+        found = []
+        for model in self.models:
+            reached = [
+                model.of_table(rules.held[bag], int(rules.known[bag]))
+                for bag in range(len(self.names))
+            ]
+            levels = [level for level in reached if level is not None]
+            if levels:
+                worst = int(np.argmin(levels) if model.at_least else np.argmax(levels))
+                error = model.refusal(function, self.names[worst], levels[worst])
+                found.append((bool(model.fails(np.array(levels)).any()), error))
+        errors = [error for fails, error in found if fails] or [error for _, error in found]
+        if errors:
+            return errors[0]
+        rule = f"the whole table must {self.promise} as one class"
+        return AnonError(function, rule, "one that does not", "nothing was released")
 
     def at(self, k: int) -> "Constraint":
         """Return the same constraint with another k."""
@@ -192,7 +200,7 @@ class Constraint:
     def only(self, kept: npt.NDArray[Any]) -> "Constraint":
         """Return the constraint for some rows, marked bool[n] or listed int64[m], renumbered.
 
-        t, beta and delta still refer to the distribution in the whole table.
+        Models that compare a class with the table still refer to the whole table.
         """
         if self.rules is None:
             return self
@@ -200,47 +208,22 @@ class Constraint:
         return replace(self, rules=self.rules._replace(keys=keys))
 
 
-def diversity(rules: "kernels.legality.Rules", bag: int) -> float:
-    """Return the largest l that the whole table satisfies in sensitive column number ``bag``."""
-    counts = rules.held[bag, : rules.known[bag]].astype(np.float64)
-    if KINDS[rules.kind] == "distinct" or len(counts) == 0:
-        return float(len(counts))
-    if KINDS[rules.kind] == "entropy":
-        shares = counts / counts.sum()
-        return float(np.exp(-(shares * np.log(shares)).sum()))
-    most = -np.sort(-counts)
-    tails = np.cumsum(most[::-1])[::-1]
-    return float((most[0] < rules.c * tails).sum())
-
-
-def _rounded_down(number: float) -> str:
-    """Return a number rounded down to three decimals, so that it is still satisfied as l."""
-    return f"{np.floor(number * 1000) / 1000:g}"
-
-
 def constraint(
     k: int,
     sensitive: Sequence[Sensitive],
     persons: Codes | None,
-    *,
-    l: float = 1.0,  # noqa: E741 - the field's name for it
-    kind: str = "distinct",
-    c: float = 3.0,
-    t: float = 1.0,
-    beta: float | None = None,
-    delta: float | None = None,
+    models: Sequence[ValueModel] = (),
 ) -> Constraint:
     """Return the constraint on the classes of a table.
 
-    persons: int32[n], the person of each row, numbered from 0; None to count rows. l, kind, c:
-    l-diversity, with c for the recursive kind. t: t-closeness, 1 for none. beta, delta: see
-    ``share_bounds``, None for none.
+    persons: int32[n], the person of each row, numbered from 0; None to count rows. models: those
+    that are not required count for nothing.
     """
-    protects = l > 1 or t < 1 or beta is not None or delta is not None
-    if persons is None and not protects:
+    required = tuple(model for model in models if model.required)
+    if persons is None and not required:
         return Constraint(k)
 
-    asked = list(sensitive) if protects else []
+    asked = list(sensitive) if required else []
     bags = [_bag(column.codes, column.known, persons) for column in asked]
     if persons is not None:
         bags.append(_bag(persons, int(persons.max(initial=-1)) + 1, None))
@@ -248,13 +231,13 @@ def constraint(
     counts = [own[2] if given is None else given for own, given in zip_longest(bags, whole)]
     held = _padded(counts, np.int64)
     below = np.cumsum(held, axis=1, dtype=np.float64)
-    least, most = share_bounds(_padded(counts[: len(asked)], np.int64), beta, delta)
+    least, most = share_bounds(_padded(counts[: len(asked)], np.int64), required)
+    levels: dict[str, Any] = {}
+    for model in (*(known() for known in VALUE_MODELS), *required):
+        levels |= model.rules
     rules = kernels.legality.Rules(
         k=k,
-        l=float(l),
-        kind=KINDS.index(kind),
-        c=float(c),
-        t=float(t),
+        **levels,
         keys=np.array([bag[0] for bag in bags]),
         value=_padded([bag[1] for bag in bags], np.int32),
         pairs=persons is not None,
@@ -268,7 +251,7 @@ def constraint(
         most=most,
         persons=persons is not None,
     )
-    return Constraint(k, rules, tuple(column.name for column in asked))
+    return Constraint(k, rules, tuple(column.name for column in asked), required)
 
 
 def _bag(codes: Codes, known: int, persons: Codes | None) -> tuple[Codes, Codes, Counts]:

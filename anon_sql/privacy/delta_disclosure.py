@@ -1,16 +1,29 @@
-"""Measure how far a class moves the share of a sensitive value: δ-disclosure privacy."""
+"""δ-disclosure privacy: a class moves the share of no sensitive value far."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from anon_sql.core.parameters import OrNull, Positive, param
-from anon_sql.privacy.class_values import Floats, Held, Spread
+from anon_sql.privacy.class_values import ClassValues, Floats, TableValues
+from anon_sql.privacy.model import ShareModel, Shares
 
 
 @dataclass(frozen=True)
-class DeltaDisclosure:
-    """A class moves the share of no sensitive value far."""
+class DeltaDisclosure(ShareModel):
+    """|ln(q / p)| < δ for every value of the table, so that none is lacking in a class; p and q as
+    for β-likeness, with the natural logarithm. NULL is a value.
+
+    The bounds are irrational, so that no share equals them.
+    """
+
+    name = "delta"
+    title = "δ-disclosure privacy"
+    reference = "Brickell and Shmatikov 2008, definition 3"
+    holds = "No sensitive value is much more frequent, or rarer, in a group than in the table."
+    broken = "The group of a person says more about a sensitive value than was allowed."
+    named_with = ("beta", "delta")
+    compares = True
 
     delta: float | None = param(
         None,
@@ -20,15 +33,16 @@ class DeltaDisclosure:
         bound=True,
     )
 
+    def least(self, shares: Shares) -> Shares:
+        return np.asarray(shares * np.exp(-self.level))
 
-def disclosure(values: Spread, held: Held) -> Floats:
-    """Return the largest |ln(q / p)| of each class, float64[m]; infinity if it lacks a value.
+    def most(self, shares: Shares) -> Shares:
+        return np.asarray(shares * np.exp(self.level))
 
-    p: share of a value in the raw table; q: its share in the class. NULL is a value. Source:
-    Brickell and Shmatikov 2008, definition 3, with the natural logarithm.
-    """
-    share = values.counts / values.sizes[values.class_of]
-    moved = np.abs(np.log(share / (held.counts[values.places(held)] / held.rows)))
-    distinct = np.bincount(values.class_of)
-    furthest = np.maximum.reduceat(moved, values.starts)
-    return np.where(distinct < len(held.keys), np.inf, furthest)
+    def measure(self, values: ClassValues, table: TableValues) -> Floats:
+        """Return the largest |ln(q / p)| of each class; infinity where it lacks a value."""
+        share = values.counts / values.sizes[values.class_of]
+        moved = np.abs(np.log(share / (table.counts[values.places(table)] / table.rows)))
+        distinct = np.bincount(values.class_of)
+        furthest = np.maximum.reduceat(moved, values.starts)
+        return np.where(distinct < len(table.keys), np.inf, furthest)

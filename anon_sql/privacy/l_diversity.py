@@ -1,5 +1,6 @@
-"""How diverse the sensitive values of every class are (Machanavajjhala et al. 2006)."""
+"""l-diversity: a class has l diverse values of each sensitive column."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,53 +8,102 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql.core.parameters import Choice, Number, Positive, param
-from anon_sql.errors import Argument
-from anon_sql.privacy.class_values import Spread
+from anon_sql.errors import AnonError, Argument, Parameter
+from anon_sql.privacy.class_values import ClassValues, Floats, Ints, TableValues
+from anon_sql.privacy.model import ValueModel
 
-Floats = npt.NDArray[np.float64]
-KINDS = ("distinct", "entropy", "recursive")
-KIND = Choice(KINDS)
-C = Positive()
+KINDS = ("distinct", "entropy", "recursive")  # as kernels.legality numbers them
 
 
 @dataclass(frozen=True)
-class LDiversity:
-    """Every class has l diverse values of each sensitive column; NULL is none of them."""
+class LDiversity(ValueModel):
+    """Every class has l diverse values of each sensitive column; NULL is none of them.
+
+    Its kernel is ``kernels.legality.short_of_l``.
+    """
+
+    name = "l"
+    title = "l-diversity"
+    reference = "Machanavajjhala et al. 2006"
+    holds = "Every group of rows that look alike has at least l different sensitive values."
+    broken = "Whoever finds the group of a person learns the sensitive value, or nearly so."
+    named_with = ("l", "t")
+    at_least = True
+    measured = True
 
     l: float = param(  # noqa: E741 - the field's name for it
         1, Number(1), "smallest diversity of each sensitive column in a class", bound=True
     )
     l_kind: str = param(
-        "distinct", KIND, "what l counts: 'distinct' values, 'entropy' or 'recursive'"
+        "distinct", Choice(KINDS), "what l counts: 'distinct' values, 'entropy' or 'recursive'"
     )
-    c: float = param(3, C, "the constant of " + Argument("l_kind", "recursive"))
+    c: float = param(3, Positive(), "the constant of " + Argument("l_kind", "recursive"))
+
+    @property
+    def monotone(self) -> bool:
+        return self.l_kind == "distinct"
+
+    @property
+    def same_for_persons(self) -> bool:
+        return self.l_kind == "distinct"
+
+    @property
+    def rules(self) -> Mapping[str, Any]:
+        return {"l": float(self.l), "kind": KINDS.index(self.l_kind), "c": float(self.c)}
+
+    @property
+    def remark(self) -> str:
+        return f" ({self.l_kind})"
+
+    def check(self, function: str) -> None:
+        if self.l_kind != "entropy" and self.l != int(self.l):
+            raise AnonError(
+                function,
+                Parameter("l")
+                + " must be a whole number where "
+                + Parameter("l_kind")
+                + f" is '{self.l_kind}'",
+                f"{self.l:g}",
+                Argument("l_kind", "entropy") + " takes fractions",
+            )
+
+    def measure(self, values: ClassValues, table: TableValues | None = None) -> Floats:
+        """Return the l of each class; NULL does not count, a class of NULLs alone has 0.
+
+        It is for ``distinct`` the number of values; for ``entropy`` exp of their entropy; for
+        ``recursive`` the largest l with r_1 < c (r_l + ... + r_v), r the counts of the values in
+        descending order.
+        """
+        known, classes = values.known, len(values.starts)
+        class_of, counts = values.class_of[known], values.counts[known]
+        if self.l_kind == "distinct":
+            return _sums(class_of, np.ones(len(counts)), classes)
+        if self.l_kind == "entropy":
+            total = _sums(class_of, counts, classes)
+            logs = _sums(class_of, counts * np.log(counts), classes)
+            whole = np.maximum(total, 1)
+            return np.where(total > 0, np.exp(np.log(whole) - logs / whole), 0.0)
+        order = np.lexsort((counts, class_of))
+        class_of, counts = class_of[order], counts[order]
+        running = np.cumsum(counts)
+        first = np.searchsorted(class_of, np.arange(classes))
+        before = np.append(0, running)[first]
+        most = np.zeros(classes, dtype=np.int64)
+        np.maximum.at(most, class_of, counts)
+        enough = most[class_of] < self.c * (running - before[class_of])
+        return _sums(class_of[enough], np.ones(int(enough.sum())), classes)
+
+    def of_table(self, counts: Ints, known: int) -> float:
+        shares = counts[:known].astype(np.float64)
+        if self.l_kind == "distinct" or known == 0:
+            return float(known)
+        if self.l_kind == "entropy":
+            shares /= shares.sum()
+            return float(np.exp(-(shares * np.log(shares)).sum()))
+        most = -np.sort(-shares)
+        tails = np.cumsum(most[::-1])[::-1]
+        return float((most[0] < self.c * tails).sum())
 
 
-def diversity(values: Spread, kind: str = "distinct", c: float = 3.0) -> Floats:
-    """Return the l of each class, float64[m]; NULL does not count, a class of NULLs alone has 0.
-
-    kind: ``distinct``, the values; ``entropy``, exp of their entropy; ``recursive``, the largest l
-    with r_1 < c (r_l + ... + r_v), r the counts of the values in descending order.
-    """
-    known, classes = values.known, len(values.starts)
-    class_of, counts = values.class_of[known], values.counts[known]
-    if kind == "distinct":
-        return _sums(class_of, np.ones(len(counts)), classes)
-    if kind == "entropy":
-        total = _sums(class_of, counts, classes)
-        logs = _sums(class_of, counts * np.log(counts), classes)
-        whole = np.maximum(total, 1)
-        return np.where(total > 0, np.exp(np.log(whole) - logs / whole), 0.0)
-    order = np.lexsort((counts, class_of))
-    class_of, counts = class_of[order], counts[order]
-    running = np.cumsum(counts)
-    first = np.searchsorted(class_of, np.arange(classes))
-    before = np.append(0, running)[first]
-    most = np.zeros(classes, dtype=np.int64)
-    np.maximum.at(most, class_of, counts)
-    enough = most[class_of] < c * (running - before[class_of])
-    return _sums(class_of[enough], np.ones(int(enough.sum())), classes)
-
-
-def _sums(class_of: npt.NDArray[np.int64], values: npt.NDArray[Any], classes: int) -> Floats:
+def _sums(class_of: Ints, values: npt.NDArray[Any], classes: int) -> Floats:
     return np.bincount(class_of, values, classes).astype(np.float64)

@@ -6,7 +6,7 @@ that all sums are of whole numbers, and one division at the end gives the distan
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,15 +18,28 @@ from anon_sql.core.hierarchy.column import hierarchical
 from anon_sql.core.hierarchy.tree import HierarchyTree
 from anon_sql.core.parameters import Number, param
 from anon_sql.errors import AnonError
-from anon_sql.privacy.class_values import Held, Spread
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from anon_sql.privacy.class_values import ClassValues, Floats, Ground, Ints, TableValues
+from anon_sql.privacy.model import ValueModel
 
 
 @dataclass(frozen=True)
-class TCloseness:
-    """The values of each sensitive column are distributed in a class nearly as in the table."""
+class TCloseness(ValueModel):
+    """The values of each sensitive column are distributed in a class nearly as in the table.
+
+    Its kernel is ``kernels.legality.short_of_t``, by the ordered or the equal distance: the latter
+    is an upper bound of that by a hierarchy.
+    """
+
+    name = "t"
+    title = "t-closeness"
+    reference = "Li et al. 2007"
+    holds = "In every group the sensitive values are distributed nearly as in the whole table."
+    broken = "The group of a person says more about the sensitive value than was allowed."
+    named_with = ("l", "t")
+    compares = True
+    mixes = True
+    by_distance = True
+    measured = True
 
     t: float = param(
         1.0,
@@ -36,55 +49,48 @@ class TCloseness:
         bound=True,
     )
 
+    @property
+    def rules(self) -> Mapping[str, Any]:
+        return {"t": float(self.t)}
+
+    def measure(self, values: ClassValues, table: TableValues) -> Floats:
+        """Return the distance of each class from the raw table, by its ground distance."""
+        by = table.ground
+        if by.tree is not None and by.leaf_of is not None:
+            return tree_distance(values, table, by.tree, by.leaf_of)
+        return ordered_distance(values, table) if by.ordered else equal_distance(values, table)
+
 
 _WIDE = 2**60  # sums of larger numbers are of Python's own
 
 
-@dataclass(frozen=True)
-class Ground:
-    """The ground distance of a column's values.
-
-    ordered: numbers, dates and times without NULL. tree: their hierarchy, if there is one, and
-    leaf_of, int64[v], the leaf of each value of ``Held``, -1 for NULL.
-    """
-
-    ordered: bool
-    tree: HierarchyTree | None = None
-    leaf_of: Ints | None = None
-
-
-def ground(
+def with_ground(
     function: str,
     name: str,
     sql_type: str,
-    held: Held,
+    table: TableValues,
     values: pa.Array | None,
     listed: pa.StructArray | None,
-) -> Ground:
-    """Return the ground distance of a sensitive column.
+) -> TableValues:
+    """Return the values of a sensitive column with their ground distance.
 
-    values: what each key of ``held`` stands for, which a hierarchy alone asks for; listed: its rows
-    of the hierarchy, see ``rows_of``. Raises AnonError where these are no tree or lack a value.
+    values: what each key stands for, which a hierarchy alone asks for; listed: its rows of the
+    hierarchy, see ``rows_of``. Raises AnonError where these are no tree or lack a value.
     """
-    ordered = ranked(function, name, sql_type) and not held.nulls
+    ordered = ranked(function, name, sql_type) and not table.nulls
     if listed is None or values is None or values.null_count == len(values):
-        return Ground(ordered)
+        return replace(table, ground=Ground(ordered))
     found = hierarchical(function, name, sql_type, values, listed, hidden=True)
     leaf_of = np.where(found.codes == found.null_code, -1, found.codes).astype(np.int64)
-    return Ground(ordered, found.tree, leaf_of)
+    return replace(table, ground=Ground(ordered, found.tree, leaf_of))
 
 
-def closeness(values: Spread, held: Held, by: Ground) -> Floats:
-    """Return the t of each class, float64[m]: its distance from the raw table."""
-    if by.tree is not None and by.leaf_of is not None:
-        return tree_distance(values, held, by.tree, by.leaf_of)
-    return ordered_distance(values, held) if by.ordered else equal_distance(values, held)
-
-
-def require_held(function: str, values: Mapping[str, Spread], held: Mapping[str, Held]) -> None:
+def require_held(
+    function: str, values: Mapping[str, ClassValues], tables: Mapping[str, TableValues]
+) -> None:
     """Raise AnonError where a class has a value that the raw table lacks, in any column."""
     lacking = sum(
-        int(spread.counts[spread.places(held[name]) < 0].sum()) for name, spread in values.items()
+        int(each.counts[each.places(tables[name]) < 0].sum()) for name, each in values.items()
     )
     if lacking:
         raise AnonError(
@@ -95,36 +101,36 @@ def require_held(function: str, values: Mapping[str, Spread], held: Mapping[str,
         )
 
 
-def equal_distance(values: Spread, held: Held) -> Floats:
+def equal_distance(values: ClassValues, table: TableValues) -> Floats:
     """Return the distance of each class where any move costs 1, float64[m]."""
-    m, n, often = values.sizes, held.rows, held.counts[values.places(held)]
+    m, n, often = values.sizes, table.rows, table.counts[values.places(table)]
     due = often * m[values.class_of]
     # values that a class lacks add their share to the sum, which is 1 in all
     over = np.abs(values.counts * n - due) - due
     return _share(_sums(over, values.starts) + m * n, 2 * m * n)
 
 
-def ordered_distance(values: Spread, held: Held) -> Floats:
+def ordered_distance(values: ClassValues, table: TableValues) -> Floats:
     """Return the distance of each class where a move to the next value costs 1 / (v - 1).
 
     Between two values of a class its running share stays and the table's rises, so that it is
     passed at one rank at most, and running sums say what lies on either side.
     """
-    v, n, sizes, starts = len(held.keys), held.rows, values.sizes, values.starts
+    v, n, sizes, starts = len(table.keys), table.rows, values.sizes, values.starts
     wide = 4 * v * n * int(sizes.max(initial=0)) >= _WIDE
     kind = object if wide else np.int64
-    below = np.append(0, np.cumsum(held.counts)).astype(kind)  # rows up to each rank
+    below = np.append(0, np.cumsum(table.counts)).astype(kind)  # rows up to each rank
     area = np.cumsum(below)  # and their sums
     m = sizes[values.class_of].astype(kind)
     running = np.cumsum(values.counts)
     within = running - np.append(0, running)[starts][values.class_of]  # rows up to each group
     reached = within.astype(kind) * n
-    at = values.places(held)  # ranks from 0
+    at = values.places(table)  # ranks from 0
     last = np.append(starts[1:], len(at)) - 1
     to = np.append(at[1:], v)
     to[last] = v
     passed = (within * n - 1) // sizes[values.class_of]
-    passing = np.clip(np.searchsorted(np.cumsum(held.counts), passed, side="right"), at, to)
+    passing = np.clip(np.searchsorted(np.cumsum(table.counts), passed, side="right"), at, to)
     left, right = (passing - at).astype(kind), (to - passing).astype(kind)
     moved = reached * (left - right) + m * (area[at] + area[to] - 2 * area[passing])
     moved[starts] += m[starts] * area[at[starts]]
@@ -132,19 +138,21 @@ def ordered_distance(values: Spread, held: Held) -> Floats:
     return _share(_sums(moved, starts), whole)
 
 
-def tree_distance(values: Spread, held: Held, tree: HierarchyTree, leaf_of: Ints) -> Floats:
+def tree_distance(
+    values: ClassValues, table: TableValues, tree: HierarchyTree, leaf_of: Ints
+) -> Floats:
     """Return the distance of each class where a move costs the height of the lowest node above both
     values / that of the tree.
 
-    leaf_of: int64[v], the leaf of each value of ``held``; NULL is -1, a child of the root.
+    leaf_of: int64[v], the leaf of each value of ``table``; NULL is -1, a child of the root.
     """
-    sizes, n, height = values.sizes, held.rows, tree.heights
+    sizes, n, height = values.sizes, table.rows, tree.heights
     parent = np.append(tree.parent, tree.root)  # the last node is NULL
     at = np.where(leaf_of < 0, len(tree.names), leaf_of)
-    _, nodes, counts = _climb(parent, tree.root, at, np.zeros(len(at), np.int64), held.counts)
+    _, nodes, counts = _climb(parent, tree.root, at, np.zeros(len(at), np.int64), table.counts)
     total = np.zeros(len(parent), dtype=np.int64)
     total[nodes], total[tree.root] = counts, n
-    leaves = at[values.places(held)]
+    leaves = at[values.places(table)]
     classes, nodes, counts = _climb(parent, tree.root, leaves, values.class_of, values.counts)
     m = sizes[classes]
     excess = counts * n - total[nodes] * m

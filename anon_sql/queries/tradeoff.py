@@ -16,7 +16,7 @@ from anon_sql.measures.utility import counted_release, utility
 from anon_sql.methods.method import COMMON
 from anon_sql.pipeline.compute import labelled
 from anon_sql.pipeline.request import Request, Source
-from anon_sql.privacy.class_values import spread
+from anon_sql.privacy.class_values import class_values
 from anon_sql.queries.released import shown_classes
 from anon_sql.queries.workload import DrawnQueries, ends_of
 
@@ -117,7 +117,7 @@ def _measure(swept: SweptTable) -> Measure:
         lost = utility(counted, asked.k, weights=request.weights)
         released, ones = pa.array(made.position), np.ones(len(class_of), dtype=np.int64)
         found = [
-            dominance(spread(class_of, source.keys[name].take(released), ones))
+            dominance(class_values(class_of, source.keys[name].take(released), ones))
             for name in request.sensitive
         ]
         return {

@@ -14,7 +14,7 @@ from anon_sql.core.table import Domain
 from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.pipeline.partition import in_table
 from anon_sql.pipeline.request import Request
-from anon_sql.privacy.constraint import Constraint, constraint
+from anon_sql.privacy.constraint import Constraint, constraint, satisfy
 from anon_sql.regions.sql import sort_keys
 
 CELLS = 100_000_000  # most counts of a sensitive value in a region that are held in memory
@@ -108,10 +108,10 @@ class Limits:
             in_table(name, none, domain, ordered and name not in named)
             for name, ordered in request.protected.items()
         ]
-        self.constraint: Constraint = constraint(request.k, protected, None, **request.limits)
+        self.constraint: Constraint = constraint(request.k, protected, None, request.models)
         self.promise = self.constraint.promise
         if request.entity is not None and self.constraint.rules is None:
-            self.promise = "satisfy k, l and t"  # k counts persons
+            self.promise = satisfy(())  # k counts persons
 
     def shortfall(self, tally: Tally) -> float:
         """Return how far a region is from legal, per row: 0.0 if and only if it is."""

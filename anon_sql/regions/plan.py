@@ -61,7 +61,7 @@ def plan(
     leaves = plans.parts(regions, tallies)
     whole = request.entity is None  # with persons, counts of leaves are no counts of regions
     # Leaves that are far apart may have to be one region.
-    mixed = request.t < 1 or request.beta is not None or request.delta is not None
+    mixed = any(model.mixes for model in request.models)
     merged = plans.anywhere if mixed else plans.below
     found = [part for pool in tree.pools for part in plans.filled(merged(pool, leaves))]
     whole_strata = [leaf for at, leaf in enumerate(leaves) if at not in pool_of]

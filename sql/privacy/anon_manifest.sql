@@ -2,23 +2,21 @@
 -- names of columns, parameters and measures, but no value, no minimum or maximum, no path, and of
 -- the raw table only a hash of the names and types of its columns.
 --
+-- Requirements, roles and earlier releases are as in audit.
 -- raw: name of the raw table. released: name of its release, in any format.
--- method, seed, options: how the release was made; they are recorded unchanged. The weights among the
---   options, such as {'weights': MAP {'age': 2}}, are those of weighted_gcp.
--- k, l, t, l_kind, c, beta, delta, entity, suppressed, unique_share: the requirements on the release,
---   as in audit.
--- qids, sensitive, identifiers, keep: roles; NULL means as declared in comments on the raw table.
--- purpose, recipient: texts that say what the release is for and who receives it. assumptions: a list
---   of texts on what recipients know and may do.
--- previous, previous_share: as in audit.
--- invariant, counterfeits: withdrawn; an error says why, and what to do meanwhile.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- method: how the release was made, recorded unchanged.
+-- seed: seed of the release, recorded unchanged.
+-- options: further parameters of the release, recorded unchanged; the weights among them, such as
+--   {'weights': MAP {'age': 2}}, are those of weighted_gcp.
+-- purpose: what the release is for, a text.
+-- recipient: who receives the release, a text.
+-- assumptions: list of texts on what recipients know and may do; NULL for none.
+-- invariant: withdrawn; an error says why, and what to do meanwhile.
 -- Returns: one row of numbers, texts, lists and structs: manifest (1, the version of the format),
---   statement (purpose, recipient, assumptions),
---   versions, method, parameters, roles (names by role; columns in without_role are kept
---   unchanged), raw, achieved (k, l, t,
---   beta, delta), series (previous: name and rows_sha256, as in a ledger, of each earlier release,
---   and previous_share), checks (property, required, found, passed, as in audit),
+--   statement (purpose, recipient, assumptions), versions, method, parameters, roles (names by role;
+--   columns in without_role are kept unchanged), raw, achieved (k, l, t, beta, delta and the levels
+--   of all other privacy models), series (previous: name and rows_sha256, as in a ledger, of each
+--   earlier release, and previous_share), checks (property, required, found, passed, as in audit),
 --   measures (as in utility, and weighted_gcp, the gcp by the weights of the release; NULL without),
 --   loss (as in attribute_loss). COPY writes it as JSON.
 -- Errors: those of audit and utility.
@@ -50,7 +48,9 @@ __anon_audited AS MATERIALIZED (
         sensitive := sensitive, identifiers := identifiers, keep := keep, l_kind := l_kind, c := c,
         hierarchy := hierarchy, entity := entity, suppressed := suppressed,
         unique_share := unique_share, beta := beta, delta := delta,
-        previous := previous, previous_share := previous_share, counterfeits := if(invariant, 1, counterfeits))
+        previous := previous, previous_share := previous_share,
+        counterfeits := if(invariant, 1, counterfeits)
+    )
 ),
 __anon_measured_once AS MATERIALIZED (
     SELECT struct_pack(*COLUMNS(*)) AS __anon_measures
@@ -73,11 +73,11 @@ SELECT
     } AS statement,
     {'anon_sql': anon_version(), 'duckdb': version()} AS versions,
     method AS method,
-    {
-        'k': k, 'l': l, 't': t, 'l_kind': l_kind, 'c': c, 'entity': entity, 'seed': seed,
-        'suppressed': suppressed, 'unique_share': unique_share, 'beta': beta, 'delta': delta,
-        'hierarchy': hierarchy IS NOT NULL, 'options': options
-    } AS parameters,
+    system.main.struct_insert(
+        system.main.struct_pack(
+            k := k, l := l, t := t, l_kind := l_kind, c := c, entity := entity, seed := seed,
+            suppressed := suppressed, unique_share := unique_share, beta := beta, delta := delta),
+        hierarchy := hierarchy IS NOT NULL, options := options) AS parameters,
     {
         'qids': __anon_named_as(__anon_columns, 'quasi'),
         'sensitive': __anon_named_as(__anon_columns, 'sensitive'),

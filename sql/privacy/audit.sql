@@ -1,9 +1,9 @@
 -- A check of a release against its raw table, one row per property. passed is NULL if the property
 -- cannot be decided.
 -- 'rows': raw = released; NULL if rows are left out with suppressed := 'drop', because suppressed
--- rows cannot be distinguished from lost ones. 'k', 'l', 't', 'beta', 'delta': of the worst class, as
--- in k_anonymity, l_diversity, t_closeness, beta_likeness and delta_disclosure; l and t are not
--- measured if they are NULL, and beta and delta are left out.
+-- rows cannot be distinguished from lost ones. 'k', 'l', 't' and the levels of all other privacy
+-- models: of the worst class, as in k_anonymity, l_diversity, t_closeness and so on. l and t are not
+-- measured if they are NULL, and all others but k are left out.
 -- 'suppressed rows': none, or k, shown as * or left out.
 -- 'kept values': released rows whose values beside the labels match no remaining raw row; all rows if
 -- the release lacks a column with the role keep.
@@ -37,19 +37,33 @@
 -- so.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
--- k, l, t, beta, delta: the requirements on the release; a k of NULL only measures, as an l or t of 1
---   does; a beta or delta of NULL is not measured.
--- l_kind: 'distinct', 'entropy' or 'recursive'. c: the constant of 'recursive'.
--- qids, sensitive, identifiers, keep: roles; NULL means as declared in comments on the raw table.
+-- k: smallest size of an equivalence class, in rows; NULL means that it is only measured.
+-- l: smallest diversity of each sensitive column in a class; NULL means that it is not measured.
+-- t: largest distance of a sensitive column's distribution in a class from that in the table, 0…1;
+--   NULL means that it is not measured.
+-- qids: columns that were generalized; NULL means as declared in comments on the raw table.
+-- sensitive: columns whose values are protected; NULL means as declared in comments on the raw
+--   table.
+-- identifiers: columns that identify persons, which the release must not have; NULL means as
+--   declared in comments on the raw table.
+-- keep: columns that were released unchanged; NULL means as declared in comments on the raw table.
+-- l_kind: what l counts: 'distinct' values, 'entropy' or 'recursive'.
+-- c: the constant of l_kind := 'recursive'.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
--- entity: column that identifies persons, by whom k, l and t are counted. If the release lacks it,
---   k is the smallest number of persons that its rows can belong to, and l (except 'distinct') and
---   t are NULL unless each row can belong to one person only.
+-- entity: column that identifies persons, by whom the privacy models count. If the release lacks
+--   it, k is the smallest number of persons that its rows can belong to, and the other levels, but
+--   for l of distinct values, are NULL unless each row can belong to one person only; NULL for
+--   none.
 -- suppressed: 'keep' or 'drop', as in the release; with 'drop', rows left out are not a class.
 -- synthetic: number of rows that a perturbative release has added; properties that do not apply to
 --   it are NULL.
 -- unique_share: largest share of rows that may be unique on the kept columns together, 0…1.
--- previous: list of the names of 1 to 11 earlier releases of persons in the raw table; NULL for none.
+-- beta: largest relative gain of a sensitive value's share in a class over that in the table, also
+--   limited to -ln of the latter; NULL means that it is not measured.
+-- delta: bound of |ln(share in a class / share in the table)| for every sensitive value; NULL means
+--   that it is not measured.
+-- previous: list of the names of 1 to 11 earlier releases of persons in the raw table; NULL for
+--   none.
 -- previous_share: largest share of persons that 'composition' may find, 0…1.
 -- counterfeits: withdrawn; an error says why, and what to do meanwhile.
 -- Returns: property, required, found (numbers), passed (BOOLEAN), example (labels, names of columns
@@ -61,9 +75,8 @@
 CREATE OR REPLACE MACRO audit(
     raw, released, k := NULL, l := NULL, t := NULL, qids := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, l_kind := 'distinct', c := 3, hierarchy := NULL,
-    entity := NULL, suppressed := 'keep', synthetic := 0, unique_share := 0,
-    beta := NULL, delta := NULL, previous := NULL, previous_share := 0,
-    counterfeits := NULL
+    entity := NULL, suppressed := 'keep', synthetic := 0, unique_share := 0, beta := NULL,
+    delta := NULL, previous := NULL, previous_share := 0, counterfeits := NULL
 ) AS TABLE
 -- A CTE is bound if it is named: without earlier releases the second one costs nothing.
 WITH
@@ -76,10 +89,10 @@ __anon_together AS NOT MATERIALIZED (
     FROM __anon_composition_property(
         raw, released, previous, previous_share, l, synthetic, qids, sensitive, hierarchy, entity))
 FROM __anon_audited(
-    raw, released, k, {
-        'l': l, 't': t, 'l_kind': l_kind, 'c': c, 'entity': entity, 'suppressed': suppressed,
-        'synthetic': synthetic, 'unique_share': unique_share, 'beta': beta, 'delta': delta,
-        'previous': previous, 'previous_share': previous_share, 'counterfeits': counterfeits},
+    raw, released, k, system.main.struct_pack(
+        l := l, t := t, l_kind := l_kind, c := c, entity := entity, suppressed := suppressed,
+        synthetic := synthetic, unique_share := unique_share, beta := beta, delta := delta,
+        previous := previous, previous_share := previous_share, counterfeits := counterfeits),
     hierarchy, __anon_scope(raw, system.main.struct_pack(
         qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep,
         drops := __anon_entity_of(entity), whole := true)))

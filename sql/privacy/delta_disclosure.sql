@@ -20,7 +20,7 @@ CREATE OR REPLACE MACRO delta_disclosure(
         FROM __anon_class_groups(
             released, raw, __anon_measure_call(raw, qids, sensitive), 'sensitive')
     )
-    SELECT __anon_measures_greatest_disclosure('delta_disclosure', __anon_given, __anon_groups)
+    SELECT __anon_measures_worst_level_beside('delta_disclosure', __anon_given, __anon_groups, NULL)
     FROM
         __anon_given(
             raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy, '__anon_classed'),

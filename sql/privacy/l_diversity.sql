@@ -22,7 +22,8 @@ CREATE OR REPLACE MACRO l_diversity(
         FROM __anon_class_groups(
             released, raw, __anon_measure_call(raw, qids, sensitive), 'sensitive')
     )
-    SELECT __anon_measures_least_diversity('l_diversity', __anon_given, kind, c)
+    SELECT __anon_measures_worst_level(
+        'l_diversity', __anon_given, system.main.struct_pack(kind := kind, c := c))
     FROM __anon_given(
         raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy, '__anon_classed')
 );

@@ -23,7 +23,7 @@ CREATE OR REPLACE MACRO t_closeness(
         FROM __anon_class_groups(
             released, raw, __anon_measure_call(raw, qids, sensitive), 'sensitive')
     )
-    SELECT __anon_measures_greatest_distance('t_closeness', __anon_given, __anon_groups)
+    SELECT __anon_measures_worst_level_beside('t_closeness', __anon_given, __anon_groups, NULL)
     FROM
         __anon_given(
             raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy, '__anon_classed'),

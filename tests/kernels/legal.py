@@ -6,8 +6,11 @@ from math import log
 import numpy as np
 from hypothesis import strategies as st
 
+from anon_sql.privacy.beta_likeness import BetaLikeness
 from anon_sql.privacy.constraint import Sensitive, constraint
-from anon_sql.privacy.l_diversity import KINDS
+from anon_sql.privacy.delta_disclosure import DeltaDisclosure
+from anon_sql.privacy.l_diversity import KINDS, LDiversity
+from anon_sql.privacy.t_closeness import TCloseness
 
 NULL = None
 
@@ -45,7 +48,13 @@ def made(rows, how):
     if persons is not None:
         persons = np.unique(persons, return_inverse=True)[1].astype(np.int32)
     columns = [column(rows, 0, True), column(rows, 1, False)]
-    return constraint(how.pop("k"), columns, persons, **how)
+    return constraint(how.pop("k"), columns, persons, models(**how))
+
+
+def models(l=1, kind="distinct", c=3.0, t=1.0, beta=None, delta=None):  # noqa: E741
+    """Return the models of a call."""
+    return (LDiversity(l=l, l_kind=kind, c=c), TCloseness(t=t), BetaLikeness(beta=beta),
+            DeltaDisclosure(delta=delta))  # fmt: skip
 
 
 def column(rows, at, number):

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from anon_sql.privacy import t_closeness
-from anon_sql.privacy.class_values import held, spread
+from anon_sql.privacy.class_values import class_values, table_values
 
 
 def made(seed):
@@ -21,7 +21,7 @@ def made(seed):
     table = np.bincount(ranks) / rows
     own = [np.bincount(ranks[classes == c], minlength=len(table)) for c in range(count)]
     shares = np.array([counts / counts.sum() for counts in own])
-    return spread(classes, keys, once), held(keys, once), shares - table
+    return class_values(classes, keys, once), table_values(keys, once), shares - table
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -5,6 +5,7 @@ import pytest
 
 from anon_sql.methods.clusters import join_clusters
 from anon_sql.privacy.constraint import Constraint, Sensitive, constraint
+from anon_sql.privacy.l_diversity import LDiversity
 
 pytestmark = pytest.mark.quick
 
@@ -41,7 +42,7 @@ def test_a_plain_twin(seed, diverse):
     values = (draw.random(120) < 0.15).astype(np.int32)
     asked = Constraint(4)
     if diverse:
-        asked = constraint(4, [Sensitive("s", values[real], 2, False)], None, l=2)
+        asked = constraint(4, [Sensitive("s", values[real], 2, False)], None, [LDiversity(l=2)])
     found, joined = join_clusters("sdka", features, clusters, real, asked)
     expected = twin(features.astype(np.float64), clusters, real, 4, values if diverse else None)
     assert {frozenset(np.flatnonzero(found == c).tolist()) for c in set(found)} == expected

@@ -5,6 +5,7 @@ import pytest
 
 from anon_sql.methods.clusters import Density, legal_clusters
 from anon_sql.privacy.constraint import Constraint, Sensitive, constraint
+from anon_sql.privacy.l_diversity import LDiversity
 
 pytestmark = pytest.mark.quick
 
@@ -43,7 +44,9 @@ def test_the_nearest_that_is_not_legal_with_it_is_passed_over():
     assert found.joined == 2
     words = Sensitive("w", np.array([0, 0, 0, 0, 0, 0, 1, 1], np.int32), 2, False)
     found = settled(
-        [0, 1, 4, 5, 10, 11, 12, 13], [0, 0, 1, 1, 2, 2, 2, 2], constraint(2, [words], None, l=2)
+        [0, 1, 4, 5, 10, 11, 12, 13],
+        [0, 0, 1, 1, 2, 2, 2, 2],
+        constraint(2, [words], None, [LDiversity(l=2)]),
     )
     assert groups(found.ids) == [list(range(8))]
     assert found.joined == 2

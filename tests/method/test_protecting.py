@@ -8,6 +8,8 @@ from anon_sql.core.running import Workers
 from anon_sql.methods.legal_classes import merge_until_legal, mixed, protect
 from anon_sql.methods.searching import total_loss
 from anon_sql.privacy.constraint import Constraint, Sensitive, constraint
+from anon_sql.privacy.l_diversity import LDiversity
+from anon_sql.privacy.t_closeness import TCloseness
 from tests.method.test_improving import made
 
 pytestmark = pytest.mark.quick
@@ -23,7 +25,9 @@ def prepared(seed, n=300):
         y=pa.array(rng.integers(0, 4, n).astype(float)),
     )
     codes = (rng.random(n) < 0.2).astype(np.int32) + 2 * (table.points[:, 0] > 0.5).astype(np.int32)
-    asked = constraint(4, [Sensitive("s", codes, 4, False)], None, l=2, t=0.4)
+    asked = constraint(
+        4, [Sensitive("s", codes, 4, False)], None, (LDiversity(l=2), TCloseness(t=0.4))
+    )
     classes = rng.permutation(np.arange(n) // 4).astype(np.int32)
     classes[rng.random(n) < 0.1] = -1
     return table, classes, asked

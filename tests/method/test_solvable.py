@@ -16,7 +16,8 @@ from anon_sql.errors import AnonError
 from anon_sql.methods.method import Call, find_method
 from anon_sql.pipeline.partition import legal_partition
 from anon_sql.privacy.constraint import Constraint, Sensitive, constraint
-from anon_sql.privacy.l_diversity import KINDS
+from anon_sql.privacy.l_diversity import KINDS, LDiversity
+from anon_sql.privacy.t_closeness import TCloseness
 from tests.drawing import examples
 from tests.method.test_improving import made
 
@@ -110,9 +111,10 @@ def limits_of(draw, n, rng):
         k,
         [Sensitive("s", codes, int(codes.max()) + 1, draw(st.booleans()))],
         ranked(persons) if draw(st.booleans()) else None,
-        l=draw(st.sampled_from([1.0, 2.0])),
-        kind=draw(st.sampled_from(KINDS)),
-        t=draw(st.sampled_from([0.0, 0.1, 0.3, 1.0])),
+        (
+            LDiversity(l=draw(st.sampled_from([1.0, 2.0])), l_kind=draw(st.sampled_from(KINDS))),
+            TCloseness(t=draw(st.sampled_from([0.0, 0.1, 0.3, 1.0]))),
+        ),
     )
 
 

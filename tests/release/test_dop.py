@@ -9,6 +9,7 @@ from anon_sql.methods.legal_classes import merge_until_legal
 from anon_sql.methods.method import Call
 from anon_sql.methods.searching import total_loss
 from anon_sql.privacy.constraint import Constraint, Sensitive, constraint
+from anon_sql.privacy.l_diversity import LDiversity
 from tests.conftest import QUASI
 from tests.oracles import sizes, table_of
 from tests.sentence import fails
@@ -84,7 +85,9 @@ def flags(seed=0, rows=200):
     rng = np.random.default_rng(seed)
     points = rng.integers(0, 40, (rows, 2)) / 39
     codes = ((points[:, 0] < 0.2) & (rng.random(rows) < 0.8)).astype(np.int32)
-    return table_of(points), constraint(3, [Sensitive("w", codes, 2, False)], None, l=2)
+    return table_of(points), constraint(
+        3, [Sensitive("w", codes, 2, False)], None, [LDiversity(l=2)]
+    )
 
 
 @pytest.mark.parametrize("loss", ["lil", "ncp"])

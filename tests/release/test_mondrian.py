@@ -10,6 +10,7 @@ from anon_sql.methods.method import Call
 from anon_sql.methods.mondrian import Mondrian, mondrian
 from anon_sql.methods.searching import total_loss
 from anon_sql.privacy.constraint import Sensitive, constraint
+from anon_sql.privacy.l_diversity import LDiversity
 from tests.oracles import sizes, table_of
 
 
@@ -39,7 +40,7 @@ def test_the_cheaper_of_two_ways_is_kept():
             rng = np.random.default_rng(seed)
             table = table_of(rng.integers(0, 40, (200, 2)) / 39)
             words = Sensitive("w", (rng.random(200) < rare).astype(np.int32), 2, False)
-            rule = constraint(3, [words], None, l=2)
+            rule = constraint(3, [words], None, [LDiversity(l=2)])
 
             def lost(classes, table=table, rule=rule):
                 return total_loss(table, merge_until_legal(table, classes, rule, workers), workers)

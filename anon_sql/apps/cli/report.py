@@ -68,7 +68,8 @@ def report(
         written = _written(released)
         require_labels("report", written)
         roles = {name: parameters.get(name, []) for name in manifest.ROLES}
-        asked = {name: parameters.get(name) for name in manifest.PROMISED if name != "seed"}
+        asked: dict[str, Any] = dict.fromkeys(manifest.REQUIRED)
+        asked |= {name: value for name, value in parameters.items() if name in asked}
         asked |= {manifest.UNIQUE: unique_share}
         asked |= options.statement(purpose, recipient, assumption)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 
-from anon_sql.apps.manifest import ROLES, STATEMENT, UNIQUE
+from anon_sql.apps.manifest import REQUIRED, ROLES, STATEMENT, UNIQUE
 from anon_sql.apps.report import distributions
 from anon_sql.apps.report.distributions import correlations
 from anon_sql.apps.report.verdict import CONSEQUENCE, MEANING, verdict
@@ -131,7 +131,7 @@ def _listed(given: Mapping[str, Any]) -> str:
 METHOD = "full_domain"
 MOST = 15  # nodes that are listed
 _PARAMETERS = (
-    *("k", "l", "l_kind", "c", "t", "beta", "delta", "entity", "suppressed"),
+    *REQUIRED,
     *("qids", "sensitive", "identifiers", "hierarchy"),
 )
 
@@ -172,8 +172,8 @@ def gather(
 ) -> dict[str, Any]:
     """Return the facts of a release by section: numbers, texts, lists and dicts.
 
-    asked: qids, sensitive, identifiers, keep, hierarchy; k, l, t, beta, delta, l_kind, c, entity,
-    None where nothing is asked; purpose, recipient, assumptions. manifest: None without one.
+    asked: qids, sensitive, identifiers, keep, hierarchy; parameters of privacy models, entity, None
+    where nothing is asked; purpose, recipient, assumptions. manifest: None without one.
     """
     con.execute("SET TimeZone = 'UTC'")
     roles = {name: asked[name] for name in ("qids", "hierarchy")}
@@ -229,14 +229,14 @@ def described(
             "options": manifest["parameters"]["options"] or {},
             "versions": manifest["versions"],
         }
-    required = ("k", "l", "l_kind", "c", "t", "beta", "delta", "entity", "suppressed", UNIQUE)
+    required = (*REQUIRED, UNIQUE)
     whole = {
         "report": 1,
         "files": {"raw": raw, "released": released},
         "statement": {name: asked[name] for name in STATEMENT},
         "made": made,
         "series": None if manifest is None else manifest["series"],
-        "required": {name: asked[name] for name in required},
+        "required": {name: asked.get(name) for name in required},
         "roles": {name: asked[name] for name in ROLES},
         "hierarchy": asked["hierarchy"] is not None,
         **facts,

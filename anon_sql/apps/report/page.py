@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from anon_sql.apps.cli.console import MEANING, visible
+from anon_sql.apps.manifest import LEVELS
 from anon_sql.apps.report import charts
 from anon_sql.apps.report.facts import LEARNED, size_steps
 from anon_sql.apps.report.verdict import per_thousand, percent
@@ -167,4 +168,4 @@ def _render(template: str, /, **context: Any) -> str:
     )
     environment.filters |= {"figure": _figure, "visible": visible}
     environment.filters |= {"percent": percent, "per_thousand": per_thousand}
-    return str(environment.get_template(template).render(version=VERSION, **context))
+    return str(environment.get_template(template).render(version=VERSION, levels=LEVELS, **context))

@@ -4,14 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from anon_sql.errors import listed
+from anon_sql.privacy import MODELS
 
 MEANING = {
+    **{model.name: model.holds for model in MODELS},
     "rows": "The release has the rows of the raw table, no fewer and no more.",
-    "k": "Every combination of generalized values is shared by at least k rows.",
-    "l": "Every group of rows that look alike has at least l different sensitive values.",
-    "t": "In every group the sensitive values are distributed nearly as in the whole table.",
-    "beta": "No sensitive value is much more frequent in a group than in the whole table.",
-    "delta": "No sensitive value is much more frequent, or rarer, in a group than in the table.",
     "suppressed rows": "Suppressed rows are none, or at least k.",
     "kept values": "The columns that are kept unchanged have the values of the raw table.",
     "labels": "Every released row is true of at least one person of the raw table.",
@@ -28,12 +25,8 @@ MEANING = {
     "pseudonyms": "No column has pseudonyms by which two releases could be joined.",
 }
 CONSEQUENCE = {
+    **{model.name: model.broken for model in MODELS},
     "rows": "Rows were lost or added after the release was made.",
-    "k": "A person can be narrowed down to fewer rows than promised.",
-    "l": "Whoever finds the group of a person learns the sensitive value, or nearly so.",
-    "t": "The group of a person says more about the sensitive value than was allowed.",
-    "beta": "The group of a person makes a sensitive value more likely than was allowed.",
-    "delta": "The group of a person says more about a sensitive value than was allowed.",
     "suppressed rows": "So few suppressed rows stand out.",
     "kept values": "Values were changed after the release was made, or belong to another table.",
     "labels": "Rows were changed after the release was made, or belong to another table.",
@@ -60,7 +53,7 @@ HEADINGS = {
     OPEN: "No check fails, but a decision is open",
     HELD: "Every property that was required holds",
 }
-_PROMISED = ("k", "l", "t", "beta", "delta")  # required of every class
+_PROMISED = tuple(model.name for model in MODELS)  # required of every class
 NOT_COVERED = (
     "Other releases of the same persons, which could be compared with this one.",
     "Attackers who know more of a person than the quasi-identifiers, or a sensitive value itself.",

@@ -6,7 +6,6 @@ when the query runs, and raises AnonError if they differ.
 """
 
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from threading import Lock
 from typing import Any
 
@@ -18,6 +17,7 @@ from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb import registry
 from anon_sql.hosts.duckdb.registry import udf
 from anon_sql.hosts.duckdb.relation import Scope, Table, find
+from anon_sql.privacy import VALUE_MODELS
 
 NO_ROLES: dict[str, Any] = {  # the scope of a call that names no column
     "qids": None,
@@ -28,10 +28,12 @@ NO_ROLES: dict[str, Any] = {  # the scope of a call that names no column
     "drops": None,
     "whole": False,
     "entity": None,
-    "l": 1,
-    "t": 1,
-    "beta": None,
-    "delta": None,
+    **{
+        name: known.default
+        for model in VALUE_MODELS
+        for name, known in model.parameters().items()
+        if known.bound
+    },
 }
 HELPER = "__anon_"  # prefix of all helper columns and CTEs of the macros
 _ROLES = {  # the roles of ``bound_role`` that make up a kind
@@ -104,16 +106,11 @@ def bound_role(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: s
 
 
 def protects(scope: Mapping[str, Any]) -> bool:
-    """Return whether l, t, beta or delta restricts sensitive columns.
+    """Return whether a privacy model restricts sensitive columns.
 
-    Invalid numbers are refused later.
+    Invalid levels are refused later.
     """
-    if scope["beta"] is not None or scope["delta"] is not None:
-        return True
-    asked = scope["l"], scope["t"]
-    if not all(isinstance(number, (int, float, Decimal)) for number in asked):
-        return False
-    return bool(asked[0] > 1 or asked[1] < 1)
+    return any(model.asks(scope[model.name]) for model in VALUE_MODELS)
 
 
 def bound_protected(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> bool:

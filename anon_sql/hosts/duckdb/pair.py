@@ -45,7 +45,8 @@ from anon_sql.measures.pair import (
 )
 from anon_sql.measures.quality import FAULT, Profile, data_quality
 from anon_sql.measures.utility import CountedRelease, LabelCounts, Sizes
-from anon_sql.privacy.class_values import NULL, Held, Spread, held, ordered, spread
+from anon_sql.privacy.class_values import NULL, ClassValues, TableValues, ordered, table_values
+from anon_sql.privacy.class_values import class_values as values_of
 
 KEY, VALUE = HELPER + "key_", HELPER + "value_"
 _NONE = np.zeros(0, dtype=np.int64)
@@ -142,7 +143,7 @@ class PairInput:
             )
         return found
 
-    def spreads(self, pair: Pair) -> dict[str, Spread]:
+    def class_values(self, pair: Pair) -> dict[str, ClassValues]:
         """Return the distribution of each sensitive column in every class.
 
         The groups must come from ``__anon_class_groups``. Raises AnonError if the call has no
@@ -156,13 +157,14 @@ class PairInput:
         require_released(self.function, names, list(pair.released))
         classes = self.groups[HELPER + "held"]
         if classes is None:
-            return {name: spread(_NONE, pa.array([], pa.binary()), _NONE) for name in names}
+            return {name: values_of(_NONE, pa.array([], pa.binary()), _NONE) for name in names}
         class_of = np.repeat(np.arange(len(classes)), np.diff(integers(classes.offsets)))
         held_by = classes.flatten()
         keys = {fold(field.name): field.name for field in held_by.type}
         counts = integers(held_by.field(HELPER + "count"))
         return {
-            name: spread(class_of, held_by.field(keys[fold(KEY + name)]), counts) for name in names
+            name: values_of(class_of, held_by.field(keys[fold(KEY + name)]), counts)
+            for name in names
         }
 
 
@@ -177,7 +179,7 @@ def require_bound(function: str, sensitive: Sequence[str], bound: Sequence[str])
         )
 
 
-def helds(argument: Any, names: Sequence[str]) -> dict[str, tuple[Held, pa.Array | None]]:
+def tables(argument: Any, names: Sequence[str]) -> dict[str, tuple[TableValues, pa.Array | None]]:
     """Return the counts of the values of each sensitive column, and the values if they are given.
 
     argument: the result of ``__anon_key_groups``. The result is empty for a table without rows.
@@ -190,7 +192,7 @@ def helds(argument: Any, names: Sequence[str]) -> dict[str, tuple[Held, pa.Array
     found = {}
     for name in names:
         known = keys[fold(name)]
-        one_each = held(known, integers(counts))
+        one_each = table_values(known, integers(counts))
         stand_for = values.get(fold(name))
         at = pc.index_in(one_each.keys, known)
         found[name] = one_each, None if stand_for is None else stand_for.take(at)

@@ -23,7 +23,8 @@ _AS_TABLE = re.compile(r"\)\s+AS TABLE\b")
 _COMMENT = re.compile(r"--[^\n]*")
 CREATE = "CREATE OR REPLACE MACRO"
 SIGNATURE = re.compile(re.escape(CREATE) + r"\s+(\w+)\s*\(([^()]*)\)", re.MULTILINE)
-TABLE = "tbl"  # the parameter that names the relation, which nothing declares
+TABLE = "tbl"
+RELATIONS = (TABLE, "raw", "released")  # parameters that name relations, which nothing declares
 _KEYWORDS = ("like",)  # of SQL, which are quoted
 
 
@@ -58,7 +59,7 @@ class SqlFile:
         A macro with several signatures lists them after its name; the first one is the widest.
         """
         found = next((m for m in SIGNATURE.finditer(self.text) if m[1] == self.name), None)
-        parts = _split(found[2]) if found else []
+        parts = split(found[2]) if found else []
         written = [_words(part) for part in parts if part.strip()]
         return [(re.split(r"\s", word)[0].strip('"'), word) for word in written]
 
@@ -189,7 +190,10 @@ def read(file: SqlFile) -> Entry:
     names = tuple(name for name, _ in file.signature)
     note, arguments = _arguments(_words(pieces[0]), names)
     if file.name in declared():
+        known = takes(file.name)
+        others = tuple(pair for pair in arguments if not {*pair[0]} & {*known})
         note, arguments = _declared_arguments(file.name, names, note)
+        arguments = (*others, *arguments)
     return Entry(
         file.name,
         file.folder,
@@ -281,7 +285,7 @@ def _words(text: str) -> str:
     return " ".join(text.split())
 
 
-def _split(inside: str) -> list[str]:
+def split(inside: str) -> list[str]:
     """Split a parameter list at commas that are not within brackets of a default."""
     return re.split(r",(?![^\[{]*[\]}])", inside)
 

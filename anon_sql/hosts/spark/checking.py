@@ -21,11 +21,8 @@ from anon_sql.hosts.spark.frame import PACKED, ROWS, SPARK, sql_functions
 from anon_sql.pipeline.compute import most_left_out
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.table import label_hash
-from anon_sql.privacy.beta_likeness import likeness
-from anon_sql.privacy.class_values import Held, Spread, spread
-from anon_sql.privacy.delta_disclosure import disclosure
-from anon_sql.privacy.l_diversity import diversity
-from anon_sql.privacy.t_closeness import Ground, closeness
+from anon_sql.privacy.class_values import ClassValues, Ground, TableValues, class_values
+from anon_sql.privacy.constraint import satisfy
 from anon_sql.regions.sql import sort_keys
 
 SLICE, CLASS, COLUMN, VALUE, PERSON = "slice", "class", "column", "value", "person"
@@ -82,9 +79,6 @@ def _keys(released: pa.Table, name: str) -> pa.Array:
     return sort_keys(released.column(name).combine_chunks()).cast(pa.binary())
 
 
-ROUNDING = 1e-9  # t and entropies are sums of shares
-
-
 def checked(sent: Any, request: Request, domain: Domain, named: Mapping[str, Any]) -> Any:
     """Return what the regions sent, which fails in Spark as an AnonError would unless all is legal.
 
@@ -119,7 +113,7 @@ def checked(sent: Any, request: Request, domain: Domain, named: Mapping[str, Any
         test = _Legal(request, domain, frozenset(named))
         wrong = classes.select("held", "used").mapInArrow(test, "illegal long")
         legal = sql.coalesce(sql.sum("illegal"), sql.lit(0)) == 0
-        rule = "satisfy l, t, beta and delta in every class"
+        rule = f"{satisfy(request.models)} in every class"
         held = wrong.agg(legal.alias("legal")).where(_required(request, sql.col("legal"), rule))
         checks.append(held.select())
     for check in checks:
@@ -189,21 +183,13 @@ class _Legal:
         for at, name in enumerate(self.request.protected, start=1):
             own = np.flatnonzero(column == at)
             _, dense = np.unique(class_of[own], return_inverse=True)
-            illegal += self._wrong(name, spread(dense, keys.take(pa.array(own)), counts[own]))
+            illegal += self._wrong(name, class_values(dense, keys.take(pa.array(own)), counts[own]))
         return illegal
 
-    def _wrong(self, name: str, values: Spread) -> int:
+    def _wrong(self, name: str, values: ClassValues) -> int:
         """Return the number of classes whose values of a protected column are illegal."""
         asked, known = self.request, self.domain.sensitive[name]
-        table = Held(known.keys, known.counts)
-        wrong = np.zeros(len(values.starts), np.bool_)
-        if asked.l > 1:
-            wrong |= diversity(values, asked.l_kind, asked.c) < asked.l - ROUNDING
-        if asked.t < 1:
-            by = Ground(asked.protected[name] and name not in self.named and not known.nulls)
-            wrong |= closeness(values, table, by) > asked.t + ROUNDING
-        if asked.beta is not None:
-            wrong |= likeness(values, table) > asked.beta + ROUNDING
-        if asked.delta is not None:
-            wrong |= disclosure(values, table) > asked.delta + ROUNDING
-        return int(wrong.sum())
+        ordered = asked.protected[name] and name not in self.named and not known.nulls
+        table = TableValues(known.keys, known.counts, Ground(ordered))
+        fails = [model.fails(model.measure(values, table)) for model in asked.models]
+        return int(np.any(fails, axis=0).sum())

@@ -94,7 +94,8 @@ class RegionTask:
         asked = self.request
         kinds = sorted({*asked.quasi.values()})
         rules = (bool(asked.protected), asked.entity is not None, self.paths is not None)
-        return f"{asked.function} {asked.options} {asked.l_kind} {asked.format} {kinds} {rules}"
+        models = [type(model).__name__ for model in asked.models]
+        return f"{asked.function} {asked.options} {models} {asked.format} {kinds} {rules}"
 
     def _region(self, batches: Iterator[pa.RecordBatch]) -> pa.Table | None:
         """Return the rows of the region; None for a task without rows.

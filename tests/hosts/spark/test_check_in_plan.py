@@ -9,6 +9,8 @@ from anon_sql.hosts.spark.checking import SLICE, checked, count_schema
 from anon_sql.hosts.spark.frame import Unpacking, spark_schema
 from anon_sql.hosts.spark.release import RegionTask
 from anon_sql.pipeline.request import Request
+from anon_sql.privacy.l_diversity import LDiversity
+from anon_sql.privacy.t_closeness import TCloseness
 from anon_sql.regions.sql import sort_keys
 
 pytestmark = pytest.mark.slow
@@ -37,7 +39,9 @@ def of(spark, counted=4, lost=0, **asked):
     return whole.mapInArrow(Unpacking(SHOWN), spark_schema("mondrian", SHOWN))
 
 
-@pytest.mark.parametrize("asked", [{}, {"l": 1.0, "t": 0.25, "protected": {"s": False}}])
+@pytest.mark.parametrize(
+    "asked", [{}, {"models": (TCloseness(t=0.25),), "protected": {"s": False}}]
+)
 def test_what_is_legal_passes(spark, asked):
     assert sorted(map(tuple, of(spark, **asked).collect())) == [
         ("[1, 3]", "a"), ("[1, 3]", "b"), ("[4, 6]", "a"), ("[4, 6]", "a"),
@@ -51,8 +55,14 @@ def test_what_is_legal_passes(spark, asked):
         ({"counted": 5}, "have the rows of the table"),
         ({"lost": 1}, "have the rows of the table"),
         ({"entity": "person"}, "have k rows in every class"),
-        ({"l": 2, "protected": {"s": False}}, "satisfy l, t, beta and delta in every class"),
-        ({"t": 0.2, "protected": {"s": False}}, "satisfy l, t, beta and delta in every class"),
+        (
+            {"models": (LDiversity(l=2),), "protected": {"s": False}},
+            "satisfy k, l and t in every class",
+        ),
+        (
+            {"models": (TCloseness(t=0.2),), "protected": {"s": False}},
+            "satisfy k, l and t in every class",
+        ),
     ],
 )
 def test_what_is_not_legal_fails(spark, asked, rule):

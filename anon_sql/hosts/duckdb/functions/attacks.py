@@ -16,7 +16,7 @@ from anon_sql.hosts.duckdb.binding import HELPER
 from anon_sql.hosts.duckdb.pair import KEY, PairInput, as_rows, by_name, columns_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.measures.pair import Pair
-from anon_sql.privacy.class_values import Spread
+from anon_sql.privacy.class_values import ClassValues
 
 _EXPOSURE, _LINKED, _GUESSED = (pa.list_(kind) for kind in (EXPOSURE, LINKED, GUESSED))
 
@@ -28,8 +28,8 @@ def exposed(function: Any, given: Any, threshold: Any) -> pa.Array:
     share = None
     if name == "attack_skewness":
         share = Number(0, 1).read(name, "threshold", first(threshold))
-    _, _, spreads = _classes(name, given, values=True)
-    return as_rows(exposure(spreads, share))
+    _, _, values = _classes(name, given, values=True)
+    return as_rows(exposure(values, share))
 
 
 @udf(sql_type(_LINKED))
@@ -48,7 +48,7 @@ def guessed(given: Any, persons: Any, options: Any) -> pa.Array:
 
 def _classes(
     function: str, given: Any, *, values: bool = False
-) -> tuple[PairInput, Pair, Mapping[str, Spread]]:
+) -> tuple[PairInput, Pair, Mapping[str, ClassValues]]:
     """Return a call, its relations and the values of its sensitive columns, or raise AnonError.
 
     values: whether the release may show one value of each class.
@@ -56,13 +56,13 @@ def _classes(
     asked = PairInput(function, given)
     pair = asked.pair(values=values)
     pair.losses  # noqa: B018 - labels that cannot be read are an error
-    return asked, pair, asked.spreads(pair)
+    return asked, pair, asked.class_values(pair)
 
 
 def _people(function: str, given: Any, persons: Any) -> tuple[People, int]:
     """Return the persons of the raw table (``__anon_class_groups``) and how many rows are left
     out."""
-    asked, pair, spreads = _classes(function, given)
+    asked, pair, values = _classes(function, given)
     columns = columns_of(persons)
     rows = asked.rows_of_hierarchy(pair.roles.quasi)
     covered = [
@@ -74,7 +74,7 @@ def _people(function: str, given: Any, persons: Any) -> tuple[People, int]:
     fields = {field.name: held.field(at) for at, field in enumerate(held.type)}
     alike = Alike(
         np.repeat(np.arange(len(lists)), integers(pc.list_value_length(lists))),
-        {name: by_name(fields, KEY + name) for name in spreads},
+        {name: by_name(fields, KEY + name) for name in values},
         integers(fields[HELPER + "count"]),
     )
-    return People(function, covered, alike, pair.sizes, spreads), pair.rows - pair.released_rows
+    return People(function, covered, alike, pair.sizes, values), pair.rows - pair.released_rows

@@ -10,8 +10,8 @@ import pyarrow as pa
 from anon_sql.attacks.candidates import Persons, Ranks, Release, persons, ranked, release
 from anon_sql.attacks.composition import COMPOSED, composition
 from anon_sql.audit.audit import audit
-from anon_sql.audit.compared import NAME as AUDIT
 from anon_sql.audit.compared import ROW, AuditRequest, ColumnView, Marks, asked
+from anon_sql.audit.parameters import NAME as AUDIT
 from anon_sql.audit.reading import RawRows, ReleasedRows
 from anon_sql.core import running
 from anon_sql.core.arrow import first, integers, plain, whole

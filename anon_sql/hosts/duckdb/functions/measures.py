@@ -1,6 +1,7 @@
 """Measures of a release, ``risk`` and Gower's distance, as SQL calls them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,8 @@ from anon_sql.hosts.duckdb.pair import (
     as_rows,
     by_name,
     columns_of,
-    helds,
     require_bound,
+    tables,
 )
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.rows import named
@@ -27,11 +28,10 @@ from anon_sql.measures.pair import Pair, require_released
 from anon_sql.measures.utility import FORM, UTILITY, utility
 from anon_sql.measures.values import LOSS, require_values, row_pairs, value_loss
 from anon_sql.methods.gower import gower
-from anon_sql.privacy.beta_likeness import likeness
-from anon_sql.privacy.class_values import Floats, Held, Spread
-from anon_sql.privacy.delta_disclosure import disclosure
-from anon_sql.privacy.l_diversity import KIND, C, diversity
-from anon_sql.privacy.t_closeness import closeness, ground, require_held
+from anon_sql.privacy import VALUE_MODELS
+from anon_sql.privacy.class_values import NOTHING, ClassValues, TableValues
+from anon_sql.privacy.model import ValueModel
+from anon_sql.privacy.t_closeness import require_held, with_ground
 from anon_sql.risk.population import NAME as RISK_NAME
 from anon_sql.risk.population import Population, Weights, require_columns
 from anon_sql.risk.risk import RISK, THRESHOLD, risk
@@ -77,73 +77,64 @@ def class_ncp(function: Any, given: Any, added: Any) -> pa.Array:
 
 
 @udf("DOUBLE")
-def least_diversity(function: Any, given: Any, kind: Any, c: Any) -> pa.Array:
-    """Return the smallest l over all classes and sensitive columns; NULL without classes."""
-    name = first(function)
-    asked = PairInput(name, given)
-    pair = asked.pair(values=True)
-    pair.require_no_more_rows()
-    pair.losses  # noqa: B018 - labels that cannot be read are an error
-    chosen, level = KIND.read(name, "kind", first(kind)), C.read(name, "c", first(c))
-    spreads = asked.spreads(pair)
-    if not len(pair.sizes):
-        return pa.array([None], pa.float64())
-    return pa.array([min(diversity(s, chosen, level).min() for s in spreads.values())])
+def worst_level(function: Any, given: Any, settings: Any) -> pa.Array:
+    """Return the worst level of a class in any sensitive column; NULL without classes.
 
-
-@udf("DOUBLE")
-def greatest_distance(function: Any, given: Any, raw_groups: Any) -> pa.Array:
-    """Return the largest t over all classes and sensitive columns; NULL without classes."""
-    asked, pair, spreads, found = _beside_raw(function, given, raw_groups)
-    listed = asked.rows_of_hierarchy(pair.roles.sensitive)
-    by = {
-        column: ground(asked.function, column, pair.types[column], held, values, listed.get(column))
-        for column, (held, values) in found.items()
-    }
-    return _greatest(asked, spreads, found, lambda n, values, held: closeness(values, held, by[n]))
-
-
-@udf("DOUBLE")
-def greatest_gain(function: Any, given: Any, raw_groups: Any) -> pa.Array:
-    """Return the largest β over all classes and sensitive columns; NULL without classes."""
-    asked, _, spreads, found = _beside_raw(function, given, raw_groups)
-    return _greatest(asked, spreads, found, lambda _, values, held: likeness(values, held))
-
-
-@udf("DOUBLE")
-def greatest_disclosure(function: Any, given: Any, raw_groups: Any) -> pa.Array:
-    """Return the largest δ over all classes and sensitive columns; NULL without classes."""
-    asked, _, spreads, found = _beside_raw(function, given, raw_groups)
-    return _greatest(asked, spreads, found, lambda _, values, held: disclosure(values, held))
-
-
-def _beside_raw(
-    function: Any, given: Any, raw_groups: Any
-) -> tuple[PairInput, Pair, dict[str, Spread], dict[str, tuple[Held, pa.Array | None]]]:
-    """Return a call, its relations, and the sensitive values of the classes and of the raw table.
-
-    raw_groups: the result of ``__anon_key_groups``. Raises AnonError for labels that cannot be
-    read.
+    function: the name of the model's file. settings: a struct of its parameters beside the level.
     """
+    asked, pair = _paired(function, given)
+    model = _model(asked.function, first(settings))
+    values = asked.class_values(pair)
+    return _worst(model, {name: (each, NOTHING) for name, each in values.items()})
+
+
+@udf("DOUBLE")
+def worst_level_beside(function: Any, given: Any, raw_groups: Any, settings: Any) -> pa.Array:
+    """Return the same of a model that compares classes with the raw table.
+
+    raw_groups: the result of ``__anon_key_groups``.
+    """
+    asked, pair = _paired(function, given)
+    model = _model(asked.function, first(settings))
+    values, found = asked.class_values(pair), tables(raw_groups, pair.roles.sensitive)
+    raw = {name: table for name, (table, _) in found.items()}
+    if model.by_distance:
+        listed = asked.rows_of_hierarchy(pair.roles.sensitive)
+        raw = {
+            name: with_ground(asked.function, name, pair.types[name], *each, listed.get(name))
+            for name, each in found.items()
+        }
+    if any(len(each.starts) for each in values.values()):
+        require_held(asked.function, values, raw)
+    return _worst(model, {name: (each, raw.get(name, NOTHING)) for name, each in values.items()})
+
+
+def _paired(function: Any, given: Any) -> tuple[PairInput, Pair]:
+    """Return a call and its relations. Raises AnonError for labels that cannot be read."""
     asked = PairInput(first(function), given)
     pair = asked.pair(values=True)
     pair.require_no_more_rows()
     pair.losses  # noqa: B018 - labels that cannot be read are an error
-    return asked, pair, asked.spreads(pair), helds(raw_groups, pair.roles.sensitive)
+    return asked, pair
 
 
-def _greatest(
-    asked: PairInput,
-    spreads: Mapping[str, Spread],
-    found: Mapping[str, tuple[Held, pa.Array | None]],
-    measure: Callable[[str, Spread, Held], Floats],
-) -> pa.Array:
-    """Return the largest measure of a class in any sensitive column; NULL without classes."""
-    if not any(len(values.starts) for values in spreads.values()):
+def _model(function: str, settings: Mapping[str, Any] | None) -> ValueModel:
+    """Return the model that a function measures; ``kind`` of a call is its ``l_kind``."""
+    model = next(known for known in VALUE_MODELS if known.__module__.endswith(f".{function}"))
+    known = model.parameters()
+    checked = {}
+    for name, value in (settings or {}).items():
+        own = name if name in known else f"{model.name}_{name}"
+        checked[own] = replace(known[own], name=name).read(function, {name: value})
+    return model(**checked)
+
+
+def _worst(model: ValueModel, values: Mapping[str, tuple[ClassValues, TableValues]]) -> pa.Array:
+    found = [model.measure(*each) for each in values.values() if len(each[0].starts)]
+    if not found:
         return pa.array([None], pa.float64())
-    raw = {column: held for column, (held, _) in found.items()}
-    require_held(asked.function, spreads, raw)
-    return pa.array([max(measure(n, values, raw[n]).max() for n, values in spreads.items())])
+    levels = np.concatenate(found)
+    return pa.array([levels.min() if model.at_least else levels.max()])
 
 
 VALUE_LOSS = "value_loss"

@@ -1,0 +1,124 @@
+"""What ``audit`` and ``anon_manifest`` take: the requirements of a release, none of which must be.
+
+The privacy models' own parameters are theirs; a level of NULL asks for nothing.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from anon_sql.core.parameters import (
+    Anything,
+    Choice,
+    Columns,
+    Number,
+    RelationOf,
+    Relations,
+    Whole,
+    declare,
+    param,
+)
+from anon_sql.errors import COMMENTS, Where
+from anon_sql.privacy import VALUE_MODELS
+from anon_sql.privacy.k_anonymity import KAnonymity
+from anon_sql.privacy.model import requirement
+
+NAME = "audit"
+SIZE = requirement(KAnonymity)  # a k of NULL only measures
+LEVELS = {model: requirement(model) for model in VALUE_MODELS}
+
+
+def _role(says: str) -> Any:
+    return param(
+        None,
+        Columns(),
+        says,
+        null=Where(COMMENTS, "as declared in comments on the raw table"),
+        bound=True,
+    )
+
+
+@dataclass(frozen=True)
+class AuditRoles:
+    """The roles of columns in a raw table and its release."""
+
+    qids: Any = _role("columns that were generalized")
+    sensitive: Any = _role("columns whose values are protected")
+    identifiers: Any = _role("columns that identify persons, which the release must not have")
+    keep: Any = _role("columns that were released unchanged")
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The parameters of ``audit`` beside roles and those of privacy models."""
+
+    hierarchy: Any = param(
+        None,
+        RelationOf("attribute, value, level and label"),
+        "the hierarchy table that the release was made with",
+        null="none",
+        relation=True,
+    )
+
+    entity: Any = param(
+        None,
+        Columns(one=True),
+        "column that identifies persons, by whom the privacy models count. If the release lacks "
+        "it, k is the smallest number of persons that its rows can belong to, and the other "
+        "levels, but for l of distinct values, are NULL unless each row can belong to one "
+        "person only",
+        null="none",
+    )
+    suppressed: str = param(
+        "keep",
+        Choice(("keep", "drop")),
+        "'keep' or 'drop', as in the release; with 'drop', rows left out are not a class",
+    )
+    synthetic: int = param(
+        0,
+        Whole(0),
+        "number of rows that a perturbative release has added; properties that do not apply to it "
+        "are NULL",
+    )
+    unique_share: float = param(
+        0,
+        Number(0, 1),
+        "largest share of rows that may be unique on the kept columns together, 0…1",
+    )
+    previous: Any = param(
+        None,
+        Relations(),
+        "list of the names of 1 to 11 earlier releases of persons in the raw table",
+        null="none",
+    )
+    previous_share: float = param(
+        0, Number(0, 1), "largest share of persons that 'composition' may find, 0…1"
+    )
+    counterfeits: Any = param(
+        None, Anything(), "withdrawn; an error says why, and what to do meanwhile"
+    )
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The parameters of ``anon_manifest`` beside those of ``audit``."""
+
+    method: Any = param(None, Anything(), "how the release was made, recorded unchanged")
+    seed: Any = param(None, Anything(), "seed of the release, recorded unchanged")
+    options: Any = param(
+        None,
+        Anything(),
+        "further parameters of the release, recorded unchanged; the weights among them, such as "
+        "{'weights': MAP {'age': 2}}, are those of weighted_gcp",
+    )
+    purpose: Any = param(None, Anything(), "what the release is for, a text")
+    recipient: Any = param(None, Anything(), "who receives the release, a text")
+    assumptions: Any = param(
+        None, Anything(), "list of texts on what recipients know and may do", null="none"
+    )
+    invariant: Any = param(
+        None, Anything(), "withdrawn; an error says why, and what to do meanwhile"
+    )
+
+
+declare(NAME, SIZE, *LEVELS.values(), AuditRoles, Audit)
+declare("anon_manifest", Manifest, of=NAME, without=("synthetic",))

@@ -1,0 +1,172 @@
+"""What a privacy model says of itself: what a class must satisfy, and how near it comes.
+
+A model is a frozen dataclass in a file of its own, named as the SQL function that measures it. Its
+fields are its parameters; the one of its ``name`` is its level, whose default asks for nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import make_dataclass
+from decimal import Decimal
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql.core.parameters import Declaration, OrNull, param, parameters_of
+from anon_sql.errors import AnonError
+from anon_sql.privacy.class_values import ClassValues, Floats, Ints, TableValues
+
+Shares = npt.NDArray[np.float64]
+ROUNDING = 1e-9  # levels are sums and quotients of shares
+
+
+class Model:
+    """A requirement on every class.
+
+    name: of the parameter that is its level, and of its row in an audit. title, reference: its name
+    in the literature, and where it is defined. holds, broken: sentences of a report on a release
+    that satisfies it, and on one that does not.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    reference: ClassVar[str]
+    holds: ClassVar[str]
+    broken: ClassVar[str]
+
+    @classmethod
+    def parameters(cls) -> Mapping[str, Declaration]:
+        """Return its parameters by name."""
+        group: type = cls
+        return parameters_of(group)
+
+
+class ValueModel(Model):
+    """A requirement on the sensitive values of every class, for each sensitive column by itself.
+
+    named_with: the levels that error messages name together. at_least: whether a class must reach
+    the level, instead of not exceeding it. closed: whether the union of two legal classes is legal,
+    where rows are counted. compares: whether it compares a class with the whole table, which always
+    satisfies it. mixes: whether a legal class may need rows that are far apart, because those that
+    are near have other shares of values. by_distance: whether it needs the distances of values, see
+    ``Ground``. measured: whether an audit has its row even if it is not asked for.
+    """
+
+    named_with: ClassVar[tuple[str, ...]]
+    at_least: ClassVar[bool] = False
+    closed: ClassVar[bool] = True
+    compares: ClassVar[bool] = False
+    mixes: ClassVar[bool] = False
+    by_distance: ClassVar[bool] = False
+    measured: ClassVar[bool] = False
+
+    @classmethod
+    def asks(cls, level: Any) -> bool:
+        """Return whether a level asks for something; what is no number does not."""
+        known = isinstance(level, (int, float, Decimal))
+        return known and bool(level != cls.parameters()[cls.name].default)
+
+    @property
+    def level(self) -> Any:
+        """Return the level; None where an audit does not measure it."""
+        return getattr(self, self.name)
+
+    @property
+    def required(self) -> bool:
+        """Return whether it asks for something."""
+        return self.asks(self.level)
+
+    @property
+    def monotone(self) -> bool:
+        """Return whether a legal class stays legal whatever rows join it, and whoever they are of.
+
+        Only such a model is closed under union where persons are counted: a person with rows in two
+        classes counts once in their union.
+        """
+        return False
+
+    @property
+    def same_for_persons(self) -> bool:
+        """Return whether a class has the same level if persons are counted instead of rows."""
+        return False
+
+    @property
+    def remark(self) -> str:
+        """Return what an error message adds to a level."""
+        return ""
+
+    @property
+    def rules(self) -> Mapping[str, Any]:
+        """Return the fields of ``kernels.legality.Rules`` that it sets."""
+        return {}
+
+    def check(self, function: str) -> None:
+        """Raise AnonError for parameters that do not fit together."""
+
+    def measure(self, values: ClassValues, table: TableValues) -> Floats:
+        """Return the level that each class reaches, float64[m]."""
+        raise NotImplementedError
+
+    def fails(self, reached: Floats) -> npt.NDArray[np.bool_]:
+        """Return which of some measured classes do not satisfy it, but for rounding, bool[m]."""
+        short = self.level - reached if self.at_least else reached - self.level
+        return np.asarray(short > ROUNDING)
+
+    def of_table(self, counts: Ints, known: int) -> float | None:
+        """Return the level that a whole table reaches; None where it satisfies any.
+
+        counts: int64[v], of each value, ``known`` of them and then NULL.
+        """
+        return None
+
+    def refusal(self, function: str, column: str, reached: float) -> AnonError:
+        """Return the error for a whole table that does not satisfy it in a column."""
+        side, rounded = ("at most", np.floor) if self.at_least else ("at least", np.ceil)
+        return AnonError(
+            function,
+            f"{self.name} must be {side} what the whole table has in {column}, "
+            f"{rounded(reached * 1000) / 1000:g}{self.remark}",
+            f"{self.name} := {self.level:g}",
+        )
+
+
+class ShareModel(ValueModel):
+    """A model that bounds the share of each value in a class, and so needs no kernel of its own.
+
+    The share in a union of classes lies between those in the classes: it is closed.
+    """
+
+    mixes = True
+
+    def least(self, shares: Shares) -> Shares | None:
+        """Return the least share of each value, float64[b, v]; None where there is none.
+
+        shares: float64[b, v], of each value in the table; 0 for those that it lacks.
+        """
+        return None
+
+    def most(self, shares: Shares) -> Shares:
+        """Return the largest share of each value, float64[b, v]; 0 for those that it lacks."""
+        raise NotImplementedError
+
+
+def together(names: Sequence[str]) -> str:
+    """Return names as a phrase: a, b and c."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def requirement(model: type[Model]) -> type:
+    """Return the parameters of a model as a group of a function that checks, and may ask nothing.
+
+    Its level may be NULL, which is its default.
+    """
+    made: list[tuple[str, Any, Any]] = []
+    skipped = issubclass(model, ValueModel)
+    unasked = "that it is not measured" if skipped else "that it is only measured"
+    for name, known in model.parameters().items():
+        if name != model.name:
+            made.append((name, Any, param(known.default, known.accepts, known.says)))
+            continue
+        accepts = known.accepts if isinstance(known.accepts, OrNull) else OrNull(known.accepts)
+        made.append((name, Any, param(None, accepts, known.says, null=unasked)))
+    return make_dataclass(f"{model.__name__}Required", made, frozen=True)
