@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files as resources
 from pathlib import Path
 
+import anon_sql
 from anon_sql.core.parameters import Declaration, declared, function_of, takes
 from anon_sql.hosts.duckdb.registry import load_functions
 from anon_sql.hosts.duckdb.sql_files import (
@@ -235,6 +236,29 @@ def _jinja(default: object) -> str:
     return "none" if default is None else repr(default)
 
 
+_MACRO = re.compile(r"\{% macro write_manifest\((.*?)\) %\}", re.DOTALL)
+_STATED = re.compile(r"set stated = \{\n.*?\n  \}", re.DOTALL)
+
+
+def with_arguments(text: str) -> str:
+    """Return the dbt macro ``write_manifest`` with the arguments that anon_manifest takes."""
+    known = takes("anon_manifest")
+    found = _MACRO.search(text)
+    before = [part.partition("=")[0].strip() for part in found[1].split(",")] if found else []
+    order = [name for name in before if name in known]
+    order += [name for name in known if name not in order]
+    words = ["raw", *(f"{name}={jinja(known[name].default)}" for name in order)]
+    stated = [f"'{name}': {name}" for name in order if name not in ("hierarchy", "previous")]
+    listed = filled(words, "    ", 4)
+    text = _MACRO.sub(lambda _: f"{{% macro write_manifest(\n{listed}) %}}", text)
+    return _STATED.sub(lambda _: f"set stated = {{\n{filled(stated, '    ')}\n  }}", text)
+
+
+def jinja(value: object) -> str:
+    """Return a default as Jinja writes it."""
+    return "none" if value is None else repr(value)
+
+
 def files() -> dict[Path, str]:
     """Return every generated file, as it must be."""
     load_functions()
@@ -245,6 +269,8 @@ def files() -> dict[Path, str]:
     texts = {folder() / file.folder / f"{file.name}.sql": file.text for file in made}
     macro = Path(str(resources("anon_sql"))) / "dbt" / "macros" / "write_manifest.sql"
     texts[macro] = write_manifest(macro.read_text(encoding="utf-8"))
+    macro = Path(anon_sql.__file__).parent / "dbt" / "macros" / "write_manifest.sql"
+    texts[macro] = with_arguments(macro.read_text(encoding="utf-8"))
     return {**texts, folder().parent / "docs" / "reference.md": page(entries(made))}
 
 

@@ -2,15 +2,24 @@
   Writes the manifest of an external model beside its file, for a post-hook: what anon_manifest
   says, and the hash of the file. raw: the table that was released. previous: the files of earlier
   releases, whose hashes are stated in place of those of their rows.
-  Others: as anon_manifest.
+  Others: as anon_manifest; ./generate writes their names here.
 #}
-{% macro write_manifest(raw, method=none, k=none, l=none, t=none, l_kind='distinct', c=3,
-    entity=none, seed=none, qids=none, sensitive=none, identifiers=none, keep=none, hierarchy=none,
-    unique_share=0, beta=none, delta=none, purpose=none, recipient=none, assumptions=none,
-    previous=none, previous_share=0, invariant=none, counterfeits=none) %}
+{% macro write_manifest(
+    raw, method=none, k=none, l=none, t=none, l_kind='distinct', c=3, entity=none, seed=none,
+    qids=none, sensitive=none, identifiers=none, keep=none, hierarchy=none, unique_share=0,
+    beta=none, delta=none, purpose=none, recipient=none, assumptions=none, previous=none,
+    previous_share=0, invariant=none, counterfeits=none, suppressed='keep', options=none) %}
   {%- if execute -%}
   {%- set location = render(config.get('location', default=external_location(this, config))) -%}
   {%- set files = [previous] if previous is string else previous or [] -%}
+  {%- set stated = {
+    'method': method, 'k': k, 'l': l, 't': t, 'l_kind': l_kind, 'c': c, 'entity': entity,
+    'seed': seed, 'qids': qids, 'sensitive': sensitive, 'identifiers': identifiers, 'keep': keep,
+    'unique_share': unique_share, 'beta': beta, 'delta': delta, 'purpose': purpose,
+    'recipient': recipient, 'assumptions': assumptions, 'previous_share': previous_share,
+    'invariant': invariant, 'counterfeits': counterfeits, 'suppressed': suppressed,
+    'options': options
+  } -%}
   copy (
     select
         * replace (struct_update(series, previous := [
@@ -20,17 +29,9 @@
             {%- endfor %}]) as series),
         {'sha256': {{ anon_sql.file_hash(location) }}} as output
     from anon_manifest(
-        {{ anon_sql.name(raw) }}, {{ anon_sql.name(this) }}, {{ anon_sql.text(method) }},
-        k := {{ anon_sql.number(k) }}, l := {{ anon_sql.number(l) }}, t := {{ anon_sql.number(t) }},
-        l_kind := {{ anon_sql.text(l_kind) }}, c := {{ c }}, entity := {{ anon_sql.text(entity) }},
-        seed := {{ anon_sql.number(seed) }}, qids := {{ anon_sql.text(qids) }},
-        sensitive := {{ anon_sql.text(sensitive) }}, identifiers := {{ anon_sql.text(identifiers) }},
-        keep := {{ anon_sql.text(keep) }}, hierarchy := {{ anon_sql.name(hierarchy) }},
-        unique_share := {{ unique_share }}, beta := {{ anon_sql.number(beta) }},
-        delta := {{ anon_sql.number(delta) }}, purpose := {{ anon_sql.text(purpose) }},
-        recipient := {{ anon_sql.text(recipient) }}, assumptions := {{ anon_sql.text(assumptions) }},
-        invariant := {{ anon_sql.number(invariant) }}, previous := {{ anon_sql.text(files or none) }},
-        previous_share := {{ previous_share }}, counterfeits := {{ anon_sql.number(counterfeits) }})
+        {{ anon_sql.name(raw) }}, {{ anon_sql.name(this) }}, hierarchy := {{ anon_sql.name(hierarchy) }},
+        previous := {{ anon_sql.text(files or none) }}
+        {%- for name, value in stated.items() %}, {{ name }} := {{ anon_sql.value(value) }}{% endfor %})
   ) to {{ anon_sql.text(location ~ '.anon.json') }} (format json)
   {%- endif -%}
 {% endmacro %}
