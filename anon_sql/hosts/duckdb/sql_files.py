@@ -23,7 +23,7 @@ _AS_TABLE = re.compile(r"\)\s+AS TABLE\b")
 _COMMENT = re.compile(r"--[^\n]*")
 CREATE = "CREATE OR REPLACE MACRO"
 SIGNATURE = re.compile(re.escape(CREATE) + r"\s+(\w+)\s*\(([^()]*)\)", re.MULTILINE)
-TABLE = "tbl"  # the parameter that names the relation, which nothing declares
+TABLE = "tbl"  # the parameter that names the relation of a release, which nothing declares
 _KEYWORDS = ("like",)  # of SQL, which are quoted
 
 
@@ -189,7 +189,10 @@ def read(file: SqlFile) -> Entry:
     names = tuple(name for name, _ in file.signature)
     note, arguments = _arguments(_words(pieces[0]), names)
     if file.name in declared():
+        known = takes(file.name)
+        others = tuple(pair for pair in arguments if not {*pair[0]} & {*known})
         note, arguments = _declared_arguments(file.name, names, note)
+        arguments = (*others, *arguments)
     return Entry(
         file.name,
         file.folder,
