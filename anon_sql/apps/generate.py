@@ -18,7 +18,6 @@ from anon_sql.core.parameters import Declaration, declared, function_of, takes
 from anon_sql.hosts.duckdb.registry import load_functions
 from anon_sql.hosts.duckdb.sql_files import (
     CREATE,
-    RELATIONS,
     SIGNATURE,
     TABLE,
     Entry,
@@ -66,13 +65,14 @@ def with_parameters(file: SqlFile) -> str:
     """Return the text of a public file as the declaration of its function wants it."""
     known, before = takes(file.name), file.signature
     names = [name for name, _ in before]
+    required = [(name, word) for name, word in before if ":=" not in word]  # nobody declares them
     for name in names:
-        if name not in (*RELATIONS, *known):
+        if name not in (*dict(required), *known):
             raise ValueError(f"{file.folder}/{file.name}.sql: nobody declares {name}")
     new = [name for name in known if name not in names]
     order = [name for name in (*names, *new) if name in known]
     words = [f"{name} := {default_of(known[name])}" for name in order]
-    words = [*(word for name, word in before if name in RELATIONS), *words]
+    words = [*(word for _, word in required), *words]
     text = _with_sentences(_with_signature(file, words), file, order)
     return _with_structs(_with_calls(text, function_of(file.name).of, known), known, order)
 
@@ -121,16 +121,20 @@ def _with_structs(text: str, known: Mapping[str, Declaration], order: Sequence[s
     head, body = text.split(") AS", 1)
 
     def packed(found: re.Match[str]) -> str:
-        names = [part.partition(" := ")[0].strip().strip('"') for part in found[1].split(",")]
-        if not {*names} <= {*known}:
+        pairs = [part.replace('"', "").strip().split(" := ") for part in found[1].split(",")]
+        names = [name for name, value in pairs if name == value and name in known]
+        if len(names) < len(pairs):
+            return found[0]
+        chosen = bound if names[0] in bound else others
+        if names == chosen:
             return found[0]
         chosen = bound if names[0] in bound else others
         if names[0] == KAnonymity.name:  # what a release is required to satisfy
             chosen = [*names, *(name for name in levels() if name not in names)]
         line = body[body.rfind("\n", 0, found.start()) + 1 : found.start()]
         indent = " " * (len(line) - len(line.lstrip()) + 4)
-        pairs = [f"{sql_name(n)} := {sql_name(n)}" for n in chosen]
-        return "system.main.struct_pack(\n" + filled(pairs, indent, last=3) + ")"
+        words = [f"{sql_name(n)} := {sql_name(n)}" for n in chosen]
+        return "system.main.struct_pack(\n" + filled(words, indent, last=3) + ")"
 
     made = _STRUCT.sub(packed, body)
     while made != body:  # the first struct of a line moves the others

@@ -1,17 +1,19 @@
 """Four attackers on one release: linking, background knowledge, homogeneity and skewness."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.attacks.candidates import People, matches
+from anon_sql.attacks.candidates import People, Sample, matches
 from anon_sql.core.labels.reading import Ints
-from anon_sql.core.parameters import Choice, Whole
+from anon_sql.core.parameters import Choice, Number, Whole, declare, param, read
 from anon_sql.errors import AnonError, Parameter
 from anon_sql.measures.classes import dominance
+from anon_sql.measures.pair import PairColumns, SensitiveColumns
 from anon_sql.privacy.class_values import ClassValues
 
 LINKED = pa.struct(
@@ -26,13 +28,17 @@ LINKED = pa.struct(
 )
 
 
-def linking(known: People, left_out: int, sample: Any, seed: Any, threads: int) -> pa.Table:
+declare("attack_linking", Sample, SensitiveColumns, PairColumns)
+declare("attack_homogeneity", SensitiveColumns, PairColumns)
+
+
+def linking(known: People, left_out: int, given: Mapping[str, Any], threads: int) -> pa.Table:
     """Return a row of ``LINKED`` for each sensitive column, or raise AnonError.
 
     left_out: rows that the release leaves out. Each may be anybody's: it counts among the matching
-    rows, but shows no sensitive value.
+    rows, but shows no sensitive value. given: the parameters of ``Sample``.
     """
-    persons, _ = known.drawn(sample, seed)
+    persons, _ = known.drawn(read(Sample, known.function, given))
     every = np.broadcast_to(np.arange(len(known.columns)), (len(persons), len(known.columns)))
     found = matches(known, persons, every.copy(), threads)
     rows = found.rows + max(left_out, 0)
@@ -53,6 +59,20 @@ def linking(known: People, left_out: int, sample: Any, seed: Any, threads: int) 
     return pa.Table.from_pylist(told, pa.schema(list(LINKED)))
 
 
+@dataclass(frozen=True)
+class Skewness:
+    """The parameters of ``attack_skewness``."""
+
+    threshold: float = param(
+        0.5,
+        Number(0, 1),
+        "a class is exposed if one value has a larger share, 0…1. At 0.5 a guess is right for more "
+        "than half of the rows; for a value with a larger share in the table, use a higher "
+        "threshold",
+    )
+
+
+declare("attack_skewness", Skewness, SensitiveColumns, PairColumns)
 EXPOSURE = pa.struct(
     [
         ("attribute", pa.string()),
@@ -121,24 +141,39 @@ GUESSED = pa.struct(
         ("baseline", pa.float64()),
     ]
 )
-MODE = Choice(("matching", "majority"))
 
 
-def background(
-    people: People, known: Any, sample: Any, seed: Any, mode: Any, threads: int
-) -> pa.Table:
+@dataclass(frozen=True)
+class Background(Sample):
+    """The parameters of ``attack_background``."""
+
+    known: int = param(
+        2, Whole(0), "number of quasi-identifiers that are known of a person, from 0 to all"
+    )
+    mode: str = param(
+        "matching",
+        Choice(("matching", "majority")),
+        "'matching', or 'majority' for an attacker who knows the class of each row of the release "
+        "and guesses the most frequent value of that class, as the program of the paper's authors "
+        "does; known, sample and seed then have no effect",
+    )
+
+
+declare("attack_background", Background, SensitiveColumns, PairColumns)
+
+
+def background(people: People, given: Mapping[str, Any], threads: int) -> pa.Table:
     """Return a row of ``GUESSED`` for each sensitive column, or raise AnonError.
 
-    known: how many quasi-identifiers the attacker knows of each person, drawn by ``seed``. mode:
-    'matching', or 'majority' for an attacker who knows the class (see ``majority``).
+    given: the parameters of ``Background``; for 'majority' see there.
     """
-    asked = MODE.read(people.function, "mode", mode)
-    many, columns = Whole(0).read(people.function, "known", known), len(people.columns)
+    asked = read(Background, people.function, given)
+    many, columns = asked.known, len(people.columns)
     if many > columns:
         rule = Parameter("known") + " must be at most the number of quasi-identifiers"
         raise AnonError(people.function, rule, f"{many} of {columns}")
-    persons, draw = people.drawn(sample, seed)
-    if asked == "majority":
+    persons, draw = people.drawn(asked)
+    if asked.mode == "majority":
         return _told(people, int(people.sizes.sum()), *majority(people))
     chosen = draw.random((len(persons), columns)).argsort(axis=1)[:, :many]
     found = matches(people, persons, np.ascontiguousarray(chosen), threads)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +12,24 @@ from anon_sql import kernels
 from anon_sql.core.arrow import integers
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.labels.reading import LEAST, Coverage, Ints, labels_of
-from anon_sql.core.parameters import OrNull, Whole
+from anon_sql.core.parameters import OrNull, Whole, param
 from anon_sql.core.running import Workers
 from anon_sql.privacy.class_values import NULL, ClassValues, ordered
 
 _NOTHING = -1  # the code of NULL, which is no value
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Which persons are attacked."""
+
+    sample: int | None = param(
+        50_000,
+        OrNull(Whole(1)),
+        "largest number of persons attacked, drawn by seed",
+        null="all",
+    )
+    seed: int = param(42, Whole(0), "seed of all random choices")
 
 
 @dataclass(frozen=True)
@@ -80,10 +92,9 @@ class People:
         total = np.bincount(self.values, self.counts, minlength=len(self.column_of))
         return total.astype(np.int64)
 
-    def drawn(self, sample: Any, seed: Any) -> tuple[Ints, np.random.Generator]:
-        """Which persons are attacked, and the random numbers that follow. Raises AnonError."""
-        most = OrNull(Whole(1)).read(self.function, "sample", sample)
-        draw = np.random.default_rng(Whole(0).read(self.function, "seed", seed))
+    def drawn(self, asked: Sample) -> tuple[Ints, np.random.Generator]:
+        """Which persons are attacked, and the random numbers that follow."""
+        most, draw = asked.sample, np.random.default_rng(asked.seed)
         if most is None or most >= len(self.tuple_of):
             return self.tuple_of, draw
         return self.tuple_of[np.sort(draw.choice(len(self.tuple_of), most, replace=False))], draw

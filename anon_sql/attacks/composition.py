@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,8 @@ from anon_sql.attacks.candidates import (
 )
 from anon_sql.core import running
 from anon_sql.core.labels.reading import Ints
+from anon_sql.core.parameters import Columns, Number, Whole, declare, param
+from anon_sql.measures.pair import PairColumns, SensitiveColumns
 
 _GROUP = 256  # persons
 
@@ -100,6 +103,31 @@ NOTE = (
     "one attack, no bound: it compares sets of values of one sensitive column, but neither counts "
     "of rows nor kept columns"
 )
+
+
+NAME = "composition"
+
+
+@dataclass(frozen=True)
+class Composition:
+    """The parameters of ``composition``."""
+
+    id: Any = param(
+        None,
+        Columns(one=True),
+        "column of the raw table that identifies persons",
+        null="that each row is a person. A class covers a person with several rows if it covers "
+        "one of them. Each row whose id is NULL is a person",
+    )
+    l: int = param(  # noqa: E741 - the field's name for it
+        2, Whole(1), "the number of candidate values that below_l and only_together compare with"
+    )
+    share: float = param(
+        0.5, Number(0, 1), "the share of the candidates that above_share compares with"
+    )
+
+
+declare(NAME, Composition, SensitiveColumns, PairColumns)
 COMPOSED = pa.struct(
     [
         ("attribute", pa.string()),

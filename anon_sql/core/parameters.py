@@ -205,7 +205,13 @@ class Declaration:
     def spelled(self, spelling: Spelling) -> str:
         """Return what the parameter is, and what its absence means, in the words of a host."""
         none, null = spelling.none, spelling.words(self.null or "")
-        means = f"; {none} for none" if null == "none" else f"; {none} means {null}" if null else ""
+        means = (
+            f"; {none} for {null}"
+            if null.startswith("none")
+            else f"; {none} means {null}"
+            if null
+            else ""
+        )
         note = spelling.words(self.note)
         return f"{spelling.words(self.says)}{means}." + (f" {note}" if note else "")
 

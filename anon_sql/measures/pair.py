@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +12,43 @@ import pyarrow as pa
 
 from anon_sql.core.columns import is_number
 from anon_sql.core.labels.one_value import FORMS, type_of
+from anon_sql.core.parameters import Columns, RelationOf, param
 from anon_sql.core.roles import Roles, fold
 from anon_sql.errors import COMMENTS, AnonError, Argument, Where, did_you_mean
 from anon_sql.measures.loss import OTHER, AttributeDomain, Penalties, penalties
+
+
+@dataclass(frozen=True)
+class PairColumns:
+    """Which columns of a raw table its release generalizes, and how."""
+
+    qids: Any = param(
+        None,
+        Columns(),
+        "the quasi-identifiers",
+        null=Where(COMMENTS, "as declared in comments on the raw table"),
+        bound=True,
+    )
+    hierarchy: Any = param(
+        None,
+        RelationOf("attribute, value, level and label"),
+        "the hierarchy table that the release was made with",
+        null="none",
+        relation=True,
+    )
+
+
+@dataclass(frozen=True)
+class SensitiveColumns:
+    """Which columns are sensitive."""
+
+    sensitive: Any = param(
+        None,
+        Columns(),
+        "a column name or a list of names, in addition to those declared",
+        bound=True,
+    )
+
 
 ORDER = "the raw table must come first and its release second"
 TREE_HINT = "name " + Argument("hierarchy") + " if the release was made with one"

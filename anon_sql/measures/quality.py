@@ -11,14 +11,31 @@ import pyarrow.compute as pc
 
 from anon_sql.core.arrow import integers
 from anon_sql.core.columns import infinite
+from anon_sql.core.parameters import Columns, declare, param
 from anon_sql.core.printing import evaluated, printed
 from anon_sql.core.table import read
 from anon_sql.measures.classes import Measured
 from anon_sql.measures.loss import doubles
+from anon_sql.measures.pair import SensitiveColumns
 from anon_sql.methods.sdka import sdka
 from anon_sql.pipeline.partition import in_source_order, prepare
 from anon_sql.pipeline.request import Request, Source
 
+
+@dataclass(frozen=True)
+class Quality:
+    """The parameters of ``data_quality``."""
+
+    identifiers: Any = param(
+        None,
+        Columns(),
+        "columns, in addition to those declared, that are ignored in the search for duplicates",
+        bound=True,
+    )
+
+
+declare("data_quality", Quality)
+declare("imbalance", SensitiveColumns)
 FAULT = pa.struct(
     [
         ("column_name", pa.string()),

@@ -14,9 +14,15 @@ import pyarrow.compute as pc
 from anon_sql.core.arrow import true
 from anon_sql.core.common_parameters import of_columns
 from anon_sql.core.labels.grammar import STAR
-from anon_sql.core.parameters import Choice
+from anon_sql.core.parameters import Choice, ColumnWeights, Whole, declare, param
+from anon_sql.errors import Argument
 from anon_sql.measures.loss import AttributeDomain, Penalties
-from anon_sql.measures.pair import read_penalties, require_no_more_rows
+from anon_sql.measures.pair import (
+    PairColumns,
+    SensitiveColumns,
+    read_penalties,
+    require_no_more_rows,
+)
 
 Ints = npt.NDArray[np.int64]
 
@@ -109,7 +115,33 @@ UTILITY = pa.struct(
         ("ncp", pa.list_(pa.float64())),
     ]
 )
-FORM = Choice(("share", "dop"))
+
+
+@dataclass(frozen=True)
+class Utility:
+    """What the measures of ``utility`` depend on."""
+
+    k: int = param(5, Whole(1), "the k of the release, in rows, the unit of cavg")
+    ncp: str = param(
+        "share",
+        Choice(("share", "dop")),
+        "'share', or 'dop' for (values - 1) / (values in the raw table - 1) in text",
+    )
+    weights: Any = param(
+        None,
+        ColumnWeights(),
+        "how much each quasi-identifier counts in gcp, such as "
+        + Argument("weights", {"age": 2, "city": 0.5})
+        + "; one that is left out has 1",
+    )
+
+
+declare("utility", Utility, PairColumns, without=("ncp",))
+declare("gcp", Utility, PairColumns, without=("k",))
+declare("cavg", Utility, PairColumns, without=("ncp", "weights"))
+for _name in ("dm", "dm_star", "iloss", "suppression_rate", "attribute_loss"):
+    declare(_name, PairColumns)
+declare("equivalence_classes", PairColumns, SensitiveColumns)
 
 
 def utility(

@@ -7,6 +7,7 @@ protection of continuous microdata).
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,34 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core.arrow import integers, valid
+from anon_sql.core.parameters import Columns, declare, param
 from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.measures.loss import doubles
+from anon_sql.measures.pair import PairColumns
 
 LOSS = pa.struct([("attribute", pa.string()), ("sse_sst", pa.float64()), ("il1s", pa.float64())])
 NEAR = 1e-9  # of a standard deviation: how near the means of a column and of its means are
 ROUNDED = {"DATE": 0.5, "TIMESTAMP_S": 5e5, "TIMESTAMP_MS": 5e2}  # likewise, as ``doubles``
 Floats = npt.NDArray[np.float64]
+NAME = "value_loss"
+
+
+@dataclass(frozen=True)
+class ValueLoss:
+    """The parameters of ``value_loss``."""
+
+    id: Any = param(
+        None,
+        Columns(one=True),
+        "a kept column whose values identify rows in both relations, so that each row is compared "
+        "with its own replacement",
+        null="none: sse_sst is then computed from the means alone, and is NULL for "
+        "medians, for a column with NULLs or suppressed rows, and for all that is not a mean; "
+        "il1s is NULL",
+    )
+
+
+declare(NAME, ValueLoss, PairColumns, without=("hierarchy",))
 
 
 def row_pairs(function: str, name: str, raw: pa.Array, released: pa.Array) -> npt.NDArray[np.int64]:

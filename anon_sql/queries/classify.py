@@ -16,10 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_sql.core.labels.reading import read_nodes, read_ranges, read_sets
-from anon_sql.core.parameters import Choice, Number, Option, Whole
+from anon_sql.core.parameters import Anything, Choice, Columns, Number, Whole, declare, param
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter, did_you_mean, not_installed
 from anon_sql.measures.loss import AttributeDomain, points
+from anon_sql.measures.pair import PairColumns
 from anon_sql.queries.axis import leaves_of
 from anon_sql.queries.released import distinct
 
@@ -112,12 +113,30 @@ class Encoder:
         return row
 
 
-OPTIONS: Mapping[str, Option] = {
-    "model": Choice(("random_forest", "knn", "svm", "naive_bayes")),
-    "held_out": Number(0, 1),
-    "seed": Whole(0),
-    "baseline": Choice(("raw", "none")),
-}
+@dataclass(frozen=True)
+class Classification:
+    """The parameters of ``classification``."""
+
+    target: Any = param(
+        "income",
+        Columns(one=True),
+        "the column to predict from the quasi-identifiers; it is kept in the release",
+    )
+    model: str = param(
+        "random_forest",
+        Choice(("random_forest", "knn", "svm", "naive_bayes")),
+        "'random_forest', 'knn', 'svm' or 'naive_bayes' (of scikit-learn, extra `ml`)",
+    )
+    positive: Any = param(
+        None, Anything(), "the value for which f_measure is computed", null="the rarest"
+    )
+    held_out: float = param(0.3, Number(0, 1), "share of the rows that are tested")
+    seed: int = param(42, Whole(0), "seed of the split and the model")
+    baseline: str = param(
+        "raw", Choice(("raw", "none")), "'raw', or 'none' to omit the raw table and its training"
+    )
+
+
 ROW = pa.struct(
     [
         ("data", pa.string()),
@@ -128,6 +147,7 @@ ROW = pa.struct(
     ]
 )
 _FUNCTION = "classification"
+declare(_FUNCTION, Classification, PairColumns)
 
 
 @dataclass(frozen=True)
@@ -141,18 +161,16 @@ class ExampleGroups:
 
 
 def classification(
-    options: Mapping[str, Any],
-    positive: str | None,
+    asked: Classification,
     columns: Sequence[AttributeDomain],
     raw: ExampleGroups,
     released: ExampleGroups,
 ) -> pa.Array:
     """Return a row of ``ROW`` of each table, or of the release alone.
 
-    options: those of ``OPTIONS``; positive: the value that F-measures are of, None for the rarest;
     columns: the quasi-identifiers. Raises AnonError.
     """
-    rows = []
+    rows, positive = [], asked.positive
     for data, groups in (("raw", raw), ("released", released)):
         features = []
         for column in columns:
@@ -162,8 +180,8 @@ def classification(
         sorted_columns, wanted = _sorted(groups, features)
         if positive is None and len(set(wanted)) > 1:
             positive = min(Counter(wanted).items(), key=lambda item: (item[1], item[0]))[0]
-        if data == "released" or options["baseline"] == "raw":
-            rows.append({"data": data, **_scores(options, sorted_columns, wanted, positive)})
+        if data == "released" or asked.baseline == "raw":
+            rows.append({"data": data, **_scores(asked, sorted_columns, wanted, positive)})
     return pa.array(rows, ROW)
 
 
@@ -200,7 +218,7 @@ def target_of(name: Any, columns: Iterable[str], quasi: Sequence[str]) -> str:
 
 
 def _scores(
-    options: Mapping[str, Any],
+    chosen: Classification,
     features: list[list[Said]],
     wanted: list[str],
     positive: str | None,
@@ -209,7 +227,7 @@ def _scores(
     if len(set(wanted)) < 2:
         rule = Parameter("target") + " must have two values or more"
         raise AnonError(_FUNCTION, rule, f"{len(set(wanted))}")
-    tested = _held_out(wanted, options["held_out"], options["seed"])
+    tested = _held_out(wanted, chosen.held_out, chosen.seed)
     train, test = np.flatnonzero(~tested), np.flatnonzero(tested)
     answers = np.array(wanted, dtype=object)
     if not len(test) or len(set(answers[train])) < 2:
@@ -220,9 +238,7 @@ def _scores(
         encoder = Encoder([column[at] for at in train])
         learned.append(encoder.encode([column[at] for at in train]))
         asked.append(encoder.encode([column[at] for at in test]))
-    fitted = _model(options["model"], options["seed"]).fit(
-        np.hstack(learned), answers[train].astype(str)
-    )
+    fitted = _model(chosen.model, chosen.seed).fit(np.hstack(learned), answers[train].astype(str))
     guessed, true = fitted.predict(np.hstack(asked)), answers[test].astype(str)
     hit = int(((guessed == positive) & (true == positive)).sum())
     wrong = int(((guessed == positive) != (true == positive)).sum())

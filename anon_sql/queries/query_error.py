@@ -1,13 +1,15 @@
 """The true answer, the estimate and the bounds of every query and group."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from anon_sql.core.columns import is_number, shown_type
-from anon_sql.core.parameters import Choice
+from anon_sql.core.parameters import Choice, declare, param
 from anon_sql.errors import AnonError
+from anon_sql.measures.pair import PairColumns
 from anon_sql.queries.axis import Axis, Quasi, axis_of_leaves, axis_of_numbers, axis_of_words
 from anon_sql.queries.query import Query, Workload
 from anon_sql.queries.released import (
@@ -19,7 +21,20 @@ from anon_sql.queries.released import (
     least_values,
 )
 
-MODE = Choice(("estimate", "literal"))
+
+@dataclass(frozen=True)
+class Answering:
+    """How a release answers queries."""
+
+    mode: str = param(
+        "estimate",
+        Choice(("estimate", "literal")),
+        "'estimate', or 'literal': the query runs unchanged on the minimum of each label",
+    )
+
+
+for _name in ("query_error", "rewrite_query", "workload_error"):
+    declare(_name, Answering, PairColumns)
 ROW = pa.struct(
     [
         ("query", pa.string()),

@@ -1,7 +1,7 @@
 """Draw random queries of about a wanted selectivity, and measure the error of their answers."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -12,10 +12,10 @@ import pyarrow as pa
 from anon_sql.core.arrow import true, valid
 from anon_sql.core.columns import is_number, numbers, numeric_keys
 from anon_sql.core.names import literal, quote
-from anon_sql.core.parameters import Number, Option, Whole
+from anon_sql.core.parameters import Columns, Number, Whole, declare, param, parameters_of
 from anon_sql.core.printing import evaluated
 from anon_sql.core.roles import fold
-from anon_sql.errors import AnonError, Parameter
+from anon_sql.errors import COMMENTS, AnonError, Parameter, Where
 from anon_sql.measures.loss import AttributeDomain
 from anon_sql.measures.uniqueness import codes_of, joined
 from anon_sql.queries.axis import Quasi
@@ -23,14 +23,30 @@ from anon_sql.queries.query import Workload, prepare
 from anon_sql.queries.query_error import query_error
 from anon_sql.queries.released import AnswerGroups, Keys, distinct
 
-OPTIONS: Mapping[str, Option] = {
-    "n": Whole(1),
-    "attributes": Whole(1),
-    "selectivity": Number(0, 1),
-    "seed": Whole(0),
-}
 DRAWN = pa.struct([("query", pa.string()), ("selectivity", pa.float64())])
 _FUNCTION = "query_workload"
+
+
+@dataclass(frozen=True)
+class RandomQueries:
+    """The parameters of ``query_workload``."""
+
+    n: int = param(1000, Whole(1), "number of queries")
+    attributes: int = param(2, Whole(1), "number of quasi-identifiers in each")
+    selectivity: float = param(
+        0.05, Number(0, 1), "the intended share of rows, above 0 and at most 1"
+    )
+    seed: int = param(42, Whole(0), "seed of all random choices")
+    qids: Any = param(
+        None,
+        Columns(),
+        "the quasi-identifiers",
+        null=Where(COMMENTS, "as declared in comments"),
+        bound=True,
+    )
+
+
+declare(_FUNCTION, RandomQueries)
 _TRIES = 8  # draws for a query, of which the nearest to the wanted selectivity is kept
 _NEAR = 0.1  # of the wanted selectivity: near enough to stop
 _BARE = ("TINY", "SMALL", "INT", "BIG", "HUGE", "U", "DEC", "FLOAT", "DOUBLE")
@@ -92,14 +108,14 @@ def workload(
     types: Mapping[str, str],
     held: Mapping[str, pa.Array | None],
     counts: npt.NDArray[np.int64],
-    options: Mapping[str, Any],
+    asked: RandomQueries,
 ) -> pa.Array:
     """Return the queries, an array of ``DRAWN``.
 
     types: SQL types of the quasi-identifiers by name; held: their values in groups of rows that are
-    alike, counts: int64[g], the rows of each; options: those of ``OPTIONS``. Raises AnonError.
+    alike, counts: int64[g], the rows of each. Raises AnonError.
     """
-    attributes = options["attributes"]
+    attributes = asked.attributes
     if attributes > len(types):
         rule = Parameter("attributes") + " must be at most the number of quasi-identifiers"
         raise AnonError(_FUNCTION, rule, f"{attributes} of {len(types)}")
@@ -112,8 +128,8 @@ def workload(
     if len(columns) < attributes:
         raise AnonError(_FUNCTION, "the table must have values in its quasi-identifiers", "none")
     found = [
-        _query(columns, counts, options, np.random.default_rng([options["seed"], at]))
-        for at in range(options["n"])
+        _query(columns, counts, asked, np.random.default_rng([asked.seed, at]))
+        for at in range(asked.n)
     ]
     return pa.array(found, DRAWN)
 
@@ -121,10 +137,10 @@ def workload(
 def _query(
     columns: list[_Column],
     counts: npt.NDArray[np.int64],
-    options: Mapping[str, Any],
+    asked: RandomQueries,
     rng: np.random.Generator,
 ) -> dict[str, Any]:
-    attributes, selectivity = options["attributes"], options["selectivity"]
+    attributes, selectivity = asked.attributes, asked.selectivity
     best, gap = {"query": "", "selectivity": 0.0}, np.inf
     rows = int(counts.sum())
     for _ in range(_TRIES):
@@ -143,9 +159,6 @@ def _query(
         if gap <= _NEAR * selectivity:
             break
     return best
-
-
-ATTRIBUTES, SELECTIVITY = 2, 0.05  # of each query, as query_workload has them by default
 
 
 def ends_of(sql_type: str, values: pa.Array, number: bool) -> pa.Array:
@@ -177,12 +190,8 @@ class DrawnQueries:
         held = [name for name, values in columns.items() if values.null_count < len(values)]
         rows, counts = _alike(columns)
         alike = {name: values.take(rows) for name, values in columns.items()}
-        asked = {
-            "n": n,
-            "attributes": min(ATTRIBUTES, len(held)),
-            "selectivity": SELECTIVITY,
-            "seed": seed,
-        }
+        known = parameters_of(RandomQueries)["attributes"].default
+        asked = RandomQueries(n=n, attributes=min(known, len(held)), seed=seed)
         drawn = workload(types, alike, counts, asked).field("query").to_pylist() if held else []
         self.work = prepare(function, "raw", tuple(drawn), frozenset(map(fold, columns)))
         self.actual: dict[tuple[int, Keys], float | None] = {}

@@ -11,13 +11,51 @@ import pyarrow as pa
 
 from anon_sql.core.columns import is_number
 from anon_sql.core.labels.reading import codes_of, coverage, covered_rows, labels_of, ranked
-from anon_sql.core.parameters import Option, OrNull, Positive, Whole, read_each
+from anon_sql.core.parameters import (
+    Columns,
+    Number,
+    OrNull,
+    Positive,
+    RelationOf,
+    Whole,
+    declare,
+    param,
+)
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Argument, Parameter, did_you_mean, joined
-from anon_sql.measures.pair import Pair
+from anon_sql.measures.pair import Pair, PairColumns
 
 NAME = "risk"
 Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Risk:
+    """The parameters of ``risk``."""
+
+    population: Any = param(
+        None,
+        RelationOf("the quasi-identifiers"),
+        "name of a table of all persons who could be in the raw table, including those in it, with "
+        "its quasi-identifiers. Its distinct rows are compared with all classes",
+        relation=True,
+    )
+    threshold: float = param(0.2, Number(0, 1), "a row is at risk above this value, 0…1")
+    sampling_fraction: float | None = param(
+        None,
+        OrNull(Positive()),
+        "rows of the raw table / rows of the population, above 0 and at most 1",
+    )
+    population_size: int | None = param(None, OrNull(Whole(1)), "rows of the population")
+    weights: Any = param(
+        None,
+        Columns(one=True),
+        "name of a column of the release with sampling weights, the number of persons of the "
+        "population that a row stands for",
+    )
+
+
+declare(NAME, Risk, PairColumns)
 
 
 @dataclass(frozen=True)
@@ -94,10 +132,6 @@ def require_columns(raw: Mapping[str, str], held: Mapping[str, str]) -> None:
 
 
 Floats = npt.NDArray[np.float64]
-_OPTIONS: dict[str, Option] = {
-    "sampling_fraction": OrNull(Positive()),
-    "population_size": OrNull(Whole(1)),
-}
 _WAYS = (
     "one of "
     + joined(", ", map(Parameter, ("population", "population_size", "sampling_fraction")))
@@ -131,34 +165,37 @@ def sample(
     rows: int,
     sizes: npt.NDArray[np.int64],
     starred: npt.NDArray[np.bool_],
-    options: Mapping[str, Any],
+    asked: Risk,
     weights: Weights | None,
     *,
     population: bool,
 ) -> Sample | None:
-    """Return what the options say of the population, or None where they say nothing.
+    """Return what a call says of the population, or None where it says nothing.
 
     rows: of the raw table; sizes: int64[m], rows of each class; starred: bool[m], classes of
     suppressed rows, which are one. population: whether a table of it is given. Raises AnonError for
     a population that is smaller than its sample, and for weights that are no positive numbers.
     """
-    asked = read_each(NAME, _OPTIONS, options)
-    given = [name for name, value in asked.items() if value is not None]
+    sizes_given = {
+        "sampling_fraction": asked.sampling_fraction,
+        "population_size": asked.population_size,
+    }
+    given = [name for name, value in sizes_given.items() if value is not None]
     given += ["population"] * population + ["weights"] * (weights is not None)
     if len(given) > 1:
         raise AnonError(NAME, _WAYS, joined(" and ", map(Parameter, given)))
     if weights is not None:
         return _weighted(rows, sizes, starred, weights)
-    fraction = asked["sampling_fraction"]
-    if asked["population_size"] is not None:
-        fraction = rows / asked["population_size"]
+    fraction = asked.sampling_fraction
+    if asked.population_size is not None:
+        fraction = rows / asked.population_size
     if fraction is None:
         return None
     if fraction > 1:
         raise AnonError(
             NAME,
             "the population must have at least the rows of the raw table",
-            Argument(given[0], Decimal(f"{asked[given[0]]:g}")),
+            Argument(given[0], Decimal(f"{sizes_given[given[0]]:g}")),
         )
     return Sample(rows / fraction, np.full(len(sizes), fraction))
 

@@ -4,21 +4,19 @@ Expect the risk of a row from the sampling fraction of its class. Source: Benede
 1998.
 """
 
-from collections.abc import Mapping
 from math import fsum
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.core.parameters import Number
 from anon_sql.measures.pair import Pair
 from anon_sql.risk.estimators import population_unique
 from anon_sql.risk.population import (
     Floats,
     Ints,
     Population,
+    Risk,
     Weights,
     matches,
     require_rows,
@@ -61,7 +59,6 @@ def _recursion(rows: npt.NDArray[np.int64], fraction: Floats) -> Floats:
     return np.asarray(p * integral)
 
 
-THRESHOLD = Number(0, 1)
 RISK = pa.schema(
     [
         ("rows", pa.int64()),
@@ -83,9 +80,8 @@ RISK = pa.schema(
 
 def risk(
     pair: Pair,
-    threshold: float,
+    asked: Risk,
     population: Population | None,
-    options: Mapping[str, Any],
     weights: Weights | None,
 ) -> pa.Table:
     """Return one row of ``RISK``: of a prosecutor 1 / f, f the rows of a class; of a journalist and
@@ -99,9 +95,9 @@ def risk(
     starred, sizes, shown = pair.suppressed(pair.losses), pair.sizes, pair.released_rows
     suppressed = int(sizes[starred].sum()) + pair.rows - shown
     f = np.where(starred, suppressed, sizes)
-    row = {"rows": shown, **_of("prosecutor", 1 / f, sizes, threshold)}
+    row = {"rows": shown, **_of("prosecutor", 1 / f, sizes, asked.threshold)}
     row["prosecutor_mean"] = row.pop("mean")
-    drawn = sample(pair.rows, sizes, starred, options, weights, population=population is not None)
+    drawn = sample(pair.rows, sizes, starred, asked, weights, population=population is not None)
     each: Floats | None = None
     if population is not None:
         found, covered = matches(population, pair)
@@ -114,7 +110,7 @@ def risk(
             classes = np.append(f[~starred], [suppressed] * (suppressed > 0))
             row |= population_unique(classes, drawn.size)
     if each is not None:
-        row |= _of("journalist", each, sizes, threshold)
+        row |= _of("journalist", each, sizes, asked.threshold)
         row["marketer"] = row.pop("mean")
     return pa.Table.from_pylist([row], RISK)
 

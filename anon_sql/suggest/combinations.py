@@ -16,16 +16,31 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
 from math import comb, prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core import running
+from anon_sql.core.parameters import Anything, Columns, declare, param
 from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.measures.uniqueness import Codes, Numbered
 
 NAME = "unique_combinations"
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """The parameters of ``unique_combinations``."""
+
+    max_columns: int = param(3, Anything(), "largest number of columns in a set")
+    columns: Any = param(
+        None, Columns(), "columns to look at", null="all but the declared identifiers"
+    )
+
+
+declare(NAME, Combinations)
 COMBINATION = pa.struct(
     [
         ("columns", pa.list_(pa.string())),

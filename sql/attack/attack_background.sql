@@ -7,12 +7,13 @@
 --   with added rows is also read.
 -- sensitive: a column name or a list of names, in addition to those declared.
 -- known: number of quasi-identifiers that are known of a person, from 0 to all.
--- sample: largest number of persons attacked, drawn by seed; NULL for all. seed: seed of all random
---   choices. None of the three has an effect in the mode 'majority'.
+-- sample: largest number of persons attacked, drawn by seed; NULL means all.
+-- seed: seed of all random choices.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- mode: 'matching', or 'majority' for an attacker who knows the class of each row of the release
---   and guesses the most frequent value of that class, as the program of the paper's authors does.
+--   and guesses the most frequent value of that class, as the program of the paper's authors does;
+--   known, sample and seed then have no effect.
 -- Returns: a row per sensitive column: attribute, persons (attacked; with 'majority' all rows of
 --   the release), guessed (number of correct guesses; several most frequent values are guessed
 --   equally often), guessed_share (of persons), baseline (the same share without any knowledge;
@@ -22,16 +23,17 @@
 --   be read, raw and release swapped, a sample below 1, more known than there are, an unknown mode.
 -- Example: SELECT * FROM attack_background('people', 'release', 'illness', known := 1, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO attack_background(
-    raw, released, sensitive := NULL, known := 2, sample := 50000, seed := 42,
-    qids := NULL, hierarchy := NULL, mode := 'matching'
+    raw, released, sensitive := NULL, known := 2, sample := 50000, seed := 42, qids := NULL,
+    hierarchy := NULL, mode := 'matching'
 ) AS TABLE
 WITH __anon_classed AS (
     FROM __anon_class_groups(
         released, raw, __anon_measure_call(raw, qids, sensitive), 'sensitive')
 )
-SELECT system.main.unnest(__anon_attacks_guessed(__anon_given, __anon_persons, {
-    'known': known, 'sample': sample, 'seed': seed, 'mode': mode,
-    'threads': system.main.current_setting('threads')}), recursive := true)
+SELECT system.main.unnest(__anon_attacks_guessed(
+    __anon_given, __anon_persons, system.main.struct_pack(
+        known := known, sample := sample, seed := seed, mode := mode),
+    system.main.current_setting('threads')), recursive := true)
 FROM
     __anon_given(raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy, '__anon_classed'),
     (SELECT __anon_groups AS __anon_persons FROM __anon_class_groups(

@@ -4,8 +4,8 @@
 -- more has no exposed class. Suppressed rows, shown as *, are a class; rows left out publish
 -- nothing.
 --
--- raw: name of the raw table. released: name of its release, in any format. A release
---   with added rows is also read.
+-- raw: name of the raw table. released: name of its release, in any format. A release with added
+--   rows is also read.
 -- sensitive: a column name or a list of names, in addition to those declared.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.

@@ -7,8 +7,8 @@
 -- raw: name of the raw table. released: name of its release, in label or typed format. A release
 --   with added rows is also read.
 -- sensitive: a column name or a list of names, in addition to those declared.
--- sample: largest number of persons attacked, drawn by seed; NULL for all. seed: seed of the
---   sample.
+-- sample: largest number of persons attacked, drawn by seed; NULL means all.
+-- seed: seed of all random choices.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- Returns: a row per sensitive column: attribute, persons (attacked), linked (expected number found
@@ -25,8 +25,9 @@ WITH __anon_classed AS (
     FROM __anon_class_groups(
         released, raw, __anon_measure_call(raw, qids, sensitive), 'sensitive')
 )
-SELECT system.main.unnest(__anon_attacks_linked(__anon_given, __anon_persons, {
-    'sample': sample, 'seed': seed, 'threads': system.main.current_setting('threads')}), recursive := true)
+SELECT system.main.unnest(__anon_attacks_linked(
+    __anon_given, __anon_persons, system.main.struct_pack(sample := sample, seed := seed),
+    system.main.current_setting('threads')), recursive := true)
 FROM
     __anon_given(raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy, '__anon_classed'),
     (SELECT __anon_groups AS __anon_persons FROM __anon_class_groups(

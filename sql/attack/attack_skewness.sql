@@ -3,8 +3,8 @@
 -- value are counted by attack_homogeneity. NULL is not a value: shares are those of the rows with a
 -- value. Suppressed rows, shown as *, are a class; rows left out publish nothing.
 --
--- raw: name of the raw table. released: name of its release, in any format. A release
---   with added rows is also read.
+-- raw: name of the raw table. released: name of its release, in any format. A release with added
+--   rows is also read.
 -- sensitive: a column name or a list of names, in addition to those declared.
 -- threshold: a class is exposed if one value has a larger share, 0…1. At 0.5 a guess is right for
 --   more than half of the rows; for a value with a larger share in the table, use a higher

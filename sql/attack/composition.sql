@@ -12,14 +12,16 @@
 -- sensitive column is not a value; a release that shows only NULLs for a person, or lacks the
 -- column, does not narrow the candidates.
 --
--- raw: name of the raw table. releases: list of the names of 1 to 12 releases, each in label or typed
---   format and with its own quasi-identifiers, which may also be left unchanged.
--- id: column of the raw table that identifies persons; NULL if each row is a person. A class covers a
---   person with several rows if it covers one of them. Each row whose id is NULL is a person.
+-- raw: name of the raw table. releases: list of the names of 1 to 12 releases, each in label or
+--   typed format and with its own quasi-identifiers, which may also be left unchanged.
+-- id: column of the raw table that identifies persons; NULL means that each row is a person. A
+--   class covers a person with several rows if it covers one of them. Each row whose id is NULL is
+--   a person.
 -- sensitive: a column name or a list of names, in addition to those declared.
--- l, share: the limits that below_l and above_share count by.
+-- l: the number of candidate values that below_l and only_together compare with.
+-- share: the share of the candidates that above_share compares with.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the hierarchy table that the releases were made with; NULL for none.
+-- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- Returns: for each sensitive column a row per release and, for several releases, a last row for all
 --   together: attribute, releases (VARCHAR[]), persons (covered by at least one of them), in_all
 --   (covered by all of them), contradicted (no candidate is left: the person is not in a release that

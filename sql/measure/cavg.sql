@@ -2,7 +2,7 @@
 -- are not counted.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
--- k: the k of the release, in rows.
+-- k: the k of the release, in rows, the unit of cavg.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- Returns: DOUBLE; NULL if all rows are suppressed.

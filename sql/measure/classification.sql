@@ -5,7 +5,8 @@
 -- target: the column to predict from the quasi-identifiers; it is kept in the release.
 -- model: 'random_forest', 'knn', 'svm' or 'naive_bayes' (of scikit-learn, extra `ml`).
 -- positive: the value for which f_measure is computed; NULL means the rarest.
--- held_out: share of the rows that are tested. seed: seed of the split and the model.
+-- held_out: share of the rows that are tested.
+-- seed: seed of the split and the model.
 -- baseline: 'raw', or 'none' to omit the raw table and its training.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
@@ -17,8 +18,8 @@
 --   that other measures refuse.
 -- Example: SELECT * FROM classification('people', 'release', target := 'illness', model := 'naive_bayes', qids := ['age', 'city']);
 CREATE OR REPLACE MACRO classification(
-    raw, released, target := 'income', model := 'random_forest', positive := NULL,
-    held_out := 0.3, seed := 42, baseline := 'raw', qids := NULL, hierarchy := NULL
+    raw, released, target := 'income', model := 'random_forest', positive := NULL, held_out := 0.3,
+    seed := 42, baseline := 'raw', qids := NULL, hierarchy := NULL
 ) AS TABLE
 WITH __anon_classed AS (
     FROM __anon_groups(released, __anon_measure_call(raw, qids, NULL), 'quasi')

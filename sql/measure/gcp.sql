@@ -8,8 +8,8 @@
 -- ncp: 'share', or 'dop' for (values - 1) / (values in the raw table - 1) in text.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
--- weights: how much each quasi-identifier counts in the mean, such as MAP {'age': 2, 'city': 0.5}; 1
---   for those that are left out.
+-- weights: how much each quasi-identifier counts in gcp, such as weights := MAP {'age': 2, 'city':
+--   0.5}; one that is left out has 1.
 -- Returns: DOUBLE, 0…1; NULL for an empty raw table, for a release with more rows than its raw
 --   table, in which added rows cannot be distinguished (use sdka_stats), and for one of means or
 --   medians, which have no NCP (use value_loss).

@@ -1,9 +1,9 @@
 -- The answers of a release to given queries: the true answer, an estimate, and the bounds between
 -- which the true answer must lie.
 --
--- raw: name of the raw table. released: name of its release, in label or typed format.
--- queries: a list of texts, each one SELECT of count(*), count, sum, avg, min or max FROM the raw
---   table, named as in the call or `raw`, optionally with WHERE and GROUP BY.
+-- raw: name of the raw table. released: name of its release, in label or typed format. queries: a
+--   list of texts, each one SELECT of count(*), count, sum, avg, min or max FROM the raw table,
+--   named as in the call or `raw`, optionally with WHERE and GROUP BY.
 -- mode: 'estimate', or 'literal': the query runs unchanged on the minimum of each label.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.

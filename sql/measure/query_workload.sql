@@ -1,7 +1,10 @@
 -- Random range and set queries, each of which matches about the given share of the rows of a table.
 --
--- tbl: name of the table. n: number of queries. attributes: number of quasi-identifiers in each.
--- selectivity: the intended share of rows, above 0 and at most 1. seed: seed of all random choices.
+-- tbl: name of the table.
+-- n: number of queries.
+-- attributes: number of quasi-identifiers in each.
+-- selectivity: the intended share of rows, above 0 and at most 1.
+-- seed: seed of all random choices.
 -- qids: the quasi-identifiers; NULL means as declared in comments.
 -- Returns: n rows: query (a count over `raw`, for query_error), selectivity (the actual share of
 --   matching rows).

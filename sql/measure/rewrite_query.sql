@@ -1,7 +1,7 @@
 -- The SQL that query_error runs for a query, as text.
 --
 -- sql: one SELECT, as in query_error. raw: name of the raw table. released: name of its release.
---   mode: 'estimate' or 'literal'.
+-- mode: 'estimate', or 'literal': the query runs unchanged on the minimum of each label.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- Returns: VARCHAR, one statement with the result of query_error for the query.

@@ -1,10 +1,11 @@
 -- The measures of a release in one row: rows, classes and information loss.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
--- k: the k of the release, in rows; cavg is a multiple of it.
+-- k: the k of the release, in rows, the unit of cavg.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
--- weights: of gcp, as there.
+-- weights: how much each quasi-identifier counts in gcp, such as weights := MAP {'age': 2, 'city':
+--   0.5}; one that is left out has 1.
 -- Returns: one row: rows (of the raw table), released_rows, suppressed (rows shown as * or left
 --   out), classes (without the suppressed rows), smallest_class (with the suppressed rows as one
 --   class, as in k_anonymity), dm, dm_star, cavg, gcp, iloss, suppression_rate, each as in the function

@@ -2,8 +2,9 @@
 -- 2025; the rules are this project's own). Faults are counted, nothing is repaired, and no value is
 -- shown.
 --
--- tbl: name of the relation. identifiers: columns, in addition to those declared, that are ignored
---   in the search for duplicates.
+-- tbl: name of the relation.
+-- identifiers: columns, in addition to those declared, that are ignored in the search for
+--   duplicates.
 -- Returns: a row per column and fault that was found: column_name (NULL for whole rows), fault,
 --   rows, share (of the table). fault is 'missing' (NULL), 'placeholder' (text for an unknown
 --   value: blank, ?, -, ., NA, N/A, NaN, NULL), 'not finite' (NaN, infinity), 'outlier' (a number,

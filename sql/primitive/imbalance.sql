@@ -3,8 +3,8 @@
 -- values and their counts in the whole table; it is for people who may see the table, and is not a
 -- release.
 --
--- tbl: name of the relation. sensitive: a column name or a list of names, in addition to those
---   declared.
+-- tbl: name of the relation.
+-- sensitive: a column name or a list of names, in addition to those declared.
 -- Returns: a row per sensitive column and value, the most frequent first: attribute, value (as
 --   text), rows, ratio (1 or more; NULL for NULL, which is not a value).
 -- Errors: no sensitive column, one that the table lacks, an unknown tag.

@@ -13,16 +13,17 @@
 -- 1998). population_unique is the one that the rule of Dankar et al. 2012 takes. Without any of these
 -- all but the prosecutor's risks are NULL.
 --
--- raw: name of the raw table. released: name of its release, in any format; with population in label or
---   typed format.
+-- raw: name of the raw table. released: name of its release, in any format; with population in
+--   label or typed format.
 -- population: name of a table of all persons who could be in the raw table, including those in it,
 --   with its quasi-identifiers. Its distinct rows are compared with all classes.
 -- threshold: a row is at risk above this value, 0…1.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
 -- sampling_fraction: rows of the raw table / rows of the population, above 0 and at most 1.
--- population_size: rows of the population. weights: name of a column of the release with sampling
---   weights, the number of persons of the population that a row stands for.
+-- population_size: rows of the population.
+-- weights: name of a column of the release with sampling weights, the number of persons of the
+--   population that a row stands for.
 -- Returns: one row: rows (of the release), prosecutor (the maximum, 0…1), prosecutor_mean (over the
 --   rows of the release; classes / rows if none is suppressed), prosecutor_at_risk (rows above the
 --   threshold), journalist (the maximum), journalist_at_risk, marketer; with a population also k_map
@@ -48,10 +49,10 @@ __anon_people AS (
         raw, coalesce(population, '__anon_nobody'), __anon_measure_call(raw, qids, NULL)))
 SELECT system.main.unnest(
     __anon_measures_risks(
-        __anon_given, threshold, CASE WHEN population IS NOT NULL THEN __anon_h.__anon_types END,
+        __anon_given, CASE WHEN population IS NOT NULL THEN __anon_h.__anon_types END,
         __anon_b.__anon_types, __anon_groups, system.main.struct_pack(
-            sampling_fraction := sampling_fraction, population_size := population_size,
-            weights := weights)),
+            threshold := threshold, sampling_fraction := sampling_fraction,
+            population_size := population_size, weights := weights)),
     recursive := true)
 FROM
     __anon_given(

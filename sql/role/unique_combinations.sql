@@ -3,7 +3,8 @@
 -- counted for a row if no other row has its values in these columns, and no part of the set singles
 -- the row out. NULL is a value.
 --
--- tbl: name of the relation. max_columns: largest number of columns in a set.
+-- tbl: name of the relation.
+-- max_columns: largest number of columns in a set.
 -- columns: columns to look at; NULL means all but the declared identifiers.
 -- Returns: a row per set: columns (VARCHAR[]), size, rows (of which the set is a minimal unique),
 --   share (of all rows), score (share of the sum of all scores, 0…1). As in SUDA, a row scores

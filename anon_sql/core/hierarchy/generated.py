@@ -1,6 +1,7 @@
 """Generate hierarchies: ranges of numbers, periods of time, prefixes, earlier bins."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +15,7 @@ from anon_sql.core.columns import comparable, shown_type
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.hierarchy.tree import STAR, HierarchyTree
 from anon_sql.core.labels.reading import read_ranges
+from anon_sql.core.parameters import Anything, declare, param
 from anon_sql.core.printing import evaluated, printed
 from anon_sql.errors import AnonError, Argument, Parameter, Words, listed
 
@@ -105,6 +107,45 @@ _WHOLE = (
     *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
     *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
 )
+
+
+@dataclass(frozen=True)
+class Widths:
+    """The parameters of ``numeric_hierarchy``."""
+
+    widths: Any = param(
+        (5, 10, 20),
+        Anything(),
+        "widths of the ranges, ascending, each a multiple of the one before. Ranges begin at "
+        "multiples of their width",
+    )
+
+
+@dataclass(frozen=True)
+class Periods:
+    """The parameters of ``date_hierarchy``."""
+
+    levels: Any = param(
+        ("month", "quarter", "year"),
+        Anything(),
+        "some of 'day', 'month', 'quarter', 'year', 'decade' and 'century', in this order",
+    )
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """The parameters of ``prefix_hierarchy``."""
+
+    lengths: Any = param(
+        (4, 3, 2, 1),
+        Anything(),
+        "number of characters kept at each level, descending. A shorter code remains unchanged",
+    )
+
+
+declare("numeric_hierarchy", Widths)
+declare("date_hierarchy", Periods)
+declare("prefix_hierarchy", Lengths)
 
 
 def by_widths(

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_sql.attacks.candidates import Shown
+from anon_sql.attacks.composition import NAME
 from anon_sql.core.arrow import first, integers, lists, one_list, plain, true, valid, whole
 from anon_sql.core.columns import approximate, is_number
 from anon_sql.core.hierarchy.column import tree_of
@@ -290,9 +291,6 @@ def as_rows(found: pa.Table) -> pa.Array:
 def by_name(columns: Mapping[str, Any], name: str) -> Any:
     """Return the column of a name that may be spelt in another way."""
     return next(values for known, values in columns.items() if fold(known) == fold(name))
-
-
-NAME = "composition"
 
 
 class Part:

@@ -23,8 +23,7 @@ _AS_TABLE = re.compile(r"\)\s+AS TABLE\b")
 _COMMENT = re.compile(r"--[^\n]*")
 CREATE = "CREATE OR REPLACE MACRO"
 SIGNATURE = re.compile(re.escape(CREATE) + r"\s+(\w+)\s*\(([^()]*)\)", re.MULTILINE)
-TABLE = "tbl"
-RELATIONS = (TABLE, "raw", "released")  # parameters that name relations, which nothing declares
+TABLE = "tbl"  # the parameter that names the relation of a release, which nothing declares
 _KEYWORDS = ("like",)  # of SQL, which are quoted
 
 

@@ -7,11 +7,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anon_sql.attacks.attacks import EXPOSURE, GUESSED, LINKED, background, exposure, linking
+from anon_sql.attacks.attacks import (
+    EXPOSURE,
+    GUESSED,
+    LINKED,
+    Skewness,
+    background,
+    exposure,
+    linking,
+)
 from anon_sql.attacks.candidates import Alike, People
 from anon_sql.core.arrow import first, integers
 from anon_sql.core.labels.reading import coverage
-from anon_sql.core.parameters import Number
+from anon_sql.core.parameters import read
 from anon_sql.hosts.duckdb.binding import HELPER
 from anon_sql.hosts.duckdb.pair import KEY, PairInput, as_rows, by_name, columns_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
@@ -27,23 +35,23 @@ def exposed(function: Any, given: Any, threshold: Any) -> pa.Array:
     name = first(function)
     share = None
     if name == "attack_skewness":
-        share = Number(0, 1).read(name, "threshold", first(threshold))
+        share = read(Skewness, name, {"threshold": first(threshold)}).threshold
     _, _, values = _classes(name, given, values=True)
     return as_rows(exposure(values, share))
 
 
 @udf(sql_type(_LINKED))
-def linked(given: Any, persons: Any, options: Any) -> pa.Array:
+def linked(given: Any, persons: Any, parameters: Any, threads: Any) -> pa.Array:
     """Return how many persons are linked and disclosed."""
     people, left_out = _people("attack_linking", given, persons)
-    return as_rows(linking(people, left_out, **first(options)))
+    return as_rows(linking(people, left_out, first(parameters), first(threads)))
 
 
 @udf(sql_type(_GUESSED))
-def guessed(given: Any, persons: Any, options: Any) -> pa.Array:
+def guessed(given: Any, persons: Any, parameters: Any, threads: Any) -> pa.Array:
     """Return how many persons' values are guessed."""
     people, _ = _people("attack_background", given, persons)
-    return as_rows(background(people, **first(options)))
+    return as_rows(background(people, first(parameters), first(threads)))
 
 
 def _classes(

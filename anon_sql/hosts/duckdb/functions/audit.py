@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from anon_sql.attacks.candidates import Persons, Ranks, Release, persons, ranked, release
-from anon_sql.attacks.composition import COMPOSED, composition
+from anon_sql.attacks.composition import COMPOSED, Composition, composition
+from anon_sql.attacks.composition import NAME as COMPOSITION
 from anon_sql.audit.audit import audit
 from anon_sql.audit.compared import ROW, AuditRequest, ColumnView, Marks, asked
 from anon_sql.audit.parameters import NAME as AUDIT
@@ -17,13 +18,12 @@ from anon_sql.core import running
 from anon_sql.core.arrow import first, integers, plain, whole
 from anon_sql.core.hierarchy.tree import rows_of
 from anon_sql.core.labels.reading import Ints
-from anon_sql.core.parameters import Number, Whole
+from anon_sql.core.parameters import read
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter, did_you_mean
 from anon_sql.hosts.duckdb import rows as buffer
 from anon_sql.hosts.duckdb import rows as memory
 from anon_sql.hosts.duckdb.binding import HELPER, require_names, scope_in, types_of
-from anon_sql.hosts.duckdb.pair import NAME as COMPOSITION
 from anon_sql.hosts.duckdb.pair import (
     Part,
     as_rows,
@@ -155,8 +155,7 @@ def composed(call: Any, person_rows: Any, parts: Any) -> pa.Array:
     running.begin()
     given = {field.name: whole(call).field(at) for at, field in enumerate(whole(call).type)}
     names = _names(first(given["releases"]))
-    least = Whole(1).read(COMPOSITION, "l", first(given["l"]))
-    share = Number(0, 1).read(COMPOSITION, "share", first(given["share"]))
+    asked = read(Composition, COMPOSITION, {name: first(given[name]) for name in ("l", "share")})
     types: dict[str, str] = first(given["types"])
     roles = roles_of(COMPOSITION, types, first(given["call"]), first(given["seen"]), names[0])
     require_any(COMPOSITION, roles.sensitive)
@@ -172,15 +171,17 @@ def composed(call: Any, person_rows: Any, parts: Any) -> pa.Array:
     kinds = {name: types[name] for name in quasi}
     trees = rows_of(given_paths(given["paths"]), kinds, first(given["time_zone"]))
     counts = integers(columns[HELPER + "count"])
-    read = [one.read(kinds, values, counts, trees) for one in held]
-    codes = [next(one.codes for one in of if one is not None) for of in zip(*read, strict=True)]
+    covered = [one.read(kinds, values, counts, trees) for one in held]
+    codes = [next(one.codes for one in of if one is not None) for of in zip(*covered, strict=True)]
     shown, sizes = shown_values(roles.sensitive, held)
     releases: list[Release] = [
-        release(of, one.classes, by) for of, one, by in zip(read, held, shown, strict=True)
+        release(of, one.classes, by) for of, one, by in zip(covered, held, shown, strict=True)
     ]
     known = _persons(ranked(codes), people, counts)
     sensitive = list(zip(roles.sensitive, sizes, strict=True))
-    return as_rows(composition(COMPOSITION, known, releases, names, sensitive, least, share))
+    return as_rows(
+        composition(COMPOSITION, known, releases, names, sensitive, asked.l, asked.share)
+    )
 
 
 def _names(given: Any) -> list[str]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import first, integers, whole
 from anon_sql.core.common_parameters import read_weights
-from anon_sql.core.parameters import Whole
+from anon_sql.core.parameters import read
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter, did_you_mean
 from anon_sql.hosts.duckdb.binding import HELPER
@@ -25,16 +25,17 @@ from anon_sql.hosts.duckdb.pair import (
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.rows import named
 from anon_sql.measures.pair import Pair, require_released
-from anon_sql.measures.utility import FORM, UTILITY, utility
+from anon_sql.measures.utility import UTILITY, Utility, utility
 from anon_sql.measures.values import LOSS, require_values, row_pairs, value_loss
+from anon_sql.measures.values import NAME as VALUE_LOSS
 from anon_sql.methods.gower import gower
 from anon_sql.privacy import VALUE_MODELS
 from anon_sql.privacy.class_values import NOTHING, ClassValues, TableValues
 from anon_sql.privacy.model import ValueModel
 from anon_sql.privacy.t_closeness import require_held, with_ground
 from anon_sql.risk.population import NAME as RISK_NAME
-from anon_sql.risk.population import Population, Weights, require_columns
-from anon_sql.risk.risk import RISK, THRESHOLD, risk
+from anon_sql.risk.population import Population, Risk, Weights, require_columns
+from anon_sql.risk.risk import RISK, risk
 
 
 @udf(sql_type(UTILITY))
@@ -44,11 +45,11 @@ def all_measures(function: Any, given: Any, k: Any, form: Any, adds: Any, weight
     adds: whether the release may have more rows; weights: of gcp.
     """
     name = first(function)
-    size, ncp = Whole(1).read(name, "k", first(k)), FORM.read(name, "ncp", first(form))
+    chosen = read(Utility, name, {"k": first(k), "ncp": first(form), "weights": first(weights)})
     asked = PairInput(name, given)
     quasi = asked.roles(values=True).quasi
-    counted, matter = asked.counted(quasi), read_weights(name, first(weights), quasi)
-    return pa.array([utility(counted, size, ncp, matter, adds=first(adds))], UTILITY)
+    counted, matter = asked.counted(quasi), read_weights(name, chosen.weights, quasi)
+    return pa.array([utility(counted, chosen.k, chosen.ncp, matter, adds=first(adds))], UTILITY)
 
 
 @udf("DOUBLE[]")
@@ -137,9 +138,6 @@ def _worst(model: ValueModel, values: Mapping[str, tuple[ClassValues, TableValue
     return pa.array([levels.min() if model.at_least else levels.max()])
 
 
-VALUE_LOSS = "value_loss"
-
-
 @udf(sql_type(pa.list_(LOSS)))
 def value_losses(given: Any, ids: Any, raw_lists: Any, released_lists: Any) -> pa.Array:
     """Return the loss of each column of numbers, dates or times."""
@@ -187,23 +185,17 @@ _RISK = pa.list_(pa.struct(list(RISK)))
 
 
 @udf(sql_type(_RISK))
-def risks(
-    given: Any, threshold: Any, held_types: Any, types: Any, groups: Any, options: Any
-) -> pa.Array:
+def risks(given: Any, held_types: Any, types: Any, groups: Any, parameters: Any) -> pa.Array:
     """Return the risks in one row, or raise AnonError.
 
     held_types: of the population, NULL without one; types: those that hold its values and the raw
-    table's; groups: of its quasi-identifiers. options: what is said of an unknown population.
+    table's; groups: of its quasi-identifiers.
     """
-    asked, above = (
-        PairInput(RISK_NAME, given),
-        THRESHOLD.read(RISK_NAME, "threshold", first(threshold)),
-    )
-    held, sampled = first(held_types), dict(first(options))
+    asked, chosen = PairInput(RISK_NAME, given), read(Risk, RISK_NAME, first(parameters))
+    held = first(held_types)
     pair = asked.pair(values=held is None)
     population = None if held is None else _population(asked, pair, held, first(types), groups)
-    weights = _weights(asked, pair, sampled.pop("weights"))
-    return as_rows(risk(pair, above, population, sampled, weights))
+    return as_rows(risk(pair, chosen, population, _weights(asked, pair, chosen.weights)))
 
 
 def _weights(asked: PairInput, pair: Pair, column: object) -> Weights | None:

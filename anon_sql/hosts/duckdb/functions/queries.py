@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import first, integers, lists, one_list
 from anon_sql.core.names import literal, quote
-from anon_sql.core.parameters import read_each
+from anon_sql.core.parameters import read
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts.duckdb.binding import HELPER, committed, scope_in, types_of
@@ -19,15 +19,13 @@ from anon_sql.hosts.duckdb.queries import statement
 from anon_sql.hosts.duckdb.registry import remember, sql_type, udf
 from anon_sql.measures.pair import Pair
 from anon_sql.queries.axis import Quasi
-from anon_sql.queries.classify import OPTIONS as CLASSIFICATION_OPTIONS
 from anon_sql.queries.classify import ROW as CLASSIFICATION_ROW
-from anon_sql.queries.classify import ExampleGroups, classification, target_of
+from anon_sql.queries.classify import Classification, ExampleGroups, classification, target_of
 from anon_sql.queries.query import KEPT, Workload, prepare
-from anon_sql.queries.query_error import MODE, query_error, require_kept
 from anon_sql.queries.query_error import ROW as QUERY_ERROR_ROW
+from anon_sql.queries.query_error import Answering, query_error, require_kept
 from anon_sql.queries.released import AnswerGroups, Answers, distinct
-from anon_sql.queries.workload import DRAWN, workload
-from anon_sql.queries.workload import OPTIONS as WORKLOAD_OPTIONS
+from anon_sql.queries.workload import DRAWN, RandomQueries, workload
 
 _NOTHING = f"SELECT unnest(NULL::{sql_type(QUERY_ERROR_ROW)}[], recursive := true) WHERE error("
 
@@ -68,7 +66,7 @@ def compose(
         got = "NULL" if texts is None else "an empty list" if texts == [] else "another type"
         rule = Parameter("queries") + " must be a list of SELECT statements"
         raise AnonError(function, rule, got)
-    form = MODE.read(function, "mode", mode)
+    form = read(Answering, function, {"mode": mode}).mode
     raw = scope["relation"]
     for relation in (raw, released):
         if not isinstance(relation, str):
@@ -194,14 +192,14 @@ def _answers(struct: Any) -> Answers:
 def drawn(types: Any, groups: Any, scope: Any, seen: Any, given: Any) -> pa.Array:
     """Return the queries; groups: rows that are alike, see ``__anon_groups``."""
     function, kinds, call, held = "query_workload", types_of(types), scope_in(scope), lists(groups)
-    options = read_each(function, WORKLOAD_OPTIONS, first(given))
+    asked = read(RandomQueries, function, first(given))
     quasi = roles_of(function, kinds, call, first(seen), call["relation"]).quasi
     counts = held[HELPER + "count"]
     found = workload(
         {name: kinds[name] for name in quasi},
         {name: held[name] for name in quasi},
         np.zeros(0, dtype=np.int64) if counts is None else integers(counts),
-        options,
+        asked,
     )
     return one_list(found, DRAWN)
 
@@ -210,18 +208,18 @@ def drawn(types: Any, groups: Any, scope: Any, seen: Any, given: Any) -> pa.Arra
 def classified(call: Any, given: Any, raw: Any, released: Any) -> pa.Array:
     """Return accuracy and F-measure on the raw table and on the release, or raise AnonError.
 
-    call: the options; given: see ``PairInput``; raw, released: see ``__anon_learned``.
+    call: the parameters; given: see ``PairInput``; raw, released: see ``__anon_learned``.
     """
-    asked, pair = first(call), PairInput("classification", given).pair()
+    pair = PairInput("classification", given).pair()
     pair.losses  # noqa: B018 - labels that cannot be read are an error
     quasi = pair.roles.quasi
-    options = read_each("classification", CLASSIFICATION_OPTIONS, asked)
-    target = target_of(asked["target"], pair.types, quasi)
+    asked = read(Classification, "classification", first(call))
+    target = target_of(asked.target, pair.types, quasi)
     tables = [
         _example_groups(data, lists(packed), quasi, target)
         for data, packed in (("raw", raw), ("released", released))
     ]
-    found = classification(options, asked["positive"], pair.domains, tables[0], tables[1])
+    found = classification(asked, pair.domains, tables[0], tables[1])
     return one_list(found, CLASSIFICATION_ROW)
 
 
