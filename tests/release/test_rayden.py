@@ -32,6 +32,7 @@ def call(k, seed=42, **options):
     return Call("rayden", Constraint(k), seed, Workers("rayden", 1), {**OPTIONS, **options})
 
 
+@pytest.mark.slow
 def test_loss_on_adult(adult):
     def mean(options):
         found = []
