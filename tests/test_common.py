@@ -72,7 +72,6 @@ def method(request):
     ("rows", "k"),
     [
         (1, 1),
-        (4, 4),
         (7, 4),
         pytest.param(60, 4, marks=pytest.mark.quick),
         (150, 7),

@@ -62,22 +62,24 @@ def test_there_are_names_to_try():
     assert {"__anon_begun", "__anon_read", "__anon_checked"} <= set(CTES)
 
 
-@pytest.mark.parametrize(("form", "odd"), [("label", 0), ("typed", 1)])
-def test_columns_of_any_name(con, form, odd):
+@pytest.mark.parametrize(
+    ("method", "form", "odd"), [("rayden", "label", 0), ("generalize", "typed", 1)]
+)
+def test_columns_of_any_name(con, method, form, odd):
     """Every other name is a quasi-identifier, the rest is kept, some are identifiers."""
     qids, rest = NAMES[odd::2], NAMES[1 - odd :: 2]
     identifiers, keep = rest[::2], rest[1::2]
     filled(con, "t", NAMES)
     roles = f"qids := {names(qids)}, identifiers := {names(identifiers)}, format := '{form}'"
     released = [name for name in NAMES if name not in identifiers]
-    for method, kept in [("rayden", [*keep, "class_id"]), ("generalize", keep)]:
-        rel = con.sql(f"FROM {method}('t', k := 4, {roles}, keep := {names(kept)})")
-        assert rel.columns == [*released, *(["class_id"] if method == "rayden" else [])]
-        rows = rel.fetchall()
-        assert len(rows) == 24
-        at = [rel.columns.index(name) for name in keep]
-        raw = con.execute(f"SELECT {', '.join(map(quote, keep))} FROM t").fetchall()
-        assert sorted(tuple(row[i] for i in at) for row in rows) == sorted(raw)
+    kept = [*keep, "class_id"] if method == "rayden" else keep
+    rel = con.sql(f"FROM {method}('t', k := 4, {roles}, keep := {names(kept)})")
+    assert rel.columns == [*released, *(["class_id"] if method == "rayden" else [])]
+    rows = rel.fetchall()
+    assert len(rows) == 24
+    at = [rel.columns.index(name) for name in keep]
+    raw = con.execute(f"SELECT {', '.join(map(quote, keep))} FROM t").fetchall()
+    assert sorted(tuple(row[i] for i in at) for row in rows) == sorted(raw)
 
 
 def test_every_step_on_columns_of_any_name(con):

@@ -45,6 +45,7 @@ def test_a_packages_error_is_its_sentence_alone(people):
     assert "900" in sentence
 
 
+@pytest.mark.slow
 def test_adult_is_loaded_with_roles_and_releases(shared_data, tmp_path):
     database = tmp_path / "adult file.duckdb"
     result = run("data", "adult", shared_data / "raw", "--database", database)

@@ -67,7 +67,7 @@ def test_a_folder_of_parquet_files_is_a_source(source, tmp_path):  # noqa: F811
     assert said.startswith("release: OUT must be another file than IN")
 
 
-@pytest.mark.slow  # as tests/hosts/test_whole_file.py does of a file
+@pytest.mark.slow  # in a process of its own
 def test_the_run_after_a_killed_one_removes_its_folder(source, tmp_path):  # noqa: F811
     arguments = ["release", str(source), f"{tmp_path}/out/", *ROLES, "--method", "mondrian"]
     killed = subprocess.run([sys.executable, "-c", KILLED, *arguments], check=False)

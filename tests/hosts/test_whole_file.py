@@ -48,6 +48,7 @@ def test_only_what_nobody_writes_is_removed(tmp_path):
     assert names(tmp_path) == sorted([target.name, other.name])
 
 
+@pytest.mark.slow  # in a process of its own
 def test_the_run_after_a_killed_one_removes_its_file(tmp_path):
     people, out = tmp_path / "people.csv", tmp_path / "safe.csv"
     people.write_text("age\n" + "1\n2\n" * 20)

@@ -146,8 +146,7 @@ FLAT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("form", ["label", "typed"])
-@pytest.mark.parametrize("new", ["value", "NULL"])
+@pytest.mark.parametrize(("new", "form"), [("value", "label"), ("NULL", "typed")])
 @pytest.mark.parametrize("kind", FLAT)
 def test_what_the_earlier_release_never_showed_is_suppressed_at_level_0_too(con, kind, new, form):
     old, other, tree = FLAT[kind]

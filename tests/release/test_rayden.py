@@ -34,6 +34,7 @@ def call(k, seed=42, **options):
     )
 
 
+@pytest.mark.slow
 def test_loss_on_adult(adult):
     def mean(options):
         found = []

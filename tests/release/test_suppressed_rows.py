@@ -18,7 +18,7 @@ from tests.sentence import fails
 METHODS = sorted(release_methods())
 LIMITED = ("anonymize", "datafly", "full_domain")
 QIDS = {"datafly": ["c"], "canon": ["n"]}  # the one needs a hierarchy, the other takes none
-MORE = {"sdka": ", generator := 'bootstrap', l := 1"}
+MORE = {"sdka": ", generator := 'bootstrap', l := 1", "anonymize": ", effort := 'fast'"}
 
 
 def stars(qids):

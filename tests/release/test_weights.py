@@ -83,6 +83,7 @@ def test_a_column_of_weight_0_is_none(people, method):
     assert people.sql("SELECT min(n) FROM (SELECT count(*) AS n FROM r GROUP BY ALL)")
 
 
+@pytest.mark.slow
 def test_doubling_a_weight_never_raises_the_loss_on_adult(adult):
     """Five seeds of effort 'best', whose other efforts draw nothing; rows of Adult."""
     adult.execute("CREATE TABLE part AS FROM adult WHERE hash(fnlwgt) % 40 = 0")

@@ -37,7 +37,13 @@ def kept_alone(con, relation, found):
     return con.execute(f"SELECT count(*) FILTER (n = 1) / sum(n) FROM ({groups})").fetchall()[0][0]
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name not in ("adult", "heart_cleveland")))
+        for name in EXPECTED
+    ],
+)
 def test_real_tables(con, shared_data, name):
     path = f"{shared_data}/{name}.parquet"
     found = suggested(con, path)

@@ -125,6 +125,7 @@ USES = [
 ]
 
 
+@pytest.mark.slow  # in a process of its own
 def test_nothing_is_imported_that_is_not_used(tmp_path, monkeypatch):
     """In one process, in which the demonstration has few rows."""
     monkeypatch.setenv("PYTHONPATH", str(Path(app.__file__).parents[3]))
