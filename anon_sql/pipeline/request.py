@@ -256,9 +256,10 @@ def _protected(
         model.check(function)
     required = [model for model in models if model.required]
     if required and not roles.sensitive:
+        names = required[-1].named_with
         raise AnonError(
             function,
-            f"{together(required[-1].named_with)} need a sensitive column",
+            f"{together(names)} {'need' if len(names) > 1 else 'needs'} a sensitive column",
             "none",
             "pass sensitive := ['illness', …] or declare it: COMMENT ON COLUMN t.illness IS "
             "'anon:sensitive'",

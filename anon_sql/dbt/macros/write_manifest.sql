@@ -7,7 +7,8 @@
 {% macro write_manifest(raw, method=none, k=none, l=none, t=none, l_kind='distinct', c=3,
     entity=none, seed=none, qids=none, sensitive=none, identifiers=none, keep=none, hierarchy=none,
     unique_share=0, beta=none, delta=none, purpose=none, recipient=none, assumptions=none,
-    previous=none, previous_share=0, invariant=none, counterfeits=none) %}
+    previous=none, previous_share=0, invariant=none, counterfeits=none,
+    beta_kind='enhanced', max_share=none) %}
   {%- if execute -%}
   {%- set location = render(config.get('location', default=external_location(this, config))) -%}
   {%- set files = [previous] if previous is string else previous or [] -%}
@@ -30,7 +31,8 @@
         delta := {{ anon_sql.number(delta) }}, purpose := {{ anon_sql.text(purpose) }},
         recipient := {{ anon_sql.text(recipient) }}, assumptions := {{ anon_sql.text(assumptions) }},
         invariant := {{ anon_sql.number(invariant) }}, previous := {{ anon_sql.text(files or none) }},
-        previous_share := {{ previous_share }}, counterfeits := {{ anon_sql.number(counterfeits) }})
+        previous_share := {{ previous_share }}, counterfeits := {{ anon_sql.number(counterfeits) }},
+        beta_kind := {{ anon_sql.text(beta_kind) }}, max_share := {{ anon_sql.number(max_share) }})
   ) to {{ anon_sql.text(location ~ '.anon.json') }} (format json)
   {%- endif -%}
 {% endmacro %}
