@@ -24,7 +24,9 @@ ASKED = {
     "near": {"t": 0.25},
     "both": {"l": 2, "t": 0.4},
     "likeness": {"beta": 0.5},
+    "basic likeness": {"beta": 1.2, "beta_kind": "basic"},
     "disclosure": {"delta": 1.5, "l": 2},
+    "shares": {"max_share": 0.7},
     "persons": {"persons": True},
     "persons near": {"persons": True, "l": 2, "t": 0.4},
 }
@@ -61,7 +63,11 @@ def call(method, how, table="t", **more):
         **({"l": how["l"]} if "l" in how else {}),
         **({"l_kind": how["kind"]} if "kind" in how else {}),
         **({"c": how["c"]} if "c" in how else {}),
-        **{name: how[name] for name in ("t", "beta", "delta") if name in how},
+        **{
+            name: how[name]
+            for name in ("t", "beta", "delta", "beta_kind", "max_share")
+            if name in how
+        },
         **({"entity": "p"} if how.get("persons") else {"identifiers": ["p"]}),
         **more,
     }

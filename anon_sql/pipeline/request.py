@@ -276,9 +276,11 @@ def _protected(
         model.check(function)
     required = [model for model in models if model.required]
     if required and not roles.sensitive:
+        names = required[-1].named_with
         raise AnonError(
             function,
-            joined(" and ", map(Parameter, required[-1].named_with)) + " need a sensitive column",
+            joined(" and ", map(Parameter, names))
+            + f" {'need' if len(names) > 1 else 'needs'} a sensitive column",
             "none",
             "pass "
             + Argument("sensitive", ["illness", ...])

@@ -7,6 +7,7 @@ from anon_sql.privacy.beta_likeness import BetaLikeness
 from anon_sql.privacy.delta_disclosure import DeltaDisclosure
 from anon_sql.privacy.k_anonymity import KAnonymity
 from anon_sql.privacy.l_diversity import LDiversity
+from anon_sql.privacy.max_share import MaxShare
 from anon_sql.privacy.model import Model, ValueModel
 from anon_sql.privacy.t_closeness import TCloseness
 
@@ -16,6 +17,7 @@ MODELS: tuple[type[Model], ...] = (
     TCloseness,
     BetaLikeness,
     DeltaDisclosure,
+    MaxShare,
 )
 VALUE_MODELS: tuple[type[ValueModel], ...] = tuple(
     model for model in MODELS if issubclass(model, ValueModel)

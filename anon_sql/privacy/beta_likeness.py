@@ -4,20 +4,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anon_sql.core.parameters import OrNull, Positive, param
+from anon_sql.core.parameters import Choice, OrNull, Positive, param
 from anon_sql.privacy.class_values import ClassValues, Floats, TableValues
 from anon_sql.privacy.model import ShareModel, Shares
+
+KINDS = ("enhanced", "basic")
 
 
 @dataclass(frozen=True)
 class BetaLikeness(ShareModel):
-    """Enhanced β-likeness: (q - p) / p <= min(β, -ln p), with p the share of a value in the table
-    and q its share in a class. NULL is a value.
+    """Basic β-likeness: (q - p) / p <= β, with p the share of a value in the table and q its share
+    in a class; enhanced: (q - p) / p <= min(β, -ln p). NULL is a value.
     """
 
     name = "beta"
     title = "β-likeness"
-    reference = "Cao and Karras 2012, definition 3"
+    reference = "Cao and Karras 2012, definitions 2 and 3"
     holds = "No sensitive value is much more frequent in a group than in the whole table."
     broken = "The group of a person makes a sensitive value more likely than was allowed."
     named_with = ("beta", "delta")
@@ -31,15 +33,25 @@ class BetaLikeness(ShareModel):
         null="none",
         bound=True,
     )
+    beta_kind: str = param(
+        "enhanced",
+        Choice(KINDS),
+        "'enhanced', or 'basic' for a beta without the limit -ln of the share in the table",
+    )
 
     def most(self, shares: Shares) -> Shares:
+        if self.beta_kind == "basic":
+            return np.asarray(shares * (1 + self.level))
         gain = -np.log(np.where(shares > 0, shares, 1.0))
         return np.asarray(shares * (1 + np.minimum(self.level, gain)))
 
     def measure(self, values: ClassValues, table: TableValues) -> Floats:
-        """Return the smallest β of each class; infinity where none is large enough."""
+        """Return the smallest β of each class; infinity where none is large enough, as may be for
+        the enhanced kind alone.
+        """
         at = values.places(table)
         before = table.counts[at] / table.rows
         gain = values.counts / values.sizes[values.class_of] / before - 1
         beyond = gain > -np.log(before) * (1 + 1e-12) + 1e-12
+        beyond &= self.beta_kind == "enhanced"
         return np.maximum.reduceat(np.where(beyond, np.inf, np.maximum(gain, 0.0)), values.starts)

@@ -1,4 +1,4 @@
-"""How far the sensitive values of every class are from those of the raw table: t-closeness.
+"""t-closeness: the sensitive values of a class are distributed nearly as those of the raw table.
 
 Li et al. 2007 (t-Closeness: Privacy beyond k-anonymity and l-diversity), section 4: the earth
 mover's distance. With m rows in the class and n in the table a share is a count times n or m, so

@@ -11,7 +11,8 @@ CREATE OR REPLACE MACRO dop_stats(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, suppressed := 'keep', seed := 42,
     eps := NULL, min_samples := NULL, loss := 'lil', noise := 'class', hierarchy := NULL,
-    beta := NULL, delta := NULL, weights := NULL, format := 'label', strata := NULL
+    beta := NULL, delta := NULL, weights := NULL, format := 'label', strata := NULL,
+    beta_kind := 'enhanced', max_share := NULL
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
     SELECT __anon_release_dop_stats(__anon_buffer, __anon_row_numbers(__anon_rows), __anon_path_rows)
@@ -19,11 +20,11 @@ WITH __anon_found AS MATERIALIZED (
     FROM __anon_table(
         'dop', tbl, k, __anon_scope(tbl, system.main.struct_pack(
             qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
-            t := t, entity := entity, beta := beta, delta := delta)),
+            t := t, entity := entity, beta := beta, delta := delta, max_share := max_share)),
         system.main.struct_pack(
             l_kind := l_kind, c := c, suppressed := suppressed, seed := seed, eps := eps,
             min_samples := min_samples, loss := loss, noise := noise, weights := weights,
-            format := format, strata := strata),
+            format := format, strata := strata, beta_kind := beta_kind),
         hierarchy, 'none')
 )
 SELECT unnest(__anon_stats) FROM __anon_found;

@@ -1,7 +1,7 @@
 -- A release from a column of classes, labelled and checked like every release.
 --
 -- As in every release: tbl, k, qids, format, sensitive, identifiers, keep, l, l_kind, c, t, entity,
---   beta, delta.
+--   beta, delta, beta_kind, max_share.
 -- classes: the column of class ids; rows without one are in no class.
 -- suppressed: 'keep' shows suppressed rows as *, 'drop' leaves them out. Rows without a class id
 --   are suppressed: 'drop' is refused where a class is * in every quasi-identifier for another
@@ -15,14 +15,17 @@
 CREATE OR REPLACE MACRO generalize(
     tbl, k := 5, qids := NULL, classes := 'class_id', format := 'label', sensitive := NULL,
     identifiers := NULL, keep := NULL, suppressed := 'keep', l := 1, l_kind := 'distinct', c := 3,
-    t := 1.0, entity := NULL, hierarchy := NULL, beta := NULL, delta := NULL
+    t := 1.0, entity := NULL, hierarchy := NULL, beta := NULL, delta := NULL,
+    beta_kind := 'enhanced', max_share := NULL
 ) AS TABLE
 FROM __anon_release(
     'generalize', tbl, k,
     __anon_scope(tbl, system.main.struct_insert(system.main.struct_pack(
         qids := qids, classes := classes, sensitive := sensitive, identifiers := identifiers,
-        keep := keep, l := l, t := t, entity := entity, beta := beta, delta := delta),
+        keep := keep, l := l, t := t, entity := entity, beta := beta, delta := delta,
+        max_share := max_share),
         drops := ['cof', 'outlier'])),
     format, system.main.struct_pack(
-        format := format, suppressed := suppressed, l_kind := l_kind, c := c),
+        format := format, suppressed := suppressed, l_kind := l_kind, c := c,
+        beta_kind := beta_kind),
     __anon_hierarchy := hierarchy);

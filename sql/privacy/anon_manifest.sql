@@ -26,7 +26,8 @@ CREATE OR REPLACE MACRO anon_manifest(
     entity := NULL, seed := NULL, options := NULL, qids := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, hierarchy := NULL, suppressed := 'keep', unique_share := 0,
     beta := NULL, delta := NULL, purpose := NULL, recipient := NULL, assumptions := NULL,
-    invariant := NULL, previous := NULL, previous_share := 0, counterfeits := NULL
+    invariant := NULL, previous := NULL, previous_share := 0, counterfeits := NULL,
+    beta_kind := 'enhanced', max_share := NULL
 ) AS TABLE
 WITH
 __anon_assigned AS MATERIALIZED (
@@ -49,7 +50,8 @@ __anon_audited AS MATERIALIZED (
         hierarchy := hierarchy, entity := entity, suppressed := suppressed,
         unique_share := unique_share, beta := beta, delta := delta,
         previous := previous, previous_share := previous_share,
-        counterfeits := if(invariant, 1, counterfeits)
+        counterfeits := if(invariant, 1, counterfeits),
+        beta_kind := beta_kind, max_share := max_share
     )
 ),
 __anon_measured_once AS MATERIALIZED (
@@ -76,7 +78,8 @@ SELECT
     system.main.struct_insert(
         system.main.struct_pack(
             k := k, l := l, t := t, l_kind := l_kind, c := c, entity := entity, seed := seed,
-            suppressed := suppressed, unique_share := unique_share, beta := beta, delta := delta),
+            suppressed := suppressed, unique_share := unique_share, beta := beta, delta := delta,
+            beta_kind := beta_kind, max_share := max_share),
         hierarchy := hierarchy IS NOT NULL, options := options) AS parameters,
     {
         'qids': __anon_named_as(__anon_columns, 'quasi'),
@@ -94,7 +97,8 @@ SELECT
         'l': __anon_found_of(__anon_checks, 'l'),
         't': __anon_found_of(__anon_checks, 't'),
         'beta': __anon_found_of(__anon_checks, 'beta'),
-        'delta': __anon_found_of(__anon_checks, 'delta')
+        'delta': __anon_found_of(__anon_checks, 'delta'),
+        'max_share': __anon_found_of(__anon_checks, 'max_share')
     } AS achieved,
     {'previous': __anon_earlier, 'previous_share': previous_share} AS series,
     __anon_checks AS checks,

@@ -66,6 +66,9 @@
 --   none.
 -- previous_share: largest share of persons that 'composition' may find, 0…1.
 -- counterfeits: withdrawn; an error says why, and what to do meanwhile.
+-- beta_kind: 'enhanced', or 'basic' for a beta without the limit -ln of the share in the table.
+-- max_share: largest share of a sensitive value in a class, 0…1; that of missing values counts too;
+--   NULL means that it is not measured.
 -- Returns: property, required, found (numbers), passed (BOOLEAN), example (labels, names of columns
 --   or counts).
 -- Errors: no quasi-identifier, one or a sensitive column that the release lacks, columns of other
@@ -76,7 +79,8 @@ CREATE OR REPLACE MACRO audit(
     raw, released, k := NULL, l := NULL, t := NULL, qids := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, l_kind := 'distinct', c := 3, hierarchy := NULL,
     entity := NULL, suppressed := 'keep', synthetic := 0, unique_share := 0, beta := NULL,
-    delta := NULL, previous := NULL, previous_share := 0, counterfeits := NULL
+    delta := NULL, previous := NULL, previous_share := 0, counterfeits := NULL,
+    beta_kind := 'enhanced', max_share := NULL
 ) AS TABLE
 -- A CTE is bound if it is named: without earlier releases the second one costs nothing.
 WITH
@@ -92,7 +96,8 @@ FROM __anon_audited(
     raw, released, k, system.main.struct_pack(
         l := l, t := t, l_kind := l_kind, c := c, entity := entity, suppressed := suppressed,
         synthetic := synthetic, unique_share := unique_share, beta := beta, delta := delta,
-        previous := previous, previous_share := previous_share, counterfeits := counterfeits),
+        previous := previous, previous_share := previous_share, counterfeits := counterfeits,
+        beta_kind := beta_kind, max_share := max_share),
     hierarchy, __anon_scope(raw, system.main.struct_pack(
         qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep,
         drops := __anon_entity_of(entity), whole := true)))

@@ -1,26 +1,30 @@
--- The β of a release: the smallest β for which it satisfies enhanced β-likeness (Cao and Karras
--- 2012). With p the share of a sensitive value in the raw table and q its share in a class, it is the
--- largest (q - p) / p over all classes and values. No β allows a gain above -ln p: the result is then
--- infinite. NULL is a value. Suppressed rows, shown as *, are a class; rows left out of the release
--- publish no sensitive value and are not a class, but count in the raw table.
+-- The β of a release: the smallest β for which it satisfies enhanced or basic β-likeness (Cao and
+-- Karras 2012). With p the share of a sensitive value in the raw table and q its share in a class, it
+-- is the largest (q - p) / p over all classes and values. No enhanced β allows a gain above -ln p: the
+-- result is then infinite. NULL is a value. Suppressed rows, shown as *, are a class; rows left out of
+-- the release publish no sensitive value and are not a class, but count in the raw table.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
 -- sensitive: a column name or a list of names, in addition to those declared. The worst of several
 --   columns is returned.
 -- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with; NULL for none.
--- Returns: DOUBLE, 0 and above; infinity where a gain is above -ln p; NULL for an empty release.
+-- kind: 'enhanced', or 'basic' without the limit -ln p.
+-- Returns: DOUBLE, 0 and above; infinity where a gain is above -ln p and kind is 'enhanced'; NULL for
+--   an empty release.
 -- Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that cannot
---   be read, raw and release swapped, sensitive values that the raw table lacks.
+--   be read, raw and release swapped, sensitive values that the raw table lacks, an unknown
+--   kind.
 -- Example: SELECT beta_likeness('people', 'release', 'illness', qids := ['age', 'city']);
 CREATE OR REPLACE MACRO beta_likeness(
-    raw, released, sensitive := NULL, qids := NULL, hierarchy := NULL
+    raw, released, sensitive := NULL, qids := NULL, hierarchy := NULL, kind := 'enhanced'
 ) AS (
     WITH __anon_classed AS (
         FROM __anon_class_groups(
             released, raw, __anon_measure_call(raw, qids, sensitive), 'sensitive')
     )
-    SELECT __anon_measures_worst_level_beside('beta_likeness', __anon_given, __anon_groups, NULL)
+    SELECT __anon_measures_worst_level_beside(
+        'beta_likeness', __anon_given, __anon_groups, system.main.struct_pack(kind := kind))
     FROM
         __anon_given(
             raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy, '__anon_classed'),

@@ -4,7 +4,7 @@
 -- distances from the means of classes, of standardized columns (microaggregation).
 --
 -- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
---   beta, delta, strata, weights.
+--   beta, delta, strata, weights, beta_kind, max_share.
 -- suppressed: 'keep' shows suppressed rows as *, 'drop' leaves them out. 'drop' is refused where
 --   they are more than suppression_limit allows.
 -- seed: seed of all random choices. Only 'best' makes any, and all do with 'mean' and 'median'.
@@ -29,15 +29,15 @@ CREATE OR REPLACE MACRO anonymize(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, effort := 'good', time_limit := 30, rounds := NULL, hierarchy := NULL, beta := NULL,
     delta := NULL, strata := NULL, weights := NULL, suppression_limit := NULL, previous := NULL,
-    invariant := NULL, counterfeits := NULL
+    invariant := NULL, counterfeits := NULL, beta_kind := 'enhanced', max_share := NULL
 ) AS TABLE
 FROM __anon_release(
     'anonymize', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
-        t := t, entity := entity, beta := beta, delta := delta)),
+        t := t, entity := entity, beta := beta, delta := delta, max_share := max_share)),
     format, system.main.struct_pack(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         effort := effort, time_limit := time_limit, rounds := rounds, strata := strata,
         weights := weights, suppression_limit := suppression_limit, previous := previous,
-        invariant := invariant, counterfeits := counterfeits),
+        invariant := invariant, counterfeits := counterfeits, beta_kind := beta_kind),
     __anon_hierarchy := hierarchy);

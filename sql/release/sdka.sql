@@ -3,7 +3,7 @@
 -- sensitive values. The method is perturbative; sdka_stats reports the number of added rows.
 --
 -- As in every release: tbl, qids, sensitive, identifiers, keep, l_kind, c, t, entity, seed, beta,
---   delta.
+--   delta, beta_kind, max_share.
 -- k: smallest size of an equivalence class, in rows. Synthetic rows do not count.
 -- l: smallest diversity of each sensitive column in a class. It counts real rows, as t, beta and
 --   delta do.
@@ -35,22 +35,23 @@ CREATE OR REPLACE MACRO sdka(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 2,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, generator := 'ctgan', epochs := 10, target_ratio := 2.0, dominant := 0.9,
-    numbers := 'range', hierarchy := NULL, beta := NULL, delta := NULL
+    numbers := 'range', hierarchy := NULL, beta := NULL, delta := NULL, beta_kind := 'enhanced',
+    max_share := NULL
 ) AS TABLE
 WITH __anon_mixed AS MATERIALIZED (
     FROM __anon_synthesized('sdka', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
-        t := t, entity := entity, beta := beta, delta := delta)), system.main.struct_pack(
+        t := t, entity := entity, beta := beta, delta := delta, max_share := max_share)), system.main.struct_pack(
             l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
             generator := generator, epochs := epochs, target_ratio := target_ratio,
-            dominant := dominant, numbers := numbers), true)
+            dominant := dominant, numbers := numbers, beta_kind := beta_kind), true)
 )
 FROM __anon_release(
     'sdka', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
-        t := t, entity := entity, beta := beta, delta := delta)),
+        t := t, entity := entity, beta := beta, delta := delta, max_share := max_share)),
     format, system.main.struct_pack(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         generator := generator, epochs := epochs, target_ratio := target_ratio,
-        dominant := dominant, numbers := numbers),
+        dominant := dominant, numbers := numbers, beta_kind := beta_kind),
     __anon_hierarchy := hierarchy, __anon_from := '__anon_mixed');

@@ -30,3 +30,35 @@ def test_constraints_effort_and_statements_are_written_and_verified(tmp_path):
     assert refused(*call, "--overwrite", "--beta", 0) == (
         "anonymize: --beta must be a number above 0, got 0.0"
     )
+
+
+def test_a_manifest_written_before_a_privacy_model_was_known_is_verified(tmp_path):
+    people = write(PEOPLE, tmp_path / "people.csv")
+    out = people.with_name("earlier.parquet")
+    assert run("release", people, out, *ROLES, "--manifest").exit_code == 0
+    path = manifest.beside(out)
+    written = json.loads(path.read_text("utf-8"))
+    for part, names in (("parameters", ("max_share", "beta_kind")), ("achieved", ("max_share",))):
+        for name in names:
+            del written[part][name]
+    path.write_text(json.dumps(written), "utf-8")
+    result = run("verify", out, "--raw", people)
+    assert result.exit_code == 0, result.output
+    assert "holds    achieved: as written" in result.stdout
+
+
+def test_a_report_requires_what_the_manifest_states(tmp_path):
+    """Stated by an edited manifest, so that no option of the command line is needed."""
+    people = write(PEOPLE, tmp_path / "people.csv")
+    out, page = people.with_name("shared.parquet"), tmp_path / "page.json"
+    assert run("release", people, out, *ROLES, "--manifest").exit_code == 0
+    path = manifest.beside(out)
+    written = json.loads(path.read_text("utf-8"))
+    written["parameters"]["max_share"] = 0.01
+    path.write_text(json.dumps(written), "utf-8")
+    assert run("report", people, out, "--format", "json", "-o", page).exit_code == 0
+    said = json.loads(page.read_text("utf-8"))
+    assert said["required"]["max_share"] == 0.01
+    (check,) = (check for check in said["checks"] if check["property"] == "max_share")
+    assert check["passed"] is False
+    assert said["verdict"]["state"] == "failed"

@@ -1,16 +1,14 @@
 """A slow and plain test of legality, and tables of sensitive values to try it on."""
 
 from collections import Counter
-from math import log
+from math import inf, log
 
 import numpy as np
 from hypothesis import strategies as st
 
-from anon_sql.privacy.beta_likeness import BetaLikeness
+from anon_sql.privacy import VALUE_MODELS
 from anon_sql.privacy.constraint import Sensitive, constraint
-from anon_sql.privacy.delta_disclosure import DeltaDisclosure
-from anon_sql.privacy.l_diversity import KINDS, LDiversity
-from anon_sql.privacy.t_closeness import TCloseness
+from anon_sql.privacy.l_diversity import KINDS
 
 NULL = None
 
@@ -36,7 +34,9 @@ def asked(draw):
         "c": draw(st.sampled_from([1.0, 2.0, 3.0])),
         "t": draw(st.sampled_from([0.0, 0.15, 0.3, 0.5, 1.0])),
         "beta": draw(st.sampled_from([None, None, 0.1, 0.5, 1.0, 3.0])),
+        "beta_kind": draw(st.sampled_from(["enhanced", "basic"])),
         "delta": draw(st.sampled_from([None, None, 0.2, 0.7, 2.0])),
+        "max_share": draw(st.sampled_from([None, None, 0.3, 0.5, 0.75, 1.0])),
         "persons": draw(st.booleans()),
     }
 
@@ -51,10 +51,13 @@ def made(rows, how):
     return constraint(how.pop("k"), columns, persons, models(**how))
 
 
-def models(l=1, kind="distinct", c=3.0, t=1.0, beta=None, delta=None):  # noqa: E741
-    """Return the models of a call."""
-    return (LDiversity(l=l, l_kind=kind, c=c), TCloseness(t=t), BetaLikeness(beta=beta),
-            DeltaDisclosure(delta=delta))  # fmt: skip
+def models(**how):
+    """Return the models of a call, of all that are known."""
+    how = {"l_kind" if name == "kind" else name: value for name, value in how.items()}
+    return [
+        known(**{name: how[name] for name in known.parameters() if name in how})
+        for known in VALUE_MODELS
+    ]
 
 
 def column(rows, at, number):
@@ -98,11 +101,14 @@ def distance(values, table, ordered):
     return sum(abs(sum(gaps[: i + 1])) for i in range(len(gaps))) / max(len(gaps) - 1, 1)
 
 
-def within_shares(values, table, beta, delta):
-    """Return whether β-likeness and δ-disclosure privacy hold; NULL is a value, None asks nothing."""
+def within_shares(values, table, beta, delta, max_share, beta_kind):
+    """Return whether the shares of values are within bounds; NULL is a value, None asks nothing."""
     for value, often in Counter(table).items():
         p, q = often / len(table), values.count(value) / len(values)
-        if beta is not None and q - p > p * min(beta, -log(p)) + 1e-9:
+        gain = inf if beta_kind == "basic" else -log(p)
+        if beta is not None and q - p > p * min(beta, gain) + 1e-9:
+            return False
+        if max_share is not None and q > max_share + 1e-9:
             return False
         if delta is not None and (q == 0 or abs(log(q / p)) > delta + 1e-9):
             return False
@@ -121,6 +127,7 @@ def legal(rows, table, how):
             return False
         if how["t"] < 1 and distance(values, all_values, ordered) > how["t"] + 1e-9:
             return False
-        if not within_shares(values, all_values, how.get("beta"), how.get("delta")):
+        bounds = map(how.get, ("beta", "delta", "max_share", "beta_kind"))
+        if not within_shares(values, all_values, *bounds):
             return False
     return True

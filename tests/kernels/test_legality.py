@@ -49,7 +49,8 @@ def test_a_union_of_legal_classes_is_legal(table, given_labels):
 @given(asked(), labels)
 def test_persons_and_distinct_values_are_kept_by_unions(table, given_labels):
     rows, how = table
-    how = {**how, "persons": True, "kind": "distinct", "t": 1.0, "beta": None, "delta": None}
+    how = {**how, "persons": True, "kind": "distinct", "t": 1.0}
+    how |= dict.fromkeys(("beta", "delta", "max_share"))
     classes, groups = parts(rows, given_labels)
     constraint = made(rows, how)
     kept = constraint.legal(classes, len(groups))[classes]

@@ -37,7 +37,7 @@ def test_measures_and_checks_are_those_of_the_functions(release):
     assert made["loss"] == rows(release, "FROM attribute_loss('people', 'release')")
     found = {check["property"]: check["found"] for check in checks}
     wanted = {name: found[name] for name in ("k", "l", "t")}
-    assert made["achieved"] == {**wanted, "beta": None, "delta": None}
+    assert made["achieved"] == {**wanted, "beta": None, "delta": None, "max_share": None}
     assert (made["manifest"], made["method"]) == (1, "mondrian")
     assert made["statement"] == {"purpose": None, "recipient": None, "assumptions": []}
     assert made["parameters"] == {
@@ -52,6 +52,8 @@ def test_measures_and_checks_are_those_of_the_functions(release):
         "unique_share": 0,
         "beta": None,
         "delta": None,
+        "beta_kind": "enhanced",
+        "max_share": None,
         "hierarchy": False,
         "options": None,
     }

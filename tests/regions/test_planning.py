@@ -48,7 +48,18 @@ COLUMNS = st.sampled_from(
     k=st.integers(1, 12),
     l=st.integers(1, 4),
     t=st.sampled_from([1.0, 1.0, 0.5, 0.2]),
-    bounds=st.sampled_from([{}, {}, {"beta": 0.5}, {"delta": 1.0}, {"beta": 2, "delta": 2}]),
+    bounds=st.sampled_from(
+        [
+            {},
+            {},
+            {"beta": 0.5},
+            {"delta": 1.0},
+            {"beta": 2, "delta": 2},
+            {"max_share": 0.4},
+            {"max_share": 0.8},
+            {"beta": 1.5, "beta_kind": "basic"},
+        ]
+    ),
     age=COLUMNS,
     city=COLUMNS,
     ill=st.sampled_from(["i * 13 % 4", "i // 50", "age_of", "i", "if(i % 30 = 0, NULL, 1)"]),
@@ -82,9 +93,10 @@ def test_regions_give_a_legal_release_or_one_sentence(
     if routed is None:
         assert "\n" not in error
         if "region must" not in error:  # then one statement refuses the table too
-            with pytest.raises(Exception, match=r"k must|l must"):
+            with pytest.raises(Exception, match=r"k must|l must|max_share must"):
                 con.execute(
                     f"FROM mondrian('big', k := {k}, l := {l}, t := {t}, qids := {QIDS}, "
+                    f"max_share := {bounds.get('max_share', 'NULL')}, "
                     "keep := ['*'], sensitive := 'ill ness')"
                 ).fetchall()
         return
@@ -102,6 +114,9 @@ def test_regions_give_a_legal_release_or_one_sentence(
         for value in held if bounds else ():
             before, share = held[value] / rows, values.count(value) / len(values)
             gain = min(bounds["beta"], -log(before)) if "beta" in bounds else inf
+            if bounds.get("beta_kind") == "basic":
+                gain = bounds["beta"]
+            assert share <= bounds.get("max_share", 1) + 1e-9
             assert share / before - 1 <= gain + 1e-9
             assert "delta" not in bounds or abs(log(share / before)) < bounds["delta"]
     assert sorted(held.elements(), key=str) == sorted(

@@ -146,7 +146,7 @@ def test_shares_are_never_rounded_to_none_or_all():
 
 
 def test_each_property_of_an_audit_is_explained():
-    assert set(MEANING) == set(CONSEQUENCE) == {*PROPERTIES, "beta", "delta"}
+    assert set(MEANING) == set(CONSEQUENCE) == {*PROPERTIES, "beta", "delta", "max_share"}
 
 
 def test_classes_are_put_into_steps():

@@ -35,6 +35,7 @@ def big(con):
         ("mondrian", {"t": 0.2, "suppressed": "drop"}, {"t": 0.2}),
         ("rayden", {"format": "typed"}, {}),
         ("mondrian", {"format": "mean"}, {}),
+        ("mondrian", *[{"beta": 0.6, "beta_kind": "basic", "max_share": 0.45}] * 2),
     ],
 )
 def test_a_release_is_legal_and_has_every_row(big, method, asked, checked):
@@ -44,7 +45,7 @@ def test_a_release_is_legal_and_has_every_row(big, method, asked, checked):
     assert made.rows == 800
     assert made.regions > 3
     assert made.suppressed == 0
-    listed = "".join(f", {name} := {value}" for name, value in checked.items())
+    listed = "".join(f", {name} := {value!r}" for name, value in checked.items())
     failed = big.execute(
         f"SELECT property FROM audit('big', 'release', k := 5, qids := {QIDS}, "
         f"sensitive := 'ill ness'{listed}) WHERE passed = false"

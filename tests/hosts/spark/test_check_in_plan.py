@@ -10,6 +10,7 @@ from anon_sql.hosts.spark.frame import Unpacking, spark_schema
 from anon_sql.hosts.spark.release import RegionTask
 from anon_sql.pipeline.request import Request
 from anon_sql.privacy.l_diversity import LDiversity
+from anon_sql.privacy.max_share import MaxShare
 from anon_sql.privacy.t_closeness import TCloseness
 from anon_sql.regions.sql import sort_keys
 
@@ -23,6 +24,7 @@ ROWS = pa.table(
     }
 )
 SHOWN = pa.schema([("q", pa.string()), ("s", pa.string())])
+HELD = {"protected": {"s": False}}
 ILLNESS = Distribution(sort_keys(pa.array(["a", "b"])), np.array([3, 1]))
 
 
@@ -40,7 +42,7 @@ def of(spark, counted=4, lost=0, **asked):
 
 
 @pytest.mark.parametrize(
-    "asked", [{}, {"models": (TCloseness(t=0.25),), "protected": {"s": False}}]
+    "asked", [{}, {"models": [TCloseness(t=0.25), MaxShare(max_share=1.0)], **HELD}]
 )
 def test_what_is_legal_passes(spark, asked):
     assert sorted(map(tuple, of(spark, **asked).collect())) == [
@@ -55,14 +57,9 @@ def test_what_is_legal_passes(spark, asked):
         ({"counted": 5}, "have the rows of the table"),
         ({"lost": 1}, "have the rows of the table"),
         ({"entity": "person"}, "have k rows in every class"),
-        (
-            {"models": (LDiversity(l=2),), "protected": {"s": False}},
-            "satisfy k, l and t in every class",
-        ),
-        (
-            {"models": (TCloseness(t=0.2),), "protected": {"s": False}},
-            "satisfy k, l and t in every class",
-        ),
+        ({"models": [LDiversity(l=2)], **HELD}, "satisfy k, l and t in every class"),
+        ({"models": [TCloseness(t=0.2)], **HELD}, "satisfy k, l and t in every class"),
+        ({"models": [MaxShare(max_share=0.9)], **HELD}, "satisfy k, l, t and max_share in every"),
     ],
 )
 def test_what_is_not_legal_fails(spark, asked, rule):

@@ -38,10 +38,14 @@ def test_the_same_for_any_partitions_and_order(con, people):
         assert rows(again) == wanted
 
 
+LEVELS = ("l", "t", "beta", "beta_kind", "max_share")
+
+
 @pytest.mark.parametrize(
     ("name", "options"),
     [
         ("mondrian", {"l": 2}),
+        ("mondrian", {"max_share": 0.5, "beta": 3, "beta_kind": "basic"}),
         ("anonymize", {"t": 0.3, "effort": "fast", "format": "typed"}),
         ("anonymize", {"effort": "fast", "format": "mean"}),
         ("rayden", {"suppressed": "drop", "weights": {"age": 3}, "format": "median"}),
@@ -50,7 +54,7 @@ def test_the_same_for_any_partitions_and_order(con, people):
 )
 def test_methods_and_constraints(con, people, name, options):
     released = getattr(anon_sql.spark, name)(people, k=5, region_rows=200, **ROLES, **options)
-    asked = {key: options[key] for key in ("l", "t") if key in options}
+    asked = {key: options[key] for key in LEVELS if key in options}
     audited(con, people, released, 5, **asked)
 
 

@@ -1,0 +1,41 @@
+"""(α,k)-anonymity: no sensitive value has a large share of a class."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from anon_sql.core.parameters import Number, OrNull, param
+from anon_sql.privacy.class_values import ClassValues, Floats, Ints, TableValues
+from anon_sql.privacy.model import ShareModel, Shares
+
+
+@dataclass(frozen=True)
+class MaxShare(ShareModel):
+    """Every value has at most a share α of a class. NULL is a value: that a person has none is
+    learned too.
+    """
+
+    name = "max_share"
+    title = "(α,k)-anonymity"
+    reference = "Wong et al. 2006"
+    holds = "No sensitive value has more than the allowed share of a group."
+    broken = "The group of a person has one sensitive value more often than was allowed."
+    named_with = ("max_share",)
+
+    max_share: float | None = param(
+        None,
+        OrNull(Number(0, 1)),
+        "largest share of a sensitive value in a class, 0…1; that of missing values counts too",
+        null="NULL for none",
+        bound=True,
+    )
+
+    def most(self, shares: Shares) -> Shares:
+        return np.where(shares > 0, self.level, 0.0)
+
+    def measure(self, values: ClassValues, table: TableValues) -> Floats:
+        """Return the largest share of a value in each class."""
+        return np.maximum.reduceat(values.counts / values.sizes[values.class_of], values.starts)
+
+    def of_table(self, counts: Ints, known: int) -> float:
+        return float(counts.max(initial=0) / max(counts.sum(), 1))

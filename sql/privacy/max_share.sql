@@ -1,0 +1,28 @@
+-- The largest share of one sensitive value in a class of a release. (α,k)-anonymity (Wong et al. 2006)
+-- requires that it is at most α, the parameter max_share of release functions. NULL is a value.
+-- Suppressed rows, shown as *, are a class; rows left out of the release publish no sensitive value
+-- and are not a class.
+--
+-- raw: name of the raw table. released: name of its release, in any format.
+-- sensitive: a column name or a list of names, in addition to those declared. The worst of several
+--   columns is returned.
+-- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
+-- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- Returns: DOUBLE, above 0 and at most 1; NULL for an empty release.
+-- Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that cannot
+--   be read, raw and release swapped, sensitive values that the raw table lacks.
+-- Example: SELECT max_share('people', 'release', 'illness', qids := ['age', 'city']);
+CREATE OR REPLACE MACRO max_share(
+    raw, released, sensitive := NULL, qids := NULL, hierarchy := NULL
+) AS (
+    WITH __anon_classed AS (
+        FROM __anon_class_groups(
+            released, raw, __anon_measure_call(raw, qids, sensitive), 'sensitive')
+    )
+    SELECT __anon_measures_worst_level_beside('max_share', __anon_given, __anon_groups, NULL)
+    FROM
+        __anon_given(
+            raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy, '__anon_classed'),
+        __anon_key_groups(
+            raw, released, __anon_measure_call(raw, qids, sensitive), 'sensitive')
+);
