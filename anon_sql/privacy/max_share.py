@@ -26,7 +26,7 @@ class MaxShare(ShareModel):
         None,
         OrNull(Number(0, 1)),
         "largest share of a sensitive value in a class, 0…1; that of missing values counts too",
-        null="NULL for none",
+        null="none",
         bound=True,
     )
 
