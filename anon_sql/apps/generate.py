@@ -1,5 +1,7 @@
 """Write what follows from declared parameters: ``./generate``; ``./generate --check`` compares.
 
+``./generate new METHOD`` writes a first .sql file and a first test of a registered method.
+
 In sql/ a public file keeps its description, Returns, Errors, Example and body. Written in place are
 the sentences of the function's own parameters, its signature, and the structs of parameters in its
 body. A signature keeps its order, since DuckDB takes arguments by position too; what is new is
@@ -26,11 +28,13 @@ from anon_sql.hosts.duckdb.sql_files import (
     entries,
     folder,
     own_parameters,
+    parsed,
     replace_text,
     split,
     sql_files,
     sql_name,
 )
+from anon_sql.methods.method import find_method
 from anon_sql.privacy import MODELS
 from anon_sql.privacy.k_anonymity import KAnonymity
 
@@ -278,10 +282,61 @@ def files() -> dict[Path, str]:
     return {**texts, folder().parent / "docs" / "reference.md": page(entries(made))}
 
 
+_MACRO_OF = """\
+-- A k-anonymous release by {name}: say in a sentence or two how it makes its classes.
+--
+-- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
+-- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
+--   or options.
+-- Example: SELECT * FROM {name}('people', k := 2, qids := ['age', 'city'], sensitive := 'illness');
+{create} {name}(
+    tbl, k := 5
+) AS TABLE
+FROM __anon_release(
+    '{name}', tbl, k, __anon_scope(tbl, system.main.struct_pack(
+        qids := qids)),
+    format, system.main.struct_pack(
+        format := format),
+    __anon_hierarchy := hierarchy);
+"""
+_TEST_OF = '''\
+"""{name}: every class has k rows, and every row is released."""
+
+
+def test_every_class_has_k_rows(people):
+    released = "FROM {name}('people', k := 7)"
+    classes = f"SELECT count(*) AS n FROM ({{released}}) GROUP BY age, sex, city"
+    smallest, rows = people.execute(f"SELECT min(n), sum(n) FROM ({{classes}})").fetchall()[0]
+    assert smallest >= 7
+    assert rows == people.execute("SELECT count(*) FROM people").fetchall()[0][0]
+'''
+
+
+def first_files(name: str, root: Path) -> dict[Path, str]:
+    """Return a first .sql file and a first test of a method, to be completed by hand.
+
+    root: of the checkout. Raises ValueError for a method that is not registered or has a file.
+    """
+    if find_method(name) is None:
+        raise ValueError(f"no @method is called {name}")
+    macro = root / "sql" / "release" / f"{name}.sql"
+    if macro.exists():
+        raise ValueError(f"{macro.name} is there already")
+    text = _MACRO_OF.format(name=name, create=CREATE)
+    test = root / "tests" / "release" / f"test_{name}.py"
+    made = with_parameters(parsed(name, "release", text))
+    return {macro: made, test: _TEST_OF.format(name=name)}
+
+
 def main(given: Sequence[str]) -> int:
     """Write the files, or with ``--check`` name those that are stale; return the exit code."""
+    if len(given) == 2 and given[0] == "new":
+        for path, text in first_files(given[1], folder().parent).items():
+            path.write_text(text, encoding="utf-8")
+            sys.stderr.write(f"{path.name} is written\n")
+        return 0
     if list(given) not in ([], ["--check"]):
-        sys.stderr.write("usage: ./generate [--check]\n")
+        sys.stderr.write("usage: ./generate [--check | new METHOD]\n")
         return 2
     stale = {
         path: text

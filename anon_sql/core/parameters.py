@@ -255,14 +255,14 @@ class Function:
     """What a function takes.
 
     groups: of parameters. of: the function whose parameters it takes besides, None for none. only,
-    without: parameters of these that it has, None for all, or lacks; defaults, notes: of those that
-    differ, by name. adds: columns of the result that the table must not have.
+    without: parameters of these that it has, None for all, or lacks, by name or group; defaults,
+    notes: of those that differ, by name. adds: columns of the result that the table must not have.
     """
 
     groups: tuple[type, ...]
     of: str | None = None
     only: tuple[str, ...] | None = None
-    without: tuple[str, ...] = ()
+    without: tuple[str | type, ...] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
     notes: Mapping[str, str | Words] = field(default_factory=dict)
     adds: tuple[str, ...] = ()
@@ -276,7 +276,7 @@ def declare(
     *groups: type,
     of: str | None = None,
     only: tuple[str, ...] | None = None,
-    without: tuple[str, ...] = (),
+    without: tuple[str | type, ...] = (),
     defaults: Mapping[str, Any] | None = None,
     notes: Mapping[str, str | Words] | None = None,
     adds: tuple[str, ...] = (),
@@ -312,6 +312,11 @@ def takes(name: str) -> Mapping[str, Declaration]:
     found = dict(takes(function.of)) if function.of else {}
     for group in function.groups:
         found.update(parameters_of(group))
+    lacking = {
+        name
+        for each in function.without
+        for name in ([each] if isinstance(each, str) else parameters_of(each))
+    }
     return {
         known.name: replace(
             known,
@@ -319,8 +324,7 @@ def takes(name: str) -> Mapping[str, Declaration]:
             note=function.notes.get(known.name, known.note),
         )
         for known in found.values()
-        if known.name not in function.without
-        and (function.only is None or known.name in function.only)
+        if known.name not in lacking and (function.only is None or known.name in function.only)
     }
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         regrouping,
         sides,
         sorting,
-        strata,
+        splitting,
         top_down,
         vp_tree,
     )

@@ -11,7 +11,7 @@ of that order (Ghinita et al. 2007), greedy orders (after k-member, Byun et al. 
 columns with hierarchies, top-down splitting, Xu et al. 2006), and simulated annealing (Kirkpatrick
 et al. 1983). Where the release shows means or medians of classes, the loss is the sum of squares in
 them, see ``microaggregation``. Every class has k to 2k - 1 rows. l, t and persons are satisfied by
-merging classes and splitting them again within strata of like sensitive values (after Cao et al.
+merging classes and splitting them again within buckets of like sensitive values (after Cao et al.
 2011, SABRE); then a class may have more rows. Annealing follows for 'good' too, with a price on
 what classes fall short of. In a table of at most SMALL rows it follows for 'good' in any case. No
 row is suppressed, unless ``suppression_limit`` allows it and all rows together then lose less

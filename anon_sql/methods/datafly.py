@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from anon_sql.core.common_parameters import Weights
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.parameters import Number, OrNull, param
 from anon_sql.core.table import QuasiTable
@@ -45,7 +46,7 @@ class Datafly(Like):
     columns=(Hierarchical,),
     needs_all_rows=ALIKE,
     suppresses_k=True,
-    without=("weights",),
+    without=(Weights,),
     notes={
         "suppressed": "'drop' is refused where they are more than suppression_limit allows. If the "
         "shown rows are too few for a class, the rows of the smallest classes are suppressed too.",

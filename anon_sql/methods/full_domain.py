@@ -46,6 +46,7 @@ import pyarrow as pa
 
 from anon_sql.core import running
 from anon_sql.core.columns import Categories, Numbers
+from anon_sql.core.common_parameters import Weights
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.hierarchy.generated import not_global
 from anon_sql.core.labels.grammar import AS_CLASS, STAR, STARRED
@@ -347,7 +348,7 @@ class Search:
     cost="n + nodes of the lattice",
     needs_all_rows=ALIKE,
     across_strata=True,
-    without=("weights",),
+    without=(Weights,),
     notes={
         "suppressed": "Suppressed rows that are shown must be a legal class: if they are too few, "
         "the rows of the smallest classes are suppressed too. 'drop' never leaves out all rows.",

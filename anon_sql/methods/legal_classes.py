@@ -83,14 +83,23 @@ def split_classes(
     rules = constraint.rules
     assert rules is not None
     order, starts = kernels.hashing.group(classes, int(classes.max()) + 1)
-    rank, strata = ranks(table), strata_of(constraint)
+    rank, buckets = ranks(table), buckets_of(constraint)
     edges = np.unique(np.searchsorted(starts, np.arange(0, len(order) + JOB, JOB)))
     edges[-1] = len(starts) - 1
     parts = [(starts[a], starts[b], starts[a : b + 1] - starts[a]) for a, b in pairwise(edges)]
     found = workers.map(
-        kernels.strata.split,
+        kernels.splitting.split,
         [
-            (table.points, table.model, rules, rank, strata, order[a:b], inner, constraint.smallest)
+            (
+                table.points,
+                table.model,
+                rules,
+                rank,
+                buckets,
+                order[a:b],
+                inner,
+                constraint.smallest,
+            )
             for a, b, inner in parts
         ],
         [int(b - a) for a, b, _ in parts],
@@ -117,10 +126,10 @@ def ranks(table: QuasiTable) -> npt.NDArray[np.int32]:
     return rank
 
 
-def strata_of(constraint: Constraint) -> npt.NDArray[np.int32]:
-    """Return the stratum of each row, int32[n]: rows of equal sensitive values share one.
+def buckets_of(constraint: Constraint) -> npt.NDArray[np.int32]:
+    """Return the bucket of each row, int32[n]: rows of equal sensitive values share one.
 
-    Strata are numbered as the first column's values sort.
+    Buckets are numbered as the first column's values sort.
     """
     rules = constraint.rules
     assert rules is not None
@@ -128,8 +137,8 @@ def strata_of(constraint: Constraint) -> npt.NDArray[np.int32]:
     values = [rules.value[bag][rules.keys[bag]] for bag in bags]
     if not values:
         return np.zeros(rules.keys.shape[1], np.int32)
-    _, strata = np.unique(np.column_stack(values), axis=0, return_inverse=True)
-    return np.asarray(strata.reshape(-1), np.int32)
+    _, buckets = np.unique(np.column_stack(values), axis=0, return_inverse=True)
+    return np.asarray(buckets.reshape(-1), np.int32)
 
 
 Classes = npt.NDArray[np.int32]

@@ -120,7 +120,7 @@ class Method:
     release has rows that the table lacks. quadratic: whether its time grows with the square of the
     rows or classes. needs_all_rows: why it cannot release a table in parts; None if it can.
     across_strata: whether it is called with the rows of all strata, and keeps classes within them.
-    suppresses_k: whether a suppression_limit of NULL lets it suppress k rows instead of none.
+    suppresses_k: whether it may suppress k rows where no limit is given, instead of none.
     """
 
     name: str
@@ -162,7 +162,7 @@ def method(
     *,
     takes: type = NoOptions,
     only: tuple[str, ...] | None = None,
-    without: tuple[str, ...] = (),
+    without: tuple[str | type, ...] = (),
     defaults: Mapping[str, Any] | None = None,
     notes: Mapping[str, str | Words] | None = None,
     adds: tuple[str, ...] = (),

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql import kernels
+from anon_sql.core.common_parameters import Strata, Weights
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.parameters import Choice, Number, Whole, param
 from anon_sql.core.running import Progress, check
@@ -120,7 +121,7 @@ class Sdka:
     perturbative=True,
     quadratic=True,
     needs_all_rows="makes synthetic rows from all rows",
-    without=("strata", "weights"),
+    without=(Strata, Weights),
     defaults={"l": 2},
     notes={
         "k": "Synthetic rows do not count.",

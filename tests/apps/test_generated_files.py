@@ -8,9 +8,12 @@ import sys
 import pytest
 
 from anon_sql.apps import generate
-from anon_sql.core.parameters import declared, takes
+from anon_sql.core.parameters import _functions, declared, takes
 from anon_sql.hosts.duckdb import sql_files as headers
 from anon_sql.hosts.duckdb.sql_files import folder, sql_files
+from anon_sql.methods.method import _methods, method
+from anon_sql.methods.mondrian import Mondrian
+from anon_sql.privacy import MODELS
 
 pytestmark = pytest.mark.quick
 ROOT = folder().parent
@@ -70,6 +73,23 @@ def test_the_functions_of_releases_are_declared():
     names = {file.name for file in sql_files() if file.folder == "release"}
     headers.entries()
     assert names <= set(declared())
+
+
+def test_a_new_method_gets_its_first_files(monkeypatch, tmp_path):
+    """All that its declaration says stands in the macro, which DuckDB can make."""
+    method("newest", takes=Mondrian, what="Cuts.", cost="n")(lambda table, call: None)
+    made = generate.first_files("newest", tmp_path)
+    (macro, text), (test, _) = made.items()
+    assert (macro.name, test.name) == ("newest.sql", "test_newest.py")
+    names = [name for name, _ in headers.parsed("newest", "release", text).signature]
+    assert names[:2] == ["tbl", "k"]
+    assert {*names} == {"tbl", *takes("newest")}
+    with pytest.raises(ValueError, match="no @method is called oldest"):
+        generate.first_files("oldest", tmp_path)
+    with pytest.raises(ValueError, match=r"rayden\.sql is there already"):
+        generate.first_files("rayden", ROOT)
+    monkeypatch.delitem(_methods, "newest")
+    monkeypatch.delitem(_functions, "newest")
 
 
 ADDED = '    patience: float = param(1.0, Number(0), "how long Datafly waits")\n'
@@ -133,7 +153,7 @@ PLAIN = {"help", "ledger", "pseudonym", "reader"}  # folders of functions that n
 UNDECLARED = {
     *("anon_methods", "anon_roles", "gower", "paper_queries", "suggest_roles"),
     *("check_hierarchy", "read_hierarchies"),
-    *("k_anonymity", "l_diversity", "t_closeness", "beta_likeness", "delta_disclosure"),
+    *(model.__module__.rpartition(".")[2] for model in MODELS),
 }
 
 

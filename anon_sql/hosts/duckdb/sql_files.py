@@ -70,7 +70,8 @@ def folder() -> Path:
     return inside if inside.is_dir() else package.parent / "sql"
 
 
-def _parsed(name: str, folder: str, text: str) -> SqlFile:
+def parsed(name: str, folder: str, text: str) -> SqlFile:
+    """Return a file of a name, folder and text."""
     header = _HEADER.match(text)
     lines = header[1].splitlines() if header else []
     statements = _COMMENT.sub("", text).split(CREATE)[1:]
@@ -86,14 +87,14 @@ def _parsed(name: str, folder: str, text: str) -> SqlFile:
 
 def replace_text(file: SqlFile, text: str) -> SqlFile:
     """Return a file with another text."""
-    return _parsed(file.name, file.folder, text)
+    return parsed(file.name, file.folder, text)
 
 
 @cache
 def sql_files() -> tuple[SqlFile, ...]:
     """Return all files, each after those whose macros it calls, as DuckDB requires."""
     found = {
-        path: _parsed(path.stem, path.parent.name, path.read_text(encoding="utf-8"))
+        path: parsed(path.stem, path.parent.name, path.read_text(encoding="utf-8"))
         for path in sorted(folder().glob("*/*.sql"))
     }
     maker = {macro: path for path, file in found.items() for macro in file.macros}

@@ -1,6 +1,6 @@
 """Split legal classes by cuts that preserve the distribution of sensitive values.
 
-Rows are grouped into strata of like sensitive values, and each stratum is cut at its own median of
+Rows are grouped into buckets of like sensitive values, and each bucket is cut at its own median of
 one column, so that both sides hold nearly the same values as their node. A plain cut is tried as
 well; of all cuts whose sides are legal the one of least loss is made. Source: this project, after
 LeFevre et al. 2006 (Mondrian) and the buckets of Cao et al. 2011 (SABRE).
@@ -13,15 +13,15 @@ from anon_sql.kernels.loss import SET, range_loss, set_loss
 from anon_sql.kernels.sides import legal_rows
 from anon_sql.kernels.sorting import merge_sort
 
-POOLS = (0, 16, 2)  # least rows of a stratum; 0: the node is one stratum, a plain cut
+POOLS = (0, 16, 2)  # least rows of a bucket; 0: the node is one bucket, a plain cut
 
 
 @kernel
-def split(points, model, rules, rank, strata, order, starts, k):
+def split(points, model, rules, rank, buckets, order, starts, k):
     """Split legal classes into legal ones of at least k rows; return where each begins in order.
 
     order: int32[m], starts: int64[…], the rows class by class; rows are moved within their class.
-    rank: int32[n, d], the order of each column's values. strata: int32[n], equal for rows of equal
+    rank: int32[n, d], the order of each column's values. buckets: int32[n], equal for rows of equal
     sensitive values, near for near ones. Returns int64[classes + 1].
     """
     widest = 0
@@ -36,7 +36,7 @@ def split(points, model, rules, rank, strata, order, starts, k):
         rows = order[starts[own] : starts[own + 1]]
         keys = np.empty(rows.size, np.uint64)
         for at in range(rows.size):
-            keys[at] = np.uint64(strata[rows[at]])
+            keys[at] = np.uint64(buckets[rows[at]])
         merge_sort(keys, rows)
         first[0], end[0], depth = starts[own], starts[own + 1], 1
         while depth > 0:
@@ -47,7 +47,7 @@ def split(points, model, rules, rank, strata, order, starts, k):
             found = False
             if b - a >= 2 * k:
                 found, stamp = best_cut(
-                    points, model, rules, rank, strata, node, k, sides, seen, stamp
+                    points, model, rules, rank, buckets, node, k, sides, seen, stamp
                 )
             if not found:
                 begins[count] = a
@@ -63,7 +63,7 @@ def split(points, model, rules, rank, strata, order, starts, k):
 
 
 @kernel
-def best_cut(points, model, rules, rank, strata, rows, k, sides, seen, stamp):
+def best_cut(points, model, rules, rank, buckets, rows, k, sides, seen, stamp):
     """Mark one side of the legal cut of least loss; return whether there is one, and ``stamp``.
 
     sides: two bool[m], scratch and the result. seen: int64[d, codes], the last stamp of each code.
@@ -71,7 +71,7 @@ def best_cut(points, model, rules, rank, strata, rows, k, sides, seen, stamp):
     side, best = sides
     values, own, parted = np.empty_like(rows), np.empty_like(rows), np.empty_like(rows)
     for at in range(rows.size):
-        own[at] = strata[rows[at]]
+        own[at] = buckets[rows[at]]
     least, found = np.inf, False
     for column in range(points.shape[1]):
         varied = False
@@ -117,17 +117,17 @@ def part_rows(rows, side):
 
 
 @kernel
-def mark(values, strata, pool, side):
-    """Mark the lower half of each stratum of at least ``pool`` rows; return how many are marked.
+def mark(values, buckets, pool, side):
+    """Mark the lower half of each bucket of at least ``pool`` rows; return how many are marked.
 
-    values, strata: int32[m], strata ascending. The extra row of odd strata goes to the sides in
+    values, buckets: int32[m], buckets ascending. The extra row of odd buckets goes to the sides in
     turn.
     """
     m, a, spare, near = values.size, 0, 0, 0
     keys, ranked = np.empty(m, np.uint64), np.empty(m, np.int32)
     while a < m:
         b = a + 1
-        while b < m and (pool == 0 or strata[b] == strata[a] or b - a < pool):
+        while b < m and (pool == 0 or buckets[b] == buckets[a] or b - a < pool):
             b += 1
         half = (b - a + spare) // 2
         spare = (b - a + spare) % 2

@@ -1,4 +1,4 @@
-"""Splitting within strata: classes stay legal, are parts of what they were, and lose no more."""
+"""Splitting within buckets: classes stay legal, are parts of what they were, and lose no more."""
 
 from itertools import pairwise
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from anon_sql.kernels import hashing
 from anon_sql.kernels.legality import shortfalls
-from anon_sql.kernels.strata import mark, ncp_of, split
+from anon_sql.kernels.splitting import mark, ncp_of, split
 from tests.drawing import examples
 from tests.kernels.legal import asked, made
 from tests.kernels.test_mondrian import VALUES
@@ -33,18 +33,18 @@ def prepared(rows, how, points):
     rank = np.column_stack([np.unique(c, return_inverse=True)[1] for c in points.T]).astype(
         np.int32
     )
-    strata = np.unique([str(row[:2]) for row in rows], return_inverse=True)[1].astype(np.int32)
-    return rules, model_of(KINDS, points), rank, strata
+    buckets = np.unique([str(row[:2]) for row in rows], return_inverse=True)[1].astype(np.int32)
+    return rules, model_of(KINDS, points), rank, buckets
 
 
 @examples(300)
 @given(tables())
 def test_parts_of_a_legal_class_are_legal_and_lose_no_more(table):
     rows, how, points = table
-    rules, model, rank, strata = prepared(rows, how, points)
+    rules, model, rank, buckets = prepared(rows, how, points)
     order, starts = hashing.group(np.zeros(len(rows), np.int32), 1)
     assume(shortfalls(rules, order, starts)[0] == 0)
-    begins = split(points, model, rules, rank, strata, order, starts, how["k"])
+    begins = split(points, model, rules, rank, buckets, order, starts, how["k"])
     assert sorted(order.tolist()) == list(range(len(rows)))
     assert begins[0] == 0
     assert begins[-1] == len(rows)
@@ -72,16 +72,16 @@ def test_loss_of_rows(table):
     st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9)), min_size=1, max_size=40),
     st.sampled_from([0, 1, 2, 5]),
 )
-def test_each_stratum_is_halved_at_its_median(pairs, pool):
+def test_each_bucket_is_halved_at_its_median(pairs, pool):
     pairs.sort(key=lambda pair: pair[0])
-    strata, values = (np.array(side, np.int32) for side in zip(*pairs, strict=True))
+    buckets, values = (np.array(side, np.int32) for side in zip(*pairs, strict=True))
     side = np.zeros(len(pairs), np.bool_)
-    near = mark(values, strata, pool, side)
+    near = mark(values, buckets, pool, side)
     assert near == side.sum()
     assert abs(2 * near - len(pairs)) <= 1
     if pool == 1:
-        for stratum in set(strata.tolist()):
-            own = strata == stratum
+        for bucket in set(buckets.tolist()):
+            own = buckets == bucket
             assert abs(2 * side[own].sum() - own.sum()) <= 1
             if side[own].any() and (~side[own]).any():
                 assert values[own & side].max() <= values[own & ~side].min()
