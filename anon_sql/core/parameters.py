@@ -333,13 +333,6 @@ class NoOptions:
     """No parameters of a function's own."""
 
 
-def read_each(
-    function: str, options: Mapping[str, Option], given: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the checked value of every option; ``given`` must contain each of them."""
-    return {name: option.read(function, name, given[name]) for name, option in options.items()}
-
-
 _SYNONYMS = {
     "quasi": "qids",
     "quasi_identifiers": "qids",
