@@ -184,8 +184,7 @@ class Declaration:
     accepts: checks a value. says: what it is, for users, a sentence without its full stop. null:
     what it is without a value, as 'none'; None if it must have one. note: further sentences of one
     function. bound: whether DuckDB needs the value while it binds a statement, in order to choose
-    columns. relation: whether it
-    names a relation, which SQL reads.
+    columns. relation: whether it names a relation, which SQL reads.
     """
 
     name: str
@@ -205,13 +204,8 @@ class Declaration:
     def spelled(self, spelling: Spelling) -> str:
         """Return what the parameter is, and what its absence means, in the words of a host."""
         none, null = spelling.none, spelling.words(self.null or "")
-        means = (
-            f"; {none} for {null}"
-            if null.startswith("none")
-            else f"; {none} means {null}"
-            if null
-            else ""
-        )
+        means = f"{none} for {null}" if null.startswith("none") else f"{none} means {null}"
+        means = f"; {means}" if null else ""
         note = spelling.words(self.note)
         return f"{spelling.words(self.says)}{means}." + (f" {note}" if note else "")
 

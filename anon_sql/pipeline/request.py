@@ -139,6 +139,7 @@ def checked(
     column must have a role, as in a release. drops: columns that are dropped besides identifiers.
     """
     refuse_withdrawn(function, given)
+    given = {**{name: known.default for name, known in takes(function).items()}, **given}
     method, types = find_method(function), relation.types
     k = min(read(KAnonymity, function, given).k, MOST)
     classes = _classes(function, given, types)

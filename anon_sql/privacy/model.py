@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql.core.parameters import Declaration, OrNull, param, parameters_of
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.privacy.class_values import ClassValues, Floats, Ints, TableValues
 
 Shares = npt.NDArray[np.float64]
@@ -124,9 +124,10 @@ class ValueModel(Model):
         side, rounded = ("at most", np.floor) if self.at_least else ("at least", np.ceil)
         return AnonError(
             function,
-            f"{self.name} must be {side} what the whole table has in {column}, "
-            f"{rounded(reached * 1000) / 1000:g}{self.remark}",
-            f"{self.name} := {self.level:g}",
+            Parameter(self.name)
+            + f" must be {side} what the whole table has in {column}, "
+            + f"{rounded(reached * 1000) / 1000:g}{self.remark}",
+            Argument(self.name, Decimal(f"{self.level:g}")),
         )
 
 
