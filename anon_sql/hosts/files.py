@@ -176,7 +176,7 @@ def _prefix(final: Path) -> str:
 
 
 @contextmanager
-def whole_file(target: Path) -> Iterator[Path]:
+def atomic_file(target: Path) -> Iterator[Path]:
     """Give the path of an unfinished file beside the target, which replaces it at the end.
 
     An error leaves nothing behind.
@@ -218,7 +218,7 @@ def _require_own(folder: Path, target: Path) -> None:
 
 
 @contextmanager
-def whole_folder(target: Path) -> Iterator[Path]:
+def atomic_folder(target: Path) -> Iterator[Path]:
     """Give the path of an unfinished folder beside the target, which replaces it at the end.
 
     An error leaves nothing behind, and an old folder as it was. Raises AnonError if that holds

@@ -23,7 +23,7 @@ def generalize(table: QuasiTable, call: Call[GivenClasses]) -> Partition:
     if small:
         raise AnonError(
             call.function,
-            f"every class must {call.constraint.promise}",
+            f"every class must {call.constraint.requirement}",
             f"{small} that {'does' if small == 1 else 'do'} not",
             "merge them, or set their class to NULL to suppress their rows",
         )

@@ -283,7 +283,7 @@ def _require_legal(prepared: Prepared, made: Labelled) -> None:
     if illegal:
         raise AnonError(
             request.function,
-            f"every class of labels must {limits.promise}",
+            f"every class of labels must {limits.requirement}",
             f"{illegal} that {'does' if illegal == 1 else 'do'} not",
             "nothing was released; please report this",
         )

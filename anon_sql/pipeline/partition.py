@@ -75,17 +75,17 @@ def require_strata(call: Call[Any], rows: int) -> None:
         if not part.constraint.allows(np.arange(len(own)))
     ]
     if short:
-        raise refused(call.function, call.constraint.promise, len(short), min(short))
+        raise refused(call.function, call.constraint.requirement, len(short), min(short))
 
 
-def refused(function: str, promise: str, many: int, smallest: int) -> AnonError:
+def refused(function: str, requirement: str, many: int, smallest: int) -> AnonError:
     """Return the error for strata that cannot be classes.
 
-    promise: of the constraint. many: number of these strata; smallest: rows of the smallest one.
+    requirement: of the constraint. many: number of these strata; smallest: rows of the smallest one.
     """
     return AnonError(
         function,
-        f"every stratum must {promise}",
+        f"every stratum must {requirement}",
         f"{many} that {'does' if many == 1 else 'do'} not, the smallest of "
         f"{smallest} row{'' if smallest == 1 else 's'}",
         HINT,

@@ -110,7 +110,7 @@ class Constraint:
         return max(self.k, ceil(rules.l), fewest_rows(rules.least, rules.most))
 
     @property
-    def promise(self) -> str:
+    def requirement(self) -> str:
         """Return the constraints as a phrase for error messages."""
         if self.rules is None:
             return f"have at least {self.k} rows"
@@ -133,7 +133,7 @@ class Constraint:
         if part:
             raise AnonError(
                 function,
-                f"each part of a table must {self.promise} as one class",
+                f"each part of a table must {self.requirement} as one class",
                 "one that does not",
                 "nothing was released; please report this",
             )
@@ -165,7 +165,7 @@ class Constraint:
         errors = [error for fails, error in found if fails] or [error for _, error in found]
         if errors:
             return errors[0]
-        rule = f"the whole table must {self.promise} as one class"
+        rule = f"the whole table must {self.requirement} as one class"
         return AnonError(function, rule, "one that does not", "nothing was released")
 
     def at(self, k: int) -> "Constraint":

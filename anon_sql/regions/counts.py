@@ -109,9 +109,9 @@ class Limits:
             for name, ordered in request.protected.items()
         ]
         self.constraint: Constraint = constraint(request.k, protected, None, request.models)
-        self.promise = self.constraint.promise
+        self.requirement = self.constraint.requirement
         if request.entity is not None and self.constraint.rules is None:
-            self.promise = satisfy(())  # k counts persons
+            self.requirement = satisfy(())  # k counts persons
 
     def shortfall(self, tally: Tally) -> float:
         """Return how far a region is from legal, per row: 0.0 if and only if it is."""

@@ -212,7 +212,7 @@ class _Planning:
     def refusal(self, tally: Tally) -> AnonError:
         """Return the error for the table, or for a stratum, if it is not legal as a whole."""
         if self.request.strata:
-            return refused(self.request.function, self.limits.promise, 1, tally.rows)
+            return refused(self.request.function, self.limits.requirement, 1, tally.rows)
         return self.limits.refuse(self.request.function, tally)
 
     def small_enough(self, regions: Regions, tallies: Sequence[Tally]) -> tuple[Group, ...]:

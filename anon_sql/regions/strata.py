@@ -178,7 +178,7 @@ class _Counting:
         (whole,) = counted_regions(request, self.domain, 1, counted)
         if self.limits.shortfall(whole) > 0:
             return self.limits.refuse(function, whole)
-        return refused(function, self.limits.promise, many, smallest)
+        return refused(function, self.limits.requirement, many, smallest)
 
 
 def _within(table: pa.Table, numbers: Numbers, many: int) -> pa.Table:

@@ -39,11 +39,11 @@ from anon_sql.core.parameters import takes
 from anon_sql.core.roles import REST, fold
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.files import (
+    atomic_file,
+    atomic_folder,
     means_folder,
     remove_unfinished,
     stored,
-    whole_file,
-    whole_folder,
     write_files,
 )
 from anon_sql.hosts.parts.call import parts_request
@@ -166,16 +166,16 @@ class Output:
         made = None
         with ExitStack() as written:
             if self.in_files:
-                unfinished = written.enter_context(whole_folder(self.target))
+                unfinished = written.enter_context(atomic_folder(self.target))
                 write_files(con, released.ordered, unfinished, released.rows)
             else:
-                unfinished = written.enter_context(whole_file(self.target))
+                unfinished = written.enter_context(atomic_file(self.target))
                 files.write(con, released.ordered[0], unfinished, self.target)
             if self.stated or entered:
                 files.read(con, unfinished, "written", labels=True, named=self.target)
                 made = describe()
             if made and self.stated:
-                beside = written.enter_context(whole_file(self.manifest))
+                beside = written.enter_context(atomic_file(self.manifest))
                 manifest.write(made, unfinished, beside)
             running.check("release")
             if made and entered:

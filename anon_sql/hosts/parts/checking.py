@@ -70,7 +70,7 @@ def _check_spanning(con: duckdb.DuckDBPyConnection, asked: PartsRequest, domain:
         )
         illegal = sum(limits.shortfall(tally) > 0 for tally in tallies)
         if illegal:
-            rule = f"{limits.promise} in every class"
+            rule = f"{limits.requirement} in every class"
             raise _failed(asked, rule, f"{illegal} that {'does' if illegal == 1 else 'do'} not")
 
 

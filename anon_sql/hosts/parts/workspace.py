@@ -28,13 +28,13 @@ from anon_sql.core import running
 from anon_sql.core.names import quote, split
 from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts.files import (
+    atomic_file,
+    atomic_folder,
     means_folder,
     open_itself,
     remove_unfinished,
     require_new_folder,
     stored,
-    whole_file,
-    whole_folder,
     write_files,
 )
 
@@ -244,7 +244,7 @@ class Target:
             self._write(select, {})
             return
         assert self.path is not None
-        with whole_folder(self.path) as unfinished:
+        with atomic_folder(self.path) as unfinished:
             write_files(self.con, selects, unfinished, rows)
 
     def _write(self, select: str, parameters: Mapping[str, Any]) -> int:
@@ -253,7 +253,7 @@ class Target:
             name = ".".join(map(quote, split(self.into)))
             made = self.con.execute(f"{create} {name} AS {select}", parameters)
             return int(made.fetchall()[0][0])
-        with whole_file(self.path) as unfinished:
+        with atomic_file(self.path) as unfinished:
             options = _FORMATS[self.path.suffix.lower()]
             copy = f"COPY ({select}) TO $target ({options}, USE_TMP_FILE false)"
             given = {**parameters, "target": str(unfinished)}

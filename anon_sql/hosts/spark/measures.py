@@ -106,7 +106,7 @@ def _measured(
     frame, other = described(function, raw), described(function, released)
     given = {"qids": list(qids) if isinstance(qids, tuple) else qids}
     roles = assign(function, frame.names, frame.comments if qids is None else {}, given)
-    matter = read_weights(function, weights, roles.quasi)
+    weighted = read_weights(function, weights, roles.quasi)
     by_fold = {fold(name): name for name in other.names}
     require_types(
         function, roles.quasi, frame.types, {fold(n): kind for n, kind in other.types.items()}
@@ -116,7 +116,7 @@ def _measured(
     rows, domains = _domains(call, hierarchy_rows(function, hierarchy))
     labels, sizes = _classes(call)
     counted = CountedRelease(function, rows, domains, labels, sizes)
-    return all_measures(counted, size, weights=matter)
+    return all_measures(counted, size, weights=weighted)
 
 
 def _domains(call: _Call, paths: pa.StructArray | None) -> tuple[int, Sequence[AttributeDomain]]:

@@ -48,8 +48,8 @@ def all_measures(function: Any, given: Any, k: Any, form: Any, adds: Any, weight
     chosen = read(Utility, name, {"k": first(k), "ncp": first(form), "weights": first(weights)})
     asked = PairInput(name, given)
     quasi = asked.roles(values=True).quasi
-    counted, matter = asked.counted(quasi), read_weights(name, chosen.weights, quasi)
-    return pa.array([utility(counted, chosen.k, chosen.ncp, matter, adds=first(adds))], UTILITY)
+    counted, weighted = asked.counted(quasi), read_weights(name, chosen.weights, quasi)
+    return pa.array([utility(counted, chosen.k, chosen.ncp, weighted, adds=first(adds))], UTILITY)
 
 
 @udf("DOUBLE[]")

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from anon_sql.hosts.files import remove_unfinished, whole_file
+from anon_sql.hosts.files import atomic_file, remove_unfinished
 from tests.command import run
 
 pytestmark = pytest.mark.oldest
@@ -27,17 +27,17 @@ def names(folder):
 def test_an_error_leaves_the_old_file(tmp_path):
     target = tmp_path / "out.csv"
     target.write_text("old")
-    with pytest.raises(ZeroDivisionError), whole_file(target) as unfinished:
+    with pytest.raises(ZeroDivisionError), atomic_file(target) as unfinished:
         unfinished.write_text(str(1 // 0))
     assert (names(tmp_path), target.read_text()) == (["out.csv"], "old")
-    with whole_file(target) as unfinished:
+    with atomic_file(target) as unfinished:
         unfinished.write_text("new")
     assert (names(tmp_path), target.read_text()) == (["out.csv"], "new")
 
 
 def test_only_what_nobody_writes_is_removed(tmp_path):
     target, other = tmp_path / "out.csv", tmp_path / f"{'é' * 100}.csv"
-    with whole_file(target) as written, whole_file(other) as others:
+    with atomic_file(target) as written, atomic_file(other) as others:
         stale = written.with_name(written.name.replace(".tmp", "0.tmp"))
         stale.write_text("left")
         remove_unfinished(target)

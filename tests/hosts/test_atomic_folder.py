@@ -6,11 +6,11 @@ import pytest
 from anon_sql import AnonError
 from anon_sql.hosts import files as parquet_files
 from anon_sql.hosts.files import (
+    atomic_folder,
     files_of,
     remove_unfinished,
     require_new_folder,
     stored,
-    whole_folder,
     write_files,
 )
 
@@ -26,7 +26,7 @@ def names(folder):
 def written(con, folder, rows):
     """Write the numbers below ``rows`` as a release of them is written."""
     with (
-        whole_folder(folder) as unfinished,
+        atomic_folder(folder) as unfinished,
         stored(con, f"FROM range({rows}) r(rowid)", {}) as all_,
     ):
         write_files(con, all_.files, unfinished, all_.rows)
@@ -51,7 +51,7 @@ def test_rows_that_are_missing_are_an_error_and_leave_the_old_folder(con, tmp_pa
     folder = tmp_path / "out"
     written(con, folder, 5)
     lacking = pytest.raises(AnonError, match="every row must be written, got 5 of 6")
-    with lacking, whole_folder(folder) as unfinished:
+    with lacking, atomic_folder(folder) as unfinished:
         write_files(con, ["FROM range(5)"], unfinished, 6)
     assert names(tmp_path) == ["out"]
     assert duckdb.execute(f"SELECT count(*) FROM '{folder}/*.parquet'").fetchall() == [(5,)]
@@ -82,7 +82,7 @@ def test_what_somebody_else_put_there_is_never_removed(con, tmp_path):
 
 def test_only_what_nobody_writes_is_removed(con, tmp_path):
     folder = tmp_path / "out"
-    with whole_folder(folder) as unfinished:
+    with atomic_folder(folder) as unfinished:
         left = unfinished.with_name(unfinished.name.replace(".tmp", "0.tmp"))
         left.mkdir()
         (left / "release-00000.parquet").write_text("left")
