@@ -81,7 +81,8 @@ def require_strata(call: Call[Any], rows: int) -> None:
 def refused(function: str, requirement: str, many: int, smallest: int) -> AnonError:
     """Return the error for strata that cannot be classes.
 
-    requirement: of the constraint. many: number of these strata; smallest: rows of the smallest one.
+    requirement: of the constraint. many: number of these strata; smallest: rows of the smallest
+    one.
     """
     return AnonError(
         function,
