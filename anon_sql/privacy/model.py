@@ -108,9 +108,12 @@ class ValueModel(Model):
         raise NotImplementedError
 
     def fails(self, reached: Floats) -> npt.NDArray[np.bool_]:
-        """Return which of some measured classes do not satisfy it, but for rounding, bool[m]."""
+        """Return which of some measured classes do not satisfy it, but for rounding, bool[m].
+
+        A level that is no number does not.
+        """
         short = self.level - reached if self.at_least else reached - self.level
-        return np.asarray(short > ROUNDING)
+        return np.asarray(~(short <= ROUNDING))
 
     def of_table(self, counts: Ints, known: int) -> float | None:
         """Return the level that a whole table reaches; None where it satisfies any.

@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+from anon_sql.apps.manifest import LEVELS
+from anon_sql.privacy import VALUE_MODELS
+
 ROLES = "qids := ['age', 'city', 'sex', 'born']"
 
 
@@ -37,10 +40,14 @@ def test_measures_and_checks_are_those_of_the_functions(release):
     assert made["loss"] == rows(release, "FROM attribute_loss('people', 'release')")
     found = {check["property"]: check["found"] for check in checks}
     wanted = {name: found[name] for name in ("k", "l", "t")}
-    assert made["achieved"] == {**wanted, "beta": None, "delta": None, "max_share": None}
+    assert made["achieved"] == {**dict.fromkeys(LEVELS), **wanted}
     assert (made["manifest"], made["method"]) == (1, "mondrian")
     assert made["statement"] == {"purpose": None, "recipient": None, "assumptions": []}
+    unasked = {
+        name: known.default for model in VALUE_MODELS for name, known in model.parameters().items()
+    }
     assert made["parameters"] == {
+        **unasked,
         "k": 5,
         "l": 2,
         "t": 0.4,
@@ -50,10 +57,6 @@ def test_measures_and_checks_are_those_of_the_functions(release):
         "seed": 42,
         "suppressed": "keep",
         "unique_share": 0,
-        "beta": None,
-        "delta": None,
-        "beta_kind": "enhanced",
-        "max_share": None,
         "hierarchy": False,
         "options": None,
     }

@@ -192,4 +192,6 @@ class _Legal:
         ordered = asked.protected[name] and name not in self.named and not known.nulls
         table = TableValues(known.keys, known.counts, Ground(ordered))
         fails = [model.fails(model.measure(values, table)) for model in asked.models]
-        return int(np.any(fails, axis=0).sum())
+        wrong = np.any(fails, axis=0)
+        wrong[values.class_of[values.places(table) < 0]] = True  # a value that the table lacks
+        return int(wrong.sum())

@@ -6,6 +6,7 @@ import re
 import pytest
 
 import anon_sql
+from anon_sql.apps.manifest import LEVELS
 from anon_sql.apps.report.facts import size_steps
 from anon_sql.apps.report.verdict import CONSEQUENCE, MEANING, per_thousand, percent, verdict
 from tests.apps.report.pages import drawn, first_screen, page
@@ -146,7 +147,7 @@ def test_shares_are_never_rounded_to_none_or_all():
 
 
 def test_each_property_of_an_audit_is_explained():
-    assert set(MEANING) == set(CONSEQUENCE) == {*PROPERTIES, "beta", "delta", "max_share"}
+    assert set(MEANING) == set(CONSEQUENCE) == {*PROPERTIES, *LEVELS}
 
 
 def test_classes_are_put_into_steps():
