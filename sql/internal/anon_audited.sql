@@ -5,7 +5,7 @@
 
 -- A hash of a value, 0 for NULL. DuckDB's own runs lists together, takes a month for 30 days, and
 -- is the XOR of two halves for 128 bits, where 0 is as -1: these are hashed as text.
-CREATE OR REPLACE MACRO __anon_audit_mark(x) AS if(x IS NULL, 0, system.main.hash(x, CASE
+CREATE OR REPLACE MACRO __anon_audit_mark(x) AS if(x IS NULL, 0, system.main.hash(__anon_bytes(x), CASE
     WHEN system.main.regexp_full_match(
         system.main.typeof(x), '(?s)INTERVAL|U?HUGEINT|UUID|DECIMAL\((19|[23][0-9]),.*'
             '|(STRUCT|MAP|UNION|VARIANT).*|.*\]') THEN x::VARCHAR END));

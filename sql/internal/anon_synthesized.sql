@@ -6,7 +6,7 @@ CREATE OR REPLACE MACRO __anon_mark(x) AS CASE
     WHEN system.main.regexp_full_match(
         system.main.typeof(x), '(?s)U?HUGEINT|UUID|DECIMAL\((19|[23][0-9]),.*')
         THEN system.main.hash(x::VARCHAR)
-    ELSE system.main.hash(x)
+    ELSE system.main.hash(__anon_bytes(x))
 END;
 CREATE OR REPLACE MACRO __anon_synthesized(
     __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_options, __anon_releases

@@ -26,6 +26,12 @@ CREATE OR REPLACE MACRO __anon_told_apart(x) AS CASE
         THEN x::VARCHAR
 END;
 
+-- Return text as its bytes, and any other value as it is: hash() of text follows a collation, by which
+-- values that print differently can be equal.
+CREATE OR REPLACE MACRO __anon_bytes
+    (x) AS x,
+    (x VARCHAR) AS system.main.encode(x);
+
 -- Return whether a column stays in DuckDB. out: 'kept', the columns that are released unchanged, whose
 -- names begin with __anon_kept_; 'all', every column; 'none'.
 CREATE OR REPLACE MACRO __anon_rests(__anon_out, __anon_c) AS
@@ -55,7 +61,7 @@ __anon_begun AS MATERIALIZED (
             __anon_sort_key('a') = system.main.create_sort_key(
                 system.main.list_value('a'), 'ASC NULLS FIRST'),
             __anon_sort_key(NULL) = ''::BLOB,
-            __anon_told_apart('a') IS NULL, __anon_told_apart(-0.0::DOUBLE) = '-0.0',
+            __anon_bytes('a') = 'a'::BLOB, __anon_bytes(7) = 7, __anon_told_apart('a') IS NULL, __anon_told_apart(-0.0::DOUBLE) = '-0.0',
             __anon_told_apart(system.main.list_value('a')) IS NOT NULL)::TINYINT[]) AS __anon_buffer
     FROM __anon_schema(__anon_tbl, __anon_k)
 ),
@@ -70,15 +76,19 @@ __anon_named AS (
         SELECT *, 0::TINYINT AS __anon_zero FROM query_table(coalesce(__anon_from, __anon_tbl)))
 ),
 __anon_texts AS (
-    SELECT *, __anon_told_apart(COLUMNS(lambda __anon_c:
-        system.main.starts_with(__anon_c, '__anon_kept_'))) AS '__anon_text_\0'
+    SELECT
+        *,
+        __anon_bytes(COLUMNS(lambda __anon_c: system.main.starts_with(__anon_c, '__anon_kept_')))
+            AS '__anon_byte_\0',
+        __anon_bytes(__anon_told_apart(COLUMNS(lambda __anon_c:
+            system.main.starts_with(__anon_c, '__anon_kept_')))) AS '__anon_text_\0'
     FROM __anon_named
 ),
 __anon_parts AS (
     SELECT
         *,
-        system.main.hash('', *COLUMNS(
-            lambda __anon_c: system.main.starts_with(__anon_c, '__anon_kept_'))) AS __anon_plain,
+        system.main.hash(''::BLOB, *COLUMNS(
+            lambda __anon_c: system.main.starts_with(__anon_c, '__anon_byte_'))) AS __anon_plain,
         coalesce(*COLUMNS(lambda __anon_c: system.main.starts_with(__anon_c, '__anon_text_')))
             AS __anon_any_text,
         system.main.hash(*COLUMNS(

@@ -64,6 +64,39 @@ def test_settings_do_not_show_in_a_release(con, usual, settings):
             con.execute(f"RESET {setting.partition(' ')[0]}")
 
 
+COLLATED = "a INTEGER, kept VARCHAR COLLATE NOCASE"
+
+
+@pytest.mark.parametrize("cases", [("Kept", "KEPT"), ("KEPT", "Kept")])
+def test_values_that_a_collation_makes_equal_are_two(con, cases):
+    """Neither the order of the source shows, nor that a kept value was exchanged for its like."""
+    con.execute(f"CREATE OR REPLACE TABLE cased ({COLLATED})")
+    for value in cases:
+        con.execute("INSERT INTO cased SELECT 1, ? FROM range(6)", [value])
+    call = "FROM anonymize('cased', k := 4, qids := 'a', keep := 'kept')"
+    found = [kept.encode() for _, kept in con.execute(call).fetchall()]
+    assert found == [b"KEPT"] * 6 + [b"Kept"] * 6 or found == [b"Kept"] * 6 + [b"KEPT"] * 6
+    con.execute(f"CREATE OR REPLACE TABLE shown ({COLLATED.replace('INTEGER', 'VARCHAR')})")
+    con.execute(f"INSERT INTO shown {call}")
+    audited = "FROM audit('cased', 'shown', k := 4, qids := 'a', keep := 'kept', unique_share := 1)"
+    kept = f"SELECT found, passed FROM ({audited}) WHERE property = 'kept values'"
+    assert con.execute(kept).fetchall() == [(0, True)]
+    con.execute("UPDATE shown SET kept = 'kept' WHERE rowid = 0")
+    assert con.execute(kept).fetchall() == [(1, False)]
+
+
+def test_the_order_of_values_that_a_collation_makes_equal(con):
+    releases_ = []
+    for cases in (("Kept", "KEPT"), ("KEPT", "Kept")):
+        con.execute(f"CREATE OR REPLACE TABLE cased ({COLLATED})")
+        for value in cases:
+            con.execute("INSERT INTO cased SELECT 1, ? FROM range(6)", [value])
+        releases_.append(
+            con.execute("FROM anonymize('cased', k := 4, qids := 'a', keep := 'kept')").fetchall()
+        )
+    assert releases_[0] == releases_[1]
+
+
 def test_the_one_setting_that_cannot_be_on(con):
     """DuckDB then sends its own types as extensions of Arrow's, booleans among them."""
     con.execute("CREATE OR REPLACE TABLE yes AS SELECT i % 2 = 0 AS a FROM range(9) AS r(i)")

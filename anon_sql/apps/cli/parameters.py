@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from anon_sql.apps import manifest
+from anon_sql.apps.cli import console
 from anon_sql.core.common_parameters import WITHDRAWN
 from anon_sql.core.parameters import (
     Choice,
@@ -104,11 +105,12 @@ def with_parameters(
         @wraps(command)
         def run(**given: Any) -> None:
             chosen = {name: given.pop(NAMED.get(name, name)) for name in known}
-            parameters = {
-                name: read(inspect.unwrap(command).__name__, each, chosen[name])
-                for name, each in known.items()
-                if chosen[name] not in (None, [])
-            }
+            with console.one_sentence():
+                parameters = {
+                    name: read(command.__name__, each, chosen[name])
+                    for name, each in known.items()
+                    if chosen[name] not in (None, [])
+                }
             command(**given, parameters=parameters)
 
         run.__signature__ = signature.replace(parameters=both)  # type: ignore[attr-defined]
