@@ -131,8 +131,8 @@ CREATE OR REPLACE MACRO __anon_kept_of(__anon_rows_) AS system.main.list_transfo
 -- database, schema, search path and transaction. The struct is a constant when the statement is bound.
 -- bound: struct of these parameters; drops: columns to drop besides identifiers; whole: whether no
 -- column is dropped. A parameter that is left out is as binding.UNSAID says.
-CREATE OR REPLACE MACRO __anon_scope(__anon_tbl, __anon_bound) AS system.main.struct_insert(
-    __anon_bound,
+CREATE OR REPLACE MACRO __anon_scope(__anon_tbl, __anon_bound) AS system.main.struct_pack(
+    bound := __anon_bound,
     db := __anon_db(),
     transaction := system.main.txid_current(),
     relation := __anon_tbl,
@@ -142,7 +142,7 @@ CREATE OR REPLACE MACRO __anon_scope(__anon_tbl, __anon_bound) AS system.main.st
 
 -- The same for a building block, which drops no column.
 CREATE OR REPLACE MACRO __anon_step(__anon_tbl, __anon_bound) AS
-    __anon_scope(__anon_tbl, system.main.struct_insert(__anon_bound, whole := true));
+    __anon_scope(__anon_tbl, system.main.struct_pack(bound := __anon_bound, whole := true));
 
 -- Return the columns that a release drops because of its entity: keep := ['*'] does not mean them.
 CREATE OR REPLACE MACRO __anon_entity_of(__anon_entity) AS

@@ -53,8 +53,16 @@ def types_of(argument: Any) -> dict[str, str]:
 
 
 def scope_in(argument: Any) -> dict[str, Any]:
-    """Return the struct of ``__anon_scope``, with ``NO_ROLES`` for what it lacks."""
-    return {**NO_ROLES, **first(argument)}
+    """Return the struct of ``__anon_scope``, flat; see ``flat_scope``."""
+    return flat_scope(first(argument))
+
+
+def flat_scope(scope: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a scope with the parameters in its field ``bound``, and ``NO_ROLES`` for the rest."""
+    found = dict(scope)
+    while (bound := found.pop("bound", None)) is not None:
+        found = {**bound, **found}
+    return {**NO_ROLES, **found}
 
 
 def scope_of(scope: Mapping[str, Any]) -> Scope:

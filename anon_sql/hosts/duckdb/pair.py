@@ -28,7 +28,7 @@ from anon_sql.errors import (
     did_you_mean,
     listed,
 )
-from anon_sql.hosts.duckdb.binding import HELPER, NO_ROLES, scope_in, scope_of, types_of
+from anon_sql.hosts.duckdb.binding import HELPER, flat_scope, scope_in, scope_of, types_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.relation import Table, find
 from anon_sql.hosts.duckdb.roles import resolve_roles
@@ -62,7 +62,7 @@ class PairInput:
     def __init__(self, function: str, argument: Any) -> None:
         self.function = function
         self._struct = whole(argument)
-        self.call: dict[str, Any] = {**NO_ROLES, **self.value("call")}
+        self.call: dict[str, Any] = flat_scope(self.value("call"))
         self.types: dict[str, str] = self.value("types")
         self.groups = lists(self._struct.field("groups"))
 
@@ -212,7 +212,7 @@ def roles_of(
     They are those of a release, except that ``qids`` may omit declared quasi-identifiers. Raises
     AnonError as ``resolve_roles`` does, and if roles are declared on the second relation only.
     """
-    scope = {**NO_ROLES, **scope}
+    scope = flat_scope(scope)
     ours, theirs = (
         declared(find(relation, scope_of(scope), seen or []), "quasi")
         for relation in (scope["relation"], released)

@@ -13,7 +13,7 @@ from anon_sql.core.columns import is_number, shown_type
 from anon_sql.core.names import literal, quote
 from anon_sql.core.parameters import takes
 from anon_sql.errors import AnonError, Parameter, did_you_mean
-from anon_sql.hosts.duckdb.binding import NO_ROLES
+from anon_sql.hosts.duckdb.binding import flat_scope
 from anon_sql.hosts.duckdb.roles import described
 from anon_sql.hosts.duckdb.rows import given_paths
 from anon_sql.methods.method import release_methods
@@ -176,7 +176,7 @@ def parts_request(
     ).fetchall()
     described_, scope, catalog, settings = seen[0]
     columns = {name: kind for name, kind in described_.items() if name != "__anon_zero"}
-    scope = {**NO_ROLES, **scope}
+    scope = flat_scope(scope)
     found = described(function, columns, scope, catalog, settings)
     call = checked(function, replace(found, threads=1), {**given, "k": k})
     paths = _paths(con, given.get("hierarchy"))

@@ -13,7 +13,7 @@ from anon_sql.core.names import literal, quote
 from anon_sql.core.parameters import read
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter
-from anon_sql.hosts.duckdb.binding import HELPER, committed, scope_in, types_of
+from anon_sql.hosts.duckdb.binding import HELPER, committed, flat_scope, scope_in, types_of
 from anon_sql.hosts.duckdb.pair import PairInput, as_names, declared, roles_of
 from anon_sql.hosts.duckdb.queries import statement
 from anon_sql.hosts.duckdb.registry import remember, sql_type, udf
@@ -67,6 +67,7 @@ def compose(
         rule = Parameter("queries") + " must be a list of SELECT statements"
         raise AnonError(function, rule, got)
     form = read(Answering, function, {"mode": mode}).mode
+    scope = flat_scope(scope)
     raw = scope["relation"]
     for relation in (raw, released):
         if not isinstance(relation, str):
