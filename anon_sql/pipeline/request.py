@@ -118,6 +118,7 @@ class Request:
 
 def arguments(function: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the arguments of a call; raise AnonError for one that the function does not take."""
+    find_method(function)  # loads what declares it
     known = takes(function)
     for name in given:
         if name not in known:
@@ -139,8 +140,8 @@ def checked(
     column must have a role, as in a release. drops: columns that are dropped besides identifiers.
     """
     refuse_withdrawn(function, given)
-    given = {**{name: known.default for name, known in takes(function).items()}, **given}
     method, types = find_method(function), relation.types
+    given = {**{name: known.default for name, known in takes(function).items()}, **given}
     k = min(read(KAnonymity, function, given).k, MOST)
     classes = _classes(function, given, types)
     entity = entity_of(function, given.get("entity"), types)
