@@ -259,13 +259,12 @@ def test_a_file_in_place_of_the_folder_is_refused_in_one_sentence(con, left, tmp
 
 
 CHILD = """
-import sys, anon_sql
+import json, sys, anon_sql
 con = anon_sql.connect()
 con.execute(f"CREATE TABLE big AS FROM '{sys.argv[1]}'")
 print("ready", flush=True)
 sys.stdin.readline()
-anon_sql.release(con, "big", into=sys.argv[2], k=5, method="mondrian", region_rows=100, resume=True,
-    qids=["age", 'ci"ty.x', "born"], sensitive="ill ness", identifiers=["id", "person"], keep=["*"])
+anon_sql.release(con, "big", into=sys.argv[2], resume=True, **json.loads(sys.argv[3]))
 """
 
 
@@ -278,6 +277,7 @@ def test_of_two_processes_that_resume_at_once_one_is_refused_and_one_finishes(co
         CHILD,
         str(tmp_path / "big.parquet"),
         str(tmp_path / "o.parquet"),
+        json.dumps(GIVEN),
     ]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     root = Path(__file__).resolve().parents[3]
