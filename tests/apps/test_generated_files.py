@@ -75,21 +75,26 @@ def test_the_functions_of_releases_are_declared():
     assert names <= set(declared())
 
 
-def test_a_new_method_gets_its_first_files(monkeypatch, tmp_path):
-    """All that its declaration says stands in the macro, which DuckDB can make."""
+@pytest.fixture
+def newest():
+    """A method that is registered for one test."""
     method("newest", takes=Mondrian, what="Cuts.", cost="n")(lambda table, call: None)
-    made = generate.first_files("newest", tmp_path)
+    yield "newest"
+    del _methods["newest"], _functions["newest"]
+
+
+def test_a_new_method_gets_its_first_files(newest, tmp_path):
+    """All that its declaration says stands in the macro."""
+    made = generate.first_files(newest, tmp_path)
     (macro, text), (test, _) = made.items()
     assert (macro.name, test.name) == ("newest.sql", "test_newest.py")
-    names = [name for name, _ in headers.parsed("newest", "release", text).signature]
+    names = [name for name, _ in headers.parsed(newest, "release", text).signature]
     assert names[:2] == ["tbl", "k"]
-    assert {*names} == {"tbl", *takes("newest")}
+    assert {*names} == {"tbl", *takes(newest)}
     with pytest.raises(ValueError, match="no @method is called oldest"):
         generate.first_files("oldest", tmp_path)
     with pytest.raises(ValueError, match=r"rayden\.sql is there already"):
         generate.first_files("rayden", ROOT)
-    monkeypatch.delitem(_methods, "newest")
-    monkeypatch.delitem(_functions, "newest")
 
 
 ADDED = '    patience: float = param(1.0, Number(0), "how long Datafly waits")\n'
