@@ -5,14 +5,13 @@
 In sql/ a public file keeps its description, Returns, Errors, Example and body. Written in place are
 the sentences of the function's own parameters, its signature, and the structs of parameters in its
 body. A signature keeps its order, since DuckDB takes arguments by position too; what is new is
-appended, to the macro of dbt that writes a manifest too. docs/reference.md is written from the
-headers and the declaration.
+appended. The dbt macro write_manifest gets the arguments of anon_manifest. docs/reference.md is
+written from the headers and the declaration.
 """
 
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib.resources import files as resources
 from pathlib import Path
 
 import anon_sql
@@ -132,7 +131,6 @@ def _with_structs(text: str, known: Mapping[str, Declaration], order: Sequence[s
         chosen = bound if names[0] in bound else others
         if names == chosen:
             return found[0]
-        chosen = bound if names[0] in bound else others
         if names[0] == KAnonymity.name:  # what a release is required to satisfy
             chosen = [*names, *(name for name in levels() if name not in names)]
         line = body[body.rfind("\n", 0, found.start()) + 1 : found.start()]
@@ -220,30 +218,6 @@ def _shown(entry: Entry) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def write_manifest(text: str) -> str:
-    """Return the macro of dbt that calls ``anon_manifest``, with all levels of privacy models."""
-    known = takes("anon_manifest")
-    new = [known[name] for name in levels() if not re.search(rf"\b{name}\b", text)]
-    if not new:
-        return text
-    signature, call = text.index(") %}"), text.index(")\n  ) to ")
-    named = [f"{each.name}={_jinja(each.default)}" for each in new]
-    passed = [
-        f"{each.name} := {{{{ anon_sql.text({each.name}) }}}}"
-        if isinstance(each.default, str)
-        else f"{each.name} := {{{{ anon_sql.number({each.name}) }}}}"
-        for each in new
-    ]
-    return (
-        f"{text[:signature]},\n{filled(named, '    ')}{text[signature:call]},\n"
-        f"{filled(passed, '        ')}{text[call:]}"
-    )
-
-
-def _jinja(default: object) -> str:
-    return "none" if default is None else repr(default)
-
-
 _MACRO = re.compile(r"\{% macro write_manifest\((.*?)\) %\}", re.DOTALL)
 _STATED = re.compile(r"set stated = \{\n.*?\n  \}", re.DOTALL)
 
@@ -275,8 +249,6 @@ def files() -> dict[Path, str]:
         for file in sql_files()
     ]
     texts = {folder() / file.folder / f"{file.name}.sql": file.text for file in made}
-    macro = Path(str(resources("anon_sql"))) / "dbt" / "macros" / "write_manifest.sql"
-    texts[macro] = write_manifest(macro.read_text(encoding="utf-8"))
     macro = Path(anon_sql.__file__).parent / "dbt" / "macros" / "write_manifest.sql"
     texts[macro] = with_arguments(macro.read_text(encoding="utf-8"))
     return {**texts, folder().parent / "docs" / "reference.md": page(entries(made))}

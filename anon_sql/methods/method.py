@@ -6,7 +6,6 @@ its own parameters.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from threading import RLock
@@ -48,12 +47,6 @@ COMMON: tuple[type, ...] = (
     Weights,
 )
 Options = TypeVar("Options")
-
-
-@cache
-def common() -> tuple[str, ...]:
-    """Return the names of the parameters that release functions have in common."""
-    return tuple(name for group in COMMON for name in parameters_of(group))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Determine the roles of columns while a statement is bound, for ``COLUMNS(lambda …)`` in macros.
 
 These roles only select the columns of a result. Nothing here raises an error, because DuckDB would
-repeat it for many columns without its position. ``roles.settle`` determines the roles again
+repeat it for many columns without its position. ``resolve_roles`` determines the roles again
 when the query runs, and raises AnonError if they differ.
 """
 

@@ -1,9 +1,8 @@
 """Store the rows of running calls, chunk by chunk as DuckDB reads them, within its memory.
 
-Store the rows of running statements, chunk by chunk as DuckDB reads them. Storing them as lists in
-SQL would take more than twice as long for text. A statement that fails leaves its rows behind: they
-are deleted when its connection starts another such statement, or when any connection starts one
-more than an hour later.
+Storing them as lists in SQL would take more than twice as long for text. A statement that fails
+leaves its rows behind: they are deleted when its connection starts another such statement, or when
+any connection starts one more than an hour later.
 """
 
 import itertools
