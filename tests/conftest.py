@@ -88,11 +88,14 @@ def con(database: Database, request: pytest.FixtureRequest) -> Iterator[duckdb.D
 
 
 @pytest.fixture(scope="module", autouse=True)
-def no_function_is_left(database: Database, request: pytest.FixtureRequest) -> Iterator[None]:
-    """Look, at the end of a file, for functions that its tests should have said they make."""
+def nothing_is_left(database: Database, request: pytest.FixtureRequest) -> Iterator[None]:
+    """Look, at the end of a file, for what its tests have left and no reset has found."""
     yield
-    left = [name for each in (database, commands) for name in each.functions_left()]
-    assert not left, f"{request.path} leaves functions: {left}; mark its tests makes_functions"
+    left = [name for each in (database, commands) for name in each.left()]
+    assert not left, (
+        f"{request.path} leaves {left}: mark its tests makes_functions, or add the setting to "
+        "CHANGED in tests/reused.py"
+    )
 
 
 @pytest.fixture(scope="session")

@@ -32,6 +32,14 @@ FUNCTIONS = """
     FROM duckdb_functions() WHERE NOT internal
 """
 SETTINGS = "SELECT name, value FROM duckdb_settings()"
+CHANGED = (  # that tests change and leave; to read all of them takes as long as a small release
+    *("threads", "memory_limit", "search_path", "schema", "TimeZone", "default_collation"),
+    *("default_order", "default_null_order", "preserve_insertion_order", "integer_division"),
+    *("enable_progress_bar", "enable_external_access", "lock_configuration", "explain_output"),
+    *("arrow_output_version", "arrow_large_buffer_size", "arrow_lossless_conversion"),
+    "old_implicit_casting",
+)
+FEW = "SELECT " + ", ".join(f"current_setting('{name}')" for name in CHANGED)
 STATE = """
     SELECT
         (SELECT list(database_name ORDER BY database_name) FROM duckdb_databases()),
@@ -51,6 +59,7 @@ class Database:
         self._used = False
         self._state: list[tuple[Any, ...]] = []
         self._settings: set[tuple[Any, ...]] = set()
+        self._few: list[tuple[Any, ...]] = []
         self._functions: set[tuple[Any, ...]] = set()
 
     def take(self) -> duckdb.DuckDBPyConnection:
@@ -59,6 +68,7 @@ class Database:
             made = connect()
             self._state = made.execute(STATE).fetchall()
             self._settings, self._functions = _rows(made, SETTINGS), _rows(made, FUNCTIONS)
+            self._few = made.execute(FEW).fetchall()
             self._spare = made
         self._used = True
         return self._spare
@@ -72,15 +82,20 @@ class Database:
         if not self._emptied(self._spare, functions):
             self._close(self._spare)
 
-    def functions_left(self) -> list[str]:
-        """Return the names of functions that were made or replaced since the last call, and are gone."""
+    def left(self) -> list[str]:
+        """Return the names of functions and settings that were changed since the last call.
+
+        Those of ``CHANGED``, and functions of tests that say so, are gone after each test. If there
+        are any others, the connection is closed.
+        """
         if self._spare is None or not self._used:
             return []
         self._used = False
-        changed = self._functions ^ _rows(self._spare, FUNCTIONS)
-        if changed:
+        functions = self._functions ^ _rows(self._spare, FUNCTIONS)
+        settings = self._settings ^ _rows(self._spare, SETTINGS)
+        if functions or settings:
             self._close(self._spare)
-        return sorted({name for *_, name, _ in changed})
+        return sorted({name for *_, name, _ in functions} | {name for name, _ in settings})
 
     def _close(self, con: duckdb.DuckDBPyConnection) -> None:
         con.close()
@@ -94,11 +109,11 @@ class Database:
             for remove, *name in (*made, *con.execute(LEFT).fetchall()):
                 con.execute(f"{remove} {_named(name)}")
             con.commit()
-            changed = _rows(con, SETTINGS) - self._settings
-            for setting, _ in changed:
-                con.execute(f"RESET {setting}")
-            if changed and _rows(con, SETTINGS) != self._settings:
-                return False
+            if con.execute(FEW).fetchall() != self._few:
+                for setting, _ in _rows(con, SETTINGS) - self._settings:
+                    con.execute(f"RESET {setting}")
+                if _rows(con, SETTINGS) != self._settings:
+                    return False
             return found >= self._functions and con.execute(STATE).fetchall() == self._state
         except duckdb.Error:
             return False

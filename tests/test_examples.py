@@ -31,11 +31,6 @@ PAGES = [
     ROOT / "README.md",
     *sorted(page for page in (ROOT / "docs").glob("*.md") if page.name not in GENERATED),
 ]
-SLOW_PAGES = {
-    *("anonymize.md", "attacks.md", "audit.md", "choosing-k-and-l.md", "l-and-t.md"),
-    *("large-tables.md", "methods.md"),  # so far all of releases of 30,000 rows
-    "report.md",  # six reports, as in tests/apps/report
-}
 ELSEWHERE = {"spark_release.py"}  # tested in tests/hosts/spark, with the session there
 SCRIPTS = sorted(
     path for path in (ROOT / "examples").iterdir() if path.is_file() and path.name not in ELSEWHERE
@@ -109,7 +104,7 @@ def test_the_example_of_every_header(tables, entry):
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, marks=[pytest.mark.slow] * (page.name in SLOW_PAGES), id=page.name)
+        pytest.param(page, marks=[pytest.mark.slow] * (page.name != "README.md"), id=page.name)
         for page in PAGES
     ],
 )
@@ -157,6 +152,7 @@ def test_the_files_that_contributing_names():
     assert 10 <= len(set(steps)) == len(steps) <= 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
 def test_the_scripts(con, script, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

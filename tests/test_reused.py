@@ -39,6 +39,7 @@ def shared():
     return lent, found(lent.take())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", [*REMOVED, *REPLACED])
 def test_what_a_test_leaves_is_gone(shared, left):
     lent, clean = shared
@@ -55,6 +56,14 @@ def test_functions_are_gone_and_named_where_the_test_did_not_say_so(shared, made
     lent, clean = shared
     lent.take().execute(f"CREATE OR REPLACE MACRO {made}")
     lent.give_back(functions=said)
-    assert lent.functions_left() == ([] if said else [made.partition("(")[0]])
+    assert lent.left() == ([] if said else [made.partition("(")[0]])
     assert found(lent.take()) == clean
-    assert lent.functions_left() == []
+    assert lent.left() == []
+
+
+def test_a_setting_that_no_reset_looks_at_is_named(shared):
+    lent, clean = shared
+    lent.take().execute("SET pivot_limit = 7")
+    lent.give_back(functions=False)
+    assert lent.left() == ["pivot_limit"]
+    assert found(lent.take()) == clean

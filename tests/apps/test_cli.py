@@ -75,6 +75,7 @@ def test_a_wrong_sum_makes_no_database(tmp_path):
     assert not database.exists()
 
 
+@pytest.mark.slow
 def test_demo_shows_a_synthetic_release_and_its_cost(tmp_path, monkeypatch):
     database = tmp_path / "demo.duckdb"
     with monkeypatch.context() as patch:

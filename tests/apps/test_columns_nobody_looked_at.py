@@ -35,6 +35,7 @@ def test_columns_without_a_role_are_listed(census):
     assert not census.with_name("safe.csv").exists()
 
 
+@pytest.mark.slow
 def test_columns_that_are_kept_are_named_with_their_figure(con, census):
     safe, page = census.with_name("safe.csv"), census.with_name("page.html")
     roles = ["--quasi", QUASI, "--sensitive", "income", "--keep", "*"]
@@ -59,6 +60,7 @@ def test_columns_that_are_kept_are_named_with_their_figure(con, census):
     assert "other, unchanged 33 columns : answer_00, answer_01" in said
 
 
+@pytest.mark.slow
 def test_no_report_of_such_a_release_can_be_read_as_fine(con, census):
     """Neither where unique rows are allowed, nor where nobody says what the columns are."""
     safe, facts = census.with_name("safe.csv"), census.with_name("facts.json")

@@ -156,6 +156,7 @@ def test_a_header_alone_is_an_empty_table(tmp_path):
         assert out.read_text() == "age,sex\n"
 
 
+@pytest.mark.slow
 def test_long_lines(tmp_path):
     """Longer than any buffer: a field of 20 MB, with line ends."""
     long = "x" * 10_000_000 + "\n" + "y" * 10_000_000

@@ -117,6 +117,7 @@ FIELD = st.text(
 )
 
 
+@pytest.mark.slow
 @examples(90)
 @given(data=st.data())
 def test_what_python_reads(tmp_path_factory, data):
@@ -162,6 +163,7 @@ def test_what_python_reads(tmp_path_factory, data):
     assert [[t or None for t in row] for row in as_release.fetchall()] == expected
 
 
+@pytest.mark.slow
 @examples(300)
 @given(
     header=st.sampled_from(["a,b", "a", '"a","b"', '"a\n",b', "\ufeffa,b", '\ufeff"a","b"']),

@@ -115,6 +115,7 @@ except anon_sql.AnonError as error:
 """
 
 
+@pytest.mark.slow
 def test_a_parameter_is_added_by_one_line(tmp_path):
     """In a copy of the tree: signature, structs, help, reference, errors, command line, Python."""
     for part in ("anon_sql", "sql", "docs"):

@@ -23,6 +23,7 @@ def columns(con):
     return [column[0] for column in con.execute(CALL).description]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [0, 1])
 def test_a_comment_counts_in_a_file_that_is_opened_again(tmp_path, before):
     path = str(tmp_path / "a.duckdb")

@@ -244,7 +244,6 @@ def test_every_host_spells_an_error(t, tmp_path, case):
         assert in_spark(t, call) == f"anonymize: {expected}"
 
 
-@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     "call",
     [
@@ -260,9 +259,9 @@ def test_every_host_spells_an_error(t, tmp_path, case):
     ],
     ids=str,
 )
-def test_a_column_keeps_its_name(con, tmp_path, name, call):
+def test_a_column_keeps_its_name(con, tmp_path, call):
     said = {}
-    for column in ("plain", name):
+    for column in ("plain", *NAMES):
         kind = "STRUCT(a INT)" if call == {"qids": ["NAME"], "keep": ["*"]} else "VARCHAR"
         con.execute(
             f'CREATE OR REPLACE TABLE t ("{column}" {kind}, other VARCHAR);'
@@ -271,8 +270,9 @@ def test_a_column_keeps_its_name(con, tmp_path, name, call):
         con.execute(f"COPY t TO '{tmp_path}/t.parquet'")
         own = renamed(call, column)
         said[column] = in_sql(con, own), by_command(tmp_path, own), in_python(con, own)
-    assert [text.replace("plain", name) for text in said["plain"]] == list(said[name])
-    assert all(name in text for text in said[name])
+    for name in NAMES:
+        assert [text.replace("plain", name) for text in said["plain"]] == list(said[name])
+        assert all(name in text for text in said[name])
 
 
 def renamed(value, name):

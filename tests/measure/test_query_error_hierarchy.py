@@ -85,6 +85,7 @@ def alike(typed, label):
     assert [row[3] for row in typed] == pytest.approx([row[3] for row in label], nan_ok=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "tree"), CASES)
 @examples(2, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(st.lists(conditions, min_size=30, max_size=30))

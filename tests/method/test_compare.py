@@ -53,6 +53,7 @@ def agree(con, found, table, more="", hierarchy=""):
             assert ours == (theirs and pytest.approx(theirs, rel=1e-12)), (method, k)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("hierarchy", "ks"),
     [("", [7]), (", hierarchy := 'h'", [1, 7]), (", hierarchy := 'two'", [7])],

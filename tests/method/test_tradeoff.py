@@ -85,6 +85,7 @@ def agree(con, found, table, method, quasi, sensitive, more="", hierarchy="", se
 QUASI, SENSITIVE = ["age", "city", "sex", "born"], ["illness"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "ks", "ls"),
     [
@@ -123,6 +124,7 @@ def test_persons_seed_and_several_sensitive_columns(people):
     agree(people, found, "twice", "anonymize", quasi, sensitive, roles, seed=7)
 
 
+@pytest.mark.slow
 def test_further_constraints(people):
     for more in (", t := 0.4", ", beta := 0.8, delta := 3"):
         found = traded(people, "people", f", method := 'mondrian', ks := [5], ls := [1, 2]{more}")
@@ -130,6 +132,7 @@ def test_further_constraints(people):
         agree(people, found, "people", "mondrian", QUASI, SENSITIVE, more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["anonymize", "mondrian", "oka"])
 def test_strata(people, method):
     """Each figure is that of the release with these strata; one that is too small is a note."""
@@ -155,6 +158,7 @@ def test_options_of_the_method(people):
     assert found[5, 1]["gcp"] != traded(people, "people", more)[5, 1]["gcp"]
 
 
+@pytest.mark.slow
 def test_suppressed_rows(people):
     """They are a class, of the sensitive values as of the queries."""
     people.execute("UPDATE people SET city = 'c' || rowid WHERE rowid % 7 = 0")
@@ -169,6 +173,7 @@ def test_suppressed_rows(people):
     agree(people, found, "people", "datafly", QUASI, SENSITIVE, limit, more)
 
 
+@pytest.mark.slow
 def test_columns_of_every_type_and_hostile_names(con):
     con.execute(
         """

@@ -174,6 +174,7 @@ def many_stays(con):
     return con
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("released", ["r", "wrong"])
 @pytest.mark.parametrize("rows", [1, 20, 500])
 @pytest.mark.parametrize("kept", ["'note'", ""])

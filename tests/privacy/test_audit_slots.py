@@ -94,6 +94,7 @@ def most_matched(lists, capacity):
     return sum(placed(row, set()) for row in sorted(set().union(*lists)))
 
 
+@pytest.mark.slow
 @given(tables(), st.sampled_from([7, 90, 1000]))
 def test_stems(table, rows):
     raw, released, ends = table

@@ -320,6 +320,7 @@ ASKED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", ASKED)
 @pytest.mark.parametrize(("rows", "k"), few((40, 3), (120, 10), (40, 10), (200, 3), first=2))
 def test_no_method_loses_less_on_a_small_table(con, rows, asked, k):

@@ -27,6 +27,7 @@ def loss(con, released, more=""):
     return con.execute(query).fetchall()[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "limit", "more", "some"),
     [

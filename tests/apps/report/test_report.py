@@ -14,6 +14,7 @@ from tests.apps.report.pages import PEOPLE, ROLES, drawn, first_screen, page
 from tests.command import refused, run
 
 
+@pytest.mark.slow
 def test_identifiers_and_sensitive_values_are_not_there(made):
     text = page(made)
     for shown in (text, *drawn(text)):
@@ -130,6 +131,7 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch):
         drawing("report")
 
 
+@pytest.mark.slow
 def test_levels_of_full_domain(folder, con):
     con.execute(
         "COPY (SELECT i * 7 % 30 AS age, i * i % 9 AS size, i % 3 AS stage "
