@@ -70,7 +70,7 @@ def improve(
     saves by leaving its class. The gain then counts both, and the loss may grow. effort: proposals
     a row in the first rounds, the last in all that follow.
     """
-    rules, most = rules or kernels.legality.nothing_asked(len(classes)), most or 2 * k - 1
+    rules, most = rules or kernels.legality.no_rules(len(classes)), most or 2 * k - 1
     until = None if seconds is None else working_time() + seconds
     n = table.rows
     cells = max(n, 1) * table.model.weight.sum()

@@ -137,7 +137,9 @@ class Constraint:
                 "one that does not",
                 "nothing was released; please report this",
             )
-        raise self.refusal(function, int((rules.held[-1] > 0).sum()) if rules.persons else rows)
+        raise self.refusal(
+            function, int((rules.table_counts[-1] > 0).sum()) if rules.persons else rows
+        )
 
     def refusal(self, function: str, entities: int) -> AnonError:
         """Return the error for a whole table that is not legal, although it has k rows.
@@ -154,7 +156,7 @@ class Constraint:
         found = []
         for model in self.models:
             reached = [
-                model.of_table(rules.held[bag], int(rules.known[bag]))
+                model.of_table(rules.table_counts[bag], int(rules.known[bag]))
                 for bag in range(len(self.names))
             ]
             levels = [level for level in reached if level is not None]
@@ -243,7 +245,7 @@ def constraint(
         pairs=persons is not None,
         known=np.array([*(column.known for column in asked), -1][: len(bags)], np.int64),
         ordered=np.array([*(column.ordered for column in asked), False][: len(bags)], np.bool_),
-        held=held,
+        table_counts=held,
         total=held.sum(axis=1),
         below=below,
         area=np.cumsum(below, axis=1) - below,
