@@ -163,7 +163,7 @@ def fits(classes: Classes, call: Call[Anonymize]) -> bool:
     starred, limits = np.flatnonzero(classes < 0), call.constraint
     if not limits.allows(np.flatnonzero(classes >= 0)):
         return False
-    if call.shown:
+    if call.suppressed_released:
         return limits.allows(starred)
     rules = limits.rules
     counted = starred if rules is None or not rules.persons else rules.keys[-1][starred]

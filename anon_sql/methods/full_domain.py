@@ -123,7 +123,7 @@ def recoded_alike(table: QuasiTable, call: Call[Any], limit: int) -> Partition:
     labels = earlier.of(call.function, [column.name for column in table.columns])
     found = [_recoded(table, column, labels[column.name], call) for column in table.columns]
     records = Records([levels for levels, _ in found])
-    judge = Judge(records, call.constraint, limit, call.shown)
+    judge = Judge(records, call.constraint, limit, call.suppressed_released)
     groups = records.groups((0,) * len(found))
     rare = judge.illegal(groups)
     for codes, (_, covered) in zip(records.codes, found, strict=True):
@@ -388,7 +388,7 @@ def searched(table: QuasiTable, call: Call[FullDomain]) -> tuple[Judge, Search]:
     """Return the search of the lattice of a table, with what judged the nodes."""
     columns = [levels_of(table, column) for column in table.columns]
     limit = rows_of_share(call.options.suppression_limit, table.rows)
-    judge = Judge(Records(columns), call.constraint, limit, call.shown)
+    judge = Judge(Records(columns), call.constraint, limit, call.suppressed_released)
 
     tops = tuple(0 if c.name in call.fixed else len(c.levels) - 1 for c in columns)
     with Progress(call.function, None) as progress:
