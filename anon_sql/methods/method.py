@@ -146,7 +146,7 @@ class Method:
 
 
 _methods: dict[str, Method] = {}
-_looking = RLock()
+_loading = RLock()
 Run = Callable[[QuasiTable, Call[Any]], Partition]
 
 
@@ -201,7 +201,7 @@ def release_methods() -> dict[str, Method]:
 
 def load() -> None:
     """Import every module of the package of methods, so that it registers its methods."""
-    with _looking:  # a statement of several steps asks from several threads
+    with _loading:  # a statement of several steps asks from several threads
         package = import_module("anon_sql.methods")
         for module in iter_modules(package.__path__):
             import_module(f"{package.__name__}.{module.name}")

@@ -263,7 +263,9 @@ def make_legal(table: QuasiTable, call: Call[Any], found: Partition) -> Partitio
         return replace(
             found, classes=accompany_suppressed(found.classes, limits, call.suppressed_released)
         )
-    placed = place_suppressed(table, found.classes, limits, workers, shown=call.suppressed_released)
+    placed = place_suppressed(
+        table, found.classes, limits, workers, released=call.suppressed_released
+    )
     return replace(found, classes=protect(table, placed, limits, workers))
 
 
