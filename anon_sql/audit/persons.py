@@ -130,7 +130,7 @@ class Counted:
             for column in (self._values, self._owners, self._sizes):
                 column.resize(end + end // 8, refcheck=False)
         found = (self._values, self._owners, self._sizes)
-        slots, self._count = kernels.matching.number_slots(
+        slots, self._count = kernels.matching.number_groups(
             numbers, classes, self._latest, *found, self._count
         )
         if self._shown is not None:

@@ -28,11 +28,11 @@ KEYS = 64  # most keys that are counted instead of sorted
 class Guard(NamedTuple):
     """Shortfalls of C classes and their price.
 
-    rules: ``bags.Rules`` with the keys of the group's rows; without a bag where nothing is
+    rules: ``Rules`` with the keys of the group's rows; without an attribute where nothing is
     required. price: of a shortfall of 1, in units of loss. shortfall: float64[C]. tried:
     float64[2], the shortfalls of the two classes after the exchange last evaluated. keys, values:
-    int32[room], counts: int64[room], scratch. tally: int64[keys] where there are few keys, which
-    are then counted instead of sorted, else of length 0.
+    int32[capacity + 1], counts: int64[capacity + 1], scratch. tally: int64[keys] where there are
+    few keys, which are then counted instead of sorted, else of length 0.
     """
 
     rules: Any
@@ -51,9 +51,9 @@ def few_keys(rules: Rules) -> bool:
 
 
 def guard_of(
-    rules: Rules, rows: npt.NDArray[np.int32], classes: int, room: int, price: float
+    rules: Rules, rows: npt.NDArray[np.int32], classes: int, capacity: int, price: float
 ) -> Guard:
-    """Return a guard of rows int32[m] in ``classes`` classes of at most ``room`` rows.
+    """Return a guard of rows int32[m] in ``classes`` classes of at most ``capacity`` rows.
 
     The shortfalls are not yet computed; see ``survey``.
     """
@@ -63,9 +63,9 @@ def guard_of(
         price,
         shortfall=np.zeros(classes),
         tried=np.zeros(2),
-        keys=np.empty(room + 1, np.int32),
-        values=np.empty(room + 1, np.int32),
-        counts=np.empty(room + 1, np.int64),
+        keys=np.empty(capacity + 1, np.int32),
+        values=np.empty(capacity + 1, np.int32),
+        counts=np.empty(capacity + 1, np.int64),
         tally=np.zeros(rules.value.shape[1] if few_keys(rules) else 0, np.int64),
     )
 
@@ -87,7 +87,7 @@ def exchange_price(s, guard, here, there, row, back, least):
     """
     before = guard.shortfall[here] + guard.shortfall[there]
     guard.tried[0], guard.tried[1] = guard.shortfall[here], guard.shortfall[there]
-    if back >= 0 and alike(guard.rules, row, back):
+    if back >= 0 and equal_keys(guard.rules, row, back):
         return 0.0
     if -guard.price * before >= least:
         return -guard.price * before
@@ -103,11 +103,11 @@ def keep(guard, here, there):
 
 
 @kernel(widened=True)
-def alike(rules, a, b):
-    """Return whether two rows have equal keys in every bag."""
+def equal_keys(rules, a, b):
+    """Return whether two rows have equal keys in every attribute."""
     same = True
-    for bag in range(rules.total.size):
-        same &= rules.keys[bag, a] == rules.keys[bag, b]
+    for attribute in range(rules.total.size):
+        same &= rules.keys[attribute, a] == rules.keys[attribute, b]
     return same
 
 
@@ -119,23 +119,23 @@ def shortfall_with(s, guard, at, out, inn):
     """
     rules = guard.rules
     total = 0.0
-    for bag in range(rules.total.size):
-        size = _counted(s, guard, bag, at, out, inn)
-        total += short_of_values(rules, bag, guard.values[:size], guard.counts[:size])
+    for attribute in range(rules.total.size):
+        size = _counted(s, guard, attribute, at, out, inn)
+        total += short_of_values(rules, attribute, guard.values[:size], guard.counts[:size])
     return total
 
 
 @kernel(widened=True)
-def _counted(s, guard, bag, at, out, inn):
+def _counted(s, guard, attribute, at, out, inn):
     """Write the values of a class and their counts into the guard; return how many values."""
     rules, size = guard.rules, 0
     if guard.tally.size == 0:
-        count = _sorted_keys(s, guard, bag, at, out, inn)
+        count = _sorted_keys(s, guard, attribute, at, out, inn)
         for i in range(count):
             again = i > 0 and guard.keys[i] == guard.keys[i - 1]
-            size = _count(guard, bag, size, guard.keys[i], 0 if again and rules.pairs else 1)
+            size = _count(guard, attribute, size, guard.keys[i], 0 if again and rules.pairs else 1)
         return size
-    own, tally = rules.keys[bag], guard.tally
+    own, tally = rules.keys[attribute], guard.tally
     tally[:] = 0
     for place in range(s.size[at]):
         tally[own[s.members[at, place]]] += 1
@@ -145,14 +145,14 @@ def _counted(s, guard, bag, at, out, inn):
         tally[own[inn]] += 1
     for key in range(tally.size):
         if tally[key] > 0:
-            size = _count(guard, bag, size, key, 1 if rules.pairs else tally[key])
+            size = _count(guard, attribute, size, key, 1 if rules.pairs else tally[key])
     return size
 
 
 @kernel(widened=True)
-def _count(guard, bag, size, key, more):
+def _count(guard, attribute, size, key, more):
     """Add to the count of a key's value, the last of ``size`` or a new one; return how many."""
-    value = guard.rules.value[bag, key]
+    value = guard.rules.value[attribute, key]
     if size > 0 and guard.values[size - 1] == value:
         guard.counts[size - 1] += more
         return size
@@ -161,18 +161,18 @@ def _count(guard, bag, size, key, more):
 
 
 @kernel(widened=True)
-def _sorted_keys(s, guard, bag, at, out, inn):
+def _sorted_keys(s, guard, attribute, at, out, inn):
     """Write the keys of a class into the guard, ascending; return how many rows it has."""
-    own, keys, count = guard.rules.keys[bag], guard.keys, 0
+    own, keys, count = guard.rules.keys[attribute], guard.keys, 0
     for place in range(s.size[at] + (inn >= 0)):
         row = s.members[at, place] if place < s.size[at] else inn
         if row == out:
             continue
-        key, slot = own[row], count
-        while slot > 0 and keys[slot - 1] > key:
-            keys[slot] = keys[slot - 1]
-            slot -= 1
-        keys[slot] = key
+        key, position = own[row], count
+        while position > 0 and keys[position - 1] > key:
+            keys[position] = keys[position - 1]
+            position -= 1
+        keys[position] = key
         count += 1
     return count
 
@@ -184,8 +184,8 @@ class ClassState(NamedTuple):
     column. model: ``LossModel`` of the reordered columns. plain: int64[2]; columns without NULL in
     these rows come first, SET columns up to plain[0], NUMBER columns up to plain[1].
 
-    home: int32[m], the class of a row. members: int32[C, room], rows of a class. slot: int32[m],
-    position of a row in its class. size: int64[C]. counts: int32[C, places]. distinct, nulls:
+    home: int32[m], the class of a row. members: int32[C, capacity], rows of a class. position:
+    int32[m], of a row in its class. size: int64[C]. counts: int32[C, places]. distinct, nulls:
     int64[C, d], categories (NULL excluded) and NULLs. ends: float64[C, d, 4], smallest, second
     smallest, largest, second largest number. ncp: float64[C], NCP of the class, summed over
     columns.
@@ -197,7 +197,7 @@ class ClassState(NamedTuple):
     plain: npt.NDArray[np.int64]
     home: npt.NDArray[np.int32]
     members: npt.NDArray[np.int32]
-    slot: npt.NDArray[np.int32]
+    position: npt.NDArray[np.int32]
     size: npt.NDArray[np.int64]
     counts: npt.NDArray[np.int32]
     distinct: npt.NDArray[np.int64]
@@ -274,9 +274,9 @@ def _ncp_of_others(s, at, out, inn):
 
 @kernel(widened=True)
 def add_member(s, at, row):
-    """List a row in class ``at`` of a state with home, slot, members and size."""
+    """List a row in class ``at`` of a state with home, position, members and size."""
     s.home[row] = at
-    s.slot[row] = s.size[at]
+    s.position[row] = s.size[at]
     s.members[at, s.size[at]] = row
     s.size[at] += 1
 
@@ -286,8 +286,8 @@ def drop_member(s, at, row):
     """Remove a row from the list of class ``at``; the last row takes its place."""
     s.size[at] -= 1
     last = s.members[at, s.size[at]]
-    s.members[at, s.slot[row]] = last
-    s.slot[last] = s.slot[row]
+    s.members[at, s.position[row]] = last
+    s.position[last] = s.position[row]
 
 
 @kernel(widened=True)
@@ -350,11 +350,11 @@ def fill(s):
 
 
 def class_state(
-    points: npt.NDArray[np.float64], model: LossModel, classes: npt.NDArray[np.int32], room: int
+    points: npt.NDArray[np.float64], model: LossModel, classes: npt.NDArray[np.int32], capacity: int
 ) -> ClassState:
     """Return the state of rows float64[m, d] in classes int32[m] (0 … C - 1).
 
-    room: the largest number of rows of a class.
+    capacity: the largest number of rows of a class.
     """
     holds = (points == model.null).any(axis=0)
     rank = np.where(holds | (model.kind == TREE), 2, np.where(model.kind == SET, 0, 1))
@@ -374,8 +374,8 @@ def class_state(
         model=model,
         plain=np.searchsorted(rank[order], [1, 2]).astype(np.int64),
         home=classes.astype(np.int32),
-        members=np.zeros((count, room), np.int32),
-        slot=np.zeros(m, np.int32),
+        members=np.zeros((count, capacity), np.int32),
+        position=np.zeros(m, np.int32),
         size=np.zeros(count, np.int64),
         counts=np.zeros((count, used), np.int32),
         distinct=np.zeros((count, d), np.int64),
@@ -425,7 +425,7 @@ def tolerated(heat, bits):
 
 
 @kernel
-def drawn_member(s, at, bits):
+def random_member(s, at, bits):
     """Return a random row of class ``at`` of a state with members and size; bits: random."""
     return s.members[at, np.int64(((bits & LOW) * np.uint64(s.size[at])) >> HALF)]
 
@@ -450,7 +450,7 @@ def anneal(s, guard, near, k, most, proposals, hot, cold, seed):
             continue
         p, q = s.size[here], s.size[there]
         before = p * s.ncp[here] + q * s.ncp[there]
-        accepted, other = tolerated(heat, more), drawn_member(s, there, more)
+        accepted, other = tolerated(heat, more), random_member(s, there, more)
         for swap in range(0 if p > k and q < most else 1, 2):
             if swap == 1 and other == like:
                 continue

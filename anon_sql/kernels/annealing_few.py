@@ -25,7 +25,7 @@ def ncp_of(columns, model, members, at, size, out, inn, seen):
     """
     total, last = 0.0, seen.size - 1
     for c in range(columns.shape[0]):
-        null, nulls, held, distinct = model.null[c], 0, 0, 0
+        null, nulls, known, distinct = model.null[c], 0, 0, 0
         low, high = np.inf, -np.inf
         is_set = model.kind[c] == SET
         mark = seen[last] + 1
@@ -38,7 +38,7 @@ def ncp_of(columns, model, members, at, size, out, inn, seen):
             if value == null:
                 nulls += 1
                 continue
-            held += 1
+            known += 1
             if is_set:
                 code = np.int64(value)
                 distinct += seen[code] != mark
@@ -46,7 +46,7 @@ def ncp_of(columns, model, members, at, size, out, inn, seen):
             else:
                 low, high = min(low, value), max(high, value)
         if nulls > 0:
-            total += model.weight[c] if held > 0 else 0.0
+            total += model.weight[c] if known > 0 else 0.0
         elif is_set:
             total += model.weight[c] * distinct / model.values[c] if distinct > 1 else 0.0
         elif low < high:
@@ -55,11 +55,11 @@ def ncp_of(columns, model, members, at, size, out, inn, seen):
 
 
 @kernel
-def warmth_few(columns, model, members, sizes, slot, ncp, seen):
+def warmth_few(columns, model, members, sizes, position, ncp, seen):
     """Write the place of each row in its class and the NCP of each class; return the warmth.
 
-    slot: int64[n]; ncp: float64[C]. The warmth is the mean of what a row saves its class by leaving
-    it, over rows that save something; 0.0 where none does.
+    position: int64[n]; ncp: float64[C]. The warmth is the mean of what a row saves its class by
+    leaving it, over rows that save something; 0.0 where none does.
     """
     total, count = 0.0, 0
     for at in range(sizes.size):
@@ -69,7 +69,7 @@ def warmth_few(columns, model, members, sizes, slot, ncp, seen):
             if place < 0:
                 ncp[at] = found
                 continue
-            slot[row] = place
+            position[row] = place
             if ncp[at] - found > 1e-12:
                 total += sizes[at] * (ncp[at] - found)
                 count += 1
@@ -77,18 +77,18 @@ def warmth_few(columns, model, members, sizes, slot, ncp, seen):
 
 
 @kernel
-def exchange_rows(home, members, sizes, slot, row, there, back):
+def exchange_rows(home, members, sizes, position, row, there, back):
     """Move a row to class ``there``, in exchange for row ``back`` of it unless that is -1."""
-    here, place = home[row], slot[row]
+    here, place = home[row], position[row]
     if back >= 0:
-        members[there, slot[back]], slot[row] = row, slot[back]
-        members[here, place], slot[back] = back, place
+        members[there, position[back]], position[row] = row, position[back]
+        members[here, place], position[back] = back, place
         home[back] = here
     else:
         sizes[here] -= 1
         last = members[here, sizes[here]]
-        members[here, place], slot[last] = last, place
-        members[there, sizes[there]], slot[row] = row, sizes[there]
+        members[here, place], position[last] = last, place
+        members[there, sizes[there]], position[row] = row, sizes[there]
         sizes[there] += 1
     home[row] = there
 
@@ -104,8 +104,8 @@ def anneal_few(columns, model, near, state, k, proposals, hot, cold, seed):
     """
     home, members, sizes, seen = state
     n, most = home.size, 2 * k - 1
-    ncp, slot, tried = np.zeros(sizes.size), np.empty(n, np.int64), np.empty(2)
-    heat = hot * warmth_few(columns, model, members, sizes, slot, ncp, seen)
+    ncp, position, tried = np.zeros(sizes.size), np.empty(n, np.int64), np.empty(2)
+    heat = hot * warmth_few(columns, model, members, sizes, position, ncp, seen)
     before, cooling = total_loss(sizes, ncp), (cold / hot) ** (COOLING / proposals)
     for step in range(proposals if heat > 0.0 else 0):
         if step % COOLING == COOLING - 1:
@@ -128,7 +128,7 @@ def anneal_few(columns, model, near, state, k, proposals, hot, cold, seed):
             tried[side] = found
         if increase < -heat * np.log((np.float64(more >> HALF) + 0.5) / 4294967296.0):
             ncp[here], ncp[there] = tried[0], tried[1]
-            exchange_rows(home, members, sizes, slot, row, there, back)
+            exchange_rows(home, members, sizes, position, row, there, back)
     return before, total_loss(sizes, ncp)
 
 

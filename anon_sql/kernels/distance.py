@@ -82,7 +82,7 @@ def measure_of(
     return METRICS.index(metric), np.ones(columns) if weights is None else weights
 
 
-WHOLE = 1_000_000_000  # a loss of 1 in one column; losses count billionths, as distances do
+FULL_LOSS = 1_000_000_000  # a loss of 1 in one column; losses count billionths, as distances do
 NULL = 2**31 - 1  # NULL in a NUMBER or TREE column; in a SET column it is the last code
 
 
@@ -104,7 +104,7 @@ def coded(points: Any, model: Any, codes: Any) -> None:
 
 
 @kernel
-def whole_loss(model: Any, column: Any) -> Any:
+def full_loss(model: Any, column: Any) -> Any:
     """Return the most that a column can lose, in billionths: that of NULL beside values."""
     return np.int64(np.rint(model.weight[column] * UNIT))
 
@@ -127,7 +127,7 @@ def count_loss(model: Any, column: Any, distinct: Any, null: Any) -> Any:
     null: whether NULL is among them; it is counted in ``distinct``.
     """
     if null:
-        return whole_loss(model, column) if distinct > 1 else np.int64(0)
+        return full_loss(model, column) if distinct > 1 else np.int64(0)
     return np.int64(np.rint(set_loss(model, column, distinct) * UNIT))
 
 
@@ -226,15 +226,15 @@ def loss(a, b, model, low, high, nulls, first, end, flat):
 
 
 @kernel
-def nearest(short, targets, model, starts, low, high, nulls, first, end, flat):
-    """Return the class of ``targets`` that grows least by each class of ``short``; ties: the first.
+def nearest(short, candidates, model, starts, low, high, nulls, first, end, flat):
+    """Return the class of ``candidates`` that grows least by each of ``short``; ties: the first.
 
-    short, targets: int64[…], class ids. Returns int64[len(short)].
+    short, candidates: int64[…], class ids. Returns int64[len(short)].
     """
     found = np.empty(len(short), dtype=np.int64)
-    alone = np.empty(len(targets))
-    for at in range(len(targets)):
-        b = targets[at]
+    alone = np.empty(len(candidates))
+    for at in range(len(candidates)):
+        b = candidates[at]
         alone[at] = (starts[b + 1] - starts[b]) * loss(
             b, b, model, low, high, nulls, first, end, flat
         )
@@ -242,8 +242,8 @@ def nearest(short, targets, model, starts, low, high, nulls, first, end, flat):
         a = short[at]
         size = starts[a + 1] - starts[a]
         best = np.inf
-        for other in range(len(targets)):
-            b = targets[other]
+        for other in range(len(candidates)):
+            b = candidates[other]
             together = size + starts[b + 1] - starts[b]
             increase = (
                 together * loss(a, b, model, low, high, nulls, first, end, flat) - alone[other]

@@ -31,29 +31,29 @@ def grown_order(points, rows, model, width, k):
     codes = np.empty((m, model.kind.size), np.int32)
     coded(points[rows], model, codes)
     growth = window_of(codes, model, min(width, m))
-    slots = np.arange(m)
+    positions = np.arange(m)
     coming, first = min(width, m), 0
     for at in range(m):
         fresh = at % k == 0
         if fresh:
-            while slots[first] < 0:
+            while positions[first] < 0:
                 first += 1
         row = first if fresh else cheapest(growth)
-        slot = slots[row]
-        slots[row] = -1
+        position = positions[row]
+        positions[row] = -1
         order[at] = rows[row]
         enter(growth, model, codes, row, fresh)
         if coming < m:
-            wait(growth, model, codes, coming, slot)
-            slots[coming] = slot
+            wait(growth, model, codes, coming, position)
+            positions[coming] = position
             coming += 1
         else:
             last = growth.state[LENGTH] - 1
             growth.state[LENGTH] = last
-            growth.columns[:, slot] = growth.columns[:, last]
-            growth.rows[slot], growth.cost[slot] = growth.rows[last], growth.cost[last]
-            if slot < last:
-                slots[growth.rows[slot]] = slot
+            growth.columns[:, position] = growth.columns[:, last]
+            growth.rows[position], growth.cost[position] = growth.rows[last], growth.cost[last]
+            if position < last:
+                positions[growth.rows[position]] = position
     return order
 
 
@@ -62,17 +62,17 @@ def window_of(codes, model, width):
     """Return an empty class and the first waiting rows."""
     d, null_codes = model.kind.size, np.append(model.null[model.kind == SET], 0.0)
     most, leaves = np.int64(null_codes.max()) + 1, np.int64(model.null.max()) + 1
-    held = np.zeros((4, d), np.int64)
+    per_column = np.zeros((4, d), np.int64)
     state = np.zeros(5, np.int64)
     state[LENGTH] = width
     return Growth(
         np.arange(width).astype(np.int32),
         codes[:width].T.copy(),
         np.zeros(width, np.int64),
-        held[0],
-        held[1],
-        held[2],
-        held[3],
+        per_column[0],
+        per_column[1],
+        per_column[2],
+        per_column[3],
         np.zeros((d, most), np.bool_),
         np.zeros(leaves, np.int64),
         state,
@@ -93,20 +93,20 @@ def cheapest(growth):
 
 
 @kernel
-def wait(growth, model, codes, row, slot):
-    """Put a row into a slot of the window, with its cost for the current class."""
-    growth.rows[slot] = row
+def wait(growth, model, codes, row, position):
+    """Put a row at a position of the window, with its cost for the current class."""
+    growth.rows[position] = row
     total = np.int64(0)
     for c in range(model.kind.size):
         code = codes[row, c]
-        growth.columns[c, slot] = code
+        growth.columns[c, position] = code
         if model.kind[c] == SET:
             members, null = growth.members[c], np.int64(model.null[c])
             grown = growth.distinct[c] + (not members[code])
             total += count_loss(model, c, grown, members[null] or code == null)
         else:
             total += joined(model, c, growth.low[c], growth.high[c], growth.nulls[c], code)
-    growth.cost[slot] = total
+    growth.cost[position] = total
 
 
 FEW = 256  # rows on which two rows far apart are tried

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql.kernels.annealing import class_state, fill, ncp_with
-from anon_sql.kernels.distance import NULL, coded, count_loss, draw_below, span_loss, whole_loss
+from anon_sql.kernels.distance import NULL, coded, count_loss, draw_below, full_loss, span_loss
 from anon_sql.kernels.kernel import Runner, kernel
 from anon_sql.kernels.loss import NUMBER, SET, TREE, LossModel
 
@@ -47,9 +47,9 @@ def joined(model, column, low, high, nulls, value):
     low, high: ends of the class, none where high is below 0; nulls: its NULLs.
     """
     if value == NULL:
-        return whole_loss(model, column) if high >= 0 else np.int64(0)
+        return full_loss(model, column) if high >= 0 else np.int64(0)
     if nulls:
-        return whole_loss(model, column)
+        return full_loss(model, column)
     return span_loss(model, column, min(low, np.int64(value)), max(high, np.int64(value)))
 
 
@@ -90,7 +90,7 @@ def enter_range(growth, model, column, value):
     waiting = growth.state[LENGTH]
     codes, cost = growth.columns[column], growth.cost
     if model.kind[column] == NUMBER and more == 0:
-        null = whole_loss(model, column) if high < 0 else np.int64(0)
+        null = full_loss(model, column) if high < 0 else np.int64(0)
         for at in range(waiting):
             x = np.int64(codes[at])
             wider = max(most, x) - min(least, x) - max(high, x) + min(low, x)
@@ -282,8 +282,8 @@ def near_in_group(
 
 
 @kernel
-def leaving(s, costs):
-    """Write the decrease of |E| * NCP(E) by the leaving of each row into costs, float64[m]."""
+def write_row_costs(s, costs):
+    """Write the decrease of |E| * NCP(E) by the removal of each row into costs, float64[m]."""
     for row in range(s.home.size):
         at = s.home[row]
         rest = (s.size[at] - 1) * ncp_with(s, at, row, -1)
@@ -300,5 +300,5 @@ def row_costs(
     state = class_state(points, model, classes, int(np.bincount(classes).max()))
     fill(state)
     costs = np.empty(len(classes))
-    leaving(state, costs)
+    write_row_costs(state, costs)
     return costs

@@ -1,8 +1,8 @@
 """Measure how far a class falls short of its constraints; 0.0 where it satisfies them.
 
-Count the sensitive values and the persons of a class, as bags (multisets) of keys. Without persons
-a key is a sensitive value. With persons a key is a pair of value and person, which counts once
-however many rows share it; the last bag then holds the persons themselves.
+Count the keys of a class in each attribute. An attribute is a sensitive column; without persons a
+key is a sensitive value. With persons a key is a pair of value and person, which counts once
+however many rows share it, and the last attribute is the persons themselves.
 
 Sources: Machanavajjhala et al. 2006 (l-diversity: distinct, entropy, recursive); Li, Li and
 Venkatasubramanian 2007 (t-closeness: equal and ordered distance); for bounds on shares see
@@ -24,22 +24,22 @@ COUNT = np.int64(2**32 - 1)  # mask of the bits that hold a count
 
 
 class Rules(NamedTuple):
-    """What k, l, t, beta and delta require of a class, and the table's own counts, in b bags.
+    """What k, l, t, beta and delta require of a class, and the table's own counts, in b attributes.
 
-    There is one bag for each sensitive column. k: least number of rows, or of persons where there
-    are any. l, kind, c: diversity; l = 1 requires nothing. t: largest distance; t = 1 requires
-    nothing.
+    There is one attribute for each sensitive column. k: least number of rows, or of persons where
+    there are any. l, kind, c: diversity; l = 1 requires nothing. t: largest distance; t = 1
+    requires nothing.
 
     keys: int32[b, n], key of each row. value: int32[b, …], value of each key, ascending with the
     key. pairs: whether a key counts once. known: int64[b], number of values that are not NULL;
     values are numbered in ascending order, NULL last. ordered: bool[b], whether the distance goes
     by rank or treats all pairs of values alike.
 
-    held: int64[b, …], count of each value in the table; total: int64[b], their sum. below:
+    table_counts: int64[b, …], count of each value in the table; total: int64[b], their sum. below:
     float64[b, …], count of values up to and including each; area: float64[b, …], sum of ``below``
     over the values before each. least, most: float64[b, …], bounds on the share of each value, not
-    in the bag of the persons; of width 0 where there are none. persons: whether the last bag is
-    that of the persons.
+    for the persons; of width 0 where there are none. persons: whether the last attribute is the
+    persons.
     """
 
     k: int
@@ -52,7 +52,7 @@ class Rules(NamedTuple):
     pairs: bool
     known: npt.NDArray[np.int64]
     ordered: npt.NDArray[np.bool_]
-    held: npt.NDArray[np.int64]
+    table_counts: npt.NDArray[np.int64]
     total: npt.NDArray[np.int64]
     below: npt.NDArray[np.float64]
     area: npt.NDArray[np.float64]
@@ -62,26 +62,26 @@ class Rules(NamedTuple):
 
 
 @kernel
-def contents(rules, bag, rows):
-    """Return the bag of rows int32[m]: int64[…], ascending, each a key above 32 bits of count."""
+def contents(rules, attribute, rows):
+    """Return the key counts of rows int32[m]: int64[…], ascending, a key above 32 bits of count."""
     keys = np.empty(rows.size, np.int32)
     for at in range(rows.size):
-        keys[at] = rules.keys[bag, rows[at]]
+        keys[at] = rules.keys[attribute, rows[at]]
     sort_codes(keys)
-    held = np.empty(keys.size, np.int64)
+    key_counts = np.empty(keys.size, np.int64)
     size = 0
     for at in range(keys.size):
         if at > 0 and keys[at] == keys[at - 1]:
-            held[size - 1] += not rules.pairs
+            key_counts[size - 1] += not rules.pairs
         else:
-            held[size] = (np.int64(keys[at]) << 32) + 1
+            key_counts[size] = (np.int64(keys[at]) << 32) + 1
             size += 1
-    return held[:size].copy()
+    return key_counts[:size].copy()
 
 
 @kernel
 def union(rules, a, b):
-    """Return the bag of the union of the disjoint row sets that bags a and b describe."""
+    """Return the key counts of the union of the disjoint row sets that a and b count."""
     both = np.empty(a.size + b.size, np.int64)
     i = j = size = 0
     while i < a.size or j < b.size:
@@ -97,11 +97,11 @@ def union(rules, a, b):
 
 
 @kernel
-def fold(rules, bag, held, values, counts):
-    """Write the values of a bag, ascending, and their counts; return how many values there are."""
+def fold(rules, attribute, key_counts, values, counts):
+    """Write the values of key counts, ascending, and their counts; return how many values."""
     size = 0
-    for at in range(held.size):
-        value, count = rules.value[bag, held[at] >> 32], held[at] & COUNT
+    for at in range(key_counts.size):
+        value, count = rules.value[attribute, key_counts[at] >> 32], key_counts[at] & COUNT
         if size > 0 and values[size - 1] == value:
             counts[size - 1] += count
         else:
@@ -110,14 +110,14 @@ def fold(rules, bag, held, values, counts):
     return size
 
 
-def nothing_asked(rows: int) -> Rules:
-    """Return rules without a bag, which every class of the rows satisfies."""
+def no_rules(rows: int) -> Rules:
+    """Return rules without an attribute, which every class of the rows satisfies."""
     none = np.zeros((0, 1))
     return Rules(
         k=1, l=1.0, kind=DISTINCT, c=3.0, t=1.0,
         keys=np.zeros((0, rows), np.int32), value=none.astype(np.int32), pairs=False,
         known=np.zeros(0, np.int64), ordered=np.zeros(0, np.bool_),
-        held=none.astype(np.int64), total=np.zeros(0, np.int64),
+        table_counts=none.astype(np.int64), total=np.zeros(0, np.int64),
         below=none, area=none, least=none[:, :0], most=none[:, :0], persons=False,
     )  # fmt: skip
 
@@ -127,13 +127,13 @@ EXACT = 1 + 1e-12  # tolerance, since sums of whole numbers beyond 2**53 are rou
 
 
 @kernel
-def short_of_l(rules, bag, values, counts):
+def short_of_l(rules, attribute, values, counts):
     """Return the missing diversity times the number of rows; 0.0 where l is satisfied.
 
     values: int32[v] ascending; counts: int64[v] of each.
     """
     known = counts.size
-    if known > 0 and values[known - 1] == rules.known[bag]:
+    if known > 0 and values[known - 1] == rules.known[attribute]:
         known -= 1
     total = 0
     for at in range(counts.size):
@@ -170,29 +170,29 @@ def recursive_parts(counts, nth):
 
 
 @kernel
-def short_of_t(rules, bag, values, counts):
+def short_of_t(rules, attribute, values, counts):
     """Return the excess of the distance over t times the number of rows; 0.0 where t is satisfied.
 
     values: int32[v] ascending; counts: int64[v] of each.
     """
-    n, m = float(rules.total[bag]), 0.0
+    n, m = float(rules.total[attribute]), 0.0
     for at in range(counts.size):
         m += counts[at]
     distance, sizes = 0.0, 2.0 * m * n
-    if not rules.ordered[bag]:
+    if not rules.ordered[attribute]:
         there = 0.0  # rows of the table with values of the class
         for at in range(counts.size):
-            held = float(rules.held[bag, values[at]])
-            distance += abs(n * counts[at] - m * held)
-            there += held
+            table_count = float(rules.table_counts[attribute, values[at]])
+            distance += abs(n * counts[at] - m * table_count)
+            there += table_count
         distance += m * (n - there)
     else:
-        last = rules.known[bag] - 1
+        last = rules.known[attribute] - 1
         sizes = max(last, 1) * m * n
         sofar, after = 0.0, np.int64(0)  # one type, compiled once
         for at in range(counts.size + 1):  # the class's sum is constant between two of its values
             until = values[at] if at < counts.size else last
-            distance += gap(rules, bag, n * sofar, m, after, until)
+            distance += gap(rules, attribute, n * sofar, m, after, until)
             if at < counts.size:
                 sofar += counts[at]
                 after = until
@@ -202,22 +202,22 @@ def short_of_t(rules, bag, values, counts):
 
 
 @kernel
-def gap(rules, bag, level, m, first, end):
+def gap(rules, attribute, level, m, first, end):
     """Return the sum of |level - m * below| over the values first … end - 1."""
     low, high = first, end
     while low < high:
         middle = (low + high) // 2
-        if m * rules.below[bag, middle] <= level:
+        if m * rules.below[attribute, middle] <= level:
             low = middle + 1
         else:
             high = middle
-    under = level * (low - first) - m * (rules.area[bag, low] - rules.area[bag, first])
-    over = m * (rules.area[bag, end] - rules.area[bag, low]) - level * (end - low)
+    under = level * (low - first) - m * (rules.area[attribute, low] - rules.area[attribute, first])
+    over = m * (rules.area[attribute, end] - rules.area[attribute, low]) - level * (end - low)
     return under + over
 
 
 @kernel
-def short_of_shares(rules, bag, values, counts):
+def short_of_shares(rules, attribute, values, counts):
     """Return how many rows are beyond the bounds on shares; 0.0 where all shares are within.
 
     values: int32[v] ascending; counts: int64[v] of each.
@@ -226,42 +226,42 @@ def short_of_shares(rules, bag, values, counts):
     for at in range(counts.size):
         m += counts[at]
     for at in range(counts.size):
-        beyond += max(counts[at] - m * rules.most[bag, values[at]] * EXACT, 0.0)
+        beyond += max(counts[at] - m * rules.most[attribute, values[at]] * EXACT, 0.0)
     at = 0
     for value in range(rules.least.shape[1]):
         count = 0
         if at < counts.size and values[at] == value:
             count = counts[at]
             at += 1
-        beyond += max(m * rules.least[bag, value] - count * EXACT, 0.0)
+        beyond += max(m * rules.least[attribute, value] - count * EXACT, 0.0)
     return max(beyond, LEAST) if beyond > 0 else 0.0
 
 
 @kernel
-def short_of(rules, bag, held):
-    """Return the shortfall of a class in one bag; 0.0 where there is none."""
-    values, counts = np.empty(held.size, np.int32), np.empty(held.size, np.int64)
-    size = fold(rules, bag, held, values, counts)
-    return short_of_values(rules, bag, values[:size], counts[:size])
+def short_of(rules, attribute, key_counts):
+    """Return the shortfall of a class in one attribute; 0.0 where there is none."""
+    values, counts = np.empty(key_counts.size, np.int32), np.empty(key_counts.size, np.int64)
+    size = fold(rules, attribute, key_counts, values, counts)
+    return short_of_values(rules, attribute, values[:size], counts[:size])
 
 
 @kernel
-def short_of_values(rules, bag, values, counts):
-    """Return the shortfall of a class in one bag, given its values and their counts.
+def short_of_values(rules, attribute, values, counts):
+    """Return the shortfall of a class in one attribute, given its values and their counts.
 
     values: int32[v] ascending; counts: int64[v] of each.
     """
-    if rules.persons and bag == rules.total.size - 1:
+    if rules.persons and attribute == rules.total.size - 1:
         return float(counts.size * max(0, rules.k - counts.size))
-    shortfall = short_of_l(rules, bag, values, counts) if rules.l > 1 else 0.0
-    shortfall += short_of_t(rules, bag, values, counts) if rules.t < 1 else 0.0
+    shortfall = short_of_l(rules, attribute, values, counts) if rules.l > 1 else 0.0
+    shortfall += short_of_t(rules, attribute, values, counts) if rules.t < 1 else 0.0
     bounded = rules.most.shape[1] > 0
-    return shortfall + (short_of_shares(rules, bag, values, counts) if bounded else 0.0)
+    return shortfall + (short_of_shares(rules, attribute, values, counts) if bounded else 0.0)
 
 
 @kernel
 def short_of_k(rules, rows):
-    """Return the shortfall of so many rows below k; persons are counted in their own bag."""
+    """Return the shortfall of so many rows below k; persons are an attribute of their own."""
     return 0.0 if rules.persons else float(rows * max(0, rules.k - rows))
 
 
@@ -275,6 +275,6 @@ def shortfalls(rules, order, starts):
     for at in range(shortfall.size):
         rows = order[starts[at] : starts[at + 1]]
         shortfall[at] = short_of_k(rules, rows.size)
-        for bag in range(rules.total.size):
-            shortfall[at] += short_of(rules, bag, contents(rules, bag, rows))
+        for attribute in range(rules.total.size):
+            shortfall[at] += short_of(rules, attribute, contents(rules, attribute, rows))
     return shortfall

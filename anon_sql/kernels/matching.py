@@ -1,8 +1,8 @@
 """Match raw rows and persons with the labels that may be theirs.
 
-Match rows to slots that take several rows each, as many rows as possible. Method: augmenting paths
+Match rows to groups that take several rows each, as many rows as possible. Method: augmenting paths
 (Kuhn 1955). A first pass assigns rows where there is room, those with a single choice first. Each
-row left starts a breadth-first search for a slot with room, along which rows move on. The slots
+row left starts a breadth-first search for a group with room, along which rows move on. The groups
 that a failed search visited can never be freed again, so that no later search enters them.
 """
 
@@ -12,31 +12,31 @@ from anon_sql.kernels.kernel import kernel
 
 
 @kernel
-def _fill(ends, slots, capacity, base, state):
+def _fill(ends, groups, capacity, base, state):
     """Assign rows where there is room, those with a single choice first; return how many."""
-    members, used, slot_of, place_of = state
+    members, used, group_of, place_of = state
     count = 0
     for single in (True, False):
-        for row in range(len(slot_of)):
+        for row in range(len(group_of)):
             if (ends[row + 1] - ends[row] == 1) != single:
                 continue
             for at in range(ends[row], ends[row + 1]):
-                slot = slots[at]
-                if used[slot] < capacity[slot]:
-                    slot_of[row], place_of[row] = slot, base[slot] + used[slot]
+                group = groups[at]
+                if used[group] < capacity[group]:
+                    group_of[row], place_of[row] = group, base[group] + used[group]
                     members[place_of[row]] = row
-                    used[slot] += 1
+                    used[group] += 1
                     count += 1
                     break
     return count
 
 
 @kernel
-def _search(start, ends, slots, capacity, base, state, trail, steps):
-    """Return a slot with room that is reachable from a row, or -1, and the steps left.
+def _search(start, ends, groups, capacity, base, state, trail, steps):
+    """Return a group with room that is reachable from a row, or -1, and the steps left.
 
-    trail: for each slot the search that visited it last (-1: a dead end), the row through which it
-    was reached, and the queue of slots.
+    trail: for each group the search that visited it last (-1: a dead end), the row through which it
+    was reached, and the queue of groups.
     """
     members, used, _, _ = state
     seen, through, queue = trail
@@ -47,12 +47,12 @@ def _search(start, ends, slots, capacity, base, state, trail, steps):
         if steps < 0:
             return -1, steps
         for at in range(ends[row], ends[row + 1]):
-            slot = slots[at]
-            if seen[slot] >= 0 and seen[slot] != search:
-                seen[slot], through[slot] = search, row
-                if used[slot] < capacity[slot]:
-                    return slot, steps
-                queue[tail] = slot
+            group = groups[at]
+            if seen[group] >= 0 and seen[group] != search:
+                seen[group], through[group] = search, row
+                if used[group] < capacity[group]:
+                    return group, steps
+                queue[tail] = group
                 tail += 1
         if head < tail and member == used[queue[head]]:
             head, member = head + 1, 0
@@ -65,30 +65,30 @@ def _search(start, ends, slots, capacity, base, state, trail, steps):
 
 
 @kernel
-def _move(slot, base, state, through):
-    """Move rows along the trail that ends in a slot with room."""
-    members, used, slot_of, place_of = state
-    place = base[slot] + used[slot]
-    used[slot] += 1
-    while slot >= 0:
-        row = through[slot]
-        left, hole = slot_of[row], place_of[row]
-        slot_of[row], place_of[row] = slot, place
+def _move(group, base, state, through):
+    """Move rows along the trail that ends in a group with room."""
+    members, used, group_of, place_of = state
+    place = base[group] + used[group]
+    used[group] += 1
+    while group >= 0:
+        row = through[group]
+        left, hole = group_of[row], place_of[row]
+        group_of[row], place_of[row] = group, place
         members[place] = row
-        slot, place = left, hole
+        group, place = left, hole
 
 
 @kernel
-def matched(ends, slots, capacity, steps):
+def matched(ends, groups, capacity, steps):
     """Return the size of a maximum matching; -1 where that takes more than ``steps`` steps.
 
-    ends: int64[n + 1], slots: int32[…]; row r may go to slots[ends[r]] … slots[ends[r + 1] - 1].
-    capacity: int64[m], rows that each slot takes. A step is a look at one slot of a row.
+    ends: int64[n + 1], groups: int32[…]; row r may go to groups[ends[r]] … groups[ends[r + 1] - 1].
+    capacity: int64[m], rows that each group takes. A step is a look at one group of a row.
     """
     rows, many = len(ends) - 1, len(capacity)
     base = np.zeros(many + 1, dtype=np.int64)
     base[1:] = np.cumsum(capacity)
-    state = (  # the rows in each slot, how many, and where each row is
+    state = (  # the rows in each group, how many, and where each row is
         np.empty(base[many], dtype=np.int32),
         np.zeros(many, dtype=np.int64),
         np.full(rows, -1, dtype=np.int32),
@@ -99,15 +99,15 @@ def matched(ends, slots, capacity, steps):
         np.empty(many, dtype=np.int32),
         np.empty(many, dtype=np.int32),
     )
-    count = _fill(ends, slots, capacity, base, state)
+    count = _fill(ends, groups, capacity, base, state)
     for row in range(rows):
         if state[2][row] >= 0:
             continue
-        slot, steps = _search(row, ends, slots, capacity, base, state, trail, steps)
+        group, steps = _search(row, ends, groups, capacity, base, state, trail, steps)
         if steps < 0:
             return -1
-        if slot >= 0:
-            _move(slot, base, state, trail[1])
+        if group >= 0:
+            _move(group, base, state, trail[1])
             count += 1
     return count
 
@@ -123,14 +123,14 @@ def bit(code):
 
 
 @kernel
-def arrange(codes, rows, low, high, held, ends):
+def arrange(codes, rows, low, high, code_sets, ends):
     """Order rows in place as a tree, and return the number of its nodes.
 
     codes: int32[m, d], m > 0; rows: int32[m], ordered with them. A node has a stretch of rows, and
     its children the two parts of it. Nodes are written from parent to children and from left to
-    right: low, high int32[…, d], their least and greatest code; held uint64[…, d], their codes as a
-    set of ``bit``; ends int64[…, 3], where their rows begin and end, and the next node that is not
-    below them. There are at most m // 8 + 1 nodes.
+    right: low, high int32[…, d], their least and greatest code; code_sets uint64[…, d], their codes
+    as a set of ``bit``; ends int64[…, 3], where their rows begin and end, and the next node that is
+    not below them. There are at most m // 8 + 1 nodes.
 
     A node is divided in the column in which most pairs of its rows differ, times its width by that
     of all rows, near the middle and between different codes if there are LEAST rows on both sides.
@@ -143,7 +143,7 @@ def arrange(codes, rows, low, high, held, ends):
         node, first, last = nodes, stack[top, 0], stack[top, 1]
         nodes += 1
         ends[node, 0], ends[node, 1] = first, last
-        _bound(codes, first, last, low[node], high[node], held[node])
+        _bound(codes, first, last, low[node], high[node], code_sets[node])
         if last - first <= 2 * LEAST:
             continue
         middle = (first + last) >> 1
@@ -176,17 +176,17 @@ def arrange(codes, rows, low, high, held, ends):
 
 
 @kernel
-def _bound(codes, first, last, low, high, held):
+def _bound(codes, first, last, low, high, code_set):
     """Write the least and greatest codes of rows first … last - 1, and their codes as a set."""
     for at in range(len(low)):
         low[at] = high[at] = codes[first, at]
-        held[at] = 0
+        code_set[at] = 0
     for row in range(first, last):
         for at in range(len(low)):
             code = codes[row, at]
             low[at] = min(low[at], code)
             high[at] = max(high[at], code)
-            held[at] |= bit(code)
+            code_set[at] |= bit(code)
 
 
 @kernel
@@ -280,48 +280,48 @@ def _set_of(labels, own, wanted):
 
 
 @kernel
-def _apart(low, high, held, node, labels, own, wanted):
+def _apart(low, high, code_sets, node, labels, own, wanted):
     """Return whether a class's label covers no row of a node, as far as the node tells."""
     for at in range(len(wanted)):
         if labels[0][own, at] > high[node, at] or labels[1][own, at] < low[node, at]:
             return True
-        if not held[node, at] & wanted[at]:
+        if not code_sets[node, at] & wanted[at]:
             return True
     return False
 
 
 @kernel
 def covered(codes, weights, first, last, trees, nodes, classes, labels, most, looks):
-    """Return the rows that each slot's label covers, listed up to ``most`` of them in all.
+    """Return the rows that each group's label covers, listed up to ``most`` of them in all.
 
     codes: int32[n, d], in the order of ``arrange``; weights: int64[n], how many rows each stands
-    for. first, last: int64[m], each slot's range of rows; classes: int32[m], its class. trees:
+    for. first, last: int64[m], each group's range of rows; classes: int32[m], its class. trees:
     int64[m, 2], where in nodes the tree of the range begins, -1 where there is none, and how many
-    nodes it has; nodes: low, high, held and ends as ``arrange`` writes them. labels: low, high,
-    start, end int32[c, d] and flat int64[…]; low and high are the ends of a class's label,
+    nodes it has; nodes: low, high, code_sets and ends as ``arrange`` writes them. labels: low,
+    high, start, end int32[c, d] and flat int64[…]; low and high are the ends of a class's label,
     flat[start:end] the ascending codes of a set. looks: most comparisons with rows and nodes.
 
-    Returns the list int32[…], slot by slot (empty where it would exceed ``most``), the weight that
-    each slot covers int64[m], whether each row is covered bool[n], and the comparisons made; all
-    others are unfinished if these are more than ``looks``.
+    Returns the list int32[…], group by group (empty where it would exceed ``most``), the weight
+    that each group covers int64[m], whether each row is covered bool[n], and the comparisons made;
+    all others are unfinished if these are more than ``looks``.
     """
     found = np.empty(min(most, 2 * len(codes) + 16), dtype=np.int32)
     many = np.zeros(len(first), dtype=np.int64)
     known = np.zeros(len(codes), dtype=np.bool_)
-    low, high, held, ends = nodes
+    low, high, code_sets, ends = nodes
     wanted = np.empty(codes.shape[1], dtype=np.uint64)
     total, looked = 0, 0
-    for slot in range(len(first)):
-        own, root = classes[slot], trees[slot, 0]
+    for group in range(len(first)):
+        own, root = classes[group], trees[group, 0]
         if root >= 0:
             _set_of(labels, own, wanted)
         node = 0
-        while node < trees[slot, 1] and looked <= looks:
-            begin, end = first[slot], last[slot]
+        while node < trees[group, 1] and looked <= looks:
+            begin, end = first[group], last[group]
             looked += 1
             if root >= 0:
                 at = root + node
-                if _apart(low, high, held, at, labels, own, wanted):
+                if _apart(low, high, code_sets, at, labels, own, wanted):
                     node = ends[at, 2]
                     continue
                 node += 1
@@ -335,7 +335,7 @@ def covered(codes, weights, first, last, trees, nodes, classes, labels, most, lo
                 if not covers(codes, row, labels, own):
                     continue
                 known[row] = True
-                many[slot] += weights[row]
+                many[group] += weights[row]
                 if total == len(found) and total < most:
                     wider = np.empty(min(most, 2 * total), dtype=np.int32)
                     wider[:total] = found
@@ -347,11 +347,11 @@ def covered(codes, weights, first, last, trees, nodes, classes, labels, most, lo
 
 
 @kernel
-def match(codes, known, own, labels, held, column_of, found):
+def match(codes, known, own, labels, sensitive_counts, column_of, found):
     """Look up each person of a block and add the result to ``found``.
 
     codes: int64[p, q]. known: int64[p, j], the columns that are known of each person. own: int64[p,
-    s], the person's sensitive values, -1 for NULL. labels: as in ``covered``. held:
+    s], the person's sensitive values, -1 for NULL. labels: as in ``covered``. sensitive_counts:
     sizes int64[m], then starts, values and counts of the sensitive values of each class. column_of:
     int64[v], the sensitive column of a value.
 
@@ -360,7 +360,7 @@ def match(codes, known, own, labels, held, column_of, found):
     person's own.
     """
     low, high, start, end, flat = labels
-    sizes, starts, values, counts = held
+    sizes, starts, values, counts = sensitive_counts
     rows, varied, most, ties, mine = found
     tally = column_of * 0
     matched = starts[1:] * 0
@@ -398,21 +398,22 @@ def match(codes, known, own, labels, held, column_of, found):
 
 
 @kernel
-def number_slots(numbers, classes, latest, values, owners, sizes, count):
-    """Return the slot of each row, int32[m], new ones numbered from ``count``, and the new count.
+def number_groups(numbers, classes, latest, values, owners, sizes, count):
+    """Return the group of each row, int32[m], new ones numbered from ``count``, and the new count.
 
     numbers: int32[m], below v, of kept values; classes: int32[m], ascending over all calls. latest:
-    int32[v], the last slot of each number, -1 where it has none. values, owners: int32[count + m or
-    more], number and class of each slot; sizes: int64[…], its rows. All four are changed in place.
+    int32[v], the last group of each number, -1 where it has none. values, owners: int32[count + m
+    or more], number and class of each group; sizes: int64[…], its rows. All four are changed in
+    place.
     """
-    slot_of = np.empty(len(numbers), dtype=np.int32)
+    group_of = np.empty(len(numbers), dtype=np.int32)
     for row in range(len(numbers)):
-        slot = latest[numbers[row]]
-        if slot < 0 or owners[slot] != classes[row]:
-            slot = count
-            latest[numbers[row]] = slot
-            values[slot], owners[slot], sizes[slot] = numbers[row], classes[row], 0
+        group = latest[numbers[row]]
+        if group < 0 or owners[group] != classes[row]:
+            group = count
+            latest[numbers[row]] = group
+            values[group], owners[group], sizes[group] = numbers[row], classes[row], 0
             count += 1
-        sizes[slot] += 1
-        slot_of[row] = slot
-    return slot_of, count
+        sizes[group] += 1
+        group_of[row] = group
+    return group_of, count

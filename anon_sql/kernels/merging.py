@@ -23,10 +23,11 @@ NEIGHBOURS = 256  # tried first, half of them before the class and half after it
 class Classes(NamedTuple):
     """State of m classes while they merge. The first six fields as in ``distance.profiles``.
 
-    size: int64[m], rows; 0 for a class that was taken in. ncp, shortfall: float64[m]. bags[b,
-    begin[b, c] : stop[b, c]]: the bag of class c (see ``bags``). before, after: int64[m], the next
-    class on either side, a class's own number at an end. becomes: int64[m], the class that took it
-    in, or its own number. used: int64[d + b], length of flat and of bags written so far.
+    size: int64[m], rows; 0 for a class that was taken in. ncp, shortfall: float64[m]. key_counts[b,
+    begin[b, c] : stop[b, c]]: those of class c in attribute b (see ``contents``). before, after:
+    int64[m], the next class on either side, a class's own number at an end. becomes: int64[m], the
+    class that took it in, or its own number. used: int64[d + b], length of flat and of key_counts
+    written so far.
     """
 
     low: npt.NDArray[np.float64]
@@ -38,7 +39,7 @@ class Classes(NamedTuple):
     size: npt.NDArray[np.int64]
     ncp: npt.NDArray[np.float64]
     shortfall: npt.NDArray[np.float64]
-    bags: npt.NDArray[np.int64]
+    key_counts: npt.NDArray[np.int64]
     begin: npt.NDArray[np.int64]
     stop: npt.NDArray[np.int64]
     before: npt.NDArray[np.int64]
@@ -56,21 +57,21 @@ def classes_of(points, model, rules, order, starts):
     for column in range(columns):
         for at in range(order.size):
             flat[column, at] = codes[column, at]
-    bags = np.empty((kinds, 2 * order.size), np.int64)
+    key_counts = np.empty((kinds, 2 * order.size), np.int64)
     begin, stop = np.zeros((kinds, count), np.int64), np.zeros((kinds, count), np.int64)
     used = np.zeros(columns + kinds, np.int64)
     for column in range(columns):
         for own in range(count):
             used[column] = max(used[column], end[column, own])
-    for bag in range(kinds):
+    for attribute in range(kinds):
         at = 0
         for own in range(count):
-            held = contents(rules, bag, order[starts[own] : starts[own + 1]])
-            for i in range(held.size):
-                bags[bag, at + i] = held[i]
-            begin[bag, own], stop[bag, own] = at, at + held.size
-            at += held.size
-        used[columns + bag] = at
+            class_counts = contents(rules, attribute, order[starts[own] : starts[own + 1]])
+            for i in range(class_counts.size):
+                key_counts[attribute, at + i] = class_counts[i]
+            begin[attribute, own], stop[attribute, own] = at, at + class_counts.size
+            at += class_counts.size
+        used[columns + attribute] = at
     ids, size = np.empty(count, np.int64), np.empty(count, np.int64)
     before, after = np.empty(count, np.int64), np.empty(count, np.int64)
     for own in range(count):
@@ -79,7 +80,7 @@ def classes_of(points, model, rules, order, starts):
     ncp, shortfall = np.zeros(count), np.zeros(count)
     s = Classes(
         low, high, nulls, first, end, flat, size, ncp, shortfall,
-        bags, begin, stop, before, after, ids, used,
+        key_counts, begin, stop, before, after, ids, used,
     )  # fmt: skip
     for own in range(count):
         ncp[own] = loss(own, own, model, low, high, nulls, first, end, flat)
@@ -88,20 +89,20 @@ def classes_of(points, model, rules, order, starts):
 
 
 @kernel
-def bag_of(s, rules, bag, a, b):
-    """Return the bag of the union of classes a and b; of one class where a == b."""
-    own = s.bags[bag, s.begin[bag, a] : s.stop[bag, a]]
+def key_counts_of(s, rules, attribute, a, b):
+    """Return the key counts of the union of classes a and b; of one class where a == b."""
+    own = s.key_counts[attribute, s.begin[attribute, a] : s.stop[attribute, a]]
     if a == b:
         return own
-    return union(rules, own, s.bags[bag, s.begin[bag, b] : s.stop[bag, b]])
+    return union(rules, own, s.key_counts[attribute, s.begin[attribute, b] : s.stop[attribute, b]])
 
 
 @kernel
 def shortfall_of(s, rules, a, b):
     """Return the shortfall of the union of classes a and b (a == b: of one); 0.0 if legal."""
     total = short_of_k(rules, s.size[a] + (s.size[b] if b != a else 0))
-    for bag in range(rules.total.size):
-        total += short_of(rules, bag, bag_of(s, rules, bag, a, b))
+    for attribute in range(rules.total.size):
+        total += short_of(rules, attribute, key_counts_of(s, rules, attribute, a, b))
     return total
 
 
@@ -181,9 +182,17 @@ def absorb(s, model, rules, a, b):
             other = s.flat[column, s.first[column, b] : s.end[column, b]]
             both = united(own, other)
             put(s.flat[column], s.first[column], s.end[column], s, column, a, both)
-    for bag in range(rules.total.size):
-        both = bag_of(s, rules, bag, a, b)
-        put(s.bags[bag], s.begin[bag], s.stop[bag], s, columns + bag, a, both)
+    for attribute in range(rules.total.size):
+        both = key_counts_of(s, rules, attribute, a, b)
+        put(
+            s.key_counts[attribute],
+            s.begin[attribute],
+            s.stop[attribute],
+            s,
+            columns + attribute,
+            a,
+            both,
+        )
 
 
 @kernel

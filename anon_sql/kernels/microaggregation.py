@@ -18,9 +18,9 @@ import numpy.typing as npt
 from anon_sql.kernels.annealing import (
     COOLING,
     add_member,
-    drawn_member,
     drop_member,
     proposed,
+    random_member,
     tolerated,
 )
 from anon_sql.kernels.kernel import kernel
@@ -107,28 +107,28 @@ def gap(x, row, point):
 class Means(NamedTuple):
     """m rows in C classes.
 
-    x: float64[m, d]. home: int32[m], the class of a row. members: int32[C, room], rows of a class.
-    slot: int32[m], position of a row in its class. size: int64[C]. mean: float64[C, d].
+    x: float64[m, d]. home: int32[m], the class of a row. members: int32[C, capacity], rows of a
+    class. position: int32[m], position of a row in its class. size: int64[C]. mean: float64[C, d].
     """
 
     x: npt.NDArray[np.float64]
     home: npt.NDArray[np.int32]
     members: npt.NDArray[np.int32]
-    slot: npt.NDArray[np.int32]
+    position: npt.NDArray[np.int32]
     size: npt.NDArray[np.int64]
     mean: npt.NDArray[np.float64]
 
 
-def means_of(x: npt.NDArray[np.float64], classes: npt.NDArray[np.int32], room: int) -> Means:
+def means_of(x: npt.NDArray[np.float64], classes: npt.NDArray[np.int32], capacity: int) -> Means:
     """Return the state of rows float64[m, d] in classes int32[m] (0 … C - 1).
 
-    room: the largest number of rows of a class.
+    capacity: the largest number of rows of a class.
     """
     m, count = len(x), int(classes.max()) + 1
     state = Means(
         np.ascontiguousarray(x),
         classes.astype(np.int32),
-        np.zeros((count, room), np.int32),
+        np.zeros((count, capacity), np.int32),
         np.zeros(m, np.int32),
         np.zeros(count, np.int64),
         np.zeros((count, x.shape[1])),
@@ -230,7 +230,7 @@ def anneal(s, near, k, most, proposals, hot, cold, seed):
             leave(s, here, row)
             take_in(s, there, row)
             continue
-        back = drawn_member(s, there, more)
+        back = random_member(s, there, more)
         if swap_cost(s, row, back, here, there) < accepted:
             leave(s, here, row)
             leave(s, there, back)
@@ -282,9 +282,9 @@ class Sides(NamedTuple):
     """Content of two classes, by side and column.
 
     low, high: float64[2, d], without values where high is below 0. nulls: bool[2, d]. own:
-    float64[2, d], loss. distinct: int64[2, d], of SET columns. held: int64[2, codes], codes of
-    column c from first[c] on, NULL last: the number of the split, now[0], in which the class last
-    received that code.
+    float64[2, d], loss. distinct: int64[2, d], of SET columns. last_split: int64[2, codes], codes
+    of column c from first[c] on, NULL last: the number of the split, now[0], in which the class
+    last received that code.
     """
 
     low: npt.NDArray[np.float64]
@@ -292,7 +292,7 @@ class Sides(NamedTuple):
     nulls: npt.NDArray[np.bool_]
     own: npt.NDArray[np.float64]
     distinct: npt.NDArray[np.int64]
-    held: npt.NDArray[np.int64]
+    last_split: npt.NDArray[np.int64]
     first: npt.NDArray[np.int64]
     now: npt.NDArray[np.int64]
 
@@ -306,8 +306,8 @@ def no_sides(model):
         first[c + 1] = first[c] + (np.int64(model.null[c]) + 1 if model.kind[c] == SET else 0)
     low, high, own = np.full((2, d), np.inf), np.full((2, d), -np.inf), np.zeros((2, d))
     nulls, distinct = np.zeros((2, d), np.bool_), np.zeros((2, d), np.int64)
-    held, now = np.zeros((2, first[d]), np.int64), np.zeros(1, np.int64)
-    return Sides(low, high, nulls, own, distinct, held, first, now)
+    last_split, now = np.zeros((2, first[d]), np.int64), np.zeros(1, np.int64)
+    return Sides(low, high, nulls, own, distinct, last_split, first, now)
 
 
 @kernel
@@ -328,7 +328,7 @@ def loss_with(sides, side, model, row):
         if low[c] <= value <= high[c]:
             total += own[c]
         elif model.kind[c] == SET:
-            if sides.held[side, sides.first[c] + np.int64(value)] == sides.now[0]:
+            if sides.last_split[side, sides.first[c] + np.int64(value)] == sides.now[0]:
                 total += own[c]
             elif sides.nulls[side, c] or value == model.null[c]:
                 total += model.weight[c]
@@ -352,9 +352,9 @@ def join_side(sides, side, model, row):
             continue
         null = value == model.null[c]
         if model.kind[c] == SET:
-            if sides.held[side, at] == sides.now[0]:
+            if sides.last_split[side, at] == sides.now[0]:
                 continue
-            sides.held[side, at] = sides.now[0]
+            sides.last_split[side, at] = sides.now[0]
             sides.distinct[side, c] += 1
             sides.nulls[side, c] |= null
             mixed = sides.nulls[side, c] and sides.distinct[side, c] > 1

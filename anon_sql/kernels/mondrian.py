@@ -26,7 +26,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.kernels.distance import NULL, WHOLE, coded, count_loss, span_loss, whole_loss
+from anon_sql.kernels.distance import FULL_LOSS, NULL, coded, count_loss, full_loss, span_loss
 from anon_sql.kernels.kernel import Runner, kernel
 from anon_sql.kernels.legality import Rules
 from anon_sql.kernels.loss import NUMBER, SET, TREE, LossModel, range_loss, set_loss
@@ -56,7 +56,7 @@ def span(values, model, column, seen, mark):
         nulls += null
     if high < 0:
         return np.int64(0)
-    return whole_loss(model, column) if nulls else span_loss(model, column, low, high)
+    return full_loss(model, column) if nulls else span_loss(model, column, low, high)
 
 
 @kernel
@@ -210,22 +210,22 @@ def order_sets(rows: npt.NDArray[np.int32], model: LossModel) -> None:
 
 
 @kernel
-def move(pairs, side, spare):
+def move(pairs, side, buffer):
     """Bring the rows marked in ``side`` to the front, order preserved; return their number.
 
-    pairs: int64[m, w]; side: bool[m]; spare: scratch like pairs.
+    pairs: int64[m, w]; side: bool[m]; buffer: scratch like pairs.
     """
     near = far = 0
     for at in range(side.size):  # no branch on the data: always write both, advance one
         for c in range(pairs.shape[1]):
             moved = pairs[at, c]
             pairs[near, c] = moved
-            spare[far, c] = moved
+            buffer[far, c] = moved
         near += side[at]
         far += not side[at]
     for at in range(far):
         for c in range(pairs.shape[1]):
-            pairs[near + at, c] = spare[at, c]
+            pairs[near + at, c] = buffer[at, c]
     return near
 
 
@@ -238,20 +238,20 @@ def grow(rows, pairs, model, k, rules, rule, stop):
     makes a single cut.
     """
     m, width = rows.shape[0], model.kind.size
-    null, slots = np.full(width, NULL, np.int64), 1
+    null, code_count = np.full(width, NULL, np.int64), 1
     for c in range(width):
         if model.kind[c] == SET:
             null[c] = np.int64(model.null[c])
-            slots = max(slots, null[c] + 1)
-    seen = np.zeros((width, slots), np.int32)
-    side, spare = np.empty(m, np.bool_), np.empty_like(pairs)
+            code_count = max(code_count, null[c] + 1)
+    seen = np.zeros((width, code_count), np.int32)
+    side, buffer = np.empty(m, np.bool_), np.empty_like(pairs)
     scratch = side, np.empty(m, np.int32), np.empty(m, np.int32)
     starts = np.empty(m // k + 2, np.int64)
     first, end = np.empty_like(starts), np.empty_like(starts)
     bounds = np.empty((starts.size, width), np.int64)
     first[0], end[0] = 0, m
     for c in range(width):
-        bounds[0, c] = WHOLE
+        bounds[0, c] = FULL_LOSS
     depth, count, mark = 1, 0, 0
     while depth:
         depth -= 1
@@ -266,7 +266,7 @@ def grow(rows, pairs, model, k, rules, rule, stop):
             starts[count] = a
             count += 1
             continue
-        near = move(pairs[a:b], side[: b - a], spare)
+        near = move(pairs[a:b], side[: b - a], buffer)
         first[depth], end[depth] = a + near, b
         first[depth + 1], end[depth + 1] = a, a + near
         for c in range(width):
@@ -301,8 +301,8 @@ def mondrian_partition(
     rows[:, width] = np.arange(n, dtype=np.int32)
     pairs = rows.view(np.int64)
     nodes: list[Node] = [(0, n)]
-    whole: set[Node] = set()  # nodes of more than JOB rows that no cut divides
-    while todo := [node for node in nodes if node[1] - node[0] > JOB and node not in whole]:
+    uncut: set[Node] = set()  # nodes of more than JOB rows that no cut divides
+    while todo := [node for node in nodes if node[1] - node[0] > JOB and node not in uncut]:
         once = {node: node[1] - node[0] - 1 for node in todo}
         made = workers.map(
             grow,
@@ -310,9 +310,9 @@ def mondrian_partition(
             list(once.values()),
         )
         sides = {node: node[0] + starts for node, starts in zip(todo, made, strict=True)}
-        whole.update(node for node in todo if len(sides[node]) == 1)
+        uncut.update(node for node in todo if len(sides[node]) == 1)
         nodes = [side for node in nodes for side in ranges(sides.get(node), node)]
-    below = [node for node in nodes if node not in whole]
+    below = [node for node in nodes if node not in uncut]
     made = workers.map(
         grow,
         [(rows[a:b], pairs[a:b], model, k, rules, rule, 2 * k - 1) for a, b in below],
@@ -336,7 +336,7 @@ LARGE = 1 << 15  # rows above which a set is one job, so that threads share and 
 
 
 @kernel
-def _look(points, model, rows, column):
+def _column_range(points, model, rows, column):
     """Return the lowest and highest value, the NULLs and the width of rows in a column."""
     low, high, nulls = np.inf, -np.inf, 0
     for row in rows:
@@ -369,7 +369,7 @@ def _child(model, column, leaf, node):
 def _parts(points, model, rows, column, low, high, nulls, k):
     """Return the part of each row in a cut of one column, int64[m], ascending by value.
 
-    The numbers of the parts may have gaps. low, high, nulls: from ``_look``.
+    The numbers of the parts may have gaps. low, high, nulls: from ``_column_range``.
     """
     parts = np.zeros(len(rows), dtype=np.int64)
     values = points[rows, column]
@@ -406,7 +406,7 @@ def cut(points, model, rows, k):
     low, high, widths = np.empty(count), np.empty(count), np.empty(count)
     nulls = np.empty(count, dtype=np.int64)
     for column in range(count):
-        low[column], high[column], nulls[column], widths[column] = _look(
+        low[column], high[column], nulls[column], widths[column] = _column_range(
             points, model, rows, column
         )
     for column in np.argsort(-np.rint(widths * 1e9), kind="mergesort"):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.kernels.distance import NULL, coded, draw, span_loss, whole_loss
+from anon_sql.kernels.distance import NULL, coded, draw, full_loss, span_loss
 from anon_sql.kernels.kernel import Runner, kernel
 from anon_sql.kernels.loss import NUMBER, SET, LossModel
 
@@ -21,14 +21,14 @@ NEXT = 0  # index in a state: the next row
 class Centres(NamedTuple):
     """State of m classes.
 
-    centre: int32[d, m], NULL among its values. sum, nulls: int64[d, m], of a NUMBER column. held:
+    centre: int32[d, m], NULL among its values. sum, nulls: int64[d, m], of a NUMBER column. counts:
     int64[d, m], number of values of a NUMBER column, the vote's count elsewhere. size: int64[m].
     far: int64[m], scratch.
     """
 
     centre: npt.NDArray[np.int32]
     sum: npt.NDArray[np.int64]
-    held: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
     nulls: npt.NDArray[np.int64]
     size: npt.NDArray[np.int64]
     far: npt.NDArray[np.int64]
@@ -43,7 +43,7 @@ def apart(model, column, a, b):
     if a == b:
         return np.int64(0)
     if model.kind[column] == SET or NULL in (a, b):
-        return whole_loss(model, column)
+        return full_loss(model, column)
     return span_loss(model, column, min(a, b), max(a, b))
 
 
@@ -54,7 +54,7 @@ def measure(centres, model, codes):
     for at in range(far.size):
         far[at] = 0
     for c in range(model.kind.size):
-        x, row, most = codes[c], centres.centre[c], whole_loss(model, c)
+        x, row, most = codes[c], centres.centre[c], full_loss(model, c)
         if model.kind[c] == NUMBER and x != NULL:
             for at in range(far.size):
                 y = row[at]
@@ -74,16 +74,16 @@ def join(centres, model, codes, at):
     for c in range(model.kind.size):
         x = codes[c]
         if model.kind[c] != NUMBER:
-            if centres.held[c, at] == 0:
+            if centres.counts[c, at] == 0:
                 centres.centre[c, at] = x
-            centres.held[c, at] += 1 if centres.centre[c, at] == x else -1
+            centres.counts[c, at] += 1 if centres.centre[c, at] == x else -1
             continue
         if x == NULL:
             centres.nulls[c, at] += 1
         else:
             centres.sum[c, at] += x
-            centres.held[c, at] += 1
-        known = centres.held[c, at]
+            centres.counts[c, at] += 1
+        known = centres.counts[c, at]
         if known >= max(1, centres.nulls[c, at]):
             centres.centre[c, at] = (2 * centres.sum[c, at] + known) // (2 * known)
         else:
@@ -143,10 +143,10 @@ def place(centres, model, codes, order, k, classes, state, work):
 
 
 @kernel
-def draws(seed, drawn):
-    """Write a random number for each row into drawn, uint64[n]."""
-    for row in range(drawn.size):
-        drawn[row] = draw(seed, np.uint64(row))
+def draws(seed, numbers):
+    """Write a random number for each row into numbers, uint64[n]."""
+    for row in range(numbers.size):
+        numbers[row] = draw(seed, np.uint64(row))
 
 
 def oka(
@@ -162,8 +162,8 @@ def oka(
     m = n // k
     codes = np.empty((n, width), np.int32)
     coded(np.ascontiguousarray(points, dtype=np.float64), model, codes)
-    drawn = np.empty(n, np.uint64)
-    draws(np.uint64(seed % 2**64), drawn)
+    random_numbers = np.empty(n, np.uint64)
+    draws(np.uint64(seed % 2**64), random_numbers)
     order = np.lexsort(codes.T[::-1]).astype(np.int32)
     sums, counts, nulls = np.zeros((3, width, m), np.int64)
     centres = Centres(
@@ -175,7 +175,7 @@ def oka(
         np.zeros(m, np.int64),
     )
     classes = np.full(n, -1, np.int32)
-    for at, row in enumerate(np.sort(np.argsort(drawn, kind="stable")[:m])):
+    for at, row in enumerate(np.sort(np.argsort(random_numbers, kind="stable")[:m])):
         join(centres, model, codes[row], at)
         classes[row] = at
     state = np.zeros(2, np.int64)
@@ -184,9 +184,9 @@ def oka(
     distances(centres, model, codes, classes, reach)
     rows = np.lexsort((np.arange(n), reach, classes))
     rank = np.arange(n) - np.searchsorted(classes[rows], classes[rows])
-    given = rows[rank >= k]
+    surplus = rows[rank >= k]
     centres.size[:] = np.minimum(centres.size, k)
     state[:] = 0, int((k - centres.size).sum())
-    given = given[np.lexsort((given, drawn[given]))].astype(np.int32)
-    workers.repeat(place, (centres, model, codes, given, k, classes, state, WORK), len(given))
+    surplus = surplus[np.lexsort((surplus, random_numbers[surplus]))].astype(np.int32)
+    workers.repeat(place, (centres, model, codes, surplus, k, classes, state, WORK), len(surplus))
     return classes

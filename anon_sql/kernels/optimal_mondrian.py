@@ -18,12 +18,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.kernels.distance import NULL, coded, count_loss, span_loss, whole_loss
+from anon_sql.kernels.distance import NULL, coded, count_loss, full_loss, span_loss
 from anon_sql.kernels.kernel import Runner, kernel
 from anon_sql.kernels.legality import Rules
 from anon_sql.kernels.loss import NUMBER, SET, LossModel
 from anon_sql.kernels.mondrian import order_sets
-from anon_sql.kernels.sides import Leaves, SideCounts, held_room, hold, legal_at, rewind
+from anon_sql.kernels.sides import Leaves, SideCounts, empty_side_counts, hold, legal_at, rewind
 
 
 @kernel
@@ -57,11 +57,11 @@ def follow(codes, model, rows, wanted, full, steps, seen, mark, lost):
                     own[column] = count_loss(model, column, distinct[column], nulls[column])
             elif value == NULL:
                 nulls[column] = True
-                own[column] = whole_loss(model, column) if high[column] >= 0 else 0
+                own[column] = full_loss(model, column) if high[column] >= 0 else 0
             elif value < low[column] or value > high[column]:
                 low[column], high[column] = min(low[column], value), max(high[column], value)
                 if nulls[column]:
-                    own[column] = whole_loss(model, column)
+                    own[column] = full_loss(model, column)
                 else:
                     own[column] = span_loss(model, column, low[column], high[column])
             total += own[column] - before
@@ -84,12 +84,12 @@ def best_cut(codes, model, orders, a, b, k, weighted, rules, scratch):
     numbers alone (equation 3). k: least number of rows of a side; rules: what else a side must
     satisfy. Ties: the first column, the lowest value.
     """
-    wanted, seen, mark, before, after, held = scratch
+    wanted, seen, mark, before, after, side_counts = scratch
     m, width = b - a, orders.shape[0]
     full = np.full(width, np.int64(2**62), np.int64)
     mark[0] += 1
     full = follow(codes, model, orders[0, a:b], wanted, full, m, seen, mark[0], before)
-    hold(rules, held, orders[0, a:b])
+    hold(rules, side_counts, orders[0, a:b])
     least, found, place = np.int64(2**62), -1, np.int64(0)
     for column in range(width):
         rows = orders[column, a:b]
@@ -100,14 +100,14 @@ def best_cut(codes, model, orders, a, b, k, weighted, rules, scratch):
         follow(codes, model, rows, wanted, full, steps, seen, mark[0], before)
         mark[0] += 1
         follow(codes, model, rows[::-1], wanted, full, steps, seen, mark[0], after)
-        rewind(rules, held)
+        rewind(rules, side_counts)
         for at in range(k, m - k + 1):
             near, far = before[at - 1], after[m - at - 1]
             cost = at * near + (m - at) * far if weighted else near + far
             if (
                 cost < least
                 and codes[rows[at - 1], column] != codes[rows[at], column]
-                and legal_at(rules, held, rows, at)
+                and legal_at(rules, side_counts, rows, at)
             ):
                 least, found, place = cost, column, np.int64(at)
     return found, place
@@ -140,28 +140,28 @@ class Cutting(NamedTuple):
     before: npt.NDArray[np.int64]
     after: npt.NDArray[np.int64]
     side: npt.NDArray[np.bool_]
-    held: SideCounts
+    side_counts: SideCounts
 
 
 @kernel
-def part(orders, a, b, side, spare):
+def part(orders, a, b, side, buffer):
     """Bring the rows of orders[:, a:b] marked in ``side`` to the front, order preserved."""
     for column in range(orders.shape[0]):
         near = far = 0
         for at in range(a, b):
             row = orders[column, at]
             orders[column, a + near] = row
-            spare[far] = row
+            buffer[far] = row
             near += side[row]
             far += not side[row]
-        orders[column, a + near : b] = spare[:far]
+        orders[column, a + near : b] = buffer[:far]
 
 
 @kernel
 def cut_on(s, model, k, weighted, rules, steps):
     """Cut waiting nodes until ``steps`` rows were visited; return how many rows still wait."""
-    scratch = s.wanted, s.seen, s.mark, s.before, s.after, s.held
-    spare = np.empty(s.side.size, np.int32)
+    scratch = s.wanted, s.seen, s.mark, s.before, s.after, s.side_counts
+    buffer = np.empty(s.side.size, np.int32)
     while s.depth[0] > 0 and steps > 0:
         s.depth[0] -= 1
         a, b = s.first[s.depth[0]], s.end[s.depth[0]]
@@ -176,7 +176,7 @@ def cut_on(s, model, k, weighted, rules, steps):
             continue
         for at in range(a, b):
             s.side[s.orders[column, at]] = at < a + place
-        part(s.orders, a, b, s.side, spare)
+        part(s.orders, a, b, s.side, buffer)
         for low, high in ((a + place, b), (a, a + place)):
             s.first[s.depth[0]], s.end[s.depth[0]] = low, high
             s.depth[0] += 1
@@ -228,7 +228,7 @@ def optimal_mondrian(
         before=np.empty(n, np.int64),
         after=np.empty(n, np.int64),
         side=np.empty(n, np.bool_),
-        held=held_room(rules, n),
+        side_counts=empty_side_counts(rules, n),
     )
     job = (state, model, k, weighted, rules, STEPS)
     workers.repeat(cut_on, job, n)

@@ -30,7 +30,7 @@ def moving_window(points, rows, model, width, few, many):
     """Return rows int32[m] in a better order, int32[m].
 
     points: float64[n, d]. width: number of candidates. few <= many: rows in each of the two boxes.
-    Ties go to the lower slot; the next row takes the slot of the one that was taken.
+    Ties go to the lower position; the next row takes the position of the one that was chosen.
     """
     m = rows.size
     w = min(width, m)
@@ -42,12 +42,12 @@ def moving_window(points, rows, model, width, few, many):
     first = np.zeros(sets.size + 1, np.int64)
     for c in range(sets.size):
         first[c + 1] = first[c] + np.int64(model.null[sets[c]]) + 1
-    held, size = np.zeros((2, first[-1]), np.int64), np.zeros((2, sets.size), np.int64)
+    counts, size = np.zeros((2, first[-1]), np.int64), np.zeros((2, sets.size), np.int64)
     candidates = values, codes, miss
     ids, order = rows[:w].copy(), np.empty(m, np.int32)
     for j in range(w):
-        load(points, ids[j], model, ranges, sets, candidates, j, held, first)
-    taken = w
+        load(points, ids[j], model, ranges, sets, candidates, j, counts, first)
+    loaded = w
     for at in range(m):
         j = choose(candidates, box, size, sets, model, scores[:w]) if at > 0 else 0
         order[at] = ids[j]
@@ -60,23 +60,23 @@ def moving_window(points, rows, model, width, few, many):
                 if old == new:
                     continue
                 if old >= 0:
-                    held[which, offset + old] -= 1
-                    if held[which, offset + old] == 0:
+                    counts[which, offset + old] -= 1
+                    if counts[which, offset + old] == 0:
                         size[which, c] -= 1
                         mark(codes[c, :w], old, np.float32(which + 1), miss[c, :w])
-                held[which, offset + new] += 1
-                if held[which, offset + new] == 1:
+                counts[which, offset + new] += 1
+                if counts[which, offset + new] == 1:
                     size[which, c] += 1
                     mark(codes[c, :w], new, np.float32(0), miss[c, :w])
             seen[c, at % many] = new
-        if taken < m:
-            ids[j] = rows[taken]
-            load(points, ids[j], model, ranges, sets, candidates, j, held, first)
-            taken += 1
+        if loaded < m:
+            ids[j] = rows[loaded]
+            load(points, ids[j], model, ranges, sets, candidates, j, counts, first)
+            loaded += 1
         else:
             w -= 1
             ids[j] = ids[w]
-            take_slot(candidates, j, w)
+            replace_candidate(candidates, j, w)
     return order
 
 
@@ -96,8 +96,8 @@ def columns_of(kind):
 
 
 @kernel
-def load(points, row, model, ranges, sets, candidates, j, held, first):
-    """Make a row the candidate of slot j; miss: the number of boxes that lack its value."""
+def load(points, row, model, ranges, sets, candidates, j, counts, first):
+    """Make a row the candidate of position j; miss: the number of boxes that lack its value."""
     values, codes, miss = candidates
     for c in range(ranges.size):
         column = ranges[c]
@@ -110,12 +110,12 @@ def load(points, row, model, ranges, sets, candidates, j, held, first):
     for c in range(sets.size):
         code = np.int32(points[row, sets[c]])
         codes[c, j] = code
-        miss[c, j] = (held[0, first[c] + code] == 0) + (held[1, first[c] + code] == 0)
+        miss[c, j] = (counts[0, first[c] + code] == 0) + (counts[1, first[c] + code] == 0)
 
 
 @kernel
-def take_slot(candidates, j, last):
-    """Make the candidate of the last slot that of slot j."""
+def replace_candidate(candidates, j, last):
+    """Make the candidate of the last position that of position j."""
     values, codes, miss = candidates
     for c in range(values.shape[0]):
         values[c, j] = values[c, last]
@@ -155,7 +155,7 @@ def mark(codes, code, weight, miss):
 
 @kernel
 def choose(candidates, box, size, sets, model, scores):
-    """Return the slot of the candidate that widens the boxes least; scores: float32[w], scratch."""
+    """Return the position of the candidate that widens the boxes least; scores: float32[w]."""
     values, _, miss = candidates
     zero, one, w = np.float32(0), np.float32(1), scores.size
     for j in range(w):
@@ -283,7 +283,7 @@ def add_range(low, high, per_k, model, column, out):
 
     low, high: float32[starts + 2 * per_k].
     """
-    starts, whole = out.shape[1], np.float32(model.weight[column])
+    starts, full = out.shape[1], np.float32(model.weight[column])
     least, most = low[: starts + per_k].copy(), high[: starts + per_k].copy()
     size, length = 1, starts + per_k
     while size < per_k:  # double the windows' size up to per_k
@@ -305,14 +305,14 @@ def add_range(low, high, per_k, model, column, out):
         if model.kind[column] == NUMBER:
             for i in range(starts):
                 width = most[i] - least[i]
-                total[i] += width if width < whole else whole
+                total[i] += width if width < full else full
         else:
             for i in range(starts):
                 if most[i] < FAR:
                     first, last = np.float64(least[i]), np.float64(most[i])
                     total[i] += np.float32(range_loss(model, column, first, last))
                 elif least[i] < FAR:
-                    total[i] += whole
+                    total[i] += full
 
 
 @kernel
@@ -324,7 +324,7 @@ def add_set(back, counts, first, high, per_k, model, column, out):
     """
     starts, zero, one = out.shape[1], np.float32(0), np.float32(1)
     size, most = np.zeros(starts, np.float32), high[:starts].copy()
-    whole = np.float32(model.weight[column])
+    full = np.float32(model.weight[column])
     share = np.float32(model.weight[column] / model.values[column])
     nulls = False
     for i in range(high.size):
@@ -346,7 +346,7 @@ def add_set(back, counts, first, high, per_k, model, column, out):
             continue
         total = out[units - per_k]
         for i in range(starts):
-            part = whole if nulls and most[i] == FAR else size[i] * share
+            part = full if nulls and most[i] == FAR else size[i] * share
             total[i] += part if size[i] > one else zero
 
 

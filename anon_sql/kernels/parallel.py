@@ -23,20 +23,20 @@ def compile_what_no_other_does(locks: Path) -> None:
     locks: a folder that these processes share, for a file per kernel.
     """
     dispatcher: Any = Dispatcher
-    alone, held = dispatcher.compile, set()
+    alone, locked_names = dispatcher.compile, set()
 
     @contextmanager
     def locked(name: str) -> Iterator[None]:
-        if name in held:  # a kernel that calls itself
+        if name in locked_names:  # a kernel that calls itself
             yield
             return
         with (locks / name).open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            held.add(name)
+            locked_names.add(name)
             try:
                 yield
             finally:
-                held.remove(name)
+                locked_names.remove(name)
 
     def compile_(kernel: Any, signature: Any) -> Any:
         function = kernel.py_func

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.kernels.distance import NULL, coded, count_loss, span_loss, whole_loss
+from anon_sql.kernels.distance import NULL, coded, count_loss, full_loss, span_loss
 from anon_sql.kernels.kernel import Runner, kernel
 from anon_sql.kernels.loss import SET, LossModel
 from anon_sql.kernels.vp_tree import nth
@@ -62,13 +62,13 @@ def together(groups, model, a, b, most):
             count = 0
             for at in range(groups.base[c], groups.base[c + 1]):
                 count += ones(groups.words[a, at] | groups.words[b, at])
-            own = whole_loss(model, c) if count else np.int64(0)
+            own = full_loss(model, c) if count else np.int64(0)
             total += own if null else groups.losses[c, count]
         else:
             low = min(groups.low[a, c], groups.low[b, c])
             high = max(groups.high[a, c], groups.high[b, c])
             if high >= 0:
-                total += whole_loss(model, c) if null else span_loss(model, c, low, high)
+                total += full_loss(model, c) if null else span_loss(model, c, low, high)
         if total > most:
             break
     return total
@@ -216,7 +216,7 @@ def hand_over(groups, a, donor, lent):
 
 
 @kernel
-def settle(groups, model, codes, k, work, costs, lent):
+def grow_classes(groups, model, codes, k, work, costs, lent):
     """Bring classes to k rows until ``work`` pairs are visited; return the number left to do."""
     m, looked = groups.size.size - 2, 0
     grown, rest = m, m + 1
@@ -234,10 +234,10 @@ def settle(groups, model, codes, k, work, costs, lent):
             merged -= alone + size[b] * together(groups, model, b, b, MOST)
             lend(groups, model, codes, a, donor, k, costs, lent)
             looked += size[donor]
-            taken = size[grown] * together(groups, model, grown, grown, MOST)
-            taken += size[rest] * together(groups, model, rest, rest, MOST)
-            taken -= alone + size[donor] * together(groups, model, donor, donor, MOST)
-            if taken < merged:
+            borrowed = size[grown] * together(groups, model, grown, grown, MOST)
+            borrowed += size[rest] * together(groups, model, rest, rest, MOST)
+            borrowed -= alone + size[donor] * together(groups, model, donor, donor, MOST)
+            if borrowed < merged:
                 hand_over(groups, a, donor, lent)
                 continue
         take_in(groups, a, b)
@@ -262,9 +262,9 @@ def regroup(
     m = int(classes.max()) + 1
     codes = np.empty((n, width), np.int32)
     coded(np.ascontiguousarray(points, dtype=np.float64), model, codes)
-    slots = np.where(model.kind == SET, model.null.astype(np.int64) // BITS + 1, 0)
-    base = np.concatenate([[0], np.cumsum(slots)])
-    losses = np.zeros((width, BITS * int(slots.max(initial=0)) + 1), np.int64)
+    word_counts = np.where(model.kind == SET, model.null.astype(np.int64) // BITS + 1, 0)
+    base = np.concatenate([[0], np.cumsum(word_counts)])
+    losses = np.zeros((width, BITS * int(word_counts.max(initial=0)) + 1), np.int64)
     for column in np.flatnonzero(model.kind == SET):
         for count in range(int(model.values[column]) + 1):
             losses[column, count] = count_loss(model, column, count, False)
@@ -284,7 +284,7 @@ def regroup(
     )
     fill(groups, model, codes, classes)
     lent, costs = np.zeros(n, np.bool_), np.empty((2, n), np.int64)
-    workers.repeat(settle, (groups, model, codes, k, WORK, costs, lent), m)
+    workers.repeat(grow_classes, (groups, model, codes, k, WORK, costs, lent), m)
     found = np.empty(n, np.int32)
     spread(groups, found)
     return found

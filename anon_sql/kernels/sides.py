@@ -13,8 +13,8 @@ from anon_sql.kernels.legality import contents, short_of
 @kernel
 def legal_rows(rules, rows):
     """Return whether rows int32[m] satisfy l, t and the k of persons; the caller counts rows."""
-    for bag in range(rules.total.size):
-        if short_of(rules, bag, contents(rules, bag, rows)) > 0:
+    for attribute in range(rules.total.size):
+        if short_of(rules, attribute, contents(rules, attribute, rows)) > 0:
             return False
     return True
 
@@ -31,91 +31,91 @@ def legal_cut(rules, rows, side):
 
 
 class SideCounts(NamedTuple):
-    """Content of a node of m rows, bag by bag, and of the part before a moving cut.
+    """Content of a node of m rows, attribute by attribute, and of the part before a moving cut.
 
     keys: int64[b, m], ascending; size: int64[b], their number. all, before: int64[b, m], rows of
-    each key in the node and before the cut. slot: int32[b, n], the position of a row's key. moved:
-    int64[1], rows before the cut.
+    each key in the node and before the cut. position: int32[b, n], the position of a row's key.
+    moved: int64[1], rows before the cut.
     """
 
     keys: npt.NDArray[np.int64]
     size: npt.NDArray[np.int64]
     all: npt.NDArray[np.int64]
     before: npt.NDArray[np.int64]
-    slot: npt.NDArray[np.int32]
+    position: npt.NDArray[np.int32]
     moved: npt.NDArray[np.int64]
 
 
 @kernel
-def held_room(rules, n):
+def empty_side_counts(rules, n):
     """Return room for the content of nodes of up to n rows; none where rules is None."""
-    bags, rows = 0, 0
+    attributes, rows = 0, 0
     if rules is not None:
-        bags, rows = rules.total.size, n
+        attributes, rows = rules.total.size, n
     return SideCounts(
-        np.empty((bags, rows), np.int64),
-        np.zeros(bags, np.int64),
-        np.empty((bags, rows), np.int64),
-        np.empty((bags, rows), np.int64),
-        np.empty((bags, rows), np.int32),
+        np.empty((attributes, rows), np.int64),
+        np.zeros(attributes, np.int64),
+        np.empty((attributes, rows), np.int64),
+        np.empty((attributes, rows), np.int64),
+        np.empty((attributes, rows), np.int32),
         np.zeros(1, np.int64),
     )
 
 
 @kernel
-def hold(rules, held, rows):
+def hold(rules, side_counts, rows):
     """Count the content of a node of rows int32[m]."""
     if rules is None:
         return
-    for bag in range(rules.total.size):
-        own = rules.keys[bag][rows]
+    for attribute in range(rules.total.size):
+        own = rules.keys[attribute][rows]
         order = np.argsort(own, kind="mergesort")
         size = 0
         for i in range(order.size):
             key = np.int64(own[order[i]])
-            if size == 0 or held.keys[bag, size - 1] != key:
-                held.keys[bag, size] = key
-                held.all[bag, size] = 0
+            if size == 0 or side_counts.keys[attribute, size - 1] != key:
+                side_counts.keys[attribute, size] = key
+                side_counts.all[attribute, size] = 0
                 size += 1
-            held.all[bag, size - 1] += 1
-            held.slot[bag, rows[order[i]]] = size - 1
-        held.size[bag] = size
+            side_counts.all[attribute, size - 1] += 1
+            side_counts.position[attribute, rows[order[i]]] = size - 1
+        side_counts.size[attribute] = size
 
 
 @kernel
-def rewind(rules, held):
+def rewind(rules, side_counts):
     """Set the cut before all rows."""
     if rules is None:
         return
-    held.moved[0] = 0
-    for bag in range(rules.total.size):
-        held.before[bag, : held.size[bag]] = 0
+    side_counts.moved[0] = 0
+    for attribute in range(rules.total.size):
+        side_counts.before[attribute, : side_counts.size[attribute]] = 0
 
 
 @kernel
-def legal_at(rules, held, rows, cut):
+def legal_at(rules, side_counts, rows, cut):
     """Return whether rows[:cut] and rows[cut:] of the node, in walking order, are both legal.
 
     Cuts must ascend from call to call, unless ``rewind`` comes between.
     """
     if rules is None:
         return True
-    for bag in range(rules.total.size):
-        for at in range(held.moved[0], cut):
-            held.before[bag, held.slot[bag, rows[at]]] += 1
-    held.moved[0] = cut
-    for bag in range(rules.total.size):
+    for attribute in range(rules.total.size):
+        for at in range(side_counts.moved[0], cut):
+            side_counts.before[attribute, side_counts.position[attribute, rows[at]]] += 1
+    side_counts.moved[0] = cut
+    for attribute in range(rules.total.size):
         for behind in range(2):
-            content, size = np.empty(held.size[bag], np.int64), 0
-            for at in range(held.size[bag]):
-                count = held.before[bag, at]
+            content, size = np.empty(side_counts.size[attribute], np.int64), 0
+            for at in range(side_counts.size[attribute]):
+                count = side_counts.before[attribute, at]
                 if behind:
-                    count = held.all[bag, at] - count
+                    count = side_counts.all[attribute, at] - count
                 if count > 0:
                     count = 1 if rules.pairs else count
-                    content[size] = (held.keys[bag, at] << 32) + count
+                    content[size] = (side_counts.keys[attribute, at] << 32) + count
                     size += 1
-            if short_of(rules, bag, content[:size]) > 0:
+            if short_of(rules, attribute, content[:size]) > 0:
                 return False
     return True
 

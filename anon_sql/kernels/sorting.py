@@ -22,8 +22,8 @@ def merge_sort(keys, rows):
                 keys[to], rows[to] = keys[to - 1], rows[to - 1]
                 to -= 1
             keys[to], rows[to] = key, row
-    room = m if m > RUN else 0
-    next_keys, next_rows = np.empty(room, np.uint64), np.empty(room, np.int32)
+    length = m if m > RUN else 0
+    next_keys, next_rows = np.empty(length, np.uint64), np.empty(length, np.int32)
     while width < m:
         for low in range(0, m, 2 * width):
             left, middle = low, min(low + width, m)

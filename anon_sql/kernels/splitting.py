@@ -103,16 +103,16 @@ def best_cut(points, model, rules, rank, buckets, rows, k, sides, seen, stamp):
 def part_rows(rows, side):
     """Bring the rows marked in ``side`` to the front, order preserved; return their number."""
     near = far = 0
-    spare = np.empty_like(rows)
+    buffer = np.empty_like(rows)
     for at in range(rows.size):
         if side[at]:
             rows[near] = rows[at]
             near += 1
         else:
-            spare[far] = rows[at]
+            buffer[far] = rows[at]
             far += 1
     for at in range(far):
-        rows[near + at] = spare[at]
+        rows[near + at] = buffer[at]
     return near
 
 
@@ -123,14 +123,14 @@ def mark(values, buckets, pool, side):
     values, buckets: int32[m], buckets ascending. The extra row of odd buckets goes to the sides in
     turn.
     """
-    m, a, spare, near = values.size, 0, 0, 0
+    m, a, carry, near = values.size, 0, 0, 0
     keys, ranked = np.empty(m, np.uint64), np.empty(m, np.int32)
     while a < m:
         b = a + 1
         while b < m and (pool == 0 or buckets[b] == buckets[a] or b - a < pool):
             b += 1
-        half = (b - a + spare) // 2
-        spare = (b - a + spare) % 2
+        half = (b - a + carry) // 2
+        carry = (b - a + carry) % 2
         for i in range(a, b):
             keys[i], ranked[i] = np.uint64(values[i]), i
         merge_sort(keys[a:b], ranked[a:b])

@@ -14,8 +14,8 @@ from anon_sql.kernels.distance import (
     count_loss,
     draw,
     draw_below,
+    full_loss,
     span_loss,
-    whole_loss,
 )
 from anon_sql.kernels.kernel import Runner, kernel
 from anon_sql.kernels.loss import SET, LossModel
@@ -86,11 +86,11 @@ def loss_with(sides, side, model, codes):
                 total += sides.inside[side, c]
             else:
                 null = value == np.int64(model.null[c])
-                total += whole_loss(model, c) if null else sides.outside[side, c]
+                total += full_loss(model, c) if null else sides.outside[side, c]
         elif value == NULL:
-            total += whole_loss(model, c) if sides.high[side, c] >= 0 else 0
+            total += full_loss(model, c) if sides.high[side, c] >= 0 else 0
         elif sides.nulls[side, c] > 0:
-            total += whole_loss(model, c)
+            total += full_loss(model, c)
         else:
             low, high = min(sides.low[side, c], value), max(sides.high[side, c], value)
             total += span_loss(model, c, low, high)

@@ -93,7 +93,7 @@ def cut_node(points, rows, k, rule, seed, scratch):
     Returns 0 where no cut leaves k rows on both sides. rule: (measure, vantage, cut, tries).
     """
     measure, vantage, cut, tries = rule
-    keys, work, spare = scratch
+    keys, work, buffer = scratch
     m = rows.size
     if m < 2 * k:
         return 0
@@ -121,11 +121,11 @@ def cut_node(points, rows, k, rule, seed, scratch):
             is_near = (distance < edge) | (tie & (ties > 0))
             ties -= tie
             rows[near] = row
-            spare[far] = row
+            buffer[far] = row
             near += is_near
             far += not is_near
         for at in range(far):
-            rows[near + at] = spare[at]
+            rows[near + at] = buffer[at]
         return near
     return 0
 
@@ -228,13 +228,13 @@ def vp_partition(
     rule = (measure, VANTAGES.index(vantage), CUTS.index(cut), max(1, tries))
     order = np.arange(n, dtype=np.int32)
     nodes: list[Node] = [(0, n, draw(np.uint64(seed % 2**64), np.uint64(0)))]
-    whole: set[Node] = set()  # nodes of more than JOB rows that no cut divides
-    while todo := [node for node in nodes if node[1] - node[0] > JOB and node not in whole]:
+    uncut: set[Node] = set()  # nodes of more than JOB rows that no cut divides
+    while todo := [node for node in nodes if node[1] - node[0] > JOB and node not in uncut]:
         jobs = [(points, order[a:b], k, rule, np.uint64(stream)) for a, b, stream in todo]
         near = dict(zip(todo, workers.map(cut_top, jobs, [b - a for a, b, _ in todo]), strict=True))
-        whole.update(node for node in todo if near[node] == 0)
+        uncut.update(node for node in todo if near[node] == 0)
         nodes = [side for node in nodes for side in sides(node, near.get(node, 0))]
-    below = [node for node in nodes if node not in whole]
+    below = [node for node in nodes if node not in uncut]
     jobs = [(points, order[a:b], k, rule, np.uint64(stream)) for a, b, stream in below]
     found = dict(zip(below, workers.map(subtree, jobs, [b - a for a, b, _ in below]), strict=True))
     starts = [node[0] + found.get(node, np.zeros(1, np.int64)) for node in nodes]

@@ -122,11 +122,11 @@ def _with(call: Call[Anonymize], **options: Any) -> Call[Anonymize]:
 
 def _turns(table: QuasiTable, call: Call[Anonymize], most: int, again: Again) -> Suppression:
     """Return the best of some partitions of which more and more rows are suppressed."""
-    whole, limits = float(table.model.weight.sum()), call.constraint
+    full_loss, limits = float(table.model.weight.sum()), call.constraint
     classes = again(table, call)
     lost = before = total_loss(table, classes, call.workers)
     costs = costs_of(table, classes, call.workers)
-    best, refused, costly = classes, 0, int((costs > whole).sum())
+    best, refused, costly = classes, 0, int((costs > full_loss).sum())
     for turn in range(TURNS + 1):
         peeled = peel(table, classes, call, most, costs)
         found = loss_of(table, peeled, call.workers)
@@ -134,12 +134,12 @@ def _turns(table: QuasiTable, call: Call[Anonymize], most: int, again: Again) ->
             fitting = fits(peeled, call)
             refused += not fitting
             best, lost = (peeled, found) if fitting else (best, lost)
-        starred = int((classes < 0).sum())
-        least = 0 if starred else limits.smallest  # fewer are no class
-        room = min(max(-(-most // TURNS), least), most - starred)
-        leaving = dearest(costs, whole, room, least) & (classes >= 0)
-        kept = (classes >= 0) & ~leaving
-        if turn == TURNS or not leaving.any() or not limits.allows(np.flatnonzero(kept)):
+        suppressed = int((classes < 0).sum())
+        least = 0 if suppressed else limits.smallest  # fewer are no class
+        quota = min(max(-(-most // TURNS), least), most - suppressed)
+        removed = dearest(costs, full_loss, quota, least) & (classes >= 0)
+        kept = (classes >= 0) & ~removed
+        if turn == TURNS or not removed.any() or not limits.allows(np.flatnonzero(kept)):
             break
         own = replace(call, constraint=limits.only(kept))
         classes = np.full(table.rows, -1, np.int32)
@@ -151,8 +151,8 @@ def _turns(table: QuasiTable, call: Call[Anonymize], most: int, again: Again) ->
 def loss_of(table: QuasiTable, classes: Classes, workers: Workers) -> float:
     """Return the sum of |E| * NCP(E); a suppressed row loses every column."""
     kept = classes >= 0
-    starred = int((~kept).sum()) * float(table.model.weight.sum())
-    return total_loss(table.only(kept), dense(classes[kept]), workers) + starred
+    suppressed_loss = int((~kept).sum()) * float(table.model.weight.sum())
+    return total_loss(table.only(kept), dense(classes[kept]), workers) + suppressed_loss
 
 
 def fits(classes: Classes, call: Call[Anonymize]) -> bool:
@@ -160,13 +160,13 @@ def fits(classes: Classes, call: Call[Anonymize]) -> bool:
 
     Rows that are left out of the release must be k, since ``audit`` counts them as a class.
     """
-    starred, limits = np.flatnonzero(classes < 0), call.constraint
+    suppressed, limits = np.flatnonzero(classes < 0), call.constraint
     if not limits.allows(np.flatnonzero(classes >= 0)):
         return False
-    if call.shown:
-        return limits.allows(starred)
+    if call.suppressed_released:
+        return limits.allows(suppressed)
     rules = limits.rules
-    counted = starred if rules is None or not rules.persons else rules.keys[-1][starred]
+    counted = suppressed if rules is None or not rules.persons else rules.keys[-1][suppressed]
     return len(np.unique(counted)) >= limits.k
 
 

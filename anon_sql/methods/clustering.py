@@ -38,7 +38,7 @@ def k_member(table: QuasiTable, call: Call[NoOptions]) -> Partition:
     grown = kernels.k_member.k_member(
         table.points, table.model, call.constraint.smallest, seed=call.seed, workers=call.workers
     )
-    return Partition(place_suppressed(table, grown, call.constraint, call.workers, shown=True))
+    return Partition(place_suppressed(table, grown, call.constraint, call.workers, released=True))
 
 
 @method(

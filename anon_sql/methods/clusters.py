@@ -51,10 +51,12 @@ def join_clusters(
     np.add.at(centre, clusters, features)
     centre /= size[:, None]
     rows = np.bincount(clusters[real], minlength=count)
-    held = _values(clusters[real], count, constraint)
+    cluster_values = _values(clusters[real], count, constraint)
 
     def short(at: int) -> bool:
-        return bool(rows[at] < constraint.k or any(len(values[at]) < 2 for values in held))
+        return bool(
+            rows[at] < constraint.k or any(len(values[at]) < 2 for values in cluster_values)
+        )
 
     waiting = [(int(rows[at]), at) for at in range(count) if short(at)]
     heapq.heapify(waiting)
@@ -75,7 +77,7 @@ def join_clusters(
             total = size[at] + size[other]
             centre[other] = (size[at] * centre[at] + size[other] * centre[other]) / total
             size[other], rows[other] = total, rows[other] + rows[at]
-            for values in held:
+            for values in cluster_values:
                 values[other] |= values[at]
             alive[at], becomes[at], joined = False, other, joined + 1
             if short(other):
@@ -92,13 +94,13 @@ def _values(clusters: ClusterOf, count: int, constraint: Constraint) -> list[lis
     if rules is None or rules.l <= 1:
         return []
     found = []
-    for bag in range(len(constraint.names)):
-        value = rules.value[bag][rules.keys[bag]]
-        held: list[set[int]] = [set() for _ in range(count)]
+    for attribute in range(len(constraint.names)):
+        value = rules.value[attribute][rules.keys[attribute]]
+        values: list[set[int]] = [set() for _ in range(count)]
         for at, one in set(zip(clusters.tolist(), value.tolist(), strict=True)):
-            if one < rules.known[bag]:
-                held[at].add(one)
-        found.append(held)
+            if one < rules.known[attribute]:
+                values[at].add(one)
+        found.append(values)
     return found
 
 
@@ -185,12 +187,12 @@ Ids = npt.NDArray[np.int32]
 class Clusters:
     """Legal clusters of a table's rows.
 
-    ids: int32[n], -1 for suppressed noise. whole: bool[n], rows of a cluster that is not cut
+    ids: int32[n], -1 for suppressed noise. uncut: bool[n], rows of a cluster that is not cut
     further. joined: number of DBSCAN's clusters that were joined to another.
     """
 
     ids: Ids
-    whole: npt.NDArray[np.bool_]
+    uncut: npt.NDArray[np.bool_]
     joined: int
 
 
@@ -215,8 +217,8 @@ def legal_clusters(function: str, density: Density, constraint: Constraint, nois
     joined = join_illegal(function, density, of_point, constraint)
     if legal:
         of_point[noisy_points] = of_point.max() + 1
-    whole = noisy_rows & legal & (noise != NOISE[1])
-    return Clusters(of_point[density.place], whole, joined)
+    uncut = noisy_rows & legal & (noise != NOISE[1])
+    return Clusters(of_point[density.place], uncut, joined)
 
 
 def join_illegal(function: str, density: Density, of_point: Ids, constraint: Constraint) -> int:

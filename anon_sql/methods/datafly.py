@@ -18,7 +18,7 @@ from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.parameters import Number, OrNull, param
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
-from anon_sql.methods.full_domain import ALIKE, Like, recoded_alike
+from anon_sql.methods.full_domain import RECODES_GLOBALLY, Like, recoded_as_earlier
 from anon_sql.methods.global_recoding import node_levels
 from anon_sql.methods.method import NO_CHOICE, Call, Partition, method
 from anon_sql.methods.suppressed_rows import rows_of_share
@@ -44,7 +44,7 @@ class Datafly(Like):
     cost="n log n",
     needs="hierarchy for each quasi-identifier",
     columns=(Hierarchical,),
-    needs_all_rows=ALIKE,
+    needs_all_rows=RECODES_GLOBALLY,
     suppresses_k=True,
     without=(Weights,),
     notes={
@@ -72,7 +72,7 @@ def datafly(table: QuasiTable, call: Call[Datafly]) -> Partition:
     part = 1.0 if call.rows is None else table.rows / call.rows  # that a stratum has
     limit = rows_of_share(part, k) if share is None else rows_of_share(share, table.rows)
     if call.options.like is not None:
-        return recoded_alike(table, call, limit)
+        return recoded_as_earlier(table, call, limit)
     codes = np.column_stack([column.codes[table.order] for column in columns])
     records, record_of = np.unique(codes, axis=0, return_inverse=True)
     record_of = record_of.reshape(-1)

@@ -87,12 +87,12 @@ def dop(table: QuasiTable, call: Call[Dop]) -> Partition:
     dense = density(call.function, table, chosen.eps, min_samples, workers.threads)
     noise = "split" if chosen.loss == "ncp" and chosen.noise == "class" else chosen.noise
     clusters = legal_clusters(call.function, dense, constraint, noise)
-    tries = [cut(table, call, clusters.ids, clusters.whole, asked=True)]
+    tries = [cut(table, call, clusters.ids, clusters.uncut, all_rules=True)]
     if constraint.rules is not None:
-        loose, splits = cut(table, call, clusters.ids, clusters.whole, asked=False)
+        loose, splits = cut(table, call, clusters.ids, clusters.uncut, all_rules=False)
         merged = protect(table, loose, constraint, workers)
-        whole = np.isin(merged, merged[clusters.whole])
-        again, more = cut(table, call, merged, whole, asked=True)
+        uncut = np.isin(merged, merged[clusters.uncut])
+        again, more = cut(table, call, merged, uncut, all_rules=True)
         tries.append((again, splits + more))
     best = cheapest(table, [classes for classes, _ in tries], workers)
     classes, splits = tries[best]
@@ -111,16 +111,16 @@ def cut(
     table: QuasiTable,
     call: Call[Any],
     classes: Classes,
-    whole: npt.NDArray[np.bool_],
+    uncut: npt.NDArray[np.bool_],
     *,
-    asked: bool,
+    all_rules: bool,
 ) -> tuple[Classes, int]:
     """Return the classes int32[n], cut as finely as allowed, and the number of cuts.
 
-    -1 stays, and so do the rows marked in ``whole``, bool[n], as one class. asked: whether the
+    -1 stays, and so do the rows marked in ``uncut``, bool[n], as one class. all_rules: whether the
     sides of a cut must satisfy the whole constraint, else k alone.
     """
-    inside = (classes >= 0) & ~whole
+    inside = (classes >= 0) & ~uncut
     part = table.only(inside)
     before = dense_ids(classes[inside])
     leaves = kernels.optimal_mondrian.optimal_mondrian(
@@ -128,11 +128,11 @@ def cut(
         part.model,
         kernels.sides.Leaves.of(before),
         call.constraint.smallest,
-        call.constraint.only(inside).rules if asked else None,
+        call.constraint.only(inside).rules if all_rules else None,
         loss=call.options.loss,
         workers=call.workers,
     )
     count = len(leaves.starts) - 1
-    found = np.where(whole, np.int32(count), np.int32(-1))
+    found = np.where(uncut, np.int32(count), np.int32(-1))
     found[inside] = leaves.classes()
     return found, count - (int(before.max(initial=-1)) + 1)

@@ -76,7 +76,7 @@ from anon_sql.methods.suppressed_rows import rows_of_share
 Bools = npt.NDArray[np.bool_]
 
 
-ALIKE = "generalizes a column alike in all rows"
+RECODES_GLOBALLY = "generalizes a column alike in all rows"
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class FullDomain(Like):
     )
 
 
-def recoded_alike(table: QuasiTable, call: Call[Any], limit: int) -> Partition:
+def recoded_as_earlier(table: QuasiTable, call: Call[Any], limit: int) -> Partition:
     """Return the classes under the bins of the earlier release.
 
     limit: rows that may be suppressed. stats: suppressed. Raises AnonError for more, and for an
@@ -123,7 +123,7 @@ def recoded_alike(table: QuasiTable, call: Call[Any], limit: int) -> Partition:
     labels = earlier.of(call.function, [column.name for column in table.columns])
     found = [_recoded(table, column, labels[column.name], call) for column in table.columns]
     records = Records([levels for levels, _ in found])
-    judge = Judge(records, call.constraint, limit, call.shown)
+    judge = Judge(records, call.constraint, limit, call.suppressed_released)
     groups = records.groups((0,) * len(found))
     rare = judge.illegal(groups)
     for codes, (_, covered) in zip(records.codes, found, strict=True):
@@ -140,19 +140,19 @@ def recoded_alike(table: QuasiTable, call: Call[Any], limit: int) -> Partition:
 
 
 def _recoded(
-    table: QuasiTable, column: Column, shown: EarlierLabels, call: Call[FullDomain]
+    table: QuasiTable, column: Column, earlier: EarlierLabels, call: Call[FullDomain]
 ) -> tuple[Levels, Bools]:
     """Return a column with the only level that the labels ask for, and which values they cover."""
     own = levels_of(table, column)
     covered = np.ones(len(own.rows), np.bool_)
-    if shown.labels == (STAR,):
+    if earlier.labels == (STAR,):
         level = own.levels[-1]
-    elif STAR in shown.labels:
+    elif STAR in earlier.labels:
         raise not_global(call.function, column.name)
     elif isinstance(column, Hierarchical):
-        level, covered = _of_nodes(column, own, shown, call.function)
+        level, covered = _of_nodes(column, own, earlier, call.function)
     else:
-        level, covered = own.levels[0], _of_values(table, column, own, shown, call.function)
+        level, covered = own.levels[0], _of_values(table, column, own, earlier, call.function)
     if column.name in call.fixed and len(np.unique(level.group[covered])) < covered.sum():
         raise AnonError(
             call.function,
@@ -166,23 +166,23 @@ def _recoded(
 
 
 def _of_nodes(
-    column: Hierarchical, own: Levels, shown: EarlierLabels, function: str
+    column: Hierarchical, own: Levels, earlier: EarlierLabels, function: str
 ) -> tuple[Level, Bools]:
     """Return the nodes of a hierarchy that have the labels as a level, and what lies below them."""
     tree = column.tree
-    unknown = sum(label not in tree.node_of for label in shown.labels)
+    unknown = sum(label not in tree.node_of for label in earlier.labels)
     if unknown:
         raise AnonError(
             function,
             Parameter("like") + " must be a release by the same hierarchy",
             f"{unknown} of {listed([column.name])} that it lacks",
         )
-    nodes = np.array([tree.node_of[label] for label in shown.labels], dtype=np.int64)
+    nodes = np.array([tree.node_of[label] for label in earlier.labels], dtype=np.int64)
     nodes = nodes[np.argsort(tree.first[nodes])]
     if (tree.first[nodes][1:] <= tree.last[nodes][:-1]).any():
         raise not_global(function, column.name)
     of_leaf = np.full(tree.leaves + 1, STARRED, dtype=np.int32)
-    of_leaf[-1] = AS_CLASS if shown.null else STARRED
+    of_leaf[-1] = AS_CLASS if earlier.null else STARRED
     for node in nodes:
         of_leaf[tree.first[node] : tree.last[node] + 1] = node
     chosen = of_leaf[own.levels[0].nodes]
@@ -193,7 +193,7 @@ def _of_values(
     table: QuasiTable,
     column: Numbers | Categories,
     own: Levels,
-    shown: EarlierLabels,
+    earlier: EarlierLabels,
     function: str,
 ) -> Bools:
     """Return which values of a column without a hierarchy are labels themselves.
@@ -201,14 +201,14 @@ def _of_values(
     A column of numbers has none here: with labels it has them as its hierarchy.
     """
     if isinstance(column, Numbers):
-        of_row = ~column.present[table.order] & shown.null
+        of_row = ~column.present[table.order] & earlier.null
     else:
-        sets = read_sets(pa.array(shown.labels, pa.string())).words
+        sets = read_sets(pa.array(earlier.labels, pa.string())).words
         words = {values[0] for values in sets if values is not None and len(values) == 1}
         if len(words) < len(sets):
             raise not_global(function, column.name)
-        held = [value in words for value in column.values.to_pylist()]
-        of_row = np.array([*held, shown.null])[column.codes[table.order]]
+        is_label = [value in words for value in column.values.to_pylist()]
+        of_row = np.array([*is_label, earlier.null])[column.codes[table.order]]
     covered = np.zeros(len(own.rows), np.bool_)
     covered[own.codes] = of_row
     return covered
@@ -346,7 +346,7 @@ class Search:
     what="Takes whole columns up their hierarchies to the levels of least loss of all.",
     paper="Samarati 2001; El Emam et al. 2009; Kohlmayer et al. 2012",
     cost="n + nodes of the lattice",
-    needs_all_rows=ALIKE,
+    needs_all_rows=RECODES_GLOBALLY,
     across_strata=True,
     without=(Weights,),
     notes={
@@ -364,7 +364,7 @@ def full_domain(table: QuasiTable, call: Call[FullDomain]) -> Partition:
     """
     if call.options.like is not None:
         limit = rows_of_share(call.options.suppression_limit, table.rows)
-        return recoded_alike(table, call, limit)
+        return recoded_as_earlier(table, call, limit)
     judge, search = searched(table, call)
     if search.best is None:  # only where suppressed rows, and so the highest node, are left out
         raise AnonError(
@@ -388,7 +388,7 @@ def searched(table: QuasiTable, call: Call[FullDomain]) -> tuple[Judge, Search]:
     """Return the search of the lattice of a table, with what judged the nodes."""
     columns = [levels_of(table, column) for column in table.columns]
     limit = rows_of_share(call.options.suppression_limit, table.rows)
-    judge = Judge(Records(columns), call.constraint, limit, call.shown)
+    judge = Judge(Records(columns), call.constraint, limit, call.suppressed_released)
 
     tops = tuple(0 if c.name in call.fixed else len(c.levels) - 1 for c in columns)
     with Progress(call.function, None) as progress:

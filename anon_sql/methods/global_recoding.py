@@ -87,9 +87,9 @@ def ranges_of(column: Numbers, points: Floats, null: bool) -> list[Codes]:
     return found
 
 
-def _first_width(whole: float) -> float:
-    """Return the least of 1, 2 and 5 times a power of ten that is a ``PARTS``-th of the whole."""
-    least = whole / PARTS
+def _first_width(extent: float) -> float:
+    """Return the least of 1, 2 and 5 times a power of ten that is a ``PARTS``-th of ``extent``."""
+    least = extent / PARTS
     power = 10.0 ** np.floor(np.log10(least))
     return float(next((step * power for step in (1, 2, 5) if step * power >= least), 10 * power))
 
@@ -107,14 +107,14 @@ class Level:
 
     group: int32[v], the recoded value of each value, from 0 without gaps. nodes: int32[v], its
     node, as ``Partition.nodes``. loss: float64[v], the NCP of its label. size: recoded values.
-    starred: whether every label is ``*``.
+    suppressed: whether every label is ``*``.
     """
 
     group: Codes
     nodes: Codes
     loss: Floats
     size: int
-    starred: bool = False
+    suppressed: bool = False
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def node_levels(column: Hierarchical) -> list[Codes]:
 def level_of_nodes(tree: HierarchyTree, nodes: Codes) -> Level:
     """Return a level of a hierarchy; nodes: int32[v]. The root is printed as ``*`` and loses 1."""
     loss = np.where(nodes < 0, 0.0, np.where(nodes == tree.root, 1.0, tree.share[nodes]))
-    return _level(nodes, nodes, loss, starred=bool((nodes == tree.root).all()))
+    return _level(nodes, nodes, loss, suppressed=bool((nodes == tree.root).all()))
 
 
 def _values(count: int) -> Level:
@@ -170,14 +170,14 @@ def _values(count: int) -> Level:
 
 def _star(count: int) -> Level:
     nodes = np.full(count, STARRED, np.int32)
-    return _level(np.zeros(count, np.int32), nodes, np.ones(count), starred=True)
+    return _level(np.zeros(count, np.int32), nodes, np.ones(count), suppressed=True)
 
 
 def _level(
-    told_apart: npt.NDArray[Any], nodes: Codes, loss: Floats, *, starred: bool = False
+    keys: npt.NDArray[Any], nodes: Codes, loss: Floats, *, suppressed: bool = False
 ) -> Level:
-    used, group = np.unique(told_apart, return_inverse=True)
-    return Level(group.reshape(-1).astype(np.int32), nodes, loss, len(used), starred)
+    used, group = np.unique(keys, return_inverse=True)
+    return Level(group.reshape(-1).astype(np.int32), nodes, loss, len(used), suppressed)
 
 
 def _of_ranges(bins: Codes, points: Floats, null: bool) -> Level:
@@ -238,9 +238,9 @@ class Records:
             del self._known[1]  # never the first, from which every node can be rolled up
         return found
 
-    def starred(self, node: Node) -> bool:
+    def all_suppressed(self, node: Node) -> bool:
         """Return whether every label of a node is ``*``."""
-        return all(c.levels[at].starred for at, c in zip(node, self.columns, strict=True))
+        return all(c.levels[at].suppressed for at, c in zip(node, self.columns, strict=True))
 
     def losses(self, groups: RecodedGroups) -> npt.NDArray[np.float64]:
         """Return the sum of the NCP of a row in each group, float64[g]."""
@@ -288,22 +288,22 @@ def number(parts: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> tuple[Cod
 
     parts: codes int32[m] of each column, below its size.
     """
-    key, held = np.zeros(len(parts[0]), np.int64), 1
+    key, combinations = np.zeros(len(parts[0]), np.int64), 1
     for codes, size in zip(parts, sizes, strict=True):
-        if held > MOST // size:
+        if combinations > MOST // size:
             first, numbers = kernels.hashing.number(_mixed(key))
-            key, held = numbers.astype(np.int64), len(first)
+            key, combinations = numbers.astype(np.int64), len(first)
         key *= size
         key += codes
-        held *= size
-    if held <= 4 * len(key):
-        return _by_place(key, held)
+        combinations *= size
+    if combinations <= 4 * len(key):
+        return _by_place(key, combinations)
     return kernels.hashing.number(_mixed(key))  # type: ignore[no-any-return]
 
 
-def _by_place(key: Ints, held: int) -> tuple[Codes, Codes]:
-    """Return the same as ``number`` for keys from 0 to ``held``, in the order of the keys."""
-    one = np.full(held, -1, np.int32)
+def _by_place(key: Ints, combinations: int) -> tuple[Codes, Codes]:
+    """Return the same as ``number`` for keys below ``combinations``, in the order of the keys."""
+    one = np.full(combinations, -1, np.int32)
     one[key[::-1]] = np.arange(len(key) - 1, -1, -1, dtype=np.int32)
     used = one >= 0
     rank = (np.cumsum(used) - 1).astype(np.int32)
@@ -356,12 +356,15 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Judge:
-    """What nodes are judged by. limit: rows that may be suppressed; shown: whether as ``*``."""
+    """What nodes are judged by.
+
+    limit: rows that may be suppressed; suppressed_released: whether they are released, as ``*``.
+    """
 
     records: Records
     constraint: Constraint
     limit: int
-    shown: bool
+    suppressed_released: bool
 
     @property
     def monotone(self) -> bool:
@@ -380,7 +383,7 @@ class Judge:
         groups = self.records.groups(node)
         sizes, columns = groups.sizes, len(self.records.columns)
         lost = sizes * self.records.losses(groups)
-        whole = columns * self.records.rows
+        cells = columns * self.records.rows
         small = sizes < self.constraint.smallest
         few = int(sizes[small].sum())
         rare = self.illegal(groups) if few <= self.limit else small
@@ -389,14 +392,15 @@ class Judge:
         suppressed = int(sizes[left].sum())
         return Verdict(
             node=node,
-            gcp=float(lost[~left].sum() + suppressed * columns) / whole,
+            gcp=float(lost[~left].sum() + suppressed * columns) / cells,
             dm=float((sizes[~left].astype(np.float64) ** 2).sum()) + float(suppressed) ** 2,
             suppressed=suppressed,
             classes=int((~left).sum()),
             passes=passes,
-            legal=legal and (self.shown or not left.all()),  # a release is never empty
+            # a release is never empty
+            legal=legal and (self.suppressed_released or not left.all()),
             few=few,
-            extra=float((sizes * columns - lost)[small].sum()) / whole,
+            extra=float((sizes * columns - lost)[small].sum()) / cells,
             squares=float((sizes.astype(np.float64) ** 2).sum()),
         )
 
@@ -410,13 +414,14 @@ class Judge:
         """Return which groups are suppressed, bool[g], and whether that is legal.
 
         rare: bool[g], the groups that must be. Where every label is ``*``, all rows are suppressed,
-        which is legal if they are shown.
+        which is legal if they are released.
         """
-        if self.records.starred(groups.node):
-            return np.ones(len(rare), np.bool_), self.shown or self.records.rows <= self.limit
+        if self.records.all_suppressed(groups.node):
+            legal = self.suppressed_released or self.records.rows <= self.limit
+            return np.ones(len(rare), np.bool_), legal
         left, sizes = rare.copy(), groups.sizes
         within = int(sizes[left].sum()) <= self.limit
-        if not within or not self.shown or not left.any():
+        if not within or not self.suppressed_released or not left.any():
             return left, within
         rows = None if self.constraint.rules is None else self.records.of_rows(groups)
         by_size = np.lexsort((-self.records.losses(groups), sizes))
@@ -452,12 +457,12 @@ class Earlier:
 
     def of(self, function: str, names: Sequence[str]) -> dict[str, EarlierLabels]:
         """Return the labels by column. Raises AnonError if the release lacks a column."""
-        lacking = [name for name in names if fold(name) not in self.labels]
-        if lacking:
+        missing = [name for name in names if fold(name) not in self.labels]
+        if missing:
             raise AnonError(
                 function,
                 Parameter("like") + " must be a release with the same quasi-identifiers",
-                f"one without {listed(lacking)}",
+                f"one without {listed(missing)}",
             )
         return {name: self.labels[fold(name)] for name in names}
 
@@ -473,21 +478,23 @@ class EarlierRelease:
             got = "one without rows" if value == [] else type(value).__name__
             raise AnonError(function, Parameter(name) + " must name an earlier release", got)
         rows = [row for row in value if any(label != STAR for label in row.values())] or value
-        return Earlier({fold(column): _shown({row[column] for row in rows}) for column in value[0]})
+        return Earlier(
+            {fold(column): _earlier_labels({row[column] for row in rows}) for column in value[0]}
+        )
 
 
-def _shown(labels: set[str | None]) -> EarlierLabels:
+def _earlier_labels(labels: set[str | None]) -> EarlierLabels:
     known = {label for label in labels if label is not None}
     return EarlierLabels(tuple(sorted(known, key=str.encode)), None in labels)
 
 
-def required(function: str, given: Earlier | str) -> Earlier:
+def required(function: str, earlier: Earlier | str) -> Earlier:
     """Return the earlier release. Raises AnonError if only its name is known."""
-    if isinstance(given, str):
+    if isinstance(earlier, str):
         raise AnonError(
             function,
             Parameter("like") + " must be a parameter of the function itself",
             "an option of another function",
             f"write FROM {function}(…, " + Argument("like", ...) + ")",
         )
-    return given
+    return earlier

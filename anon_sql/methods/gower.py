@@ -48,21 +48,21 @@ def _is_or_null(values: pa.Array, test: Callable[[pa.DataType], bool]) -> bool:
 
 
 def _by_ranges(ranges: pa.Array) -> list[tuple[dict[str, float | None], pa.Array]]:
-    """Each ranges given, with the rows that have it; rows where it is NULL are left out."""
+    """Each map of widths, with the rows that have it; rows where it is NULL are left out."""
     count = len(ranges)
     if count and ranges.slice(1).equals(ranges.slice(0, count - 1)):
-        given = ranges[0].as_py()
-        return [] if given is None else [(_widths(given), pa.array(range(count), pa.int64()))]
+        widths = ranges[0].as_py()
+        return [] if widths is None else [(_widths(widths), pa.array(range(count), pa.int64()))]
     rows: dict[Any, list[int]] = {}
-    for row, given in enumerate(ranges.to_pylist()):
-        if given is not None:
-            rows.setdefault(tuple(given), []).append(row)
-    return [(_widths(given), pa.array(at, pa.int64())) for given, at in rows.items()]
+    for row, widths in enumerate(ranges.to_pylist()):
+        if widths is not None:
+            rows.setdefault(tuple(widths), []).append(row)
+    return [(_widths(widths), pa.array(at, pa.int64())) for widths, at in rows.items()]
 
 
-def _widths(given: Iterable[tuple[Any, Any]]) -> dict[str, float | None]:
+def _widths(ranges: Iterable[tuple[Any, Any]]) -> dict[str, float | None]:
     """Checked ranges; Python numbers of any kind as floats."""
-    pairs = list(given)
+    pairs = list(ranges)
     known = (int, float, Decimal, type(None))
     if not all(isinstance(n, str) and isinstance(w, known) for n, w in pairs):
         raise AnonError(

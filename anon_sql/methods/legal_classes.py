@@ -133,8 +133,8 @@ def buckets_of(constraint: Constraint) -> npt.NDArray[np.int32]:
     """
     rules = constraint.rules
     assert rules is not None
-    bags = range(len(constraint.names))
-    values = [rules.value[bag][rules.keys[bag]] for bag in bags]
+    attributes = range(len(constraint.names))
+    values = [rules.value[attribute][rules.keys[attribute]] for attribute in attributes]
     if not values:
         return np.zeros(rules.keys.shape[1], np.int32)
     _, buckets = np.unique(np.column_stack(values), axis=0, return_inverse=True)

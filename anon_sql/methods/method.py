@@ -69,10 +69,10 @@ class Call(Generic[Options]):
     given. options: the method's own parameters. classes: int32[n], given with the table; real:
     bool[n], False for rows that a method added, None where there are none; strata: int32[n], the
     stratum of each row, None for one. All in canonical order. A method is called with the rows of
-    one stratum, unless it is ``across_strata``. shown: whether suppressed rows are released, as a
-    class that must be legal. one_value: whether the release shows a mean or median of each class.
-    rows: of the whole table, where the rows of the call are some of them, as those of a stratum
-    are; None: all.
+    one stratum, unless it is ``across_strata``. suppressed_released: whether suppressed rows are
+    released, as a class that must be legal. one_value: whether the release shows a mean or median
+    of each class. rows: of the whole table, where the rows of the call are some of them, as those
+    of a stratum are; None: all.
     """
 
     function: str
@@ -84,7 +84,7 @@ class Call(Generic[Options]):
     real: npt.NDArray[np.bool_] | None = None  # which rows are; None: all. constraint is of them
     strata: npt.NDArray[np.int32] | None = None  # that no class crosses
     fixed: tuple[str, ...] = ()  # the columns that make up the strata
-    shown: bool = True  # suppressed rows, as one class
+    suppressed_released: bool = True  # suppressed rows, as one class
     one_value: bool = False
     rows: int | None = None
 
@@ -136,7 +136,7 @@ class Method:
         return self.needs_all_rows is None and not self.quadratic
 
     @property
-    def given(self) -> bool:
+    def takes_classes(self) -> bool:
         """Return whether classes come with the table."""
         return issubclass(self.takes, GivenClasses)
 
@@ -146,7 +146,7 @@ class Method:
 
 
 _methods: dict[str, Method] = {}
-_looking = RLock()
+_loading = RLock()
 Run = Callable[[QuasiTable, Call[Any]], Partition]
 
 
@@ -201,7 +201,7 @@ def release_methods() -> dict[str, Method]:
 
 def load() -> None:
     """Import every module of the package of methods, so that it registers its methods."""
-    with _looking:  # a statement of several steps asks from several threads
+    with _loading:  # a statement of several steps asks from several threads
         package = import_module("anon_sql.methods")
         for module in iter_modules(package.__path__):
             import_module(f"{package.__name__}.{module.name}")

@@ -248,8 +248,8 @@ def k_means(function: str, features: Standardized, count: int, seed: int) -> npt
 
     cluster = scikit_learn(function)
     distinct = np.unique(features, axis=0)
-    drawn = np.random.default_rng(seed).permutation(len(distinct))[:count]
-    centres, clusters = distinct[drawn], np.full(len(features), -1, dtype=np.int32)
+    chosen = np.random.default_rng(seed).permutation(len(distinct))[:count]
+    centres, clusters = distinct[chosen], np.full(len(features), -1, dtype=np.int32)
     with threadpool_limits(1), warnings.catch_warnings(), Progress(function, STEPS) as progress:
         warnings.simplefilter("ignore")  # that one step does not converge
         progress.note = "k-means"

@@ -71,12 +71,12 @@ class Mondrian(Partitioning):
 def mondrian(table: QuasiTable, call: Call[Mondrian]) -> Partition:
     """Return legal classes."""
     rules, found = call.constraint.rules, []
-    for asked in [None] if rules is None else [rules, None]:
+    for required in [None] if rules is None else [rules, None]:
         leaves = kernels.mondrian.mondrian_partition(
             table.points,
             table.model,
             call.constraint.smallest,
-            asked,
+            required,
             workers=call.workers,
             partitioning=call.options.partitioning,
             columns=call.options.columns,

@@ -24,7 +24,7 @@ from anon_sql.core.table import QuasiTable
 from anon_sql.errors import Argument
 from anon_sql.methods.method import BY_NODES, NO_CHOICE, Call, Partition, method
 from anon_sql.methods.mondrian import Partitioning
-from anon_sql.methods.outliers import Recovery, outlying, recover
+from anon_sql.methods.outliers import Recovery, is_outlier, recover
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,10 @@ def mondrian_cof(table: QuasiTable, call: Call[MondrianCof]) -> Partition:
         leaves,
         scores,
         call.constraint,
-        detected=outlying(scores, leaves, chosen),
+        detected=is_outlier(scores, leaves, chosen),
         repair=chosen.repair,
         unrecovered=chosen.unrecovered,
-        again=lambda taken: grow(points[taken]),
+        again=lambda rows: grow(points[rows]),
         workers=call.workers,
     )
     return Partition(classes, stats)

@@ -69,14 +69,18 @@ def curve_order(table: QuasiTable, workers: Workers) -> Order:
     radix = {c: int(model.values[c]) if c in counts else len(few[c]) + 1 for c in [*sets, *few]}
     least = {c: radix[c] / w if (w := model.weight[c]) else np.inf for c in radix}
     leading: list[int] = []
-    room = BITS
+    bits_left = BITS
     for c in sorted(radix, key=lambda c: (least[c], c)):
         bits = radix[c].bit_length()
-        if radix[c] > 1 and least[c] <= LEADING and room - bits >= len(columns) - len(leading) - 1:
+        if (
+            radix[c] > 1
+            and least[c] <= LEADING
+            and bits_left - bits >= len(columns) - len(leading) - 1
+        ):
             leading.append(c)
-            room -= bits
-    rest = [c for c in columns if c not in leading][:room]
-    bits = min(room // max(len(rest), 1), 31)
+            bits_left -= bits
+    rest = [c for c in columns if c not in leading][:bits_left]
+    bits = min(bits_left // max(len(rest), 1), 31)
     sizes = np.array([radix[c] for c in leading], np.int64)
     slow = kernels.orders.grid_of(points, model, leading, sizes.tolist(), counts, few)
     cells = [max(int((1 << bits) * model.weight[c]), 1) for c in rest]

@@ -70,7 +70,7 @@ class Variant:
     )
 
 
-def outlying(
+def is_outlier(
     scores: npt.NDArray[np.float64], leaves: "kernels.sides.Leaves", options: Outliers
 ) -> npt.NDArray[np.bool_]:
     """Return which rows are outliers, bool[n].
@@ -110,20 +110,20 @@ def recover(
     too few for a class.
     """
     classes = leaves.classes()
-    leaving = detected if repair == "merge" else cap(classes, detected, scores, constraint.smallest)
-    taken = np.flatnonzero(leaving)
-    home = classes[taken]
-    classes[taken] = -1
-    recovered = len(taken) >= constraint.smallest
+    removed = detected if repair == "merge" else cap(classes, detected, scores, constraint.smallest)
+    rows = np.flatnonzero(removed)
+    home = classes[rows]
+    classes[rows] = -1
+    recovered = len(rows) >= constraint.smallest
     if recovered:
-        classes[taken] = len(leaves.starts) - 1 + again(taken).classes()
+        classes[rows] = len(leaves.starts) - 1 + again(rows).classes()
     elif unrecovered == "return":
-        classes[taken] = home
+        classes[rows] = home
     stats = {
         "partitions": len(leaves.starts) - 1,
         "detected": int(detected.sum()),
-        "recovered": len(taken) if recovered else 0,
-        "returned": int(detected.sum()) - (len(taken) if recovered else 0),
+        "recovered": len(rows) if recovered else 0,
+        "returned": int(detected.sum()) - (len(rows) if recovered else 0),
     }
     return _merge_short(table, dense(classes), constraint, workers), stats
 
@@ -135,14 +135,14 @@ def cap(
     k: int,
 ) -> npt.NDArray[np.bool_]:
     """Return which detected rows may leave, bool[n]: largest scores first, while k rows stay."""
-    spare = np.bincount(classes) - k
+    surplus = np.bincount(classes) - k
     rows = np.flatnonzero(detected)
     rows = rows[np.lexsort((rows, -scores[rows], classes[rows]))]
     own = classes[rows]
     rank = np.arange(len(rows)) - np.searchsorted(own, own)
-    leaving = np.zeros(len(classes), dtype=np.bool_)
-    leaving[rows[rank < spare[own]]] = True
-    return leaving
+    removed = np.zeros(len(classes), dtype=np.bool_)
+    removed[rows[rank < surplus[own]]] = True
+    return removed
 
 
 def _merge_short(
@@ -194,5 +194,5 @@ def cof_score(table: QuasiTable, call: Call[Score]) -> tuple[Any, Any]:
         variant=call.options.variant,
         workers=call.workers,
     )
-    outlier[rows] = outlying(scores[rows], leaves, call.options)
+    outlier[rows] = is_outlier(scores[rows], leaves, call.options)
     return scores, outlier

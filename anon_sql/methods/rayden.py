@@ -20,7 +20,7 @@ from anon_sql import kernels
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import Argument
 from anon_sql.methods.method import Call, Partition, method
-from anon_sql.methods.outliers import Recovery, Variant, outlying, recover
+from anon_sql.methods.outliers import Recovery, Variant, is_outlier, recover
 from anon_sql.methods.vp_tree import VantagePoints
 
 
@@ -80,10 +80,10 @@ def rayden(table: QuasiTable, call: Call[Rayden]) -> Partition:
         leaves,
         scores,
         call.constraint,
-        detected=outlying(scores, leaves, chosen),
+        detected=is_outlier(scores, leaves, chosen),
         repair=chosen.repair,
         unrecovered=chosen.unrecovered,
-        again=lambda taken: grow(points[taken], call.seed + 1),
+        again=lambda rows: grow(points[rows], call.seed + 1),
         workers=call.workers,
     )
     return Partition(classes, stats)

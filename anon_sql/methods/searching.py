@@ -70,7 +70,7 @@ def improve(
     saves by leaving its class. The gain then counts both, and the loss may grow. effort: proposals
     a row in the first rounds, the last in all that follow.
     """
-    rules, most = rules or kernels.legality.nothing_asked(len(classes)), most or 2 * k - 1
+    rules, most = rules or kernels.legality.no_rules(len(classes)), most or 2 * k - 1
     until = None if seconds is None else working_time() + seconds
     n = table.rows
     cells = max(n, 1) * table.model.weight.sum()
@@ -87,11 +87,11 @@ def improve(
             progress.note = f"round {done + 1}, loss {loss / cells:.5f}"
             proposals = effort[min(done, len(effort) - 1)]
             stream = (seed % 2**64, done)
-            classes, gain, whole = one_round(
+            classes, gain, complete = one_round(
                 table, classes, k, most, proposals, stream, until, workers, rules, price
             )
             loss += gain
-            done += whole
+            done += complete
             idle = 0 if gain < 0 else idle + 1
     return Improved(classes, done, loss / cells, start / cells)
 
@@ -160,12 +160,12 @@ def one_round(
     )  # so that an interrupted round has covered all of the table
     weights = [int(sizes[taking[tree.order[tree.starts[at]]]]) * per for at in jobs]
     results = workers.map(turn, [(int(at),) for at in jobs], weights)
-    whole, gain, better = not late(until), 0.0, classes.copy()
+    complete, gain, better = not late(until), 0.0, classes.copy()
     for result in results:
         if result is not None:
             better[result[0]] = result[1]
             gain += result[2]
-    return better, gain, whole
+    return better, gain, complete
 
 
 def improve_group(

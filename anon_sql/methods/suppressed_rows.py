@@ -27,17 +27,17 @@ def join_nearest(
     """
     if not short.any():
         return classes
-    targets = np.flatnonzero(~short)
-    if len(targets) == 0:
+    candidates = np.flatnonzero(~short)
+    if len(candidates) == 0:
         return np.zeros_like(classes)
     order, starts = kernels.hashing.group(classes, len(short))
     known = kernels.distance.profiles(table.points, table.model, order, starts)
     wanted = np.flatnonzero(short)
-    step = max(1, JOB // len(targets))
+    step = max(1, JOB // len(candidates))
     parts = [wanted[at : at + step] for at in range(0, len(wanted), step)]
     found = workers.map(
         kernels.distance.nearest,
-        [(part, targets, table.model, starts, *known) for part in parts],
+        [(part, candidates, table.model, starts, *known) for part in parts],
         [len(part) for part in parts],
     )
     becomes = np.arange(len(short), dtype=np.int32)
@@ -52,7 +52,7 @@ def place_suppressed(
     constraint: Constraint,
     workers: Workers,
     *,
-    shown: bool,
+    released: bool,
 ) -> npt.NDArray[np.int32]:
     """Return class ids int32[n] where suppressed rows (-1) stay so or have joined a class.
 
@@ -64,7 +64,7 @@ def place_suppressed(
     count = int(suppressed.sum())
     if count == 0:
         return classes
-    legal = not shown or constraint.allows(np.flatnonzero(suppressed))
+    legal = not released or constraint.allows(np.flatnonzero(suppressed))
     if legal and _enough_left(classes, constraint):
         return classes
     first = int(classes.max()) + 1
@@ -87,16 +87,16 @@ def _enough_left(classes: npt.NDArray[np.int32], constraint: Constraint) -> bool
 
 
 def accompany_suppressed(
-    classes: npt.NDArray[np.int32], constraint: Constraint, shown: bool
+    classes: npt.NDArray[np.int32], constraint: Constraint, released: bool
 ) -> npt.NDArray[np.int32]:
     """Return class ids int32[n] where suppressed rows (-1) satisfy the constraint together.
 
     For methods whose labels no further row may change: the rows of the smallest classes are
-    suppressed too (ties: lower id) until the suppressed rows are legal. shown: whether suppressed
-    rows are released; else they need not be legal.
+    suppressed too (ties: lower id) until the suppressed rows are legal. released: whether
+    suppressed rows are released; else they need not be legal.
     """
     suppressed = classes < 0
-    if not suppressed.any() or not shown:
+    if not suppressed.any() or not released:
         return dense(classes)
     joined = dense(classes)
     sizes = np.bincount(joined[joined >= 0])
@@ -139,14 +139,14 @@ def peel(
 
     One row of a class leaves at a time, the one of most cost.
     """
-    whole, peeled, costs = float(table.model.weight.sum()), classes.copy(), costs.copy()
-    room = most - int((peeled < 0).sum())
-    while room > 0:
-        waiting = np.flatnonzero(dearest(costs, whole, len(costs)))
+    full_loss, peeled, costs = float(table.model.weight.sum()), classes.copy(), costs.copy()
+    quota = most - int((peeled < 0).sum())
+    while quota > 0:
+        waiting = np.flatnonzero(dearest(costs, full_loss, len(costs)))
         waiting = waiting[np.argsort(-costs[waiting], kind="stable")]
         _, first = np.unique(peeled[waiting], return_index=True)
         left = []
-        for row in waiting[np.sort(first)][:room]:
+        for row in waiting[np.sort(first)][:quota]:
             others = np.flatnonzero(peeled == peeled[row])
             others = others[others != row]
             if call.constraint.allows(others):
@@ -157,19 +157,19 @@ def peel(
             break
         changed = np.isin(peeled, peeled[left]) & (peeled >= 0)
         peeled[left], costs[left], changed[left] = -1, 0.0, False
-        room -= len(left)
+        quota -= len(left)
         costs[changed] = costs_of(table.only(changed), peeled[changed], call.workers)
     return peeled
 
 
-def dearest(costs: Costs, whole: float, room: int, least: int = 0) -> npt.NDArray[np.bool_]:
-    """Return the rows that cost more than ``whole``, bool[n], at most ``room``, those of most cost.
+def dearest(costs: Costs, full_loss: float, most: int, least: int = 0) -> npt.NDArray[np.bool_]:
+    """Return the rows that cost more than ``full_loss``, bool[n], those of most cost.
 
-    least: how many are returned even if they cost less.
+    most: how many at most; least: how many are returned even if they cost less.
     """
     chosen = np.zeros(len(costs), np.bool_)
-    order = np.argsort(-costs, kind="stable")[:room]
-    chosen[order[(costs[order] > whole) | (np.arange(len(order)) < least)]] = True
+    order = np.argsort(-costs, kind="stable")[:most]
+    chosen[order[(costs[order] > full_loss) | (np.arange(len(order)) < least)]] = True
     return chosen
 
 

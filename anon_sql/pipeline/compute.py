@@ -90,14 +90,14 @@ class Labelled:
 
     class_of: int32[n], the class of each row, that of the suppressed rows the last. labels: of
     every class, by quasi-identifier. group_of: int32[m], the group of each of m classes: those with
-    equal labels form a group. starred: bool[m], classes that are * in every quasi-identifier.
-    dropped: bool[g], groups that are left out of the release.
+    equal labels form a group. suppressed_classes: bool[m], classes that are * in every
+    quasi-identifier. dropped: bool[g], groups that are left out of the release.
     """
 
     class_of: Ids
     labels: Sequence[Labels]
     group_of: Ids
-    starred: Bools
+    suppressed_classes: Bools
     dropped: Bools
 
     @cached_property
@@ -108,7 +108,7 @@ class Labelled:
     @cached_property
     def suppressed(self) -> Bools:
         """The rows that are * in every quasi-identifier, bool[n], shown or left out."""
-        return np.isin(self.row_group, self.group_of[self.starred])
+        return np.isin(self.row_group, self.group_of[self.suppressed_classes])
 
     def release(self, request: Request, source: Source) -> Release:
         """Return the released rows in their order."""
@@ -145,7 +145,7 @@ def label(prepared: Prepared, found: Partition) -> Labelled:
             form=request.format,
             centred=request.centred,
         )
-        starred = require_true(
+        suppressed_classes = require_true(
             request.function,
             table.columns,
             types,
@@ -157,9 +157,9 @@ def label(prepared: Prepared, found: Partition) -> Labelled:
             form=request.format,
             centred=request.centred,
         )
-        group_of, dropped = equal_labels(request, printed_hashes(labels), starred)
+        group_of, dropped = equal_labels(request, printed_hashes(labels), suppressed_classes)
         again = merge_equal_labels(prepared, group_of[of_row], dropped, nodes)
-    return Labelled(of_row, labels, group_of, starred, dropped)
+    return Labelled(of_row, labels, group_of, suppressed_classes, dropped)
 
 
 def _classes(of_row: Ids, real: Bools | None) -> Classes:
@@ -180,7 +180,7 @@ def _classes(of_row: Ids, real: Bools | None) -> Classes:
 
 
 def equal_labels(
-    request: Request, printed: npt.NDArray[np.uint64], starred: Bools
+    request: Request, printed: npt.NDArray[np.uint64], suppressed_classes: Bools
 ) -> tuple[Ids, Bools]:
     """Return the group of each class, int32[m], and whether each group is left out, bool[g].
 
@@ -190,7 +190,7 @@ def equal_labels(
     group_of = inverse.astype(np.int32)
     dropped = np.zeros(int(group_of.max()) + 1, dtype=np.bool_)
     if request.suppressed == "drop":
-        dropped[group_of[starred]] = True
+        dropped[group_of[suppressed_classes]] = True
     return group_of, dropped
 
 
@@ -249,13 +249,15 @@ def common_nodes(table: QuasiTable, classes: Ids, nodes: Ids) -> Ids:
     for at, column in enumerate(table.columns):
         if not isinstance(column, Hierarchical) or len(rows) == 0:
             continue
-        tree, held = column.tree, nodes[rows, at]
-        low = np.minimum.reduceat(np.where(held < 0, tree.leaves, tree.first[held]), first)
-        high = np.maximum.reduceat(np.where(held < 0, -1, tree.last[held]), first)
-        node = np.maximum.reduceat(held, first).astype(np.int64)
+        tree, column_nodes = column.tree, nodes[rows, at]
+        low = np.minimum.reduceat(
+            np.where(column_nodes < 0, tree.leaves, tree.first[column_nodes]), first
+        )
+        high = np.maximum.reduceat(np.where(column_nodes < 0, -1, tree.last[column_nodes]), first)
+        node = np.maximum.reduceat(column_nodes, first).astype(np.int64)
         while (below := (node >= 0) & ((tree.first[node] > low) | (tree.last[node] < high))).any():
             node[below] = tree.parent[node[below]]
-        node[(node >= 0) & (np.minimum.reduceat(held, first) < 0)] = tree.root
+        node[(node >= 0) & (np.minimum.reduceat(column_nodes, first) < 0)] = tree.root
         result[rows, at] = np.repeat(node, np.diff(starts))
     return result
 
@@ -321,7 +323,7 @@ def most_left_out(request: Request, rows: int) -> int | None:
     """
     method = request.method
     assert method is not None
-    if method.given or "suppress" in vars(request.options).values():
+    if method.takes_classes or "suppress" in vars(request.options).values():
         return None
     share = request.option("suppression_limit")
     if share is None:
@@ -336,7 +338,7 @@ def require_few_left_out(
 
     suppressed: bool[n], rows that are suppressed in the release; by_method: bool[n], those that the
     method suppressed. domain: of the whole table, if these are a part of its rows. What may be left
-    out is then that of the whole table, of which ``require_whole`` counts all parts together.
+    out is then that of the whole table, of which ``require_all_parts`` counts all parts together.
     """
     if request.suppressed != "drop":
         return
@@ -349,7 +351,7 @@ def require_few_left_out(
         _require_some(request, left < rows)
 
 
-def require_whole(request: Request, rows: int, released: int) -> None:
+def require_all_parts(request: Request, rows: int, released: int) -> None:
     """Raise AnonError if more of a table is left out of all its parts than may be, or everything.
 
     rows: of the table; released: rows of the release of all parts, each of which was checked.

@@ -144,9 +144,9 @@ def require_earlier(request: Request, labels: Sequence[Labels]) -> None:
     earlier = request.option("like")
     if not isinstance(earlier, Earlier) or request.format != "label":
         return
-    shown = earlier.of(request.function, list(request.quasi))
+    earlier_labels = earlier.of(request.function, list(request.quasi))
     for name, made in zip(request.quasi, labels, strict=True):
-        known = {*shown[name].labels, STAR, *([None] if shown[name].null else [])}
+        known = {*earlier_labels[name].labels, STAR, *([None] if earlier_labels[name].null else [])}
         used = made.shown.take(pa.array(np.unique(made.label_of)))
         others = len(set(used.to_pylist()) - known)
         if others:
@@ -211,18 +211,18 @@ def prepare(
     counted = table.order if real is None else table.order[real]
     limits = constraint_of(source, request, paths, counted, domain)
     limits.require(function, len(counted), part=domain is not None)
-    given = _given_classes(source, table)
+    classes = _classes_of(source, table)
     call = Call(
         function,
         limits,
         request.seed,
         workers,
         request.options,
-        given,
+        classes,
         real,
         strata_of(table, request.strata),
         fixed=request.strata,
-        shown=request.suppressed == "keep",
+        suppressed_released=request.suppressed == "keep",
         one_value=request.format in FORMS,
         rows=table.rows if domain is None else domain.rows,
     )
@@ -239,7 +239,7 @@ def legal_partition(table: QuasiTable, call: Call[Any], method: Method | None) -
     assert method is not None
     required = call.constraint.k > 1 or call.constraint.rules is not None or call.real is not None
     required = required or getattr(call.options, "like", None) is not None
-    if not required and not method.given:
+    if not required and not method.takes_classes:
         return Partition(table.order)
 
     def find_legal(table: QuasiTable, call: Call[Any]) -> Partition:
@@ -260,8 +260,12 @@ def make_legal(table: QuasiTable, call: Call[Any], found: Partition) -> Partitio
     no further row may change, and else by merging."""
     limits, workers = call.constraint, call.workers
     if found.nodes is not None:
-        return replace(found, classes=accompany_suppressed(found.classes, limits, call.shown))
-    placed = place_suppressed(table, found.classes, limits, workers, shown=call.shown)
+        return replace(
+            found, classes=accompany_suppressed(found.classes, limits, call.suppressed_released)
+        )
+    placed = place_suppressed(
+        table, found.classes, limits, workers, released=call.suppressed_released
+    )
     return replace(found, classes=protect(table, placed, limits, workers))
 
 
@@ -346,13 +350,13 @@ def in_table(name: str, codes: npt.NDArray[np.int32], domain: Domain, ordered: b
     codes: int32[n], as ``Domain.codes`` returns them. ordered: whether t may use the ordered
     distance, which NULLs rule out.
     """
-    held = domain.sensitive[name]
-    known = len(held.keys) - held.nulls
-    counts = np.roll(held.counts, -1) if held.nulls else np.append(held.counts, 0)
-    return Sensitive(name, codes, known, ordered and not held.nulls, counts)
+    of_table = domain.sensitive[name]
+    known = len(of_table.keys) - of_table.nulls
+    counts = np.roll(of_table.counts, -1) if of_table.nulls else np.append(of_table.counts, 0)
+    return Sensitive(name, codes, known, ordered and not of_table.nulls, counts)
 
 
-def _given_classes(source: Source, table: QuasiTable) -> Classes | None:
+def _classes_of(source: Source, table: QuasiTable) -> Classes | None:
     """Return the class ids that come with the table, in canonical order; -1 for NULL."""
     coded = source.classes
     if coded is None:

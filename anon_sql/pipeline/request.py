@@ -116,41 +116,49 @@ class Request:
         return bool(self.option("numbers") == "centre")
 
 
-def arguments(function: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def arguments(function: str, call_arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the arguments of a call; raise AnonError for one that the function does not take."""
     find_method(function)  # loads what declares it
     known = takes(function)
-    for name in given:
+    for name in call_arguments:
         if name not in known:
             raise AnonError(function, no_parameter(name, known))
-    return given
+    return call_arguments
 
 
 def checked(
     function: str,
     relation: Relation,
-    given: Mapping[str, Any],
+    call_arguments: Mapping[str, Any],
     *,
     complete: bool = True,
     drops: Sequence[str] = (),
 ) -> Request:
     """Return the request of a call, or raise AnonError for invalid parameters and roles.
 
-    given: arguments by name; those that are left out have their defaults. complete: whether every
-    column must have a role, as in a release. drops: columns that are dropped besides identifiers.
+    call_arguments: arguments by name; those that are left out have their defaults. complete:
+    whether every column must have a role, as in a release. drops: columns that are dropped besides
+    identifiers.
     """
-    refuse_withdrawn(function, given)
+    refuse_withdrawn(function, call_arguments)
     method, types = find_method(function), relation.types
-    given = {**{name: known.default for name, known in takes(function).items()}, **given}
-    k = min(read(KAnonymity, function, given).k, MOST)
-    classes = _classes(function, given, types)
-    entity = entity_of(function, given.get("entity"), types)
-    roles = roles_of(function, relation, given, drops=(*drops, *([classes] if classes else ())))
+    call_arguments = {
+        **{name: known.default for name, known in takes(function).items()},
+        **call_arguments,
+    }
+    k = min(read(KAnonymity, function, call_arguments).k, MOST)
+    classes = _classes(function, call_arguments, types)
+    entity = entity_of(function, call_arguments.get("entity"), types)
+    roles = roles_of(
+        function, relation, call_arguments, drops=(*drops, *([classes] if classes else ()))
+    )
     relation.agrees(roles)
     groups = (Output, Seed)
-    common = {name: value for group in groups for name, value in _read(group, function, given)}
-    models: list[ValueModel] = [read(group, function, given) for group in VALUE_MODELS]
-    options: Any = read(own_group(function, COMMON), function, given)
+    common = {
+        name: value for group in groups for name, value in _read(group, function, call_arguments)
+    }
+    models: list[ValueModel] = [read(group, function, call_arguments) for group in VALUE_MODELS]
+    options: Any = read(own_group(function, COMMON), function, call_arguments)
     if common["format"] in FORMS and method is not None and method.perturbative:
         raise AnonError(
             function,
@@ -203,8 +211,8 @@ def checked(
         options=options,
         threads=relation.threads,
         time_zone=relation.time_zone,
-        strata=_strata(function, given.get("strata"), roles.quasi),
-        weights=read_weights(function, given.get("weights"), roles.quasi),
+        strata=_strata(function, call_arguments.get("strata"), roles.quasi),
+        weights=read_weights(function, call_arguments.get("weights"), roles.quasi),
         method=method,
     )
 
@@ -212,7 +220,7 @@ def checked(
 def roles_of(
     function: str,
     relation: Relation,
-    given: Mapping[str, Any],
+    call_arguments: Mapping[str, Any],
     *,
     needs_quasi: bool = True,
     drops: Sequence[str] = (),
@@ -222,20 +230,22 @@ def roles_of(
     The column of ``entity`` is an identifier. needs_quasi, drops: as in ``assign``.
     """
     names = list(relation.types)
-    said = {name: given.get(name) for name in ("qids", "sensitive", "identifiers", "keep")}
-    entity = entity_of(function, given.get("entity"), names)
+    said = {name: call_arguments.get(name) for name in ("qids", "sensitive", "identifiers", "keep")}
+    entity = entity_of(function, call_arguments.get("entity"), names)
     if entity is not None:
         said["identifiers"] = including(said["identifiers"], entity)
     comments = relation.comments
     return assign(function, names, comments, said, needs_quasi=needs_quasi, dropped=drops)
 
 
-def _read(group: type, function: str, given: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def _read(group: type, function: str, call_arguments: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return the checked values of a group by name."""
-    return list(vars(read(group, function, given)).items())
+    return list(vars(read(group, function, call_arguments)).items())
 
 
-def _classes(function: str, given: Mapping[str, Any], types: Mapping[str, str]) -> str | None:
+def _classes(
+    function: str, call_arguments: Mapping[str, Any], types: Mapping[str, str]
+) -> str | None:
     """Return the column of class ids, None for a function that takes none.
 
     Raises AnonError for a column that cannot be it, and for one that the function adds.
@@ -250,7 +260,7 @@ def _classes(function: str, given: Mapping[str, Any], types: Mapping[str, str]) 
     known = takes(function)
     if "classes" not in known:
         return None
-    named_ = given.get("classes", known["classes"].default)
+    named_ = call_arguments.get("classes", known["classes"].default)
     if named_ is None:
         raise AnonError(function, rule, "NULL")
     if not isinstance(named_, str) or fold(named_) not in folded:
@@ -264,10 +274,10 @@ def _classes(function: str, given: Mapping[str, Any], types: Mapping[str, str]) 
     return column
 
 
-def _strata(function: str, given: object, quasi: Sequence[str]) -> tuple[str, ...]:
+def _strata(function: str, value: object, quasi: Sequence[str]) -> tuple[str, ...]:
     """Return the quasi-identifiers that are not generalized, spelled as in the table."""
     columns = {fold(name): name for name in quasi}
-    return tuple(named(function, "strata", given, columns, "quasi-identifiers") or ())
+    return tuple(named(function, "strata", value, columns, "quasi-identifiers") or ())
 
 
 def _protected(
@@ -291,21 +301,21 @@ def _protected(
     return {name: ranked(function, name, types[name]) for name in roles.sensitive if required}
 
 
-def entity_of(function: str, given: object, names: Sequence[str] | Mapping[str, str]) -> str | None:
+def entity_of(function: str, value: object, names: Sequence[str] | Mapping[str, str]) -> str | None:
     """Return the column that identifies persons, spelled as in the table; None for none.
 
-    Raises AnonError if ``given`` is not the name of a column.
+    Raises AnonError if ``value`` is not the name of a column.
     """
-    if given is None:
+    if value is None:
         return None
     folded = {fold(name): name for name in names}
-    if isinstance(given, str) and fold(given) in folded:
-        return folded[fold(given)]
+    if isinstance(value, str) and fold(value) in folded:
+        return folded[fold(value)]
     raise AnonError(
         function,
         Parameter("entity") + " must name a column of the table",
-        f"'{given}'" if isinstance(given, str) else type(given).__name__,
-        did_you_mean(given, folded.values()) if isinstance(given, str) else None,
+        f"'{value}'" if isinstance(value, str) else type(value).__name__,
+        did_you_mean(value, folded.values()) if isinstance(value, str) else None,
     )
 
 

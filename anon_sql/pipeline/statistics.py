@@ -181,7 +181,7 @@ def anonymize_stats(
         classes = np.where(kept, classes, np.int32(-1))
     cells, rest = float(table.model.weight.sum()), int(kept.sum())
     lost = loss_of(table, classes, workers)
-    shown = loss_of(table.only(kept), classes[kept], workers)
+    kept_loss = loss_of(table.only(kept), classes[kept], workers)
     before = found.stats.get("before", lost)
     row |= {
         "rows": table.rows,
@@ -192,7 +192,7 @@ def anonymize_stats(
         "gcp_without": before / (table.rows * cells),
         "gcp": lost / (table.rows * cells),
         "saved": (before - lost) / (table.rows * cells),
-        "gcp_of_rest": shown / (rest * cells) if rest else None,
+        "gcp_of_rest": kept_loss / (rest * cells) if rest else None,
         "refused": int(found.stats.get("refused", 0)),
         "classes": found.classes,
     }

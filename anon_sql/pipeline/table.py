@@ -32,9 +32,9 @@ def release_table(
     the hierarchy. domain: of the whole table, if these are a part of its rows; information loss and
     t are then measured against all rows. Raises AnonError as ``release`` does.
     """
-    shown = [name for name in table.column_names if name in {*request.kept, *request.quasi}]
+    names = [name for name in table.column_names if name in {*request.kept, *request.quasi}]
     if table.num_rows == 0:
-        return pa.table({name: pa.nulls(0, _type_of(table, name, request)) for name in shown})
+        return pa.table({name: pa.nulls(0, _type_of(table, name, request)) for name in names})
     columns = {name: table.column(name).combine_chunks() for name in table.column_names}
     counted = [*request.protected, *([request.entity] if request.entity else [])]
     hashes, *keys = evaluated(
@@ -71,7 +71,7 @@ def release_table(
             )
         else:
             released[name] = text.take(pa.array(label.astype(np.int64)))
-    return pa.table({name: released[name] for name in shown})
+    return pa.table({name: released[name] for name in names})
 
 
 def _type_of(table: pa.Table, name: str, request: Request) -> pa.DataType:

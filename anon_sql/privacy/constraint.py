@@ -137,7 +137,9 @@ class Constraint:
                 "one that does not",
                 "nothing was released; please report this",
             )
-        raise self.refusal(function, int((rules.held[-1] > 0).sum()) if rules.persons else rows)
+        raise self.refusal(
+            function, int((rules.table_counts[-1] > 0).sum()) if rules.persons else rows
+        )
 
     def refusal(self, function: str, entities: int) -> AnonError:
         """Return the error for a whole table that is not legal, although it has k rows.
@@ -154,8 +156,8 @@ class Constraint:
         found = []
         for model in self.models:
             reached = [
-                model.of_table(rules.held[bag], int(rules.known[bag]))
-                for bag in range(len(self.names))
+                model.of_table(rules.table_counts[attribute], int(rules.known[attribute]))
+                for attribute in range(len(self.names))
             ]
             levels = [level for level in reached if level is not None]
             if levels:
@@ -223,38 +225,43 @@ def constraint(
     if persons is None and not required:
         return Constraint(k)
 
-    asked = list(sensitive) if required else []
-    bags = [_bag(column.codes, column.known, persons) for column in asked]
+    columns = list(sensitive) if required else []
+    attributes = [_attribute(column.codes, column.known, persons) for column in columns]
     if persons is not None:
-        bags.append(_bag(persons, int(persons.max(initial=-1)) + 1, None))
-    whole = [column.counts for column in asked]
-    counts = [own[2] if given is None else given for own, given in zip_longest(bags, whole)]
-    held = _padded(counts, np.int64)
-    below = np.cumsum(held, axis=1, dtype=np.float64)
-    least, most = share_bounds(_padded(counts[: len(asked)], np.int64), required)
+        attributes.append(_attribute(persons, int(persons.max(initial=-1)) + 1, None))
+    of_table = [column.counts for column in columns]
+    counts = [
+        own[2] if in_table is None else in_table
+        for own, in_table in zip_longest(attributes, of_table)
+    ]
+    table_counts = _padded(counts, np.int64)
+    below = np.cumsum(table_counts, axis=1, dtype=np.float64)
+    least, most = share_bounds(_padded(counts[: len(columns)], np.int64), required)
     levels: dict[str, Any] = {}
     for model in (*(known() for known in VALUE_MODELS), *required):
         levels |= model.rules
     rules = kernels.legality.Rules(
         k=k,
         **levels,
-        keys=np.array([bag[0] for bag in bags]),
-        value=_padded([bag[1] for bag in bags], np.int32),
+        keys=np.array([attribute[0] for attribute in attributes]),
+        value=_padded([attribute[1] for attribute in attributes], np.int32),
         pairs=persons is not None,
-        known=np.array([*(column.known for column in asked), -1][: len(bags)], np.int64),
-        ordered=np.array([*(column.ordered for column in asked), False][: len(bags)], np.bool_),
-        held=held,
-        total=held.sum(axis=1),
+        known=np.array([*(column.known for column in columns), -1][: len(attributes)], np.int64),
+        ordered=np.array(
+            [*(column.ordered for column in columns), False][: len(attributes)], np.bool_
+        ),
+        table_counts=table_counts,
+        total=table_counts.sum(axis=1),
         below=below,
         area=np.cumsum(below, axis=1) - below,
         least=least,
         most=most,
         persons=persons is not None,
     )
-    return Constraint(k, rules, tuple(column.name for column in asked), required)
+    return Constraint(k, rules, tuple(column.name for column in columns), required)
 
 
-def _bag(codes: Codes, known: int, persons: Codes | None) -> tuple[Codes, Codes, Counts]:
+def _attribute(codes: Codes, known: int, persons: Codes | None) -> tuple[Codes, Codes, Counts]:
     """Return the key of each row, the value of each key, and the number of keys of each value.
 
     A key is a value, or a pair of value and person if persons are counted.

@@ -81,8 +81,8 @@ class LDiversity(ValueModel):
         if self.l_kind == "entropy":
             total = _sums(class_of, counts, classes)
             logs = _sums(class_of, counts * np.log(counts), classes)
-            whole = np.maximum(total, 1)
-            return np.where(total > 0, np.exp(np.log(whole) - logs / whole), 0.0)
+            divisor = np.maximum(total, 1)
+            return np.where(total > 0, np.exp(np.log(divisor) - logs / divisor), 0.0)
         order = np.lexsort((counts, class_of))
         class_of, counts = class_of[order], counts[order]
         running = np.cumsum(counts)

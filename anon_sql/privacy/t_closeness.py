@@ -85,18 +85,18 @@ def with_ground(
     return replace(table, ground=Ground(ordered, found.tree, leaf_of))
 
 
-def require_held(
+def require_in_table(
     function: str, values: Mapping[str, ClassValues], tables: Mapping[str, TableValues]
 ) -> None:
     """Raise AnonError where a class has a value that the raw table lacks, in any column."""
-    lacking = sum(
+    missing = sum(
         int(each.counts[each.places(tables[name]) < 0].sum()) for name, each in values.items()
     )
-    if lacking:
+    if missing:
         raise AnonError(
             function,
             "every sensitive value of the release must stand in the raw table",
-            f"{lacking} rows with one that does not",
+            f"{missing} rows with one that does not",
             "the raw table comes first and its release second",
         )
 
@@ -134,8 +134,8 @@ def ordered_distance(values: ClassValues, table: TableValues) -> Floats:
     left, right = (passing - at).astype(kind), (to - passing).astype(kind)
     moved = reached * (left - right) + m * (area[at] + area[to] - 2 * area[passing])
     moved[starts] += m[starts] * area[at[starts]]
-    whole = np.maximum(v - 1, 1) * sizes.astype(kind) * n
-    return _share(_sums(moved, starts), whole)
+    largest = np.maximum(v - 1, 1) * sizes.astype(kind) * n
+    return _share(_sums(moved, starts), largest)
 
 
 def tree_distance(
@@ -192,9 +192,9 @@ def _sums(values: npt.NDArray[Any], starts: Ints) -> npt.NDArray[Any]:
     return np.add.reduceat(values, starts)
 
 
-def _share(part: npt.NDArray[Any], whole: npt.NDArray[Any]) -> Floats:
+def _share(part: npt.NDArray[Any], total: npt.NDArray[Any]) -> Floats:
     """Return quotients of whole numbers."""
-    return part.astype(np.float64) / whole.astype(np.float64)
+    return part.astype(np.float64) / total.astype(np.float64)
 
 
 def ranked(function: str, name: str, sql_type: str) -> bool:

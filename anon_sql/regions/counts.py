@@ -25,25 +25,25 @@ Counts = npt.NDArray[np.int64]
 class Tally:
     """The counts of one region.
 
-    rows, persons: their numbers; persons are rows if the request has no entity. held: for each
+    rows, persons: their numbers; persons are rows if the request has no entity. counts: for each
     protected column int64[v], rows or persons with each value of the table.
     """
 
     rows: int
     persons: int
-    held: tuple[Counts, ...]
+    counts: tuple[Counts, ...]
 
 
 def joined(tallies: Sequence[Tally]) -> Tally:
     """Return the counts of several regions as one.
 
     With an entity they are bounds, since persons may have rows in several regions: ``persons`` is
-    the largest number, and ``held`` the sum.
+    the largest number, and ``counts`` the sum.
     """
     return Tally(
         sum(tally.rows for tally in tallies),
         max(tally.persons for tally in tallies),
-        tuple(np.sum(held, axis=0) for held in zip(*(t.held for t in tallies), strict=True)),
+        tuple(np.sum(counts, axis=0) for counts in zip(*(t.counts for t in tallies), strict=True)),
     )
 
 
@@ -63,7 +63,9 @@ def counted_regions(
     at = _region_of(request, rows, regions)
     counts[at] = integers(rows.column("rows").combine_chunks())
     persons[at] = integers(rows.column("persons").combine_chunks())
-    every = [_held(request, domain, regions, name, found(name)) for name in request.protected]
+    every = [
+        _value_counts(request, domain, regions, name, found(name)) for name in request.protected
+    ]
     return [
         Tally(int(counts[at]), int(persons[at]), tuple(each[at] for each in every))
         for at in range(regions)
@@ -77,7 +79,9 @@ def _region_of(request: Request, found: pa.Table, regions: int) -> npt.NDArray[n
     return at
 
 
-def _held(request: Request, domain: Domain, regions: int, name: str, found: pa.Table) -> Counts:
+def _value_counts(
+    request: Request, domain: Domain, regions: int, name: str, found: pa.Table
+) -> Counts:
     """Return the counts of each value of a protected column in each region, int64[r, v]."""
     values = len(domain.sensitive[name].keys) + 1
     if regions * values > CELLS:
@@ -122,17 +126,17 @@ class Limits:
         if limits.rules is None:
             return found
 
-        for bag, held in enumerate(tally.held):
-            values = np.flatnonzero(held).astype(np.int32)
+        for attribute, counts in enumerate(tally.counts):
+            values = np.flatnonzero(counts).astype(np.int32)
             found += (
-                kernels.legality.short_of_values(limits.rules, bag, values, held[values])
+                kernels.legality.short_of_values(limits.rules, attribute, values, counts[values])
                 / tally.rows
             )
         return found
 
-    def refuse(self, function: str, whole: Tally) -> AnonError:
+    def refuse(self, function: str, total: Tally) -> AnonError:
         """Return the error for a whole table that is not legal."""
-        if whole.rows < self.constraint.k:
-            rule = Parameter("k") + f" must be at most the number of rows, {whole.rows}"
+        if total.rows < self.constraint.k:
+            rule = Parameter("k") + f" must be at most the number of rows, {total.rows}"
             return AnonError(function, rule, Argument("k", self.constraint.k))
-        return self.constraint.refusal(function, whole.persons)
+        return self.constraint.refusal(function, total.persons)

@@ -59,7 +59,7 @@ def plan(
     regions = each_leaf(tree)
     tallies = count(regions)
     leaves = plans.parts(regions, tallies)
-    whole = request.entity is None  # with persons, counts of leaves are no counts of regions
+    additive = request.entity is None  # with persons, counts of leaves are no counts of regions
     # Leaves that are far apart may have to be one region.
     mixed = any(model.mixes for model in request.models)
     merged = plans.anywhere if mixed else plans.below
@@ -69,7 +69,7 @@ def plan(
     while True:
         if groups != regions.groups:
             regions = Regions(tree, groups)
-            known = whole and all(group.parts == 1 for group in groups)
+            known = additive and all(group.parts == 1 for group in groups)
             tallies = [_sum(leaves, group) for group in groups] if known else count(regions)
         groups = plans.better(regions, tallies)
         if groups == regions.groups:
@@ -173,8 +173,8 @@ class _Planning:
         A hash makes parts of about equal size: the largest is some standard deviations above the
         mean, each the root of the mean.
         """
-        room = max(1.0, (sqrt(9 + self.most) - 3) ** 2)  # room + 6 * sqrt(room) = most
-        mean = min(self.wanted, room)
+        largest_mean = max(1.0, (sqrt(9 + self.most) - 3) ** 2)  # mean + 6 * sqrt(mean) = most
+        mean = min(self.wanted, largest_mean)
         return tuple(
             replace(part.group, parts=ceil(part.tally.rows / mean))
             if part.tally.rows > self.most and self.pool(part.group) is not None
@@ -234,7 +234,7 @@ class _Planning:
 ENOUGH = 400  # sampled rows of a region, so that its size is known to some 5 %
 
 
-def shown_regions(
+def sampled_regions(
     request: Request, domain: Domain, tree: RegionTree, sample: pa.Table, many: int, wanted: int
 ) -> Regions | None:
     """Return regions that are legal because the sampled rows in each of them are.
@@ -250,16 +250,17 @@ def shown_regions(
     if request.protected or request.entity is not None or request.strata or part == 0:
         return None
     if sampled < domain.rows:
-        alike = (weights.astype(np.float64) ** 2).sum() / sampled  # rows that are sampled together
-        if min(part, sampled) < ENOUGH * max(alike, request.k / 10):
+        # rows that are sampled together
+        together = (weights.astype(np.float64) ** 2).sum() / sampled
+        if min(part, sampled) < ENOUGH * max(together, request.k / 10):
             return None
         if abs(sampled * many - domain.rows) > wanted:  # many rows that are alike are not sampled
             return None
     columns = {name: sample.column(f"quasi_{at}") for at, name in enumerate(request.quasi)}
-    leaf = LeafRows(request, tree).of({n: held.combine_chunks() for n, held in columns.items()})
+    leaf = LeafRows(request, tree).of({n: values.combine_chunks() for n, values in columns.items()})
     counts = np.bincount(leaf, weights, tree.leaves).astype(np.int64).tolist()
     tallies = [Tally(rows, rows, ()) for rows in counts]
-    shown = plan(
+    regions = plan(
         request,
         replace(domain, rows=sampled),
         tree,
@@ -267,4 +268,4 @@ def shown_regions(
         wanted=part,
         most=sampled,  # so that no region is spread, and the counts are those of leaves
     )
-    return None if max(shown.rows) > 2 * part else replace(shown, rows=())
+    return None if max(regions.rows) > 2 * part else replace(regions, rows=())

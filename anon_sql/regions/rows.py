@@ -20,16 +20,16 @@ FEW = 0.1  # distinct values of a column, as a share of the rows, that a diction
 
 def runs(batches: Iterable[pa.RecordBatch], most: int, size: int) -> Iterator[pa.Table]:
     """Give the rows of batches in tables; one is complete at ``most`` rows or ``size`` bytes."""
-    held: list[pa.RecordBatch] = []
-    rows = held_size = 0
+    buffered: list[pa.RecordBatch] = []
+    rows = buffered_bytes = 0
     for batch in batches:
-        held.append(batch)
-        rows, held_size = rows + batch.num_rows, held_size + batch.nbytes
-        if rows >= most or held_size >= size:
-            yield pa.Table.from_batches(held)
-            held, rows, held_size = [], 0, 0
+        buffered.append(batch)
+        rows, buffered_bytes = rows + batch.num_rows, buffered_bytes + batch.nbytes
+        if rows >= most or buffered_bytes >= size:
+            yield pa.Table.from_batches(buffered)
+            buffered, rows, buffered_bytes = [], 0, 0
     if rows:
-        yield pa.Table.from_batches(held)
+        yield pa.Table.from_batches(buffered)
 
 
 def repeated(run: pa.Table, few: float = FEW) -> list[str]:
@@ -48,18 +48,18 @@ def coded(run: pa.Table, text: Sequence[str]) -> dict[str, pa.Array]:
     return columns | {name: columns[name].dictionary_encode() for name in text}
 
 
-def whole(tables: Sequence[pa.Table], text: Iterable[str]) -> pa.Table:
+def joined_runs(tables: Sequence[pa.Table], text: Iterable[str]) -> pa.Table:
     """Return the rows of several runs as one table.
 
     Dictionaries, which have the values of all runs, are left to columns of ``text`` that have one
     in every run.
     """
-    alike = {
+    dictionaries = {
         name
         for name in text
         if all(pa.types.is_dictionary(table.schema.field(name).type) for table in tables)
     }
-    return one_table([_plain(table, alike) for table in tables])
+    return one_table([_plain(table, dictionaries) for table in tables])
 
 
 def one_table(tables: Sequence[pa.Table]) -> pa.Table:
@@ -115,8 +115,8 @@ class LeafRows:
             both = [values, points]
             if pa.types.is_floating(values.type):  # -0.0 equals 0.0
                 both = [pc.add(side, pa.scalar(0.0, side.type)) for side in both]
-            held, cut = comparable(kind, both)
-            return held, cut
+            keys, cut = comparable(kind, both)
+            return keys, cut
         if pa.types.is_dictionary(values.type):
             words, codes = values.dictionary, values.indices
         else:
@@ -126,8 +126,8 @@ class LeafRows:
         both = pa.concat_arrays([each.cast(pa.large_string()) for each in (words, points)])
         ranks = categories(name, both).codes.astype(np.int64)
         at = pc.fill_null(codes.cast(pa.int32()), 0).to_numpy()
-        held = ranks[at] if len(words) else np.zeros(len(values), np.int64)
-        return held, ranks[len(words) :]
+        keys = ranks[at] if len(words) else np.zeros(len(values), np.int64)
+        return keys, ranks[len(words) :]
 
     def _nodes(self, tree: RegionTree) -> "kernels.sides.Nodes":
         """Return the tree as arrays; the points of a test are consecutive."""
@@ -146,8 +146,8 @@ class LeafRows:
             return at
 
         add(tree.root)
-        held = np.array(rows, np.int32).T
-        column, yes, no, null, at_most, first, last = map(np.ascontiguousarray, held)
+        fields = np.array(rows, np.int32).T
+        column, yes, no, null, at_most, first, last = map(np.ascontiguousarray, fields)
         return kernels.sides.Nodes(
             column, yes, no, null.astype(np.bool_), at_most.astype(np.bool_), first, last
         )

@@ -34,10 +34,10 @@ def relation(name: str) -> exp.Table:
 
 def row_hash(names: Sequence[str], seed: int, dialect: str) -> exp.Expression:
     """Return a hash of a seed and the columns of a row, at least 0."""
-    given = [exp.Literal.number(seed % 2**31), *map(column, names)]
+    expressions = [exp.Literal.number(seed % 2**31), *map(column, names)]
     if dialect == "duckdb":
-        return exp.Anonymous(this="system.main.hash", expressions=given)
-    hashed = exp.Anonymous(this="xxhash64", expressions=given)
+        return exp.Anonymous(this="system.main.hash", expressions=expressions)
+    hashed = exp.Anonymous(this="xxhash64", expressions=expressions)
     return exp.Anonymous(this="shiftrightunsigned", expressions=[hashed, exp.Literal.number(1)])
 
 
@@ -95,7 +95,7 @@ def _quasi(request: Request) -> Iterator[tuple[int, str, bool]]:
         yield at, name, is_number(request.function, name, sql_type)
 
 
-def held_select(request: Request, name: str, dialect: str, source: str) -> str:
+def value_count_select(request: Request, name: str, dialect: str, source: str) -> str:
     """Return the statement that counts the values of a protected column of a relation.
 
     Its columns are ``value`` and ``count``: rows, or persons if the request has an entity.
@@ -111,19 +111,21 @@ def counted(request: Request) -> exp.Expression:
     return _distinct(column(request.entity))
 
 
-def _distinct(held: exp.Expression) -> exp.Expression:
+def _distinct(operand: exp.Expression) -> exp.Expression:
     """Return the aggregate that counts distinct values, NULL as one."""
-    values = exp.Count(this=exp.Distinct(expressions=[held]))
-    missing = exp.Case().when(exp.Is(this=held.copy(), expression=exp.null()), "1").else_("0")
+    values = exp.Count(this=exp.Distinct(expressions=[operand]))
+    missing = exp.Case().when(exp.Is(this=operand.copy(), expression=exp.null()), "1").else_("0")
     nulls = exp.Coalesce(this=exp.Max(this=missing), expressions=[_ZERO])
     return exp.Paren(this=exp.Add(this=values, expression=nulls))
 
 
-def table_domain(request: Request, summary: pa.Table, held: Mapping[str, pa.Table]) -> Domain:
+def table_domain(
+    request: Request, summary: pa.Table, value_counts: Mapping[str, pa.Table]
+) -> Domain:
     """Return the domain of a table from the results of its statements.
 
-    summary: of ``summary_select``; held: of ``held_select``, by protected column. Raises AnonError
-    for a column with NaN or infinity.
+    summary: of ``summary_select``; value_counts: of ``value_count_select``, by protected column.
+    Raises AnonError for a column with NaN or infinity.
     """
     widths, distinct = {}, {}
     for at, (name, sql_type) in enumerate(request.quasi.items()):
@@ -141,15 +143,15 @@ def table_domain(request: Request, summary: pa.Table, held: Mapping[str, pa.Tabl
                 "make them NULL or leave the rows out",
             )
         widths[name] = numbers(request.function, name, sql_type, ends).width
-    sensitive = {name: distribution(values) for name, values in held.items()}
+    sensitive = {name: distribution(values) for name, values in value_counts.items()}
     return Domain(int(summary.column("rows")[0].as_py()), widths, distinct, sensitive)
 
 
-def distribution(held: pa.Table) -> Distribution:
+def distribution(value_counts: pa.Table) -> Distribution:
     """Return a distribution from the columns ``value`` and ``count``."""
-    keys = sort_keys(held.column("value").combine_chunks())
+    keys = sort_keys(value_counts.column("value").combine_chunks())
     order = pc.sort_indices(keys)
-    counts = integers(held.column("count").combine_chunks()).astype(np.int64)
+    counts = integers(value_counts.column("count").combine_chunks()).astype(np.int64)
     return Distribution(keys.take(order).cast(pa.binary()), counts[integers(order)])
 
 
@@ -181,17 +183,17 @@ def sample_select(
     all in the sample or none is; if none is, sample again with a smaller m. hashed: the columns
     whose hash decides; None for ``spread_by``.
     """
-    taken = [
+    columns = [
         exp.alias_(value(name, sql_type, request.function), f"quasi_{at}")
         for at, (name, sql_type) in enumerate(request.quasi.items())
     ]
-    query = exp.select(*taken, exp.alias_(exp.Count(this=exp.Star()), WEIGHT))
+    query = exp.select(*columns, exp.alias_(exp.Count(this=exp.Star()), WEIGHT))
     query = query.from_(relation(source))
     if m > 1:
         names = spread_by(request) if hashed is None else hashed
         rest = modulo(row_hash(names, request.seed, dialect), m)
         query = query.where(exp.EQ(this=rest, expression=exp.Literal.number(0)))
-    return query.group_by(*(each.this for each in taken)).sql(dialect)
+    return query.group_by(*(each.this for each in columns)).sql(dialect)
 
 
 def value(name: str, sql_type: str, function: str) -> exp.Expression:
@@ -225,7 +227,7 @@ def count_select(
     """Return the statement that counts the rows of each region in a relation of routed rows.
 
     Its columns are ``region``, ``rows`` and ``persons``; with the name of a protected column,
-    ``region``, ``value`` and ``count``, as in ``held_select``. by: what it groups rows
+    ``region``, ``value`` and ``count``, as in ``value_count_select``. by: what it groups rows
     by instead of their region, with the names of these columns. most: rows of the result.
     """
     by = {"region": column(REGION)} if by is None else by

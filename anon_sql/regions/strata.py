@@ -104,10 +104,10 @@ class _Counting:
         found = {}
         for at, name in enumerate(self.request.strata):
             kind, function = self.request.quasi[name], self.request.function
-            held = value(name, kind, function)
+            expression = value(name, kind, function)
             if self.dialect == "duckdb" and not is_number(function, name, kind):
-                held = exp.Anonymous(this="system.main.encode", expressions=[held])
-            found[f"stratum_{at}"] = held
+                expression = exp.Anonymous(this="system.main.encode", expressions=[expression])
+            found[f"stratum_{at}"] = expression
         return found
 
     def select(self, name: str | None, most: int | None = None) -> str:
@@ -117,10 +117,10 @@ class _Counting:
     def values(self, found: pa.Table) -> Values:
         """Return the columns of strata in the result of a statement, by name."""
         names = zip(self.request.strata, self.by, strict=True)
-        held = {name: found.column(alias).combine_chunks() for name, alias in names}
+        columns = {name: found.column(alias).combine_chunks() for name, alias in names}
         return {
             name: each.cast(pa.string()) if pa.types.is_binary(each.type) else each
-            for name, each in held.items()
+            for name, each in columns.items()
         }
 
     def short(self, strata: Strata, found: pa.Table) -> Numbers:
@@ -131,14 +131,14 @@ class _Counting:
         tables: dict[str | None, pa.Table] = {None: found}
         tables |= {name: self.run(self.select(name)) for name in request.protected}
         numbers = {name: self._numbers(strata, table) for name, table in tables.items()}
-        widest = max([1, *(len(held.keys) + 1 for held in self.domain.sensitive.values())])
+        widest = max([1, *(len(each.keys) + 1 for each in self.domain.sensitive.values())])
         step, short = max(1, _CELLS // widest), []
         for first in range(0, len(strata.rows), step):
             many = min(step, len(strata.rows) - first)
-            held = {
+            within = {
                 name: _within(table, numbers[name] - first, many) for name, table in tables.items()
             }
-            for tally in counted_regions(request, self.domain, many, held.__getitem__):
+            for tally in counted_regions(request, self.domain, many, within.__getitem__):
                 if self.limits.shortfall(tally) > 0:
                     short.append(tally.rows)
         return np.array(short, np.int64)
@@ -175,9 +175,9 @@ class _Counting:
             found = self.run(select)
             return found.append_column("region", pa.array(np.zeros(found.num_rows, np.int64)))
 
-        (whole,) = counted_regions(request, self.domain, 1, counted)
-        if self.limits.shortfall(whole) > 0:
-            return self.limits.refuse(function, whole)
+        (total,) = counted_regions(request, self.domain, 1, counted)
+        if self.limits.shortfall(total) > 0:
+            return self.limits.refuse(function, total)
         return refused(function, self.limits.requirement, many, smallest)
 
 

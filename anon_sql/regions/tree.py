@@ -332,8 +332,8 @@ class Growing:
         for name, kind in request.quasi.items():
             own = [at for at, (column, _) in enumerate(self.points) if column == name]
             if own:
-                held = pa.concat_arrays([self.points[at][1] for at in own])
-                (texts,) = printed([held], [kind])
+                values = pa.concat_arrays([self.points[at][1] for at in own])
+                (texts,) = printed([values], [kind])
                 listed = zip(own, texts.to_pylist(), strict=True)
                 found.update({at: Point(name, text) for at, text in listed})
         return tuple(found[at] for at in range(len(self.points)))
@@ -436,19 +436,19 @@ def _strata_first(
     hashes = pa.array(np.zeros(len(strata.rows), np.uint64))
     table = read(function, strata.types, strata.values, hashes, Workers(function))
     near = np.arange(table.rows, dtype=np.int32)  # no class lies in two strata
-    whole = Rows(strata.values, [axis(column) for column in table.columns], strata.rows, near)
+    all_strata = Rows(strata.values, [axis(column) for column in table.columns], strata.rows, near)
     by = [order[np.argsort(of_row[order], kind="stable")] for order in sample.orders]
     starts = np.searchsorted(of_row[by[0]], np.arange(len(strata.rows) + 1))
     pools: list[Cut | Leaf] = []
 
     def end(orders: Orders, depth: int) -> Cut | Leaf:
-        held = orders[0]
-        if len(held) > 1 or strata.rows[held[0]] <= wanted:
+        members = orders[0]
+        if len(members) > 1 or strata.rows[members[0]] <= wanted:
             return growing.leaf()
-        number = int(held[0])
+        number = int(members[0])
         own = [order[starts[number] : starts[number + 1]] for order in by]
         share = sample.weight(own) / int(strata.rows[number])
         pools.append(growing.node(sample, own, leaf * share, depth))
         return pools[-1]
 
-    return growing.node(whole, whole.orders, leaf, end=end), tuple(pools)
+    return growing.node(all_strata, all_strata.orders, leaf, end=end), tuple(pools)

@@ -109,12 +109,12 @@ def require_rows(found: Ints, rows: Ints) -> None:
         )
 
 
-def require_columns(raw: Mapping[str, str], held: Mapping[str, str]) -> None:
+def require_columns(raw: Mapping[str, str], population: Mapping[str, str]) -> None:
     """Raise AnonError unless a population has every quasi-identifier in a similar type.
 
-    raw: SQL types of the quasi-identifiers; held: of the population's columns.
+    raw: SQL types of the quasi-identifiers; population: of the population's columns.
     """
-    kinds = {fold(name): kind for name, kind in held.items()}
+    kinds = {fold(name): kind for name, kind in population.items()}
     for name, kind in raw.items():
         if fold(name) not in kinds:
             raise AnonError(
@@ -164,38 +164,38 @@ class Sample:
 def sample(
     rows: int,
     sizes: npt.NDArray[np.int64],
-    starred: npt.NDArray[np.bool_],
-    asked: Risk,
+    suppressed: npt.NDArray[np.bool_],
+    request: Risk,
     weights: Weights | None,
     *,
     population: bool,
 ) -> Sample | None:
     """Return what a call says of the population, or None where it says nothing.
 
-    rows: of the raw table; sizes: int64[m], rows of each class; starred: bool[m], classes of
+    rows: of the raw table; sizes: int64[m], rows of each class; suppressed: bool[m], classes of
     suppressed rows, which are one. population: whether a table of it is given. Raises AnonError for
     a population that is smaller than its sample, and for weights that are no positive numbers.
     """
-    sizes_given = {
-        "sampling_fraction": asked.sampling_fraction,
-        "population_size": asked.population_size,
+    size_arguments = {
+        "sampling_fraction": request.sampling_fraction,
+        "population_size": request.population_size,
     }
-    given = [name for name, value in sizes_given.items() if value is not None]
-    given += ["population"] * population + ["weights"] * (weights is not None)
-    if len(given) > 1:
-        raise AnonError(NAME, _WAYS, joined(" and ", map(Parameter, given)))
+    names = [name for name, value in size_arguments.items() if value is not None]
+    names += ["population"] * population + ["weights"] * (weights is not None)
+    if len(names) > 1:
+        raise AnonError(NAME, _WAYS, joined(" and ", map(Parameter, names)))
     if weights is not None:
-        return _weighted(rows, sizes, starred, weights)
-    fraction = asked.sampling_fraction
-    if asked.population_size is not None:
-        fraction = rows / asked.population_size
+        return _weighted(rows, sizes, suppressed, weights)
+    fraction = request.sampling_fraction
+    if request.population_size is not None:
+        fraction = rows / request.population_size
     if fraction is None:
         return None
     if fraction > 1:
         raise AnonError(
             NAME,
             "the population must have at least the rows of the raw table",
-            Argument(given[0], Decimal(f"{sizes_given[given[0]]:g}")),
+            Argument(names[0], Decimal(f"{size_arguments[names[0]]:g}")),
         )
     return Sample(rows / fraction, np.full(len(sizes), fraction))
 
@@ -203,20 +203,20 @@ def sample(
 def _weighted(
     rows: int,
     sizes: npt.NDArray[np.int64],
-    starred: npt.NDArray[np.bool_],
+    suppressed: npt.NDArray[np.bool_],
     weights: Weights,
 ) -> Sample:
     """Return a population that has as many rows for each row of the sample as its weight says.
 
     A row that is left out of the release has the mean weight of the suppressed rows, or of all rows
-    where none is shown.
+    where none is released.
     """
     if (weights.known < sizes).any() or not (weights.least > 0).all():
         rule = Parameter("weights") + " must be positive numbers in every row"
         raise AnonError(NAME, rule, "others")
     total, counted = weights.total.copy(), sizes.copy()
-    total[starred], counted[starred] = total[starred].sum(), counted[starred].sum()
+    total[suppressed], counted[suppressed] = total[suppressed].sum(), counted[suppressed].sum()
     fraction = np.minimum(counted / total, 1.0)
-    shown, left_out = weights.total.sum(), rows - sizes.sum()
-    of_left_out = fraction[starred][0] if starred.any() else sizes.sum() / max(shown, 1.0)
-    return Sample(max(shown + left_out / max(of_left_out, 1e-12), float(rows)), fraction)
+    released, left_out = weights.total.sum(), rows - sizes.sum()
+    of_left_out = fraction[suppressed][0] if suppressed.any() else sizes.sum() / max(released, 1.0)
+    return Sample(max(released + left_out / max(of_left_out, 1e-12), float(rows)), fraction)

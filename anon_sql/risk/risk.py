@@ -80,7 +80,7 @@ RISK = pa.schema(
 
 def risk(
     pair: Pair,
-    asked: Risk,
+    request: Risk,
     population: Population | None,
     weights: Weights | None,
 ) -> pa.Table:
@@ -92,25 +92,28 @@ def risk(
     AnonError where raw, release and population do not belong together.
     """
     pair.require_no_more_rows()
-    starred, sizes, shown = pair.suppressed(pair.losses), pair.sizes, pair.released_rows
-    suppressed = int(sizes[starred].sum()) + pair.rows - shown
-    f = np.where(starred, suppressed, sizes)
-    row = {"rows": shown, **_of("prosecutor", 1 / f, sizes, asked.threshold)}
+    suppressed_classes = pair.suppressed(pair.losses)
+    sizes, released_rows = pair.sizes, pair.released_rows
+    suppressed = int(sizes[suppressed_classes].sum()) + pair.rows - released_rows
+    f = np.where(suppressed_classes, suppressed, sizes)
+    row = {"rows": released_rows, **_of("prosecutor", 1 / f, sizes, request.threshold)}
     row["prosecutor_mean"] = row.pop("mean")
-    drawn = sample(pair.rows, sizes, starred, asked, weights, population=population is not None)
+    sampled = sample(
+        pair.rows, sizes, suppressed_classes, request, weights, population=population is not None
+    )
     each: Floats | None = None
     if population is not None:
         found, covered = matches(population, pair)
         require_rows(found, f)
         each = 1 / found
         row |= _presence(f, found, covered)
-    elif drawn is not None:
-        each = expected_risk(f, drawn.fraction)
-        if shown:
-            classes = np.append(f[~starred], [suppressed] * (suppressed > 0))
-            row |= population_unique(classes, drawn.size)
+    elif sampled is not None:
+        each = expected_risk(f, sampled.fraction)
+        if released_rows:
+            classes = np.append(f[~suppressed_classes], [suppressed] * (suppressed > 0))
+            row |= population_unique(classes, sampled.size)
     if each is not None:
-        row |= _of("journalist", each, sizes, asked.threshold)
+        row |= _of("journalist", each, sizes, request.threshold)
         row["marketer"] = row.pop("mean")
     return pa.Table.from_pylist([row], RISK)
 

@@ -214,16 +214,16 @@ class Together:
         chosen: indices of the columns that count as the others. The figure of a column is the
         number of rows that are unique on it and the others, minus those unique on the others.
         """
-        whole, taken = self.of(chosen), set(chosen)
-        unique = unique_count(whole) if taken else 0
+        hashes, others = self.of(chosen), set(chosen)
+        unique = unique_count(hashes) if others else 0
         found = []
         for at in range(len(self._columns)):
-            if at not in taken:
-                found.append(unique_count(whole + self._mixed(at)) - unique)
-            elif len(taken) == 1:
+            if at not in others:
+                found.append(unique_count(hashes + self._mixed(at)) - unique)
+            elif len(others) == 1:
                 found.append(unique)
             else:
-                found.append(unique - unique_count(whole - self._mixed(at)))
+                found.append(unique - unique_count(hashes - self._mixed(at)))
         return found
 
     def _mixed(self, at: int) -> Marks:

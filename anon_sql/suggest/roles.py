@@ -191,11 +191,11 @@ PATTERNS = (
 
 def recognized(values: Sequence[str]) -> tuple[Pattern, float] | None:
     """Return the first pattern that enough values have, and their share; None if there is none."""
-    held = Counter(text for text in (value.strip() for value in values) if text)
+    texts = Counter(text for text in (value.strip() for value in values) if text)
     for pattern in PATTERNS:
-        count = sum(number for text, number in held.items() if pattern.matches(text))
-        if count and count >= pattern.least * held.total():
-            return pattern, count / held.total()
+        count = sum(number for text, number in texts.items() if pattern.matches(text))
+        if count and count >= pattern.least * texts.total():
+            return pattern, count / texts.total()
     return None
 
 
@@ -208,7 +208,7 @@ NEARLY = 0.9  # share of distinct values from which on codes identify rows
 SMALLEST = 20  # values below which nearly all may differ by chance
 FEW = 5  # most values of what is no identifier although its name says so, such as a flag
 EACH = 20  # rows that each of so few values must have
-SENTENCE = 4  # mean number of words from which on a text is free text
+FREE_TEXT = 4  # mean number of words from which on a text is free text
 _INTEGER = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|DECIMAL\(\d+,0\)")
 
 
@@ -230,7 +230,7 @@ class Shape:
     consecutive: bool = False
 
     @property
-    def held(self) -> int:
+    def known(self) -> int:
         return self.rows - self.nulls
 
     @property
@@ -256,7 +256,7 @@ class Shape:
     @property
     def is_row_number(self) -> bool:
         """Return whether each of many rows has a whole number of its own, none left out."""
-        return self.consecutive and self.values == self.held > FEW
+        return self.consecutive and self.values == self.known > FEW
 
     @cached_property
     def says(self) -> Meaning | None:
@@ -265,7 +265,7 @@ class Shape:
     @property
     def is_flag(self) -> bool:
         """Return whether a column has few values, which many rows have."""
-        return 0 < self.values <= FEW and self.held >= EACH * self.values
+        return 0 < self.values <= FEW and self.known >= EACH * self.values
 
 
 @dataclass(frozen=True)
@@ -298,7 +298,7 @@ def _by_type(shape: Shape) -> Suggested | None:
 
 def _by_sentences(shape: Shape) -> Suggested | None:
     words = mean_words(shape.sample)
-    if not shape.is_text or words < SENTENCE or shape.values < shape.held / 2:
+    if not shape.is_text or words < FREE_TEXT or shape.values < shape.known / 2:
         return None
     return Suggested(
         "identifier", f"free text of {words:.0f} words on average, which may say anything"
@@ -325,8 +325,8 @@ def _counted(values: int) -> str:
 
 def _by_uniqueness(shape: Shape) -> Suggested | None:
     codes = shape.is_text or _INTEGER.fullmatch(shape.sql_type)
-    if codes and shape.held >= SMALLEST and shape.values >= NEARLY * shape.held:
-        share = shape.values / shape.held
+    if codes and shape.known >= SMALLEST and shape.values >= NEARLY * shape.known:
+        share = shape.values / shape.known
         return Suggested("identifier", f"a code: {share:.0%} of its values are different")
     return Suggested("quasi", f"alone {shape.singles_out}") if shape.singles_out else None
 
@@ -399,23 +399,23 @@ def _of_loose(shapes: Sequence[Shape], at: Sequence[int], together: Together) ->
     rows = shapes[0].rows
     least_first = sorted(range(len(shapes)), key=lambda i: (-shapes[i].counts.pairs, i))
     kept = together.of([])
-    telling: dict[int, int] = {}
+    singled_out: dict[int, int] = {}
     for i in least_first:
         more = kept + together.of([at[i]])
         unique = unique_count(more)
         if unique > UNIQUE_SHARE * rows:
-            telling[i] = unique
+            singled_out[i] = unique
         else:
             kept = more
     return [
         Suggested(
             "quasi",
-            f"no known name, and with the kept columns it singles out {telling[i]:,} of "
+            f"no known name, and with the kept columns it singles out {singled_out[i]:,} of "
             f"{rows:,} rows",
         )
-        if i in telling
+        if i in singled_out
         else Suggested("keep", "no known name, and it singles out no row")
-        if shape.held
+        if shape.known
         else Suggested("keep", "no known name and no value")
         for i, shape in enumerate(shapes)
     ]

@@ -7,7 +7,7 @@ import pytest
 
 from anon_sql.kernels.annealing import COOLING, anneal, class_state, fill, guard_of, survey, warmth
 from anon_sql.kernels.k_member import near_in_group
-from anon_sql.kernels.legality import nothing_asked
+from anon_sql.kernels.legality import no_rules
 from tests.kernels.legal import made
 from tests.kernels.test_class_state import every_kind, rows_of, twin_ncp
 from tests.kernels.test_vp_tree import twin_draw
@@ -69,7 +69,7 @@ def test_annealed_classes_are_the_twins(seed):
     near = near_in_group(points, model, np.random.default_rng(seed))
     before = float(state.size @ state.ncp)
     how = (5, 9, 3000, 1.0, 0.01, seed)
-    guard = guard_of(nothing_asked(70), np.arange(70), 10, 10, 0.0)
+    guard = guard_of(no_rules(70), np.arange(70), 10, 10, 0.0)
     change = anneal(state, guard, near, how[0], how[1], how[2], how[3], how[4], np.uint64(seed))
     assert state.home.tolist() == twin(points, model, classes.tolist(), near, *how)
     assert 5 <= state.size.min() <= state.size.max() <= 9

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.matching import number_slots
+from anon_sql.kernels.matching import number_groups
 
 pytestmark = pytest.mark.quick
 
@@ -25,7 +25,7 @@ def test_as_a_dictionary(seed):
     found, count = [], 0
     for first in range(0, 200, 25):
         some = slice(first, first + 25)
-        slots, count = number_slots(
+        slots, count = number_groups(
             numbers[some], classes[some], latest, values, owners, sizes, count
         )
         found += slots.tolist()

@@ -70,7 +70,7 @@ def check(x, state, k):
         own = state.members[at, : sizes[at]]
         assert sorted(own) == np.flatnonzero(state.home == at).tolist()
         assert state.mean[at] == pytest.approx(x[own].mean(axis=0))
-        assert (own[state.slot[own]] == own).all()
+        assert (own[state.position[own]] == own).all()
 
 
 def test_cold_annealing_only_gains():

@@ -27,7 +27,7 @@ def groups(ids):
 def test_legal_clusters_stay():
     found = settled([0, 1, 5, 6], [0, 0, 1, 1], Constraint(2))
     assert groups(found.ids) == [[0, 1], [2, 3]]
-    assert (found.joined, found.whole.any()) == (0, False)
+    assert (found.joined, found.uncut.any()) == (0, False)
 
 
 def test_a_small_cluster_joins_the_one_whose_row_is_nearest():
@@ -62,7 +62,7 @@ def test_without_a_partner_all_are_one():
 def test_noise_that_is_legal_is_a_class(noise, whole):
     found = settled([0, 1, 20, 40], [0, 0, -1, -1], Constraint(2), noise)
     assert groups(found.ids) == [[0, 1], [2, 3]]
-    assert found.whole.sum() == whole
+    assert found.uncut.sum() == whole
 
 
 def test_noise_that_is_not_joins_its_nearest_cluster_or_is_suppressed():
@@ -81,4 +81,4 @@ def test_noise_is_not_suppressed_where_the_rest_is_no_class():
 def test_all_noise_is_one_cluster():
     found = settled([0, 4, 8], [-1, -1, -1], Constraint(2))
     assert groups(found.ids) == [[0, 1, 2]]
-    assert not found.whole.any()
+    assert not found.uncut.any()

@@ -92,7 +92,7 @@ def calls(draw):
     mode, workers = draw(st.sampled_from(["keep", "drop"])), Workers(name, 1)
     seed, shown = draw(st.integers(0, 3)), mode == "keep"
     own = find_method(name).takes(**options)
-    call = Call(name, limits, seed, workers, own, classes, shown=shown)
+    call = Call(name, limits, seed, workers, own, classes, suppressed_released=shown)
     weights = draw(st.sampled_from([None, [1.0, 0.3, 0.0], [0.01, 1.0, 0.7]]))
     weights = None if weights is None else np.array(weights[: len(columns)])
     return replace(made(n, **columns), weights=weights), call, mode

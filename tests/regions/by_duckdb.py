@@ -98,7 +98,7 @@ def domain_of(con, table, call):
     """Return the domain of a table."""
     summary = con.sql(whole_table.summary_select(call, "duckdb", table)).to_arrow_table()
     held = {
-        name: con.sql(whole_table.held_select(call, name, "duckdb", table)).to_arrow_table()
+        name: con.sql(whole_table.value_count_select(call, name, "duckdb", table)).to_arrow_table()
         for name in call.protected
     }
     return whole_table.table_domain(call, summary, held)

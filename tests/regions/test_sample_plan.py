@@ -9,7 +9,7 @@ from anon_sql.core.table import Domain
 from anon_sql.pipeline.request import Request
 from anon_sql.regions import sql
 from anon_sql.regions import tree as cutting
-from anon_sql.regions.plan import ENOUGH, shown_regions
+from anon_sql.regions.plan import ENOUGH, sampled_regions
 from anon_sql.regions.rows import LeafRows
 from tests.drawing import examples
 
@@ -30,7 +30,7 @@ def planned(ages, many, wanted, **asked):
     sample = sample.rename_columns([*columns, sql.WEIGHT])
     domain = Domain(len(ages), {"age": float(np.ptp(ages)) or 1.0}, {"city": 2}, {})
     tree = cutting.grow(call, domain, sample, wanted)
-    regions = shown_regions(call, domain, tree, sample, many, wanted)
+    regions = sampled_regions(call, domain, tree, sample, many, wanted)
     if regions is None:
         return None, []
     rows = {"age": table["quasi_0"].combine_chunks(), "city": table["quasi_1"].combine_chunks()}

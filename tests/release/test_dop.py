@@ -98,7 +98,7 @@ def test_the_cheaper_of_two_ways_is_kept(loss):
         asked = call(rule, loss=loss, noise="split")
         kept = lost(table, dop(table, asked).classes, rule)
         one, none = np.zeros(table.rows, np.int32), np.zeros(table.rows, np.bool_)
-        ways = [cut(table, asked, one, none, asked=way)[0] for way in (True, False)]
+        ways = [cut(table, asked, one, none, all_rules=way)[0] for way in (True, False)]
         assert kept <= min(lost(table, way, rule) for way in ways) + 1e-9
 
 

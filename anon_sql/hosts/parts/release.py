@@ -22,7 +22,7 @@ from anon_sql.hosts.parts.regions import FinishedRegions, InTurn, RegionFiles
 from anon_sql.hosts.parts.running import Budget, RowsDone, budget, fits, limited, side_by_side
 from anon_sql.hosts.parts.spilling import RegionRows, Routing, SpilledRows
 from anon_sql.hosts.parts.workspace import Place, Target, Workspace
-from anon_sql.pipeline.compute import require_whole
+from anon_sql.pipeline.compute import require_all_parts
 from anon_sql.regions import plan
 from anon_sql.regions.rows import Regions
 from anon_sql.version import VERSION
@@ -232,7 +232,7 @@ def _released(
     with RowsDone(request.function, "released", sum(left.values()), len(left)) as done:
         released += side_by_side(request.function, files.release, left, sizes.threads, done)
     check_whole(own, call, domain, finished, released)
-    require_whole(request, rows, released)
+    require_all_parts(request, rows, released)
     if released != rows and request.suppressed != "drop":
         got = f"{released:,} of {rows:,}"
         raise AnonError(request.function, "every row must be released", got)

@@ -38,10 +38,10 @@ from anon_sql.regions.rows import Group, LeafRows, Regions, coded, one_table, re
 from anon_sql.regions.sql import (
     REGION,
     count_select,
-    held_select,
     summary_select,
     table_domain,
     together,
+    value_count_select,
 )
 from anon_sql.regions.strata import table_strata
 from anon_sql.regions.tree import RegionTree
@@ -185,7 +185,7 @@ class Routing:
         """Return the domain of the table."""
         summary = self._table(summary_select(self.request, "duckdb", _SOURCE))
         held = {
-            name: self._table(held_select(self.request, name, "duckdb", _SOURCE))
+            name: self._table(value_count_select(self.request, name, "duckdb", _SOURCE))
             for name in self.request.protected
         }
         return table_domain(self.request, summary, held)

@@ -36,7 +36,7 @@ from anon_sql.hosts.spark.routing import Rows, compiled_once
 from anon_sql.methods.method import release_methods
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.table import release_table
-from anon_sql.regions.rows import whole
+from anon_sql.regions.rows import joined_runs
 from anon_sql.regions.sql import REGION
 
 
@@ -115,7 +115,7 @@ class RegionTask:
             return None
         if self.rows and count != self.rows[region]:
             raise self._changed()
-        return whole(held, self.request.quasi)
+        return joined_runs(held, self.request.quasi)
 
     def _changed(self) -> AnonError:
         return AnonError(

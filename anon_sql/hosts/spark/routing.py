@@ -31,27 +31,27 @@ from anon_sql.hosts.spark.frame import (
 )
 from anon_sql.pipeline.request import Request
 from anon_sql.regions.counts import Tally, counted_regions
-from anon_sql.regions.plan import plan, shown_regions
+from anon_sql.regions.plan import plan, sampled_regions
 from anon_sql.regions.rows import (
     FEW,
     LeafRows,
     Regions,
     coded,
+    joined_runs,
     repeated,
     runs,
     tested_columns,
-    whole,
 )
 from anon_sql.regions.sql import (
     REGION,
     WEIGHT,
     count_select,
     hashed_select,
-    held_select,
     one_in,
     sample_select,
     summary_select,
     table_domain,
+    value_count_select,
 )
 from anon_sql.regions.strata import table_strata
 from anon_sql.regions.tree import grow
@@ -184,7 +184,7 @@ class Numbering:
                 held = {f"c{at}": run.column(name) for at, name in enumerate(self.kept)}
                 ones = np.ones(len(region), np.int64)
                 numbered = pa.table({**held, REGION: region, ROWS: ones})
-                yield from whole([numbered], []).to_batches(BATCH)
+                yield from joined_runs([numbered], []).to_batches(BATCH)
             else:
                 many = run.column(ALIKE).to_numpy() if ALIKE in run.column_names else None
                 rows = np.bincount(region, many).astype(np.int64)
@@ -211,7 +211,7 @@ class Rows:
         """Return the domain of the whole table."""
         summary = self._found(summary_select(self.request, DIALECT, SOURCE))
         held = {
-            name: self._found(held_select(self.request, name, DIALECT, SOURCE))
+            name: self._found(value_count_select(self.request, name, DIALECT, SOURCE))
             for name in self.request.protected
         }
         return table_domain(self.request, summary, held)
@@ -225,7 +225,7 @@ class Rows:
             many = many // 8 or 1
             sample = self._sample(many)
         tree = grow(self.request, domain, sample, wanted, self.paths, strata)
-        shown = shown_regions(self.request, domain, tree, sample, many, wanted)
+        shown = sampled_regions(self.request, domain, tree, sample, many, wanted)
         if shown is not None:
             return shown
 

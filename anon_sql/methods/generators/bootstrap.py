@@ -56,8 +56,8 @@ class RealRows:
 
     def new(self, records: Positions) -> npt.NDArray[np.bool_]:
         """Return which records int32[m, d] differ from every real row, bool[m]."""
-        held = np.take_along_axis(self.codes, records.astype(np.int64), axis=0)
-        return np.array([row.tobytes() not in self.known for row in held], dtype=np.bool_)
+        codes = np.take_along_axis(self.codes, records.astype(np.int64), axis=0)
+        return np.array([row.tobytes() not in self.known for row in codes], dtype=np.bool_)
 
 
 class Generator(Protocol):
@@ -97,13 +97,13 @@ class Bootstrap:
 
     def draw(self, value: int, count: int, at: int) -> Positions:
         rng = np.random.default_rng([self.seed, value, at])
-        held = np.flatnonzero(self.real.columns[self.real.sensitive].codes == value)
-        base = held[rng.integers(0, len(held), count)]
+        rows = np.flatnonzero(self.real.columns[self.real.sensitive].codes == value)
+        base = rows[rng.integers(0, len(rows), count)]
         mates = rng.integers(0, self.real.rows, (count, _MATES))
         mate = mates[np.arange(count), self._distance(base, mates).argmin(axis=1)]
         shape = (count, len(self.real.columns))
         records = np.where(rng.random(shape) < 0.5, mate[:, None], base[:, None])
-        free = held[rng.integers(0, len(held), shape)]
+        free = rows[rng.integers(0, len(rows), shape)]
         records = np.where(rng.random(shape) < _FREE, free, records)
         records[:, self.real.sensitive] = base
         return records.astype(np.int32)

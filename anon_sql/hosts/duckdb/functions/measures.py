@@ -32,7 +32,7 @@ from anon_sql.methods.gower import gower
 from anon_sql.privacy import VALUE_MODELS
 from anon_sql.privacy.class_values import NOTHING, ClassValues, TableValues
 from anon_sql.privacy.model import ValueModel
-from anon_sql.privacy.t_closeness import require_held, with_ground
+from anon_sql.privacy.t_closeness import require_in_table, with_ground
 from anon_sql.risk.population import NAME as RISK_NAME
 from anon_sql.risk.population import Population, Risk, Weights, require_columns
 from anon_sql.risk.risk import RISK, risk
@@ -106,7 +106,7 @@ def worst_level_beside(function: Any, given: Any, raw_groups: Any, settings: Any
             for name, each in found.items()
         }
     if any(len(each.starts) for each in values.values()):
-        require_held(asked.function, values, raw)
+        require_in_table(asked.function, values, raw)
     return _worst(model, {name: (each, raw.get(name, NOTHING)) for name, each in values.items()})
 
 
