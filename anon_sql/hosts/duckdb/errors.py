@@ -59,7 +59,7 @@ _MEANT = [  # an error of DuckDB's, and what to type instead; ours: a function o
     ),
 ]
 _MISTAKES = [(re.compile(pattern), meant) for pattern, meant in _MEANT]
-_GIVEN = re.compile(r"(\w+)\s*(?::=|=>)")
+_ARGUMENT = re.compile(r"(\w+)\s*(?::=|=>)")
 
 
 def meaning(text: str, sql: str | None = None) -> tuple[str, str] | None:
@@ -93,7 +93,7 @@ def _arguments(function: str, sql: str) -> str:
     """Return the parameter that a call may mean, or a list of them."""
     known = function_parameters()[function]
     call = re.split(rf"\b{function}\b", sql, maxsplit=1, flags=re.IGNORECASE)[-1]
-    wrong = [name for name in _GIVEN.findall(call) if name.lower() not in known]
+    wrong = [name for name in _ARGUMENT.findall(call) if name.lower() not in known]
     return no_parameter(wrong[0], known) if wrong else f"its parameters are {', '.join(known)}"
 
 
@@ -179,14 +179,14 @@ def _only_names(found: re.Match[str]) -> str:
     """Return a list of names in quotes with those left out that look like values."""
     hidden = 0
 
-    def shown(name: re.Match[str]) -> str:
+    def masked(name: re.Match[str]) -> str:
         nonlocal hidden
         if looks_like_name(name[1]):
             return name[0]
         hidden += 1
         return "…"
 
-    text = _QUOTED.sub(shown, found[0])
+    text = _QUOTED.sub(masked, found[0])
     return f"{text} ({hidden} that look like values are hidden)" if hidden else text
 
 

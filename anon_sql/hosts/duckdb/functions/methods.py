@@ -16,17 +16,17 @@ from anon_sql.queries import tradeoff as trading
 
 
 @udf(sql_type(pa.list_(comparison.ROW)), volatile=True)
-def compare(numbers: Any, taken: Any, paths: Any) -> pa.Array:
+def compare(numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
     """Return a row for each method and k."""
-    request, source = buffered_rows(first(numbers), taken)
+    request, source = buffered_rows(first(numbers), row_numbers)
     rows = comparison.compare(source, request, given_paths(paths))
     return pa.array([rows], pa.list_(comparison.ROW))
 
 
 @udf(sql_type(pa.list_(trading.ROW)), volatile=True)
-def tradeoff(numbers: Any, taken: Any, paths: Any) -> pa.Array:
+def tradeoff(numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
     """Return a row for each k and l."""
-    request, source = buffered_rows(first(numbers), taken)
+    request, source = buffered_rows(first(numbers), row_numbers)
     rows = trading.tradeoff(source, request, given_paths(paths))
     return pa.array([rows], pa.list_(trading.ROW))
 
