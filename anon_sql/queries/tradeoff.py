@@ -112,9 +112,11 @@ def _measure(swept: SweptTable) -> Measure:
         made = labelled(trial.prepared, trial.partition)
         labels, class_of = shown_classes(made)
         sizes, rows = np.bincount(class_of), trial.prepared.table.rows
-        asked = trial.prepared.request
-        counted = counted_release(asked.function, rows, list(domains.values()), labels, sizes)
-        lost = utility(counted, asked.k, weights=request.weights)
+        trial_request = trial.prepared.request
+        counted = counted_release(
+            trial_request.function, rows, list(domains.values()), labels, sizes
+        )
+        lost = utility(counted, trial_request.k, weights=request.weights)
         released, ones = pa.array(made.position), np.ones(len(class_of), dtype=np.int64)
         found = [
             dominance(class_values(class_of, source.keys[name].take(released), ones))
