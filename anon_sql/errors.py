@@ -246,12 +246,12 @@ def listed(names: Sequence[str]) -> str:
 
     A header that was misread consists of values, which no error may show.
     """
-    shown = ", ".join(name for name in names if looks_like_name(name))
+    text = ", ".join(name for name in names if looks_like_name(name))
     hidden = sum(not looks_like_name(name) for name in names)
     if not hidden:
-        return shown
+        return text
     others = "1 column whose name looks" if hidden == 1 else f"{hidden} columns whose names look"
-    return f"{shown} and {others} like a value" if shown else f"{others} like a value"
+    return f"{text} and {others} like a value" if text else f"{others} like a value"
 
 
 def looks_like_name(text: str) -> bool:

@@ -164,7 +164,7 @@ def parts_request(
         hint = did_you_mean(str(function), known)
         rule = Parameter("method") + " must be a release function"
         raise AnonError("release", rule, f"'{function}'", hint)
-    given = arguments(function, parameters)
+    values = arguments(function, parameters)
     bound = [name for name, known in takes(function).items() if known.bound]
     packed = ", ".join(f"{name} := ${name}" for name in bound)
     named = literal(relation)
@@ -172,14 +172,14 @@ def parts_request(
         f"SELECT __anon_types, __anon_call, __anon_seen({named}), __anon_settings() "
         f"FROM __anon_schema({named}, 5), "
         f"(SELECT __anon_scope({named}, struct_pack({packed})) AS __anon_call)",
-        {name: given.get(name) for name in bound},
+        {name: values.get(name) for name in bound},
     ).fetchall()
     described_, scope, catalog, settings = seen[0]
     columns = {name: kind for name, kind in described_.items() if name != "__anon_zero"}
     scope = flat_scope(scope)
     found = described(function, columns, scope, catalog, settings)
-    call = checked(function, replace(found, threads=1), {**given, "k": k})
-    paths = _paths(con, given.get("hierarchy"))
+    call = checked(function, replace(found, threads=1), {**values, "k": k})
+    paths = _paths(con, values.get("hierarchy"))
     return PartsRequest(
         relation,
         columns,

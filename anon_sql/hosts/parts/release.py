@@ -107,8 +107,8 @@ def release(
             names = {"k": k, **parameters}
             listed = ", ".join(f"{name} := ${name}" for name in names)
             with as_raised():
-                shown = target.write(f"FROM {quote(method)}({literal(tbl)}, {listed})", names)
-            return Written(rows, rows - shown, 1)
+                count = target.write(f"FROM {quote(method)}({literal(tbl)}, {listed})", names)
+            return Written(rows, rows - count, 1)
         with released_in_parts(con, call, target.place(), options) as released:
             written = released.written
             target.write_in_turn(released.ordered, written.rows - written.suppressed)
@@ -161,20 +161,20 @@ def released_in_parts(
 
 
 def _routed(
-    routing: Routing, workspace: Workspace, own: duckdb.DuckDBPyConnection, options: PartsOptions
+    source: Routing, workspace: Workspace, own: duckdb.DuckDBPyConnection, options: PartsOptions
 ) -> tuple[Domain, RegionRows, Regions, Budget]:
     """Route the rows to files, unless an earlier call has, and plan the regions.
 
     Rows are routed anew if what the earlier call has left is damaged.
     own: a connection of this call's own.
     """
-    call, state = routing.asked, workspace.state()
+    call, state = source.call, workspace.state()
     decided = _digest(call, options)
     if state is not None:
         same = state["call"] == decided
         if same and not SpilledRows.intact(workspace.spill, state["spilled"]):
             state = None
-        elif not same or routing.source_fingerprint() != state["rows"]:
+        elif not same or source.source_fingerprint() != state["rows"]:
             raise AnonError(
                 "release",
                 Parameter("resume")
@@ -182,18 +182,18 @@ def _routed(
                 "a source that differs" if same else "other parameters",
                 "leave " + Parameter("resume") + " out to begin anew",
             )
-    domain = routing.domain()
+    domain = source.domain()
     sizes = budget(call, domain.rows, options.regions, options.region_rows)
     if state is not None:
         sizes = replace(sizes, wanted=state["wanted"], most=state["most"])
-    tree = routing.tree(domain, sizes.wanted)
+    tree = source.tree(domain, sizes.wanted)
     running.check(call.request.function)
     spilled = SpilledRows(workspace.spill, tree.leaves)
     rows = RegionRows(call.request, spilled)
     if state is None:
         workspace.clear()
         workspace.done.mkdir()
-        checksums = routing.spill(tree, spilled, domain.rows)
+        checksums = source.spill(tree, spilled, domain.rows)
 
     regions = plan.plan(
         call.request,
@@ -205,7 +205,7 @@ def _routed(
         paths=call.paths,
     )
     if state is None:
-        found = {"rows": routing.fingerprint.found, "wanted": sizes.wanted, "most": sizes.most}
+        found = {"rows": source.fingerprint.found, "wanted": sizes.wanted, "most": sizes.most}
         workspace.remember({"call": decided, **found, "spilled": checksums})
     return domain, rows, regions, sizes
 
@@ -241,8 +241,8 @@ def _released(
 
 def _columns(call: PartsRequest) -> str:
     """Return the columns of a release, in the order of the table, as a SQL list."""
-    shown = {*call.request.quasi, *call.request.kept}
-    names = [name for name in call.types.raw if name in shown]
+    released = {*call.request.quasi, *call.request.kept}
+    names = [name for name in call.types.raw if name in released]
     return ", ".join(call.types.released(call.request, name) for name in names)
 
 
