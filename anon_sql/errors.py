@@ -74,7 +74,7 @@ class Argument(Words):
     value: Any = None
 
     def spelled(self, spelling: "Spelling") -> str:
-        return spelling.given(self.name, self.value)
+        return spelling.argument(self.name, self.value)
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Spelling:
         """Return the name of a parameter; said: what SQL says instead."""
         return said or name
 
-    def given(self, name: str, value: Any) -> str:
+    def argument(self, name: str, value: Any) -> str:
         """Return a parameter with its value; None leaves the value out."""
         return f"{name} :=" if value is None else f"{name} := {self.value(value)}"
 
@@ -164,7 +164,7 @@ class Python(Spelling):
     def __init__(self, *has: str):
         self.has = frozenset(has)
 
-    def given(self, name: str, value: Any) -> str:
+    def argument(self, name: str, value: Any) -> str:
         return f"{name}=" if value is None else f"{name}={self.value(value)}"
 
     def text(self, text: str) -> str:

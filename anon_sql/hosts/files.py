@@ -114,7 +114,7 @@ def hidden_path(final: Path, ending: str = TEMPORARY) -> Path:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Lock a file or folder, so that ``remove_unfinished`` can tell it from one left behind.
+    """Lock a file or folder, so that ``remove_temporary`` can tell it from one left behind.
 
     Raises BlockingIOError if another process has locked it.
     """
@@ -131,18 +131,18 @@ def locked(path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def remove_unfinished(target: Path) -> None:
+def remove_temporary(target: Path) -> None:
     """Remove what killed processes have left of a target; what is being written stays."""
     final = target.resolve()
     for left in final.parent.glob(f"{_prefix(final)}*"):
         with suppress(OSError), locked(left):
             if left.suffix == REPLACED:
-                settle(left, final)
+                restore_or_remove(left, final)
             elif left.suffix == TEMPORARY:
                 remove(left)
 
 
-def settle(replaced: Path, final: Path) -> None:
+def restore_or_remove(replaced: Path, final: Path) -> None:
     """Remove a replaced folder of a release, or put it back if nothing has its name."""
     if replaced.exists() and not final.exists():
         replaced.rename(final)
@@ -237,5 +237,5 @@ def atomic_folder(target: Path) -> Iterator[Path]:
                 _require_own(old, final)
             temporary.rename(final)
     finally:
-        settle(old, final)
+        restore_or_remove(old, final)
         remove(temporary)

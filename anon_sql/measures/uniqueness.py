@@ -120,7 +120,7 @@ def unique_together(
     return total, steps
 
 
-def told(steps: list[Step], rows: int) -> str | None:
+def steps_text(steps: list[Step], rows: int) -> str | None:
     """Return the steps as text: ``zip alone 71.2%, with job 93.0% of the rows are unique``."""
     if not steps:
         return None

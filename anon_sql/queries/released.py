@@ -179,7 +179,7 @@ def _ranked(values: pa.Array) -> Ints:
     return ranked
 
 
-def shown_classes(made: Release) -> tuple[dict[str, pa.Array], npt.NDArray[np.int64]]:
+def released_classes(made: Release) -> tuple[dict[str, pa.Array], npt.NDArray[np.int64]]:
     """Return the labels of each class by quasi-identifier, and the class of each released row,
     int64[r]; classes with equal labels are one."""
     classes = np.unique(made.class_of)

@@ -196,14 +196,14 @@ _AFTER = re.compile(r"\s*\n\s*(At:|LINE \d+:).*", re.DOTALL)
 _PREFIX = re.compile(r"\w[\w ]* Error: ")
 
 
-def sentence(error: Exception | str, sql: str | None = None, spelling: Spelling = SQL) -> str:
+def error_text(error: Exception | str, sql: str | None = None, spelling: Spelling = SQL) -> str:
     """Return the text of an error on one line, without DuckDB's prefixes, source lines and values.
 
     A hint follows where DuckDB's text means a mistake in a call of the package. sql: the statement,
     if it is known. spelling: of an AnonError; one that DuckDB has wrapped is spelled as in SQL
     unless it is among the last ones of this process.
     """
-    own = own_sentence(error)
+    own = own_error_text(error)
     raised = error if isinstance(error, AnonError) else remembered(own) if own else None
     if raised is not None:
         return one_line(raised.render(spelling))
@@ -223,15 +223,15 @@ def as_raised() -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        own = own_sentence(error)
+        own = own_error_text(error)
         raised = None if own is None else remembered(own)
         if raised is None:
             raise
         raise raised from error
 
 
-def own_sentence(error: Exception | str) -> str | None:
-    """Return the sentence of an AnonError that DuckDB has wrapped, or None for other errors."""
+def own_error_text(error: Exception | str) -> str | None:
+    """Return the text of an AnonError that DuckDB has wrapped, or None for other errors."""
     text = str(error)
     found = _UDF.match(text)
     if found is None or not found[1]:

@@ -32,7 +32,7 @@ from anon_sql.hosts.duckdb.binding import HELPER, flat_scope, scope_in, scope_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.relation import Table, find
 from anon_sql.hosts.duckdb.roles import resolve_roles
-from anon_sql.hosts.duckdb.rows import given_paths, named
+from anon_sql.hosts.duckdb.rows import named, path_rows
 from anon_sql.measures.classes import IMBALANCE, imbalance
 from anon_sql.measures.loss import AttributeDomain, domain
 from anon_sql.measures.pair import (
@@ -111,7 +111,7 @@ class PairInput:
 
     def rows_of_hierarchy(self, names: Sequence[str]) -> dict[str, pa.StructArray]:
         """Return the rows of the hierarchy by column, see ``rows_of``."""
-        paths = given_paths(self._struct.field("paths"))
+        paths = path_rows(self._struct.field("paths"))
         types = {name: self.types[name] for name in names}
         return rows_of(paths, types, self.value("time_zone"))
 
@@ -376,7 +376,7 @@ class Part:
         return labels
 
 
-def require_alike(sensitive: Sequence[str], parts: Sequence[Part]) -> None:
+def require_one_type(sensitive: Sequence[str], parts: Sequence[Part]) -> None:
     """Raise AnonError unless some release has each sensitive column, all of them in one type."""
     for name in sensitive:
         kinds = {one.by_fold[fold(name)] for one in parts if fold(name) in one.by_fold}
@@ -396,7 +396,7 @@ def require_alike(sensitive: Sequence[str], parts: Sequence[Part]) -> None:
             )
 
 
-def shown_values(
+def released_values(
     sensitive: Sequence[str], parts: Sequence[Part]
 ) -> tuple[list[list[Shown | None]], list[int]]:
     """Return what each release shows of each sensitive column, and the values of each column."""

@@ -139,7 +139,7 @@ def add(number: int, rows: pa.ChunkedArray) -> int:
     return first
 
 
-def held(number: int) -> Any:
+def buffered(number: int) -> Any:
     """Return what is stored under a number, and note that it is used."""
     with _lock:
         found = _known(number)
@@ -328,7 +328,7 @@ def buffered_rows(number: int, row_numbers: Any) -> tuple[Request, Source | None
     )
 
 
-def given_paths(paths: Any) -> pa.StructArray | None:
+def path_rows(paths: Any) -> pa.StructArray | None:
     """Return the rows of a hierarchy that have a value and a label; None without a hierarchy.
 
     paths: a list of structs, or NULL. Raises AnonError for a relation that is no hierarchy.

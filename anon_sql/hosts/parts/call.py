@@ -15,7 +15,7 @@ from anon_sql.core.parameters import takes
 from anon_sql.errors import AnonError, Parameter, did_you_mean
 from anon_sql.hosts.duckdb.binding import flat_scope
 from anon_sql.hosts.duckdb.roles import described
-from anon_sql.hosts.duckdb.rows import given_paths
+from anon_sql.hosts.duckdb.rows import path_rows
 from anon_sql.methods.method import release_methods
 from anon_sql.pipeline.request import Request, arguments, checked
 
@@ -196,4 +196,4 @@ def _paths(con: duckdb.DuckDBPyConnection, hierarchy: str | None) -> pa.StructAr
         return None
     named = literal(hierarchy)
     found = con.sql(f"SELECT __anon_path_rows AS p FROM __anon_path_rows({named})")
-    return given_paths(found.to_arrow_table().column("p"))
+    return path_rows(found.to_arrow_table().column("p"))

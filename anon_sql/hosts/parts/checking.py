@@ -17,7 +17,7 @@ from anon_sql.regions.sql import REGION, count_select
 _CLASSES, _EVERY, _ROUTED = "__anon_classes", "__anon_every", "__anon_routed"
 
 
-def check_whole(
+def check_together(
     con: duckdb.DuckDBPyConnection,
     call: PartsRequest,
     domain: Domain,

@@ -235,7 +235,7 @@ class RegionFiles:
         return int(found.num_rows)
 
 
-class InTurn:
+class SequentialReader:
     """A relation for DuckDB whose scans read the next ``rows`` rows each."""
 
     def __init__(self, batches: Batches, rows: int):

@@ -17,8 +17,8 @@ from anon_sql.hosts import files as parquet_files
 from anon_sql.hosts.duckdb.errors import as_raised
 from anon_sql.hosts.duckdb.register import register
 from anon_sql.hosts.parts.call import PartsRequest, parts_request
-from anon_sql.hosts.parts.checking import check_whole
-from anon_sql.hosts.parts.regions import FinishedRegions, InTurn, RegionFiles
+from anon_sql.hosts.parts.checking import check_together
+from anon_sql.hosts.parts.regions import FinishedRegions, RegionFiles, SequentialReader
 from anon_sql.hosts.parts.running import Budget, RowsDone, budget, fits, limited, side_by_side
 from anon_sql.hosts.parts.spilling import RegionRows, Routing, SpilledRows
 from anon_sql.hosts.parts.workspace import Place, Target, Workspace
@@ -111,7 +111,7 @@ def release(
             return Written(rows, rows - count, 1)
         with released_in_parts(con, call, target.place(), options) as released:
             written = released.written
-            target.write_in_turn(released.ordered, written.rows - written.suppressed)
+            target.write_selects(released.ordered, written.rows - written.suppressed)
     return written
 
 
@@ -143,7 +143,9 @@ def released_in_parts(
             rows = written.rows - written.suppressed
             files = parquet_files.number_of_files(rows) if options.in_files else 1
             ordered = finished.ordered(rows)
-            con.register(_ORDERED, InTurn(ordered, parquet_files.ROWS) if files > 1 else ordered)
+            con.register(
+                _ORDERED, SequentialReader(ordered, parquet_files.ROWS) if files > 1 else ordered
+            )
             select = f"SELECT {_columns(call)} FROM"
             try:
                 yield ReleasedFiles(
@@ -231,7 +233,7 @@ def _released(
     files = RegionFiles(call, domain, spilled, finished, places)
     with RowsDone(request.function, "released", sum(left.values()), len(left)) as done:
         released += side_by_side(request.function, files.release, left, sizes.threads, done)
-    check_whole(own, call, domain, finished, released)
+    check_together(own, call, domain, finished, released)
     require_whole(request, rows, released)
     if released != rows and request.suppressed != "drop":
         got = f"{released:,} of {rows:,}"

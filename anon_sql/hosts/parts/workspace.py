@@ -32,7 +32,7 @@ from anon_sql.hosts.files import (
     atomic_folder,
     means_folder,
     open_itself,
-    remove_unfinished,
+    remove_temporary,
     require_new_folder,
     stored,
     write_files,
@@ -211,7 +211,7 @@ class Target:
         if not self.path.parent.is_dir():
             got = f"'{self.into}'"
             raise AnonError("release", into + " must be in a directory that exists", got)
-        remove_unfinished(self.path)
+        remove_temporary(self.path)
         if self.folder:
             require_new_folder(into, self.path, self.overwrite, hint)
         elif self.path.exists() and not self.overwrite:
@@ -234,10 +234,10 @@ class Target:
         if not self.folder:
             return self._write(select, parameters)
         with stored(self.con, select, parameters) as found:
-            self.write_in_turn(found.files, found.rows)
+            self.write_selects(found.files, found.rows)
         return found.rows
 
-    def write_in_turn(self, selects: Sequence[str], rows: int) -> None:
+    def write_selects(self, selects: Sequence[str], rows: int) -> None:
         """Write the rows of queries, each of which gives the rows of a file; rows: of all."""
         if not self.folder:
             (select,) = selects

@@ -19,7 +19,7 @@ class SparkSql(Spelling):
 
     has = frozenset({COMPARISONS})
 
-    def given(self, name: str, value: Any) -> str:
+    def argument(self, name: str, value: Any) -> str:
         return f"{name} =>" if value is None else f"{name} => {self.value(value)}"
 
     def value(self, value: Any) -> str:

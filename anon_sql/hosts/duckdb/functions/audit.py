@@ -29,14 +29,14 @@ from anon_sql.hosts.duckdb.pair import (
     as_rows,
     by_name,
     columns_of,
-    require_alike,
+    released_values,
     require_bound,
+    require_one_type,
     roles_of,
-    shown_values,
 )
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.roles import resolve_roles
-from anon_sql.hosts.duckdb.rows import available, given_paths, named
+from anon_sql.hosts.duckdb.rows import available, named, path_rows
 from anon_sql.measures.pair import require_any
 from anon_sql.measures.uniqueness import codes_of
 from anon_sql.privacy.class_values import NULL, ordered
@@ -51,7 +51,7 @@ _AUDIT_ROWS = pa.list_(ROW)
 class _Reading(buffer.Buffered):
     """An audit whose relations are being read; most: rows of each that fit into memory."""
 
-    asked: AuditRequest
+    request: AuditRequest
     most: int
     raw: RawRows = field(default_factory=RawRows)
     released: ReleasedRows = field(default_factory=ReleasedRows)
@@ -80,7 +80,7 @@ def take(numbers: Any, released: Any, rows: Any) -> pa.Array:
     Raises AnonError for more rows than fit into memory, and holds none any longer.
     """
     if len(rows):
-        reading: _Reading = buffer.held(first(numbers))
+        reading: _Reading = buffer.buffered(first(numbers))
         side = reading.released if first(released) else reading.raw
         _add(side, whole(rows))
         if side.rows > reading.most:
@@ -125,10 +125,10 @@ def findings(
             )
     _add(reading.raw, pa.array([], raw_row.type))  # where there are no rows
     _add(reading.released, pa.array([], released_row.type))
-    request, fields = reading.asked, _fields(wholes)
+    request, fields = reading.request, _fields(wholes)
     distinct = columns_of(fields["distinct_values"])
     require_bound(AUDIT, list(request.values), list(distinct))
-    paths, zone = given_paths(fields["paths"]), first(fields["time_zone"])
+    paths, zone = path_rows(fields["paths"]), first(fields["time_zone"])
     views = {name: ColumnView(**view) for name, view in first(fields["looks"]).items()}
     return as_rows(
         audit(
@@ -163,17 +163,17 @@ def composed(call: Any, person_rows: Any, parts: Any) -> pa.Array:
     read_parts = [Part(name, packed.field(at), roles) for at, name in enumerate(names)]
     for one in read_parts:
         require_bound(COMPOSITION, roles.sensitive, list(one.bound))
-    require_alike(roles.sensitive, read_parts)
+    require_one_type(roles.sensitive, read_parts)
     quasi = [name for name in roles.quasi if any(name in one.quasi for one in read_parts)]
     columns = columns_of(person_rows)
     people = _id_of(columns, first(fields["id"]), types)
     values = {name: by_name(columns, name) for name in quasi}
     kinds = {name: types[name] for name in quasi}
-    trees = rows_of(given_paths(fields["paths"]), kinds, first(fields["time_zone"]))
+    trees = rows_of(path_rows(fields["paths"]), kinds, first(fields["time_zone"]))
     counts = integers(columns[HELPER + "count"])
     covered = [one.read(kinds, values, counts, trees) for one in read_parts]
     codes = [next(one.codes for one in of if one is not None) for of in zip(*covered, strict=True)]
-    sensitive_values, sizes = shown_values(roles.sensitive, read_parts)
+    sensitive_values, sizes = released_values(roles.sensitive, read_parts)
     releases: list[Release] = [
         release(of, one.classes, by)
         for of, one, by in zip(covered, read_parts, sensitive_values, strict=True)

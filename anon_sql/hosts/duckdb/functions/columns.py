@@ -14,7 +14,7 @@ from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts.duckdb import registry
 from anon_sql.hosts.duckdb.registry import remember, sql_type, udf
-from anon_sql.hosts.duckdb.rows import given_paths
+from anon_sql.hosts.duckdb.rows import path_rows
 
 _LIST = pa.list_(pa.string())
 _NODES = pa.map_(pa.string(), _LIST)
@@ -55,7 +55,7 @@ def node_values(attribute: Any, listed: Any) -> pa.Array:
     Each label is included with and without quotes, because a column of numbers prints a label in
     quotes if it could be a number.
     """
-    name, paths = first(attribute), given_paths(listed)
+    name, paths = first(attribute), path_rows(listed)
     rows = [] if paths is None or not isinstance(name, str) else paths.to_pylist()
     own = [row for row in rows if row["attribute"] and fold(row["attribute"]) == fold(name)]
     if not own:

@@ -18,7 +18,7 @@ from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.duckdb.binding import types_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
-from anon_sql.hosts.duckdb.rows import given_paths
+from anon_sql.hosts.duckdb.rows import path_rows
 
 _FAULT = pa.struct([(name, pa.string()) for name in ("attribute", "fault", "name", "found")])
 _CHECK = "check_hierarchy"
@@ -30,7 +30,7 @@ def faults(types: Any, value_lists: Any, listed: Any, time_zone: Any) -> pa.Arra
 
     value_lists: lists of the distinct values of columns; listed: the rows of the hierarchy.
     """
-    paths, values_of = given_paths(listed), lists(value_lists)
+    paths, values_of = path_rows(listed), lists(value_lists)
     attributes = paths.field("attribute").unique().to_pylist() if paths is not None else []
     folded = {fold(name) for name in attributes if name is not None}
     named = {name: kind for name, kind in types_of(types).items() if fold(name) in folded}

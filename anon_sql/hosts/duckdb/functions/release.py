@@ -11,7 +11,7 @@ from anon_sql.hosts.duckdb import rows
 from anon_sql.hosts.duckdb.binding import HELPER
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.roles import shadowed
-from anon_sql.hosts.duckdb.rows import buffered_rows, given_paths, named
+from anon_sql.hosts.duckdb.rows import buffered_rows, named, path_rows
 from anon_sql.measures import quality as stats
 from anon_sql.pipeline import statistics
 from anon_sql.pipeline.compute import Release, release
@@ -49,7 +49,7 @@ def result(
     _require_bound(request.function, request.kept, first(kept_names))
     _require_bound(request.function, request.quasi, first(quasi_names))
     _require_bound(request.function, [*request.kept, *request.quasi], first(order_names))
-    return _packed(number, release(source, request, given_paths(paths)))
+    return _packed(number, release(source, request, path_rows(paths)))
 
 
 def _packed(number: int, found: Release) -> pa.StructArray:
@@ -131,7 +131,7 @@ _NODE = pa.struct(
 def class_ids(numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
     """Return the class of each row, in the order of ``row_numbers``."""
     request, source = buffered_rows(numbers[0].as_py(), row_numbers)
-    found = None if source is None else statistics.class_ids(source, request, given_paths(paths))
+    found = None if source is None else statistics.class_ids(source, request, path_rows(paths))
     return one_list(found, pa.int32())
 
 
@@ -140,7 +140,7 @@ def cof(numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
     """Return the outlier factor and flag of each row, in the order of ``row_numbers``."""
     request, source = buffered_rows(numbers[0].as_py(), row_numbers)
     scores, outlier = (
-        (None, None) if source is None else statistics.cof(source, request, given_paths(paths))
+        (None, None) if source is None else statistics.cof(source, request, path_rows(paths))
     )
     return one_struct(
         {"cof": one_list(scores, pa.float64()), "outlier": one_list(outlier, pa.bool_())}
@@ -151,14 +151,14 @@ def cof(numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
 def recovery_stats(numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
     """Return the statistics of RAYDEN or M-COF on a table."""
     request, source = buffered_rows(numbers[0].as_py(), row_numbers)
-    return pa.array([statistics.recovery_stats(source, request, given_paths(paths))], _RECOVERY)
+    return pa.array([statistics.recovery_stats(source, request, path_rows(paths))], _RECOVERY)
 
 
 @udf(sql_type(_DOP), volatile=True)
 def dop_stats(numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
     """Return the statistics of DOP on a table."""
     request, source = buffered_rows(numbers[0].as_py(), row_numbers)
-    row = dict.fromkeys(_DOP.names, 0) | statistics.dop_stats(source, request, given_paths(paths))
+    row = dict.fromkeys(_DOP.names, 0) | statistics.dop_stats(source, request, path_rows(paths))
     return pa.array([row], _DOP)
 
 
@@ -166,14 +166,14 @@ def dop_stats(numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
 def anonymize_stats(numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
     """Return what the suppression of rows by anonymize saves."""
     request, source = buffered_rows(numbers[0].as_py(), row_numbers)
-    return pa.array([statistics.anonymize_stats(source, request, given_paths(paths))], _SAVED)
+    return pa.array([statistics.anonymize_stats(source, request, path_rows(paths))], _SAVED)
 
 
 @udf(sql_type(pa.list_(_NODE)), volatile=True)
 def lattice(numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
     """Return the nodes of the generalization lattice that were looked at."""
     request, source = buffered_rows(numbers[0].as_py(), row_numbers)
-    return pa.array([statistics.lattice(source, request, given_paths(paths))], pa.list_(_NODE))
+    return pa.array([statistics.lattice(source, request, path_rows(paths))], pa.list_(_NODE))
 
 
 @udf(sql_type(_RANGES), volatile=True)
@@ -226,5 +226,5 @@ def sdka_stats(numbers: Any, row_numbers: Any, paths: Any, types: Any, made: Any
         for name, values in lists(made).items()
         if values is not None and not name.startswith(HELPER)
     }
-    row = stats.sdka_stats(source, request, given_paths(paths))
+    row = stats.sdka_stats(source, request, path_rows(paths))
     return pa.array([{**row, "added": stats.added(known, first(types))}], _STATS)
