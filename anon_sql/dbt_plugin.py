@@ -18,7 +18,7 @@ from typing import Any
 import duckdb
 
 from anon_sql.core.names import literal, quote
-from anon_sql.hosts.duckdb.errors import own_sentence
+from anon_sql.hosts.duckdb.errors import own_error_text
 from anon_sql.hosts.duckdb.register import register
 from anon_sql.hosts.duckdb.sql_files import CREATE, SqlFile, sql_files
 
@@ -83,7 +83,7 @@ def _with_sentences(
             try:
                 yield
             except Exception as error:
-                text = own_sentence(error)
+                text = own_error_text(error)
                 if text is None:
                     raise
                 raise duckdb.InvalidInputException(text) from error

@@ -74,7 +74,7 @@ class Argument(Words):
     value: Any = None
 
     def spelled(self, spelling: "Spelling") -> str:
-        return spelling.given(self.name, self.value)
+        return spelling.argument(self.name, self.value)
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Spelling:
         """Return the name of a parameter; said: what SQL says instead."""
         return said or name
 
-    def given(self, name: str, value: Any) -> str:
+    def argument(self, name: str, value: Any) -> str:
         """Return a parameter with its value; None leaves the value out."""
         return f"{name} :=" if value is None else f"{name} := {self.value(value)}"
 
@@ -164,7 +164,7 @@ class Python(Spelling):
     def __init__(self, *has: str):
         self.has = frozenset(has)
 
-    def given(self, name: str, value: Any) -> str:
+    def argument(self, name: str, value: Any) -> str:
         return f"{name}=" if value is None else f"{name}={self.value(value)}"
 
     def text(self, text: str) -> str:
@@ -246,12 +246,12 @@ def listed(names: Sequence[str]) -> str:
 
     A header that was misread consists of values, which no error may show.
     """
-    shown = ", ".join(name for name in names if looks_like_name(name))
+    text = ", ".join(name for name in names if looks_like_name(name))
     hidden = sum(not looks_like_name(name) for name in names)
     if not hidden:
-        return shown
+        return text
     others = "1 column whose name looks" if hidden == 1 else f"{hidden} columns whose names look"
-    return f"{shown} and {others} like a value" if shown else f"{others} like a value"
+    return f"{text} and {others} like a value" if text else f"{others} like a value"
 
 
 def looks_like_name(text: str) -> bool:

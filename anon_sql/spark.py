@@ -31,14 +31,14 @@ def _method(
     *,
     region_rows: int = REGION_ROWS,
     hierarchy: Any = None,
-    **given: Any,
+    **parameters: Any,
 ) -> Any:
     """Return a release of a DataFrame, a DataFrame that Spark computes when it is read.
 
     hierarchy: a DataFrame of Spark or pandas or an Arrow table. region_rows: rows that one task
     releases; it needs about 1 kB of memory for each. Raises AnonError as in SQL.
     """
-    return _released(function, df, k, region_rows, hierarchy, given)
+    return _released(function, df, k, region_rows, hierarchy, parameters)
 
 
 def __getattr__(name: str) -> Any:

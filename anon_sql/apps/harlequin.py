@@ -11,7 +11,7 @@ from harlequin_duckdb.adapter import DuckDbConnection, DuckDbCursor
 
 from anon_sql.core import running
 from anon_sql.hosts.duckdb import sql_files
-from anon_sql.hosts.duckdb.errors import own_sentence
+from anon_sql.hosts.duckdb.errors import own_error_text
 from anon_sql.hosts.duckdb.register import register
 
 
@@ -21,7 +21,7 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except HarlequinQueryError as error:
-        text = own_sentence(error.msg)
+        text = own_error_text(error.msg)
         if text is None:
             raise
         raise HarlequinQueryError(text, error.title) from error

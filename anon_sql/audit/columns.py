@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from anon_sql.audit.compared import Compared, Property, at_most, none_of, untold
-from anon_sql.measures.uniqueness import Hashes, told, unique_together
+from anon_sql.measures.uniqueness import Hashes, steps_text, unique_together
 
 
 def linking_columns(given: Compared) -> Property:
@@ -41,4 +41,4 @@ def unique_at_most(
     """
     unique, steps = unique_together(names, hashes_of)
     found = unique / rows if rows else 0.0
-    return at_most("identifying combinations", share, found, told(steps, rows))
+    return at_most("identifying combinations", share, found, steps_text(steps, rows))

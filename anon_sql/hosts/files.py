@@ -93,12 +93,12 @@ def stored(
     con.execute(f"CREATE OR REPLACE TEMP TABLE {_STORED} AS {select}", parameters)
     try:
         (rows,) = con.execute(f"SELECT count(*) FROM {_STORED}").fetchall()[0]
-        shown = "*"
+        columns = "*"
         for name in con.table(_STORED).columns:
             if fold(name) == "rowid":  # it would hide the number of a row
                 con.execute(f"ALTER TABLE {_STORED} RENAME COLUMN {quote(name)} TO __anon_rowid")
-                shown = f"* RENAME (__anon_rowid AS {quote(name)})"
-        yield Stored(rows, f"SELECT {shown} FROM {_STORED}")
+                columns = f"* RENAME (__anon_rowid AS {quote(name)})"
+        yield Stored(rows, f"SELECT {columns} FROM {_STORED}")
     finally:
         with suppress(duckdb.Error):  # a transaction that has failed holds it no more
             con.execute(f"DROP TABLE IF EXISTS temp.{_STORED}")
@@ -114,35 +114,35 @@ def hidden_path(final: Path, ending: str = TEMPORARY) -> Path:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Lock a file or folder, so that ``remove_unfinished`` can tell it from one left behind.
+    """Lock a file or folder, so that ``remove_temporary`` can tell it from one left behind.
 
     Raises BlockingIOError if another process has locked it.
     """
-    held = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise
         except OSError:  # a file system without locks
             pass
         yield
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
-def remove_unfinished(target: Path) -> None:
+def remove_temporary(target: Path) -> None:
     """Remove what killed processes have left of a target; what is being written stays."""
     final = target.resolve()
     for left in final.parent.glob(f"{_prefix(final)}*"):
         with suppress(OSError), locked(left):
             if left.suffix == REPLACED:
-                settle(left, final)
+                restore_or_remove(left, final)
             elif left.suffix == TEMPORARY:
                 remove(left)
 
 
-def settle(replaced: Path, final: Path) -> None:
+def restore_or_remove(replaced: Path, final: Path) -> None:
     """Remove a replaced folder of a release, or put it back if nothing has its name."""
     if replaced.exists() and not final.exists():
         replaced.rename(final)
@@ -163,11 +163,11 @@ def open_itself(path: Path, flags: int = os.O_RDONLY) -> int:
 
     Raises OSError for anything else.
     """
-    held = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
-    if not stat.S_ISREG(os.fstat(held).st_mode):
-        os.close(held)
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
         raise OSError(errno.EINVAL, "no regular file", str(path))
-    return held
+    return descriptor
 
 
 def _prefix(final: Path) -> str:
@@ -177,19 +177,19 @@ def _prefix(final: Path) -> str:
 
 @contextmanager
 def atomic_file(target: Path) -> Iterator[Path]:
-    """Give the path of an unfinished file beside the target, which replaces it at the end.
+    """Give the path of a temporary file beside the target, which replaces it at the end.
 
     An error leaves nothing behind.
     """
     final = target.resolve()
-    unfinished = hidden_path(final)
-    unfinished.open("xb").close()
+    temporary = hidden_path(final)
+    temporary.open("xb").close()
     try:
-        with locked(unfinished):
-            yield unfinished
-            os.replace(unfinished, final)
+        with locked(temporary):
+            yield temporary
+            os.replace(temporary, final)
     finally:
-        unfinished.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def means_folder(target: str) -> bool:
@@ -219,23 +219,23 @@ def _require_own(folder: Path, target: Path) -> None:
 
 @contextmanager
 def atomic_folder(target: Path) -> Iterator[Path]:
-    """Give the path of an unfinished folder beside the target, which replaces it at the end.
+    """Give the path of a temporary folder beside the target, which replaces it at the end.
 
     An error leaves nothing behind, and an old folder as it was. Raises AnonError if that holds
     anything but a release.
     """
     final = target.resolve()
-    unfinished, old = hidden_path(final), hidden_path(final, REPLACED)
-    unfinished.mkdir()
+    temporary, old = hidden_path(final), hidden_path(final, REPLACED)
+    temporary.mkdir()
     try:
-        with ExitStack() as held:
-            held.enter_context(locked(unfinished))
-            yield unfinished
+        with ExitStack() as locks:
+            locks.enter_context(locked(temporary))
+            yield temporary
             if final.exists():
-                held.enter_context(locked(final))
+                locks.enter_context(locked(final))
                 final.rename(old)
                 _require_own(old, final)
-            unfinished.rename(final)
+            temporary.rename(final)
     finally:
-        settle(old, final)
-        remove(unfinished)
+        restore_or_remove(old, final)
+        remove(temporary)

@@ -66,9 +66,9 @@ class Measured:
         that the method chose, or None; k: of cavg.
         """
         rows, count = self.table.rows, int(classes.max(initial=-1)) + 1
-        starred = bool((classes < 0).any())
+        suppressed = bool((classes < 0).any())
         grouped = kernels.hashing.group(
-            np.where(classes < 0, count, classes).astype(np.int32), count + starred
+            np.where(classes < 0, count, classes).astype(np.int32), count + suppressed
         )
         sizes = np.diff(grouped[1])
         printed, stars = [], np.ones(len(sizes), dtype=np.bool_)
@@ -76,16 +76,20 @@ class Measured:
         for at, column in enumerate(self.table.columns):
             chosen = None if nodes is None else nodes[:, at]
             label, star, loss, height = self._column(column, grouped, chosen)
-            if starred:
+            if suppressed:
                 star[-1] = True
             printed.append(np.where(star, -1, label))
             stars &= star
             lost.append(np.where(star, 1.0, loss))
             heights.append(np.where(star, 1.0, height))
-        _, alike = np.unique(np.column_stack(printed), axis=0, return_inverse=True)
-        shown = np.bincount(alike.reshape(-1), weights=np.where(stars, 0, sizes)).astype(np.int64)
-        shown = shown[shown > 0]
-        measured = of_classes(rows, shown, np.ones_like(shown), int(sizes[stars].sum()), k)
+        _, label_of = np.unique(np.column_stack(printed), axis=0, return_inverse=True)
+        class_sizes = np.bincount(label_of.reshape(-1), weights=np.where(stars, 0, sizes)).astype(
+            np.int64
+        )
+        class_sizes = class_sizes[class_sizes > 0]
+        measured = of_classes(
+            rows, class_sizes, np.ones_like(class_sizes), int(sizes[stars].sum()), k
+        )
         counts = [sizes] * len(lost)
         return {
             **measured,
@@ -150,10 +154,10 @@ def dominance(spread: ClassValues) -> tuple[npt.NDArray[np.int64], npt.NDArray[n
     many = len(spread.starts)
     class_of, counts = spread.class_of[spread.known], spread.counts[spread.known]
     values = np.bincount(class_of, minlength=many)
-    held = np.bincount(class_of, weights=counts, minlength=many)
+    known_rows = np.bincount(class_of, weights=counts, minlength=many)
     most = np.zeros(many)
     np.maximum.at(most, class_of, counts)
-    return values, most / np.maximum(held, 1)
+    return values, most / np.maximum(known_rows, 1)
 
 
 IMBALANCE = pa.struct(
@@ -180,8 +184,8 @@ def imbalance(texts: Mapping[str, pa.Array], counts: npt.NDArray[np.int64]) -> l
         sums = np.bincount(places, counts, len(coded.dictionary) + 1).astype(np.int64).tolist()
         known = list(zip(coded.dictionary.to_pylist(), sums, strict=False))
         most = max((count for _, count in known), default=0)
-        held = [*known, (None, sums[-1])] if sums[-1] else known
-        held.sort(key=lambda each: (-each[1], each[0] is None, (each[0] or "").encode()))
+        value_counts = [*known, (None, sums[-1])] if sums[-1] else known
+        value_counts.sort(key=lambda each: (-each[1], each[0] is None, (each[0] or "").encode()))
         rows += [
             {
                 "attribute": name,
@@ -189,6 +193,6 @@ def imbalance(texts: Mapping[str, pa.Array], counts: npt.NDArray[np.int64]) -> l
                 "rows": count,
                 "ratio": None if value is None else most / count,
             }
-            for value, count in held
+            for value, count in value_counts
         ]
     return rows

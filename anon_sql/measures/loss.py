@@ -69,13 +69,13 @@ def doubles(sql_type: str, values: pa.Array) -> Floats:
         near: Floats = high / 10.0**scale if scale else high.astype(np.float64)
         return near
     if low is None:
-        whole = [int(x) for x in high]
+        numerators = [int(x) for x in high]
     else:  # two halves: the upper is signed, or without its top bit; see ``exact``
         unsigned = sql_type.startswith("UHUGE")
         upper = high.view(np.uint64) ^ np.uint64(1 << 63) if unsigned else high
         lower = low.view(np.uint64) ^ np.uint64(1 << 63)
-        whole = [(int(h) << 64) + int(x) for h, x in zip(upper, lower, strict=True)]
-    return np.array([x / 10**scale for x in whole], dtype=np.float64)
+        numerators = [(int(h) << 64) + int(x) for h, x in zip(upper, lower, strict=True)]
+    return np.array([x / 10**scale for x in numerators], dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -181,18 +181,20 @@ def node_loss(tree: HierarchyTree, nodes: Ints) -> Floats:
 
 
 def penalties(
-    domains: Sequence[AttributeDomain], shown: Mapping[str, pa.Array], form: str
+    domains: Sequence[AttributeDomain], released: Mapping[str, pa.Array], form: str
 ) -> dict[str, Penalties]:
-    """Return the penalties of every column, by name; shown: what each class shows of it."""
-    given = {name: _distinct(labels) for name, labels in shown.items()}
+    """Return the penalties of every column, by name; released: what each class shows of it."""
+    distinct_labels = {name: _distinct(labels) for name, labels in released.items()}
     ranged = [
-        d for d in domains if d.number and d.tree is None and not shows_values(given[d.name][0])
+        d
+        for d in domains
+        if d.number and d.tree is None and not shows_values(distinct_labels[d.name][0])
     ]
-    ends = read_columns([d.sql_type for d in ranged], [given[d.name][0] for d in ranged])
+    ends = read_columns([d.sql_type for d in ranged], [distinct_labels[d.name][0] for d in ranged])
     read = dict(zip((d.name for d in ranged), ends, strict=True))
     found = {}
     for each in domains:
-        labels, at = given[each.name]
+        labels, at = distinct_labels[each.name]
         once = _penalties(each, labels, read.get(each.name), form)
         found[each.name] = replace(
             once, loss=once.loss[at], height=once.height[at], star=once.star[at]
@@ -200,12 +202,12 @@ def penalties(
     return found
 
 
-def _distinct(shown: pa.Array) -> tuple[pa.Array, Ints]:
+def _distinct(column: pa.Array) -> tuple[pa.Array, Ints]:
     """Return labels without repeats and the place of each class's among them."""
-    shown = plain(shown)
-    if not _is_text(shown.type):
-        return shown, np.arange(len(shown))
-    coded = shown if pa.types.is_dictionary(shown.type) else shown.dictionary_encode()
+    column = plain(column)
+    if not _is_text(column.type):
+        return column, np.arange(len(column))
+    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     words = coded.dictionary
     labels = pa.concat_arrays([words, pa.nulls(1, words.type)])
     return labels, integers(coded.indices.fill_null(len(words)).cast(pa.int64()))
@@ -217,26 +219,26 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _penalties(
-    column: AttributeDomain, shown: pa.Array, read: Ranges | None, form: str
+    column: AttributeDomain, labels: pa.Array, read: Ranges | None, form: str
 ) -> Penalties:
     said: Said
-    if shows_values(shown):
-        return _of_values(column, shown)
+    if shows_values(labels):
+        return _of_values(column, labels)
     if read is not None:
         said, loss = read, _of_ranges(column, read)
         height = loss
     elif column.tree is not None:
-        nodes = read_nodes(column.tree, column.sql_type, shown)
+        nodes = read_nodes(column.tree, column.sql_type, labels)
         said, loss = nodes, node_loss(column.tree, nodes.node)
         height = node_height(column.tree, nodes.node)
     else:
-        said, counts, loss = _of_sets(column, shown, form)
+        said, counts, loss = _of_sets(column, labels, form)
         height = set_height(counts)
     loss = np.where(said.malformed, np.nan, loss)
     loss = np.where(said.empty, 0.0 if column.nulls else OTHER, loss)
     height = np.where(said.star, 1.0, np.where(said.empty, 0.0, height))
-    quoted = not _is_text(shown.type) or bool(
-        said.star.any() or pc.any(pc.match_substring(shown, "'")).as_py()
+    quoted = not _is_text(labels.type) or bool(
+        said.star.any() or pc.any(pc.match_substring(labels, "'")).as_py()
     )
     return Penalties(np.where(said.star, 1.0, loss), height, said.star, quoted)
 
@@ -249,17 +251,17 @@ def _of_ranges(column: AttributeDomain, read: Ranges) -> Floats:
     return np.where(low <= high, loss, OTHER)
 
 
-def _of_values(column: AttributeDomain, shown: pa.Array) -> Penalties:
+def _of_values(column: AttributeDomain, values: pa.Array) -> Penalties:
     """Return the penalties of means or medians, which lie within the domain but for rounding."""
-    star, found = ~valid(shown), points(column.sql_type, shown)
+    star, found = ~valid(values), points(column.sql_type, values)
     slack = ROUNDING * max(abs(column.least), abs(column.most))
     inside = (column.least - slack <= found) & (found <= column.most + slack)
     loss = np.where(star, 1.0, np.where(inside, 0.0, OTHER))
     return Penalties(loss, np.where(star, 1.0, 0.0), star, quoted=True, one_value=True)
 
 
-def _of_sets(column: AttributeDomain, shown: pa.Array, form: str) -> tuple[Said, Ints, Floats]:
-    said, held = read_sets(shown), set(column.words)
-    counts = np.array([len(held.intersection(words or ())) for words in said.words], np.int64)
+def _of_sets(column: AttributeDomain, labels: pa.Array, form: str) -> tuple[Said, Ints, Floats]:
+    said, raw_words = read_sets(labels), set(column.words)
+    counts = np.array([len(raw_words.intersection(words or ())) for words in said.words], np.int64)
     loss = set_loss(counts, column.values, form)
     return said, counts, np.where(counts > 0, loss, OTHER)

@@ -59,21 +59,21 @@ Ints = npt.NDArray[np.int64]
 def read_penalties(
     function: str,
     domains: Sequence[AttributeDomain],
-    shown: Mapping[str, pa.Array],
+    labels: Mapping[str, pa.Array],
     classes: Mapping[str, Ints],
     form: str,
     *,
-    whole: bool,
+    all_rows: bool,
 ) -> dict[str, Penalties]:
     """Return what the labels of each quasi-identifier lose, by name.
 
-    shown: labels; classes: how many classes show each, int64[m]. whole: whether the release has as
-    many rows as the raw table. Raises AnonError where a label cannot be read or covers nothing that
-    the raw column holds.
+    labels: by name; classes: how many classes show each, int64[m]. all_rows: whether the release
+    has as many rows as the raw table. Raises AnonError where a label cannot be read or covers
+    nothing that the raw column holds.
     """
-    found = penalties(domains, shown, form)
+    found = penalties(domains, labels, form)
     for column in domains:
-        _require_labels(function, column, found[column.name], classes[column.name], whole)
+        _require_labels(function, column, found[column.name], classes[column.name], all_rows)
     return found
 
 
@@ -85,7 +85,7 @@ def require_no_more_rows(function: str, rows: int, released: int) -> None:
 
 
 def _require_labels(
-    function: str, column: AttributeDomain, lost: Penalties, classes: Ints, whole: bool
+    function: str, column: AttributeDomain, lost: Penalties, classes: Ints, all_rows: bool
 ) -> None:
     malformed, other = (int(classes[at].sum()) for at in (np.isnan(lost.loss), lost.loss == OTHER))
     if malformed:
@@ -97,7 +97,7 @@ def _require_labels(
             _counted(malformed, "other"),
             TREE_HINT if column.tree is None else None,
         )
-    if whole and column.tree is None and not lost.quoted and column.label_like:
+    if all_rows and column.tree is None and not lost.quoted and column.label_like:
         raise AnonError(function, ORDER, f"labels of {column.name} in the first only", "swap them")
     if other:
         raise AnonError(
@@ -143,10 +143,10 @@ class Pair:
     @cached_property
     def losses(self) -> dict[str, Penalties]:
         """The NCP of every class in each quasi-identifier, by name; see ``read_penalties``."""
-        whole = self.rows == self.released_rows
+        all_rows = self.rows == self.released_rows
         classes = dict.fromkeys(self.labels, np.ones_like(self.sizes))
         return read_penalties(
-            self.function, self.domains, self.labels, classes, "share", whole=whole
+            self.function, self.domains, self.labels, classes, "share", all_rows=all_rows
         )
 
     @property

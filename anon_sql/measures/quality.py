@@ -50,13 +50,13 @@ _REACH = 1.5  # of the interquartile range, beyond which a number is an outlier
 
 @dataclass(frozen=True)
 class Profile:
-    """A column: nulls, how many; held: its other values, None where they are neither text nor
+    """A column: nulls, how many; values: its other values, None where they are neither text nor
     numbers, dates or times."""
 
     name: str
     sql_type: str
     nulls: int
-    held: pa.Array | None
+    values: pa.Array | None
 
 
 def data_quality(columns: Sequence[Profile], rows: int, repeated: int) -> list[dict[str, Any]]:
@@ -75,10 +75,10 @@ def data_quality(columns: Sequence[Profile], rows: int, repeated: int) -> list[d
 def _faults(column: Profile) -> Iterator[tuple[str, int]]:
     """Each kind of fault and how many rows have it."""
     yield "missing", column.nulls
-    if column.held is None:
+    if column.values is None:
         return
     if column.sql_type.startswith(("VARCHAR", "JSON", "ENUM")):
-        coded = column.held.dictionary_encode()
+        coded = column.values.dictionary_encode()
         words = coded.dictionary.cast(pa.string())
         counts = np.bincount(integers(coded.indices), minlength=len(words))
         bare, folded = evaluated(
@@ -90,9 +90,9 @@ def _faults(column: Profile) -> Iterator[tuple[str, int]]:
         yield "placeholder", int(counts[unknown].sum())
         yield "spelling", _rarer(integers(folded.dictionary_encode().indices), counts)
     else:
-        endless = infinite(column.held)
+        endless = infinite(column.values)
         yield "not finite", int(endless.sum())
-        yield "outlier", _outliers(doubles(column.sql_type, column.held)[~endless])
+        yield "outlier", _outliers(doubles(column.sql_type, column.values)[~endless])
 
 
 def _rarer(spelled: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]) -> int:

@@ -48,7 +48,7 @@ class Methods:
         listed = value if isinstance(value, list) else [value]
         if not listed:
             raise AnonError(function, Parameter(name) + " must name a method", "none")
-        return tuple(dict.fromkeys(_method(function, name, given) for given in listed))
+        return tuple(dict.fromkeys(_method(function, name, item) for item in listed))
 
 
 @dataclass(frozen=True)
@@ -86,23 +86,23 @@ class Settings:
                 kind(value),
                 "write " + Argument(name, {"rayden": {"cut": "aligned"}}),
             )
-        given = {_method(function, name, key): chosen for key, chosen in (value or {}).items()}
+        by_method = {_method(function, name, key): chosen for key, chosen in (value or {}).items()}
         return {
-            name: _options(function, method, given.get(name))
+            name: _options(function, method, by_method.get(name))
             for name, method in release_methods().items()
         }
 
 
-def _method(function: str, parameter: str, given: Any) -> str:
+def _method(function: str, parameter: str, value: Any) -> str:
     known = release_methods()
-    if isinstance(given, str) and fold(given) in known:
-        return fold(given)
-    text = isinstance(given, str)
+    if isinstance(value, str) and fold(value) in known:
+        return fold(value)
+    text = isinstance(value, str)
     raise AnonError(
         function,
         Parameter(parameter) + " must name release methods",
-        f"'{given}'" if text else kind(given),
-        did_you_mean(given, known) if text else "anon_methods() lists them",
+        f"'{value}'" if text else kind(value),
+        did_you_mean(value, known) if text else "anon_methods() lists them",
     )
 
 
@@ -155,7 +155,7 @@ class SweptTable:
         table = self.prepared.table
         table.points, table.model  # noqa: B018 - made before any clock starts
 
-    def asked(self, method: str, k: int, level: int | None) -> tuple[Request, Call[Any]]:
+    def request_of(self, method: str, k: int, level: int | None) -> tuple[Request, Call[Any]]:
         """Return the request and the call of one release.
 
         level: its l, None for that of the sweep. Raises AnonError for an l above 1 without a
@@ -194,7 +194,7 @@ class SweptTable:
         part = np.arange(table.rows) < FEW
         try:
             level = None if level is None else min(size(method, level, "l"), 2)
-            request, call = self.asked(method, 2, level)
+            request, call = self.request_of(method, 2, level)
             few, constraint = table.only(part), call.constraint.only(part)
             constraint.require(method, few.rows)  # methods rely on it
             assert request.method is not None
@@ -205,7 +205,7 @@ class SweptTable:
 
     def trial(self, method: str, k: int, level: int | None = None) -> Trial:
         """Return one release. Raises AnonError if it cannot be made."""
-        request, call = self.asked(method, k, level)
+        request, call = self.request_of(method, k, level)
         table = self.prepared.table
         call.constraint.require(method, table.rows)
         require_strata(call, table.rows)
@@ -276,10 +276,10 @@ def _row(
     row: dict[str, Any] = {"method": method}
     try:
         running.check(function)
-        whole = []
+        numbers = []
         for name, value in sizes.items():
-            whole.append(size(method, value, name))
-            row[name] = whole[-1] if whole[-1] < 2**63 else None
+            numbers.append(size(method, value, name))
+            row[name] = numbers[-1] if numbers[-1] < 2**63 else None
         if method not in comparable():
             raise AnonError(
                 method,
@@ -287,7 +287,7 @@ def _row(
                 "a perturbative method",
                 "sdka_stats says what its release loses",
             )
-        return {**row, **measures(method, *whole)}
+        return {**row, **measures(method, *numbers)}
     except AnonError as error:
         running.check(function)
         return {**row, "note": str(error)}

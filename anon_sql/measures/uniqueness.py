@@ -16,7 +16,7 @@ Hashes = npt.NDArray[np.uint64]
 
 UNIQUE_SHARE = 0.0  # of the rows: may be unique on the kept columns together, unless asked
 FEW = 3  # maximum number of columns that are named
-_SPARE = 4  # numbers per row up to which combinations are counted as they are
+_NUMBERS_PER_ROW = 4  # numbers per row up to which combinations are counted as they are
 MOST = 0.95  # share of the unique rows at which further columns add little
 
 
@@ -66,7 +66,7 @@ class Numbered:
     def beside(self, other: "Numbered") -> "Numbered":
         """Return the combinations of both."""
         width = self.width * other.width
-        if width > _SPARE * len(self.codes):
+        if width > _NUMBERS_PER_ROW * len(self.codes):
             return Numbered.of(joined(self.codes, other.codes))
         return Numbered(self.codes * other.width + other.codes, width)
 
@@ -120,7 +120,7 @@ def unique_together(
     return total, steps
 
 
-def told(steps: list[Step], rows: int) -> str | None:
+def steps_text(steps: list[Step], rows: int) -> str | None:
     """Return the steps as text: ``zip alone 71.2%, with job 93.0% of the rows are unique``."""
     if not steps:
         return None

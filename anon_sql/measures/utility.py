@@ -31,7 +31,7 @@ Ints = npt.NDArray[np.int64]
 class LabelCounts:
     """The labels of one quasi-identifier; rows, classes: int64[m], how many show each label."""
 
-    shown: pa.Array
+    values: pa.Array
     rows: Ints
     classes: Ints
 
@@ -74,10 +74,12 @@ class CountedRelease:
 
     def penalties(self, form: str) -> dict[str, Penalties]:
         """Return the NCP of the labels of each quasi-identifier, see ``read_penalties``."""
-        shown = {name: labels.shown for name, labels in self.labels.items()}
+        columns = {name: labels.values for name, labels in self.labels.items()}
         classes = {name: labels.classes for name, labels in self.labels.items()}
-        whole = self.rows == self.released_rows
-        return read_penalties(self.function, self.domains, shown, classes, form, whole=whole)
+        all_rows = self.rows == self.released_rows
+        return read_penalties(
+            self.function, self.domains, columns, classes, form, all_rows=all_rows
+        )
 
     def require_no_more_rows(self) -> None:
         """Raise AnonError where the release has more rows than the raw table."""
@@ -88,17 +90,17 @@ def counted_release(
     function: str,
     rows: int,
     domains: Sequence[AttributeDomain],
-    shown: Mapping[str, pa.Array],
+    released: Mapping[str, pa.Array],
     sizes: Ints,
 ) -> CountedRelease:
     """Return a release of which each class is given.
 
-    shown: of each quasi-identifier what every class shows, as text. sizes: int64[m], the rows of
+    released: of each quasi-identifier what every class shows, as text. sizes: int64[m], the rows of
     each class.
     """
     ones = np.ones_like(sizes)
-    stars = [true(pc.equal(labels, STAR)) for labels in shown.values()]
-    labels = {name: LabelCounts(each, sizes, ones) for name, each in shown.items()}
+    stars = [true(pc.equal(labels, STAR)) for labels in released.values()]
+    labels = {name: LabelCounts(each, sizes, ones) for name, each in released.items()}
     of_sizes = Sizes(sizes, ones, np.logical_and.reduce(stars))
     return CountedRelease(function, rows, domains, labels, of_sizes)
 

@@ -51,13 +51,13 @@ def row_pairs(function: str, name: str, raw: pa.Array, released: pa.Array) -> np
     name: of the column. Raises AnonError for ids that are NULL, repeat, or have no raw row.
     """
     unique = Parameter("id") + " must identify rows"
-    held = pa.concat_arrays([raw, released]).dictionary_encode()
-    codes = integers(held.indices.fill_null(-1)).astype(np.int64)
+    coded = pa.concat_arrays([raw, released]).dictionary_encode()
+    codes = integers(coded.indices.fill_null(-1)).astype(np.int64)
     ours, theirs = codes[: len(raw)], codes[len(raw) :]
     for one in (ours, theirs):
         if (one < 0).any() or len(np.unique(one)) < len(one):
             raise AnonError(function, unique, f"{name} with NULLs or repeats")
-    found = np.full(len(held.dictionary), -1, np.int64)
+    found = np.full(len(coded.dictionary), -1, np.int64)
     found[theirs] = np.arange(len(theirs))
     rows: npt.NDArray[np.int64] = found[ours]
     if int((rows >= 0).sum()) < len(theirs):
@@ -73,7 +73,7 @@ def value_loss(
 
     raw, released: its values in either relation. rows: as of ``row_pairs``, None without an id.
     """
-    known, shown = valid(raw), valid(released)
+    known, present = valid(raw), valid(released)
     values, replaced = doubles(sql_type, raw)[known], doubles(sql_type, released)
     scale = float(np.abs(values).max(initial=0.0)) or 1.0
     values, replaced = values / scale, replaced / scale
@@ -82,10 +82,10 @@ def value_loss(
     if total <= 0.0:
         return {"attribute": name, "sse_sst": None, "il1s": None}
     if rows is None:
-        whole, slack = shown.all() and known.all(), ROUNDED.get(sql_type, 0.0) / scale
-        lost = _of_means(values, replaced, middle, total, slack) if whole else None
+        complete, slack = present.all() and known.all(), ROUNDED.get(sql_type, 0.0) / scale
+        lost = _of_means(values, replaced, middle, total, slack) if complete else None
         return {"attribute": name, "sse_sst": lost, "il1s": None}
-    stands = np.append(np.where(shown, replaced, middle), middle)  # the last for a row left out
+    stands = np.append(np.where(present, replaced, middle), middle)  # the last for a row left out
     beside = stands[rows][known]
     away = np.abs(values - beside)
     unit = np.sqrt(2 * total / max(len(values) - 1, 1))

@@ -190,10 +190,10 @@ class Quasi:
         return AnonError(self.function, rule, "one with nothing of it", HINT)
 
 
-def axis_of_words(quasi: Quasi, shown: pa.Array) -> Axis:
+def axis_of_words(quasi: Quasi, labels: pa.Array) -> Axis:
     """Return the axis of a text and its labels, without values that the raw column lacks. Raises
     AnonError for a label that has no other."""
-    said = read_sets(shown)
+    said = read_sets(labels)
     words = [word for word in quasi.place_of if word is not None]
     place_of = {word: place for place, word in enumerate(words)}
     listed = [[place_of[w] for w in label or () if w in place_of] for label in said.words]
@@ -217,11 +217,11 @@ _MIDDLE = {  # a value between low and high
 )
 
 
-def axis_of_numbers(quasi: Quasi, shown: pa.Array) -> Axis:
+def axis_of_numbers(quasi: Quasi, labels: pa.Array) -> Axis:
     """Return the axis of a column and of its labels, within the ends of the raw column. Raises
     AnonError for a label that covers nothing between them."""
     sql_type, nulls = quasi.domain.sql_type, quasi.domain.nulls
-    said = read_ranges(sql_type, shown)
+    said = read_ranges(sql_type, labels)
     points, covered = _points(quasi, sql_type, said)
     gaps, at = _gaps(sql_type, points)
     every = pa.concat_arrays([points, gaps, pa.nulls(1, points.type)])
@@ -237,8 +237,8 @@ def axis_of_numbers(quasi: Quasi, shown: pa.Array) -> Axis:
 def _points(quasi: Quasi, sql_type: str, said: Ranges) -> tuple[pa.Array, Spans]:
     """The points in their order, and where each label begins and ends."""
     constants = cast([pa.array(quasi.constants, pa.string())], [sql_type], quasi.time_zone)
-    given = [quasi.ends, *constants, said.low, said.high]
-    ends = pa.concat_arrays([each.cast(said.low.type) for each in given])  # of one time zone
+    arrays = [quasi.ends, *constants, said.low, said.high]
+    ends = pa.concat_arrays([each.cast(said.low.type) for each in arrays])  # of one time zone
     keys, inside = numeric_keys(sql_type, ends), valid(ends)
     if inside[0]:
         inside &= (keys >= keys[0]) & (keys <= keys[1])
@@ -297,10 +297,10 @@ def leaves_of(column: AttributeDomain, tree: HierarchyTree) -> Leaves:
     """Return the leaves of a column's hierarchy."""
     names = pa.array(tree.names[: tree.leaves], pa.string())
     values = cast([names], [column.sql_type])[0]
-    held = valid(values)
+    present = valid(values)
     if column.sql_type.startswith("ENUM"):
-        held = valid(evaluated({"leaf": names}, [column.sql_type], ["leaf"])[0])
-    places = np.flatnonzero(held)
+        present = valid(evaluated({"leaf": names}, [column.sql_type], ["leaf"])[0])
+    places = np.flatnonzero(present)
     if column.number:
         keys = numeric_keys(column.sql_type, values)[places]
         places = places[np.argsort(keys, kind="stable")]
@@ -310,10 +310,10 @@ def leaves_of(column: AttributeDomain, tree: HierarchyTree) -> Leaves:
     return Leaves([tree.names[place] for place in places], values.take(pa.array(places)))
 
 
-def axis_of_leaves(quasi: Quasi, tree: HierarchyTree, shown: pa.Array) -> Axis:
+def axis_of_leaves(quasi: Quasi, tree: HierarchyTree, labels: pa.Array) -> Axis:
     """Return the axis of a column and its labels. Raises AnonError where the hierarchy lacks a
     value of the column."""
-    leaves, below, said = read_labels(quasi, tree, shown)
+    leaves, below, said = read_labels(quasi, tree, labels)
     if quasi.domain.number:
         values = pa.concat_arrays([leaves.values, pa.nulls(1, leaves.values.type)])
         truths = quasi.truth(values, quasi.domain.sql_type)
@@ -325,7 +325,7 @@ def axis_of_leaves(quasi: Quasi, tree: HierarchyTree, shown: pa.Array) -> Axis:
 
 
 def read_labels(
-    quasi: Quasi, tree: HierarchyTree, shown: pa.Array
+    quasi: Quasi, tree: HierarchyTree, labels: pa.Array
 ) -> tuple[Leaves, list[list[int]], Nodes]:
     """Return the leaves of a hierarchy, the places of those below each label, and what each says.
 
@@ -333,7 +333,7 @@ def read_labels(
     """
     leaves = leaves_of(quasi.domain, tree)
     _require_covered(quasi, leaves)
-    said = read_nodes(tree, quasi.domain.sql_type, shown)
+    said = read_nodes(tree, quasi.domain.sql_type, labels)
     return leaves, leaves.below(tree, said), said
 
 

@@ -29,20 +29,20 @@ Said = float | tuple[str, ...] | None  # a midpoint, members, or nothing known
 _DAY = 86_400_000_000  # microseconds
 
 
-def values(column: AttributeDomain, held: pa.Array) -> list[Said]:
+def values(column: AttributeDomain, raw: pa.Array) -> list[Said]:
     """Return what values of the raw column say of themselves."""
     if column.number:
-        return _middles(column, held, held)
-    if pa.types.is_boolean(held.type):
-        held = pc.if_else(held, "true", "false")
-    return [None if word is None else (word,) for word in held.to_pylist()]
+        return _middles(column, raw, raw)
+    if pa.types.is_boolean(raw.type):
+        raw = pc.if_else(raw, "true", "false")
+    return [None if word is None else (word,) for word in raw.to_pylist()]
 
 
-def labels(column: AttributeDomain, shown: pa.Array) -> list[Said]:
+def labels(column: AttributeDomain, released: pa.Array) -> list[Said]:
     """Return what labels of a column say of the raw column, by its hierarchy where it has one."""
     if column.tree is not None:
         leaves = leaves_of(column, column.tree)
-        below = leaves.below(column.tree, read_nodes(column.tree, column.sql_type, shown))
+        below = leaves.below(column.tree, read_nodes(column.tree, column.sql_type, released))
         if not column.number:
             return [tuple(leaves.words[at] for at in places) or None for places in below]
         ends = [[places[end] if places else None for places in below] for end in (0, -1)]
@@ -50,12 +50,12 @@ def labels(column: AttributeDomain, shown: pa.Array) -> list[Said]:
             column, *(leaves.values.take(pa.array(places, pa.int64())) for places in ends)
         )
     if column.number:
-        read = read_ranges(column.sql_type, shown)
+        read = read_ranges(column.sql_type, released)
         return _middles(column, read.low, read.high, within=True)
-    held = set(column.words)
+    raw_words = set(column.words)
     return [
-        None if words is None else tuple(word for word in words if word in held)
-        for words in read_sets(shown).words
+        None if words is None else tuple(word for word in words if word in raw_words)
+        for words in read_sets(released).words
     ]
 
 
@@ -161,7 +161,7 @@ class ExampleGroups:
 
 
 def classification(
-    asked: Classification,
+    options: Classification,
     columns: Sequence[AttributeDomain],
     raw: ExampleGroups,
     released: ExampleGroups,
@@ -170,18 +170,18 @@ def classification(
 
     columns: the quasi-identifiers. Raises AnonError.
     """
-    rows, positive = [], asked.positive
+    rows, positive = [], options.positive
     for data, groups in (("raw", raw), ("released", released)):
         features = []
         for column in columns:
-            shown, codes = distinct(groups.columns[column.name])
-            said = values(column, shown) if data == "raw" else labels(column, shown)
+            known, codes = distinct(groups.columns[column.name])
+            said = values(column, known) if data == "raw" else labels(column, known)
             features.append((said, codes))
         sorted_columns, wanted = _sorted(groups, features)
         if positive is None and len(set(wanted)) > 1:
             positive = min(Counter(wanted).items(), key=lambda item: (item[1], item[0]))[0]
-        if data == "released" or asked.baseline == "raw":
-            rows.append({"data": data, **_scores(asked, sorted_columns, wanted, positive)})
+        if data == "released" or options.baseline == "raw":
+            rows.append({"data": data, **_scores(options, sorted_columns, wanted, positive)})
     return pa.array(rows, ROW)
 
 
@@ -233,13 +233,15 @@ def _scores(
     if not len(test) or len(set(answers[train])) < 2:
         rule = Parameter("held_out") + " must leave rows to train on and to test on"
         raise AnonError(_FUNCTION, rule, f"{len(train)} and {len(test)} rows")
-    learned, asked = [], []
+    train_features, test_features = [], []
     for column in features:
         encoder = Encoder([column[at] for at in train])
-        learned.append(encoder.encode([column[at] for at in train]))
-        asked.append(encoder.encode([column[at] for at in test]))
-    fitted = _model(chosen.model, chosen.seed).fit(np.hstack(learned), answers[train].astype(str))
-    guessed, true = fitted.predict(np.hstack(asked)), answers[test].astype(str)
+        train_features.append(encoder.encode([column[at] for at in train]))
+        test_features.append(encoder.encode([column[at] for at in test]))
+    fitted = _model(chosen.model, chosen.seed).fit(
+        np.hstack(train_features), answers[train].astype(str)
+    )
+    guessed, true = fitted.predict(np.hstack(test_features)), answers[test].astype(str)
     hit = int(((guessed == positive) & (true == positive)).sum())
     wrong = int(((guessed == positive) != (true == positive)).sum())
     return {

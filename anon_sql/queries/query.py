@@ -274,8 +274,8 @@ def formula(
         )
         for name in not_null
     ]
-    whole = [_positive(condition, False)] if condition is not None else []
-    return _build(function, True, [*whole, *present], quasi)
+    conditions = [_positive(condition, False)] if condition is not None else []
+    return _build(function, True, [*conditions, *present], quasi)
 
 
 def blocks(tree: Formula) -> list[Block]:
@@ -338,15 +338,15 @@ def _owners(function: str, node: exp.Expression, quasi: Collection[str]) -> set[
 
 
 def _block(owner: str, nodes: Sequence[exp.Expression], every: bool) -> Block:
-    shown = [
+    texts = [
         f"({_sql(node)})" if isinstance(node, (exp.And, exp.Or)) and len(nodes) > 1 else _sql(node)
         for node in nodes
     ]
     constants = dict.fromkeys(text for node in nodes for text in _constants(node))
-    whole = nodes[0]
+    combined = nodes[0]
     for node in nodes[1:]:
-        whole = (exp.And if every else exp.Or)(this=whole.copy(), expression=node.copy())
-    return Block(owner, (" AND " if every else " OR ").join(shown), tuple(constants), whole)
+        combined = (exp.And if every else exp.Or)(this=combined.copy(), expression=node.copy())
+    return Block(owner, (" AND " if every else " OR ").join(texts), tuple(constants), combined)
 
 
 def _sql(node: exp.Expression) -> str:

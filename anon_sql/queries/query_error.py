@@ -77,11 +77,11 @@ def query_error(
     return pa.array(rows, ROW)
 
 
-def _axis(quasi: Quasi, shown: pa.Array) -> Axis:
+def _axis(quasi: Quasi, labels: pa.Array) -> Axis:
     column = quasi.domain
     if column.tree is not None:
-        return axis_of_leaves(quasi, column.tree, shown)
-    return axis_of_numbers(quasi, shown) if column.number else axis_of_words(quasi, shown)
+        return axis_of_leaves(quasi, column.tree, labels)
+    return axis_of_numbers(quasi, labels) if column.number else axis_of_words(quasi, labels)
 
 
 def require_kept(function: str, work: Workload, kept: Mapping[str, Mapping[str, Any]]) -> None:

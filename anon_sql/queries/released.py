@@ -128,11 +128,11 @@ def _extreme(rows: Rows, dropped: Dropped, near: float, far: float, sign: float)
     if not len(maybe):
         return None, None, None
     best, worst = float(maybe.min()), float(certain.min() if len(certain) else maybe.max())
-    held = rows.only(np.flatnonzero(rows.share > 0))
-    order = np.argsort(sign * held.value)
-    missed = np.cumprod((1 - held.share[order].clip(max=1.0)) ** held.count[order])
+    likely = rows.only(np.flatnonzero(rows.share > 0))
+    order = np.argsort(sign * likely.value)
+    missed = np.cumprod((1 - likely.share[order].clip(max=1.0)) ** likely.count[order])
     first = np.concatenate(([1.0], missed[:-1])) - missed
-    estimate = float(first @ held.value[order] / first.sum()) if first.sum() > 0 else None
+    estimate = float(first @ likely.value[order] / first.sum()) if first.sum() > 0 else None
     return estimate, _known(sign * best), _known(sign * worst)
 
 
@@ -146,23 +146,23 @@ AGGREGATES = {"count": count, "sum": total, "avg": mean, "min": least, "max": mo
 Ints = npt.NDArray[np.int64]
 
 
-def distinct(shown: pa.Array) -> tuple[pa.Array, Ints]:
+def distinct(labels: pa.Array) -> tuple[pa.Array, Ints]:
     """Return labels, structs or lists once each, in an order that the rows' has no part in, and the
     place of each row's, int64[n]."""
-    if pa.types.is_list(shown.type) or pa.types.is_large_list(shown.type):
-        rows = [None if words is None else tuple(words) for words in shown.to_pylist()]
+    if pa.types.is_list(labels.type) or pa.types.is_large_list(labels.type):
+        rows = [None if words is None else tuple(words) for words in labels.to_pylist()]
         known = sorted(set(rows), key=lambda words: (words is None, words or ()))
         place_of = {words: place for place, words in enumerate(known)}
         codes = np.array([place_of[words] for words in rows], dtype=np.int64)
-        return pa.array(known, shown.type), codes
-    if not pa.types.is_struct(shown.type):
-        found = _ranked(shown)
+        return pa.array(known, labels.type), codes
+    if not pa.types.is_struct(labels.type):
+        found = _ranked(labels)
     else:
-        low, high = (_ranked(pc.struct_field(shown, end)) for end in ("min", "max"))
+        low, high = (_ranked(pc.struct_field(labels, end)) for end in ("min", "max"))
         found = low * (int(high.max(initial=0)) + 1) + high
-        found = np.where(valid(shown), found, int(found.max(initial=0)) + 1)
+        found = np.where(valid(labels), found, int(found.max(initial=0)) + 1)
     _, first, codes = np.unique(found, return_index=True, return_inverse=True)
-    return shown.take(pa.array(first)), codes
+    return labels.take(pa.array(first)), codes
 
 
 def _ranked(values: pa.Array) -> Ints:
@@ -179,7 +179,7 @@ def _ranked(values: pa.Array) -> Ints:
     return ranked
 
 
-def shown_classes(made: Release) -> tuple[dict[str, pa.Array], npt.NDArray[np.int64]]:
+def released_classes(made: Release) -> tuple[dict[str, pa.Array], npt.NDArray[np.int64]]:
     """Return the labels of each class by quasi-identifier, and the class of each released row,
     int64[r]; classes with equal labels are one."""
     classes = np.unique(made.class_of)
@@ -190,8 +190,8 @@ def shown_classes(made: Release) -> tuple[dict[str, pa.Array], npt.NDArray[np.in
     codes = np.column_stack([codes for _, codes in coded.values()])
     known, of_class = np.unique(codes, axis=0, return_inverse=True)
     labels = {
-        name: shown.take(pa.array(known[:, at]))
-        for at, (name, (shown, _)) in enumerate(coded.items())
+        name: column.take(pa.array(known[:, at]))
+        for at, (name, (column, _)) in enumerate(coded.items())
     }
     return labels, of_class.reshape(-1)[np.searchsorted(classes, made.class_of)]
 
@@ -212,25 +212,25 @@ class Least:
         return 0.0, False, False
 
 
-def least_values(quasi: Quasi, shown: pa.Array) -> Least:
+def least_values(quasi: Quasi, labels: pa.Array) -> Least:
     """Return the truth of a number's minimum, of a text's only value, and else of the label as it
     stands (of NULL where the column's type has no place for it)."""
     column = quasi.domain
     if column.tree is None:
         if column.number:
-            return Least(quasi.truth(read_ranges(column.sql_type, shown).low, column.sql_type))
-        return Least(_of_sets(quasi, read_sets(shown).words, shown))
-    leaves, below, _ = read_labels(quasi, column.tree, shown)
+            return Least(quasi.truth(read_ranges(column.sql_type, labels).low, column.sql_type))
+        return Least(_of_sets(quasi, read_sets(labels).words, labels))
+    leaves, below, _ = read_labels(quasi, column.tree, labels)
     if column.number:
         places = pa.array([places[0] if places else None for places in below], pa.int64())
         return Least(quasi.truth(leaves.values.take(places), column.sql_type))
-    return Least(_of_sets(quasi, [[leaves.words[at] for at in places] for places in below], shown))
+    return Least(_of_sets(quasi, [[leaves.words[at] for at in places] for places in below], labels))
 
 
-def _of_sets(quasi: Quasi, sets: Sequence[Sequence[str] | None], shown: pa.Array) -> Bools:
+def _of_sets(quasi: Quasi, sets: Sequence[Sequence[str] | None], labels: pa.Array) -> Bools:
     stands: list[str | None] = [None] * len(sets)
     if quasi.word_type == "VARCHAR":
-        stands = printed([shown], ["VARCHAR"])[0].to_pylist()
+        stands = printed([labels], ["VARCHAR"])[0].to_pylist()
     return quasi.word_truth(
         [
             words[0] if words is not None and len(words) == 1 else text
@@ -281,11 +281,11 @@ class ReleasedAnswer:
         groups: AnswerGroups,
         axes: Mapping[str, Axis | Least],
         dropped: int,
-        held: Mapping[str, Mapping[str, Any]],
+        ranges: Mapping[str, Mapping[str, Any]],
     ):
-        """axes: by folded name; dropped: rows that the release leaves out; held: the range of each
-        kept column of numbers."""
-        self.work, self.axes, self.dropped, self.held = work, axes, dropped, held
+        """axes: by folded name; dropped: rows that the release leaves out; ranges: of each kept
+        column of numbers."""
+        self.work, self.axes, self.dropped, self.ranges = work, axes, dropped, ranges
         self.groups = groups.ordered()
         self.rows = self.groups.rows
         self.at = {
@@ -349,7 +349,7 @@ class ReleasedAnswer:
         valued = query.aggregate != "count"
         numbers = self.groups.numbers
         value = numbers[:, self.work.numbers.index(column)] if valued else np.zeros(total)
-        one = self.held.get(column, {}) if valued else {}
+        one = self.ranges.get(column, {}) if valued else {}
         ends = [np.nan if one.get(end) is None else one[end] for end in ("least", "most")]
         rows = Rows(
             self.rows,
@@ -359,8 +359,8 @@ class ReleasedAnswer:
             value,
             np.broadcast_to(star, total),
         )
-        shown = float(self.rows.sum())
-        each = self.dropped / shown if shown else 0.0
+        released = float(self.rows.sum())
+        each = self.dropped / released if released else 0.0
         count = self.dropped if np.any(star_may) else 0
         return rows, Dropped(count, bool(np.all(star_must)), each, *ends)
 

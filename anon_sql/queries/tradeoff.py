@@ -17,7 +17,7 @@ from anon_sql.methods.method import COMMON
 from anon_sql.pipeline.compute import labelled
 from anon_sql.pipeline.request import Request, Source
 from anon_sql.privacy.class_values import class_values
-from anon_sql.queries.released import shown_classes
+from anon_sql.queries.released import released_classes
 from anon_sql.queries.workload import DrawnQueries, ends_of
 
 NAME = "tradeoff"
@@ -110,11 +110,13 @@ def _measure(swept: SweptTable) -> Measure:
 
     def measured(trial: Trial) -> dict[str, Any]:
         made = labelled(trial.prepared, trial.partition)
-        labels, class_of = shown_classes(made)
+        labels, class_of = released_classes(made)
         sizes, rows = np.bincount(class_of), trial.prepared.table.rows
-        asked = trial.prepared.request
-        counted = counted_release(asked.function, rows, list(domains.values()), labels, sizes)
-        lost = utility(counted, asked.k, weights=request.weights)
+        trial_request = trial.prepared.request
+        counted = counted_release(
+            trial_request.function, rows, list(domains.values()), labels, sizes
+        )
+        lost = utility(counted, trial_request.k, weights=request.weights)
         released, ones = pa.array(made.position), np.ones(len(class_of), dtype=np.int64)
         found = [
             dominance(class_values(class_of, source.keys[name].take(released), ones))

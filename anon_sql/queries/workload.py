@@ -65,24 +65,24 @@ class _Column:
                 used = np.unique(self.codes[read.present])
                 at = np.array([np.flatnonzero(self.codes == code)[0] for code in used], np.int64)
                 self.codes = np.where(read.present, np.searchsorted(used, self.codes), -1)
-            shown = [str(values[int(one)].as_py()) for one in at]
+            texts = [str(values[int(one)].as_py()) for one in at]
         else:
             known = sorted({str(one) for one in values.cast(pa.string()).drop_null().to_pylist()})
             place = {word: code for code, word in enumerate(known)}
             self.codes = np.array(
                 [-1 if one is None else place[one] for one in values.cast(pa.string()).to_pylist()]
             )
-            shown = known
+            texts = known
         bare = self.number and kind.startswith(_BARE) and not kind.startswith("UUID")
-        self.sql = shown if bare else list(map(literal, shown))
+        self.sql = texts if bare else list(map(literal, texts))
 
     def condition(
         self, among: npt.NDArray[np.int64], wanted: float, rng: np.random.Generator
     ) -> tuple[str, npt.NDArray[np.int64]]:
         """A condition that about so many of the rows match, and how many of each group do; among:
         how many rows of each group there are."""
-        held = self.codes >= 0
-        sizes = np.bincount(self.codes[held], among[held], len(self.sql)).astype(np.int64)
+        present = self.codes >= 0
+        sizes = np.bincount(self.codes[present], among[present], len(self.sql)).astype(np.int64)
         chosen = np.zeros(len(self.sql) + 1, dtype=np.bool_)  # the last one is NULL's
         if self.number:
             ends = np.cumsum(sizes)
@@ -106,30 +106,30 @@ class _Column:
 
 def workload(
     types: Mapping[str, str],
-    held: Mapping[str, pa.Array | None],
+    groups: Mapping[str, pa.Array | None],
     counts: npt.NDArray[np.int64],
-    asked: RandomQueries,
+    options: RandomQueries,
 ) -> pa.Array:
     """Return the queries, an array of ``DRAWN``.
 
-    types: SQL types of the quasi-identifiers by name; held: their values in groups of rows that are
-    alike, counts: int64[g], the rows of each. Raises AnonError.
+    types: SQL types of the quasi-identifiers by name; groups: their values in groups of equal
+    rows, counts: int64[g], the rows of each. Raises AnonError.
     """
-    attributes = asked.attributes
+    attributes = options.attributes
     if attributes > len(types):
         rule = Parameter("attributes") + " must be at most the number of quasi-identifiers"
         raise AnonError(_FUNCTION, rule, f"{attributes} of {len(types)}")
-    given = {name: values for name, values in held.items() if values is not None}
+    present = {name: values for name, values in groups.items() if values is not None}
     columns = [
-        _Column(name, kind, given[name])
+        _Column(name, kind, present[name])
         for name, kind in types.items()
-        if name in given and given[name].null_count < len(given[name])
+        if name in present and present[name].null_count < len(present[name])
     ]
     if len(columns) < attributes:
         raise AnonError(_FUNCTION, "the table must have values in its quasi-identifiers", "none")
     found = [
-        _query(columns, counts, asked, np.random.default_rng([asked.seed, at]))
-        for at in range(asked.n)
+        _query(columns, counts, options, np.random.default_rng([options.seed, at]))
+        for at in range(options.n)
     ]
     return pa.array(found, DRAWN)
 
@@ -137,10 +137,10 @@ def workload(
 def _query(
     columns: list[_Column],
     counts: npt.NDArray[np.int64],
-    asked: RandomQueries,
+    options: RandomQueries,
     rng: np.random.Generator,
 ) -> dict[str, Any]:
-    attributes, selectivity = asked.attributes, asked.selectivity
+    attributes, selectivity = options.attributes, options.selectivity
     best, gap = {"query": "", "selectivity": 0.0}, np.inf
     rows = int(counts.sum())
     for _ in range(_TRIES):
@@ -187,18 +187,22 @@ class DrawnQueries:
         seed: int,
         time_zone: str,
     ) -> None:
-        held = [name for name, values in columns.items() if values.null_count < len(values)]
-        rows, counts = _alike(columns)
-        alike = {name: values.take(rows) for name, values in columns.items()}
+        present = [name for name, values in columns.items() if values.null_count < len(values)]
+        rows, counts = _equal_groups(columns)
+        distinct_rows = {name: values.take(rows) for name, values in columns.items()}
         known = parameters_of(RandomQueries)["attributes"].default
-        asked = RandomQueries(n=n, attributes=min(known, len(held)), seed=seed)
-        drawn = workload(types, alike, counts, asked).field("query").to_pylist() if held else []
-        self.work = prepare(function, "raw", tuple(drawn), frozenset(map(fold, columns)))
+        options = RandomQueries(n=n, attributes=min(known, len(present)), seed=seed)
+        queries = (
+            workload(types, distinct_rows, counts, options).field("query").to_pylist()
+            if present
+            else []
+        )
+        self.work = prepare(function, "raw", tuple(queries), frozenset(map(fold, columns)))
         self.actual: dict[tuple[int, Keys], float | None] = {}
         conditions = [query.where.sql("duckdb") for query in self.work.queries if query.where]
         if conditions:
-            kinds = [types[name] for name in alike]
-            for at, found in enumerate(evaluated(alike, kinds, conditions, time_zone)):
+            kinds = [types[name] for name in distinct_rows]
+            for at, found in enumerate(evaluated(distinct_rows, kinds, conditions, time_zone)):
                 self.actual[at, ()] = float(counts[true(found).astype(np.bool_)].sum())
         self.quasi = {
             fold(name): _quasi(function, self.work, columns[name], domains[name], time_zone)
@@ -214,7 +218,7 @@ class DrawnQueries:
         """
         if not self.actual:
             return None
-        named = {fold(name): distinct(shown) for name, shown in labels.items()}
+        named = {fold(name): distinct(column) for name, column in labels.items()}
         coded = {name: named[name] for name in self.quasi}
         nothing = np.zeros((len(sizes), 0))
         groups = AnswerGroups(
@@ -224,15 +228,15 @@ class DrawnQueries:
             [],
             nothing,
         )
-        shown = {name: labels for name, (labels, _) in coded.items()}
+        known_labels = {name: labels for name, (labels, _) in coded.items()}
         found = query_error(
-            self.work, "estimate", self.quasi, shown, groups, 0, {}, self.actual
+            self.work, "estimate", self.quasi, known_labels, groups, 0, {}, self.actual
         ).field("relative_error")
         known = found.drop_null().to_numpy(zero_copy_only=False)
         return float(known.mean()) if len(known) else None
 
 
-def _alike(columns: Mapping[str, pa.Array]) -> tuple[pa.Array, npt.NDArray[np.int64]]:
+def _equal_groups(columns: Mapping[str, pa.Array]) -> tuple[pa.Array, npt.NDArray[np.int64]]:
     """Return a row of each group of rows that are equal in all columns, and how many it has."""
     first, *others = map(codes_of, columns.values())
     codes = reduce(joined, others, first)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from anon_sql.hosts.files import atomic_file, remove_unfinished
+from anon_sql.hosts.files import atomic_file, remove_temporary
 from tests.command import run
 
 pytestmark = pytest.mark.oldest
@@ -40,8 +40,8 @@ def test_only_what_nobody_writes_is_removed(tmp_path):
     with atomic_file(target) as written, atomic_file(other) as others:
         stale = written.with_name(written.name.replace(".tmp", "0.tmp"))
         stale.write_text("left")
-        remove_unfinished(target)
-        remove_unfinished(other)
+        remove_temporary(target)
+        remove_temporary(other)
         assert not stale.exists()
         written.write_text("1")
         others.write_text("2")

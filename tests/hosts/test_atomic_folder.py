@@ -8,7 +8,7 @@ from anon_sql.hosts import files as parquet_files
 from anon_sql.hosts.files import (
     atomic_folder,
     files_of,
-    remove_unfinished,
+    remove_temporary,
     require_new_folder,
     stored,
     write_files,
@@ -86,14 +86,14 @@ def test_only_what_nobody_writes_is_removed(con, tmp_path):
         left = unfinished.with_name(unfinished.name.replace(".tmp", "0.tmp"))
         left.mkdir()
         (left / "release-00000.parquet").write_text("left")
-        remove_unfinished(folder)
+        remove_temporary(folder)
         assert names(tmp_path) == [unfinished.name]
     written(con, folder, 5)
     replaced = unfinished.with_suffix(".old")
     folder.rename(replaced)  # a process was killed before the new folder had its name
-    remove_unfinished(folder)
+    remove_temporary(folder)
     assert names(tmp_path) == ["out"]
     written(con, replaced, 3)  # or after it had
-    remove_unfinished(folder)
+    remove_temporary(folder)
     assert names(tmp_path) == ["out"]
     assert duckdb.execute(f"SELECT count(*) FROM '{folder}/*.parquet'").fetchall() == [(5,)]

@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from anon_sql.hosts.duckdb.errors import sentence
+from anon_sql.hosts.duckdb.errors import error_text
 
 pytestmark = pytest.mark.oldest
 
@@ -24,7 +24,7 @@ def said(con, query):
     """What a failing statement says."""
     with pytest.raises(duckdb.Error) as caught:
         con.execute(query).fetchall()
-    text = sentence(caught.value, query)
+    text = error_text(caught.value, query)
     assert "\n" not in text
     return text
 

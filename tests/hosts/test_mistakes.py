@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from anon_sql.hosts.duckdb.errors import sentence
+from anon_sql.hosts.duckdb.errors import error_text
 from tests.command import refused
 
 pytestmark = pytest.mark.oldest
@@ -42,7 +42,7 @@ KEEP = "keep := ['*']"
 def test_what_to_type_instead(people, call, meant):
     with pytest.raises(duckdb.Error) as caught:
         people.execute(call).fetchall()
-    assert meant in sentence(caught.value, call)
+    assert meant in error_text(caught.value, call)
 
 
 def test_other_errors_have_no_hint(con):
@@ -55,7 +55,7 @@ def test_other_errors_have_no_hint(con):
     ):
         with pytest.raises(duckdb.Error) as caught:
             con.sql(query)
-        assert "; " not in sentence(caught.value, query)
+        assert "; " not in error_text(caught.value, query)
 
 
 def test_the_command_line_says_it():

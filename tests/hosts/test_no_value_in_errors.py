@@ -5,7 +5,7 @@ import pytest
 
 import anon_sql
 from anon_sql.hosts.duckdb import sql_files
-from anon_sql.hosts.duckdb.errors import sentence
+from anon_sql.hosts.duckdb.errors import error_text
 
 pytestmark = pytest.mark.oldest
 
@@ -104,7 +104,7 @@ def plant(con):
 def test_the_text_of_an_error_has_no_value(planted, call):
     with pytest.raises(duckdb.Error) as caught:
         planted.execute(call).fetchall()
-    assert CANARY not in sentence(caught.value, call)
+    assert CANARY not in error_text(caught.value, call)
     if "AnonError" in str(caught.value):
         assert CANARY not in str(caught.value)
 
@@ -119,7 +119,7 @@ def test_the_examples_of_all_functions_on_another_table(planted):
             try:
                 planted.execute(call.rstrip(";")).fetchall()
             except duckdb.Error as error:
-                texts.append(sentence(error, call))
+                texts.append(error_text(error, call))
                 texts += [str(error)] if "AnonError" in str(error) else []
     assert len(texts) > 100
     assert [text for text in texts if CANARY in text] == []

@@ -323,10 +323,10 @@ def test_only_sql_takes_a_comparison_for_a_value(t):
 def test_an_error_that_duckdb_has_wrapped_is_found_by_its_text():
     error = AnonError("rayden", Parameter("l") + " must be text", Argument("l", 2))
     wrapped = f"Invalid Input Error: Python exception occurred while executing the UDF: AnonError: {error}\n\nAt:\n"
-    assert errors.sentence(wrapped, spelling=Options(release)) == str(error)
+    assert errors.error_text(wrapped, spelling=Options(release)) == str(error)
     registry.remember(error)
     said = "rayden: --l must be text, got --l 2"
-    assert errors.sentence(wrapped, spelling=Options(release)) == said
+    assert errors.error_text(wrapped, spelling=Options(release)) == said
     with pytest.raises(AnonError) as raised, errors.as_raised():
         raise duckdb.InvalidInputException(wrapped)
     assert raised.value.render(Options(release)) == said
@@ -341,6 +341,6 @@ def test_an_error_that_duckdb_has_wrapped_is_found_by_its_text():
     for thread in threads:
         thread.join()
     assert registry.remembered(str(error)) is None
-    assert errors.sentence(wrapped, spelling=Options(release)) == str(error)
+    assert errors.error_text(wrapped, spelling=Options(release)) == str(error)
     kept = [registry.remembered(f"rayden: rule {of} {at}") for of in range(4) for at in range(100)]
     assert sum(found is not None for found in kept) == 64

@@ -11,7 +11,7 @@ from anon_sql.measures.uniqueness import (
     Numbered,
     codes_of,
     joined,
-    told,
+    steps_text,
     unique_rows,
     unique_together,
 )
@@ -64,10 +64,10 @@ def test_nothing():
     columns = {"a": np.array([0, 0, 1], np.uint64), "12345": np.array([0, 1, 2], np.uint64)}
     assert unique_together([], columns.__getitem__) == (0, [])
     assert unique_on([np.zeros(0, dtype=np.int64)] * 2).tolist() == []
-    assert told([], 10) is None
+    assert steps_text([], 10) is None
     total, steps = unique_together(["a", "12345"], columns.__getitem__)
     assert total == 3
     assert (
-        told(steps, 3)
+        steps_text(steps, 3)
         == "1 column whose name looks like a value alone 100.0% of the rows are unique"
     )

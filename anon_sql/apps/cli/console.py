@@ -71,7 +71,7 @@ def one_sentence(
 
 def sentence(error: Exception, sql: str | None = None, spelling: Spelling = SQL) -> str:
     """Return the text of an error on one line, without what DuckDB puts around it."""
-    return visible(plain.sentence(error, sql, spelling))
+    return visible(plain.error_text(error, sql, spelling))
 
 
 def visible(value: str) -> str:

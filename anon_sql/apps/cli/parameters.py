@@ -66,7 +66,7 @@ class HelpWords(Spelling):
     def parameter(self, name: str, said: str | None) -> str:
         return flag(name)
 
-    def given(self, name: str, value: Any) -> str:
+    def argument(self, name: str, value: Any) -> str:
         if isinstance(value, Mapping):
             value = [f"{key}={each}" for key, each in value.items()]
         return f"{flag(name)} {shlex.quote(','.join(value) if isinstance(value, list) else value)}"

@@ -42,7 +42,7 @@ from anon_sql.hosts.files import (
     atomic_file,
     atomic_folder,
     means_folder,
-    remove_unfinished,
+    remove_temporary,
     stored,
     write_files,
 )
@@ -141,7 +141,7 @@ class Output:
         Raises AnonError for files that must not be written, or cannot hold the format.
         """
         for path in (self.target, self.manifest):
-            remove_unfinished(path)
+            remove_temporary(path)
         is_csv = not self.in_files and files.kind(self.target)[0] == "csv"
         if is_csv and form == "typed":
             rule = "OUT must be Parquet for --format typed"

@@ -43,10 +43,10 @@ class Options(Spelling):
     def parameter(self, name: str, said: str | None) -> str:
         return self._option(name) or super().parameter(name, said)
 
-    def given(self, name: str, value: Any) -> str:
+    def argument(self, name: str, value: Any) -> str:
         option = self._option(name)
         if option is None:
-            return super().given(name, value)
+            return super().argument(name, value)
         return option if value is None else f"{option} {_argument(value)}"
 
     def relation(self, name: str) -> str:

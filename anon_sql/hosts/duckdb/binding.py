@@ -43,7 +43,7 @@ _ROLES = {  # the roles of ``bound_role`` that make up a kind
 }
 _WITH_ZERO = ("kept", "none", "protected", "taken")
 _MOST = 64  # maximum number of cached tables
-_looking = Lock()
+_lookup_lock = Lock()
 _looked_up: dict[tuple[Any, ...], Table | None] = {}
 
 
@@ -78,11 +78,11 @@ def committed(scope: Mapping[str, Any]) -> Table | None:
     """
     place, relation = scope_of(scope), scope["relation"]
     key = scope["db"], relation, scope["transaction"], place
-    with _looking:
+    with _lookup_lock:
         if key in _looked_up:
             return _looked_up[key]
     found = find(relation, place, registry.catalog(scope["db"], relation))
-    with _looking:
+    with _lookup_lock:
         found = _looked_up.setdefault(key, found)
         while len(_looked_up) > _MOST:
             del _looked_up[next(iter(_looked_up))]
@@ -91,7 +91,7 @@ def committed(scope: Mapping[str, Any]) -> Table | None:
 
 def forget_tables() -> None:
     """Clear the cache: a file that is opened again restarts its transaction ids."""
-    with _looking:
+    with _lookup_lock:
         _looked_up.clear()
 
 
@@ -135,11 +135,11 @@ def bound_sensitive(scope: Mapping[str, Any], tags: Mapping[str, str | None], na
     return clear_tag(tags.get(folded)) == "sensitive" or folded in _names(scope["sensitive"])
 
 
-def _names(given: Any) -> set[str]:
+def _names(value: Any) -> set[str]:
     """Return the folded names in a parameter that is a name, a list of names or NULL."""
-    if isinstance(given, str):
-        return {fold(given)}
-    listed = given if isinstance(given, list) else []
+    if isinstance(value, str):
+        return {fold(value)}
+    listed = value if isinstance(value, list) else []
     return {fold(name) for name in listed if isinstance(name, str)}
 
 

@@ -59,7 +59,7 @@ _MEANT = [  # an error of DuckDB's, and what to type instead; ours: a function o
     ),
 ]
 _MISTAKES = [(re.compile(pattern), meant) for pattern, meant in _MEANT]
-_GIVEN = re.compile(r"(\w+)\s*(?::=|=>)")
+_ARGUMENT = re.compile(r"(\w+)\s*(?::=|=>)")
 
 
 def meaning(text: str, sql: str | None = None) -> tuple[str, str] | None:
@@ -93,7 +93,7 @@ def _arguments(function: str, sql: str) -> str:
     """Return the parameter that a call may mean, or a list of them."""
     known = function_parameters()[function]
     call = re.split(rf"\b{function}\b", sql, maxsplit=1, flags=re.IGNORECASE)[-1]
-    wrong = [name for name in _GIVEN.findall(call) if name.lower() not in known]
+    wrong = [name for name in _ARGUMENT.findall(call) if name.lower() not in known]
     return no_parameter(wrong[0], known) if wrong else f"its parameters are {', '.join(known)}"
 
 
@@ -179,14 +179,14 @@ def _only_names(found: re.Match[str]) -> str:
     """Return a list of names in quotes with those left out that look like values."""
     hidden = 0
 
-    def shown(name: re.Match[str]) -> str:
+    def masked(name: re.Match[str]) -> str:
         nonlocal hidden
         if looks_like_name(name[1]):
             return name[0]
         hidden += 1
         return "…"
 
-    text = _QUOTED.sub(shown, found[0])
+    text = _QUOTED.sub(masked, found[0])
     return f"{text} ({hidden} that look like values are hidden)" if hidden else text
 
 
@@ -196,14 +196,14 @@ _AFTER = re.compile(r"\s*\n\s*(At:|LINE \d+:).*", re.DOTALL)
 _PREFIX = re.compile(r"\w[\w ]* Error: ")
 
 
-def sentence(error: Exception | str, sql: str | None = None, spelling: Spelling = SQL) -> str:
+def error_text(error: Exception | str, sql: str | None = None, spelling: Spelling = SQL) -> str:
     """Return the text of an error on one line, without DuckDB's prefixes, source lines and values.
 
     A hint follows where DuckDB's text means a mistake in a call of the package. sql: the statement,
     if it is known. spelling: of an AnonError; one that DuckDB has wrapped is spelled as in SQL
     unless it is among the last ones of this process.
     """
-    own = own_sentence(error)
+    own = own_error_text(error)
     raised = error if isinstance(error, AnonError) else remembered(own) if own else None
     if raised is not None:
         return one_line(raised.render(spelling))
@@ -223,15 +223,15 @@ def as_raised() -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        own = own_sentence(error)
+        own = own_error_text(error)
         raised = None if own is None else remembered(own)
         if raised is None:
             raise
         raise raised from error
 
 
-def own_sentence(error: Exception | str) -> str | None:
-    """Return the sentence of an AnonError that DuckDB has wrapped, or None for other errors."""
+def own_error_text(error: Exception | str) -> str | None:
+    """Return the text of an AnonError that DuckDB has wrapped, or None for other errors."""
     text = str(error)
     found = _UDF.match(text)
     if found is None or not found[1]:

@@ -71,10 +71,10 @@ def digest_of_entry(entry: Any, key: Any) -> pa.Array:
 class Entries:
     """The entries of a ledger, as one list of structs, read for the persons of one relation.
 
-    told: what ``__anon_ledger_hashed_persons`` says of the relation, one row.
+    persons: what ``__anon_ledger_hashed_persons`` says of the relation, one row.
     """
 
-    told: pa.StructArray
+    persons: pa.StructArray
     listed: Any
 
     def hashes(self) -> Iterator[pa.Array | None]:
@@ -84,7 +84,7 @@ class Entries:
         persons is another.
         """
         names = ("function", "entity", "key", "key_check")
-        function, entity, held_as, check = (first(self.told.field(name)) for name in names)
+        function, entity, held_as, check = (first(self.persons.field(name)) for name in names)
         key = _key(function, held_as)
         entries = whole(self.listed)[0].values
         for at in range(0 if entries is None else len(entries)):
@@ -143,7 +143,7 @@ def ledger(con: duckdb.DuckDBPyConnection, table: str = TABLE) -> None:
 
 
 _NAMES = ("function", "entity", "entity_type", "key", "key_check")
-_TOLD = pa.struct(
+_PERSONS = pa.struct(
     [
         *((name, pa.string()) for name in _NAMES),
         ("texts", pa.list_(pa.string())),
@@ -159,26 +159,26 @@ def hashed_persons(call: Any) -> pa.Array:
     """Return the column of persons, its type, and the texts and hashes of persons, by hash."""
     running.begin()
     one = whole(call)
-    given = {field.name: one.field(at) for at, field in enumerate(one.type)}
-    function, entity = first(given["function"]), first(given["entity"])
-    types: dict[str, str] = first(given["types"])
-    require_ledger(function, first(given["ledger"]), first(given["columns"]))
+    fields = {field.name: one.field(at) for at, field in enumerate(one.type)}
+    function, entity = first(fields["function"]), first(fields["entity"])
+    types: dict[str, str] = first(fields["types"])
+    require_ledger(function, first(fields["ledger"]), first(fields["columns"]))
     require_names(function, types)
     name = entity_of(function, entity, types)
     if name is None:
         rule = Parameter("entity") + " must name a column of the table"
         raise AnonError(function, rule, "NULL", did_you_mean("", types))
     require_type(function, "entity", types[name])
-    listed = {fold(column): values for column, values in columns_of(given["lists"]).items()}
+    listed = {fold(column): values for column, values in columns_of(fields["lists"]).items()}
     texts = listed[fold(name)]
     if texts.null_count:
         rule = Parameter("entity") + " must say whose each row is"
         raise AnonError(function, rule, "NULL", "leave these rows out, or give each an own value")
-    held_as = first(given["key"])
+    held_as = first(fields["key"])
     key = ledger_key(held(function, held_as))
     hashes = person_hashes(texts, types[name], key)
     order = pc.sort_indices(hashes)
-    told = {
+    row = {
         "function": function,
         "entity": name,
         "entity_type": shown_type(types[name]),
@@ -187,16 +187,16 @@ def hashed_persons(call: Any) -> pa.Array:
         "texts": texts.take(order),
         "hashes": hashes.take(order),
     }
-    return pa.array([told], _TOLD)
+    return pa.array([row], _PERSONS)
 
 
 @udf("BIGINT[]")
-def shared_persons(told: Any, entries: Any) -> pa.Array:
+def shared_persons(persons: Any, entries: Any) -> pa.Array:
     """Return for each entry how many of the persons it holds, NULL for one with another key.
 
     Raises AnonError for an entry that was changed, or that holds persons of another column.
     """
-    mine = whole(told)
+    mine = whole(persons)
     hashes = mine.field("hashes")[0].values
     shared = [
         None if others is None else pc.sum(pc.is_in(hashes, value_set=others), min_count=0).as_py()
@@ -206,13 +206,13 @@ def shared_persons(told: Any, entries: Any) -> pa.Array:
 
 
 @udf("VARCHAR[]")
-def new_persons(told: Any, entries: Any) -> pa.Array:
+def new_persons(persons: Any, entries: Any) -> pa.Array:
     """Return the texts of the persons whom no entry holds.
 
     Raises AnonError for an entry that was changed, that was made with another key, or that holds
     persons of another column.
     """
-    mine = whole(told)
+    mine = whole(persons)
     known = list(Entries(mine, entries).hashes())
     if None in known:
         rule = Parameter("key") + " must be the one that all entries of the ledger were made with"

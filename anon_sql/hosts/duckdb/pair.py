@@ -32,7 +32,7 @@ from anon_sql.hosts.duckdb.binding import HELPER, flat_scope, scope_in, scope_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.relation import Table, find
 from anon_sql.hosts.duckdb.roles import resolve_roles
-from anon_sql.hosts.duckdb.rows import given_paths, named
+from anon_sql.hosts.duckdb.rows import named, path_rows
 from anon_sql.measures.classes import IMBALANCE, imbalance
 from anon_sql.measures.loss import AttributeDomain, domain
 from anon_sql.measures.pair import (
@@ -85,8 +85,8 @@ class PairInput:
     def pair(self, *, values: bool = False) -> Pair:
         """Return both relations; values and errors: as of ``roles``."""
         roles = self.roles(values=values)
-        shown = {fold(name): values for name, values in self.groups.items()}
-        sizes = shown[HELPER + "count"]
+        groups = {fold(name): values for name, values in self.groups.items()}
+        sizes = groups[HELPER + "count"]
         return Pair(
             self.function,
             roles,
@@ -94,7 +94,7 @@ class PairInput:
             self.types,
             self.value("released_types"),
             self._domains(roles.quasi),
-            {name: _or_none(shown[fold(name)], pa.string()) for name in roles.quasi},
+            {name: _or_none(groups[fold(name)], pa.string()) for name in roles.quasi},
             integers(_or_none(sizes, pa.int64())),
         )
 
@@ -111,7 +111,7 @@ class PairInput:
 
     def rows_of_hierarchy(self, names: Sequence[str]) -> dict[str, pa.StructArray]:
         """Return the rows of the hierarchy by column, see ``rows_of``."""
-        paths = given_paths(self._struct.field("paths"))
+        paths = path_rows(self._struct.field("paths"))
         types = {name: self.types[name] for name in names}
         return rows_of(paths, types, self.value("time_zone"))
 
@@ -242,9 +242,9 @@ def roles_of(
         raise
 
 
-def as_names(given: Any) -> list[str]:
+def as_names(value: Any) -> list[str]:
     """Return the names in a parameter that is a name, a list of names or NULL."""
-    names = [given] if isinstance(given, str) else given if isinstance(given, list) else []
+    names = [value] if isinstance(value, str) else value if isinstance(value, list) else []
     return [name for name in names if isinstance(name, str)]
 
 
@@ -296,11 +296,11 @@ def by_name(columns: Mapping[str, Any], name: str) -> Any:
 class Part:
     """The classes of one release, as the macro passes them."""
 
-    def __init__(self, name: str, slot: Any, roles: Roles) -> None:
+    def __init__(self, name: str, packed: Any, roles: Roles) -> None:
         self.name = name
-        self.types: dict[str, str] = first(slot.field("types"))
+        self.types: dict[str, str] = first(packed.field("types"))
         self.by_fold = {fold(column): kind for column, kind in self.types.items()}
-        self.groups = {fold(n): v for n, v in columns_of(slot.field("groups")).items()}
+        self.groups = {fold(n): v for n, v in columns_of(packed.field("groups")).items()}
         self.quasi = [column for column in roles.quasi if fold(column) in self.by_fold]
         if not self.quasi:
             raise AnonError(
@@ -329,8 +329,8 @@ class Part:
             self._require_no_mean(name, kinds[name], values[name], rows)
         labels = {name: self._labels(name, kinds[name]) for name in self.quasi}
         found = {
-            name: coverage(NAME, name, kinds[name], values[name], shown, trees.get(name))
-            for name, shown in labels.items()
+            name: coverage(NAME, name, kinds[name], values[name], column_labels, trees.get(name))
+            for name, column_labels in labels.items()
         }
         for name, column in found.items():
             wrong = int(column.said.malformed[column.label_of].sum())
@@ -349,15 +349,15 @@ class Part:
 
         Means and medians do, values that were left unchanged do not.
         """
-        shown, kind = self.groups[fold(name)], self.by_fold[fold(name)]
-        if not is_number(NAME, name, raw) or not shows_values(shown):
+        labels, kind = self.groups[fold(name)], self.by_fold[fold(name)]
+        if not is_number(NAME, name, raw) or not shows_values(labels):
             return
         counts = integers(self.lists.flatten().field(HELPER + "count"))
         ends = np.concatenate([[0], np.cumsum(integers(self.lists.value_lengths()))])
-        held = np.diff(np.concatenate([[0], np.cumsum(counts)])[ends])
-        keys = np.concatenate([_keys(raw, values), _keys(kind, shown)])
+        class_rows = np.diff(np.concatenate([[0], np.cumsum(counts)])[ends])
+        keys = np.concatenate([_keys(raw, values), _keys(kind, labels)])
         _, place = np.unique(keys, return_inverse=True)
-        left = np.bincount(place.reshape(-1), np.concatenate([rows, -held]))
+        left = np.bincount(place.reshape(-1), np.concatenate([rows, -class_rows]))
         if (left < 0).any():
             raise AnonError(
                 NAME,
@@ -368,24 +368,24 @@ class Part:
 
     def _labels(self, name: str, raw: str) -> pa.Array:
         """Return the labels of a column; values that were left unchanged as they print."""
-        shown, kind = self.groups[fold(name)], self.by_fold[fold(name)]
+        labels, kind = self.groups[fold(name)], self.by_fold[fold(name)]
         plain = not is_label(kind) and not kind.startswith("STRUCT") and not kind.endswith("]")
         if plain and is_number(NAME, name, raw) == is_number(NAME, name, kind):
-            return printed([shown], [kind])[0]
+            return printed([labels], [kind])[0]
         require_types(NAME, [name], {name: raw}, self.by_fold)
-        return shown
+        return labels
 
 
-def require_alike(sensitive: Sequence[str], held: Sequence[Part]) -> None:
+def require_one_type(sensitive: Sequence[str], parts: Sequence[Part]) -> None:
     """Raise AnonError unless some release has each sensitive column, all of them in one type."""
     for name in sensitive:
-        kinds = {one.by_fold[fold(name)] for one in held if fold(name) in one.by_fold}
+        kinds = {one.by_fold[fold(name)] for one in parts if fold(name) in one.by_fold}
         if not kinds:
             raise AnonError(
                 NAME,
                 "a release must have every sensitive column",
                 f"none called {name} in any",
-                did_you_mean(name, held[0].types),
+                did_you_mean(name, parts[0].types),
             )
         if len(kinds) > 1:
             raise AnonError(
@@ -396,21 +396,21 @@ def require_alike(sensitive: Sequence[str], held: Sequence[Part]) -> None:
             )
 
 
-def shown_values(
-    sensitive: Sequence[str], held: Sequence[Part]
+def released_values(
+    sensitive: Sequence[str], parts: Sequence[Part]
 ) -> tuple[list[list[Shown | None]], list[int]]:
     """Return what each release shows of each sensitive column, and the values of each column."""
-    found: list[list[Shown | None]] = [[] for _ in held]
+    found: list[list[Shown | None]] = [[] for _ in parts]
     sizes = []
     for name in sensitive:
-        having = [at for at, one in enumerate(held) if fold(name) in one.by_fold]
-        keys = [_inside(held[at])[fold(KEY + name)] for at in having]
+        having = [at for at, one in enumerate(parts) if fold(name) in one.by_fold]
+        keys = [_inside(parts[at])[fold(KEY + name)] for at in having]
         places, known = ordered(pa.concat_arrays(keys))
         null = int(len(known) > 0 and known[0].as_py() == NULL)
         sizes.append(len(known) - null)
         ends = np.cumsum([len(key) for key in keys])[:-1]
         values = dict(zip(having, np.split(places - null, ends), strict=True))
-        for at, one in enumerate(held):
+        for at, one in enumerate(parts):
             found[at].append(_values(one, values[at]) if at in values else None)
     return found, sizes
 
@@ -447,8 +447,8 @@ def value_ratios(function: Any, types: Any, scope: Any, seen: Any, groups: Any) 
     counts = listed[HELPER + "count"]
     if counts is None:
         return pa.array([[]], pa.list_(IMBALANCE))
-    held = {column: texts[column] for column in roles.sensitive}
-    return pa.array([imbalance(held, integers(counts))], pa.list_(IMBALANCE))
+    columns = {column: texts[column] for column in roles.sensitive}
+    return pa.array([imbalance(columns, integers(counts))], pa.list_(IMBALANCE))
 
 
 @udf(sql_type(pa.list_(FAULT)))
@@ -460,9 +460,9 @@ def faults(types: Any, scope: Any, seen: Any, profiles: Any, rows: Any, distinct
     packed = whole(profiles)
     found = []
     for name, kind in columns.items():
-        told = packed.field(name)
-        held = told.field("held")[0]
-        nulls = first(told.field("nulls"))
-        found.append(Profile(name, kind, nulls, plain(held.values) if held.is_valid else None))
+        profile = packed.field(name)
+        values = profile.field("held")[0]
+        nulls = first(profile.field("nulls"))
+        found.append(Profile(name, kind, nulls, plain(values.values) if values.is_valid else None))
     repeated = total - first(distinct) if len(roles.identifier) < len(columns) else 0
     return pa.array([data_quality(found, total, repeated)], pa.list_(FAULT))

@@ -25,8 +25,8 @@ _MOST = 38  # digits of a DECIMAL
 Types = Mapping[str, str] | None  # by folded name; None where a relation is not known when it binds
 
 
-def guarded(function: str, condition: exp.Expression, shown: str, types: Types) -> str:
-    """Return a condition that ``query`` has let through as SQL; shown: as it is printed where no
+def guarded(function: str, condition: exp.Expression, text: str, types: Types) -> str:
+    """Return a condition that ``query`` has let through as SQL; text: as it is printed where no
     cast can fail."""
     stops: dict[int, str] = {}
     waiting = [condition]
@@ -38,17 +38,17 @@ def guarded(function: str, condition: exp.Expression, shown: str, types: Types) 
             waiting.append(node.this)
         elif found := _guard(function, node, types):
             stops[id(node)] = found
-    return _shown(condition, stops) if stops else shown
+    return _printed(condition, stops) if stops else text
 
 
-def _shown(node: Any, stops: Mapping[int, str]) -> str:
+def _printed(node: Any, stops: Mapping[int, str]) -> str:
     if isinstance(node, (exp.And, exp.Or)):
         word = " AND " if isinstance(node, exp.And) else " OR "
-        return word.join(f"({_shown(side, stops)})" for side in node.flatten())
+        return word.join(f"({_printed(side, stops)})" for side in node.flatten())
     if isinstance(node, exp.Not):
-        return f"NOT ({_shown(node.this, stops)})"
+        return f"NOT ({_printed(node.this, stops)})"
     if isinstance(node, exp.Paren):
-        return _shown(node.this, stops)
+        return _printed(node.this, stops)
     return stops.get(id(node)) or str(node.sql("duckdb", comments=False))
 
 
@@ -63,8 +63,8 @@ def _guard(function: str, condition: exp.Expression, types: Types) -> str:
         f"got another on {columns[0]}"
     )
     stop = f"system.main.error({literal(said)})::BOOLEAN"
-    shown = condition.sql("duckdb", comments=False)
-    return f"CASE WHEN {' OR '.join(f'({one})' for one in fails)} THEN {stop} ELSE {shown} END"
+    text = condition.sql("duckdb", comments=False)
+    return f"CASE WHEN {' OR '.join(f'({one})' for one in fails)} THEN {stop} ELSE {text} END"
 
 
 def _failures(condition: exp.Expression, columns: Sequence[str], types: Types) -> Iterator[str]:
@@ -112,7 +112,7 @@ def _is_of(name: str, kinds: str) -> str:
 
 _ONE_NAME = re.compile(r'[A-Za-z_]\w*|"(?:[^"]|"")+"')
 _TEXTS = "'(?s)VARCHAR|BOOLEAN|UUID|ENUM.*'"
-_HELD = (
+_KEPT_COLUMN = (
     "STRUCT(name VARCHAR, raw VARCHAR, released VARCHAR, least DOUBLE, most DOUBLE, strange BIGINT)"
 )
 
@@ -146,8 +146,8 @@ def statement(
         "quasi": _list(map(literal, sorted(names)), "VARCHAR"),
         "queries": _list([literal(query.text) for query in work.queries], "VARCHAR"),
     }
-    given = "NULL" if qids is None else _list(map(literal, qids), "VARCHAR")
-    roles = f"__anon_measure_call({literal(raw)}, {given}, NULL)"
+    qid_list = "NULL" if qids is None else _list(map(literal, qids), "VARCHAR")
+    roles = f"__anon_measure_call({literal(raw)}, {qid_list}, NULL)"
     tree = "NULL" if hierarchy is None else literal(hierarchy)
     quasi = list(work.quasi.values())
     labels = {f"__anon_c{at}": quote(name) for at, name in enumerate(quasi)}
@@ -158,7 +158,7 @@ def statement(
         **{n: f"system.main.list(__anon_{n})" for n in ("truths", "keys", "numbers", "rows")},
     }
     answers = {n: f"system.main.list(__anon_{n})" for n in ("query", "keys", "answer")}
-    kept = [_held(name, key in work.numbers) for key, name in work.kept.items()]
+    kept = [_kept_column(name, key in work.numbers) for key, name in work.kept.items()]
     return f"""WITH
 __anon_raw AS (FROM query_table({literal(raw)})),
 __anon_shown AS (FROM query_table({literal(released)})),
@@ -180,7 +180,7 @@ SELECT unnest(__anon_queries_compared(
         {literal(raw)}, {literal(released)}, {roles}, {tree}, '__anon_classed')),
     {_struct(known)},
     (SELECT {_struct(groups)} FROM __anon_grouped),
-    {_list(kept, _HELD)},
+    {_list(kept, _KEPT_COLUMN)},
     (SELECT {_struct(answers)} FROM __anon_answers)), recursive := true)"""
 
 
@@ -249,14 +249,14 @@ def _known(name: str, truths: Sequence[str], tree: str) -> str:
     if tree != "NULL":
         own = f"__anon_fold(attribute::VARCHAR) = {literal(fold(name))}"
         wanted += f" OR EXISTS (SELECT 1 FROM query_table({tree}) WHERE {own})"
-    held = _struct({"value": column, "truths": _list(truths, "BOOLEAN")})
+    fields = _struct({"value": column, "truths": _list(truths, "BOOLEAN")})
     return (
-        f"(SELECT system.main.list({held}) "
+        f"(SELECT system.main.list({fields}) "
         f"FROM (SELECT DISTINCT {column} FROM __anon_raw WHERE {wanted}))"
     )
 
 
-def _held(name: str, aggregated: bool) -> str:
+def _kept_column(name: str, aggregated: bool) -> str:
     """Return SQL for the types and range of a kept column, and its number of values not in raw."""
     column, ends = quote(name), {"least": "NULL", "most": "NULL"}
     if aggregated:

@@ -167,7 +167,7 @@ def _add_functions(con: duckdb.DuckDBPyConnection, known: Collection[str]) -> No
 
 def _on_plain(call: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that passes its Arrow arguments to ``call`` without view types."""
-    return lambda *given: call(*map(without_views, given))
+    return lambda *arrays: call(*map(without_views, arrays))
 
 
 def _add_macros(con: duckdb.DuckDBPyConnection, *, temporary: bool) -> None:

@@ -63,9 +63,9 @@ def _remembering(call: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that remembers its errors."""
 
     @wraps(call)
-    def remembering(*given: Any) -> Any:
+    def remembering(*arguments: Any) -> Any:
         try:
-            return call(*given)
+            return call(*arguments)
         except AnonError as error:
             remember(error)
             raise

@@ -74,27 +74,27 @@ class RowBuffer(Buffered):
     chunks: list[pa.Array] = field(default_factory=list)
     columns: dict[str, pa.Array] = field(default_factory=dict)
 
-    def in_order(self, taken: npt.NDArray[np.int32], workers: Workers) -> dict[str, pa.Array]:
-        """Return the columns by name, with rows in the order of ``taken``; text as dictionaries.
+    def in_order(self, row_numbers: npt.NDArray[np.int32], workers: Workers) -> dict[str, pa.Array]:
+        """Return the columns by name, rows in the order of ``row_numbers``; text as dictionaries.
 
-        taken: int32[n], the arrival number of each row. Raises AnonError unless it has every number
-        exactly once.
+        row_numbers: int32[n], the arrival number of each row. Raises AnonError unless it has every
+        number exactly once.
         """
-        begins = np.append(0, np.flatnonzero(np.diff(taken) != 1) + 1)[: len(taken)]
-        lengths = np.diff(begins, append=len(taken))  # of runs of successive numbers
-        in_turn = np.argsort(taken[begins])
-        came = np.cumsum(lengths[in_turn]) - lengths[in_turn]
-        if len(taken) != self.rows or (taken[begins][in_turn] != came).any():
+        begins = np.append(0, np.flatnonzero(np.diff(row_numbers) != 1) + 1)[: len(row_numbers)]
+        lengths = np.diff(begins, append=len(row_numbers))  # of runs of successive numbers
+        run_order = np.argsort(row_numbers[begins])
+        came = np.cumsum(lengths[run_order]) - lengths[run_order]
+        if len(row_numbers) != self.rows or (row_numbers[begins][run_order] != came).any():
             raise AnonError(
                 self.request.function,
                 "every row must be read once",
-                f"{self.rows:,} read and {len(taken):,} held",
+                f"{self.rows:,} read and {len(row_numbers):,} held",
                 "nothing was released; please report this",
             )
-        order = pa.array(taken) if len(begins) > 1 else None
+        order = pa.array(row_numbers) if len(begins) > 1 else None
         names = [column.name for column in self.chunks[0].type]
         jobs = [(values, order) for values in pa.chunked_array(self.chunks).flatten()]
-        found = workers.map(_whole, jobs, [self.rows] * len(jobs))
+        found = workers.map(_combined, jobs, [self.rows] * len(jobs))
         self.columns = dict(zip(names, found, strict=True))
         del jobs
         self.chunks.clear()
@@ -139,8 +139,8 @@ def add(number: int, rows: pa.ChunkedArray) -> int:
     return first
 
 
-def held(number: int) -> Any:
-    """Return what is held under a number, and note that it is used."""
+def buffered(number: int) -> Any:
+    """Return what is stored under a number, and note that it is used."""
     with _lock:
         found = _known(number)
         found.touched = time.monotonic()
@@ -148,7 +148,7 @@ def held(number: int) -> Any:
 
 
 def claim(number: int) -> Any:
-    """Return what is held under a number, and hold it no longer."""
+    """Return what is stored under a number, and delete it."""
     with _lock:
         found = _known(number)
         del _open[number]
@@ -156,7 +156,7 @@ def claim(number: int) -> Any:
 
 
 def _known(number: int) -> Any:
-    """Return what is held under a number, or raise AnonError if it was deleted."""
+    """Return what is stored under a number, or raise AnonError if it was deleted."""
     if number not in _open:
         raise AnonError(
             "anon_sql",
@@ -167,17 +167,17 @@ def _known(number: int) -> Any:
     return _open[number]
 
 
-def _whole(values: pa.ChunkedArray, order: pa.Array | None) -> pa.Array:
+def _combined(values: pa.ChunkedArray, order: pa.Array | None) -> pa.Array:
     """Return the chunks of a column as one array, rearranged by ``order``; text as dictionary."""
     plain(values)
     if any(is_text(values.type) for is_text in _TEXTS):
         values = values.dictionary_encode()
     elif pa.types.is_dictionary(values.type):
         values = values.unify_dictionaries()
-    whole = values.combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):
-        whole = pa.concat_arrays(whole.chunks)
-    return whole if order is None else whole.take(order)
+    combined = values.combine_chunks()
+    if isinstance(combined, pa.ChunkedArray):
+        combined = pa.concat_arrays(combined.chunks)
+    return combined if order is None else combined.take(order)
 
 
 # Measured: three million rows of 8 quasi-identifiers, from and into Parquet, take 332 bytes a row
@@ -211,19 +211,19 @@ def available(limit: str | None) -> int:
     return min(free, int(float(number) * 1024 ** powers[unit])) if unit in powers else free
 
 
-def bytes_a_row(asked: Request) -> int:
+def bytes_a_row(request: Request) -> int:
     """Return the bytes that a release takes for a row."""
-    searched = asked.protected or asked.entity or asked.option("suppression_limit")
-    columns = _QUASI * len(asked.quasi) + _KEPT * len(asked.kept)
+    searched = request.protected or request.entity or request.option("suppression_limit")
+    columns = _QUASI * len(request.quasi) + _KEPT * len(request.kept)
     return _ROW + columns + (_SEARCH if searched else 0)
 
 
-def rows_that_fit(asked: Request, limit: str | None) -> tuple[int, str]:
+def rows_that_fit(request: Request, limit: str | None) -> tuple[int, str]:
     """Return how many rows fit into memory, and the rest of the sentence for more.
 
     limit: DuckDB's setting ``memory_limit``.
     """
-    row = bytes_a_row(asked)
+    row = bytes_a_row(request)
     free = available(limit)
     rows = free // row
     return rows, (
@@ -284,12 +284,12 @@ def begin(
         )
     relation = described(function, types_of(types), scope, first(seen), setting)
     bound = {name: value for name, value in scope.items() if name in takes(function)}
-    given = {**bound, **(first(options) or {}), "k": pa.types.is_boolean(k.type) or first(k)}
+    arguments = {**bound, **(first(options) or {}), "k": pa.types.is_boolean(k.type) or first(k)}
     drops = scope["drops"] or ()
-    asked = checked(function, relation, given, complete=first(releases), drops=drops)
-    most, too_large = rows_that_fit(asked, setting["memory_limit"])
+    request = checked(function, relation, arguments, complete=first(releases), drops=drops)
+    most, too_large = rows_that_fit(request, setting["memory_limit"])
     statement = Statement(database, first(connections), first(statements))
-    number = start(asked, statement, most, f"the table must fit into memory, got {too_large}")
+    number = start(request, statement, most, f"the table must fit into memory, got {too_large}")
     return pa.array([number], pa.int64())
 
 
@@ -302,46 +302,48 @@ def append(numbers: Any, rows: Any) -> pa.Array:
     return pa.array(np.arange(came, came + len(rows), dtype=np.int32))
 
 
-def buffered_rows(number: int, taken: Any) -> tuple[Request, Source | None]:
+def buffered_rows(number: int, row_numbers: Any) -> tuple[Request, Source | None]:
     """Return the request of a call and its rows; None for a table without rows.
 
-    number: of the buffer; taken: the list of arrival numbers that gives the order of the rows.
+    number: of the buffer; row_numbers: list of arrival numbers, the order of the rows.
     """
     running.begin()
     rows: RowBuffer = claim(number)
     request = rows.request
-    held = taken.combine_chunks() if isinstance(taken, pa.ChunkedArray) else taken
-    if not held.is_valid()[0].as_py():
+    numbers = (
+        row_numbers.combine_chunks() if isinstance(row_numbers, pa.ChunkedArray) else row_numbers
+    )
+    if not numbers.is_valid()[0].as_py():
         return request, None
     workers = Workers(request.function, request.threads)
-    columns = rows.in_order(integers(held.values), workers)
-    given, made = named(columns, _FROM), columns.get(_MADE)
+    columns = rows.in_order(integers(numbers.values), workers)
+    values, made = named(columns, _FROM), columns.get(_MADE)
     added = None if made is None else integers(made) == 1
     return request, Source(
-        {name: given[name] for name in request.quasi},
+        {name: values[name] for name in request.quasi},
         columns[_HASH],
         named(columns, _KEY),
-        None if request.classes is None else given[request.classes],
+        None if request.classes is None else values[request.classes],
         None if added is None or not added.any() else ~added,
     )
 
 
-def given_paths(paths: Any) -> pa.StructArray | None:
+def path_rows(paths: Any) -> pa.StructArray | None:
     """Return the rows of a hierarchy that have a value and a label; None without a hierarchy.
 
     paths: a list of structs, or NULL. Raises AnonError for a relation that is no hierarchy.
     """
-    held = paths.combine_chunks() if isinstance(paths, pa.ChunkedArray) else paths
-    if not held[0].is_valid:
+    packed = paths.combine_chunks() if isinstance(paths, pa.ChunkedArray) else paths
+    if not packed[0].is_valid:
         return None
-    rows = plain(held[0].values)
-    lacking = [name for name in _PARTS if rows.field(name).null_count == len(rows)]
-    if lacking:
+    rows = plain(packed[0].values)
+    missing = [name for name in _PARTS if rows.field(name).null_count == len(rows)]
+    if missing:
         raise AnonError(
             "hierarchy",
             Parameter("hierarchy", "the relation")
             + " must have the columns attribute, value, level and label",
-            f"nothing in {', '.join(lacking)}",
+            f"nothing in {', '.join(missing)}",
             "read_hierarchies() and numeric_hierarchy() make one",
         )
     return rows.filter(pa.array(valid(rows.field("value")) & valid(rows.field("label"))))

@@ -297,4 +297,6 @@ def _arguments(
     known = "|".join(map(re.escape, names))
     note, *pieces = re.split(rf"(?:^|(?<=\. ))((?:{known})(?:, (?:{known}))*): ", text)
     pairs = zip(pieces[::2], pieces[1::2], strict=True)
-    return note.strip(), tuple((tuple(given.split(", ")), said.strip()) for given, said in pairs)
+    return note.strip(), tuple(
+        (tuple(together.split(", ")), said.strip()) for together, said in pairs
+    )

@@ -15,7 +15,7 @@ from anon_sql.core.parameters import takes
 from anon_sql.errors import AnonError, Parameter, did_you_mean
 from anon_sql.hosts.duckdb.binding import flat_scope
 from anon_sql.hosts.duckdb.roles import described
-from anon_sql.hosts.duckdb.rows import given_paths
+from anon_sql.hosts.duckdb.rows import path_rows
 from anon_sql.methods.method import release_methods
 from anon_sql.pipeline.request import Request, arguments, checked
 
@@ -164,7 +164,7 @@ def parts_request(
         hint = did_you_mean(str(function), known)
         rule = Parameter("method") + " must be a release function"
         raise AnonError("release", rule, f"'{function}'", hint)
-    given = arguments(function, parameters)
+    values = arguments(function, parameters)
     bound = [name for name, known in takes(function).items() if known.bound]
     packed = ", ".join(f"{name} := ${name}" for name in bound)
     named = literal(relation)
@@ -172,14 +172,14 @@ def parts_request(
         f"SELECT __anon_types, __anon_call, __anon_seen({named}), __anon_settings() "
         f"FROM __anon_schema({named}, 5), "
         f"(SELECT __anon_scope({named}, struct_pack({packed})) AS __anon_call)",
-        {name: given.get(name) for name in bound},
+        {name: values.get(name) for name in bound},
     ).fetchall()
     described_, scope, catalog, settings = seen[0]
     columns = {name: kind for name, kind in described_.items() if name != "__anon_zero"}
     scope = flat_scope(scope)
     found = described(function, columns, scope, catalog, settings)
-    call = checked(function, replace(found, threads=1), {**given, "k": k})
-    paths = _paths(con, given.get("hierarchy"))
+    call = checked(function, replace(found, threads=1), {**values, "k": k})
+    paths = _paths(con, values.get("hierarchy"))
     return PartsRequest(
         relation,
         columns,
@@ -196,4 +196,4 @@ def _paths(con: duckdb.DuckDBPyConnection, hierarchy: str | None) -> pa.StructAr
         return None
     named = literal(hierarchy)
     found = con.sql(f"SELECT __anon_path_rows AS p FROM __anon_path_rows({named})")
-    return given_paths(found.to_arrow_table().column("p"))
+    return path_rows(found.to_arrow_table().column("p"))

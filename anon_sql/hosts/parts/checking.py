@@ -17,9 +17,9 @@ from anon_sql.regions.sql import REGION, count_select
 _CLASSES, _EVERY, _ROUTED = "__anon_classes", "__anon_every", "__anon_routed"
 
 
-def check_whole(
+def check_together(
     con: duckdb.DuckDBPyConnection,
-    asked: PartsRequest,
+    call: PartsRequest,
     domain: Domain,
     finished: FinishedRegions,
     released: int,
@@ -28,32 +28,32 @@ def check_whole(
 
     con: a connection of this call's own. released: number of released rows.
     """
-    request = asked.request
+    request = call.request
     con.register(_CLASSES, finished.every_class())
     smallest, rows = con.execute(
         f"SELECT min(n), coalesce(sum(n), 0) "
         f"FROM (SELECT count(*) AS n FROM {_CLASSES} GROUP BY {LABELS})"
     ).fetchall()[0]
     if rows != released:
-        raise _failed(asked, "hold every row that was released", f"{rows:,} of {released:,}")
+        raise _failed(call, "hold every row that was released", f"{rows:,} of {released:,}")
     if smallest is not None and smallest < request.k:
-        raise _failed(asked, f"have at least {request.k} rows in every class", "a smaller one")
+        raise _failed(call, f"have at least {request.k} rows in every class", "a smaller one")
     if request.protected or request.entity is not None:
         con.register(_EVERY, finished.every())
-        _check_spanning(con, asked, domain)
+        _check_spanning(con, call, domain)
         con.unregister(_EVERY)
     con.unregister(_CLASSES)
 
 
-def _check_spanning(con: duckdb.DuckDBPyConnection, asked: PartsRequest, domain: Domain) -> None:
+def _check_spanning(con: duckdb.DuckDBPyConnection, call: PartsRequest, domain: Domain) -> None:
     """Check the classes that lie in several regions."""
-    request, limits = asked.request, Limits(asked.request, domain, asked.paths)
+    request, limits = call.request, Limits(call.request, domain, call.paths)
     con.execute(
         f"CREATE OR REPLACE TABLE spanning AS SELECT {LABELS}, row_number() OVER () - 1 AS region "
         f"FROM {_CLASSES} GROUP BY {LABELS} HAVING count(DISTINCT {REGION_FILE}) > 1"
     )
     (many,) = con.execute("SELECT count(*) FROM spanning").fetchall()[0]
-    widest = max([1, *(len(held.keys) + 1 for held in domain.sensitive.values())])
+    widest = max([1, *(len(table_values.keys) + 1 for table_values in domain.sensitive.values())])
     step = max(1, CELLS // widest)
     for first in range(0, many, step):
         end = min(first + step, many)
@@ -71,12 +71,12 @@ def _check_spanning(con: duckdb.DuckDBPyConnection, asked: PartsRequest, domain:
         illegal = sum(limits.shortfall(tally) > 0 for tally in tallies)
         if illegal:
             rule = f"{limits.requirement} in every class"
-            raise _failed(asked, rule, f"{illegal} that {'does' if illegal == 1 else 'do'} not")
+            raise _failed(call, rule, f"{illegal} that {'does' if illegal == 1 else 'do'} not")
 
 
-def _failed(asked: PartsRequest, rule: str, got: str) -> AnonError:
+def _failed(call: PartsRequest, rule: str, got: str) -> AnonError:
     return AnonError(
-        asked.request.function,
+        call.request.function,
         f"the regions together must {rule}",
         got,
         "nothing was released; release it in fewer regions",

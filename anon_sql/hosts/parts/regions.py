@@ -50,11 +50,11 @@ _BATCH = 100_000
 class FinishedRegions:
     """The releases in a folder, each in a sealed file.
 
-    asked: the call. slices: number of slices. numbers: of the regions. run: what tells the call and
-    its rows from others.
+    call: the request. slices: number of slices. numbers: of the regions. run: what tells the call
+    and its rows from others.
     """
 
-    asked: PartsRequest
+    call: PartsRequest
     folder: Path
     slices: int
     numbers: Sequence[int]
@@ -95,12 +95,12 @@ class FinishedRegions:
             return int(starts_of(reader)[-1])
 
     def _hashes(self, table: pa.Table) -> list[npt.NDArray[np.uint64]]:
-        names = [name for name in table.column_names if name != self.asked.request.entity]
+        names = [name for name in table.column_names if name != self.call.request.entity]
         columns = {name: table.column(name).combine_chunks() for name in names}
         found = evaluated(
             columns,
             sql_types(list(columns.values())),
-            [label_hash(self.asked.request), f"system.main.hash({self._values()})"],
+            [label_hash(self.call.request), f"system.main.hash({self._values()})"],
         )
         return [integers(each).astype(np.uint64) for each in found]
 
@@ -109,7 +109,7 @@ class FinishedRegions:
 
         Values that print differently have different hashes, so that ties are identical rows.
         """
-        types, kept = self.asked.types, self.asked.request.kept
+        types, kept = self.call.types, self.call.request.kept
         texts = [quote(n) + ("" if types.hashes_apart(n) else "::VARCHAR") for n in kept]
         return ", ".join(["''", *texts])
 
@@ -147,7 +147,7 @@ class FinishedRegions:
         return Batches(self._schema(), partial(self._ordered, rows))
 
     def _ordered(self, rows: int) -> Iterator[pa.RecordBatch]:
-        function, files = self.asked.request.function, list(self._files.values())
+        function, files = self.call.request.function, list(self._files.values())
         with ThreadPoolExecutor(1) as pool, RowsDone(function, "written", rows) as done:
             coming = pool.submit(_sorted, files, 0)
             for number in range(self.slices):
@@ -163,10 +163,10 @@ class Batches:
     """Record batches as a relation for DuckDB; each scan asks for them anew."""
 
     schema: pa.Schema
-    given: Callable[[], Iterator[pa.RecordBatch]]
+    batches: Callable[[], Iterator[pa.RecordBatch]]
 
     def __arrow_c_stream__(self, requested: object = None) -> Any:
-        reader = pa.RecordBatchReader.from_batches(self.schema, self.given())
+        reader = pa.RecordBatchReader.from_batches(self.schema, self.batches())
         return reader.__arrow_c_stream__(requested)
 
 
@@ -199,7 +199,7 @@ class RegionFiles:
     regions: the group and the part of each region by number.
     """
 
-    asked: PartsRequest
+    call: PartsRequest
     domain: Domain
     rows: RegionRows
     finished: FinishedRegions
@@ -211,7 +211,7 @@ class RegionFiles:
         The entity is among its columns, for the check of the whole. Raises AnonError if the release
         is not legal.
         """
-        request = self.asked.request
+        request = self.call.request
         table = self.rows.read(*self.regions[number])
         if table.num_rows != rows:
             raise AnonError(
@@ -223,7 +223,7 @@ class RegionFiles:
         if request.entity is not None:
             request = replace(request, kept=(*request.kept, request.entity))
         request = replace(request, threads=1)
-        found = release_table(table, request, self.asked.paths, self.domain, coded=True)
+        found = release_table(table, request, self.call.paths, self.domain, coded=True)
         if found.num_rows != rows and request.suppressed != "drop":
             raise AnonError(
                 request.function,
@@ -235,12 +235,12 @@ class RegionFiles:
         return int(found.num_rows)
 
 
-class InTurn:
+class SequentialReader:
     """A relation for DuckDB whose scans read the next ``rows`` rows each."""
 
     def __init__(self, batches: Batches, rows: int):
         self.schema, self.rows = batches.schema, rows
-        self._coming = batches.given()
+        self._coming = batches.batches()
         self._begun: pa.RecordBatch | None = None  # the rest of a batch
 
     def __arrow_c_stream__(self, requested: object = None) -> Any:

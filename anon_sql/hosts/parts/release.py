@@ -17,8 +17,8 @@ from anon_sql.hosts import files as parquet_files
 from anon_sql.hosts.duckdb.errors import as_raised
 from anon_sql.hosts.duckdb.register import register
 from anon_sql.hosts.parts.call import PartsRequest, parts_request
-from anon_sql.hosts.parts.checking import check_whole
-from anon_sql.hosts.parts.regions import FinishedRegions, InTurn, RegionFiles
+from anon_sql.hosts.parts.checking import check_together
+from anon_sql.hosts.parts.regions import FinishedRegions, RegionFiles, SequentialReader
 from anon_sql.hosts.parts.running import Budget, RowsDone, budget, fits, limited, side_by_side
 from anon_sql.hosts.parts.spilling import RegionRows, Routing, SpilledRows
 from anon_sql.hosts.parts.workspace import Place, Target, Workspace
@@ -107,11 +107,11 @@ def release(
             names = {"k": k, **parameters}
             listed = ", ".join(f"{name} := ${name}" for name in names)
             with as_raised():
-                shown = target.write(f"FROM {quote(method)}({literal(tbl)}, {listed})", names)
-            return Written(rows, rows - shown, 1)
+                count = target.write(f"FROM {quote(method)}({literal(tbl)}, {listed})", names)
+            return Written(rows, rows - count, 1)
         with released_in_parts(con, call, target.place(), options) as released:
             written = released.written
-            target.write_in_turn(released.ordered, written.rows - written.suppressed)
+            target.write_selects(released.ordered, written.rows - written.suppressed)
     return written
 
 
@@ -143,7 +143,9 @@ def released_in_parts(
             rows = written.rows - written.suppressed
             files = parquet_files.number_of_files(rows) if options.in_files else 1
             ordered = finished.ordered(rows)
-            con.register(_ORDERED, InTurn(ordered, parquet_files.ROWS) if files > 1 else ordered)
+            con.register(
+                _ORDERED, SequentialReader(ordered, parquet_files.ROWS) if files > 1 else ordered
+            )
             select = f"SELECT {_columns(call)} FROM"
             try:
                 yield ReleasedFiles(
@@ -161,20 +163,20 @@ def released_in_parts(
 
 
 def _routed(
-    routing: Routing, workspace: Workspace, own: duckdb.DuckDBPyConnection, options: PartsOptions
+    source: Routing, workspace: Workspace, own: duckdb.DuckDBPyConnection, options: PartsOptions
 ) -> tuple[Domain, RegionRows, Regions, Budget]:
     """Route the rows to files, unless an earlier call has, and plan the regions.
 
     Rows are routed anew if what the earlier call has left is damaged.
     own: a connection of this call's own.
     """
-    call, state = routing.asked, workspace.state()
+    call, state = source.call, workspace.state()
     decided = _digest(call, options)
     if state is not None:
         same = state["call"] == decided
         if same and not SpilledRows.intact(workspace.spill, state["spilled"]):
             state = None
-        elif not same or routing.source_fingerprint() != state["rows"]:
+        elif not same or source.source_fingerprint() != state["rows"]:
             raise AnonError(
                 "release",
                 Parameter("resume")
@@ -182,18 +184,18 @@ def _routed(
                 "a source that differs" if same else "other parameters",
                 "leave " + Parameter("resume") + " out to begin anew",
             )
-    domain = routing.domain()
+    domain = source.domain()
     sizes = budget(call, domain.rows, options.regions, options.region_rows)
     if state is not None:
         sizes = replace(sizes, wanted=state["wanted"], most=state["most"])
-    tree = routing.tree(domain, sizes.wanted)
+    tree = source.tree(domain, sizes.wanted)
     running.check(call.request.function)
     spilled = SpilledRows(workspace.spill, tree.leaves)
     rows = RegionRows(call.request, spilled)
     if state is None:
         workspace.clear()
         workspace.done.mkdir()
-        checksums = routing.spill(tree, spilled, domain.rows)
+        checksums = source.spill(tree, spilled, domain.rows)
 
     regions = plan.plan(
         call.request,
@@ -205,7 +207,7 @@ def _routed(
         paths=call.paths,
     )
     if state is None:
-        found = {"rows": routing.fingerprint.found, "wanted": sizes.wanted, "most": sizes.most}
+        found = {"rows": source.fingerprint.found, "wanted": sizes.wanted, "most": sizes.most}
         workspace.remember({"call": decided, **found, "spilled": checksums})
     return domain, rows, regions, sizes
 
@@ -231,7 +233,7 @@ def _released(
     files = RegionFiles(call, domain, spilled, finished, places)
     with RowsDone(request.function, "released", sum(left.values()), len(left)) as done:
         released += side_by_side(request.function, files.release, left, sizes.threads, done)
-    check_whole(own, call, domain, finished, released)
+    check_together(own, call, domain, finished, released)
     require_all_parts(request, rows, released)
     if released != rows and request.suppressed != "drop":
         got = f"{released:,} of {rows:,}"
@@ -241,8 +243,8 @@ def _released(
 
 def _columns(call: PartsRequest) -> str:
     """Return the columns of a release, in the order of the table, as a SQL list."""
-    shown = {*call.request.quasi, *call.request.kept}
-    names = [name for name in call.types.raw if name in shown]
+    released = {*call.request.quasi, *call.request.kept}
+    names = [name for name in call.types.raw if name in released]
     return ", ".join(call.types.released(call.request, name) for name in names)
 
 

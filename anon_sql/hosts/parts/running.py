@@ -34,24 +34,24 @@ class Budget:
     threads: int
 
 
-def fits(asked: PartsRequest, rows: int) -> bool:
+def fits(call: PartsRequest, rows: int) -> bool:
     """Return whether so many rows fit into memory in one statement."""
-    return rows * bytes_a_row(asked.request) <= available(asked.memory)
+    return rows * bytes_a_row(call.request) <= available(call.memory)
 
 
-def budget(asked: PartsRequest, rows: int, regions: int | None, region_rows: int | None) -> Budget:
+def budget(call: PartsRequest, rows: int, regions: int | None, region_rows: int | None) -> Budget:
     """Return the sizes for a table of so many rows.
 
     regions, region_rows: number of regions or rows of a region; at most one may be given.
     """
-    function = asked.request.function
+    function = call.request.function
     if regions is not None and region_rows is not None:
         raise AnonError(function, "the number of regions or their rows may be given", "both")
-    free = max(int(_SHARE * available(asked.memory)) - _PROCESS, 0)
-    room = free // bytes_a_row(asked.request)  # rows of all regions that are released at a time
-    threads = max(1, min(asked.threads, room // _LEAST))
-    most = max(room // threads, 1)
-    wanted = min(max(ROWS, CLASSES * asked.request.k), most)
+    free = max(int(_SHARE * available(call.memory)) - _PROCESS, 0)
+    fitting = free // bytes_a_row(call.request)  # rows of all regions that are released at a time
+    threads = max(1, min(call.threads, fitting // _LEAST))
+    most = max(fitting // threads, 1)
+    wanted = min(max(ROWS, CLASSES * call.request.k), most)
     if region_rows is not None:
         wanted = Whole(1).read(function, "region_rows", region_rows)
     elif regions is not None:
@@ -65,8 +65,8 @@ def limited(con: duckdb.DuckDBPyConnection, limit: str | None) -> Iterator[None]
     if limit is None:
         yield
         return
-    shown = con.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
-    number, _, unit = shown.partition(" ")  # cut off after one decimal
+    setting = con.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
+    number, _, unit = setting.partition(" ")  # cut off after one decimal
     before = f"{float(number) + 0.05:.2f} {unit}"
     con.execute("SET memory_limit = ?", [limit])
     try:

@@ -166,16 +166,16 @@ class Routing:
     """
 
     con: duckdb.DuckDBPyConnection
-    asked: PartsRequest
+    call: PartsRequest
     fingerprint: Fingerprint = field(default_factory=Fingerprint)
 
     @property
     def request(self) -> Request:
-        return self.asked.request
+        return self.call.request
 
     @property
     def _with(self) -> str:
-        columns, named = self.asked.types.source(), literal(self.asked.relation)
+        columns, named = self.call.types.source(), literal(self.call.relation)
         return f"WITH {_SOURCE} AS NOT MATERIALIZED (SELECT {columns} FROM query_table({named}))"
 
     def _table(self, select: str) -> pa.Table:
@@ -184,18 +184,18 @@ class Routing:
     def domain(self) -> Domain:
         """Return the domain of the table."""
         summary = self._table(summary_select(self.request, "duckdb", _SOURCE))
-        held = {
+        values = {
             name: self._table(value_count_select(self.request, name, "duckdb", _SOURCE))
             for name in self.request.protected
         }
-        return table_domain(self.request, summary, held)
+        return table_domain(self.request, summary, values)
 
     def tree(self, domain: Domain, wanted: int) -> RegionTree:
         """Return the routing tree for regions of ``wanted`` rows.
 
         Raises AnonError if a stratum cannot be a class.
         """
-        request, paths = self.request, self.asked.paths
+        request, paths = self.request, self.call.paths
         strata = table_strata(request, domain, "duckdb", _SOURCE, self._table, paths)
         return cutting.grow(request, domain, self._sample(domain.rows), wanted, paths, strata)
 
@@ -252,8 +252,8 @@ class RegionRows:
         if group.parts > 1:
             found = found.filter(pa.array(self._hashes(found) % np.uint64(group.parts) == part))
         names, quasi = found.column_names, self.request.quasi
-        held = {n: found.column(n) if n in quasi else _plain(found.column(n)) for n in names}
-        return pa.table(held).combine_chunks()
+        columns = {n: found.column(n) if n in quasi else _plain(found.column(n)) for n in names}
+        return pa.table(columns).combine_chunks()
 
     def tallies(
         self, con: duckdb.DuckDBPyConnection, domain: Domain, regions: Regions

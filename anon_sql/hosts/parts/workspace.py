@@ -32,7 +32,7 @@ from anon_sql.hosts.files import (
     atomic_folder,
     means_folder,
     open_itself,
-    remove_unfinished,
+    remove_temporary,
     require_new_folder,
     stored,
     write_files,
@@ -211,7 +211,7 @@ class Target:
         if not self.path.parent.is_dir():
             got = f"'{self.into}'"
             raise AnonError("release", into + " must be in a directory that exists", got)
-        remove_unfinished(self.path)
+        remove_temporary(self.path)
         if self.folder:
             require_new_folder(into, self.path, self.overwrite, hint)
         elif self.path.exists() and not self.overwrite:
@@ -234,18 +234,18 @@ class Target:
         if not self.folder:
             return self._write(select, parameters)
         with stored(self.con, select, parameters) as found:
-            self.write_in_turn(found.files, found.rows)
+            self.write_selects(found.files, found.rows)
         return found.rows
 
-    def write_in_turn(self, selects: Sequence[str], rows: int) -> None:
+    def write_selects(self, selects: Sequence[str], rows: int) -> None:
         """Write the rows of queries, each of which gives the rows of a file; rows: of all."""
         if not self.folder:
             (select,) = selects
             self._write(select, {})
             return
         assert self.path is not None
-        with atomic_folder(self.path) as unfinished:
-            write_files(self.con, selects, unfinished, rows)
+        with atomic_folder(self.path) as temporary:
+            write_files(self.con, selects, temporary, rows)
 
     def _write(self, select: str, parameters: Mapping[str, Any]) -> int:
         if self.path is None:
@@ -253,11 +253,11 @@ class Target:
             name = ".".join(map(quote, split(self.into)))
             made = self.con.execute(f"{create} {name} AS {select}", parameters)
             return int(made.fetchall()[0][0])
-        with atomic_file(self.path) as unfinished:
+        with atomic_file(self.path) as temporary:
             options = _FORMATS[self.path.suffix.lower()]
             copy = f"COPY ({select}) TO $target ({options}, USE_TMP_FILE false)"
-            given = {**parameters, "target": str(unfinished)}
-            rows = int(self.con.execute(copy, given).fetchall()[0][0])
+            arguments = {**parameters, "target": str(temporary)}
+            rows = int(self.con.execute(copy, arguments).fetchall()[0][0])
             running.check("release")
         return rows
 
@@ -272,7 +272,9 @@ def write_groups(
     """Write rows sorted by group; of_row: int32[n], the group of each row, below ``groups``."""
     order, starts = kernels.hashing.group(of_row, groups)
     rows = pa.array(order)
-    batch = pa.RecordBatch.from_pydict({name: held.take(rows) for name, held in columns.items()})
+    batch = pa.RecordBatch.from_pydict(
+        {name: values.take(rows) for name, values in columns.items()}
+    )
     schema = batch.schema.with_metadata({_STARTS: starts.tobytes()})
     with (
         pa.OSFile(str(file), "wb") as out,
@@ -292,8 +294,8 @@ def open_groups(
     """
     options = pa.ipc.IpcReadOptions(included_fields=list(columns))
     with (
-        pa.memory_map(str(file)) as held,
-        pa.ipc.open_file(held, footer_offset=end, options=options) as reader,
+        pa.memory_map(str(file)) as mapped,
+        pa.ipc.open_file(mapped, footer_offset=end, options=options) as reader,
     ):
         yield reader
 
@@ -324,9 +326,9 @@ def is_sealed(file: Path, run: bytes) -> bool:
     """Return whether a path is a regular file with the seal of its content, name and run."""
     try:
         made = _sha256(file, end=end(file), more=run + file.stem.encode())
-        with file.open("rb") as held:
-            held.seek(end(file))
-            return held.read() == made
+        with file.open("rb") as stream:
+            stream.seek(end(file))
+            return stream.read() == made
     except (OSError, ValueError):
         return False
 
@@ -350,9 +352,9 @@ def _sha256(file: Path, *, end: int | None, more: bytes = b"") -> bytes:
     Raises OSError for anything else.
     """
     made, block = hashlib.sha256(), memoryview(bytearray(_BLOCK))
-    with os.fdopen(open_itself(file), "rb", buffering=0) as held:
-        left = os.fstat(held.fileno()).st_size if end is None else end
-        while left > 0 and (read := held.readinto(block[: min(left, _BLOCK)])):
+    with os.fdopen(open_itself(file), "rb", buffering=0) as stream:
+        left = os.fstat(stream.fileno()).st_size if end is None else end
+        while left > 0 and (read := stream.readinto(block[: min(left, _BLOCK)])):
             made.update(block[:read])
             left -= read
     made.update(more)

@@ -93,12 +93,12 @@ def checked(sent: Any, request: Request, domain: Domain, named: Mapping[str, Any
         sql.coalesce(sql.sum("packed"), sql.lit(0)).alias("packed"),
         sql.sum("used").alias("used"),
     )
-    whole = sql.col("rows") == domain.rows
+    all_rows = sql.col("rows") == domain.rows
     if request.suppressed == "drop":
-        whole = sql.col("rows") <= domain.rows
-    whole = whole & (sql.col("packed") == sql.col("rows")) & (sql.col("used") >= 0)
+        all_rows = sql.col("rows") <= domain.rows
+    all_rows = all_rows & (sql.col("packed") == sql.col("rows")) & (sql.col("used") >= 0)
     same = "have the rows of the table, which must be the same each time that Spark reads it"
-    passed = found.where(_required(request, whole, same)).where(
+    passed = found.where(_required(request, all_rows, same)).where(
         _required(request, sql.col("illegal") == 0, "have k rows in every class")
     )
     if request.suppressed == "drop":
@@ -114,8 +114,8 @@ def checked(sent: Any, request: Request, domain: Domain, named: Mapping[str, Any
         wrong = classes.select("held", "used").mapInArrow(test, "illegal long")
         legal = sql.coalesce(sql.sum("illegal"), sql.lit(0)) == 0
         rule = f"{satisfy(request.models)} in every class"
-        held = wrong.agg(legal.alias("legal")).where(_required(request, sql.col("legal"), rule))
-        checks.append(held.select())
+        verdict = wrong.agg(legal.alias("legal")).where(_required(request, sql.col("legal"), rule))
+        checks.append(verdict.select())
     for check in checks:
         sent = sent.crossJoin(sql.broadcast(check))
     return sent
@@ -135,14 +135,14 @@ def _classes(sent: Any, request: Request) -> Any:
     cells = sent.groupBy(CLASS, COLUMN, VALUE).agg(
         rows.alias("rows"), counted.alias("count"), sql.sum(unread).alias("used")
     )
-    held = sql.struct(column, sql.col(VALUE), sql.col("count"))
+    cell = sql.struct(column, sql.col(VALUE), sql.col("count"))
     return cells.groupBy(CLASS).agg(
         sql.max(sql.when(column == 0, sql.col("count"))).alias("size"),
         sql.sum(sql.when(column == 0, sql.col("rows"))).alias("rows"),
         sql.sum(sql.when(column.isNull(), sql.col("rows"))).alias("packed"),
         sql.sum("used").alias("used"),
         *(
-            [sql.collect_list(sql.when(column > 0, held)).alias("held")]
+            [sql.collect_list(sql.when(column > 0, cell)).alias("held")]
             if request.protected
             else []
         ),
@@ -188,10 +188,10 @@ class _Legal:
 
     def _wrong(self, name: str, values: ClassValues) -> int:
         """Return the number of classes whose values of a protected column are illegal."""
-        asked, known = self.request, self.domain.sensitive[name]
-        ordered = asked.protected[name] and name not in self.named and not known.nulls
+        request, known = self.request, self.domain.sensitive[name]
+        ordered = request.protected[name] and name not in self.named and not known.nulls
         table = TableValues(known.keys, known.counts, Ground(ordered))
-        fails = [model.fails(model.measure(values, table)) for model in asked.models]
+        fails = [model.fails(model.measure(values, table)) for model in request.models]
         wrong = np.any(fails, axis=0)
         wrong[values.class_of[values.places(table) < 0]] = True  # a value that the table lacks
         return int(wrong.sum())

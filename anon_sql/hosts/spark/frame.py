@@ -140,9 +140,9 @@ def _arrow(function: str, df: Any) -> pa.Schema:
         wrong = [field for field in df.schema.fields if not _has_arrow(df, field.name)]
         if not wrong:
             raise
-    shown = ", ".join(f"{listed([each.name])} of type {each.dataType.typeName()}" for each in wrong)
+    text = ", ".join(f"{listed([each.name])} of type {each.dataType.typeName()}" for each in wrong)
     raise AnonError(
-        function, "every column must have a type that Arrow has", shown, "cast or drop it"
+        function, "every column must have a type that Arrow has", text, "cast or drop it"
     ) from None
 
 
@@ -168,13 +168,15 @@ ROLES = ("qids", "sensitive", "identifiers", "keep")
 _LISTS = ("attribute", "value", "level", "label")
 
 
-def requested(function: str, frame: Frame, given: Mapping[str, Any], time_zone: str) -> Request:
+def requested(
+    function: str, frame: Frame, parameters: Mapping[str, Any], time_zone: str
+) -> Request:
     """Return the request of a call.
 
-    given: the arguments of the call by name. time_zone: of the session. Raises AnonError for names
-    that the function does not take, and as ``checked`` does.
+    parameters: the arguments of the call by name. time_zone: of the session. Raises AnonError for
+    names that the function does not take, and as ``checked`` does.
     """
-    listed_ = {name: _listed(value) for name, value in arguments(function, given).items()}
+    listed_ = {name: _listed(value) for name, value in arguments(function, parameters).items()}
     relation = Relation(frame.types, frame.comments, time_zone=time_zone)
     return checked(function, relation, listed_)
 

@@ -86,14 +86,14 @@ def utility(
 
 @dataclass(frozen=True)
 class _Call:
-    """A checked call. shown: the released column of each quasi-identifier, by its name."""
+    """A checked call. released_names: the released column of each quasi-identifier, by its name."""
 
     function: str
     raw: Any
     released: Any
     frame: Frame
     roles: Roles
-    shown: Mapping[str, str]
+    released_names: Mapping[str, str]
     types: Mapping[str, str]
 
 
@@ -104,15 +104,15 @@ def _measured(
     sql_functions(function)
     size = Whole(1).read(function, "k", k)
     frame, other = described(function, raw), described(function, released)
-    given = {"qids": list(qids) if isinstance(qids, tuple) else qids}
-    roles = assign(function, frame.names, frame.comments if qids is None else {}, given)
+    parameters = {"qids": list(qids) if isinstance(qids, tuple) else qids}
+    roles = assign(function, frame.names, frame.comments if qids is None else {}, parameters)
     weighted = read_weights(function, weights, roles.quasi)
     by_fold = {fold(name): name for name in other.names}
     require_types(
         function, roles.quasi, frame.types, {fold(n): kind for n, kind in other.types.items()}
     )
-    shown = {name: by_fold[fold(name)] for name in roles.quasi}
-    call = _Call(function, raw, released, frame, roles, shown, other.types)
+    released_names = {name: by_fold[fold(name)] for name in roles.quasi}
+    call = _Call(function, raw, released, frame, roles, released_names, other.types)
     rows, domains = _domains(call, hierarchy_rows(function, hierarchy))
     labels, sizes = _classes(call)
     counted = CountedRelease(function, rows, domains, labels, sizes)
@@ -124,19 +124,21 @@ def _domains(call: _Call, paths: pa.StructArray | None) -> tuple[int, Sequence[A
     sql = sql_functions(call.function)
     types = {name: call.frame.types[name] for name in call.roles.quasi}
     numeric = {name: is_number(call.function, name, kind) for name, kind in types.items()}
-    asked = [sql.count(sql.lit(1)).alias("rows")]
+    columns = [sql.count(sql.lit(1)).alias("rows")]
     for at, name in enumerate(types):
-        asked.append(sql.count(column_of(name)).alias(f"known{at}"))
+        columns.append(sql.count(column_of(name)).alias(f"known{at}"))
         if numeric[name]:
-            asked.append(sql.min(column_of(name)).alias(f"low{at}"))
-            asked.append(sql.max(column_of(name)).alias(f"high{at}"))
-    found = call.raw.agg(*asked).toArrow()
+            columns.append(sql.min(column_of(name)).alias(f"low{at}"))
+            columns.append(sql.max(column_of(name)).alias(f"high{at}"))
+    found = call.raw.agg(*columns).toArrow()
     rows = found.column("rows")[0].as_py()
     zone = call.raw.sparkSession.conf.get("spark.sql.session.timeZone")
     named, domains = rows_of(paths, types, zone), []
     texts = [name for name in types if not numeric[name]]
-    held = _distinct(sql, call.raw, sql.lit(1), [(column_of(name), "string") for name in texts])
-    words = {name: labels.shown for name, labels in zip(texts, held, strict=True)}
+    text_labels = _distinct(
+        sql, call.raw, sql.lit(1), [(column_of(name), "string") for name in texts]
+    )
+    words = {name: labels.values for name, labels in zip(texts, text_labels, strict=True)}
     for at, (name, kind) in enumerate(types.items()):
         own = named.get(name)
         ends = pa.array([], pa.null())
@@ -155,9 +157,9 @@ def _domains(call: _Call, paths: pa.StructArray | None) -> tuple[int, Sequence[A
 def _classes(call: _Call) -> tuple[Mapping[str, LabelCounts], Sizes]:
     """Return the labels of each quasi-identifier, and the classes by their size, from one query."""
     sql, kinds = sql_functions(call.function), dict(call.released.dtypes)
-    labels = [(column_of(name), kinds[name]) for name in call.shown.values()]
+    labels = [(column_of(name), kinds[name]) for name in call.released_names.values()]
     star = sql.lit(True)
-    for name, (label, _) in zip(call.shown.values(), labels, strict=True):
+    for name, (label, _) in zip(call.released_names.values(), labels, strict=True):
         label_star = label.eqNullSafe(STAR) if is_label(call.types[name]) else label.isNull()
         star = star & label_star
     rows = column_of(ROWS)
@@ -165,10 +167,10 @@ def _classes(call: _Call) -> tuple[Mapping[str, LabelCounts], Sizes]:
         sql.count(sql.lit(1)).alias(ROWS)
     )
     size = sql.struct(rows, star), "struct<size:bigint,star:boolean>"
-    *shown, sizes = _distinct(sql, classes, rows, [*labels, size])
-    each, starred = map(integers, sizes.shown.flatten())
-    by_name = dict(zip(call.shown, shown, strict=True))
-    return by_name, Sizes(each, sizes.classes, starred.astype(np.bool_))
+    *label_counts, sizes = _distinct(sql, classes, rows, [*labels, size])
+    each, suppressed = map(integers, sizes.values.flatten())
+    by_name = dict(zip(call.released_names, label_counts, strict=True))
+    return by_name, Sizes(each, sizes.classes, suppressed.astype(np.bool_))
 
 
 def _distinct(sql: Any, df: Any, rows: Any, keys: Sequence[tuple[Any, str]]) -> list[LabelCounts]:
@@ -193,6 +195,8 @@ def _distinct(sql: Any, df: Any, rows: Any, keys: Sequence[tuple[Any, str]]) -> 
     distinct = []
     for at, (_, kind) in enumerate(keys):
         own = found.filter(pc.equal(found.column("at"), at)).combine_chunks()
-        shown = own.column(names[kind]).combine_chunks()
-        distinct.append(LabelCounts(shown, *(integers(own.column(n)) for n in ("rows", "classes"))))
+        values = own.column(names[kind]).combine_chunks()
+        distinct.append(
+            LabelCounts(values, *(integers(own.column(n)) for n in ("rows", "classes")))
+        )
     return distinct

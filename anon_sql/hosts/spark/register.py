@@ -19,7 +19,7 @@ class SparkSql(Spelling):
 
     has = frozenset({COMPARISONS})
 
-    def given(self, name: str, value: Any) -> str:
+    def argument(self, name: str, value: Any) -> str:
         return f"{name} =>" if value is None else f"{name} => {self.value(value)}"
 
     def value(self, value: Any) -> str:
@@ -70,8 +70,8 @@ def _handler(function: str) -> type:
 
         @staticmethod
         @SpelledAs(SPARK_SQL)
-        def analyze(table: AnalyzeArgument, **given: AnalyzeArgument) -> AnalyzeResult:
-            values = {name: _constant(function, name, each) for name, each in given.items()}
+        def analyze(table: AnalyzeArgument, **arguments: AnalyzeArgument) -> AnalyzeResult:
+            values = {name: _constant(function, name, each) for name, each in arguments.items()}
             if not table.isTable:
                 hint = "write TABLE(people), and parameters as k => 10"
                 raise AnonError(function, "the first argument must be a table", "a value", hint)
@@ -112,8 +112,8 @@ def _arrow_rows(rows: Sequence[Any], schema: pa.Schema) -> pa.Table:
     arrays = []
     for values, field in zip(columns, schema, strict=True):
         zoned = pa.types.is_timestamp(field.type) and field.type.tz is not None
-        given = [None if v is None else v.astimezone() for v in values] if zoned else values
-        arrays.append(pa.array(given, field.type))
+        column = [None if v is None else v.astimezone() for v in values] if zoned else values
+        arrays.append(pa.array(column, field.type))
     return pa.table(arrays, schema=pa.schema([pa.field(f.name, f.type) for f in schema]))
 
 

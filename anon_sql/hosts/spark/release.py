@@ -65,23 +65,23 @@ class RegionTask:
         table = self._region(batches)
         if table is None:
             return
-        asked = self.request
-        if asked.entity is not None:  # its values come back beside the labels, to be counted
-            asked = replace(asked, kept=tuple(dict.fromkeys([*asked.kept, asked.entity])))
-        with SpelledAs(SPARK), compiled_once(asked.function, self._kernels):
-            released = release_table(table, asked, self.paths, self.domain)
+        request = self.request
+        if request.entity is not None:  # its values come back beside the labels, to be counted
+            request = replace(request, kept=tuple(dict.fromkeys([*request.kept, request.entity])))
+        with SpelledAs(SPARK), compiled_once(request.function, self._kernels):
+            released = release_table(table, request, self.paths, self.domain)
         del table
         yield from self.sent(released)
 
     def sent(self, released: pa.Table) -> Iterator[pa.RecordBatch]:
         """Give released rows, with the entity if there is one, as they are sent to Spark."""
-        asked, schema = self.request, count_schema(self.request)
-        classes = class_of(released, asked)
-        yield from class_counts(released, asked, classes, self.slices).to_batches(BATCH)
-        shown = [n for n in released.column_names if n in {*asked.quasi, *asked.kept}]
+        request, schema = self.request, count_schema(self.request)
+        classes = class_of(released, request)
+        yield from class_counts(released, request, classes, self.slices).to_batches(BATCH)
+        names = [n for n in released.column_names if n in {*request.quasi, *request.kept}]
         numbers = (classes % np.uint64(self.slices)).astype(np.int32)
-        with compiled_once(asked.function, "packing"):
-            groups = grouped(released.select(shown), numbers, self.slices)
+        with compiled_once(request.function, "packing"):
+            groups = grouped(released.select(names), numbers, self.slices)
         if released.num_rows == 0:  # Spark skips the check of a release of which nothing is sent
             yield _one({SLICE: 0, ROWS: 0}, schema)
         del released
@@ -91,18 +91,18 @@ class RegionTask:
     @property
     def _kernels(self) -> str:
         """Return a text that differs where a release calls other kernels."""
-        asked = self.request
-        kinds = sorted({*asked.quasi.values()})
-        rules = (bool(asked.protected), asked.entity is not None, self.paths is not None)
-        models = [type(model).__name__ for model in asked.models]
-        return f"{asked.function} {asked.options} {models} {asked.format} {kinds} {rules}"
+        request = self.request
+        kinds = sorted({*request.quasi.values()})
+        rules = (bool(request.protected), request.entity is not None, self.paths is not None)
+        models = [type(model).__name__ for model in request.models]
+        return f"{request.function} {request.options} {models} {request.format} {kinds} {rules}"
 
     def _region(self, batches: Iterator[pa.RecordBatch]) -> pa.Table | None:
         """Return the rows of the region; None for a task without rows.
 
         Quasi-identifiers may have a dictionary.
         """
-        held: list[pa.Table] = []
+        tables: list[pa.Table] = []
         count, region = 0, None
         for batch in batches:
             for number, rows in zip(batch.column(REGION).to_pylist(), unpacked(batch), strict=True):
@@ -110,12 +110,12 @@ class RegionTask:
                 count += rows.num_rows
                 if self.rows and (number != region or count > self.rows[region]):
                     raise self._changed()
-                held.append(rows)
+                tables.append(rows)
         if region is None:
             return None
         if self.rows and count != self.rows[region]:
             raise self._changed()
-        return joined_runs(held, self.request.quasi)
+        return joined_runs(tables, self.request.quasi)
 
     def _changed(self) -> AnonError:
         return AnonError(
@@ -143,24 +143,24 @@ def in_regions() -> list[str]:
 
 @SpelledAs(SPARK)
 def released(
-    function: str, df: Any, k: int, region_rows: int, hierarchy: Any, given: Mapping[str, Any]
+    function: str, df: Any, k: int, region_rows: int, hierarchy: Any, parameters: Mapping[str, Any]
 ) -> Any:
     """Return the release of a DataFrame, which Spark computes when it is read.
 
     Jobs run at once: those that count rows, the domain of each quasi-identifier and the values of
     protected columns, that draw the sample, and that count the rows of each region unless the
-    sample shows enough. region_rows: rows of a region. given: the parameters of the SQL function by
+    sample shows enough. region_rows: rows of a region. parameters: those of the SQL function by
     name.
     """
     sql_functions(function)
     wanted = Whole(1).read(function, "region_rows", region_rows)
     frame = described(function, df)
     zone = df.sparkSession.conf.get("spark.sql.session.timeZone")
-    request = requested(function, frame, {**given, "k": k}, zone)
+    request = requested(function, frame, {**parameters, "k": k}, zone)
     paths = hierarchy_rows(function, hierarchy)
     source = _source(df, frame, request)
-    asked = replace(request, kept=_hashable(source, request.kept))
-    rows = Rows(source, asked, paths)
+    hashable = replace(request, kept=_hashable(source, request.kept))
+    rows = Rows(source, hashable, paths)
     domain = rows.domain()
     schema, arrow = released_types(source.schema.fields, frame, request)
     if domain.rows == 0:
@@ -171,8 +171,8 @@ def released(
     sent = rows.packed(regions).mapInArrow(task, spark_schema(function, count_schema(request)))
     named = rows_of(paths, dict.fromkeys(request.protected, "VARCHAR"), zone)
     sent = sent.repartitionById(slices, column_of(SLICE))
-    whole = checked(sent, request, domain, named)
-    return whole.mapInArrow(Unpacking(arrow), schema)
+    legal = checked(sent, request, domain, named)
+    return legal.mapInArrow(Unpacking(arrow), schema)
 
 
 def _source(df: Any, frame: Frame, request: Request) -> Any:
@@ -202,20 +202,20 @@ def released_types(source: Sequence[Any], frame: Frame, request: Request) -> tup
     types = sql_types_of_spark(request.function)
     fields, arrow = [], []
     for field in source:
-        name, kind, held = field.name, field.dataType, frame.arrow.field(field.name).type
+        name, kind, arrow_type = field.name, field.dataType, frame.arrow.field(field.name).type
         if name in request.quasi:
             if request.value_type(name) is not None:
                 if request.value_type(name) == "DOUBLE":
-                    kind, held = types.DoubleType(), pa.float64()
+                    kind, arrow_type = types.DoubleType(), pa.float64()
             elif not request.typed:
-                kind, held = types.StringType(), pa.string()
+                kind, arrow_type = types.StringType(), pa.string()
             elif is_number(request.function, name, request.quasi[name]):
-                held = pa.struct([("min", held), ("max", held)])
+                arrow_type = pa.struct([("min", arrow_type), ("max", arrow_type)])
                 kind = types.StructType().add("min", kind).add("max", kind)
             else:
-                kind, held = types.ArrayType(types.StringType()), pa.list_(pa.string())
+                kind, arrow_type = types.ArrayType(types.StringType()), pa.list_(pa.string())
         elif name not in request.kept:
             continue
         fields.append(types.StructField(name, kind, True))
-        arrow.append(pa.field(name, held))
+        arrow.append(pa.field(name, arrow_type))
     return types.StructType(fields), pa.schema(arrow)

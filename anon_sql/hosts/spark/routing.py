@@ -137,7 +137,7 @@ class Router:
             with compiled_once(self.request.function, "routing"):
                 leaf = of_rows.of(columns)
             region = self.regions.numbers(leaf, partial(_hashes, columns))
-            yield pa.table({n: held for n, held in columns.items() if n != HASH}), region
+            yield pa.table({n: values for n, values in columns.items() if n != HASH}), region
 
 
 def _hashes(columns: dict[str, pa.Array]) -> npt.NDArray[np.uint64]:
@@ -181,9 +181,9 @@ class Numbering:
         """Yield the kept columns, the region and the number of rows."""
         for run, region in self.router.runs(batches):
             if self.kept:
-                held = {f"c{at}": run.column(name) for at, name in enumerate(self.kept)}
+                columns = {f"c{at}": run.column(name) for at, name in enumerate(self.kept)}
                 ones = np.ones(len(region), np.int64)
-                numbered = pa.table({**held, REGION: region, ROWS: ones})
+                numbered = pa.table({**columns, REGION: region, ROWS: ones})
                 yield from joined_runs([numbered], []).to_batches(BATCH)
             else:
                 many = run.column(ALIKE).to_numpy() if ALIKE in run.column_names else None
@@ -210,11 +210,11 @@ class Rows:
     def domain(self) -> Domain:
         """Return the domain of the whole table."""
         summary = self._found(summary_select(self.request, DIALECT, SOURCE))
-        held = {
+        values = {
             name: self._found(value_count_select(self.request, name, DIALECT, SOURCE))
             for name in self.request.protected
         }
-        return table_domain(self.request, summary, held)
+        return table_domain(self.request, summary, values)
 
     def regions(self, domain: Domain, wanted: int) -> Regions:
         """Return regions of about so many rows, each of them legal."""
@@ -225,9 +225,9 @@ class Rows:
             many = many // 8 or 1
             sample = self._sample(many)
         tree = grow(self.request, domain, sample, wanted, self.paths, strata)
-        shown = sampled_regions(self.request, domain, tree, sample, many, wanted)
-        if shown is not None:
-            return shown
+        sampled = sampled_regions(self.request, domain, tree, sample, many, wanted)
+        if sampled is not None:
+            return sampled
 
         grouped = sample.num_rows * GROUPED < sample.column(WEIGHT).to_numpy().sum()
 
@@ -253,12 +253,12 @@ class Rows:
 
     def _counted(self, domain: Domain, regions: Regions, grouped: bool) -> Sequence[Tally]:
         """Return the counts of each region; grouped: whether to count rows that are alike first."""
-        asked, types = self.request, sql_types_of_spark(self.request.function)
-        kept = tuple(dict.fromkeys([*asked.protected, *filter(None, [asked.entity])]))
-        tested = tested_columns(asked, regions.tree)
+        request, types = self.request, sql_types_of_spark(self.request.function)
+        kept = tuple(dict.fromkeys([*request.protected, *filter(None, [request.entity])]))
+        tested = tested_columns(request, regions.tree)
         rows, router = self._read(regions, list(dict.fromkeys([*tested, *kept])))
         if grouped and not kept:
-            sql = sql_functions(asked.function)
+            sql = sql_functions(request.function)
             rows = rows.groupBy(*rows.columns).agg(sql.count("*").alias(ALIKE))
             router = replace(router, names=(*router.names, ALIKE))
         schema = types.StructType()
@@ -268,14 +268,14 @@ class Rows:
         numbered = rows.mapInArrow(Numbering(router, kept), schema).toDF(*kept, REGION, ROWS)
 
         def found(name: str | None) -> pa.Table:
-            if name is None and asked.entity is None:
-                sql = sql_functions(asked.function)
+            if name is None and request.entity is None:
+                sql = sql_functions(request.function)
                 counts = numbered.groupBy(column_of(REGION).alias("region"))
-                held = sql.sum(ROWS)
-                return counts.agg(held.alias("rows"), held.alias("persons")).toArrow()
-            return self._found(count_select(asked, DIALECT, ROUTED, name), **{ROUTED: numbered})
+                total = sql.sum(ROWS)
+                return counts.agg(total.alias("rows"), total.alias("persons")).toArrow()
+            return self._found(count_select(request, DIALECT, ROUTED, name), **{ROUTED: numbered})
 
-        return counted_regions(asked, domain, regions.count, found)
+        return counted_regions(request, domain, regions.count, found)
 
     def _sample(self, many: int) -> pa.Table:
         return self._found(sample_select(self.request, DIALECT, SOURCE, many))

@@ -30,59 +30,59 @@ _EXPOSURE, _LINKED, _GUESSED = (pa.list_(kind) for kind in (EXPOSURE, LINKED, GU
 
 
 @udf(sql_type(_EXPOSURE))
-def exposed(function: Any, given: Any, threshold: Any) -> pa.Array:
+def exposed(function: Any, argument: Any, threshold: Any) -> pa.Array:
     """Return the exposed classes of each sensitive column; threshold: NULL without one."""
     name = first(function)
     share = None
     if name == "attack_skewness":
         share = read(Skewness, name, {"threshold": first(threshold)}).threshold
-    _, _, values = _classes(name, given, values=True)
+    _, _, values = _classes(name, argument, values=True)
     return as_rows(exposure(values, share))
 
 
 @udf(sql_type(_LINKED))
-def linked(given: Any, persons: Any, parameters: Any, threads: Any) -> pa.Array:
+def linked(argument: Any, persons: Any, parameters: Any, threads: Any) -> pa.Array:
     """Return how many persons are linked and disclosed."""
-    people, left_out = _people("attack_linking", given, persons)
+    people, left_out = _people("attack_linking", argument, persons)
     return as_rows(linking(people, left_out, first(parameters), first(threads)))
 
 
 @udf(sql_type(_GUESSED))
-def guessed(given: Any, persons: Any, parameters: Any, threads: Any) -> pa.Array:
+def guessed(argument: Any, persons: Any, parameters: Any, threads: Any) -> pa.Array:
     """Return how many persons' values are guessed."""
-    people, _ = _people("attack_background", given, persons)
+    people, _ = _people("attack_background", argument, persons)
     return as_rows(background(people, first(parameters), first(threads)))
 
 
 def _classes(
-    function: str, given: Any, *, values: bool = False
+    function: str, argument: Any, *, values: bool = False
 ) -> tuple[PairInput, Pair, Mapping[str, ClassValues]]:
     """Return a call, its relations and the values of its sensitive columns, or raise AnonError.
 
     values: whether the release may show one value of each class.
     """
-    asked = PairInput(function, given)
-    pair = asked.pair(values=values)
+    pair_input = PairInput(function, argument)
+    pair = pair_input.pair(values=values)
     pair.losses  # noqa: B018 - labels that cannot be read are an error
-    return asked, pair, asked.class_values(pair)
+    return pair_input, pair, pair_input.class_values(pair)
 
 
-def _people(function: str, given: Any, persons: Any) -> tuple[People, int]:
+def _people(function: str, argument: Any, persons: Any) -> tuple[People, int]:
     """Return the persons of the raw table (``__anon_class_groups``) and how many rows are left
     out."""
-    asked, pair, values = _classes(function, given)
+    pair_input, pair, values = _classes(function, argument)
     columns = columns_of(persons)
-    rows = asked.rows_of_hierarchy(pair.roles.quasi)
+    rows = pair_input.rows_of_hierarchy(pair.roles.quasi)
     covered = [
         coverage(function, name, pair.types[name], by_name(columns, name), labels, rows.get(name))
         for name, labels in pair.labels.items()
     ]
     lists = columns[HELPER + "held"]
-    held = lists.flatten()
-    fields = {field.name: held.field(at) for at, field in enumerate(held.type)}
-    alike = Alike(
+    flat = lists.flatten()
+    fields = {field.name: flat.field(at) for at, field in enumerate(flat.type)}
+    equal_rows = Alike(
         np.repeat(np.arange(len(lists)), integers(pc.list_value_length(lists))),
         {name: by_name(fields, KEY + name) for name in values},
         integers(fields[HELPER + "count"]),
     )
-    return People(function, covered, alike, pair.sizes, values), pair.rows - pair.released_rows
+    return People(function, covered, equal_rows, pair.sizes, values), pair.rows - pair.released_rows

@@ -29,14 +29,14 @@ from anon_sql.hosts.duckdb.pair import (
     as_rows,
     by_name,
     columns_of,
-    require_alike,
+    released_values,
     require_bound,
+    require_one_type,
     roles_of,
-    shown_values,
 )
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.roles import resolve_roles
-from anon_sql.hosts.duckdb.rows import available, given_paths, named
+from anon_sql.hosts.duckdb.rows import available, named, path_rows
 from anon_sql.measures.pair import require_any
 from anon_sql.measures.uniqueness import codes_of
 from anon_sql.privacy.class_values import NULL, ordered
@@ -51,7 +51,7 @@ _AUDIT_ROWS = pa.list_(ROW)
 class _Reading(buffer.Buffered):
     """An audit whose relations are being read; most: rows of each that fit into memory."""
 
-    asked: AuditRequest
+    request: AuditRequest
     most: int
     raw: RawRows = field(default_factory=RawRows)
     released: ReleasedRows = field(default_factory=ReleasedRows)
@@ -61,16 +61,16 @@ class _Reading(buffer.Buffered):
 def begin(database: str, calls: Any, connections: Any, statements: Any) -> pa.Array:
     """Return the number under which an audit holds what it reads, or raise AnonError; connections,
     statements: DuckDB's connection and query ids."""
-    told = _fields(calls)
-    scope, shown = scope_in(told["call"]), first(told["released_types"])
-    types = {n: kind for n, kind in first(told["types"]).items() if not n.startswith(HELPER)}
-    roles = roles_of(AUDIT, types, scope, first(told["seen"]), first(told["released"]))
+    fields = _fields(calls)
+    scope, released_types = scope_in(fields["call"]), first(fields["released_types"])
+    types = {n: kind for n, kind in first(fields["types"]).items() if not n.startswith(HELPER)}
+    roles = roles_of(AUDIT, types, scope, first(fields["seen"]), first(fields["released"]))
     # k = 7 on a table with a column k is a BOOLEAN, which is refused
-    size = pa.types.is_boolean(told["k"].type) or first(told["k"])
-    given = asked(roles, types, shown, {**first(told["options"]), "k": size})
+    size = pa.types.is_boolean(fields["k"].type) or first(fields["k"])
+    request = asked(roles, types, released_types, {**first(fields["options"]), "k": size})
     statement = buffer.Statement(database, first(connections), first(statements))
-    most = memory.audited_rows(len(given.types), len(given.shared) + len(given.added))
-    return pa.array([buffer.hold(_Reading(statement, given, most))], pa.int64())
+    most = memory.audited_rows(len(request.types), len(request.shared) + len(request.added))
+    return pa.array([buffer.hold(_Reading(statement, request, most))], pa.int64())
 
 
 @udf("BOOLEAN", volatile=True)
@@ -80,7 +80,7 @@ def take(numbers: Any, released: Any, rows: Any) -> pa.Array:
     Raises AnonError for more rows than fit into memory, and holds none any longer.
     """
     if len(rows):
-        reading: _Reading = buffer.held(first(numbers))
+        reading: _Reading = buffer.buffered(first(numbers))
         side = reading.released if first(released) else reading.raw
         _add(side, whole(rows))
         if side.rows > reading.most:
@@ -125,24 +125,24 @@ def findings(
             )
     _add(reading.raw, pa.array([], raw_row.type))  # where there are no rows
     _add(reading.released, pa.array([], released_row.type))
-    given, told = reading.asked, _fields(wholes)
-    distinct = columns_of(told["distinct_values"])
-    require_bound(AUDIT, list(given.values), list(distinct))
-    paths, zone = given_paths(told["paths"]), first(told["time_zone"])
-    looks = {name: ColumnView(**look) for name, look in first(told["looks"]).items()}
+    request, fields = reading.request, _fields(wholes)
+    distinct = columns_of(fields["distinct_values"])
+    require_bound(AUDIT, list(request.values), list(distinct))
+    paths, zone = path_rows(fields["paths"]), first(fields["time_zone"])
+    views = {name: ColumnView(**view) for name, view in first(fields["looks"]).items()}
     return as_rows(
         audit(
-            given,
-            reading.raw.raw(first(told["ascends"]), distinct),
-            reading.released.released(looks),
-            rows_of(paths, {**given.types, **given.values}, zone),
+            request,
+            reading.raw.raw(first(fields["ascends"]), distinct),
+            reading.released.released(views),
+            rows_of(paths, {**request.types, **request.values}, zone),
         )
     )
 
 
 def _fields(structs: Any) -> dict[str, Any]:
-    held = whole(structs)
-    return {column.name: held.field(at) for at, column in enumerate(held.type)}
+    packed = whole(structs)
+    return {column.name: packed.field(at) for at, column in enumerate(packed.type)}
 
 
 _MOST = 12  # releases, as the macro binds them
@@ -153,39 +153,40 @@ _COMPOSITION_ROWS = pa.list_(COMPOSED)
 def composed(call: Any, person_rows: Any, parts: Any) -> pa.Array:
     """Return the counts of ``composition``, or raise AnonError."""
     running.begin()
-    given = {field.name: whole(call).field(at) for at, field in enumerate(whole(call).type)}
-    names = _names(first(given["releases"]))
-    asked = read(Composition, COMPOSITION, {name: first(given[name]) for name in ("l", "share")})
-    types: dict[str, str] = first(given["types"])
-    roles = roles_of(COMPOSITION, types, first(given["call"]), first(given["seen"]), names[0])
+    fields = {field.name: whole(call).field(at) for at, field in enumerate(whole(call).type)}
+    names = _names(first(fields["releases"]))
+    options = read(Composition, COMPOSITION, {name: first(fields[name]) for name in ("l", "share")})
+    types: dict[str, str] = first(fields["types"])
+    roles = roles_of(COMPOSITION, types, first(fields["call"]), first(fields["seen"]), names[0])
     require_any(COMPOSITION, roles.sensitive)
-    slots = whole(parts)
-    held = [Part(name, slots.field(at), roles) for at, name in enumerate(names)]
-    for one in held:
+    packed = whole(parts)
+    read_parts = [Part(name, packed.field(at), roles) for at, name in enumerate(names)]
+    for one in read_parts:
         require_bound(COMPOSITION, roles.sensitive, list(one.bound))
-    require_alike(roles.sensitive, held)
-    quasi = [name for name in roles.quasi if any(name in one.quasi for one in held)]
+    require_one_type(roles.sensitive, read_parts)
+    quasi = [name for name in roles.quasi if any(name in one.quasi for one in read_parts)]
     columns = columns_of(person_rows)
-    people = _id_of(columns, first(given["id"]), types)
+    people = _id_of(columns, first(fields["id"]), types)
     values = {name: by_name(columns, name) for name in quasi}
     kinds = {name: types[name] for name in quasi}
-    trees = rows_of(given_paths(given["paths"]), kinds, first(given["time_zone"]))
+    trees = rows_of(path_rows(fields["paths"]), kinds, first(fields["time_zone"]))
     counts = integers(columns[HELPER + "count"])
-    covered = [one.read(kinds, values, counts, trees) for one in held]
+    covered = [one.read(kinds, values, counts, trees) for one in read_parts]
     codes = [next(one.codes for one in of if one is not None) for of in zip(*covered, strict=True)]
-    shown, sizes = shown_values(roles.sensitive, held)
+    sensitive_values, sizes = released_values(roles.sensitive, read_parts)
     releases: list[Release] = [
-        release(of, one.classes, by) for of, one, by in zip(covered, held, shown, strict=True)
+        release(of, one.classes, by)
+        for of, one, by in zip(covered, read_parts, sensitive_values, strict=True)
     ]
     known = _persons(ranked(codes), people, counts)
     sensitive = list(zip(roles.sensitive, sizes, strict=True))
     return as_rows(
-        composition(COMPOSITION, known, releases, names, sensitive, asked.l, asked.share)
+        composition(COMPOSITION, known, releases, names, sensitive, options.l, options.share)
     )
 
 
-def _names(given: Any) -> list[str]:
-    names = list(given or [])
+def _names(value: Any) -> list[str]:
+    names = list(value or [])
     if not 0 < len(names) <= _MOST:
         rule = Parameter("releases") + f" must be a list of 1 to {_MOST} names"
         raise AnonError(COMPOSITION, rule, f"{len(names)} names" if names else "none")
@@ -195,19 +196,19 @@ def _names(given: Any) -> list[str]:
     return names
 
 
-def _id_of(columns: Mapping[str, pa.Array], given: Any, types: Mapping[str, str]) -> Ints | None:
+def _id_of(columns: Mapping[str, pa.Array], name: Any, types: Mapping[str, str]) -> Ints | None:
     """Return the person of each group of rows, int64[n]; None if each row is a person."""
-    if given is None:
+    if name is None:
         return None
     keys = {fold(n): v for n, v in named(columns, HELPER + "id_").items()}
-    if not isinstance(given, str) or fold(given) not in map(fold, types):
+    if not isinstance(name, str) or fold(name) not in map(fold, types):
         raise AnonError(
             COMPOSITION,
             Parameter("id") + " must name a column of the raw table",
-            f"'{given}'",
-            did_you_mean(str(given), types),
+            f"'{name}'",
+            did_you_mean(str(name), types),
         )
-    places, known = ordered(keys[fold(given)])
+    places, known = ordered(keys[fold(name)])
     if len(known) and known[0].as_py() == NULL:
         return places - 1
     return places
@@ -247,17 +248,17 @@ def hashes_fit(functions: Any, types: Any, rows: Any, limits: Any) -> pa.Array:
 
 
 @udf(sql_type(pa.list_(SUGGESTION)))
-def suggested(types: Any, looks: Any) -> pa.Array:
-    """Return the rows of ``suggest_roles``; looks: what ``__anon_looked`` returns, by column."""
+def suggested(types: Any, views: Any) -> pa.Array:
+    """Return the rows of ``suggest_roles``; views: what ``__anon_looked`` returns, by column."""
     running.begin()
-    packed = whole(looks)
+    packed = whole(views)
     shapes, marks = [], []
     for name, kind in types_of(types).items():
-        look = packed.field(name)
-        marks.append(_marks(look.field("marks")))
-        nulls, sample = first(look.field("nulls")), first(look.field("sample"))
+        view = packed.field(name)
+        marks.append(_marks(view.field("marks")))
+        nulls, sample = first(view.field("nulls")), first(view.field("sample"))
         texts = [text for text in sample or [] if text is not None]
-        consecutive = bool(first(look.field("consecutive")))
+        consecutive = bool(first(view.field("consecutive")))
         shapes.append(shape_of(name, kind, marks[-1], nulls, texts, consecutive))
         running.check("suggest_roles")
     return pa.array([suggest_roles(shapes, marks).to_pylist()], pa.list_(SUGGESTION))
@@ -284,24 +285,24 @@ def _chosen(kinds: dict[str, str], columns: Any, scope: Any, seen: Any) -> list[
     if columns is None:
         roles = resolve_roles(_COMBINATIONS, kinds, scope, seen, needs_quasi=False)
         return [name for name in kinds if name not in roles.identifier]
-    given = [columns] if isinstance(columns, str) else columns
-    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+    names = [columns] if isinstance(columns, str) else columns
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise AnonError(_COMBINATIONS, Parameter("columns") + " must be a list of column names")
-    if not given:
+    if not names:
         raise AnonError(_COMBINATIONS, Parameter("columns") + " must name a column", "none")
     by_fold = {fold(name): name for name in kinds}
-    for name in given:
+    for name in names:
         if fold(name) not in by_fold:
             rule = Parameter("columns") + " must name columns of the table"
             raise AnonError(_COMBINATIONS, rule, f"'{name}'", did_you_mean(name, kinds))
-    return list(dict.fromkeys(by_fold[fold(name)] for name in given))
+    return list(dict.fromkeys(by_fold[fold(name)] for name in names))
 
 
 @udf("BOOLEAN")
 def is_in(lists: Any, names: Any) -> pa.Array:
     """Return for each column name whether a list names it; every name is in NULL."""
-    given = first(lists)
-    listed = [given] if isinstance(given, str) else given
+    value = first(lists)
+    listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, list):
         return pa.array([True] * len(names))
     folded = {fold(name) for name in listed if isinstance(name, str)}

@@ -14,7 +14,7 @@ from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts.duckdb import registry
 from anon_sql.hosts.duckdb.registry import remember, sql_type, udf
-from anon_sql.hosts.duckdb.rows import given_paths
+from anon_sql.hosts.duckdb.rows import path_rows
 
 _LIST = pa.list_(pa.string())
 _NODES = pa.map_(pa.string(), _LIST)
@@ -31,21 +31,21 @@ def _end(at: int) -> Any:
 
 
 @udf("VARCHAR")
-def low(shown: Any) -> pa.Array:
+def low(labels: Any) -> pa.Array:
     """Return the printed lower end of each label."""
-    return grammar.each("anon_min", shown, _end(0), pa.string())
+    return grammar.each("anon_min", labels, _end(0), pa.string())
 
 
 @udf("VARCHAR")
-def high(shown: Any) -> pa.Array:
+def high(labels: Any) -> pa.Array:
     """Return the printed upper end of each label."""
-    return grammar.each("anon_max", shown, _end(1), pa.string())
+    return grammar.each("anon_max", labels, _end(1), pa.string())
 
 
 @udf(sql_type(_LIST))
-def values(shown: Any) -> pa.Array:
+def values(labels: Any) -> pa.Array:
     """Return the text values of each label; NULL for a range and for ``*``."""
-    return grammar.each("anon_values", shown, grammar.values, _LIST)
+    return grammar.each("anon_values", labels, grammar.values, _LIST)
 
 
 @udf(sql_type(_NODES))
@@ -55,14 +55,14 @@ def node_values(attribute: Any, listed: Any) -> pa.Array:
     Each label is included with and without quotes, because a column of numbers prints a label in
     quotes if it could be a number.
     """
-    name, paths = first(attribute), given_paths(listed)
+    name, paths = first(attribute), path_rows(listed)
     rows = [] if paths is None or not isinstance(name, str) else paths.to_pylist()
     own = [row for row in rows if row["attribute"] and fold(row["attribute"]) == fold(name)]
     if not own:
         rule = Parameter("attribute") + " must name one that the hierarchy has"
         raise AnonError("anon_values", rule, f"'{name}'" if isinstance(name, str) else "NULL")
-    given = [Row(row["value"], row["value"], row["level"], row["label"]) for row in own]
-    tree = grow("anon_values", name, given)
+    tree_rows = [Row(row["value"], row["value"], row["level"], row["label"]) for row in own]
+    tree = grow("anon_values", name, tree_rows)
     nodes = [node for node in range(len(tree.names)) if node != tree.root]
     found = {grammar.quoted(tree.names[node]): tree.members(node) for node in nodes}
     found |= {tree.texts[node]: tree.members(node) for node in nodes}
@@ -115,10 +115,10 @@ def shift_days(date_types: Any, types: Any, entities: Any, keys: Any, days: Any)
         rule = Parameter("date") + " must be a DATE or TIMESTAMP"
         raise AnonError(name, rule, shown_type(dates), hint)
     require_type(name, "entity", kind)
-    asked = Whole(1).read(name, "days", _one(name, "days", days))
-    if asked > _MOST:
-        raise AnonError(name, Parameter("days") + f" must be at most {_MOST}", str(asked))
-    return shifts(whole(entities), kind, held(name, first(keys)), asked)
+    limit = Whole(1).read(name, "days", _one(name, "days", days))
+    if limit > _MOST:
+        raise AnonError(name, Parameter("days") + f" must be at most {_MOST}", str(limit))
+    return shifts(whole(entities), kind, held(name, first(keys)), limit)
 
 
 @udf("BIGINT")

@@ -18,31 +18,31 @@ from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.duckdb.binding import types_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
-from anon_sql.hosts.duckdb.rows import given_paths
+from anon_sql.hosts.duckdb.rows import path_rows
 
 _FAULT = pa.struct([(name, pa.string()) for name in ("attribute", "fault", "name", "found")])
 _CHECK = "check_hierarchy"
 
 
 @udf(sql_type(pa.list_(_FAULT)))
-def faults(types: Any, held: Any, listed: Any, time_zone: Any) -> pa.Array:
+def faults(types: Any, value_lists: Any, listed: Any, time_zone: Any) -> pa.Array:
     """Return one row per fault, column by column.
 
-    held: lists of the distinct values of columns; listed: the rows of the hierarchy.
+    value_lists: lists of the distinct values of columns; listed: the rows of the hierarchy.
     """
-    given, values_of = given_paths(listed), lists(held)
-    attributes = given.field("attribute").unique().to_pylist() if given is not None else []
+    paths, values_of = path_rows(listed), lists(value_lists)
+    attributes = paths.field("attribute").unique().to_pylist() if paths is not None else []
     folded = {fold(name) for name in attributes if name is not None}
     named = {name: kind for name, kind in types_of(types).items() if fold(name) in folded}
     for name, kind in named.items():
         is_number(_CHECK, name, kind)
     found = []
-    for name, rows in rows_of(given, named, first(time_zone)).items():
+    for name, rows in rows_of(paths, named, first(time_zone)).items():
         values = values_of[name]
         if values is not None:
-            lacking = uncovered(named[name], values, rows)
-            shown = sorted(map(str, lacking.to_pylist()), key=str.encode)
-            found += [(name, "not covered", value, "no row") for value in shown]
+            missing = uncovered(named[name], values, rows)
+            texts = sorted(map(str, missing.to_pylist()), key=str.encode)
+            found += [(name, "not covered", value, "no row") for value in texts]
         wrong = tree.read(tree_rows(_CHECK, name, rows)).faults()
         found += [(name, fault.fault, fault.name, fault.found) for fault in wrong]
     rows = [dict(zip(_FAULT.names, row, strict=True)) for row in found]
@@ -61,8 +61,8 @@ def rows_in_files(pattern: Any, names: Any, contents: Any) -> pa.Array:
     """
     files = list(zip(first(names) or [], first(contents) or [], strict=True))
     if not files:
-        given = first(pattern)
-        raise AnonError(_READ, "there must be a file to read", f"none at {given}")
+        glob = first(pattern)
+        raise AnonError(_READ, "there must be a file to read", f"none at {glob}")
     found = []
     for name, content in files:
         attribute = PurePosixPath(name.replace("\\", "/")).name.partition(".")[0]
@@ -119,28 +119,28 @@ _PATHS = sql_type(pa.list_(PATH))
 
 
 @udf(_PATHS)
-def ranges(types: Any, held: Any, column: Any, widths: Any, kind: Any) -> pa.Array:
+def ranges(types: Any, value_lists: Any, column: Any, widths: Any, kind: Any) -> pa.Array:
     """The rows of ``numeric_hierarchy``; kind: the SQL type of the widths."""
-    known, values = _column("numeric_hierarchy", types, held, column)
+    known, values = _column("numeric_hierarchy", types, value_lists, column)
     item = first(kind).removesuffix("[]")
     return one_list(by_widths(first(column), known, values, _items(widths), item), PATH)
 
 
 @udf(_PATHS)
-def periods(types: Any, held: Any, column: Any, levels: Any) -> pa.Array:
+def periods(types: Any, value_lists: Any, column: Any, levels: Any) -> pa.Array:
     """The rows of ``date_hierarchy``."""
-    known, values = _column("date_hierarchy", types, held, column)
+    known, values = _column("date_hierarchy", types, value_lists, column)
     return one_list(by_periods(first(column), known, values, first(levels)), PATH)
 
 
 @udf(_PATHS)
-def prefixes(types: Any, held: Any, column: Any, lengths: Any) -> pa.Array:
+def prefixes(types: Any, value_lists: Any, column: Any, lengths: Any) -> pa.Array:
     """The rows of ``prefix_hierarchy``."""
-    known, values = _column("prefix_hierarchy", types, held, column)
+    known, values = _column("prefix_hierarchy", types, value_lists, column)
     return one_list(by_prefixes(first(column), known, values, _items(lengths)), PATH)
 
 
-def _column(function: str, types: Any, held: Any, column: Any) -> tuple[str, pa.Array]:
+def _column(function: str, types: Any, value_lists: Any, column: Any) -> tuple[str, pa.Array]:
     """The SQL type and the distinct values of the column that a call names, or an AnonError."""
     kinds, wanted = types_of(types), first(column)
     known = {fold(name): name for name in kinds}
@@ -151,13 +151,13 @@ def _column(function: str, types: Any, held: Any, column: Any) -> tuple[str, pa.
             hint = did_you_mean(wanted, kinds)
         raise AnonError(function, rule, got, hint)
     name = known[fold(wanted)]
-    values = whole(held).field(name)[0]
+    values = whole(value_lists).field(name)[0]
     kind = values.type.value_type
     return kinds[name], plain(values.values) if values.is_valid else plain(pa.array([], kind))
 
 
-def _items(given: Any) -> pa.Array:
+def _items(argument: Any) -> pa.Array:
     """The items of a list; none for another value."""
-    listed = given[0]
+    listed = argument[0]
     is_list = pa.types.is_list(listed.type) or pa.types.is_large_list(listed.type)
     return listed.values if is_list and listed.is_valid else pa.array([], pa.int32())

@@ -39,38 +39,42 @@ from anon_sql.risk.risk import RISK, risk
 
 
 @udf(sql_type(UTILITY))
-def all_measures(function: Any, given: Any, k: Any, form: Any, adds: Any, weights: Any) -> pa.Array:
+def all_measures(
+    function: Any, argument: Any, k: Any, form: Any, adds: Any, weights: Any
+) -> pa.Array:
     """Return every measure of information loss.
 
     adds: whether the release may have more rows; weights: of gcp.
     """
     name = first(function)
     chosen = read(Utility, name, {"k": first(k), "ncp": first(form), "weights": first(weights)})
-    asked = PairInput(name, given)
-    quasi = asked.roles(values=True).quasi
-    counted, weighted = asked.counted(quasi), read_weights(name, chosen.weights, quasi)
+    pair_input = PairInput(name, argument)
+    quasi = pair_input.roles(values=True).quasi
+    counted, weighted = pair_input.counted(quasi), read_weights(name, chosen.weights, quasi)
     return pa.array([utility(counted, chosen.k, chosen.ncp, weighted, adds=first(adds))], UTILITY)
 
 
 @udf("DOUBLE[]")
-def class_ncp(function: Any, given: Any, added: Any) -> pa.Array:
+def class_ncp(function: Any, argument: Any, added: Any) -> pa.Array:
     """Return the mean NCP over all quasi-identifiers of every class, NULL of means and medians.
 
     added: further columns of the result, with which no quasi-identifier may share its name.
     """
-    name, asked = first(function), PairInput(first(function), given)
-    pair = asked.pair(values=True)
+    name, pair_input = first(function), PairInput(first(function), argument)
+    pair = pair_input.pair(values=True)
     pair.require_no_more_rows()
     lost = [found.loss for found in pair.losses.values()]
     single = any(found.one_value for found in pair.losses.values())
-    counted = named(asked.groups, HELPER + "distinct_")
+    counted = named(pair_input.groups, HELPER + "distinct_")
     known = {fold(column) for column in pair.released}
-    shown = [column for column in pair.roles.sensitive if fold(column) in known]
-    require_bound(name, shown, [column for column in counted if column != HELPER + "none"])
-    require_released(name, as_names(asked.call["sensitive"]), list(pair.released))
-    taken = {fold(other) for other in [*first(added), *(f"distinct_{each}" for each in counted)]}
+    sensitive = [column for column in pair.roles.sensitive if fold(column) in known]
+    require_bound(name, sensitive, [column for column in counted if column != HELPER + "none"])
+    require_released(name, as_names(pair_input.call["sensitive"]), list(pair.released))
+    result_names = {
+        fold(other) for other in [*first(added), *(f"distinct_{each}" for each in counted)]
+    }
     for column in pair.roles.quasi:
-        if fold(column) in taken:
+        if fold(column) in result_names:
             rule = f"no quasi-identifier may be called {fold(column)}"
             raise AnonError(name, rule, column, "rename it in both")
     mean = [None] * len(pair.sizes) if single else sum(lost) / len(lost)
@@ -78,45 +82,45 @@ def class_ncp(function: Any, given: Any, added: Any) -> pa.Array:
 
 
 @udf("DOUBLE")
-def worst_level(function: Any, given: Any, settings: Any) -> pa.Array:
+def worst_level(function: Any, argument: Any, settings: Any) -> pa.Array:
     """Return the worst level of a class in any sensitive column; NULL without classes.
 
     function: the name of the model's file. settings: a struct of its parameters beside the level.
     """
-    asked, pair = _paired(function, given)
-    model = _model(asked.function, first(settings))
-    values = asked.class_values(pair)
+    pair_input, pair = _paired(function, argument)
+    model = _model(pair_input.function, first(settings))
+    values = pair_input.class_values(pair)
     return _worst(model, {name: (each, NOTHING) for name, each in values.items()})
 
 
 @udf("DOUBLE")
-def worst_level_beside(function: Any, given: Any, raw_groups: Any, settings: Any) -> pa.Array:
+def worst_level_beside(function: Any, argument: Any, raw_groups: Any, settings: Any) -> pa.Array:
     """Return the same of a model that compares classes with the raw table.
 
     raw_groups: the result of ``__anon_key_groups``.
     """
-    asked, pair = _paired(function, given)
-    model = _model(asked.function, first(settings))
-    values, found = asked.class_values(pair), tables(raw_groups, pair.roles.sensitive)
+    pair_input, pair = _paired(function, argument)
+    model = _model(pair_input.function, first(settings))
+    values, found = pair_input.class_values(pair), tables(raw_groups, pair.roles.sensitive)
     raw = {name: table for name, (table, _) in found.items()}
     if model.by_distance:
-        listed = asked.rows_of_hierarchy(pair.roles.sensitive)
+        listed = pair_input.rows_of_hierarchy(pair.roles.sensitive)
         raw = {
-            name: with_ground(asked.function, name, pair.types[name], *each, listed.get(name))
+            name: with_ground(pair_input.function, name, pair.types[name], *each, listed.get(name))
             for name, each in found.items()
         }
     if any(len(each.starts) for each in values.values()):
-        require_in_table(asked.function, values, raw)
+        require_in_table(pair_input.function, values, raw)
     return _worst(model, {name: (each, raw.get(name, NOTHING)) for name, each in values.items()})
 
 
-def _paired(function: Any, given: Any) -> tuple[PairInput, Pair]:
+def _paired(function: Any, argument: Any) -> tuple[PairInput, Pair]:
     """Return a call and its relations. Raises AnonError for labels that cannot be read."""
-    asked = PairInput(first(function), given)
-    pair = asked.pair(values=True)
+    pair_input = PairInput(first(function), argument)
+    pair = pair_input.pair(values=True)
     pair.require_no_more_rows()
     pair.losses  # noqa: B018 - labels that cannot be read are an error
-    return asked, pair
+    return pair_input, pair
 
 
 def _model(function: str, settings: Mapping[str, Any] | None) -> ValueModel:
@@ -139,13 +143,13 @@ def _worst(model: ValueModel, values: Mapping[str, tuple[ClassValues, TableValue
 
 
 @udf(sql_type(pa.list_(LOSS)))
-def value_losses(given: Any, ids: Any, raw_lists: Any, released_lists: Any) -> pa.Array:
+def value_losses(argument: Any, ids: Any, raw_lists: Any, released_lists: Any) -> pa.Array:
     """Return the loss of each column of numbers, dates or times."""
-    pair = PairInput(VALUE_LOSS, given).pair(values=True)
+    pair = PairInput(VALUE_LOSS, argument).pair(values=True)
     pair.require_no_more_rows()
-    shown = [column for column in pair.domains if column.number]
+    numeric = [column for column in pair.domains if column.number]
     require_values(
-        VALUE_LOSS, [column.name for column in shown if column.name not in pair.one_value]
+        VALUE_LOSS, [column.name for column in numeric if column.name not in pair.one_value]
     )
     pair.losses  # noqa: B018 - values that the raw table cannot have are an error
     raw, released = columns_of(raw_lists), columns_of(released_lists)
@@ -158,7 +162,7 @@ def value_losses(given: Any, ids: Any, raw_lists: Any, released_lists: Any) -> p
             by_name(released, column.name),
             rows,
         )
-        for column in shown
+        for column in numeric
     ]
     return pa.array([found], pa.list_(LOSS))
 
@@ -185,20 +189,26 @@ _RISK = pa.list_(pa.struct(list(RISK)))
 
 
 @udf(sql_type(_RISK))
-def risks(given: Any, held_types: Any, types: Any, groups: Any, parameters: Any) -> pa.Array:
+def risks(
+    argument: Any, population_types: Any, types: Any, groups: Any, parameters: Any
+) -> pa.Array:
     """Return the risks in one row, or raise AnonError.
 
     held_types: of the population, NULL without one; types: those that hold its values and the raw
     table's; groups: of its quasi-identifiers.
     """
-    asked, chosen = PairInput(RISK_NAME, given), read(Risk, RISK_NAME, first(parameters))
-    held = first(held_types)
-    pair = asked.pair(values=held is None)
-    population = None if held is None else _population(asked, pair, held, first(types), groups)
-    return as_rows(risk(pair, chosen, population, _weights(asked, pair, chosen.weights)))
+    pair_input, chosen = PairInput(RISK_NAME, argument), read(Risk, RISK_NAME, first(parameters))
+    sql_types = first(population_types)
+    pair = pair_input.pair(values=sql_types is None)
+    population = (
+        None
+        if sql_types is None
+        else _population(pair_input, pair, sql_types, first(types), groups)
+    )
+    return as_rows(risk(pair, chosen, population, _weights(pair_input, pair, chosen.weights)))
 
 
-def _weights(asked: PairInput, pair: Pair, column: object) -> Weights | None:
+def _weights(pair_input: PairInput, pair: Pair, column: object) -> Weights | None:
     """Return the weights of each class, or None where no column is named."""
     if column is None:
         return None
@@ -210,7 +220,7 @@ def _weights(asked: PairInput, pair: Pair, column: object) -> Weights | None:
             f"'{column}'" if isinstance(column, str) else type(column).__name__,
             did_you_mean(column, names.values()) if isinstance(column, str) else None,
         )
-    found = by_name(named(asked.groups, HELPER + "weight_"), column)
+    found = by_name(named(pair_input.groups, HELPER + "weight_"), column)
     if found is None:
         return Weights(np.zeros(0), np.zeros(0), np.zeros(0, np.int64))
     total, least = (
@@ -220,14 +230,18 @@ def _weights(asked: PairInput, pair: Pair, column: object) -> Weights | None:
 
 
 def _population(
-    asked: PairInput, pair: Pair, held: dict[str, str], types: dict[str, str], groups: Any
+    pair_input: PairInput,
+    pair: Pair,
+    population_types: dict[str, str],
+    types: dict[str, str],
+    groups: Any,
 ) -> Population:
     quasi = pair.roles.quasi
-    require_columns({name: pair.types[name] for name in quasi}, held)
+    require_columns({name: pair.types[name] for name in quasi}, population_types)
     kinds, columns = {name: by_name(types, name) for name in quasi}, columns_of(groups)
     return Population(
         kinds,
         {name: by_name(columns, name) for name in quasi},
         integers(columns[HELPER + "count"]),
-        asked.rows_of_hierarchy(quasi),
+        pair_input.rows_of_hierarchy(quasi),
     )

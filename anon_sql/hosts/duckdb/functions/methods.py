@@ -9,25 +9,25 @@ from anon_sql.core.roles import ROLES
 from anon_sql.hosts.duckdb.binding import scope_in, types_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.roles import resolve_roles
-from anon_sql.hosts.duckdb.rows import buffered_rows, given_paths
+from anon_sql.hosts.duckdb.rows import buffered_rows, path_rows
 from anon_sql.measures import compare as comparison
 from anon_sql.methods.method import release_methods
 from anon_sql.queries import tradeoff as trading
 
 
 @udf(sql_type(pa.list_(comparison.ROW)), volatile=True)
-def compare(numbers: Any, taken: Any, paths: Any) -> pa.Array:
+def compare(numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
     """Return a row for each method and k."""
-    request, source = buffered_rows(first(numbers), taken)
-    rows = comparison.compare(source, request, given_paths(paths))
+    request, source = buffered_rows(first(numbers), row_numbers)
+    rows = comparison.compare(source, request, path_rows(paths))
     return pa.array([rows], pa.list_(comparison.ROW))
 
 
 @udf(sql_type(pa.list_(trading.ROW)), volatile=True)
-def tradeoff(numbers: Any, taken: Any, paths: Any) -> pa.Array:
+def tradeoff(numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
     """Return a row for each k and l."""
-    request, source = buffered_rows(first(numbers), taken)
-    rows = trading.tradeoff(source, request, given_paths(paths))
+    request, source = buffered_rows(first(numbers), row_numbers)
+    rows = trading.tradeoff(source, request, path_rows(paths))
     return pa.array([rows], pa.list_(trading.ROW))
 
 

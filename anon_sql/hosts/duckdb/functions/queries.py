@@ -48,8 +48,8 @@ def rewritten(
     function: Any, scope: Any, released: Any, queries: Any, mode: Any, hierarchy: Any
 ) -> pa.Array:
     """The same text, or an AnonError."""
-    asked = zip(function, scope, released, queries, mode, hierarchy, strict=True)
-    return pa.array([compose(*(value.as_py() for value in call)) for call in asked], pa.string())
+    calls = zip(function, scope, released, queries, mode, hierarchy, strict=True)
+    return pa.array([compose(*(value.as_py() for value in call)) for call in calls], pa.string())
 
 
 def compose(
@@ -101,32 +101,35 @@ def _quasi(scope: Mapping[str, Any]) -> set[str]:
 
 
 @udf(f"{sql_type(QUERY_ERROR_ROW)}[]")
-def compared(call: Any, given: Any, known: Any, groups: Any, kept: Any, answers: Any) -> pa.Array:
+def compared(
+    call: Any, argument: Any, known: Any, groups: Any, kept: Any, answers: Any
+) -> pa.Array:
     """A row per query and group, or an AnonError.
 
-    call: what was asked; given: see ``PairInput``; known: of each quasi-identifier that queries
+    call: the request; argument: see ``PairInput``; known: of each quasi-identifier that queries
     name, in their order, distinct values and the conditions on each; groups: released rows that are
     alike; kept: types and ranges of kept columns; answers: of the raw table.
     """
-    asked = first(call)
-    function, names = asked["function"], frozenset(fold(name) for name in asked["quasi"])
-    told = PairInput(function, given)
-    work = prepare(function, told.call["relation"], tuple(asked["queries"]), names)
-    held = {fold(one["name"]): one for one in first(kept) or []}
-    pair = told.pair()
+    request = first(call)
+    function, names = request["function"], frozenset(fold(name) for name in request["quasi"])
+    pair_input = PairInput(function, argument)
+    work = prepare(function, pair_input.call["relation"], tuple(request["queries"]), names)
+    kept_columns = {fold(one["name"]): one for one in first(kept) or []}
+    pair = pair_input.pair()
     pair.require_no_more_rows()
     pair.losses  # noqa: B018 - labels that cannot be read are an error
-    require_kept(function, work, held)
-    quasi = _columns(told, pair, work, known[0])
+    require_kept(function, work, kept_columns)
+    quasi = _columns(pair_input, pair, work, known[0])
     labels, found = _groups(work, groups[0])
     dropped = pair.rows - pair.released_rows
-    mode, actual = asked["mode"], _answers(answers[0])
+    mode, actual = request["mode"], _answers(answers[0])
     return one_list(
-        query_error(work, mode, quasi, labels, found, dropped, held, actual), QUERY_ERROR_ROW
+        query_error(work, mode, quasi, labels, found, dropped, kept_columns, actual),
+        QUERY_ERROR_ROW,
     )
 
 
-def _columns(told: PairInput, pair: Pair, work: Workload, known: Any) -> dict[str, Quasi]:
+def _columns(pair_input: PairInput, pair: Pair, work: Workload, known: Any) -> dict[str, Quasi]:
     """The quasi-identifiers that queries name, by folded name."""
     domains = {fold(domain.name): domain for domain in pair.domains}
     found = {}
@@ -134,14 +137,14 @@ def _columns(told: PairInput, pair: Pair, work: Workload, known: Any) -> dict[st
         listed, conditions = known[f"c{at}"], list(work.truths[name])
         rows = listed.values if listed.is_valid else pa.array([], listed.type.value_type)
         found[name] = Quasi(
-            told.function,
+            pair_input.function,
             domains[name],
-            told.ends(domains[name].name),
+            pair_input.ends(domains[name].name),
             rows.field("value"),
             _booleans(rows.field("truths"), len(conditions)),
             conditions,
             work.constants.get(name, []),
-            told.value("time_zone"),
+            pair_input.value("time_zone"),
         )
     return found
 
@@ -159,7 +162,7 @@ def _groups(work: Workload, groups: Any) -> tuple[dict[str, pa.Array], AnswerGro
         name: distinct(groups["labels"][f"c{at}"].values) for at, name in enumerate(work.quasi)
     }
     numbers = groups["numbers"].values.flatten().fill_null(np.nan)
-    return {name: shown for name, (shown, _) in coded.items()}, AnswerGroups(
+    return {name: labels for name, (labels, _) in coded.items()}, AnswerGroups(
         rows,
         {name: codes for name, (_, codes) in coded.items()},
         _booleans(groups["truths"].values, len(work.truths.get(KEPT, {}))),
@@ -190,45 +193,50 @@ def _answers(struct: Any) -> Answers:
 
 
 @udf(sql_type(pa.list_(DRAWN)))
-def drawn(types: Any, groups: Any, scope: Any, seen: Any, given: Any) -> pa.Array:
+def drawn(types: Any, groups: Any, scope: Any, seen: Any, parameters: Any) -> pa.Array:
     """Return the queries; groups: rows that are alike, see ``__anon_groups``."""
-    function, kinds, call, held = "query_workload", types_of(types), scope_in(scope), lists(groups)
-    asked = read(RandomQueries, function, first(given))
+    function, kinds, call, columns = (
+        "query_workload",
+        types_of(types),
+        scope_in(scope),
+        lists(groups),
+    )
+    options = read(RandomQueries, function, first(parameters))
     quasi = roles_of(function, kinds, call, first(seen), call["relation"]).quasi
-    counts = held[HELPER + "count"]
+    counts = columns[HELPER + "count"]
     found = workload(
         {name: kinds[name] for name in quasi},
-        {name: held[name] for name in quasi},
+        {name: columns[name] for name in quasi},
         np.zeros(0, dtype=np.int64) if counts is None else integers(counts),
-        asked,
+        options,
     )
     return one_list(found, DRAWN)
 
 
 @udf(f"{sql_type(CLASSIFICATION_ROW)}[]")
-def classified(call: Any, given: Any, raw: Any, released: Any) -> pa.Array:
+def classified(call: Any, argument: Any, raw: Any, released: Any) -> pa.Array:
     """Return accuracy and F-measure on the raw table and on the release, or raise AnonError.
 
-    call: the parameters; given: see ``PairInput``; raw, released: see ``__anon_learned``.
+    call: the parameters; argument: see ``PairInput``; raw, released: see ``__anon_learned``.
     """
-    pair = PairInput("classification", given).pair()
+    pair = PairInput("classification", argument).pair()
     pair.losses  # noqa: B018 - labels that cannot be read are an error
     quasi = pair.roles.quasi
-    asked = read(Classification, "classification", first(call))
-    target = target_of(asked.target, pair.types, quasi)
+    options = read(Classification, "classification", first(call))
+    target = target_of(options.target, pair.types, quasi)
     tables = [
         _example_groups(data, lists(packed), quasi, target)
         for data, packed in (("raw", raw), ("released", released))
     ]
-    found = classification(asked, pair.domains, tables[0], tables[1])
+    found = classification(options, pair.domains, tables[0], tables[1])
     return one_list(found, CLASSIFICATION_ROW)
 
 
 def _example_groups(
-    data: str, held: Mapping[str, pa.Array | None], quasi: Sequence[str], target: str
+    data: str, groups: Mapping[str, pa.Array | None], quasi: Sequence[str], target: str
 ) -> ExampleGroups:
     """Return the grouped rows of one relation; data: 'raw' or 'released', for errors."""
-    columns = {fold(name): values for name, values in held.items()}
+    columns = {fold(name): values for name, values in groups.items()}
     answers = columns.get(fold(f"{HELPER}target_{target}"))
     if answers is None:
         raise AnonError("classification", "both tables must have the target and rows", data)

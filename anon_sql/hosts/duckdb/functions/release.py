@@ -11,7 +11,7 @@ from anon_sql.hosts.duckdb import rows
 from anon_sql.hosts.duckdb.binding import HELPER
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.roles import shadowed
-from anon_sql.hosts.duckdb.rows import buffered_rows, given_paths, named
+from anon_sql.hosts.duckdb.rows import buffered_rows, named, path_rows
 from anon_sql.measures import quality as stats
 from anon_sql.pipeline import statistics
 from anon_sql.pipeline.compute import Release, release
@@ -34,42 +34,42 @@ _RELEASE = pa.struct(
 
 @udf(sql_type(_RELEASE), volatile=True)
 def result(
-    numbers: Any, taken: Any, paths: Any, kept_names: Any, shown_names: Any, order_names: Any
+    numbers: Any, row_numbers: Any, paths: Any, kept_names: Any, quasi_names: Any, order_names: Any
 ) -> pa.Array:
     """Return the position and class of each released row, and the labels of each class by column.
 
     Positions and classes count from 1; the result is NULL for a table without rows. numbers: number
-    of the buffer; taken: the list of arrival numbers of the rows. kept_names, shown_names,
+    of the buffer; row_numbers: the list of arrival numbers. kept_names, quasi_names,
     order_names: lists of the columns picked while the statement was bound.
     """
     number = numbers[0].as_py()
-    request, source = buffered_rows(number, taken)
+    request, source = buffered_rows(number, row_numbers)
     if source is None:
         return pa.array([None], _RELEASE)
     _require_bound(request.function, request.kept, first(kept_names))
-    _require_bound(request.function, request.quasi, first(shown_names))
+    _require_bound(request.function, request.quasi, first(quasi_names))
     _require_bound(request.function, [*request.kept, *request.quasi], first(order_names))
-    return _packed(number, release(source, request, given_paths(paths)))
+    return _packed(number, release(source, request, path_rows(paths)))
 
 
 def _packed(number: int, found: Release) -> pa.StructArray:
     """Return a release as one struct value."""
-    shown = {name: made.shown.take(pa.array(made.label_of)) for name, made in found.labels.items()}
+    labels = {name: made.shown.take(pa.array(made.label_of)) for name, made in found.labels.items()}
     return one_struct(
         {
             "buffer": pa.array([number], pa.int64()),
             "position": one_list(found.position + np.int32(1), pa.int32()),
             "class": one_list(found.class_of + np.int32(1), pa.int32()),
-            "labels": _by_name(shown, _TEXT),
-            "ends": _by_name(shown, _ENDS),
-            "sets": _by_name(shown, _SETS),
+            "labels": _by_name(labels, _TEXT),
+            "ends": _by_name(labels, _ENDS),
+            "sets": _by_name(labels, _SETS),
         }
     )
 
 
-def _by_name(shown: Mapping[str, pa.Array], kind: pa.ListType) -> pa.MapArray:
+def _by_name(columns: Mapping[str, pa.Array], kind: pa.ListType) -> pa.MapArray:
     """Return one map from column to labels, of the columns whose labels have the type ``kind``."""
-    own = {name: labels for name, labels in shown.items() if labels.type == kind.value_type}
+    own = {name: labels for name, labels in columns.items() if labels.type == kind.value_type}
     values = [one_list(labels, kind.value_type) for labels in own.values()]
     return one_map(list(own), values, kind)
 
@@ -128,19 +128,19 @@ _NODE = pa.struct(
 
 
 @udf("INTEGER[]", volatile=True)
-def class_ids(numbers: Any, taken: Any, paths: Any) -> pa.Array:
-    """Return the class of each row, in the order of the list ``taken``."""
-    request, source = buffered_rows(numbers[0].as_py(), taken)
-    found = None if source is None else statistics.class_ids(source, request, given_paths(paths))
+def class_ids(numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
+    """Return the class of each row, in the order of ``row_numbers``."""
+    request, source = buffered_rows(numbers[0].as_py(), row_numbers)
+    found = None if source is None else statistics.class_ids(source, request, path_rows(paths))
     return one_list(found, pa.int32())
 
 
 @udf(sql_type(_COF), volatile=True)
-def cof(numbers: Any, taken: Any, paths: Any) -> pa.Array:
-    """Return the outlier factor and flag of each row, in the order of the list ``taken``."""
-    request, source = buffered_rows(numbers[0].as_py(), taken)
+def cof(numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
+    """Return the outlier factor and flag of each row, in the order of ``row_numbers``."""
+    request, source = buffered_rows(numbers[0].as_py(), row_numbers)
     scores, outlier = (
-        (None, None) if source is None else statistics.cof(source, request, given_paths(paths))
+        (None, None) if source is None else statistics.cof(source, request, path_rows(paths))
     )
     return one_struct(
         {"cof": one_list(scores, pa.float64()), "outlier": one_list(outlier, pa.bool_())}
@@ -148,38 +148,38 @@ def cof(numbers: Any, taken: Any, paths: Any) -> pa.Array:
 
 
 @udf(sql_type(_RECOVERY), volatile=True)
-def recovery_stats(numbers: Any, taken: Any, paths: Any) -> pa.Array:
+def recovery_stats(numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
     """Return the statistics of RAYDEN or M-COF on a table."""
-    request, source = buffered_rows(numbers[0].as_py(), taken)
-    return pa.array([statistics.recovery_stats(source, request, given_paths(paths))], _RECOVERY)
+    request, source = buffered_rows(numbers[0].as_py(), row_numbers)
+    return pa.array([statistics.recovery_stats(source, request, path_rows(paths))], _RECOVERY)
 
 
 @udf(sql_type(_DOP), volatile=True)
-def dop_stats(numbers: Any, taken: Any, paths: Any) -> pa.Array:
+def dop_stats(numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
     """Return the statistics of DOP on a table."""
-    request, source = buffered_rows(numbers[0].as_py(), taken)
-    row = dict.fromkeys(_DOP.names, 0) | statistics.dop_stats(source, request, given_paths(paths))
+    request, source = buffered_rows(numbers[0].as_py(), row_numbers)
+    row = dict.fromkeys(_DOP.names, 0) | statistics.dop_stats(source, request, path_rows(paths))
     return pa.array([row], _DOP)
 
 
 @udf(sql_type(_SAVED), volatile=True)
-def anonymize_stats(numbers: Any, taken: Any, paths: Any) -> pa.Array:
+def anonymize_stats(numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
     """Return what the suppression of rows by anonymize saves."""
-    request, source = buffered_rows(numbers[0].as_py(), taken)
-    return pa.array([statistics.anonymize_stats(source, request, given_paths(paths))], _SAVED)
+    request, source = buffered_rows(numbers[0].as_py(), row_numbers)
+    return pa.array([statistics.anonymize_stats(source, request, path_rows(paths))], _SAVED)
 
 
 @udf(sql_type(pa.list_(_NODE)), volatile=True)
-def lattice(numbers: Any, taken: Any, paths: Any) -> pa.Array:
+def lattice(numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
     """Return the nodes of the generalization lattice that were looked at."""
-    request, source = buffered_rows(numbers[0].as_py(), taken)
-    return pa.array([statistics.lattice(source, request, given_paths(paths))], pa.list_(_NODE))
+    request, source = buffered_rows(numbers[0].as_py(), row_numbers)
+    return pa.array([statistics.lattice(source, request, path_rows(paths))], pa.list_(_NODE))
 
 
 @udf(sql_type(_RANGES), volatile=True)
-def gower_ranges(numbers: Any, taken: Any) -> pa.Array:
+def gower_ranges(numbers: Any, row_numbers: Any) -> pa.Array:
     """Return the range of each column by name; NULL for an empty table."""
-    request, source = buffered_rows(numbers[0].as_py(), taken)
+    request, source = buffered_rows(numbers[0].as_py(), row_numbers)
     found = None if source is None else list(statistics.gower_ranges(source, request).items())
     return pa.array([found], _RANGES)
 
@@ -216,9 +216,9 @@ def synthetic_positions(numbers: Any, packed: Any) -> pa.Array:
 
 
 @udf(sql_type(_STATS), volatile=True)
-def sdka_stats(numbers: Any, taken: Any, paths: Any, types: Any, made: Any) -> pa.Array:
+def sdka_stats(numbers: Any, row_numbers: Any, paths: Any, types: Any, made: Any) -> pa.Array:
     """Return the statistics of SDkA; made: lists of the synthetic rows' sensitive values."""
-    request, source = buffered_rows(first(numbers), taken)
+    request, source = buffered_rows(first(numbers), row_numbers)
     if source is None:
         return pa.array([{**dict.fromkeys(_WHOLE, 0), "added": []}], _STATS)
     known = {
@@ -226,5 +226,5 @@ def sdka_stats(numbers: Any, taken: Any, paths: Any, types: Any, made: Any) -> p
         for name, values in lists(made).items()
         if values is not None and not name.startswith(HELPER)
     }
-    row = stats.sdka_stats(source, request, given_paths(paths))
+    row = stats.sdka_stats(source, request, path_rows(paths))
     return pa.array([{**row, "added": stats.added(known, first(types))}], _STATS)
