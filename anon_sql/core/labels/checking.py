@@ -76,7 +76,7 @@ def require_true(
         )
         for at, (column, one) in enumerate(zip(columns, single, strict=True))
     ]
-    starred = np.ones(count, dtype=np.bool_)
+    suppressed = np.ones(count, dtype=np.bool_)
     found = workers.map(_wrong, jobs, [len(classes)] * len(jobs))
     for column, made, (star, wrong) in zip(columns, labels, found, strict=True):
         if wrong:
@@ -86,8 +86,8 @@ def require_true(
                 f"{wrong} values of {column.name} that do not",
                 "nothing was released; please report this",
             )
-        starred &= star[made.label_of]
-    return starred
+        suppressed &= star[made.label_of]
+    return suppressed
 
 
 def printed_hashes(labels: Sequence[Labels]) -> npt.NDArray[np.uint64]:
@@ -103,16 +103,16 @@ def printed_hashes(labels: Sequence[Labels]) -> npt.NDArray[np.uint64]:
     return hashes
 
 
-def _printed(shown: pa.Array) -> pa.Array:
+def _printed(labels: pa.Array) -> pa.Array:
     """Return one string per label; strings are equal if and only if labels are. NULL for NULL."""
-    if pa.types.is_struct(shown.type):
-        ends = [pc.coalesce(shown.field(end), "NULL") for end in ("min", "max")]
-        return pc.if_else(shown.is_valid(), pc.binary_join_element_wise(*ends, ", "), None)
-    if pa.types.is_list(shown.type):
-        lists = shown.to_pylist()
+    if pa.types.is_struct(labels.type):
+        ends = [pc.coalesce(labels.field(end), "NULL") for end in ("min", "max")]
+        return pc.if_else(labels.is_valid(), pc.binary_join_element_wise(*ends, ", "), None)
+    if pa.types.is_list(labels.type):
+        lists = labels.to_pylist()
         texts = [None if x is None else ", ".join(map(grammar.text, x)) for x in lists]
         return pa.array(texts, pa.string())
-    return shown
+    return labels
 
 
 def _wrong(
@@ -153,9 +153,9 @@ def _wrong(
     return star, kernels.loss.outside_set(classes, labels.label_of, column.codes, ends, flat)
 
 
-def _allowed_words(column: Categories, shown: pa.Array) -> tuple[Bools, list[Sequence[int]]]:
+def _allowed_words(column: Categories, labels: pa.Array) -> tuple[Bools, list[Sequence[int]]]:
     """Return which labels are suppressed, and the codes that each label covers, ascending."""
-    sets = read_sets(shown)
+    sets = read_sets(labels)
     code_of = {word: code for code, word in enumerate(column.values.to_pylist())}
     allowed: list[Sequence[int]] = []
     for star, empty, words in zip(sets.star, sets.empty, sets.words, strict=True):
