@@ -101,7 +101,7 @@ def _with_sentences(text: str, file: SqlFile, order: Sequence[str]) -> str:
         lines.append(comment(f"As in every release: {', '.join([TABLE, *common])}."))
     else:
         lines += _note(text[start:end], own)
-    lines += [comment(f"{name}: {own[name].sentence}") for name in order if name in own]
+    lines += [comment(f"{name}: {own[name].description}") for name in order if name in own]
     return text[:start] + "".join(f"{line}\n" for line in lines) + text[end:]
 
 

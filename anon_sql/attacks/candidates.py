@@ -33,7 +33,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Alike:
+class RawGroups:
     """Rows of the raw table, p groups of those that are alike in all that attacks look at.
 
     group_of: int64[p], the place of the values in each ``Coverage``. keys: of each sensitive column
@@ -58,7 +58,7 @@ class People:
         self,
         function: str,
         columns: Sequence[Coverage],
-        groups: Alike,
+        groups: RawGroups,
         sizes: Ints,
         spreads: Mapping[str, ClassValues],
     ) -> None:
@@ -173,7 +173,7 @@ class Persons:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ReleasedValues:
     """The values of one sensitive column in the c classes of a release, without NULL.
 
     starts: int64[c + 1]; values, counts: int64[e], how often each class has which value.
@@ -222,11 +222,11 @@ class Release:
     high: Ranks
     gaps: dict[int, Gaps]
     star: Bools
-    sensitive: Sequence[Shown | None]
+    sensitive: Sequence[ReleasedValues | None]
 
 
 def release(
-    columns: Sequence[Coverage | None], classes: int, sensitive: Sequence[Shown | None]
+    columns: Sequence[Coverage | None], classes: int, sensitive: Sequence[ReleasedValues | None]
 ) -> Release:
     """Return a release. columns: of each quasi-identifier, None where the release lacks it."""
     low = np.zeros((len(columns), classes), dtype=np.int32)
@@ -336,7 +336,9 @@ def covering(known: Persons, persons: Ints, release: Release, classes: Ints) -> 
     return owner, classes[near]
 
 
-def candidates(owner: Ints, classes: Ints, column: Shown, persons: int, values: int) -> Candidates:
+def candidates(
+    owner: Ints, classes: Ints, column: ReleasedValues, persons: int, values: int
+) -> Candidates:
     """Return the candidates that the classes of each person show in one sensitive column.
 
     owner, classes: of ``covering``; persons, values: how many there are.

@@ -55,7 +55,7 @@ class AuditRequest:
     loose: frozenset[str]
 
 
-def asked(
+def audit_request(
     roles: Roles,
     raw: Mapping[str, str],
     released: Mapping[str, str],
@@ -334,7 +334,7 @@ class ColumnView:
     as many whole numbers as lie between the least and the greatest, and whether all of them look as
     ``anon_pseudonym`` makes them."""
 
-    held: int
+    present: int
     consecutive: bool
     hashed: bool
 
@@ -348,13 +348,13 @@ def column_properties(compared: Compared) -> list[Property]:
         view = compared.released.view(name)
         if name not in free and not view.consecutive:
             continue
-        distinct = counts(compared.marks(name).copy())[1] - (view.held < compared.released_rows)
+        distinct = counts(compared.marks(name).copy())[1] - (view.present < compared.released_rows)
         if distinct <= k:
             continue
-        if name in free and distinct >= NEARLY * view.held:
+        if name in free and distinct >= NEARLY * view.present:
             nearly.append(name)
         ascending = name in request.loose and compared.raw.ascends(name)
-        if (view.consecutive or ascending) and distinct == view.held:
+        if (view.consecutive or ascending) and distinct == view.present:
             numbers.append(name)
     left_in = none_of("identifiers", request.leftover)
     return [

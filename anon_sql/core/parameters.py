@@ -197,7 +197,7 @@ class Declaration:
     relation: bool = False
 
     @property
-    def sentence(self) -> str:
+    def description(self) -> str:
         """Return what the parameter is in SQL."""
         return self.spelled(SQL)
 

@@ -190,7 +190,7 @@ def hold(function: str, source: object, secret: Callable[[str, str], str]) -> st
     return name
 
 
-def held(function: str, name: object) -> bytes:
+def key_of(function: str, name: object) -> bytes:
     """Return the key that ``hold`` has given a name. Raises AnonError for a refused one."""
     if isinstance(name, str) and name in _keys:
         return _keys[name]

@@ -147,7 +147,7 @@ def require_earlier(request: Request, labels: Sequence[Labels]) -> None:
     shown = earlier.of(request.function, list(request.quasi))
     for name, made in zip(request.quasi, labels, strict=True):
         known = {*shown[name].labels, STAR, *([None] if shown[name].null else [])}
-        used = made.shown.take(pa.array(np.unique(made.label_of)))
+        used = made.printed.take(pa.array(np.unique(made.label_of)))
         others = len(set(used.to_pylist()) - known)
         if others:
             raise AnonError(

@@ -47,7 +47,7 @@ def require_true(
     """
     for column, made in zip(columns, labels, strict=True):
         chosen = made.label_of
-        if len(chosen) != count or chosen.min() < 0 or chosen.max() >= len(made.shown):
+        if len(chosen) != count or chosen.min() < 0 or chosen.max() >= len(made.printed):
             raise AnonError(
                 function,
                 "every class must have a label that was printed",
@@ -61,7 +61,7 @@ def require_true(
     ranged = [
         at for at, column in enumerate(columns) if isinstance(column, Numbers) and not single[at]
     ]
-    ranges = read_columns([types[at] for at in ranged], [labels[at].shown for at in ranged])
+    ranges = read_columns([types[at] for at in ranged], [labels[at].printed for at in ranged])
     read = dict(zip(ranged, ranges, strict=True))
     jobs = [
         (
@@ -94,7 +94,7 @@ def printed_hashes(labels: Sequence[Labels]) -> npt.NDArray[np.uint64]:
     """Return a hash of the printed labels of each class, and of nothing else, uint64[m]."""
     hashes = np.zeros(len(labels[0].label_of), dtype=np.uint64)
     for made in labels:
-        coded = _printed(made.shown).dictionary_encode()
+        coded = _printed(made.printed).dictionary_encode()
         order = integers(pc.sort_indices(coded.dictionary))
         rank = np.empty(len(order) + 1, dtype=np.int64)
         rank[order], rank[-1] = np.arange(len(order)), -1
@@ -130,7 +130,7 @@ def _wrong(
     single: 'mean' or 'median' where the labels are such values, else None.
     """
     if single is not None:
-        return misplaced(sql_type, values, labels.shown, labels.label_of, classes, single)
+        return misplaced(sql_type, values, labels.printed, labels.label_of, classes, single)
     if read is not None:
         if centred:
             return read.star, 0
@@ -144,10 +144,10 @@ def _wrong(
         )
         return read.star, wrong + int(read.malformed[of_row].sum())
     if isinstance(column, Hierarchical):
-        star, allowed = allowed_leaves(column, labels.shown)
+        star, allowed = allowed_leaves(column, labels.printed)
     else:
         assert isinstance(column, Categories)
-        star, allowed = _allowed_words(column, labels.shown)
+        star, allowed = _allowed_words(column, labels.printed)
     ends = np.cumsum([0, *map(len, allowed)]).astype(np.int64)
     flat = np.fromiter(chain.from_iterable(allowed), np.int32, int(ends[-1]))
     return star, kernels.loss.outside_set(classes, labels.label_of, column.codes, ends, flat)

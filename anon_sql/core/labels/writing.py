@@ -170,14 +170,14 @@ NONE, MIXED = -1, -2  # in place of a row: the class has only NULLs, or NULLs an
 class Labels:
     """The labels of one column.
 
-    shown: the u distinct labels. Type ``string`` in the format 'label'; in the format 'typed'
+    printed: the u distinct labels. Type ``string`` in the format 'label'; in the format 'typed'
     ``struct<min: string, max: string>`` of printed ends for numbers, ``list<string>`` for text. In
     the formats 'mean' and 'median' a printed number, NULL for ``*`` and for NULLs, and text as in
     'label'.
-    label_of: int32[m], the label of each class, an index into shown.
+    label_of: int32[m], the label of each class, an index into printed.
     """
 
-    shown: pa.Array
+    printed: pa.Array
     label_of: Codes
 
 

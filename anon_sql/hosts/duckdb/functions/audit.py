@@ -11,11 +11,11 @@ from anon_sql.attacks.candidates import Persons, Ranks, Release, persons, ranked
 from anon_sql.attacks.composition import COMPOSED, Composition, composition
 from anon_sql.attacks.composition import NAME as COMPOSITION
 from anon_sql.audit.audit import audit
-from anon_sql.audit.compared import ROW, AuditRequest, ColumnView, Marks, asked
+from anon_sql.audit.compared import ROW, AuditRequest, ColumnView, Marks, audit_request
 from anon_sql.audit.parameters import NAME as AUDIT
 from anon_sql.audit.reading import RawRows, ReleasedRows
 from anon_sql.core import running
-from anon_sql.core.arrow import first, integers, plain, whole
+from anon_sql.core.arrow import first, integers, one_array, plain
 from anon_sql.core.hierarchy.tree import rows_of
 from anon_sql.core.labels.reading import Ints
 from anon_sql.core.parameters import read
@@ -67,7 +67,7 @@ def begin(database: str, calls: Any, connections: Any, statements: Any) -> pa.Ar
     roles = roles_of(AUDIT, types, scope, first(told["seen"]), first(told["released"]))
     # k = 7 on a table with a column k is a BOOLEAN, which is refused
     size = pa.types.is_boolean(told["k"].type) or first(told["k"])
-    given = asked(roles, types, shown, {**first(told["options"]), "k": size})
+    given = audit_request(roles, types, shown, {**first(told["options"]), "k": size})
     statement = buffer.Statement(database, first(connections), first(statements))
     most = memory.audited_rows(len(given.types), len(given.shared) + len(given.added))
     return pa.array([buffer.hold(_Reading(statement, given, most))], pa.int64())
@@ -82,7 +82,7 @@ def take(numbers: Any, released: Any, rows: Any) -> pa.Array:
     if len(rows):
         reading: _Reading = buffer.held(first(numbers))
         side = reading.released if first(released) else reading.raw
-        _add(side, whole(rows))
+        _add(side, one_array(rows))
         if side.rows > reading.most:
             reading.raw, reading.released = RawRows(), ReleasedRows()
             raise AnonError(
@@ -141,7 +141,7 @@ def findings(
 
 
 def _fields(structs: Any) -> dict[str, Any]:
-    held = whole(structs)
+    held = one_array(structs)
     return {column.name: held.field(at) for at, column in enumerate(held.type)}
 
 
@@ -153,13 +153,13 @@ _COMPOSITION_ROWS = pa.list_(COMPOSED)
 def composed(call: Any, person_rows: Any, parts: Any) -> pa.Array:
     """Return the counts of ``composition``, or raise AnonError."""
     running.begin()
-    given = {field.name: whole(call).field(at) for at, field in enumerate(whole(call).type)}
+    given = {field.name: one_array(call).field(at) for at, field in enumerate(one_array(call).type)}
     names = _names(first(given["releases"]))
     asked = read(Composition, COMPOSITION, {name: first(given[name]) for name in ("l", "share")})
     types: dict[str, str] = first(given["types"])
     roles = roles_of(COMPOSITION, types, first(given["call"]), first(given["seen"]), names[0])
     require_any(COMPOSITION, roles.sensitive)
-    slots = whole(parts)
+    slots = one_array(parts)
     held = [Part(name, slots.field(at), roles) for at, name in enumerate(names)]
     for one in held:
         require_bound(COMPOSITION, roles.sensitive, list(one.bound))
@@ -250,7 +250,7 @@ def hashes_fit(functions: Any, types: Any, rows: Any, limits: Any) -> pa.Array:
 def suggested(types: Any, looks: Any) -> pa.Array:
     """Return the rows of ``suggest_roles``; looks: what ``__anon_looked`` returns, by column."""
     running.begin()
-    packed = whole(looks)
+    packed = one_array(looks)
     shapes, marks = [], []
     for name, kind in types_of(types).items():
         look = packed.field(name)
@@ -267,7 +267,7 @@ def suggested(types: Any, looks: Any) -> pa.Array:
 def combined(types: Any, most: Any, columns: Any, scope: Any, seen: Any, marks: Any) -> pa.Array:
     """Return the rows of ``unique_combinations``; marks: hashes by column."""
     running.begin()
-    kinds, packed, size = types_of(types), whole(marks), first(most)
+    kinds, packed, size = types_of(types), one_array(marks), first(most)
     if pa.types.is_boolean(most.type) or not isinstance(size, int) or size < 1:
         rule = Parameter("max_columns") + " must be a whole number from 1 on"
         raise AnonError(_COMBINATIONS, rule)
