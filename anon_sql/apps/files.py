@@ -74,10 +74,10 @@ def read(
     """
     name, ending = kind(source if source.is_dir() else named or source, called[0])
     if name == "csv":
-        given = dialect or Dialect(header=labels or None)
-        whole = given.named(_delimiter(ending))
-        told = given.delimiter is not None or labels
-        csv_source = CsvSource(source, _packed(ending), whole, told, *called)
+        stated = dialect or Dialect(header=labels or None)
+        complete = stated.named(_delimiter(ending))
+        delimiter_named = stated.delimiter is not None or labels
+        csv_source = CsvSource(source, _packed(ending), complete, delimiter_named, *called)
         return load(con, csv_source, table, labels=labels)
     reader = "read_parquet(?, hive_partitioning := false)"
     con.execute(f"CREATE TABLE {quote(table)} AS FROM {reader}", [parquet(source)])
@@ -89,15 +89,15 @@ def parquet(source: Path) -> list[str]:
     return [exactly(path) for path in (files_of(source) if source.is_dir() else [source])]
 
 
-def write(con: duckdb.DuckDBPyConnection, select: str, unfinished: Path, target: Path) -> None:
-    """Write a query to ``unfinished``, in the format that the name of the target says."""
+def write(con: duckdb.DuckDBPyConnection, select: str, temporary: Path, target: Path) -> None:
+    """Write a query to ``temporary``, in the format that the name of the target says."""
     name, ending = kind(target)
     options = ["FORMAT " + name, "USE_TMP_FILE false"]
     if name == "csv":
         options.append("HEADER true")
         options.append(f"DELIMITER '{_delimiter(ending)}'")
         options.append(f"COMPRESSION {_packed(ending) or 'none'}")
-    con.execute(f"COPY ({select}) TO ? ({', '.join(options)})", [str(unfinished)])
+    con.execute(f"COPY ({select}) TO ? ({', '.join(options)})", [str(temporary)])
 
 
 def own_delimiter(path: Path) -> str:

@@ -47,14 +47,14 @@ def filled(words: Iterable[str], indent: str, last: int = 0) -> str:
     lines = [indent]
     for at, word in enumerate(words):
         piece = word + (", " if at < len(words) - 1 else "")
-        room = _WIDTH - (last if at == len(words) - 1 else 0)
-        if len(lines[-1] + piece.rstrip()) > room and lines[-1] != indent:
+        width = _WIDTH - (last if at == len(words) - 1 else 0)
+        if len(lines[-1] + piece.rstrip()) > width and lines[-1] != indent:
             lines.append(indent)
         lines[-1] += piece
     return "\n".join(line.rstrip() for line in lines)
 
 
-def sentence(text: str) -> str:
+def comment(text: str) -> str:
     """Return a comment of one sentence or more in lines, indented from the second on."""
     lines = ["--"]
     for word in text.split():
@@ -98,10 +98,10 @@ def _with_sentences(text: str, file: SqlFile, order: Sequence[str]) -> str:
     lines = []
     common = [name for name in order if name not in own]
     if function_of(file.name).of is None and common:
-        lines.append(sentence(f"As in every release: {', '.join([TABLE, *common])}."))
+        lines.append(comment(f"As in every release: {', '.join([TABLE, *common])}."))
     else:
         lines += _note(text[start:end], own)
-    lines += [sentence(f"{name}: {own[name].sentence}") for name in order if name in own]
+    lines += [comment(f"{name}: {own[name].description}") for name in order if name in own]
     return text[:start] + "".join(f"{line}\n" for line in lines) + text[end:]
 
 
@@ -197,11 +197,11 @@ def page(functions: Sequence[Entry]) -> str:
         parts.append(f"{group}: {links}")
     for group, members in groups.items():
         parts.append(f"## {group}")
-        parts.extend(_shown(entry) for entry in members)
+        parts.extend(_entry_text(entry) for entry in members)
     return "\n\n".join(parts) + "\n"
 
 
-def _shown(entry: Entry) -> str:
+def _entry_text(entry: Entry) -> str:
     listed = [
         f"- {', '.join(f'`{name}`' for name in names)}: {text}" for names, text in entry.arguments
     ]
@@ -300,14 +300,14 @@ def first_files(name: str, root: Path) -> dict[Path, str]:
     return {macro: made, test: _TEST_OF.format(name=name)}
 
 
-def main(given: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Write the files, or with ``--check`` name those that are stale; return the exit code."""
-    if len(given) == 2 and given[0] == "new":
-        for path, text in first_files(given[1], folder().parent).items():
+    if len(arguments) == 2 and arguments[0] == "new":
+        for path, text in first_files(arguments[1], folder().parent).items():
             path.write_text(text, encoding="utf-8")
             sys.stderr.write(f"{path.name} is written\n")
         return 0
-    if list(given) not in ([], ["--check"]):
+    if list(arguments) not in ([], ["--check"]):
         sys.stderr.write("usage: ./generate [--check | new METHOD]\n")
         return 2
     stale = {
@@ -316,11 +316,12 @@ def main(given: Sequence[str]) -> int:
         if not path.is_file() or path.read_text(encoding="utf-8") != text
     }
     for path, text in stale.items():
-        sys.stderr.write(f"{path.name} {'is stale: run ./generate' if given else 'is written'}\n")
-        if not given:
+        state = "is stale: run ./generate" if arguments else "is written"
+        sys.stderr.write(f"{path.name} {state}\n")
+        if not arguments:
             path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
-    return 1 if given and stale else 0
+    return 1 if arguments and stale else 0
 
 
 if __name__ == "__main__":

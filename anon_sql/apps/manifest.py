@@ -75,7 +75,7 @@ def make(
     None. earlier: the files of earlier releases, by relation.
     """
     stated = (*PROMISED, UNIQUE, LIMIT, *STATEMENT, "options")
-    given = {
+    arguments = {
         "raw": tables[0],
         "released": tables[1],
         "method": method,
@@ -84,10 +84,10 @@ def make(
         "hierarchy": hierarchy,
         "previous": list(earlier) if earlier else None,
     }
-    given = {name: value for name, value in given.items() if value is not None}
-    listed = ", ".join(f"{name} := ${name}" for name in given)
+    arguments = {name: value for name, value in arguments.items() if value is not None}
+    listed = ", ".join(f"{name} := ${name}" for name in arguments)
     ((text,),) = con.execute(
-        f"SELECT to_json(made)::VARCHAR FROM anon_manifest({listed}) AS made", given
+        f"SELECT to_json(made)::VARCHAR FROM anon_manifest({listed}) AS made", arguments
     ).fetchall()
     made: dict[str, Any] = json.loads(text)
     if earlier:
@@ -114,10 +114,10 @@ def with_output(made: Mapping[str, Any], released: Path) -> dict[str, Any]:
     return {**made, "output": output}
 
 
-def write(made: Mapping[str, Any], released: Path, unfinished: Path) -> None:
+def write(made: Mapping[str, Any], released: Path, temporary: Path) -> None:
     """Write the manifest of a released file to a path."""
-    whole = with_output(made, released)
-    unfinished.write_text(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    complete = with_output(made, released)
+    temporary.write_text(json.dumps(complete, indent=2, ensure_ascii=False) + "\n", "utf-8")
 
 
 def read(function: str, path: Path) -> dict[str, Any]:

@@ -32,20 +32,20 @@ declare("attack_linking", Sample, SensitiveColumns, PairColumns)
 declare("attack_homogeneity", SensitiveColumns, PairColumns)
 
 
-def linking(known: People, left_out: int, given: Mapping[str, Any], threads: int) -> pa.Table:
+def linking(known: People, left_out: int, arguments: Mapping[str, Any], threads: int) -> pa.Table:
     """Return a row of ``LINKED`` for each sensitive column, or raise AnonError.
 
     left_out: rows that the release leaves out. Each may be anybody's: it counts among the matching
-    rows, but shows no sensitive value. given: the parameters of ``Sample``.
+    rows, but shows no sensitive value. arguments: the parameters of ``Sample``.
     """
-    persons, _ = known.drawn(read(Sample, known.function, given))
+    persons, _ = known.sampled(read(Sample, known.function, arguments))
     every = np.broadcast_to(np.arange(len(known.columns)), (len(persons), len(known.columns)))
     found = matches(known, persons, every.copy(), threads)
     rows = found.rows + max(left_out, 0)
     linked = float((1 / rows[rows > 0]).sum())
     disclosed = ((found.varied == 1) & (found.mine > 0)).sum(axis=0)
     many = len(persons)
-    told = [
+    table_rows = [
         {
             "attribute": name,
             "persons": many,
@@ -56,7 +56,7 @@ def linking(known: People, left_out: int, given: Mapping[str, Any], threads: int
         }
         for at, name in enumerate(known.sensitive)
     ]
-    return pa.Table.from_pylist(told, pa.schema(list(LINKED)))
+    return pa.Table.from_pylist(table_rows, pa.schema(list(LINKED)))
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def exposure(spreads: Mapping[str, ClassValues], threshold: float | None) -> pa.
         exposed = values < 2
         if threshold is not None:
             exposed = ~exposed & (share > threshold)
-        rows, shown = int(sizes.sum()), int(sizes[exposed].sum())
+        rows, exposed_rows = int(sizes.sum()), int(sizes[exposed].sum())
         found.append(
             {
                 "attribute": name,
@@ -107,8 +107,8 @@ def exposure(spreads: Mapping[str, ClassValues], threshold: float | None) -> pa.
                 "exposed_classes": int(exposed.sum()),
                 "class_share": exposed.sum() / many if many else None,
                 "rows": rows,
-                "exposed_rows": shown,
-                "row_share": shown / rows if rows else None,
+                "exposed_rows": exposed_rows,
+                "row_share": exposed_rows / rows if rows else None,
             }
         )
     return pa.Table.from_pylist(found, pa.schema(list(EXPOSURE)))
@@ -128,7 +128,7 @@ def majority(people: People) -> tuple[npt.NDArray[np.float64], Ints]:
     most = np.zeros((len(people.sizes), columns))
     np.maximum.at(most, (of_class, of_column), people.counts)
     common = np.zeros(columns, dtype=np.int64)
-    np.maximum.at(common, people.column_of, people.shown)
+    np.maximum.at(common, people.column_of, people.value_counts)
     return most.sum(axis=0), common
 
 
@@ -162,30 +162,30 @@ class Background(Sample):
 declare("attack_background", Background, SensitiveColumns, PairColumns)
 
 
-def background(people: People, given: Mapping[str, Any], threads: int) -> pa.Table:
+def background(people: People, arguments: Mapping[str, Any], threads: int) -> pa.Table:
     """Return a row of ``GUESSED`` for each sensitive column, or raise AnonError.
 
-    given: the parameters of ``Background``; for 'majority' see there.
+    arguments: the parameters of ``Background``; for 'majority' see there.
     """
-    asked = read(Background, people.function, given)
-    many, columns = asked.known, len(people.columns)
+    options = read(Background, people.function, arguments)
+    many, columns = options.known, len(people.columns)
     if many > columns:
         rule = Parameter("known") + " must be at most the number of quasi-identifiers"
         raise AnonError(people.function, rule, f"{many} of {columns}")
-    persons, draw = people.drawn(asked)
-    if asked.mode == "majority":
-        return _told(people, int(people.sizes.sum()), *majority(people))
+    persons, draw = people.sampled(options)
+    if options.mode == "majority":
+        return _guess_rows(people, int(people.sizes.sum()), *majority(people))
     chosen = draw.random((len(persons), columns)).argsort(axis=1)[:, :many]
     found = matches(people, persons, np.ascontiguousarray(chosen), threads)
     right = (found.mine > 0) & (found.mine == found.most)
     guessed = (right / np.maximum(found.ties, 1)).sum(axis=0)
-    return _told(people, len(persons), guessed, _baseline(people, persons))
+    return _guess_rows(people, len(persons), guessed, _baseline(people, persons))
 
 
-def _told(
+def _guess_rows(
     people: People, persons: int, guessed: npt.NDArray[np.float64], baseline: Sequence[float] | Ints
 ) -> pa.Table:
-    told = [
+    rows = [
         {
             "attribute": name,
             "persons": persons,
@@ -195,14 +195,14 @@ def _told(
         }
         for at, name in enumerate(people.sensitive)
     ]
-    return pa.Table.from_pylist(told, pa.schema(list(GUESSED)))
+    return pa.Table.from_pylist(rows, pa.schema(list(GUESSED)))
 
 
 def _baseline(people: People, persons: Ints) -> list[float]:
     """By sensitive column how many persons have the value that is the most frequent of all."""
-    shown, found = people.shown, []
+    value_counts, found = people.value_counts, []
     for at, own in enumerate(people.own[persons].T):
-        of = np.where(people.column_of == at, shown, 0)
+        of = np.where(people.column_of == at, value_counts, 0)
         common = np.flatnonzero((of == of.max(initial=0)) & (of > 0))
         found.append(float(np.isin(own, common).sum() / max(len(common), 1)))
     return found

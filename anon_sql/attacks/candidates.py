@@ -33,7 +33,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Alike:
+class RawGroups:
     """Rows of the raw table, p groups of those that are alike in all that attacks look at.
 
     group_of: int64[p], the place of the values in each ``Coverage``. keys: of each sensitive column
@@ -58,43 +58,43 @@ class People:
         self,
         function: str,
         columns: Sequence[Coverage],
-        alike: Alike,
+        groups: RawGroups,
         sizes: Ints,
         spreads: Mapping[str, ClassValues],
     ) -> None:
         self.function, self.columns, self.sensitive = function, columns, list(spreads)
         self.sizes = sizes
-        self.codes = np.column_stack([column.codes[alike.group_of] for column in columns])
+        self.codes = np.column_stack([column.codes[groups.group_of] for column in columns])
         column_of: list[int] = []
-        own, held = [], []
+        own, class_values = [], []
         for at, (name, spread) in enumerate(spreads.items()):
-            raw, keys = alike.keys[name], spread.keys
+            raw, keys = groups.keys[name], spread.keys
             places, known = ordered(pa.concat_arrays([raw, keys]))
             code = places - int(len(known) > 0 and known[0].as_py() == NULL)
             code = np.where(code < 0, _NOTHING, code + len(column_of))
             column_of += [at] * (len(known) - int((code < 0).any()))
             own.append(code[: len(raw)])
-            held.append((spread.class_of, code[len(raw) :][spread.key_of], spread.counts))
+            class_values.append((spread.class_of, code[len(raw) :][spread.key_of], spread.counts))
         self.own = np.column_stack(own)
         self.column_of = np.array(column_of, dtype=np.int64)
-        at_, value, counts = (np.concatenate(parts) for parts in zip(*held, strict=True))
+        at_, value, counts = (np.concatenate(parts) for parts in zip(*class_values, strict=True))
         kept = np.flatnonzero(value != _NOTHING)
         kept = kept[np.lexsort((value[kept], at_[kept]))]
         self.starts = np.searchsorted(at_[kept], np.arange(len(sizes) + 1))
         self.values, self.counts = value[kept], counts[kept]
-        ranks = [_ordering(column)[alike.group_of] for column in columns]
+        ranks = [_ordering(column)[groups.group_of] for column in columns]
         order = np.lexsort([*self.own.T[::-1], *ranks[::-1]])
-        self.tuple_of = np.repeat(order, alike.counts[order])  # of each person
+        self.tuple_of = np.repeat(order, groups.counts[order])  # of each person
 
     @property
-    def shown(self) -> Ints:
+    def value_counts(self) -> Ints:
         """How often the release holds each sensitive value, int64[v]."""
         total = np.bincount(self.values, self.counts, minlength=len(self.column_of))
         return total.astype(np.int64)
 
-    def drawn(self, asked: Sample) -> tuple[Ints, np.random.Generator]:
+    def sampled(self, options: Sample) -> tuple[Ints, np.random.Generator]:
         """Which persons are attacked, and the random numbers that follow."""
-        most, draw = asked.sample, np.random.default_rng(asked.seed)
+        most, draw = options.sample, np.random.default_rng(options.seed)
         if most is None or most >= len(self.tuple_of):
             return self.tuple_of, draw
         return self.tuple_of[np.sort(draw.choice(len(self.tuple_of), most, replace=False))], draw
@@ -133,14 +133,16 @@ def matches(people: People, persons: Ints, known: Ints, threads: int) -> Matches
     rows = np.zeros(len(persons), dtype=np.int64)
     found = Matches(rows, *(np.zeros(shape, dtype=np.int64) for _ in range(4)))
     codes, labels, own = people.codes[persons], labels_of(people.columns), people.own[persons]
-    held = (people.sizes, people.starts, people.values, people.counts)
+    class_values = (people.sizes, people.starts, people.values, people.counts)
     jobs = []
     for first in range(0, len(persons), _BLOCK):
         block = slice(first, first + _BLOCK)
         out = tuple(
             array[block] for array in (found.rows, found.varied, found.most, found.ties, found.mine)
         )
-        jobs.append((codes[block], known[block], own[block], labels, held, people.column_of, out))
+        jobs.append(
+            (codes[block], known[block], own[block], labels, class_values, people.column_of, out)
+        )
     Workers(people.function, threads).map(
         kernels.matching.match, jobs, [len(job[0]) for job in jobs]
     )
@@ -171,7 +173,7 @@ class Persons:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ReleasedValues:
     """The values of one sensitive column in the c classes of a release, without NULL.
 
     starts: int64[c + 1]; values, counts: int64[e], how often each class has which value.
@@ -213,18 +215,18 @@ class Release:
 
     low, high: int32[d, c], the ranks that each label covers, all of them where the release lacks
     the column. gaps: by column. star: bool[c], suppressed in every column that the release has.
-    shown: of each sensitive column, None where the release lacks it.
+    sensitive: of each sensitive column, None where the release lacks it.
     """
 
     low: Ranks
     high: Ranks
     gaps: dict[int, Gaps]
     star: Bools
-    shown: Sequence[Shown | None]
+    sensitive: Sequence[ReleasedValues | None]
 
 
 def release(
-    columns: Sequence[Coverage | None], classes: int, shown: Sequence[Shown | None]
+    columns: Sequence[Coverage | None], classes: int, sensitive: Sequence[ReleasedValues | None]
 ) -> Release:
     """Return a release. columns: of each quasi-identifier, None where the release lacks it."""
     low = np.zeros((len(columns), classes), dtype=np.int32)
@@ -239,7 +241,7 @@ def release(
         stars.append(column.star)
         if len(column.flat):
             gaps[at] = _gaps(column, known)
-    return Release(low, high, gaps, np.asarray(np.logical_and.reduce(stars)), shown)
+    return Release(low, high, gaps, np.asarray(np.logical_and.reduce(stars)), sensitive)
 
 
 def _gaps(column: Coverage, known: Ints) -> Gaps:
@@ -247,10 +249,10 @@ def _gaps(column: Coverage, known: Ints) -> Gaps:
     order = np.argsort(column.start[sizes > 0], kind="stable")
     of = np.repeat(np.flatnonzero(sizes > 0)[order], sizes[sizes > 0][order])
     rank = np.minimum(np.searchsorted(known, column.flat), max(len(known) - 1, 0))
-    held = known[rank] == column.flat if len(known) else np.zeros(len(rank), np.bool_)
+    listed = known[rank] == column.flat if len(known) else np.zeros(len(rank), np.bool_)
     label_of = np.where(sizes[column.label_of] > 0, column.label_of, -1)
-    keys, whole = np.sort((of * len(known) + rank)[held]), len(sizes) * len(known)
-    table = np.bincount(keys, minlength=whole) > 0 if whole <= _TABLE else None
+    keys, size = np.sort((of * len(known) + rank)[listed]), len(sizes) * len(known)
+    table = np.bincount(keys, minlength=size) > 0 if size <= _TABLE else None
     return Gaps(label_of, keys, len(known), table)
 
 
@@ -272,7 +274,7 @@ def persons(ranks: Ranks, person_of: Ints | None, counts: Ints) -> Persons:
         rows, weights = np.arange(len(known)), np.bincount(row_of, counts, len(known))
         starts = np.arange(len(known) + 1)
     else:
-        rows, starts, weights = _alike(row_of, person_of, len(known))
+        rows, starts, weights = _merged(row_of, person_of, len(known))
     box = [
         edge(distinct[:, rows], starts[:-1], axis=1) if len(rows) else distinct[:, :0]
         for edge in (np.minimum.reduceat, np.maximum.reduceat)
@@ -280,7 +282,7 @@ def persons(ranks: Ranks, person_of: Ints | None, counts: Ints) -> Persons:
     return Persons(distinct, starts, rows, weights.astype(np.int64), *box)
 
 
-def _alike(row_of: Ints, person_of: Ints, many: int) -> tuple[Ints, Ints, Ints]:
+def _merged(row_of: Ints, person_of: Ints, many: int) -> tuple[Ints, Ints, Ints]:
     """Return rows, starts and weights of persons, where those of one same row are one."""
     keys = np.unique(person_of * max(many, 1) + row_of)
     person, row = np.divmod(keys, max(many, 1))
@@ -334,13 +336,15 @@ def covering(known: Persons, persons: Ints, release: Release, classes: Ints) -> 
     return owner, classes[near]
 
 
-def candidates(owner: Ints, classes: Ints, shown: Shown, persons: int, values: int) -> Candidates:
+def candidates(
+    owner: Ints, classes: Ints, column: ReleasedValues, persons: int, values: int
+) -> Candidates:
     """Return the candidates that the classes of each person show in one sensitive column.
 
     owner, classes: of ``covering``; persons, values: how many there are.
     """
-    at, pair = stretches(shown.starts, classes)
-    keys, counts = owner[pair] * values + shown.values[at], shown.counts[at]
+    at, pair = stretches(column.starts, classes)
+    keys, counts = owner[pair] * values + column.values[at], column.counts[at]
     if persons * values <= 4 * len(keys) + 65536:
         rows = np.bincount(keys, counts, persons * values).astype(np.int64)
         found = np.flatnonzero(rows)

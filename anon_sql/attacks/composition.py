@@ -143,11 +143,11 @@ COMPOSED = pa.struct(
 
 
 @dataclass(frozen=True)
-class Told:
+class CandidateCounts:
     """The candidates of p persons, int64[p] each: releases that show some; values; rows; rows of
     the most frequent value."""
 
-    held: Ints
+    releases: Ints
     values: Ints
     rows: Ints
     most: Ints
@@ -167,13 +167,14 @@ def composition(
     Source: Ganta et al. (2008), section 3. Departure: a person's candidates are the rows of all
     classes that cover the person, not those of one class, because labels overlap.
     """
-    told: dict[tuple[int, tuple[int, ...]], Told] = {}  # by sensitive column and releases
+    # by sensitive column and releases
+    results: dict[tuple[int, tuple[int, ...]], CandidateCounts] = {}
     for at in range(len(sensitive)):
-        having = [number for number, one in enumerate(releases) if one.shown[at] is not None]
+        having = [number for number, one in enumerate(releases) if one.sensitive[at] is not None]
         alone = [(number,) for number in having]
-        for asked in [*alone, tuple(having)] if len(having) > 1 else alone:
+        for chosen in [*alone, tuple(having)] if len(having) > 1 else alone:
             empty = (np.zeros(len(known.weights), dtype=np.int64) for _ in range(4))
-            told[at, asked] = Told(*empty)
+            results[at, chosen] = CandidateCounts(*empty)
     for persons, classes in near_classes(function, known, releases):
         covers = [
             covering(known, persons, release, near)
@@ -182,10 +183,10 @@ def composition(
         for at, (_, values) in enumerate(sensitive):
             found = {}
             for number, (release, pairs) in enumerate(zip(releases, covers, strict=True)):
-                shown = release.shown[at]
-                if shown is not None:
-                    found[number] = candidates(*pairs, shown, len(persons), values)
-            for (column, which), into in told.items():
+                class_values = release.sensitive[at]
+                if class_values is not None:
+                    found[number] = candidates(*pairs, class_values, len(persons), values)
+            for (column, which), into in results.items():
                 if column == at:
                     _note(into, persons, [found[number] for number in which], values)
     rows = [
@@ -193,19 +194,19 @@ def composition(
             "attribute": sensitive[at][0],
             "releases": [names[number] for number in which],
             **_counted(one, known.weights, len(which), least, share),
-            "only_together": _only_together(told, at, which, known.weights, least),
+            "only_together": _only_together(results, at, which, known.weights, least),
             "note": NOTE,
         }
-        for (at, which), one in told.items()
+        for (at, which), one in results.items()
     ]
     return pa.Table.from_pylist(rows, pa.schema(list(COMPOSED)))
 
 
-def _note(into: Told, persons: Ints, found: Sequence[Candidates], values: int) -> None:
-    """Enter the candidates of some persons into what is told of all."""
+def _note(into: CandidateCounts, persons: Ints, found: Sequence[Candidates], values: int) -> None:
+    """Enter the candidates of some persons into the counts of all."""
     keys, rows = intersection(found, len(persons), values) if len(found) > 1 else found[0]
     owner = keys // max(values, 1)
-    into.held[persons] = holding(found, len(persons), max(values, 1))
+    into.releases[persons] = holding(found, len(persons), max(values, 1))
     into.values[persons] = np.bincount(owner, minlength=len(persons))
     into.rows[persons] = np.bincount(owner, rows, len(persons))
     most = np.zeros(len(persons), dtype=np.int64)
@@ -214,36 +215,36 @@ def _note(into: Told, persons: Ints, found: Sequence[Candidates], values: int) -
 
 
 def _only_together(
-    told: Mapping[tuple[int, tuple[int, ...]], Told],
+    results: Mapping[tuple[int, tuple[int, ...]], CandidateCounts],
     at: int,
     which: tuple[int, ...],
     weights: Ints,
     least: int,
 ) -> int:
     """Return for how many persons fewer than ``least`` values are left, but not by one release."""
-    values = told[at, which].values
+    values = results[at, which].values
     found = (values > 0) & (values < least)
     for number in which:
-        alone = told[at, (number,)].values
+        alone = results[at, (number,)].values
         found &= (alone == 0) | (alone >= least)
     return int(weights[found].sum())
 
 
 def _counted(
-    told: Told, weights: Ints, releases: int, least: int, share: float
+    counts: CandidateCounts, weights: Ints, releases: int, least: int, share: float
 ) -> dict[str, object]:
     """Return the columns of a row that are numbers."""
-    left = told.values > 0
+    left = counts.values > 0
     persons = int(weights[left].sum())
-    total = float((told.values * weights).sum())
+    total = float((counts.values * weights).sum())
     return {
-        "persons": int(weights[told.held > 0].sum()),
-        "in_all": int(weights[told.held == releases].sum()),
-        "contradicted": int(weights[(told.held > 0) & ~left].sum()),
-        "one_value": int(weights[told.values == 1].sum()),
-        "below_l": int(weights[left & (told.values < least)].sum()),
-        "above_share": int(weights[left & (told.most > share * told.rows)].sum()),
-        "least_values": int(told.values[left].min()) if persons else None,
+        "persons": int(weights[counts.releases > 0].sum()),
+        "in_all": int(weights[counts.releases == releases].sum()),
+        "contradicted": int(weights[(counts.releases > 0) & ~left].sum()),
+        "one_value": int(weights[counts.values == 1].sum()),
+        "below_l": int(weights[left & (counts.values < least)].sum()),
+        "above_share": int(weights[left & (counts.most > share * counts.rows)].sum()),
+        "least_values": int(counts.values[left].min()) if persons else None,
         "mean_values": total / persons if persons else None,
-        "least_rows": int(told.rows[left].min()) if persons else None,
+        "least_rows": int(counts.rows[left].min()) if persons else None,
     }

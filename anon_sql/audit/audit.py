@@ -15,8 +15,8 @@ from anon_sql.audit.compared import (
     Property,
     Raw,
     ReleasedTable,
+    column_properties,
     named,
-    telling_columns,
 )
 from anon_sql.audit.labels import require_order, spelling, unique_ends, wider_labels
 from anon_sql.audit.parameters import NAME
@@ -26,53 +26,54 @@ from anon_sql.privacy import VALUE_MODELS
 
 
 def audit(
-    asked: AuditRequest, raw: Raw, released: ReleasedTable, trees: Mapping[str, pa.StructArray]
+    request: AuditRequest, raw: Raw, released: ReleasedTable, trees: Mapping[str, pa.StructArray]
 ) -> pa.Table:
     """Return a row of ``properties.ROW`` for each property; trees: rows of hierarchies by column.
 
     Raises AnonError for values that no label stands for, and for relations in the wrong order.
     """
     columns = {}
-    for name, kind in asked.types.items():
+    for name, kind in request.types.items():
         labels = named(released.labels, name)
         columns[name] = coverage(NAME, name, kind, raw.values[name], labels, trees.get(name))
         require_order(name, columns[name])
-    given = Compared(asked, raw, released, columns)
+    compared = Compared(request, raw, released, columns)
     released_columns = [
-        *telling_columns(given),
-        identifying_combinations(given),
-        linking_columns(given),
+        *column_properties(compared),
+        identifying_combinations(compared),
+        linking_columns(compared),
     ]
-    true = truth(given)
-    whose = persons.whose(given, true.whose)
-    told = whose is not None or asked.entity is None or not given.shown
-    named_values = asked.values if asked.models else ()
-    values = {name: sensitive_values(given, name, whose) for name in named_values}
+    true = truth(compared)
+    whose = persons.whose(compared, true.whose)
+    owners_known = whose is not None or request.entity is None or not compared.released_rows
+    named_values = request.values if request.models else ()
+    values = {name: sensitive_values(compared, name, whose) for name in named_values}
     rows = [
-        classes.rows(given),
-        classes.anonymity(given, true),
-        *_levels(given, values, trees, told),
-        classes.suppressed(given),
-        label_truth.kept(given, true),
-        *label_truth.labels(given, true),
-        spelling(given),
-        wider_labels(given),
-        unique_ends(given),
+        classes.rows(compared),
+        classes.anonymity(compared, true),
+        *_levels(compared, values, trees, owners_known),
+        classes.suppressed(compared),
+        label_truth.kept(compared, true),
+        *label_truth.labels(compared, true),
+        spelling(compared),
+        wider_labels(compared),
+        unique_ends(compared),
         *released_columns,
     ]
     return pa.Table.from_pylist([row.row() for row in rows], pa.schema(list(ROW)))
 
 
 def _levels(
-    given: Compared,
+    compared: Compared,
     values: Mapping[str, SensitiveValues],
     trees: Mapping[str, pa.StructArray],
-    told: bool,
+    owners_known: bool,
 ) -> Iterator[Property]:
-    """Give the rows of the privacy models in their order; told: as in ``classes.of_values``."""
-    measured = {type(model): model for model in given.asked.models}
+    """Give the rows of the privacy models in their order; owners_known: as in
+    ``classes.of_values``."""
+    measured = {type(model): model for model in compared.request.models}
     for known in VALUE_MODELS:
         if known in measured:
-            yield classes.of_values(given, measured[known], values, trees, told)
+            yield classes.of_values(compared, measured[known], values, trees, owners_known)
         elif known.measured:
             yield Property(known.name, None, None, None, None)

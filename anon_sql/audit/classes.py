@@ -34,22 +34,22 @@ BLOCK = 1_000_000  # rows that are counted at a time
 class SensitiveValues:
     """One sensitive column; of persons, each value counts once for each.
 
-    values: what each key of ``table`` stands for, where a hierarchy asks for it. lacking: whether
+    values: what each key of ``table`` stands for, where a hierarchy asks for it. foreign: whether
     the release has a value that the raw table lacks.
     """
 
     classes: ClassValues
     table: TableValues
     values: pa.Array | None
-    lacking: bool
+    foreign: bool
 
 
-def sensitive_values(given: Compared, name: str, whose: Marks | None) -> SensitiveValues:
+def sensitive_values(compared: Compared, name: str, whose: Marks | None) -> SensitiveValues:
     """Return the values of a column; whose: a mark of the person of each released row, or None."""
-    raw: Hashed = named(given.raw.marks, name)
-    shown: Hashed = named(given.released.marks, name)
-    (raw_marks, raw_places), (shown_marks, shown_places) = raw.coded(), shown.coded()
-    distinct = named(given.raw.distinct, name)
+    raw: Hashed = named(compared.raw.marks, name)
+    released: Hashed = named(compared.released.marks, name)
+    (raw_marks, raw_places), (released_marks, released_places) = raw.coded(), released.coded()
+    distinct = named(compared.raw.distinct, name)
     marks = integers(distinct.field("mark"))
     keys, values = distinct.field("key"), distinct.field("value")
     if not len(distinct):  # no order is asked for
@@ -57,26 +57,29 @@ def sensitive_values(given: Compared, name: str, whose: Marks | None) -> Sensiti
         keys = pa.array([mark.tobytes() if mark else NULL for mark in marks], pa.binary())
     order = pc.sort_indices(keys)
     keys, marks = keys.take(order), marks[integers(order)]
-    foreign = np.setdiff1d(shown_marks[np.unique(shown_places)], marks)
+    foreign = np.setdiff1d(released_marks[np.unique(released_places)], marks)
     every = np.append(marks, foreign)
     unknown = pa.array([b"\xff" + mark.tobytes() for mark in foreign], keys.type)
     place = np.argsort(every)
-    code_of, held_of = (
-        place[np.searchsorted(every, known, sorter=place)] for known in (shown_marks, raw_marks)
+    released_code, raw_code = (
+        place[np.searchsorted(every, known, sorter=place)] for known in (released_marks, raw_marks)
     )
     found = []
-    for rows in _blocks(given.sizes):
-        codes = given.class_of[rows].astype(np.int64) * len(every) + code_of[shown_places[rows]]
+    for rows in _blocks(compared.sizes):
+        codes = (
+            compared.class_of[rows].astype(np.int64) * len(every)
+            + released_code[released_places[rows]]
+        )
         found.append(_counted(codes, None if whose is None else whose[rows]))
     groups, counts = (np.concatenate(column) for column in zip(*found, strict=True))
     if whose is None:
         often = np.zeros(len(keys), np.int64)
-        for first in range(0, given.rows, BLOCK):
-            codes = held_of[raw_places[first : first + BLOCK]]
+        for first in range(0, compared.rows, BLOCK):
+            codes = raw_code[raw_places[first : first + BLOCK]]
             often += np.bincount(codes, minlength=len(keys))
     else:
-        who = given.raw_marks(str(given.asked.entity))
-        _, often = _counted(held_of[raw_places], who)
+        who = compared.raw_marks(str(compared.request.entity))
+        _, often = _counted(raw_code[raw_places], who)
     return SensitiveValues(
         ClassValues(
             groups // len(every), groups % len(every), pa.concat_arrays([keys, unknown]), counts
@@ -118,38 +121,42 @@ _SUPPRESSED = "suppressed rows"
 _NOBODY = "the release does not say whose rows are in a class"
 
 
-def rows(given: Compared) -> Property:
+def rows(compared: Compared) -> Property:
     """Whether rows left out are lost nobody can tell, where suppressed ones are left out."""
-    required, found, lost = given.rows + given.asked.synthetic, given.shown, given.left_out
-    perhaps = lost and given.asked.suppressed == "drop"
+    required, found, lost = (
+        compared.rows + compared.request.synthetic,
+        compared.released_rows,
+        compared.left_out,
+    )
+    perhaps = lost and compared.request.suppressed == "drop"
     passed = None if perhaps else required == found
     return Property("rows", required, found, passed, f"{lost:,} left out" if lost else None)
 
 
-def suppressed(given: Compared) -> Property:
-    found = int(given.sizes[given.starred].sum()) + _missing(given)
-    k = given.asked.k
+def suppressed(compared: Compared) -> Property:
+    found = int(compared.sizes[compared.suppressed].sum()) + _missing(compared)
+    k = compared.request.k
     passed = True if not found else None if k is None else found >= k
     return Property(_SUPPRESSED, k, found, passed, None)
 
 
-def _missing(given: Compared) -> int:
+def _missing(compared: Compared) -> int:
     """Rows left out that count as suppressed: dropped ones publish nothing and are no class."""
-    return 0 if given.asked.suppressed == "drop" else given.left_out
+    return 0 if compared.request.suppressed == "drop" else compared.left_out
 
 
-def anonymity(given: Compared, told: Truth) -> Property:
+def anonymity(compared: Compared, true: Truth) -> Property:
     """k, of persons where ``entity`` tells them apart; suppressed rows are one class."""
-    k = given.asked.k
-    bounds = _persons(given, told)
-    if bounds is None or not given.shown:
-        return Property("k", k, None, None, MANY if given.shown else None)
-    low, high = (bound[~given.starred] for bound in bounds)
-    at = np.flatnonzero(~given.starred)
-    least = [(int(low.min()), given.where(at[low == low.min()]))] if len(at) else []
+    k = compared.request.k
+    bounds = _persons(compared, true)
+    if bounds is None or not compared.released_rows:
+        return Property("k", k, None, None, MANY if compared.released_rows else None)
+    low, high = (bound[~compared.suppressed] for bound in bounds)
+    at = np.flatnonzero(~compared.suppressed)
+    least = [(int(low.min()), compared.where(at[low == low.min()]))] if len(at) else []
     most = [int(high.min())] if len(at) else []
-    if given.starred.any() or _missing(given):
-        fewest, all_ = _suppressed_persons(given, bounds)
+    if compared.suppressed.any() or _missing(compared):
+        fewest, all_ = _suppressed_persons(compared, bounds)
         least.append((fewest, _SUPPRESSED))
         most.append(all_)
     count, example = min(least, key=lambda pair: pair[0])
@@ -157,65 +164,65 @@ def anonymity(given: Compared, told: Truth) -> Property:
     if count < min(most):
         example = f"at least; the release does not say whose rows are in {example}"
     row = Property("k", k, count, passed, example)
-    return untold(row, unless_failed=True) if given.asked.synthetic else row
+    return untold(row, unless_failed=True) if compared.request.synthetic else row
 
 
-def _persons(given: Compared, told: Truth) -> tuple[Ints, Ints] | None:
+def _persons(compared: Compared, true: Truth) -> tuple[Ints, Ints] | None:
     """Bounds of the rows or persons in each class."""
-    entity = given.asked.entity
+    entity = compared.request.entity
     if entity is None:
-        return given.sizes, given.sizes
-    if persons.shows(given):
-        count = persons.counted(given.class_of, given.marks(entity), len(given.sizes))
+        return compared.sizes, compared.sizes
+    if persons.shows(compared):
+        count = persons.counted(compared.class_of, compared.marks(entity), len(compared.sizes))
         return count, count
-    return None if told.holders is None else persons.between(told.holders, given.sizes)
+    return None if true.holders is None else persons.between(true.holders, compared.sizes)
 
 
-def _suppressed_persons(given: Compared, bounds: tuple[Ints, Ints]) -> tuple[int, int]:
+def _suppressed_persons(compared: Compared, bounds: tuple[Ints, Ints]) -> tuple[int, int]:
     """Rows left out may be anybody's; so may those shown beside them."""
-    size = int(given.sizes[given.starred].sum()) + _missing(given)
-    if given.asked.entity is None:
+    size = int(compared.sizes[compared.suppressed].sum()) + _missing(compared)
+    if compared.request.entity is None:
         return size, size
-    if not _missing(given):
-        low, high = (int(bound[given.starred].sum()) for bound in bounds)
+    if not _missing(compared):
+        low, high = (int(bound[compared.suppressed].sum()) for bound in bounds)
         return low, high
-    return persons.among(given.raw_marks(given.asked.entity), size)
+    return persons.among(compared.raw_marks(compared.request.entity), size)
 
 
 def of_values(
-    given: Compared,
+    compared: Compared,
     model: ValueModel,
     values: Mapping[str, SensitiveValues],
     trees: Mapping[str, pa.StructArray],
-    told: bool,
+    owners_known: bool,
 ) -> Property:
     """Return the level of a model, of persons where ``entity`` tells them apart.
 
-    told: whether it is known whose the rows are.
+    owners_known: whether it is known whose the rows are.
     """
     name, required = model.name, model.level
-    if not (told or model.same_for_persons):
+    if not (owners_known or model.same_for_persons):
         return Property(name, required, None, None, _NOBODY)
-    if model.compares and any(each.lacking for each in values.values()):
+    if model.compares and any(each.foreign for each in values.values()):
         return Property(name, required, None, None, "values that the raw table lacks")
     found = {}
     for column, each in values.items():
         table = each.table
         if model.by_distance:
-            kind = given.asked.values[column]
+            kind = compared.request.values[column]
             table = with_ground(NAME, column, kind, table, each.values, trees.get(column))
         found[column] = model.measure(each.classes, table)
-    level, example = _worst(given, found, min if model.at_least else max)
+    level, example = _worst(compared, found, min if model.at_least else max)
     said = (at_least if model.at_least else at_most)(name, required, level, example)
-    return untold(said) if given.asked.synthetic else said
+    return untold(said) if compared.request.synthetic else said
 
 
 def _worst(
-    given: Compared, found: Mapping[str, Floats], pick: Callable[[Iterable[float]], float]
+    compared: Compared, found: Mapping[str, Floats], pick: Callable[[Iterable[float]], float]
 ) -> tuple[float | None, str | None]:
     """The worst of each class's measure, with a sensitive column and the labels of a class."""
-    if not found or not given.shown:
+    if not found or not compared.released_rows:
         return None, None
     worst = pick(pick(measures) for measures in found.values())
     name = min(name for name, measures in found.items() if (measures == worst).any())
-    return float(worst), f"{name} in {given.where(np.flatnonzero(found[name] == worst))}"
+    return float(worst), f"{name} in {compared.where(np.flatnonzero(found[name] == worst))}"

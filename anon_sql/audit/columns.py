@@ -6,29 +6,29 @@ from anon_sql.audit.compared import Compared, Property, at_most, none_of, untold
 from anon_sql.measures.uniqueness import Hashes, steps_text, unique_together
 
 
-def linking_columns(given: Compared) -> Property:
+def linking_columns(compared: Compared) -> Property:
     """Return the columns whose values are all 64 hexadecimal digits, as of ``anon_pseudonym``.
 
     The rows of one person have one pseudonym, in every release with the same key: whoever has two
     of them joins what both say. That is wanted in some releases and a leak in others, which the
     tables do not tell, so it is no failure but undecided.
     """
-    asked = given.asked
-    names = [*asked.shared, *asked.added]
-    hashed = [name for name in names if given.released.look(name).hashed]
-    told = none_of("pseudonyms", hashed)
-    return untold(told) if hashed else told
+    request = compared.request
+    names = [*request.shared, *request.added]
+    hashed = [name for name in names if compared.released.view(name).hashed]
+    row = none_of("pseudonyms", hashed)
+    return untold(row) if hashed else row
 
 
-def identifying_combinations(given: Compared) -> Property:
+def identifying_combinations(compared: Compared) -> Property:
     """Return the property of a release: all columns without a label are counted, sensitive ones
     excepted.
 
     Columns that the raw table lacks are counted too.
     """
-    asked = given.asked
-    kept = [name for name in (*asked.shared, *asked.added) if name not in asked.values]
-    return unique_at_most(asked.unique_share, kept, given.marks, given.shown)
+    request = compared.request
+    kept = [name for name in (*request.shared, *request.added) if name not in request.values]
+    return unique_at_most(request.unique_share, kept, compared.marks, compared.released_rows)
 
 
 def unique_at_most(

@@ -55,20 +55,20 @@ class AuditRequest:
     loose: frozenset[str]
 
 
-def asked(
+def audit_request(
     roles: Roles,
     raw: Mapping[str, str],
-    shown: Mapping[str, str],
+    released: Mapping[str, str],
     options: Mapping[str, Any],
 ) -> AuditRequest:
-    """Check a call. raw, shown: SQL types of the raw table and its release, by column name;
+    """Check a call. raw, released: SQL types of the raw table and its release, by column name;
     options: parameters by name.
 
     Raises AnonError for a call that means nothing.
     """
-    release = {fold(name): kind for name, kind in shown.items()}
+    release = {fold(name): kind for name, kind in released.items()}
     require_types(NAME, roles.quasi, raw, release, values=True)
-    require_released(NAME, roles.sensitive, list(shown))
+    require_released(NAME, roles.sensitive, list(released))
     refuse_withdrawn(NAME, {"counterfeits": options.get("counterfeits")})
     size: Any = read(SIZE, NAME, options)
     models = [model(**vars(read(group, NAME, options))) for model, group in LEVELS.items()]
@@ -97,15 +97,15 @@ def asked(
         values={name: raw[name] for name in roles.sensitive},
         shared=shared,
         dropped=tuple(name for name in roles.keep if name not in shared),
-        added=tuple(name for name in shown if fold(name) not in map(fold, raw)),
+        added=tuple(name for name in released if fold(name) not in map(fold, raw)),
         identifiers=roles.identifier,
         leftover=tuple(name for name in roles.identifier if name in shared),
         loose=frozenset(name for name in roles.none if name in shared and name != person),
     )
 
 
-def _entity(given: object, raw: Mapping[str, str], quasi: Sequence[str]) -> str | None:
-    person = entity_of(NAME, given, raw)
+def _entity(name: object, raw: Mapping[str, str], quasi: Sequence[str]) -> str | None:
+    person = entity_of(NAME, name, raw)
     if person in quasi:
         rule = Parameter("entity") + " must tell persons apart"
         raise AnonError(NAME, rule, f"the quasi-identifier {person}")
@@ -162,9 +162,9 @@ def none_of(name: str, columns: Sequence[str]) -> Property:
     return at_most(name, 0, len(columns), ", ".join(columns) or None)
 
 
-def untold(given: Property, *, unless_failed: bool = False) -> Property:
+def untold(row: Property, *, unless_failed: bool = False) -> Property:
     """The same, but nobody can tell whether it holds."""
-    return given if unless_failed and given.passed is False else replace(given, passed=None)
+    return row if unless_failed and row.passed is False else replace(row, passed=None)
 
 
 Marks = npt.NDArray[np.uint64]
@@ -185,10 +185,10 @@ class Hashed:
 
     def at(self, rows: Rows = ALL) -> Marks:
         """Return the hashes of some rows, uint64[…]."""
-        held = self.rows[rows]
-        return held if self.known is None else self.known[held]
+        codes = self.rows[rows]
+        return codes if self.known is None else self.known[codes]
 
-    def taken(self, rows: Rows) -> "Hashed":
+    def select(self, rows: Rows) -> "Hashed":
         """Return the same of some rows."""
         return Hashed(self.rows[rows], self.known)
 
@@ -221,16 +221,16 @@ class Raw:
 @dataclass(frozen=True)
 class ReleasedTable:
     """c classes. labels: of each quasi-identifier, an array of c. sizes int64[c]: rows of each.
-    marks: of every other column, class by class. looks: of the same columns."""
+    marks: of every other column, class by class. views: of the same columns."""
 
     labels: Mapping[str, pa.Array]
     sizes: Ints
     marks: Mapping[str, Hashed]
-    looks: Mapping[str, "ColumnView"]
+    views: Mapping[str, "ColumnView"]
 
-    def look(self, name: str) -> "ColumnView":
-        look: ColumnView = named(self.looks, name)
-        return look
+    def view(self, name: str) -> "ColumnView":
+        view: ColumnView = named(self.views, name)
+        return view
 
 
 @dataclass(frozen=True)
@@ -238,7 +238,7 @@ class Compared:
     """n raw rows and m released rows in c classes; columns: by name, what the labels of each
     quasi-identifier cover of its different values."""
 
-    asked: AuditRequest
+    request: AuditRequest
     raw: Raw
     released: ReleasedTable
     columns: Mapping[str, Coverage]
@@ -248,12 +248,12 @@ class Compared:
         return len(next(iter(self.raw.places.values())))
 
     @property
-    def shown(self) -> int:
+    def released_rows(self) -> int:
         return len(self.class_of)
 
     @property
     def left_out(self) -> int:
-        return max(self.rows + self.asked.synthetic - self.shown, 0)
+        return max(self.rows + self.request.synthetic - self.released_rows, 0)
 
     @property
     def sizes(self) -> Ints:
@@ -265,10 +265,10 @@ class Compared:
         return np.repeat(np.arange(len(self.sizes), dtype=np.int32), self.sizes)
 
     @cached_property
-    def starred(self) -> Bools:
+    def suppressed(self) -> Bools:
         """Which classes have ``*`` in every quasi-identifier."""
-        starred: Bools = np.all([column.star for column in self.columns.values()], axis=0)
-        return starred
+        suppressed: Bools = np.all([column.star for column in self.columns.values()], axis=0)
+        return suppressed
 
     def raw_marks(self, name: str, rows: Rows = ALL) -> Marks:
         """Return hashes of the values of raw rows."""
@@ -283,19 +283,22 @@ class Compared:
     def raw_hashes(self, rows: Rows) -> Marks:
         """Return a hash of some raw rows over the columns that both relations have."""
         places = next(iter(self.raw.places.values()))
-        return _mixed(len(places[rows]), [self.raw_marks(n, rows) for n in self.asked.shared])
+        return _mixed(len(places[rows]), [self.raw_marks(n, rows) for n in self.request.shared])
 
     def hashes(self, rows: Rows) -> Marks:
         """Return a hash of some released rows over the columns that both relations have."""
-        return _mixed(len(self.class_of[rows]), [self.marks(n, rows) for n in self.asked.shared])
+        return _mixed(len(self.class_of[rows]), [self.marks(n, rows) for n in self.request.shared])
 
     def texts(self, name: str, some: Bools | Ints) -> list[str | None]:
         """Return some labels of a column as text; what DuckDB prints of structs and lists."""
-        labels, at = self.columns[name].shown, np.arange(len(self.columns[name].shown))[some]
+        labels, at = (
+            self.columns[name].labels,
+            np.arange(len(self.columns[name].labels))[some],
+        )
         labels = labels.take(pa.array(at))
         if pa.types.is_string(labels.type):
             return list(labels.to_pylist())
-        return list(printed([labels], [self.asked.types[name]])[0].to_pylist())
+        return list(printed([labels], [self.request.types[name]])[0].to_pylist())
 
     def where(self, classes: Sequence[int] | Ints) -> str | None:
         """The labels of one of these classes: the first by how it reads."""
@@ -331,32 +334,32 @@ class ColumnView:
     as many whole numbers as lie between the least and the greatest, and whether all of them look as
     ``anon_pseudonym`` makes them."""
 
-    held: int
+    present: int
     consecutive: bool
     hashed: bool
 
 
-def telling_columns(given: Compared) -> list[Property]:
+def column_properties(compared: Compared) -> list[Property]:
     """Return what an audit says of added, identifying and ascending columns."""
-    asked, k = given.asked, given.asked.k or 1
-    free = {*asked.loose, *asked.added}
+    request, k = compared.request, compared.request.k or 1
+    free = {*request.loose, *request.added}
     nearly, numbers = [], []
-    for name in [*asked.shared, *asked.added]:
-        look = given.released.look(name)
-        if name not in free and not look.consecutive:
+    for name in [*request.shared, *request.added]:
+        view = compared.released.view(name)
+        if name not in free and not view.consecutive:
             continue
-        distinct = counts(given.marks(name).copy())[1] - (look.held < given.shown)
+        distinct = counts(compared.marks(name).copy())[1] - (view.present < compared.released_rows)
         if distinct <= k:
             continue
-        if name in free and distinct >= NEARLY * look.held:
+        if name in free and distinct >= NEARLY * view.present:
             nearly.append(name)
-        ascending = name in asked.loose and given.raw.ascends(name)
-        if (look.consecutive or ascending) and distinct == look.held:
+        ascending = name in request.loose and compared.raw.ascends(name)
+        if (view.consecutive or ascending) and distinct == view.present:
             numbers.append(name)
-    left_in = none_of("identifiers", asked.leftover)
+    left_in = none_of("identifiers", request.leftover)
     return [
-        none_of("added columns", asked.added),
-        left_in if asked.identifiers else untold(left_in),
+        none_of("added columns", request.added),
+        left_in if request.identifiers else untold(left_in),
         none_of("identifying columns", nearly),
         none_of("row numbers", numbers),
     ]

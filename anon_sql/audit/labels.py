@@ -19,49 +19,49 @@ from anon_sql.errors import AnonError
 from anon_sql.measures.pair import ORDER
 
 
-def kept(given: Compared, true: Truth) -> Property:
+def kept(compared: Compared, true: Truth) -> Property:
     """Count released rows whose kept values stand in no raw row that is left: all of them where
     a kept column is missing."""
-    dropped = given.asked.dropped
-    if dropped and given.shown:
-        return at_most("kept values", 0, given.shown, f"without {', '.join(dropped)}")
+    dropped = compared.request.dropped
+    if dropped and compared.released_rows:
+        return at_most("kept values", 0, compared.released_rows, f"without {', '.join(dropped)}")
     columns = [
         name
-        for name in (given.asked.shared if true.more else [])
-        if _excess(given.raw_marks(name), given.marks(name))
+        for name in (compared.request.shared if true.more else [])
+        if _excess(compared.raw_marks(name), compared.marks(name))
     ]
     together = "values that do not stand together" if true.more else None
-    told = at_most("kept values", 0, true.more, ", ".join(columns) or together)
-    return untold(told) if given.asked.synthetic else told
+    row = at_most("kept values", 0, true.more, ", ".join(columns) or together)
+    return untold(row) if compared.request.synthetic else row
 
 
 def _excess(raw: Marks, released: Marks) -> bool:
     """Whether a value is more frequent in the release."""
     values, often = np.unique(raw, return_counts=True)
-    shown, count = np.unique(released, return_counts=True)
+    released_values, count = np.unique(released, return_counts=True)
     if not len(values):
-        return bool(len(shown))
-    at = np.minimum(np.searchsorted(values, shown), len(values) - 1)
-    return bool((count > np.where(values[at] == shown, often[at], 0)).any())
+        return bool(len(released_values))
+    at = np.minimum(np.searchsorted(values, released_values), len(values) - 1)
+    return bool((count > np.where(values[at] == released_values, often[at], 0)).any())
 
 
-def labels(given: Compared, true: Truth) -> list[Property]:
+def labels(compared: Compared, true: Truth) -> list[Property]:
     """Necessary: every released row covers a raw row with its kept values, and conversely.
     Sufficient: a raw row of its own for each released row."""
     names = ("labels", "raw rows", "matching")
-    limits = (0, given.left_out, 0)
+    limits = (0, compared.left_out, 0)
     if true.many:
         return [
             Property(name, limit, None, None, MANY)
             for name, limit in zip(names, limits, strict=True)
         ]
-    wrong = given.where(np.unique(np.concatenate(true.wrong)))
-    told = [
+    wrong = compared.where(np.unique(np.concatenate(true.wrong)))
+    rows = [
         at_most("labels", 0, true.false, wrong),
-        at_most("raw rows", given.left_out, true.uncovered),
+        at_most("raw rows", compared.left_out, true.uncovered),
         at_most("matching", 0, true.left, MANY if true.left is None else None),
     ]
-    return [untold(row) for row in told] if given.asked.synthetic else told
+    return [untold(row) for row in rows] if compared.request.synthetic else rows
 
 
 def of_numbers(column: Coverage) -> bool:
@@ -75,54 +75,54 @@ def ranges(column: Coverage) -> Bools:
     return ~(said.star | said.empty | said.malformed)
 
 
-def _held(column: Coverage, codes: Ints) -> Bools:
+def _is_value(column: Coverage, codes: Ints) -> Bools:
     """Whether each code is one of the column's."""
     at = np.minimum(np.searchsorted(column.ordered, codes), max(len(column.ordered) - 1, 0))
     return column.ordered[at] == codes if len(column.ordered) else np.zeros(len(codes), np.bool_)
 
 
-def counted(given: Compared, marked: Mapping[str, Bools]) -> tuple[int, str | None]:
+def counted(compared: Compared, marked: Mapping[str, Bools]) -> tuple[int, str | None]:
     """Return how many different labels of all columns are marked, and one of them."""
-    texts = {name: set(given.texts(name, some)) for name, some in marked.items()}
+    texts = {name: set(compared.texts(name, some)) for name, some in marked.items()}
     examples = [f"{name}: {min(map(str, some))}" for name, some in texts.items() if some]
     return sum(map(len, texts.values())), examples[0] if examples else None
 
 
-def wider_labels(given: Compared) -> Property:
+def wider_labels(compared: Compared) -> Property:
     """Count labels that end outside the values of the column, or name others. They are true if they
     cover their rows, as whoever widens a label knows."""
     found = {}
-    for name, column in given.columns.items():
+    for name, column in compared.columns.items():
         if isinstance(column.said, Sets):
             found[name] = column.unknown & ~column.idle
         elif of_numbers(column) and isinstance(column.said, Ranges):
-            at_values = column.said.exact_low & _held(column, column.low)
-            at_values &= column.said.exact_high & _held(column, column.high)
+            at_values = column.said.exact_low & _is_value(column, column.low)
+            at_values &= column.said.exact_high & _is_value(column, column.high)
             found[name] = ranges(column) & ~column.idle & ~at_values
-    count, example = counted(given, found)
+    count, example = counted(compared, found)
     return Property("wider labels", None, count, None, example)
 
 
-def unique_ends(given: Compared) -> Property:
+def unique_ends(compared: Compared) -> Property:
     """Count ends of ranges that one raw row holds. A release prints ends, so they are no fault."""
     count, found = 0, {}
-    for name, column in given.columns.items():
+    for name, column in compared.columns.items():
         if not (of_numbers(column) and isinstance(column.said, Ranges)):
             continue
         lowest, highest = (
             ranges(column) & exact for exact in (column.said.exact_low, column.said.exact_high)
         )
         ends = np.unique(np.concatenate([column.low[lowest], column.high[highest]]))
-        held = np.isin(column.codes, ends)
-        places = np.searchsorted(ends, column.codes[held])
-        often = np.bincount(places, given.raw.often[name][held], minlength=len(ends))
+        at_ends = np.isin(column.codes, ends)
+        places = np.searchsorted(ends, column.codes[at_ends])
+        often = np.bincount(places, compared.raw.often[name][at_ends], minlength=len(ends))
         single = ends[often == 1]
         count += len(single)
         found[name] = (lowest & np.isin(column.low, single)) | (
             highest & np.isin(column.high, single)
         )
-    told = at_most("unique range ends", 0, count, counted(given, found)[1])
-    return untold(told) if count else told
+    row = at_most("unique range ends", 0, count, counted(compared, found)[1])
+    return untold(row) if count else row
 
 
 _SHORTEST = r"^(?:0|-?(?:[1-9]\d*|(?:0|[1-9]\d*)\.\d*[1-9]))$"
@@ -131,36 +131,36 @@ _DATE = r"^(?:\d{4}|[1-9]\d{4,})-\d\d-\d\d$"
 
 def require_order(name: str, column: Coverage) -> None:
     """Raise AnonError where text of the raw table looks like labels and the release has none."""
-    if not isinstance(column.column, Categories) or not pa.types.is_string(column.shown.type):
+    if not isinstance(column.column, Categories) or not pa.types.is_string(column.labels.type):
         return
-    if pc.any(pc.match_substring_regex(column.shown, r"'|^\*$")).as_py():
+    if pc.any(pc.match_substring_regex(column.labels, r"'|^\*$")).as_py():
         return
     if pc.any(pc.match_substring_regex(column.column.values, r"^(\*$|[{'])")).as_py():
         raise AnonError(NAME, ORDER, f"labels of {name} in the first only", "swap them")
 
 
-def spelling(given: Compared) -> Property:
+def spelling(compared: Compared) -> Property:
     """Count labels that cannot be read, cover no value of the raw column, or are written as none is
     printed."""
     found = {}
-    rewritten = _rewritten(given)
-    for name, column in given.columns.items():
+    rewritten = _rewritten(compared)
+    for name, column in compared.columns.items():
         odd = column.said.malformed.copy()
         if isinstance(column.said, Sets):
             odd |= column.unknown & column.idle
-            odd |= _sets_written_otherwise(column.said, column.shown)
+            odd |= _sets_written_otherwise(column.said, column.labels)
         elif of_numbers(column):
-            if not given.asked.synthetic:
+            if not compared.request.synthetic:
                 odd |= ranges(column) & column.idle
             if name in rewritten:
                 odd |= ranges(column) & rewritten[name]
         else:
             odd |= column.unknown
         found[name] = odd
-    return at_most("spelling", 0, *counted(given, found))
+    return at_most("spelling", 0, *counted(compared, found))
 
 
-def _rewritten(given: Compared) -> dict[str, Bools]:
+def _rewritten(compared: Compared) -> dict[str, Bools]:
     """Which labels of numbers are written as none is printed, by column.
 
     An end is written as the column's type prints it, or in the only shortest way: as a decimal
@@ -168,38 +168,38 @@ def _rewritten(given: Compared) -> dict[str, Bools]:
     """
     said = {
         name: column.said
-        for name, column in given.columns.items()
-        if pa.types.is_string(column.shown.type) and isinstance(column.said, Ranges)
+        for name, column in compared.columns.items()
+        if pa.types.is_string(column.labels.type) and isinstance(column.said, Ranges)
     }
     read = [end for each in said.values() for end in (each.low, each.high)]
-    kinds = [given.asked.types[name] for name in said for _ in range(2)]
+    kinds = [compared.request.types[name] for name in said for _ in range(2)]
     texts = iter(printed(read, kinds) if read else [])
     found = {}
     for (name, each), low, high in zip(said.items(), texts, texts, strict=True):
-        shown = given.columns[name].shown
-        kind, ends = given.asked.types[name], grammar.ends(shown)
+        released = compared.columns[name].labels
+        kind, ends = compared.request.types[name], grammar.ends(released)
         written = _written(kind, ends[0], low, each.exact_low)
         written &= _written(kind, ends[1], high, each.exact_high)
         single = each.exact_low & each.exact_high & true(pc.equal(low, high))
-        found[name] = ~written | (single & true(pc.starts_with(shown, "[")))
+        found[name] = ~written | (single & true(pc.starts_with(released, "[")))
     return found
 
 
-def _written(kind: str, given: pa.Array, own: pa.Array, exact: Bools) -> Bools:
+def _written(kind: str, ends: pa.Array, own: pa.Array, exact: Bools) -> Bools:
     """Which ends are written as they may be; own: as the type prints what was read."""
-    written: Bools = true(pc.equal(given, own))
+    written: Bools = true(pc.equal(ends, own))
     if not kind.startswith("TIMESTAMP"):
-        short = ~written & valid(own) & true(pc.match_substring_regex(given, _SHORTEST))
+        short = ~written & valid(own) & true(pc.match_substring_regex(ends, _SHORTEST))
         for at in np.flatnonzero(short).tolist():  # a DOUBLE is the nearest to what is written
-            written[at] = not exact[at] or Decimal(given[at].as_py()) == Decimal(own[at].as_py())
+            written[at] = not exact[at] or Decimal(ends[at].as_py()) == Decimal(own[at].as_py())
     elif not kind.endswith("ZONE"):
-        written |= true(pc.match_substring_regex(given, _DATE)) | ~exact
+        written |= true(pc.match_substring_regex(ends, _DATE)) | ~exact
     return written
 
 
-def _sets_written_otherwise(said: Sets, shown: pa.Array) -> Bools:
+def _sets_written_otherwise(said: Sets, released: pa.Array) -> Bools:
     """Whether a release prints the same words in another way."""
-    labels = shown.to_pylist() if pa.types.is_string(shown.type) else [None] * len(shown)
+    labels = released.to_pylist() if pa.types.is_string(released.type) else [None] * len(released)
     return np.array(
         [
             words is not None

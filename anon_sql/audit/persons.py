@@ -4,11 +4,11 @@ Released rows of one class and the same kept values, which are alike, are a grou
 group are those with its kept values, known by a 64-bit hash. Groups are numbered while
 rows come, so that the hashes of all rows are never in memory together.
 
-Which raw rows the rows of a release may stem from, and whether all can at once. The rows of a slot
+Which raw rows the rows of a release may stem from, and whether all can at once. The rows of a group
 may stem from those of its raw rows that its label covers.
 
 Whose the rows of a class are, and how many persons those are where the release does not say. A
-person can have given a slot at most as many rows as the person has among those it may stem from.
+person can have given a group at most as many rows as the person has among those it may stem from.
 The fewest persons whose rows are enough for a class are a bound from below, all that could have
 given one from above; where every released row can stem from one raw row only, the two agree.
 """
@@ -29,28 +29,28 @@ class Numbers:
     """A number of each row, as the rows come."""
 
     def __init__(self) -> None:
-        self._held: npt.NDArray[Any] = np.empty(0, np.uint8)
+        self._numbers: npt.NDArray[Any] = np.empty(0, np.uint8)
         self._rows = 0
 
     def add(self, numbers: npt.NDArray[Any]) -> None:
         """Hold the numbers of more rows, in a type that is wide enough for all."""
-        self._held = self._held.astype(
-            np.promote_types(self._held.dtype, numbers.dtype), copy=False
+        self._numbers = self._numbers.astype(
+            np.promote_types(self._numbers.dtype, numbers.dtype), copy=False
         )
         end = self._rows + len(numbers)
-        if end > len(self._held):  # in place, and little more than is needed
-            self._held.resize(end + end // 8, refcheck=False)
-        self._held[self._rows : end] = numbers
+        if end > len(self._numbers):  # in place, and little more than is needed
+            self._numbers.resize(end + end // 8, refcheck=False)
+        self._numbers[self._rows : end] = numbers
         self._rows = end
 
     def decode(self, known: Marks) -> None:
         """Replace each number by what it stands for."""
-        self._held = known[self.whole()]
+        self._numbers = known[self.array()]
 
-    def whole(self) -> npt.NDArray[Any]:
+    def array(self) -> npt.NDArray[Any]:
         """Return the numbers of all rows."""
-        self._held.resize(self._rows, refcheck=False)
-        return self._held
+        self._numbers.resize(self._rows, refcheck=False)
+        return self._numbers
 
 
 class Known:
@@ -59,14 +59,14 @@ class Known:
     def __init__(self) -> None:
         self.count = 0
         self._known, self._often = np.empty(0, np.uint64), np.empty(0, np.int64)
-        self._slots = np.empty(0, np.int32)
+        self._buckets = np.empty(0, np.int32)
 
     def add(self, marks: Marks) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
         """Return the number of each hash, as narrow as it can be, and the positions of new ones."""
         if self.count + len(marks) > len(self._known):
             self._grow(2 * (self.count + len(marks)))
         numbers, new = kernels.hashing.number_more(
-            marks, self._known, self._often, self._slots, self.count
+            marks, self._known, self._often, self._buckets, self.count
         )
         self.count += len(new)
         return numbers.astype(np.min_scalar_type(self.count)), new
@@ -75,8 +75,8 @@ class Known:
         """Make room for so many hashes."""
         known, often = self.marks, self.often
         self._known, self._often = np.empty(size, np.uint64), np.empty(size, np.int64)
-        self._slots = np.full(1 << (2 * size).bit_length(), -1, np.int32)
-        kernels.hashing.number_more(known, self._known, self._often, self._slots, 0)
+        self._buckets = np.full(1 << (2 * size).bit_length(), -1, np.int32)
+        kernels.hashing.number_more(known, self._known, self._often, self._buckets, 0)
         self._often[: self.count] = often
 
     @property
@@ -94,24 +94,24 @@ Whole = npt.NDArray[np.int32]
 @dataclass(frozen=True)
 class RowGroups:
     """RowGroups by hash and class: each one's class, how many rows it has, and its raw rows first …
-    last - 1 of ``rows``, int32[n] by hash. shown: the released rows, int32[m], slot by slot; empty
-    where they were not asked for."""
+    last - 1 of ``rows``, int32[n] by hash. released: the released rows, int32[m], group by
+    group; empty where they were not asked for."""
 
     classes: Whole
     capacity: Ints
     first: Ints
     last: Ints
     rows: Whole
-    shown: Whole
+    released: Whole
 
 
 class Counted:
     """Some rows of both relations, as they come; all raw rows must come first."""
 
-    def __init__(self, shown: bool) -> None:
-        """shown: whether the released rows of each slot are asked for."""
+    def __init__(self, with_released: bool) -> None:
+        """with_released: whether the released rows of each group are asked for."""
         self._known, self._raw, self._often = Known(), Numbers(), np.empty(0, np.int64)
-        self._shown = Numbers() if shown else None
+        self._released = Numbers() if with_released else None
         self._latest, self._values, self._owners = (np.empty(0, np.int32) for _ in range(3))
         self._sizes, self._count = np.empty(0, np.int64), 0
 
@@ -130,11 +130,11 @@ class Counted:
             for column in (self._values, self._owners, self._sizes):
                 column.resize(end + end // 8, refcheck=False)
         found = (self._values, self._owners, self._sizes)
-        slots, self._count = kernels.matching.number_groups(
+        groups, self._count = kernels.matching.number_groups(
             numbers, classes, self._latest, *found, self._count
         )
-        if self._shown is not None:
-            self._shown.add(slots)
+        if self._released is not None:
+            self._released.add(groups)
 
     @property
     def more(self) -> int:
@@ -143,35 +143,35 @@ class Counted:
         often[: len(self._often)] -= 2 * self._often
         return int(np.maximum(often, 0).sum())
 
-    def slots(self) -> RowGroups:
-        """Return the slots of all rows."""
+    def groups(self) -> RowGroups:
+        """Return the groups of all rows."""
         order = kernels.orders.by_hash(self._known.marks)
         place = np.empty(len(order), np.int32)
         place[order] = np.arange(len(order), dtype=np.int32)
-        rows, starts = kernels.hashing.group(place[self._raw.whole()], len(order))
+        rows, starts = kernels.hashing.group(place[self._raw.array()], len(order))
         value = place[self._values[: self._count]]
-        slots, _ = kernels.hashing.group(value, len(order))
-        value = value[slots]
-        shown = np.empty(0, np.int32)
-        if self._shown is not None:
-            at = np.empty(len(slots), np.int32)
-            at[slots] = np.arange(len(slots), dtype=np.int32)
-            shown, _ = kernels.hashing.group(at[self._shown.whole()], len(slots))
-        classes, capacity = self._owners[slots], self._sizes[slots]
-        return RowGroups(classes, capacity, starts[value], starts[value + 1], rows, shown)
+        groups, _ = kernels.hashing.group(value, len(order))
+        value = value[groups]
+        released = np.empty(0, np.int32)
+        if self._released is not None:
+            at = np.empty(len(groups), np.int32)
+            at[groups] = np.arange(len(groups), dtype=np.int32)
+            released, _ = kernels.hashing.group(at[self._released.array()], len(groups))
+        classes, capacity = self._owners[groups], self._sizes[groups]
+        return RowGroups(classes, capacity, starts[value], starts[value + 1], rows, released)
 
 
 Labels = tuple[Ints, ...]
 CodesOf = Callable[[npt.NDArray[np.int32]], Places]
 LISTED = 50_000_000  # pairs that are kept for the matching
-STEPS = 500_000_000  # looks at a row's slots in the matching
+STEPS = 500_000_000  # looks at a row's groups in the matching
 ROWS = 1 << 23  # raw rows that are compared at a time
 
 
 @dataclass(frozen=True)
 class Sources:
-    """ends, rows: of each slot the raw rows that it may stem from; rows is None where they are too
-    many to list. many: how many they are. uncovered: raw rows that no slot may stem from. looks:
+    """ends, rows: of each group the raw rows that it may stem from; rows is None where they are too
+    many to list. many: how many they are. uncovered: raw rows that no group may stem from. looks:
     comparisons made; all others are unfinished if these are more than were allowed."""
 
     ends: Ints
@@ -181,19 +181,19 @@ class Sources:
     looks: int
 
 
-def stems(found: RowGroups, codes_of: CodesOf, labels: Labels, looks: int) -> Sources:
-    """Return the raw rows of each slot that its label covers.
+def sources(found: RowGroups, codes_of: CodesOf, labels: Labels, looks: int) -> Sources:
+    """Return the raw rows of each group that its label covers.
 
-    codes_of: returns int32[…, d] of some of the rows that the slots are of; labels: of
+    codes_of: returns int32[…, d] of some of the rows that the groups are of; labels: of
     ``labels_of``; looks: most comparisons.
     """
-    slots, uncovered, looked = len(found.classes), 0, 0
-    many = np.zeros(slots, np.int64)
-    rows, of = [np.empty(0, np.int32)], [np.empty(0, np.int32)]  # and the slot of each of ``rows``
+    groups, uncovered, looked = len(found.classes), 0, 0
+    many = np.zeros(groups, np.int64)
+    rows, of = [np.empty(0, np.int32)], [np.empty(0, np.int32)]  # and the group of each of ``rows``
     for begin in range(0, len(found.rows), ROWS):
         some = found.rows[begin : begin + ROWS]
         end = begin + len(some)
-        # the slots that have some of these rows
+        # the groups that have some of these rows
         own = slice(np.searchsorted(found.last, begin, "right"), np.searchsorted(found.first, end))
         first, last = (np.clip(each[own], begin, end) - begin for each in (found.first, found.last))
         codes = codes_of(some)
@@ -209,19 +209,19 @@ def stems(found: RowGroups, codes_of: CodesOf, labels: Labels, looks: int) -> So
         )
         looked += more
         if looked > looks:
-            return Sources(np.zeros(slots + 1, np.int64), None, many, 0, looked)
+            return Sources(np.zeros(groups + 1, np.int64), None, many, 0, looked)
         many[own] += covers
         uncovered += len(some) - int(known.sum())
         if many.sum() <= LISTED:
             rows.append(some[listed])
             if len(found.rows) > ROWS:
-                of.append(np.repeat(np.arange(slots, dtype=np.int32)[own], covers))
+                of.append(np.repeat(np.arange(groups, dtype=np.int32)[own], covers))
     ends = np.append(0, np.cumsum(many))
     if ends[-1] > LISTED:
         return Sources(ends, None, many, uncovered, looked)
     every = np.concatenate(rows)
     if len(found.rows) > ROWS:
-        every = every[kernels.hashing.group(np.concatenate(of), slots)[0]]
+        every = every[kernels.hashing.group(np.concatenate(of), groups)[0]]
     return Sources(ends, every, many, uncovered, looked)
 
 
@@ -234,33 +234,33 @@ def unmatched(found: RowGroups, known: Sources) -> int | None:
     order, ends = kernels.hashing.group(known.rows, len(found.rows))
     if (ends[1:] - ends[:-1] <= 1).all():
         return total - int(np.minimum(known.many, found.capacity).sum())
-    slot_of = np.repeat(np.arange(len(found.capacity), dtype=np.int32), known.many)
-    count = kernels.matching.matched(ends, slot_of[order], found.capacity, STEPS)
+    group_of = np.repeat(np.arange(len(found.capacity), dtype=np.int32), known.many)
+    count = kernels.matching.matched(ends, group_of[order], found.capacity, STEPS)
     return None if count < 0 else total - int(count)
 
 
 Holders = tuple[npt.NDArray[np.int32], Marks, Ints]
 
 
-def shows(given: Compared) -> bool:
+def shows(compared: Compared) -> bool:
     """Return whether the release still has the column that tells persons apart."""
-    return given.asked.entity in given.asked.shared
+    return compared.request.entity in compared.request.shared
 
 
-def whose(given: Compared, forced: Marks | None) -> Marks | None:
+def whose(compared: Compared, forced: Marks | None) -> Marks | None:
     """Return a mark of whose each released row is, uint64[m], class by class.
 
     None where no model needs it or nobody can tell. forced: of ``Truth``.
     """
-    asked = given.asked
-    if asked.entity is None or all(model.same_for_persons for model in asked.models):
+    request = compared.request
+    if request.entity is None or all(model.same_for_persons for model in request.models):
         return None
-    return given.marks(asked.entity) if shows(given) else forced
+    return compared.marks(request.entity) if shows(compared) else forced
 
 
 def forced(found: RowGroups, known: Sources, persons: Marks) -> Marks | None:
-    """Whose each released row is, where each slot needs all the raw rows that it may stem from or
-    they are one person's; None where a slot can choose. persons: a mark for each raw row."""
+    """Whose each released row is, where each group needs all the raw rows that it may stem from or
+    they are one person's; None where a group can choose. persons: a mark for each raw row."""
     assert known.rows is not None
     who = persons[known.rows]
     if not len(who):
@@ -270,9 +270,9 @@ def forced(found: RowGroups, known: Sources, persons: Marks) -> Marks | None:
     if not (single | (known.many == found.capacity)).all():
         return None
     first = np.cumsum(found.capacity) - found.capacity
-    at = np.arange(len(found.shown)) + np.repeat(starts - first, found.capacity)
-    marks = np.empty(len(found.shown), dtype=np.uint64)
-    marks[found.shown] = who[at]
+    at = np.arange(len(found.released)) + np.repeat(starts - first, found.capacity)
+    marks = np.empty(len(found.released), dtype=np.uint64)
+    marks[found.released] = who[at]
     return marks
 
 
@@ -288,15 +288,15 @@ def holders(found: RowGroups, known: Sources, persons: Marks) -> Holders:
     """Return a class, a person who may have given it rows with some kept values, and how many at
     most, for each such person, class and values. persons: a mark for each raw row."""
     assert known.rows is not None
-    slot = np.repeat(np.arange(len(found.capacity)), known.many)
+    group = np.repeat(np.arange(len(found.capacity)), known.many)
     who = persons[known.rows]
-    order = np.lexsort((who, slot))
-    slot, who = slot[order], who[order]
-    new = np.append(True, (slot[1:] != slot[:-1]) | (who[1:] != who[:-1]))[: len(slot)]
+    order = np.lexsort((who, group))
+    group, who = group[order], who[order]
+    new = np.append(True, (group[1:] != group[:-1]) | (who[1:] != who[:-1]))[: len(group)]
     at = np.flatnonzero(new)
-    rows = np.diff(np.append(at, len(slot)))
-    slot, who = slot[at], who[at]
-    return found.classes[slot], who, np.minimum(rows, found.capacity[slot])
+    rows = np.diff(np.append(at, len(group)))
+    group, who = group[at], who[at]
+    return found.classes[group], who, np.minimum(rows, found.capacity[group])
 
 
 def between(parts: Sequence[Holders], sizes: Ints) -> tuple[Ints, Ints]:

@@ -60,7 +60,7 @@ class _Marked:
 
     def hashed(self) -> Hashed:
         """Return all rows and hold them no longer."""
-        return Hashed(self._rows.whole(), None if self._known is None else self._known.marks)
+        return Hashed(self._rows.array(), None if self._known is None else self._known.marks)
 
 
 class RawRows:
@@ -88,7 +88,7 @@ class RawRows:
         return Raw(
             {name: each.values()[name] for name, each in found.items()},
             {name: each.known.often for name, each in found.items()},
-            {name: each.rows.whole() for name, each in found.items()},
+            {name: each.rows.array() for name, each in found.items()},
             {name: each.hashed() for name, each in self._marks.items()},
             ascending,
             distinct,
@@ -107,26 +107,26 @@ class ReleasedRows:
     def add(self, rows: int, labels: Columns, hashes: Hashes, marks: Hashes) -> None:
         """Hold more rows. labels, hashes: of each quasi-identifier; marks: hashes of each other
         column."""
-        whole = np.zeros(rows, np.uint64)
+        combined = np.zeros(rows, np.uint64)
         for name in labels:
-            whole = kernels.hashing.mix(whole, hashes[name].view(np.int64))
+            combined = kernels.hashing.mix(combined, hashes[name].view(np.int64))
         with self._lock:
             self.rows += rows
             if not labels:  # which is refused once all is read
                 return
-            self._classes.add(whole, pa.record_batch(list(labels.values()), list(labels)))
+            self._classes.add(combined, pa.record_batch(list(labels.values()), list(labels)))
             _hold(self._marks, marks)
 
-    def released(self, looks: Mapping[str, Any]) -> ReleasedTable:
-        """Return the classes and rows, which are held no longer; looks: as in ``ReleasedTable``."""
+    def released(self, views: Mapping[str, Any]) -> ReleasedTable:
+        """Return the classes and rows, which are held no longer; views: as in ``ReleasedTable``."""
         classes, self._classes = self._classes, _Numbered()
         sizes = classes.known.often
-        order, _ = kernels.hashing.group(classes.rows.whole().astype(np.int32), len(sizes))
+        order, _ = kernels.hashing.group(classes.rows.array().astype(np.int32), len(sizes))
         names = list(self._marks)
-        marks = {name: self._marks.pop(name).hashed().taken(order) for name in names}
-        return ReleasedTable(classes.values(), sizes, marks, looks)
+        marks = {name: self._marks.pop(name).hashed().select(order) for name in names}
+        return ReleasedTable(classes.values(), sizes, marks, views)
 
 
-def _hold(held: dict[str, _Marked], marks: Hashes) -> None:
+def _hold(columns: dict[str, _Marked], marks: Hashes) -> None:
     for name, column in marks.items():
-        held.setdefault(name, _Marked()).add(column)
+        columns.setdefault(name, _Marked()).add(column)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from anon_sql import kernels
 from anon_sql.audit import persons
 from anon_sql.audit.compared import Compared, Marks, Rows
-from anon_sql.audit.persons import CodesOf, Counted, Labels, RowGroups, Sources, stems, unmatched
+from anon_sql.audit.persons import CodesOf, Counted, Labels, RowGroups, Sources, sources, unmatched
 from anon_sql.core.labels.reading import Coverage, Ints, Places, codes_of, labels_of, ranked
 
 ROWS = 1_000_000  # of a part, unless more have one hash
@@ -28,21 +28,21 @@ class Part:
     raw: npt.NDArray[np.int32]
     released: npt.NDArray[np.int32]
 
-    def counted(self, given: Compared, shown: bool) -> Counted:
-        """Return the rows, counted; shown: as in ``Counted``."""
-        found = Counted(shown)
+    def counted(self, compared: Compared, with_released: bool) -> Counted:
+        """Return the rows, counted; with_released: as in ``Counted``."""
+        found = Counted(with_released)
         for rows in _blocks(self.raw):
-            found.add_raw(given.raw_hashes(rows))
+            found.add_raw(compared.raw_hashes(rows))
         for rows in _blocks(self.released):
-            found.add_released(given.hashes(rows), given.class_of[rows])
+            found.add_released(compared.hashes(rows), compared.class_of[rows])
         return found
 
 
-def parts(given: Compared) -> Iterator[Part]:
+def parts(compared: Compared) -> Iterator[Part]:
     """Yield the rows whose hashes end alike."""
-    count = _count(max(given.rows, given.shown))
-    raw, starts = _divided(given.raw_hashes, given.rows, count)
-    released, ends = _divided(given.hashes, given.shown, count)
+    count = _count(max(compared.rows, compared.released_rows))
+    raw, starts = _divided(compared.raw_hashes, compared.rows, count)
+    released, ends = _divided(compared.hashes, compared.released_rows, count)
     for at in range(count):
         yield Part(raw[starts[at] : starts[at + 1]], released[ends[at] : ends[at + 1]])
 
@@ -98,65 +98,65 @@ class Truth:
         return self.looks > LOOKS
 
 
-def truth(given: Compared) -> Truth:
+def truth(compared: Compared) -> Truth:
     """Compare all rows."""
-    told = Truth()
-    columns = [ranked(column) for column in given.columns.values()]
+    true = Truth()
+    columns = [ranked(column) for column in compared.columns.values()]
     labels = labels_of(columns)
-    if given.asked.entity is not None and not persons.shows(given):
-        told.holders, told.whose = [], np.empty(given.shown, np.uint64)
-    for part in parts(given):
-        _add(told, given, part, partial(_codes, given, columns, part.raw), labels)
-    if told.many:
-        told.holders = told.whose = None
-    return told
+    if compared.request.entity is not None and not persons.shows(compared):
+        true.holders, true.whose = [], np.empty(compared.released_rows, np.uint64)
+    for part in parts(compared):
+        _add(true, compared, part, partial(_codes, compared, columns, part.raw), labels)
+    if true.many:
+        true.holders = true.whose = None
+    return true
 
 
 def _codes(
-    given: Compared,
+    compared: Compared,
     columns: Sequence[Coverage],
     rows: npt.NDArray[np.int32],
     some: npt.NDArray[np.int32],
 ) -> Places:
     """Return the codes of some raw rows, int32[…, d]; some: positions in ``rows``."""
-    return codes_of(columns, [given.raw.places[name][rows[some]] for name in given.columns])
+    return codes_of(columns, [compared.raw.places[name][rows[some]] for name in compared.columns])
 
 
-def _add(told: Truth, given: Compared, part: Part, codes: CodesOf, labels: Labels) -> None:
+def _add(true: Truth, compared: Compared, part: Part, codes: CodesOf, labels: Labels) -> None:
     """Compare the rows of a part, unless it takes too many comparisons."""
-    counted = part.counted(given, told.whose is not None)
-    told.more += counted.more
-    if told.many:
+    counted = part.counted(compared, true.whose is not None)
+    true.more += counted.more
+    if true.many:
         return
-    found = counted.slots()
-    known = stems(found, codes, labels, LOOKS - told.looks)
-    told.looks += known.looks
-    if told.many:
+    found = counted.groups()
+    known = sources(found, codes, labels, LOOKS - true.looks)
+    true.looks += known.looks
+    if true.many:
         return
     wrong = known.many == 0
-    told.false += int(found.capacity[wrong].sum())
-    told.wrong.append(np.unique(found.classes[wrong]))
-    told.uncovered += known.uncovered
+    true.false += int(found.capacity[wrong].sum())
+    true.wrong.append(np.unique(found.classes[wrong]))
+    true.uncovered += known.uncovered
     left = unmatched(found, known)
-    told.left = None if told.left is None or left is None else told.left + left
-    _add_persons(told, given, part, found, known)
+    true.left = None if true.left is None or left is None else true.left + left
+    _add_persons(true, compared, part, found, known)
 
 
 def _add_persons(
-    told: Truth, given: Compared, part: Part, found: RowGroups, known: Sources
+    true: Truth, compared: Compared, part: Part, found: RowGroups, known: Sources
 ) -> None:
-    if told.holders is None:
+    if true.holders is None:
         return
     if known.rows is None:
-        told.holders = told.whose = None
+        true.holders = true.whose = None
         return
-    who = given.raw_marks(str(given.asked.entity), part.raw)
-    told.holders.append(persons.holders(found, known, who))
-    if told.whose is None or told.left != 0:  # forced() takes slots that all have raw rows
-        told.whose = None
+    who = compared.raw_marks(str(compared.request.entity), part.raw)
+    true.holders.append(persons.holders(found, known, who))
+    if true.whose is None or true.left != 0:  # forced() takes groups that all have raw rows
+        true.whose = None
         return
     forced = persons.forced(found, known, who)
     if forced is None:
-        told.whose = None
+        true.whose = None
     else:
-        told.whose[part.released] = forced
+        true.whose[part.released] = forced

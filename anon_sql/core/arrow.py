@@ -73,7 +73,7 @@ def _copied(values: pa.Array) -> pa.Array:
     return pa.ListArray.from_arrays(ends, without_views(values.flatten()), mask=missing)
 
 
-def whole(argument: pa.ChunkedArray | pa.Array) -> pa.Array:
+def one_array(argument: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Return an argument as one array; a single chunk is not copied."""
     if not isinstance(argument, pa.ChunkedArray):
         return argument
@@ -82,7 +82,7 @@ def whole(argument: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 def lists(argument: pa.ChunkedArray | pa.Array) -> dict[str, pa.Array | None]:
     """Return the lists of a one-row struct by field name; None for a list that is NULL."""
-    struct = whole(argument)
+    struct = one_array(argument)
     return {
         struct.type[at].name: None if not field[0].is_valid else plain(field[0].values)
         for at, field in enumerate(struct.flatten())

@@ -148,19 +148,19 @@ class Withdrawn:
     counterfeits: Any = param(None, Anything(), "withdrawn; see previous")
 
 
-def read_weights(function: str, given: object, quasi: Sequence[str]) -> dict[str, float]:
+def read_weights(function: str, raw: object, quasi: Sequence[str]) -> dict[str, float]:
     """Return the weight of each quasi-identifier that a call names, in the order of ``quasi``.
 
-    given: a mapping or pairs of names and numbers; None for none. Raises AnonError for anything
+    raw: a mapping or pairs of names and numbers; None for none. Raises AnonError for anything
     else, for names that are not quasi-identifiers, for numbers that are negative or not finite, and
     if no quasi-identifier has a weight above 0.
     """
-    if given is None:
+    if raw is None:
         return {}
-    pairs = list(given.items()) if isinstance(given, Mapping) else given
+    pairs = list(raw.items()) if isinstance(raw, Mapping) else raw
     rule = Parameter("weights") + " must be a MAP from column names to numbers"
     if not isinstance(pairs, list) or not all(_is_pair(pair) for pair in pairs):
-        raise AnonError(function, rule, kind(given), "write " + Argument("weights", {"age": 2}))
+        raise AnonError(function, rule, kind(raw), "write " + Argument("weights", {"age": 2}))
     columns = {fold(name): name for name in quasi}
     what = "quasi-identifiers"
     names = named(function, "weights", [name for name, _ in pairs], columns, what) or []
@@ -197,17 +197,17 @@ def of_columns(weights: Mapping[str, float], names: Sequence[str]) -> npt.NDArra
 WITHDRAWN = ("invariant", "previous", "counterfeits")
 
 
-def refuse_withdrawn(function: str, given: Mapping[str, Any]) -> None:
+def refuse_withdrawn(function: str, arguments: Mapping[str, Any]) -> None:
     """Raise AnonError if a withdrawn parameter is given; NULL, false and 0 ask for nothing.
 
-    given: parameters by name.
+    arguments: parameters by name.
     """
-    asked = [name for name in WITHDRAWN if given.get(name) not in (None, False)]
-    if asked:
+    wanted = [name for name in WITHDRAWN if arguments.get(name) not in (None, False)]
+    if wanted:
         raise AnonError(
             function,
             "invariant, previous and counterfeits of release functions are withdrawn, since "
             "releases made with them disclose sensitive values together",
-            " and ".join(asked),
+            " and ".join(wanted),
             "release newcomers only, whom ledger_new selects (docs/releasing-again.md)",
         )

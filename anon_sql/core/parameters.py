@@ -197,7 +197,7 @@ class Declaration:
     relation: bool = False
 
     @property
-    def sentence(self) -> str:
+    def description(self) -> str:
         """Return what the parameter is in SQL."""
         return self.spelled(SQL)
 
@@ -209,9 +209,9 @@ class Declaration:
         note = spelling.words(self.note)
         return f"{spelling.words(self.says)}{means}." + (f" {note}" if note else "")
 
-    def read(self, function: str, given: Mapping[str, Any]) -> Any:
+    def read(self, function: str, arguments: Mapping[str, Any]) -> Any:
         """Return the checked value of a call, or raise AnonError; the default if it has none."""
-        return self.accepts.read(function, self.name, given.get(self.name, self.default))
+        return self.accepts.read(function, self.name, arguments.get(self.name, self.default))
 
 
 def param(
@@ -238,10 +238,10 @@ def parameters_of(group: type) -> Mapping[str, Declaration]:
     }
 
 
-def read(group: type[Group], function: str, given: Mapping[str, Any]) -> Group:
-    """Return a group of checked values; a parameter that ``given`` lacks has its default."""
+def read(group: type[Group], function: str, arguments: Mapping[str, Any]) -> Group:
+    """Return a group of checked values; a parameter that ``arguments`` lacks has its default."""
     known: Mapping[str, Declaration] = parameters_of(group)  # type: ignore[arg-type]
-    return group(**{name: known[name].read(function, given) for name in known})
+    return group(**{name: known[name].read(function, arguments) for name in known})
 
 
 @dataclass(frozen=True)
@@ -306,7 +306,7 @@ def takes(name: str) -> Mapping[str, Declaration]:
     found = dict(takes(function.of)) if function.of else {}
     for group in function.groups:
         found.update(parameters_of(group))
-    lacking = {
+    missing = {
         name
         for each in function.without
         for name in ([each] if isinstance(each, str) else parameters_of(each))
@@ -318,7 +318,7 @@ def takes(name: str) -> Mapping[str, Declaration]:
             note=function.notes.get(known.name, known.note),
         )
         for known in found.values()
-        if known.name not in lacking and (function.only is None or known.name in function.only)
+        if known.name not in missing and (function.only is None or known.name in function.only)
     }
 
 

@@ -43,7 +43,7 @@ def printed(columns: Sequence[pa.Array], types: Sequence[str]) -> list[pa.Array]
     sent = [_wide(values, kind) for values, kind in zip(columns, types, strict=True)]
     return _each(
         sent,
-        [_as_text if _prints_alike(values.type) else None for values in sent],
+        [_as_text if _prints_as_duckdb(values.type) else None for values in sent],
         ["CAST({} AS VARCHAR)"] * len(sent),
     )
 
@@ -57,13 +57,13 @@ def cast(texts: Sequence[pa.Array], types: Sequence[str], time_zone: str = "UTC"
     known = [_WHOLE.get(kind) for kind in wanted]
     return _each(
         texts,
-        [None if kind is None else partial(_as_whole, kind=kind) for kind in known],
+        [None if kind is None else partial(_as_integers, kind=kind) for kind in known],
         [f"TRY_CAST({{}} AS {kind})" for kind in wanted],
         time_zone,
     )
 
 
-def _prints_alike(kind: pa.DataType) -> bool:
+def _prints_as_duckdb(kind: pa.DataType) -> bool:
     """Return whether a cast to text in Arrow gives the same result as in DuckDB."""
     return bool(pa.types.is_integer(kind) or pa.types.is_string(kind))
 
@@ -72,7 +72,7 @@ def _as_text(values: pa.Array) -> pa.Array:
     return values.cast(pa.string())
 
 
-def _as_whole(values: pa.Array, kind: pa.DataType) -> pa.Array | None:
+def _as_integers(values: pa.Array, kind: pa.DataType) -> pa.Array | None:
     """Return texts as integers; None if Arrow cannot cast all of them."""
     try:
         return values.cast(kind)
@@ -82,9 +82,9 @@ def _as_whole(values: pa.Array, kind: pa.DataType) -> pa.Array | None:
 
 def sql_types(columns: Sequence[pa.Array]) -> list[str]:
     """Return the SQL type that DuckDB assigns to each Arrow array."""
-    given = [pa.nulls(1, values.type) for values in columns]
-    asked = ", ".join(f"typeof(c{at}) AS r{at}" for at in range(len(given)))
-    return [found[0].as_py() for found in _selected(given, f"SELECT {asked} FROM given", "UTC")]
+    nulls = [pa.nulls(1, values.type) for values in columns]
+    selected = ", ".join(f"typeof(c{at}) AS r{at}" for at in range(len(nulls)))
+    return [found[0].as_py() for found in _selected(nulls, f"SELECT {selected} FROM given", "UTC")]
 
 
 def evaluated(
@@ -101,8 +101,8 @@ def evaluated(
     tree. time_zone: time zone of timestamps that an expression writes without one. Raises
     ValueError if DuckDB rejects an expression.
     """
-    names, given = list(columns), zip(columns.values(), types, strict=True)
-    sent = [_wide(values, kind) for values, kind in given]
+    names, pairs = list(columns), zip(columns.values(), types, strict=True)
+    sent = [_wide(values, kind) for values, kind in pairs]
     typed = ", ".join(
         f"TRY_CAST(c{at} AS {kind}) AS {quote(names[at])}" for at, kind in enumerate(types)
     )
@@ -152,24 +152,24 @@ def _selected(columns: Sequence[pa.Array], query: str, time_zone: str) -> list[p
 
     columns: the columns c0, c1, ... of ``given``, of equal length.
     """
-    given = pa.table(list(columns), names=[f"c{at}" for at in range(len(columns))])
+    table = pa.table(list(columns), names=[f"c{at}" for at in range(len(columns))])
     cursor = _database().cursor()
     try:
         if time_zone != "UTC":
             cursor.execute("SET TimeZone = ?", [time_zone])
-        cursor.register("given", given)
+        cursor.register("given", table)
         found = cursor.sql(query).to_arrow_table()
     except (duckdb.FatalException, duckdb.InternalException):
         _open.cache_clear()  # DuckDB refuses all statements after such an error
         raise
     finally:
         cursor.close()
-    return [_whole(values) for values in found.columns]
+    return [_one_array(values) for values in found.columns]
 
 
-def _whole(values: pa.ChunkedArray) -> pa.Array:
-    whole = values.combine_chunks()
-    return whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+def _one_array(values: pa.ChunkedArray) -> pa.Array:
+    array = values.combine_chunks()
+    return array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
 
 
 def _wide(values: pa.Array, kind: str) -> pa.Array:

@@ -65,8 +65,8 @@ def shifts(texts: pa.Array, sql_type: str, key: bytes, days: int) -> pa.Array:
     def shift(value: bytes) -> int:
         one = keyed.copy()
         one.update(value)
-        drawn = int.from_bytes(one.digest(), "big") % (2 * days)
-        return drawn - days + (drawn >= days)
+        number = int.from_bytes(one.digest(), "big") % (2 * days)
+        return number - days + (number >= days)
 
     return each(texts, sql_type, shift, pa.int32())
 
@@ -161,28 +161,28 @@ _names: dict[bytes, str] = {}
 _keys: dict[str, bytes] = {}
 
 
-def hold(function: str, given: object, secret: Callable[[str, str], str]) -> str:
+def hold(function: str, source: object, secret: Callable[[str, str], str]) -> str:
     """Return the name under which a key is held; the same key has the same name.
 
-    given: a key as text or bytes, ``env:NAME`` for an environment variable, or ``secret:NAME`` for
+    source: a key as text or bytes, ``env:NAME`` for an environment variable, or ``secret:NAME`` for
     a secret of the database; nothing else is a reference. secret: returns the value of a secret, of
     the function and the name. Raises AnonError, which shows neither the key nor the name after the
     colon, for a key that is missing or that ``require_key`` refuses, wherever it is.
     """
-    reference = _REFERENCE.fullmatch(given) if isinstance(given, str) else None
+    reference = _REFERENCE.fullmatch(source) if isinstance(source, str) else None
     if reference and reference[1] == "env":
         found = os.environ.get(reference[2])
         if not found:
             rule = "the environment variable that " + Parameter("key") + " names must be set"
             raise AnonError(function, rule, "none", HINT)
-        given = os.fsencode(found)
+        source = os.fsencode(found)
     elif reference:
-        given = secret(function, reference[2])
-    if not isinstance(given, (str, bytes)):
-        got = "NULL" if given is None else "another type"
+        source = secret(function, reference[2])
+    if not isinstance(source, (str, bytes)):
+        got = "NULL" if source is None else "another type"
         rule = Parameter("key") + f" must be text or BLOB of at least {LEAST} bytes"
         raise AnonError(function, rule, got, HINT)
-    key = given.encode() if isinstance(given, str) else given
+    key = source.encode() if isinstance(source, str) else source
     require_key(function, key)
     with _lock:
         name = _names.setdefault(key, f"key {len(_names) + 1}")
@@ -190,13 +190,13 @@ def hold(function: str, given: object, secret: Callable[[str, str], str]) -> str
     return name
 
 
-def held(function: str, name: object) -> bytes:
+def key_of(function: str, name: object) -> bytes:
     """Return the key that ``hold`` has given a name. Raises AnonError for a refused one."""
     if isinstance(name, str) and name in _keys:
         return _keys[name]
-    asked, _, rule = str(name).removeprefix(REFUSED).partition(": ")
+    caller, _, rule = str(name).removeprefix(REFUSED).partition(": ")
     raise AnonError(
-        asked if rule else function, rule or Parameter("key") + " must be held by this process"
+        caller if rule else function, rule or Parameter("key") + " must be held by this process"
     )
 
 
@@ -255,8 +255,8 @@ def _plain(sql_type: str) -> Callable[[bytes], bytes]:
 
 def _number(value: bytes) -> bytes:
     """Return a printed DECIMAL without the zeros at its end: 5.00 is 5, and .50 is 0.5."""
-    whole, _, fraction = value.partition(b".")
+    integer, _, fraction = value.partition(b".")
     fraction = fraction.rstrip(b"0")
-    if whole in {b"", b"-"}:
-        whole += b"0"
-    return whole + b"." + fraction if fraction else whole
+    if integer in {b"", b"-"}:
+        integer += b"0"
+    return integer + b"." + fraction if fraction else integer

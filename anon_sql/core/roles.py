@@ -31,8 +31,8 @@ def tag(comment: str | None) -> str | None:
     """
     written, meant = _like(comment or ""), _like(_plain(comment or ""))
     if wrong := written - set(_TAGS) or meant - set(_TAGS):
-        shown = " ".join(min(wrong).split())
-        raise ValueError(f"the tag {shown} is none of {', '.join(_TAGS)}")
+        got = " ".join(min(wrong).split())
+        raise ValueError(f"the tag {got} is none of {', '.join(_TAGS)}")
     if hidden := meant - written:
         raise ValueError(f"the tag {min(hidden)} must be written in plain ASCII characters")
     if len(meant) > 1:
@@ -69,8 +69,8 @@ def _like(text: str) -> set[str]:
 
 def _plain(text: str) -> str:
     """Return a text without invisible characters, with ASCII for characters that look like it."""
-    shown = unicodedata.normalize("NFKD", text).translate(_ALIKE)
-    return "".join(char for char in shown if unicodedata.category(char) not in _INVISIBLE)
+    ascii_text = unicodedata.normalize("NFKD", text).translate(_ALIKE)
+    return "".join(char for char in ascii_text if unicodedata.category(char) not in _INVISIBLE)
 
 
 PARAMETER = {"identifier": "identifiers", "quasi": "qids", "sensitive": "sensitive", "keep": "keep"}
@@ -101,7 +101,7 @@ class Roles:
 def named(
     function: str,
     parameter: str,
-    given: object,
+    value: object,
     columns: Mapping[str, str],
     what: str = "columns of the table",
 ) -> list[str] | None:
@@ -110,14 +110,14 @@ def named(
     columns: names by folded name; what: what they are, for errors. Raises AnonError for anything
     but distinct column names.
     """
-    if given is None:
+    if value is None:
         return None
     names = (
-        [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else []
+        [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else []
     )
-    if not isinstance(given, (str, list)) or not all(isinstance(name, str) for name in names):
+    if not isinstance(value, (str, list)) or not all(isinstance(name, str) for name in names):
         raise AnonError(
-            function, Parameter(parameter) + " must be a list of column names", type(given).__name__
+            function, Parameter(parameter) + " must be a list of column names", type(value).__name__
         )
     found: list[str] = []
     for name in names:
@@ -149,19 +149,19 @@ def assign(
     function: str,
     names: Sequence[str],
     declared: Mapping[str, str | None],
-    given: Mapping[str, object],
+    arguments: Mapping[str, object],
     *,
     needs_quasi: bool = True,
     dropped: Iterable[str] = (),
 ) -> Roles:
     """Return the roles of the columns ``names``.
 
-    declared: comment of each column by folded name. given: value of each parameter by name; NULL
-    means that the comments apply, and ``*`` in keep stands for every column without another role.
-    needs_quasi: whether at least one quasi-identifier is required. dropped: columns that a release
-    drops in addition to identifiers, for which ``*`` does not stand. Raises AnonError if comments
-    and parameters disagree, if a name is not a column, or if a required quasi-identifier is
-    missing.
+    declared: comment of each column by folded name. arguments: value of each parameter by name;
+    NULL means that the comments apply, and ``*`` in keep stands for every column without another
+    role. needs_quasi: whether at least one quasi-identifier is required. dropped: columns that a
+    release drops in addition to identifiers, for which ``*`` does not stand. Raises AnonError if
+    comments and parameters disagree, if a name is not a column, or if a required quasi-identifier
+    is missing.
     """
     columns = {fold(name): name for name in names}
     role_of: dict[str, str] = {}
@@ -175,9 +175,9 @@ def assign(
         if declared_role:
             role_of[name] = declared_role
     source = dict.fromkeys(role_of, "comment")
-    given, rest = _without_rest(function, given, columns)
+    arguments, rest = _without_rest(function, arguments, columns)
     chosen = {
-        role: named(function, PARAMETER[role], given.get(PARAMETER[role]), columns)
+        role: named(function, PARAMETER[role], arguments.get(PARAMETER[role]), columns)
         for role in ROLES
     }
     kept = chosen["keep"] or []
@@ -245,17 +245,17 @@ def including(names: object, column: str) -> object:
 
 
 def _without_rest(
-    function: str, given: Mapping[str, object], columns: Mapping[str, str]
+    function: str, arguments: Mapping[str, object], columns: Mapping[str, str]
 ) -> tuple[Mapping[str, object], bool]:
     """Return the parameters of a call without ``*`` in keep, and whether it was there."""
-    keep = given.get("keep")
+    keep = arguments.get("keep")
     listed_names = [keep] if isinstance(keep, str) else keep
     if not isinstance(listed_names, list) or REST not in listed_names:
-        return given, False
+        return arguments, False
     if REST in columns:
         rule = Argument("keep", [REST]) + " must be clear"
         raise AnonError(function, rule, "a column named *", "rename it")
-    return {**given, "keep": [name for name in listed_names if name != REST]}, True
+    return {**arguments, "keep": [name for name in listed_names if name != REST]}, True
 
 
 def _having(role: str, names: Sequence[str], role_of: Mapping[str, str]) -> tuple[str, ...]:

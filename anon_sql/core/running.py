@@ -22,7 +22,7 @@ from typing import Any
 from anon_sql import kernels
 from anon_sql.errors import AnonError
 
-_asked = threading.Event()
+_stop_requested = threading.Event()
 
 
 def listen() -> None:
@@ -46,17 +46,17 @@ def listen() -> None:
 
 def ask() -> None:
     """Request that the running call stops, as Ctrl-C does."""
-    _asked.set()
+    _stop_requested.set()
 
 
 def begin() -> None:
     """Clear an earlier request, at the start of a call."""
-    _asked.clear()
+    _stop_requested.clear()
 
 
 def check(function: str) -> None:
     """Raise AnonError if a stop was requested since ``begin``."""
-    if _asked.is_set():
+    if _stop_requested.is_set():
         raise AnonError(function, "stopped on request", hint="nothing was released")
 
 

@@ -79,8 +79,8 @@ class Domain:
         Codes are in the order of the table's values, from 0, NULL last. Raises AnonError for a
         value that the table did not have when it was counted.
         """
-        held = self.sensitive[name]
-        at = pc.index_in(keys.cast(pa.binary()), held.keys)
+        counted = self.sensitive[name]
+        at = pc.index_in(keys.cast(pa.binary()), counted.keys)
         if at.null_count:
             raise AnonError(
                 function,
@@ -89,8 +89,8 @@ class Domain:
                 "nothing was released; run it again",
             )
         found = at.to_numpy(zero_copy_only=False)
-        codes: npt.NDArray[np.int32] = found.astype(np.int32) - np.int32(held.nulls)
-        codes[codes < 0] = len(held.keys) - 1
+        codes: npt.NDArray[np.int32] = found.astype(np.int32) - np.int32(counted.nulls)
+        codes[codes < 0] = len(counted.keys) - 1
         return codes
 
 
@@ -122,10 +122,10 @@ class QuasiTable:
         min(|a - b|, weight) is the distance of two values of either kind.
         """
         came = np.empty((len(self.order), len(self.columns)))
-        given = [self._points(at) for at in range(len(self.columns))]
+        points = [self._points(at) for at in range(len(self.columns))]
         for first in range(0, len(came), BLOCK):  # a block that fits into the CPU cache
             rows = slice(first, first + BLOCK)
-            for at, values in enumerate(given):
+            for at, values in enumerate(points):
                 came[rows, at] = values[rows]
         return came.take(self.order, axis=0)
 

@@ -147,7 +147,7 @@ def require_earlier(request: Request, labels: Sequence[Labels]) -> None:
     earlier_labels = earlier.of(request.function, list(request.quasi))
     for name, made in zip(request.quasi, labels, strict=True):
         known = {*earlier_labels[name].labels, STAR, *([None] if earlier_labels[name].null else [])}
-        used = made.shown.take(pa.array(np.unique(made.label_of)))
+        used = made.printed.take(pa.array(np.unique(made.label_of)))
         others = len(set(used.to_pylist()) - known)
         if others:
             raise AnonError(

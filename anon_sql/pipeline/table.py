@@ -56,7 +56,7 @@ def release_table(
     rows = pa.array(found.position)
     released = {name: columns[name].take(rows) for name in request.kept}
     for name, labels in found.labels.items():
-        text, own = labels.shown, request.value_type(name)
+        text, own = labels.printed, request.value_type(name)
         if own is not None:
             text = cast([text], [own])[0]
         if pa.types.is_struct(text.type):

@@ -184,7 +184,7 @@ def released_classes(made: Release) -> tuple[dict[str, pa.Array], npt.NDArray[np
     int64[r]; classes with equal labels are one."""
     classes = np.unique(made.class_of)
     coded = {
-        name: distinct(labels.shown.take(pa.array(labels.label_of[classes].astype(np.int64))))
+        name: distinct(labels.printed.take(pa.array(labels.label_of[classes].astype(np.int64))))
         for name, labels in made.labels.items()
     }
     codes = np.column_stack([codes for _, codes in coded.values()])

@@ -17,10 +17,10 @@ CREATE OR REPLACE MACRO __anon_consecutive(x) AS coalesce(
     AND system.main.max(TRY_CAST(x AS DOUBLE)) - system.main.min(TRY_CAST(x AS DOUBLE)) + 1
         = system.main.count(x), false);
 
--- held: values; consecutive: as many whole numbers as lie between the least and the greatest; hashed:
+-- present: values; consecutive: as many whole numbers as lie between the least and the greatest; hashed:
 -- texts of 64 hexadecimal digits, as anon_pseudonym makes them.
 CREATE OR REPLACE MACRO __anon_audit_look(x) AS {
-    'held': system.main.count(x),
+    'present': system.main.count(x),
     'consecutive': __anon_consecutive(x),
     'hashed': coalesce(system.main.bool_and(CASE WHEN system.main.typeof(x) = 'VARCHAR'
         THEN system.main.regexp_full_match(x::VARCHAR, '[0-9a-fA-F]{64}') END), false)};

@@ -188,7 +188,7 @@ def test_no_clock_without_seconds(monkeypatch):
 
 def test_stops_on_request():
     t = made(300)
-    running._asked.set()
+    running._stop_requested.set()
     try:
         with pytest.raises(AnonError, match="stopped on request"):
             improved(t, runs(t, 5), 5)

@@ -284,7 +284,7 @@ def test_ctrl_c_stops_all(people, monkeypatch):
     def pressed(table, call):
         begun.append(call.constraint.k)
         if call.constraint.k == 5:
-            running._asked.set()
+            running._stop_requested.set()
             running.check(call.function)
         return Partition(np.zeros(table.rows, dtype=np.int32))
 

@@ -1,4 +1,4 @@
-"""The slots of an audit and the raw rows they may stem from, against plain counting."""
+"""The row groups of an audit and the raw rows they may stem from, against plain counting."""
 
 from collections import Counter
 from itertools import pairwise
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from anon_sql.audit import persons as comparing
-from anon_sql.audit.persons import Counted, stems, unmatched
+from anon_sql.audit.persons import Counted, sources, unmatched
 from anon_sql.core.labels.reading import ALL
 
 CLASSES = 6
@@ -22,10 +22,10 @@ def tables(draw):
     seeded = np.random.default_rng(draw(st.integers(0, 1 << 32)))
     kept, raw, released = (draw(st.integers(*ends)) for ends in ((1, 4), (0, 300), (0, 60)))
     rows = seeded.integers(0, (kept, 10, 10), (raw, 3)).tolist()
-    shown = seeded.integers(0, (CLASSES, kept), (released, 2)).tolist()
+    pairs = seeded.integers(0, (CLASSES, kept), (released, 2)).tolist()
     low = seeded.integers(0, 8, (CLASSES, 2, 1))
     ends = np.append(low, low + seeded.integers(-1, 9, low.shape), axis=2).astype(np.int32)
-    return rows, sorted(map(tuple, shown)), ends
+    return rows, sorted(map(tuple, pairs)), ends
 
 
 def hashes(kept):
@@ -33,8 +33,8 @@ def hashes(kept):
     return (np.array(kept, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)) << np.uint64(8)
 
 
-def counted(raw, released, rows, shown=True):
-    found = Counted(shown)
+def counted(raw, released, rows, with_released=True):
+    found = Counted(with_released)
     for first in range(0, len(raw), rows):
         found.add_raw(hashes([row[0] for row in raw[first : first + rows]]))
     for first in range(0, len(released), rows):
@@ -44,8 +44,8 @@ def counted(raw, released, rows, shown=True):
     return found
 
 
-def slots_of(raw, released):
-    """Hash, class, capacity and raw rows of each slot, by hash and class."""
+def groups_of(raw, released):
+    """Hash, class, capacity and raw rows of each group, by hash and class."""
     capacity = Counter((hashes([kept]).item(), own) for own, kept in released)
     known = hashes([row[0] for row in raw]).tolist()
     return [
@@ -55,39 +55,43 @@ def slots_of(raw, released):
 
 
 @given(tables(), st.integers(1, 40))
-def test_slots(table, rows):
+def test_groups(table, rows):
     raw, released, _ = table
-    found, wanted = counted(raw, released, rows), slots_of(raw, released)
+    found, wanted = counted(raw, released, rows), groups_of(raw, released)
     above = Counter(kept for _, kept in released) - Counter(row[0] for row in raw)
     assert found.more == above.total()
-    slots = found.slots()
+    groups = found.groups()
     assert [
-        (own, many, slots.rows[first:last].tolist())
+        (own, many, groups.rows[first:last].tolist())
         for own, many, first, last in zip(
-            slots.classes.tolist(), slots.capacity.tolist(), slots.first, slots.last, strict=True
+            groups.classes.tolist(),
+            groups.capacity.tolist(),
+            groups.first,
+            groups.last,
+            strict=True,
         )
     ] == wanted
-    ends = np.append(0, np.cumsum(slots.capacity)).tolist()
-    shown = [[released[row] for row in slots.shown[a:b].tolist()] for a, b in pairwise(ends)]
-    assert [[(own, len(rows))] for rows in shown for own in {row[0] for row in rows}] == [
+    ends = np.append(0, np.cumsum(groups.capacity)).tolist()
+    listed = [[released[row] for row in groups.released[a:b].tolist()] for a, b in pairwise(ends)]
+    assert [[(own, len(rows))] for rows in listed for own in {row[0] for row in rows}] == [
         [(own, many)] for own, many, _ in wanted
     ]
-    assert len(counted(raw, released, rows, shown=False).slots().shown) == 0
+    assert len(counted(raw, released, rows, with_released=False).groups().released) == 0
 
 
 def most_matched(lists, capacity):
-    """The size of a maximum matching of rows to slots, by augmenting paths."""
-    held = {slot: [] for slot in range(len(lists))}
+    """The size of a maximum matching of rows to groups, by augmenting paths."""
+    rows_of = {group: [] for group in range(len(lists))}
 
     def placed(row, seen):
-        for slot in [at for at, rows in enumerate(lists) if row in rows and at not in seen]:
-            seen.add(slot)
-            if len(held[slot]) < capacity[slot]:
-                held[slot].append(row)
+        for group in [at for at, rows in enumerate(lists) if row in rows and at not in seen]:
+            seen.add(group)
+            if len(rows_of[group]) < capacity[group]:
+                rows_of[group].append(row)
                 return True
-            for at, other in enumerate(held[slot]):
+            for at, other in enumerate(rows_of[group]):
                 if placed(other, seen):
-                    held[slot][at] = row
+                    rows_of[group][at] = row
                     return True
         return False
 
@@ -96,27 +100,27 @@ def most_matched(lists, capacity):
 
 @pytest.mark.slow
 @given(tables(), st.sampled_from([7, 90, 1000]))
-def test_stems(table, rows):
+def test_sources(table, rows):
     raw, released, ends = table
     none = np.zeros((CLASSES, 2), np.int32)
     labels = (ends[:, :, 0], ends[:, :, 1], none, none, np.empty(0, np.int64))
     codes = np.array([row[1:] for row in raw], dtype=np.int32).reshape(-1, 2)
     wanted = [
         {r for r in own if all(a <= x <= b for x, (a, b) in zip(codes[r], ends[at], strict=True))}
-        for at, _, own in slots_of(raw, released)
+        for at, _, own in groups_of(raw, released)
     ]
-    slots, total = counted(raw, released, 50).slots(), sum(map(len, wanted))
+    groups, total = counted(raw, released, 50).groups(), sum(map(len, wanted))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(comparing, "ROWS", rows)
-        found = stems(slots, lambda some: codes[some], labels, ALL)
+        found = sources(groups, lambda some: codes[some], labels, ALL)
         assert [set(found.rows[a:b].tolist()) for a, b in pairwise(found.ends)] == wanted
         assert found.many.tolist() == [len(each) for each in wanted]
         assert found.uncovered == len(raw) - len(set().union(*wanted))
-        matched = most_matched(wanted, slots.capacity.tolist())
-        assert unmatched(slots, found) == len(released) - matched
+        matched = most_matched(wanted, groups.capacity.tolist())
+        assert unmatched(groups, found) == len(released) - matched
         for most in (total, total - 1):
             patch.setattr(comparing, "LISTED", most)
-            few = stems(slots, lambda some: codes[some], labels, ALL)
+            few = sources(groups, lambda some: codes[some], labels, ALL)
             assert (few.rows is None) == (total > most)
             assert few.many.tolist() == found.many.tolist()
             assert few.uncovered == found.uncovered

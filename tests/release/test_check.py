@@ -80,7 +80,8 @@ def test_a_class_without_a_label(con, monkeypatch, broken):
 
     def wrong(*given, **named):
         return [
-            writing.Labels(made.shown, np.array(broken, np.int32)) for made in real(*given, **named)
+            writing.Labels(made.printed, np.array(broken, np.int32))
+            for made in real(*given, **named)
         ]
 
     monkeypatch.setattr(pipeline, "make_labels", wrong)

@@ -41,8 +41,8 @@ class Output(StrEnum):
     JSON = "json"
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         typer.echo(f"anon-sql {anon_sql.__version__}, DuckDB {duckdb.__version__}")
         raise typer.Exit
 
@@ -83,8 +83,8 @@ def query(
             if output is Output.TABLE:
                 console.say("done")
         elif output is Output.TABLE:
-            shown = console.ROWS if rows is None else rows
-            console.say_count(console.show(result, shown), shown)
+            limit = console.ROWS if rows is None else rows
+            console.say_count(console.show(result, limit), limit)
         elif output is Output.CSV:
             console.write_csv(result, rows)
         else:

@@ -60,7 +60,7 @@ def one_sentence(
     except BrokenPipeError:  # `| head` has seen enough: typer ends quietly
         raise
     except (duckdb.Error, OSError, ValueError) as error:
-        typer.echo(sentence(error, sql, spelling), err=True)
+        typer.echo(error_text(error, sql, spelling), err=True)
         raise typer.Exit(1) from None
     except (KeyboardInterrupt, RuntimeError) as error:
         if isinstance(error, RuntimeError) and str(error) != _INTERRUPTED:
@@ -69,7 +69,7 @@ def one_sentence(
         raise typer.Exit(130) from None
 
 
-def sentence(error: Exception, sql: str | None = None, spelling: Spelling = SQL) -> str:
+def error_text(error: Exception, sql: str | None = None, spelling: Spelling = SQL) -> str:
     """Return the text of an error on one line, without what DuckDB puts around it."""
     return visible(plain.error_text(error, sql, spelling))
 
@@ -113,10 +113,10 @@ def show(result: duckdb.DuckDBPyRelation, rows: int = ROWS) -> int:
     return total
 
 
-def say_count(total: int, shown: int) -> None:
+def say_count(total: int, printed: int) -> None:
     """Print how many rows a result has, and how to see those that are not shown."""
-    if total > shown:
-        say(f"{total:,} rows, {shown:,} shown; --rows {total} shows all")
+    if total > printed:
+        say(f"{total:,} rows, {printed:,} shown; --rows {total} shows all")
     else:
         say(f"{total:,} row{'' if total == 1 else 's'}")
 
@@ -165,13 +165,13 @@ def _cell(value: str | None) -> Text:
     return Text("NULL", style="dim") if value is None else Text(visible(value))
 
 
-def _fit(widths: Sequence[int], room: int) -> tuple[list[int], int]:
+def _fit(widths: Sequence[int], width: int) -> tuple[list[int], int]:
     """Return the columns that fit side by side, the middle ones left out, and a value's width."""
     chosen = list(range(len(widths)))
-    while len(chosen) > 1 and _needed(widths, chosen, NARROW) > room:
+    while len(chosen) > 1 and _needed(widths, chosen, NARROW) > width:
         del chosen[len(chosen) // 2]
     limits = range(CELL_WIDTH, NARROW, -1)
-    return chosen, next((n for n in limits if _needed(widths, chosen, n) <= room), NARROW)
+    return chosen, next((n for n in limits if _needed(widths, chosen, n) <= width), NARROW)
 
 
 def _needed(widths: Sequence[int], chosen: Sequence[int], limit: int) -> int:
@@ -211,11 +211,11 @@ def stoppable(con: duckdb.DuckDBPyConnection, work: Callable[[], None]) -> None:
     if not main or not callable(before):  # no signal reaches this thread
         work()
         return
-    asked = False
+    stop_requested = False
 
     def ask(number: int, frame: Any) -> None:
-        nonlocal asked
-        asked = True
+        nonlocal stop_requested
+        stop_requested = True
 
     running.begin()
     signal.signal(signal.SIGINT, ask)
@@ -223,11 +223,11 @@ def stoppable(con: duckdb.DuckDBPyConnection, work: Callable[[], None]) -> None:
         with ThreadPoolExecutor(1) as pool:
             doing = pool.submit(work)
             while wait([doing], POLL).not_done:
-                if asked:
+                if stop_requested:
                     running.ask()
                     con.interrupt()
     finally:
         signal.signal(signal.SIGINT, before)
-    if asked and doing.exception() is not None:
+    if stop_requested and doing.exception() is not None:
         raise KeyboardInterrupt from None
     doing.result()

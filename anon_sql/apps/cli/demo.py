@@ -49,9 +49,9 @@ class Shares:
         at = self.steps.searchsorted(group + rng.random(len(group)), side="right")
         return np.minimum(at - group * len(self.values), len(self.values) - 1)
 
-    def text(self, drawn: Any) -> Any:
+    def text(self, positions: Any) -> Any:
         """Return the values at positions as an Arrow array of text."""
-        codes = pa.array(drawn.astype(np.int8))
+        codes = pa.array(positions.astype(np.int8))
         return pa.DictionaryArray.from_arrays(codes, pa.array(self.values)).dictionary_decode()
 
 

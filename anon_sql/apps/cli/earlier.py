@@ -107,8 +107,10 @@ def in_types_of_raw(con: duckdb.DuckDBPyConnection, table: str, sensitive: Seque
 
 
 def _types(con: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
-    held = con.table(table)
-    return {fold(name): str(kind) for name, kind in zip(held.columns, held.types, strict=True)}
+    relation = con.table(table)
+    return {
+        fold(name): str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)
+    }
 
 
 def _shows_labels(path: Path) -> bool:
@@ -121,10 +123,10 @@ def _perhaps_means(
     con: duckdb.DuckDBPyConnection, table: str, kinds: Mapping[str, str | None]
 ) -> dict[str, str | None]:
     """Return the types of means for the columns of numbers in which no row shows a range."""
-    held = _types(con, table)
+    types = _types(con, table)
     found: dict[str, str | None] = {}
     for name, kind in kinds.items():
-        if kind is None or fold(name) not in held or not is_number("release", name, kind):
+        if kind is None or fold(name) not in types or not is_number("release", name, kind):
             continue
         wanted = type_of(kind, "mean")
         own = next(column for column in con.table(table).columns if fold(column) == fold(name))
@@ -141,13 +143,13 @@ def _cast(
     cast: str = "CAST",
 ) -> str:
     """Make a view of a table with columns cast to types by folded name, None to leave them out."""
-    held = {name: types.get(fold(name)) for name in con.table(table).columns}
+    kinds = {name: types.get(fold(name)) for name in con.table(table).columns}
     replaced = ", ".join(
-        f"{cast}({quote(n)} AS {kind}) AS {quote(n)}" for n, kind in held.items() if kind
+        f"{cast}({quote(n)} AS {kind}) AS {quote(n)}" for n, kind in kinds.items() if kind
     )
-    shown = f"* REPLACE ({replaced})" if replaced else "*"
+    selected = f"* REPLACE ({replaced})" if replaced else "*"
     name = _cast_name(table)
-    con.execute(f"CREATE VIEW {quote(name)} AS SELECT {shown} FROM {quote(table)}")
+    con.execute(f"CREATE VIEW {quote(name)} AS SELECT {selected} FROM {quote(table)}")
     return name
 
 
@@ -205,12 +207,14 @@ def require_apart(
     con: with the relations ``raw`` and ``released``. share: the largest that is allowed. call:
     the parameters of the release. Raises AnonError for a larger share.
     """
-    given = {"previous": earlier, "share": share}
-    given |= {name: call.get(name) for name in ("l", "qids", "sensitive", "hierarchy", "entity")}
+    parameters = {"previous": earlier, "share": share}
+    parameters |= {
+        name: call.get(name) for name in ("l", "qids", "sensitive", "hierarchy", "entity")
+    }
     ((found, passed, example),) = con.execute(
         "SELECT found, passed, example FROM __anon_composition_property('raw', 'released', "
         "$previous, $share, $l, 0, $qids, $sensitive, $hierarchy, $entity)",
-        given,
+        parameters,
     ).fetchall()
     if not passed:
         raise AnonError(
@@ -265,14 +269,14 @@ def enter(
 
     name: as the ledger calls it. made: its manifest, without the hash of its file ``released``.
     """
-    whole = manifest.with_output(made, released)
+    complete = manifest.with_output(made, released)
     con.execute(
         f"INSERT INTO {_LEDGER} FROM ledger_entry('raw', 'released', $name, entity := $entity, "
         "manifest := $manifest, key := $key)",
         {
             "name": name,
             "entity": made["parameters"]["entity"],
-            "manifest": json.dumps(whole, ensure_ascii=False),
+            "manifest": json.dumps(complete, ensure_ascii=False),
             "key": key,
         },
     )

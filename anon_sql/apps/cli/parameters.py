@@ -103,15 +103,15 @@ def with_parameters(
         both = [*own[:at], *options.values(), *own[at:]]
 
         @wraps(command)
-        def run(**given: Any) -> None:
-            chosen = {name: given.pop(NAMED.get(name, name)) for name in known}
+        def run(**arguments: Any) -> None:
+            chosen = {name: arguments.pop(NAMED.get(name, name)) for name in known}
             with console.one_sentence():
                 parameters = {
                     name: read(command.__name__, each, chosen[name])
                     for name, each in known.items()
                     if chosen[name] not in (None, [])
                 }
-            command(**given, parameters=parameters)
+            command(**arguments, parameters=parameters)
 
         run.__signature__ = signature.replace(parameters=both)  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in both}
@@ -201,16 +201,16 @@ def read(command: str, known: Declaration, value: Any) -> Any:
     return str(value) if isinstance(value, StrEnum) else value
 
 
-def names(given: Sequence[str]) -> list[str]:
+def names(values: Sequence[str]) -> list[str]:
     """Return the names in repeated options of comma-separated names; quotes protect a comma."""
-    lines = csv.reader(given, skipinitialspace=True)
+    lines = csv.reader(values, skipinitialspace=True)
     return [name.strip() for line in lines for name in line if name.strip()]
 
 
-def weights(function: str, given: Sequence[str]) -> dict[str, float] | None:
+def weights(function: str, values: Sequence[str]) -> dict[str, float] | None:
     """Return the numbers in repeated options of pairs such as age=3; None for none."""
     found: dict[str, float] = {}
-    for pair in names(given):
+    for pair in names(values):
         name, _, number = pair.rpartition("=")
         try:
             value = float(number)

@@ -102,8 +102,8 @@ def in_table(
     call: the parameters of the method by name. The files of a release in parts exist until the end.
     """
     (rows,) = con.execute("SELECT count(*) FROM raw").fetchall()[0]
-    given = {name: value for name, value in call.items() if name != "k"}
-    checked = parts_request(con, "raw", method, call["k"], given)
+    options = {name: value for name, value in call.items() if name != "k"}
+    checked = parts_request(con, "raw", method, call["k"], options)
     if one_statement(checked, rows, in_parts):
         listed = ", ".join(f"{parameter} := ${parameter}" for parameter in call)
         with stored(con, f"FROM {quote(method)}('raw', {listed})", call) as found:
@@ -115,11 +115,13 @@ def in_table(
     with released_in_parts(con, checked, Place.beside(target), in_parts) as released:
         con.execute(f"CREATE TEMP VIEW released AS {released.select}")
         written = released.written
-        shown = written.rows - written.suppressed
-        known = {"rows": written.rows, "released_rows": shown, "regions": written.regions}
+        released_rows = written.rows - written.suppressed
+        known = {"rows": written.rows, "released_rows": released_rows, "regions": written.regions}
         if checked.request.suppressed == "drop":
             known["suppressed"] = written.suppressed
-        yield ReleasedRelation(shown, released.ordered, known if written.rows > MEASURED else {})
+        yield ReleasedRelation(
+            released_rows, released.ordered, known if written.rows > MEASURED else {}
+        )
 
 
 @dataclass(frozen=True)
@@ -166,20 +168,20 @@ class Output:
         made = None
         with ExitStack() as written:
             if self.in_files:
-                unfinished = written.enter_context(atomic_folder(self.target))
-                write_files(con, released.ordered, unfinished, released.rows)
+                temporary = written.enter_context(atomic_folder(self.target))
+                write_files(con, released.ordered, temporary, released.rows)
             else:
-                unfinished = written.enter_context(atomic_file(self.target))
-                files.write(con, released.ordered[0], unfinished, self.target)
+                temporary = written.enter_context(atomic_file(self.target))
+                files.write(con, released.ordered[0], temporary, self.target)
             if self.stated or entered:
-                files.read(con, unfinished, "written", labels=True, named=self.target)
+                files.read(con, temporary, "written", labels=True, named=self.target)
                 made = describe()
             if made and self.stated:
                 beside = written.enter_context(atomic_file(self.manifest))
-                manifest.write(made, unfinished, beside)
+                manifest.write(made, temporary, beside)
             running.check("release")
             if made and entered:
-                entered(made, unfinished)
+                entered(made, temporary)
         return made
 
 
@@ -246,7 +248,7 @@ def release(
         entity, weights = parameters.get("entity"), parameters.get("weights")
         check_earlier(previous, like, roles["sensitive"])
         check_ledger(ledger, entity)
-        promised, options = _split(method, {**parameters, **({"like": like.name} if like else {})})
+        required, options = _split(method, {**parameters, **({"like": like.name} if like else {})})
         stated = arguments.statement(purpose, recipient, assumption)
         stated |= {
             manifest.UNIQUE: unique_share,
@@ -255,19 +257,19 @@ def release(
         }
         in_parts = PartsOptions(regions, region_rows, resume, output.in_files)
 
-        def make(con: duckdb.DuckDBPyConnection, held: ExitStack) -> None:
+        def make(con: duckdb.DuckDBPyConnection, stack: ExitStack) -> None:
             name = fold(method)
             noticed = read_source(con, source, "raw", written_as, memory_limit)
             again = open_ledger(con, ledger, entity, ledger_key) if ledger and entity else []
             trees = arguments.read_hierarchy(con, "release", hierarchy, "hierarchy")
-            call: dict[str, Any] = {**promised, **roles, **options, "hierarchy": trees}
+            call: dict[str, Any] = {**required, **roles, **options, "hierarchy": trees}
             earlier = read_earlier(con, "release", previous, roles)
             call |= read_like(con, like)
-            released = held.enter_context(in_table(con, name, call, output.target, in_parts))
+            released = stack.enter_context(in_table(con, name, call, output.target, in_parts))
             measured = released.measures or arguments.measured(
                 con,
                 "FROM utility('raw', 'released', k := ?, qids := ?, hierarchy := ?, weights := ?)",
-                [promised["k"], roles["qids"], trees, weights],
+                [required["k"], roles["qids"], trees, weights],
             )
             together = require_apart(con, list(earlier), previous_share, call) if earlier else None
             labelled = [*roles["qids"], *roles["sensitive"]]
@@ -282,12 +284,12 @@ def release(
                 cast_values(con, "release", "written", roles["qids"], options["format"])
                 again = in_types_of_raw(con, "written", roles["sensitive"] if earlier else [])
                 return manifest.make(
-                    con, ("raw", again), name, {**promised, **stated}, roles, trees, earlier
+                    con, ("raw", again), name, {**required, **stated}, roles, trees, earlier
                 )
 
             entered = partial(enter, con, output.target.name, ledger_key) if ledger else None
             made = output.write(con, released, describe, entered)
-            console.say(f"{out}: {name}, k = {promised['k']}, from {source}")
+            console.say(f"{out}: {name}, k = {required['k']}, from {source}")
             console.show_measures(measured)
             if together:
                 together.show()
@@ -295,8 +297,8 @@ def release(
             if made and with_manifest:
                 _say_manifest(output.manifest, made)
 
-        with anon_sql.connect() as con, ExitStack() as held:
-            stoppable(con, partial(make, con, held))
+        with anon_sql.connect() as con, ExitStack() as stack:
+            stoppable(con, partial(make, con, stack))
 
 
 def _split(method: str, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -312,18 +314,18 @@ def _split(method: str, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], 
         if name not in known:
             rule = f"{flag(name)} must come with --method {' or '.join(takers(name))}"
             raise AnonError("release", rule, f"--method {method}")
-    given = {name: known[name].default for name in (*_ALWAYS, "format")} | dict(parameters)
-    promised = {name: given[name] for name in manifest.PROMISED if name in given}
+    values = {name: known[name].default for name in (*_ALWAYS, "format")} | dict(parameters)
+    required = {name: values[name] for name in manifest.PROMISED if name in values}
     apart = {*manifest.PROMISED, *manifest.ROLES, "hierarchy"}
-    return promised, {name: value for name, value in given.items() if name not in apart}
+    return required, {name: value for name, value in values.items() if name not in apart}
 
 
 def _warn(noticed: Mapping[str, str], qids: Sequence[str], found: Sequence[str | None]) -> None:
     """Warn of what was noticed in quasi-identifiers of a file, and of what else was found."""
     names = {fold(column) for column in qids}
     said = [text for column, text in noticed.items() if fold(column) in names]
-    for sentence in (*said, *filter(None, found)):
-        console.warn(sentence)
+    for warning in (*said, *filter(None, found)):
+        console.warn(warning)
 
 
 def _say_manifest(path: Path, made: Mapping[str, Any]) -> None:

@@ -68,15 +68,15 @@ def report(
         written = _written(released)
         require_labels("report", written)
         roles = {name: parameters.get(name, []) for name in manifest.ROLES}
-        asked: dict[str, Any] = dict.fromkeys(manifest.REQUIRED)
-        asked |= {name: value for name, value in parameters.items() if name in asked}
-        asked |= {manifest.UNIQUE: unique_share}
-        asked |= options.statement(purpose, recipient, assumption)
+        request: dict[str, Any] = dict.fromkeys(manifest.REQUIRED)
+        request |= {name: value for name, value in parameters.items() if name in request}
+        request |= {manifest.UNIQUE: unique_share}
+        request |= options.statement(purpose, recipient, assumption)
 
         def draw(con: duckdb.DuckDBPyConnection) -> None:
             path = parameters.get("hierarchy")
             trees = options.read_hierarchy(con, "report", path, "hierarchy")
-            whole = {**_merged(written, {**asked, **roles}), "hierarchy": trees}
+            call = {**_merged(written, {**request, **roles}), "hierarchy": trees}
             if written and written["parameters"]["hierarchy"] and not trees:
                 rule = "a release made with a hierarchy needs it again"
                 raise AnonError("report", rule, "none", "pass --hierarchy")
@@ -84,8 +84,8 @@ def report(
             files.read(con, released, "released", labels=True, called=("report", "RELEASED"))
             if con.sql("SELECT count(*) FROM raw").fetchall() == [(0,)]:
                 raise AnonError("report", "RAW must have rows", "none")
-            found = facts.gather(con, whole, written, show_sensitive=show_sensitive)
-            said = facts.described(found, whole, written, raw.name, released.name)
+            found = facts.gather(con, call, written, show_sensitive=show_sensitive)
+            said = facts.described(found, call, written, raw.name, released.name)
             text = page.of_release(said) if format_ is Format.HTML else _json(said)
             output.write_text(text, "utf-8")
 
@@ -120,19 +120,19 @@ def _written(released: Path) -> dict[str, Any] | None:
     return written
 
 
-def _merged(written: Mapping[str, Any] | None, given: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(written: Mapping[str, Any] | None, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is given, else the manifest's. Raises AnonError without quasi-identifiers."""
     said: dict[str, Any] = {}
     if written:
         said = {**written["parameters"], **written["roles"], **written["statement"]}
-    whole = {
+    merged = {
         name: value if value not in (None, []) else said.get(name, value)
-        for name, value in given.items()
+        for name, value in values.items()
     }
-    if not whole["qids"]:
+    if not merged["qids"]:
         rule = "RELEASED must have a manifest, or its quasi-identifiers must be named"
         raise AnonError("report", rule, "neither", "pass --quasi age,zip")
-    return whole
+    return merged
 
 
 @with_parameters(of_compare, required=("qids",))
@@ -165,7 +165,7 @@ def sweep(
 
         def draw(con: duckdb.DuckDBPyConnection) -> None:
             path = parameters.get("hierarchy")
-            asked = {
+            request = {
                 **dict.fromkeys(of_compare()),
                 **{name: [] for name in manifest.ROLES},
                 "seed": of_compare()["seed"].default,
@@ -175,10 +175,10 @@ def sweep(
                 "hierarchy": options.read_hierarchy(con, "sweep", path, "hierarchy"),
             }
             files.read(con, raw, "raw", dialect=written_as, called=("sweep", "RAW"))
-            if attacks and not asked["sensitive"]:
+            if attacks and not request["sensitive"]:
                 raise AnonError("sweep", "--attacks needs a sensitive column", "none")
-            rows = facts.sweep(con, asked, attacks=attacks)
-            output.write_text(page.of_sweep(rows, asked, raw.name), "utf-8")
+            rows = facts.sweep(con, request, attacks=attacks)
+            output.write_text(page.of_sweep(rows, request, raw.name), "utf-8")
             console.say(f"{output}: {_count(rows)}, none written")
 
         with anon_sql.connect() as con:

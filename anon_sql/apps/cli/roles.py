@@ -47,7 +47,7 @@ def roles(
         if not all(names):
             raise AnonError(NAME, "--table must name a table", "an empty name")
 
-        def look(con: duckdb.DuckDBPyConnection) -> None:
+        def suggest(con: duckdb.DuckDBPyConnection) -> None:
             files.read(con, source, "raw")
             found = con.sql("FROM suggest_roles('raw')").to_arrow_table().to_pylist()
             if sql:
@@ -61,7 +61,7 @@ def roles(
                 typer.echo(console.visible(line) if sys.stdout.isatty() else line)
 
         with anon_sql.connect() as con:
-            stoppable(con, partial(look, con))
+            stoppable(con, partial(suggest, con))
 
 
 def _stem(path: Path) -> str:

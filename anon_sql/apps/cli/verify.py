@@ -53,7 +53,7 @@ def entries(folder: Path) -> dict[str, bool]:
     return found
 
 
-def shown(paths: list[str]) -> str:
+def first_paths(paths: list[str]) -> str:
     """Return the first few of some paths, and the number of the others."""
     first = ", ".join(paths[:_SHOWN])
     others = len(paths) - _SHOWN
@@ -79,7 +79,7 @@ def of_file(written: Mapping[str, Any], path: Path) -> Iterator[Check]:
     """
     if path.is_dir():
         others = _others(written, path)
-        yield Check("the folder holds nothing else", not others, shown(others))
+        yield Check("the folder holds nothing else", not others, first_paths(others))
         if others:
             return
     same = manifest.digest(path) == written["output"]["sha256"]
@@ -120,17 +120,17 @@ def of_release(
     yield Check("every quasi-identifier is there", not gone, f"none called {', '.join(gone)}")
     if gone:
         return
-    promised = written["parameters"]
+    required = written["parameters"]
     labels = ", ".join(quote(name) for name in roles["qids"])
-    if promised["k"] is not None:
+    if required["k"] is not None:
         k = _least(con, "count(*)", released, labels)
-        yield Check(f"k is at least {promised['k']}", k is None or k >= promised["k"], f"{k}")
-    if promised["l"] is not None and promised["l_kind"] == "distinct":
+        yield Check(f"k is at least {required['k']}", k is None or k >= required["k"], f"{k}")
+    if required["l"] is not None and required["l_kind"] == "distinct":
         for name in roles["sensitive"]:
             if fold(name) in columns:
                 varied = _least(con, f"count(DISTINCT {quote(name)})", released, labels)
-                enough = varied is None or varied >= promised["l"]
-                yield Check(f"l of {name} is at least {promised['l']:g}", enough, f"{varied}")
+                enough = varied is None or varied >= required["l"]
+                yield Check(f"l of {name} is at least {required['l']:g}", enough, f"{varied}")
 
 
 def of_raw(con: duckdb.DuckDBPyConnection, written: Mapping[str, Any], raw: str) -> Check:
@@ -169,9 +169,9 @@ def of_pair(written: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Che
         )
 
 
-def _by_attribute(whole: Mapping[str, Any]) -> dict[str, Any]:
+def _by_attribute(stated: Mapping[str, Any]) -> dict[str, Any]:
     """Return a manifest with its losses by attribute, so that their order does not count."""
-    return {**whole, "loss": {each["attribute"]: each["ncp"] for each in whole["loss"]}}
+    return {**stated, "loss": {each["attribute"]: each["ncp"] for each in stated["loss"]}}
 
 
 def _least(con: duckdb.DuckDBPyConnection, measure: str, released: str, labels: str) -> int | None:
@@ -241,14 +241,14 @@ def verify(
         failed: list[Check] = []
         said: list[str] = []
 
-        def look(con: duckdb.DuckDBPyConnection) -> None:
+        def check_all(con: duckdb.DuckDBPyConnection) -> None:
             for check in _checks(con, written, released, raw, hierarchy, previous, written_as):
                 said.append(f"{_STATE[check.holds]}  {check.what}")
                 if check.holds is False:
                     failed.append(check)
 
         with anon_sql.connect() as con:
-            stoppable(con, partial(look, con))
+            stoppable(con, partial(check_all, con))
         if failed:
             rule = "the release must be what its manifest says"
             raise AnonError("verify", rule, "failed: " + _listed(failed))
@@ -285,10 +285,10 @@ def _checks(
     cast_values(con, "verify", "released", written["roles"]["qids"], form_of(written))
     trees = options.read_hierarchy(con, "verify", hierarchy, "hierarchy")
     earlier = read_earlier(con, "verify", previous, written["roles"])
-    shown = in_types_of_raw(con, "released", written["roles"]["sensitive"] if earlier else [])
+    typed = in_types_of_raw(con, "released", written["roles"]["sensitive"] if earlier else [])
     stated = {**written["parameters"], **written["series"]}
     made = manifest.make(
-        con, ("raw", shown), written["method"], stated, written["roles"], trees, earlier
+        con, ("raw", typed), written["method"], stated, written["roles"], trees, earlier
     )
     yield from of_pair(written, made)
 

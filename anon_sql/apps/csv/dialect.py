@@ -89,14 +89,14 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 class CsvSource:
     """A CSV file and how errors name it.
 
-    compression: 'gzip', 'zstd' or None. dialect: with a delimiter. told: whether the user named the
-    delimiter. argument: what the command calls the file.
+    compression: 'gzip', 'zstd' or None. dialect: with a delimiter. delimiter_named: whether the
+    user named the delimiter. argument: what the command calls the file.
     """
 
     path: Path
     compression: str | None
     dialect: Dialect
-    told: bool
+    delimiter_named: bool
     function: str
     argument: str
 

@@ -70,7 +70,7 @@ def _check_first(source: CsvSource, first: list[str]) -> None:
     """Raise AnonError if the first line is empty or seems to have another delimiter."""
     if not first or (source.dialect.header is not False and not any(map(str.strip, first))):
         raise source.error("begin with a header", "an empty first line")
-    if len(first) > 1 or source.told:
+    if len(first) > 1 or source.delimiter_named:
         return
     mine = _DELIMITERS[source.dialect.delimiter or ","]
     for sign, written in _DELIMITERS.items():
@@ -178,10 +178,10 @@ def _bare(at: int) -> str:
 
 
 def _all_hold(
-    con: duckdb.DuckDBPyConnection, relation: str, asked: dict[int, list[str]]
+    con: duckdb.DuckDBPyConnection, relation: str, wanted: dict[int, list[str]]
 ) -> dict[tuple[int, str], bool]:
     """Return whether all texts of a column can have a type, by column and type."""
-    pairs = [(at, kind) for at, kinds in asked.items() for kind in kinds]
+    pairs = [(at, kind) for at, kinds in wanted.items() for kind in kinds]
     sql = ", ".join(_holds(_bare(at), kind) for at, kind in pairs)
     row = con.execute(f"SELECT {sql} FROM {relation}").fetchone() or ()
     return dict(zip(pairs, row, strict=True))
@@ -195,8 +195,8 @@ def _holds(text: str, kind: str) -> str:
 def _decimal(con: duckdb.DuckDBPyConnection, texts: str, at: int) -> str:
     """Return the DECIMAL that holds all digits of a column of plain numbers, or VARCHAR."""
     x = f"ltrim({_bare(at)}, '-')"
-    whole, part = f"length(split_part({x}, '.', 1))", f"length(split_part({x}, '.', 2))"
-    row = con.execute(f"SELECT max({whole}), max({part}) FROM {quote(texts)}").fetchone()
+    integer, part = f"length(split_part({x}, '.', 1))", f"length(split_part({x}, '.', 2))"
+    row = con.execute(f"SELECT max({integer}), max({part}) FROM {quote(texts)}").fetchone()
     digits, scale = row or (0, 0)
     width = (digits or 0) + (scale or 0)
     return f"DECIMAL({width}, {scale})" if 0 < width <= _WIDEST else "VARCHAR"
@@ -293,8 +293,8 @@ def _load_texts(
             ),
         )
         batches = _after(reader, header)
-        given = pa.RecordBatchReader.from_batches(reader.schema, batches)
-        con.register("__anon_lines", given)
+        lines = pa.RecordBatchReader.from_batches(reader.schema, batches)
+        con.register("__anon_lines", lines)
         try:
             con.execute(f"CREATE OR REPLACE TABLE {quote(_TEXTS)} AS FROM __anon_lines")
         finally:

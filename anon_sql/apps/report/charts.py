@@ -202,8 +202,8 @@ def _figure(height: float) -> tuple[Figure, Axes]:
 
 def _ticks(axes: Axes, labels: Sequence[str]) -> None:
     """Set labels below bars, only some of them where they are many or long."""
-    room = TICKS if max(map(len, labels)) <= 6 else TICKS // 2
-    step = -(-len(labels) // room)
+    most = TICKS if max(map(len, labels)) <= 6 else TICKS // 2
+    step = -(-len(labels) // most)
     places = range(0, len(labels), step)
     axes.set_xticks(list(places), [_cut(labels[place]) for place in places])
 
@@ -216,8 +216,8 @@ def _words(axes: Axes, labels: Sequence[str]) -> None:
 
 def _cut(label: str) -> str:
     """Return a label of printable characters, cut to WORD characters."""
-    shown = "".join(c if c.isprintable() else "?" for c in label)
-    return shown if len(shown) <= WORD else shown[: WORD - 1] + "…"
+    text = "".join(c if c.isprintable() else "?" for c in label)
+    return text if len(text) <= WORD else text[: WORD - 1] + "…"
 
 
 def _address(figure: Figure) -> str:

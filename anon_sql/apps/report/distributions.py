@@ -18,29 +18,29 @@ MOST = 8  # columns
 _MOMENTS = ("DATE", "TIME")
 
 
-def correlations(con: duckdb.DuckDBPyConnection, asked: Mapping[str, Any]) -> dict[str, Any]:
+def correlations(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns, and Pearson's coefficient of each pair before and after the release.
 
     A generalized number counts as the middle of its range, and a row without one is left out.
     Columns with a hierarchy have no middle. The coefficient of a constant is None.
     """
-    qids = {fold(name) for name in asked["qids"]}
+    qids = {fold(name) for name in request["qids"]}
     types = dict(zip(con.table("raw").columns, map(str, con.table("raw").types), strict=True))
-    shown = {fold(name): name for name in con.table("released").columns}
-    nodes = _in_hierarchy(con, asked["hierarchy"])
+    released_names = {fold(name): name for name in con.table("released").columns}
+    nodes = _in_hierarchy(con, request["hierarchy"])
     names = [
         name
         for name, kind in types.items()
-        if fold(name) in shown and fold(name) not in nodes and _numeric(name, kind)
+        if fold(name) in released_names and fold(name) not in nodes and _numeric(name, kind)
     ][:MOST]
     pairs = list(combinations(names, 2))
     if not pairs:
         return {"columns": [], "pairs": []}
     before = {name: f"{quote(name)}::DOUBLE" for name in names}
     after = {
-        name: f"anon_mid({quote(shown[fold(name)])})"
+        name: f"anon_mid({quote(released_names[fold(name)])})"
         if fold(name) in qids
-        else f"TRY_CAST({quote(shown[fold(name)])} AS DOUBLE)"
+        else f"TRY_CAST({quote(released_names[fold(name)])} AS DOUBLE)"
         for name in names
     }
     raw, released = _each(con, "raw", before, pairs), _each(con, "released", after, pairs)
@@ -127,11 +127,11 @@ def _values(con: duckdb.DuckDBPyConnection, table: str, name: str, ordered: bool
         f"GROUP BY {name} ORDER BY {order}"
     ).fetchall()
     values = [value for (value,) in rows]
-    shown = len(values) if len(values) <= RANGES else WORDS
-    made = [Bin(value, f"{name} = {literal(value)}") for value in values[:shown]]
-    if values[shown:]:
-        rest = ", ".join(literal(value) for value in values[shown:])
-        made.append(Bin(f"{len(values) - shown:,} others", f"{name} IN ({rest})"))
+    count = len(values) if len(values) <= RANGES else WORDS
+    made = [Bin(value, f"{name} = {literal(value)}") for value in values[:count]]
+    if values[count:]:
+        rest = ", ".join(literal(value) for value in values[count:])
+        made.append(Bin(f"{len(values) - count:,} others", f"{name} IN ({rest})"))
     return made
 
 
@@ -149,9 +149,9 @@ def _ranges(con: duckdb.DuckDBPyConnection, table: str, name: str, kind: str) ->
         width = _round(max(raw, 1.0) if _WHOLE.fullmatch(kind) else raw)
     starts = [at * width for at in range(floor(low / width), floor(high / width) + 1)]
     texts = _times(con, starts, kind) if timed else [f"{start:.10g}" for start in starts]
-    shown = [literal(text) for text in texts] if timed else texts
-    begins = ["", *(f"{name} >= {start}" for start in shown[1:])]
-    ends = [*(f"{name} < {start}" for start in shown[1:]), ""]
+    literals = [literal(text) for text in texts] if timed else texts
+    begins = ["", *(f"{name} >= {start}" for start in literals[1:])]
+    ends = [*(f"{name} < {start}" for start in literals[1:]), ""]
     return [
         Bin(text, " AND ".join(filter(None, both)) or f"{name} IS NOT NULL")
         for text, *both in zip(texts, begins, ends, strict=True)

@@ -17,10 +17,10 @@ from anon_sql.core.roles import REST, fold
 
 
 def rows_of(
-    con: duckdb.DuckDBPyConnection, sql: str, given: Mapping[str, Any]
+    con: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """Return the rows of a query with named parameters, each as a dict."""
-    result = con.execute(sql, dict(given))
+    result = con.execute(sql, dict(parameters))
     names = [column[0] for column in result.description or []]
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
@@ -29,26 +29,28 @@ KNOWN = 2  # quasi-identifiers that the attacker of ``attack_background`` knows
 _PAIR = "'raw', 'released', $name, qids := $qids, hierarchy := $hierarchy"
 
 
-def attacked(con: duckdb.DuckDBPyConnection, asked: Mapping[str, Any]) -> list[dict[str, Any]]:
+def attacked(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a row for each sensitive column: shares of persons, and the largest share in a class.
 
-    asked: qids, sensitive and hierarchy.
+    request: qids, sensitive and hierarchy.
     """
-    return [_column(con, name, asked) for name in asked["sensitive"]]
+    return [_column(con, name, request) for name in request["sensitive"]]
 
 
-def _column(con: duckdb.DuckDBPyConnection, name: str, asked: Mapping[str, Any]) -> dict[str, Any]:
-    given = {"name": name, "qids": asked["qids"], "hierarchy": asked["hierarchy"]}
-    known = min(KNOWN, len(asked["qids"]))
+def _column(
+    con: duckdb.DuckDBPyConnection, name: str, request: Mapping[str, Any]
+) -> dict[str, Any]:
+    arguments = {"name": name, "qids": request["qids"], "hierarchy": request["hierarchy"]}
+    known = min(KNOWN, len(request["qids"]))
     usual = _largest(con, "raw", name, [])
     threshold = (1 + (usual or 0.0)) / 2
-    same = _one(con, f"FROM attack_homogeneity({_PAIR})", given)
+    same = _one(con, f"FROM attack_homogeneity({_PAIR})", arguments)
     uneven = _one(
-        con, f"FROM attack_skewness({_PAIR}, threshold := $at)", {**given, "at": threshold}
+        con, f"FROM attack_skewness({_PAIR}, threshold := $at)", {**arguments, "at": threshold}
     )
-    linked = _one(con, f"FROM attack_linking({_PAIR})", given)
+    linked = _one(con, f"FROM attack_linking({_PAIR})", arguments)
     guessed = _one(con, f"FROM attack_background({_PAIR}, known := $known)",
-                   {**given, "known": known})  # fmt: skip
+                   {**arguments, "known": known})  # fmt: skip
     return {
         "column": name,
         "persons": linked["persons"],
@@ -60,13 +62,13 @@ def _column(con: duckdb.DuckDBPyConnection, name: str, asked: Mapping[str, Any])
         "known": known,
         "guessed": guessed["guessed_share"],
         "guessed_without_knowledge": guessed["baseline"],
-        "largest_share": _largest(con, "released", name, asked["qids"]),
+        "largest_share": _largest(con, "released", name, request["qids"]),
         "largest_share_in_table": usual,
     }
 
 
-def _one(con: duckdb.DuckDBPyConnection, sql: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    return rows_of(con, sql, given)[0]
+def _one(con: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return rows_of(con, sql, parameters)[0]
 
 
 def _largest(
@@ -88,20 +90,20 @@ _OF_COMPARE = ("methods", "ks")
 
 
 def sweep(
-    con: duckdb.DuckDBPyConnection, asked: Mapping[str, Any], *, attacks: bool
+    con: duckdb.DuckDBPyConnection, request: Mapping[str, Any], *, attacks: bool
 ) -> list[dict[str, Any]]:
     """Return the rows of compare, each with its highest risk and with ``LEARNED``.
 
-    asked: arguments of compare, None where nothing is asked. attacks: whether each release is made
-    again and attacked; else, and where there is none, the shares are None. They are those of the
-    worst sensitive column.
+    request: arguments of compare, None where nothing is asked. attacks: whether each release is
+    made again and attacked; else, and where there is none, the shares are None. They are those of
+    the worst sensitive column.
     """
-    given = {name: value for name, value in asked.items() if value is not None}
-    rows = rows_of(con, f"FROM compare('raw', {_listed(given)})", given)
+    arguments = {name: value for name, value in request.items() if value is not None}
+    rows = rows_of(con, f"FROM compare('raw', {_listed(arguments)})", arguments)
     for row in rows:
         found: dict[str, Any] = dict.fromkeys(LEARNED)
         if attacks and row["note"] is None:
-            found = _learned(con, row, asked, given)
+            found = _learned(con, row, request, arguments)
         smallest = row["smallest_class"]
         row |= {"risk": 1 / smallest if smallest else None, **found}
     return rows
@@ -110,22 +112,22 @@ def sweep(
 def _learned(
     con: duckdb.DuckDBPyConnection,
     row: Mapping[str, Any],
-    asked: Mapping[str, Any],
-    given: Mapping[str, Any],
+    request: Mapping[str, Any],
+    arguments: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return ``LEARNED`` of the release that a row of compare measures."""
-    call = {name: value for name, value in given.items() if name not in _OF_COMPARE}
+    call = {name: value for name, value in arguments.items() if name not in _OF_COMPARE}
     con.execute(
         f"CREATE OR REPLACE TABLE released AS FROM {quote(row['method'])}"
         f"('raw', k := $k, {_listed(call)})",
         {**call, "k": row["k"]},
     )
-    found = attacked(con, asked)
+    found = attacked(con, request)
     return {name: max((each[name] for each in found), default=None) for name in LEARNED}
 
 
-def _listed(given: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} := ${name}" for name in given)
+def _listed(arguments: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} := ${name}" for name in arguments)
 
 
 METHOD = "full_domain"
@@ -137,11 +139,11 @@ _PARAMETERS = (
 
 
 def lattice_nodes(
-    con: duckdb.DuckDBPyConnection, asked: Mapping[str, Any], made: Mapping[str, Any] | None
+    con: duckdb.DuckDBPyConnection, request: Mapping[str, Any], made: Mapping[str, Any] | None
 ) -> list[dict[str, Any]]:
     """Return nodes of the lattice as ``lattice`` does, the released one first, then by loss.
 
-    asked: parameters of the release; made: its manifest. None are returned without a manifest of
+    request: parameters of the release; made: its manifest. None are returned without a manifest of
     full_domain, and for a release with the bins of an earlier one.
     """
     if made is None or made["method"] != METHOD:
@@ -149,10 +151,10 @@ def lattice_nodes(
     options = made["parameters"]["options"] or {}
     if "like" in options:
         return []
-    given = {name: asked.get(name) for name in _PARAMETERS}
-    given |= {name: options.get(name) for name in ("strata", "suppression_limit")}
-    given = {name: value for name, value in given.items() if value is not None}
-    nodes = rows_of(con, f"FROM lattice('raw', {_listed(given)})", given)
+    arguments = {name: request.get(name) for name in _PARAMETERS}
+    arguments |= {name: options.get(name) for name in ("strata", "suppression_limit")}
+    arguments = {name: value for name, value in arguments.items() if value is not None}
+    nodes = rows_of(con, f"FROM lattice('raw', {_listed(arguments)})", arguments)
     nodes.sort(key=lambda node: (not node["best"], not node["legal"], node["loss"]))
     return nodes[:MOST]
 
@@ -165,22 +167,22 @@ _ROLES = "qids := $qids, hierarchy := $hierarchy"
 
 def gather(
     con: duckdb.DuckDBPyConnection,
-    asked: Mapping[str, Any],
+    request: Mapping[str, Any],
     manifest: Mapping[str, Any] | None = None,
     *,
     show_sensitive: bool,
 ) -> dict[str, Any]:
     """Return the facts of a release by section: numbers, texts, lists and dicts.
 
-    asked: qids, sensitive, identifiers, keep, hierarchy; parameters of privacy models, entity, None
-    where nothing is asked; purpose, recipient, assumptions. manifest: None without one.
+    request: qids, sensitive, identifiers, keep, hierarchy; parameters of privacy models, entity,
+    None where nothing is asked; purpose, recipient, assumptions. manifest: None without one.
     """
     con.execute("SET TimeZone = 'UTC'")
-    roles = {name: asked[name] for name in ("qids", "hierarchy")}
-    given = {n: v for n, v in asked.items() if v is not None and n not in STATEMENT}
-    listed = _listed(given)
-    k = 5 if asked["k"] is None else asked["k"]
-    checks = rows_of(con, f"FROM audit('raw', 'released', {listed})", given)
+    roles = {name: request[name] for name in ("qids", "hierarchy")}
+    arguments = {n: v for n, v in request.items() if v is not None and n not in STATEMENT}
+    listed = _listed(arguments)
+    k = 5 if request["k"] is None else request["k"]
+    checks = rows_of(con, f"FROM audit('raw', 'released', {listed})", arguments)
     facts: dict[str, Any] = {
         "checks": [
             {**each, "meaning": MEANING[each["property"]],
@@ -189,30 +191,32 @@ def gather(
         "utility": rows_of(
             con, f"FROM utility('raw', 'released', k := $k, {_ROLES})", {**roles, "k": k}
         )[0],
-        "columns": _columns(con, asked),
-        "kept": _kept(con, asked, checks),
-        "attacks": attacked(con, asked),
+        "columns": _columns(con, request),
+        "kept": _kept(con, request, checks),
+        "attacks": attacked(con, request),
         "risk": rows_of(con, f"FROM risk('raw', 'released', {_ROLES})", roles)[0],
         "risk_levels": [_at_risk(con, n, roles) for n in ONE_IN],
-        "class_sizes": _sizes(con, asked["qids"]),
-        "levels": lattice_nodes(con, asked, manifest),
+        "class_sizes": _sizes(con, request["qids"]),
+        "levels": lattice_nodes(con, request, manifest),
         "loss": rows_of(con, f"FROM attribute_loss('raw', 'released', {_ROLES})", roles),
         "query_errors": [
             {"selectivity": share, **_error(con, share, roles)} for share in SELECTIVITIES
         ],
-        "correlations": correlations(con, asked),
-        "distributions": [asdict(distributions.quasi(con, name, roles)) for name in asked["qids"]],
+        "correlations": correlations(con, request),
+        "distributions": [
+            asdict(distributions.quasi(con, name, roles)) for name in request["qids"]
+        ],
         "sensitive_distributions": [
-            asdict(distributions.kept(con, name)) for name in asked["sensitive"] if show_sensitive
+            asdict(distributions.kept(con, name)) for name in request["sensitive"] if show_sensitive
         ],
     }  # fmt: skip
     facts["worst_groups"] = [_worst(each) for each in facts["distributions"]]
-    return {"verdict": verdict(facts, asked), **facts}
+    return {"verdict": verdict(facts, request), **facts}
 
 
 def described(
     facts: Mapping[str, Any],
-    asked: Mapping[str, Any],
+    request: Mapping[str, Any],
     manifest: Mapping[str, Any] | None,
     raw: str,
     released: str,
@@ -230,18 +234,18 @@ def described(
             "versions": manifest["versions"],
         }
     required = (*REQUIRED, UNIQUE)
-    whole = {
+    report = {
         "report": 1,
         "files": {"raw": raw, "released": released},
-        "statement": {name: asked[name] for name in STATEMENT},
+        "statement": {name: request[name] for name in STATEMENT},
         "made": made,
         "series": None if manifest is None else manifest["series"],
-        "required": {name: asked.get(name) for name in required},
-        "roles": {name: asked[name] for name in ROLES},
-        "hierarchy": asked["hierarchy"] is not None,
+        "required": {name: request.get(name) for name in required},
+        "roles": {name: request[name] for name in ROLES},
+        "hierarchy": request["hierarchy"] is not None,
         **facts,
     }
-    found: dict[str, Any] = _finite(whole)
+    found: dict[str, Any] = _finite(report)
     return found
 
 
@@ -268,45 +272,45 @@ def _error(
     con: duckdb.DuckDBPyConnection, share: float, roles: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the error of a random workload, the same for every report on the table."""
-    drawn = con.execute(
+    rows = con.execute(
         "SELECT query FROM query_workload('raw', n := ?, attributes := ?, selectivity := ?, "
         "seed := ?, qids := ?)",
         [QUERIES, min(2, len(roles["qids"])), share, SEED, roles["qids"]],
     ).fetchall()
-    queries = [query for (query,) in drawn]
+    queries = [query for (query,) in rows]
     call = f"FROM workload_error('raw', 'released', $queries, {_ROLES})"
     return rows_of(con, call, {**roles, "queries": queries})[0]
 
 
-def _columns(con: duckdb.DuckDBPyConnection, asked: Mapping[str, Any]) -> dict[str, list[str]]:
+def _columns(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the released columns by what was done to them, and the identifiers left out."""
-    shown = con.table("released").columns
-    changed = {fold(name) for name in asked["qids"]}
-    hidden = {fold(name) for name in asked["sensitive"]}
+    released = con.table("released").columns
+    changed = {fold(name) for name in request["qids"]}
+    hidden = {fold(name) for name in request["sensitive"]}
     return {
-        "generalized": [name for name in shown if fold(name) in changed],
-        "sensitive": [name for name in shown if fold(name) in hidden],
-        "unchanged": [name for name in shown if fold(name) not in changed | hidden],
-        "left_out": [n for n in con.table("raw").columns if fold(n) not in map(fold, shown)],
+        "generalized": [name for name in released if fold(name) in changed],
+        "sensitive": [name for name in released if fold(name) in hidden],
+        "unchanged": [name for name in released if fold(name) not in changed | hidden],
+        "left_out": [n for n in con.table("raw").columns if fold(n) not in map(fold, released)],
     }
 
 
 def _kept(
-    con: duckdb.DuckDBPyConnection, asked: Mapping[str, Any], checks: Sequence[Mapping[str, Any]]
+    con: duckdb.DuckDBPyConnection, request: Mapping[str, Any], checks: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Return the share of rows that are unique on the kept columns, as audit finds it.
 
     without_role: released columns that were given no role.
     """
     (found,) = (each for each in checks if each["property"] == "identifying combinations")
-    with_role = {fold(name) for role in ROLES for name in asked[role]}
-    shown = con.table("released").columns
+    with_role = {fold(name) for role in ROLES for name in request[role]}
+    released = con.table("released").columns
     return {
         "unique_share": found["found"],
         "most_telling": found["example"],
         "without_role": []
-        if REST in asked["keep"]
-        else [name for name in shown if fold(name) not in with_role],
+        if REST in request["keep"]
+        else [name for name in released if fold(name) not in with_role],
     }
 
 

@@ -57,8 +57,8 @@ def of_release(said: Mapping[str, Any]) -> str:
         ),
         correlation_charts=_matrices(said["correlations"]),
         pairs=sorted(said["correlations"]["pairs"], key=_change, reverse=True)[:MOST_PAIRS],
-        quasi=[_drawn(each) for each in said["distributions"]],
-        sensitive=[_drawn(each) for each in said["sensitive_distributions"]],
+        quasi=[_with_chart(each) for each in said["distributions"]],
+        sensitive=[_with_chart(each) for each in said["sensitive_distributions"]],
     )
 
 
@@ -92,10 +92,10 @@ def _matrices(found: Mapping[str, Any]) -> list[tuple[str, str]]:
     return both
 
 
-def of_sweep(rows: Sequence[Mapping[str, Any]], asked: Mapping[str, Any], name: str) -> str:
+def of_sweep(rows: Sequence[Mapping[str, Any]], request: Mapping[str, Any], name: str) -> str:
     """Return the page of a comparison. rows: as ``sweep`` returns them."""
     made = [row for row in rows if row["note"] is None]
-    drawn = [
+    curves = [
         (measure, MEANING.get(measure, "time that the method takes"), _curves(made, measure, log))
         for measure, log in CURVES
     ]
@@ -105,11 +105,11 @@ def of_sweep(rows: Sequence[Mapping[str, Any]], asked: Mapping[str, Any], name: 
     return _render(
         "sweep.html",
         name=name,
-        asked=asked,
+        request=request,
         rows=rows,
         made=made,
         points=points,
-        charts=drawn,
+        charts=curves,
         columns=columns + (LEARNED if attacks else ()),
     )
 
@@ -137,7 +137,7 @@ def _curves(rows: Sequence[Mapping[str, Any]], measure: str, log: bool) -> str |
     return charts.curves(series, measure, log=log) if series else None
 
 
-def _drawn(each: Mapping[str, Any]) -> dict[str, Any]:
+def _with_chart(each: Mapping[str, Any]) -> dict[str, Any]:
     labels, raw, released = each["labels"], each["raw"], each["released"]
     chart = charts.pair(labels, raw, released, each["ordered"])
     return {

@@ -64,13 +64,13 @@ NOT_COVERED = (
 )
 
 
-def verdict(facts: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+def verdict(facts: Mapping[str, Any], request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the verdict of a report: ``state``, ``heading``, ``reasons`` and ``not_covered``.
 
     It is ``failed`` if a check fails or a column was released without a role; ``open`` if a
     protection is missing that a reader could take for granted; else ``held``.
     """
-    failed, opened = list(_failed(facts)), list(_open(facts, asked))
+    failed, opened = list(_failed(facts)), list(_open(facts, request))
     state = FAILED if failed else OPEN if opened else HELD
     return {
         "state": state,
@@ -96,7 +96,7 @@ def _failed(facts: Mapping[str, Any]) -> Iterator[str]:
         yield f"{many} without a role can be read unchanged: {listed(names)}."
 
 
-def _open(facts: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[str]:
+def _open(facts: Mapping[str, Any], request: Mapping[str, Any]) -> Iterator[str]:
     passed = {check["property"]: check["passed"] for check in facts["checks"]}
     unique = facts["kept"]["unique_share"]
     if unique and passed["identifying combinations"] is not False:
@@ -110,11 +110,11 @@ def _open(facts: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[str]:
             f"{len(unchanged)} columns are released unchanged, more than the {len(changed)} that "
             "are generalized. k protects nobody against those who know them."
         )
-    if asked["k"] is None:
+    if request["k"] is None:
         yield "No k was required, so no size of the groups is promised."
-    elif asked["k"] < 2:
+    elif request["k"] < 2:
         yield "k is 1, so a person can be alone in a group."
-    if not asked["sensitive"]:
+    if not request["sensitive"]:
         yield (
             "No column was named as sensitive, so nobody has checked what a group says about its "
             "members."

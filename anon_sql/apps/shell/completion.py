@@ -85,7 +85,7 @@ class Cursor:
     quote, None for none. before: the word in front of both, in capitals. words: all in front.
 
     call: the function whose bracket is open, None for none. parameter: that of the argument at the
-    cursor. given: parameters that have a value. fresh: nothing of the argument has been typed.
+    cursor. arguments: parameters that have a value. fresh: nothing of the argument has been typed.
     """
 
     word: str
@@ -94,7 +94,7 @@ class Cursor:
     words: tuple[str, ...]
     call: Entry | None = None
     parameter: str = ""
-    given: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
     fresh: bool = False
 
 
@@ -181,7 +181,7 @@ def suggest(typed: str, known: Names) -> list[Suggestion]:
         return _in_text(at.text, at.call, at, known) if at.call else []
     if at.call and at.fresh:
         quoted = [f"'{_doubled(name)}'" for name in known.tables]
-        left = [f"{name} := " for name in at.call.names if name not in at.given]
+        left = [f"{name} := " for name in at.call.names if name not in at.arguments]
         return [
             *(_offer(at.word, quoted, "table") if at.parameter in _TABLES else []),
             *_offer(at.word, left, "parameter"),
@@ -240,8 +240,8 @@ def _columns(words: Iterable[str], known: Names) -> Iterator[str]:
 
 def _forms(table: str) -> set[str]:
     """Return the forms of a table's name in a statement, with and without the schema."""
-    whole = table.lower().replace('"', "")
-    return {whole, whole.rpartition(".")[2]}
+    name = table.lower().replace('"', "")
+    return {name, name.rpartition(".")[2]}
 
 
 def _offer(word: str, names: Iterable[str], kind: str) -> list[Suggestion]:

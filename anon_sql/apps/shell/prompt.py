@@ -35,9 +35,9 @@ def history_file() -> Path | None:
 
 
 def _folder() -> Path:
-    given = os.environ.get("XDG_STATE_HOME")
-    if given:
-        return Path(given) / "anon_sql"
+    folder = os.environ.get("XDG_STATE_HOME")
+    if folder:
+        return Path(folder) / "anon_sql"
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support" / "anon_sql"
     return Path.home() / ".local" / "state" / "anon_sql"

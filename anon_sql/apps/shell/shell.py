@@ -77,7 +77,7 @@ def answer(con: duckdb.DuckDBPyConnection, text: str) -> bool:
     except KeyboardInterrupt:
         _complain("stopped on request")
     except (duckdb.Error, ValueError, OSError) as error:
-        _complain(console.sentence(error, text))
+        _complain(console.error_text(error, text))
     else:
         return True
     return False
@@ -102,8 +102,8 @@ def _run(con: duckdb.DuckDBPyConnection, statement: duckdb.Statement) -> None:
         draw(result)
 
 
-def _complain(sentence: str) -> None:
-    Console(stderr=True, highlight=False).print(Text(sentence, style="red"), soft_wrap=True)
+def _complain(message: str) -> None:
+    Console(stderr=True, highlight=False).print(Text(message, style="red"), soft_wrap=True)
 
 
 def run(con: duckdb.DuckDBPyConnection, lines: Iterable[str]) -> bool:

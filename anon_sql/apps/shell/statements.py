@@ -33,14 +33,14 @@ def without_end(sql: str) -> str:
 
     DuckDB 2.0 refuses a relation of a statement whose semicolon a comment follows.
     """
-    whole = sql.encode()
-    end = len(whole)
+    encoded = sql.encode()
+    end = len(encoded)
     for at, kind in reversed(duckdb.tokenize(sql)):
         if kind != duckdb.token_type.comment:
-            if not whole[at:].startswith(b";"):
+            if not encoded[at:].startswith(b";"):
                 break
             end = at
-    return whole[:end].decode()
+    return encoded[:end].decode()
 
 
 def _open_end(text: str) -> bool:

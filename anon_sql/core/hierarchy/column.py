@@ -105,7 +105,7 @@ def leaf_texts(listed: pa.StructArray) -> list[str]:
     A value that cannot be cast to the column's type is returned as it is written in the hierarchy.
     """
     pairs = zip(listed.field("value").to_pylist(), listed.field("shown").to_pylist(), strict=True)
-    return [written if shown is None else shown for written, shown in pairs]
+    return [written if text is None else text for written, text in pairs]
 
 
 def _is_numeric(listed: pa.StructArray) -> bool:

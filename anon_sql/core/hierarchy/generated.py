@@ -53,8 +53,8 @@ def binned(
     first = np.empty(len(every), np.int64)
     first[place[::-1]] = np.arange(len(place) - 1, -1, -1)
     known = [values.filter(pa.array(present)), read.low, read.high]
-    shown = pa.concat_arrays([each.cast(values.type) for each in known])
-    texts = printed([shown.take(pa.array(first))], [sql_type])[0].to_pylist()
+    leaf_values = pa.concat_arrays([each.cast(values.type) for each in known])
+    texts = printed([leaf_values.take(pa.array(first))], [sql_type])[0].to_pylist()
     named = [labels[at] for at in in_order]
     for leaf, last, label in zip(*ends.tolist(), named, strict=True):
         if leaf == last:
@@ -163,10 +163,10 @@ def by_widths(
     )
     steps = " must be positive, ascending and multiples of the one before"
     _require(function, fits and bool(listed), Parameter("widths") + steps, listed)
-    held = {f"w{at}": pa.repeat(widths[at], len(values)) for at in range(len(listed))}
+    width_columns = {f"w{at}": pa.repeat(widths[at], len(values)) for at in range(len(listed))}
     types = [sql_type, *[width_type] * len(listed)]
     try:
-        labels = evaluated({"x": values, **held}, types, _ranges(sql_type, listed))
+        labels = evaluated({"x": values, **width_columns}, types, _ranges(sql_type, listed))
     except ValueError:
         rule = "the column must hold numbers"
         got = f"{name} of type {shown_type(sql_type)}"
@@ -247,12 +247,12 @@ def _rows(name: str, texts: pa.Array, labels: Sequence[pa.Array]) -> pa.StructAr
     return pa.StructArray.from_arrays(columns, fields=list(PATH)).filter(pa.array(kept))
 
 
-def _numbers(given: pa.Array) -> list[float]:
+def _numbers(values: pa.Array) -> list[float]:
     """Numbers as Python has them, -1 for NULL."""
-    return [-1 if item is None else float(item) for item in given.to_pylist()]
+    return [-1 if item is None else float(item) for item in values.to_pylist()]
 
 
 def _require(function: str, fits: bool, rule: str | Words, got: Sequence[Any]) -> None:
     if not fits:
-        shown = (f"{one:g}" if isinstance(one, float) else str(one) for one in got)
-        raise AnonError(function, rule, ", ".join(shown) or "none")
+        texts = (f"{one:g}" if isinstance(one, float) else str(one) for one in got)
+        raise AnonError(function, rule, ", ".join(texts) or "none")

@@ -215,7 +215,7 @@ class HierarchyTree:
             return -1
         return int(self.ancestor(np.array([min(leaves)]), np.array([max(leaves)]))[0])
 
-    def whole(self, names: Sequence[str | None]) -> int:
+    def exact_node(self, names: Sequence[str | None]) -> int:
         """Return the node whose leaves are exactly those named; -1 if there is none."""
         node = self.above(names)
         below = int(self.last[node] - self.first[node]) + 1
@@ -247,7 +247,7 @@ def grow(
     fault = next(found.faults(), None)
     if fault:
         hint = f"check_hierarchy() lists all that is wrong with {column}"
-        got = _shown(fault, column, hidden or fault.name in found.labels)
+        got = _described(fault, column, hidden or fault.name in found.labels)
         raise AnonError(function, SAYS[fault.fault], got, hint)
     root, above = _above(found)
     order = _preorder(root, above, found.labels, rank)
@@ -273,7 +273,7 @@ def grow(
     )
 
 
-def _shown(fault: Fault, column: str, hidden: bool) -> str:
+def _described(fault: Fault, column: str, hidden: bool) -> str:
     """Describe a fault without values of the data and, if hidden, without labels."""
     if fault.fault == TWICE:
         return f"a value of {column} with {fault.found}"
@@ -366,7 +366,7 @@ def rows_of(
     named = {name: rows for name, rows in own.items() if len(rows)}
     kinds = [types[name] for name in named]
     leaves = cast([rows.field("value") for rows in named.values()], kinds, time_zone)
-    shown = printed(leaves, ["VARCHAR" if k.startswith(_TEXT) else k for k in kinds])
+    texts = printed(leaves, ["VARCHAR" if k.startswith(_TEXT) else k for k in kinds])
     labels = cast([rows.field("label") for rows in named.values()], kinds, time_zone)
     return {
         name: pa.StructArray.from_arrays(
@@ -379,6 +379,6 @@ def rows_of(
             names=["value", "level", "label", "leaf", "shown", "castable"],
         )
         for (name, rows), leaf, text, label in zip(
-            named.items(), leaves, shown, labels, strict=True
+            named.items(), leaves, texts, labels, strict=True
         )
     }

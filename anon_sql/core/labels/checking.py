@@ -47,7 +47,7 @@ def require_true(
     """
     for column, made in zip(columns, labels, strict=True):
         chosen = made.label_of
-        if len(chosen) != count or chosen.min() < 0 or chosen.max() >= len(made.shown):
+        if len(chosen) != count or chosen.min() < 0 or chosen.max() >= len(made.printed):
             raise AnonError(
                 function,
                 "every class must have a label that was printed",
@@ -61,7 +61,7 @@ def require_true(
     ranged = [
         at for at, column in enumerate(columns) if isinstance(column, Numbers) and not single[at]
     ]
-    ranges = read_columns([types[at] for at in ranged], [labels[at].shown for at in ranged])
+    ranges = read_columns([types[at] for at in ranged], [labels[at].printed for at in ranged])
     read = dict(zip(ranged, ranges, strict=True))
     jobs = [
         (
@@ -76,7 +76,7 @@ def require_true(
         )
         for at, (column, one) in enumerate(zip(columns, single, strict=True))
     ]
-    starred = np.ones(count, dtype=np.bool_)
+    suppressed = np.ones(count, dtype=np.bool_)
     found = workers.map(_wrong, jobs, [len(classes)] * len(jobs))
     for column, made, (star, wrong) in zip(columns, labels, found, strict=True):
         if wrong:
@@ -86,15 +86,15 @@ def require_true(
                 f"{wrong} values of {column.name} that do not",
                 "nothing was released; please report this",
             )
-        starred &= star[made.label_of]
-    return starred
+        suppressed &= star[made.label_of]
+    return suppressed
 
 
 def printed_hashes(labels: Sequence[Labels]) -> npt.NDArray[np.uint64]:
     """Return a hash of the printed labels of each class, and of nothing else, uint64[m]."""
     hashes = np.zeros(len(labels[0].label_of), dtype=np.uint64)
     for made in labels:
-        coded = _printed(made.shown).dictionary_encode()
+        coded = _printed(made.printed).dictionary_encode()
         order = integers(pc.sort_indices(coded.dictionary))
         rank = np.empty(len(order) + 1, dtype=np.int64)
         rank[order], rank[-1] = np.arange(len(order)), -1
@@ -103,16 +103,16 @@ def printed_hashes(labels: Sequence[Labels]) -> npt.NDArray[np.uint64]:
     return hashes
 
 
-def _printed(shown: pa.Array) -> pa.Array:
+def _printed(labels: pa.Array) -> pa.Array:
     """Return one string per label; strings are equal if and only if labels are. NULL for NULL."""
-    if pa.types.is_struct(shown.type):
-        ends = [pc.coalesce(shown.field(end), "NULL") for end in ("min", "max")]
-        return pc.if_else(shown.is_valid(), pc.binary_join_element_wise(*ends, ", "), None)
-    if pa.types.is_list(shown.type):
-        lists = shown.to_pylist()
+    if pa.types.is_struct(labels.type):
+        ends = [pc.coalesce(labels.field(end), "NULL") for end in ("min", "max")]
+        return pc.if_else(labels.is_valid(), pc.binary_join_element_wise(*ends, ", "), None)
+    if pa.types.is_list(labels.type):
+        lists = labels.to_pylist()
         texts = [None if x is None else ", ".join(map(grammar.text, x)) for x in lists]
         return pa.array(texts, pa.string())
-    return shown
+    return labels
 
 
 def _wrong(
@@ -130,7 +130,7 @@ def _wrong(
     single: 'mean' or 'median' where the labels are such values, else None.
     """
     if single is not None:
-        return misplaced(sql_type, values, labels.shown, labels.label_of, classes, single)
+        return misplaced(sql_type, values, labels.printed, labels.label_of, classes, single)
     if read is not None:
         if centred:
             return read.star, 0
@@ -144,18 +144,18 @@ def _wrong(
         )
         return read.star, wrong + int(read.malformed[of_row].sum())
     if isinstance(column, Hierarchical):
-        star, allowed = allowed_leaves(column, labels.shown)
+        star, allowed = allowed_leaves(column, labels.printed)
     else:
         assert isinstance(column, Categories)
-        star, allowed = _allowed_words(column, labels.shown)
+        star, allowed = _allowed_words(column, labels.printed)
     ends = np.cumsum([0, *map(len, allowed)]).astype(np.int64)
     flat = np.fromiter(chain.from_iterable(allowed), np.int32, int(ends[-1]))
     return star, kernels.loss.outside_set(classes, labels.label_of, column.codes, ends, flat)
 
 
-def _allowed_words(column: Categories, shown: pa.Array) -> tuple[Bools, list[Sequence[int]]]:
+def _allowed_words(column: Categories, labels: pa.Array) -> tuple[Bools, list[Sequence[int]]]:
     """Return which labels are suppressed, and the codes that each label covers, ascending."""
-    sets = read_sets(shown)
+    sets = read_sets(labels)
     code_of = {word: code for code, word in enumerate(column.values.to_pylist())}
     allowed: list[Sequence[int]] = []
     for star, empty, words in zip(sets.star, sets.empty, sets.words, strict=True):

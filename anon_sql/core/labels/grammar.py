@@ -214,9 +214,9 @@ def shared_ends(
     found = []
     for end, sign in ((low, 1), (high, -1)):
         first = np.lexsort((keys[end[binned]] * sign, bins[binned]))
-        held, at = np.unique(bins[binned][first], return_index=True)
+        used, at = np.unique(bins[binned][first], return_index=True)
         widest = end.copy()
-        widest[binned] = end[binned][first][at][np.searchsorted(held, bins[binned])]
+        widest[binned] = end[binned][first][at][np.searchsorted(used, bins[binned])]
         found.append(widest)
     return found[0], found[1]
 

@@ -21,10 +21,10 @@ def is_one_value(function: str, name: str, sql_type: str, form: str) -> bool:
     return form in FORMS and is_number(function, name, sql_type)
 
 
-def shows_values(shown: pa.Array) -> bool:
+def shows_values(released: pa.Array) -> bool:
     """Return whether the classes of a column of numbers show one value each, not labels."""
     kinds = pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_temporal
-    return any(is_kind(shown.type) for is_kind in kinds)
+    return any(is_kind(released.type) for is_kind in kinds)
 
 
 def type_of(sql_type: str, form: str) -> str:
@@ -33,25 +33,25 @@ def type_of(sql_type: str, form: str) -> str:
 
 
 def one_values(
-    sql_type: str, values: pa.Array, order: Codes, starts: Ints, starred: bool, form: str
+    sql_type: str, values: pa.Array, order: Codes, starts: Ints, suppressed: bool, form: str
 ) -> pa.Array:
     """Return the mean or the lower median of each class as DuckDB prints it, type ``string``.
 
     NULL for a class that has a NULL, and for the suppressed rows. Means of dates and times are
-    rounded to the unit of their type. values: in source order. order, starts, starred: as in
+    rounded to the unit of their type. values: in source order. order, starts, suppressed: as in
     ``Classes``.
     """
     rows = values.take(pa.array(order))
     first = starts[:-1]
     gone = ~np.logical_and.reduceat(valid(rows), first)
-    gone[-1] |= starred
+    gone[-1] |= suppressed
     if form == "median":
         found = rows.take(pa.array(_middle(sql_type, rows, starts)))
         if pa.types.is_floating(found.type):  # -0.0 and 0.0 are equal
             found = pa.array(found.fill_null(0).to_numpy() + found.type.to_pandas_dtype()(0))
         return printed([_without(found, gone)], [sql_type])[0]
     if pa.types.is_temporal(rows.type):
-        low, rest, count = _whole_means(exact(sql_type, rows)[0], starts)
+        low, rest, count = _integer_means(exact(sql_type, rows)[0], starts)
         units = pa.array(low + (2 * rest >= count))
         if rows.type.bit_width == 32:
             units = units.cast(pa.int32())
@@ -77,7 +77,7 @@ def _middle(sql_type: str, rows: pa.Array, starts: Ints) -> Ints:
     return chosen
 
 
-def _whole_means(keys: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
+def _integer_means(keys: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
     """Return the mean of each class rounded down, the remainder of its sum, and its rows.
 
     The sum of differences from the smallest key is kept in two halves, so that nothing overflows.
@@ -89,8 +89,8 @@ def _whole_means(keys: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
     low = np.add.reduceat(above & np.uint64(2**32 - 1), first)
     share = count.astype(np.uint64)
     low += (high % share) << np.uint64(32)
-    whole = ((high // share) << np.uint64(32)) + low // share
-    means = np.asarray(least + whole.view(np.int64), np.int64)
+    quotient = ((high // share) << np.uint64(32)) + low // share
+    means = np.asarray(least + quotient.view(np.int64), np.int64)
     return means, (low % share).astype(np.int64), count
 
 
@@ -100,10 +100,10 @@ def _means(sql_type: str, rows: pa.Array, starts: Ints) -> Floats:
     unit = 10.0**rows.type.scale if pa.types.is_decimal(rows.type) else 1.0
     unsigned = pa.types.is_uint64(rows.type)
     if low is None and not unsigned and not pa.types.is_floating(rows.type):
-        whole, rest, count = _whole_means(keys, starts)
-        near = np.abs(whole.astype(np.float64)) < _EXACT / np.maximum(count, 1) - 1
-        total = np.where(near, whole, 0) * count + rest
-        means: Floats = np.where(near, total / (count * unit), whole / unit + rest / count / unit)
+        floors, rest, count = _integer_means(keys, starts)
+        near = np.abs(floors.astype(np.float64)) < _EXACT / np.maximum(count, 1) - 1
+        total = np.where(near, floors, 0) * count + rest
+        means: Floats = np.where(near, total / (count * unit), floors / unit + rest / count / unit)
         return means
     floats, first, count = approximate(sql_type, rows), starts[:-1], np.diff(starts)
     # sorted, since a sum of DOUBLEs depends on the order
@@ -131,42 +131,42 @@ def misplaced(
     count, counted = len(label_of), classes < len(label_of)
     if not counted.all():
         values, classes = values.filter(pa.array(counted)), classes[counted]
-    shown = typed_values(texts, sql_type, form)
-    malformed = valid(texts) & ~valid(shown)
-    of_row = shown.take(pa.array(label_of[classes]))
+    labels = typed_values(texts, sql_type, form)
+    malformed = valid(texts) & ~valid(labels)
+    of_row = labels.take(pa.array(label_of[classes]))
     sizes = np.bincount(classes, minlength=count)
     true = _is_mean if form == "mean" else _is_median
-    held = valid(shown)[label_of]
-    false = held & ~true(sql_type, values, of_row, classes, sizes)
-    false |= held & (np.bincount(classes, ~valid(values), count) > 0)
+    present = valid(labels)[label_of]
+    false = present & ~true(sql_type, values, of_row, classes, sizes)
+    false |= present & (np.bincount(classes, ~valid(values), count) > 0)
     false |= malformed[label_of]
     return ~valid(texts), int(sizes[false].sum())
 
 
 def _is_mean(
-    sql_type: str, values: pa.Array, shown: pa.Array, classes: Codes, sizes: npt.NDArray[np.int64]
+    sql_type: str, values: pa.Array, labels: pa.Array, classes: Codes, sizes: npt.NDArray[np.int64]
 ) -> Bools:
     """Return whether deviations from the label add up to 0, but for rounding; bool[m]."""
     if pa.types.is_temporal(values.type):
-        away = (exact("", values)[0] - exact("", shown)[0]).astype(np.float64)
+        away = (exact("", values)[0] - exact("", labels)[0]).astype(np.float64)
         limit = sizes / 2 + ROUNDING * np.bincount(classes, np.abs(away), len(sizes))
     else:
-        given, mean = approximate(sql_type, values), approximate("DOUBLE", shown)
-        unit = float(np.abs(given).max(initial=0.0)) or 1.0
-        away = given / unit - mean / unit
-        limit = ROUNDING * np.bincount(classes, np.abs(given / unit), len(sizes))
+        numbers, mean = approximate(sql_type, values), approximate("DOUBLE", labels)
+        unit = float(np.abs(numbers).max(initial=0.0)) or 1.0
+        away = numbers / unit - mean / unit
+        limit = ROUNDING * np.bincount(classes, np.abs(numbers / unit), len(sizes))
     total = np.bincount(classes, away, len(sizes))
     return np.asarray(np.abs(total) <= limit)
 
 
 def _is_median(
-    sql_type: str, values: pa.Array, shown: pa.Array, classes: Codes, sizes: npt.NDArray[np.int64]
+    sql_type: str, values: pa.Array, labels: pa.Array, classes: Codes, sizes: npt.NDArray[np.int64]
 ) -> Bools:
     """Return whether the label is a value of the class with as many below as has the lower median.
 
     The result is bool[m].
     """
-    keys = numeric_keys(sql_type, pa.concat_arrays([values, shown.cast(values.type)]))
+    keys = numeric_keys(sql_type, pa.concat_arrays([values, labels.cast(values.type)]))
     own, label = keys[: len(values)], keys[len(values) :]
     below, upto = (np.bincount(classes, side, len(sizes)) for side in (own < label, own <= label))
     middle = (sizes - 1) // 2

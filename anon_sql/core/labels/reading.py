@@ -78,14 +78,14 @@ class Sets(Said):
     words: list[tuple[str, ...] | None]
 
 
-def read_ranges(sql_type: str, shown: pa.Array) -> Ranges:
+def read_ranges(sql_type: str, labels: pa.Array) -> Ranges:
     """Parse labels, or structs with ``min`` and ``max``, of a column of numbers, dates or times."""
-    return read_columns([sql_type], [shown])[0]
+    return read_columns([sql_type], [labels])[0]
 
 
 def read_columns(types: Sequence[str], columns: Sequence[pa.Array]) -> list[Ranges]:
     """Parse the labels of several columns as ``read_ranges`` does, with a single cast."""
-    split = [_split(kind, plain(shown)) for kind, shown in zip(types, columns, strict=True)]
+    split = [_split(kind, plain(labels)) for kind, labels in zip(types, columns, strict=True)]
     ends = read_ends(types, [texts for _, _, texts in split])
     return [
         _ranges(kind, star, empty, *both)
@@ -93,15 +93,15 @@ def read_columns(types: Sequence[str], columns: Sequence[pa.Array]) -> list[Rang
     ]
 
 
-def _split(sql_type: str, shown: pa.Array) -> tuple[Bools, Bools, tuple[pa.Array, pa.Array]]:
+def _split(sql_type: str, labels: pa.Array) -> tuple[Bools, Bools, tuple[pa.Array, pa.Array]]:
     """Return which labels are suppressed, which are NULL alone, and the two printed ends."""
-    if not pa.types.is_struct(shown.type):
-        shown = _text(shown)
-        return true(pc.equal(shown, grammar.STAR)), ~valid(shown), grammar.ends(shown)
-    present = valid(shown)
-    given = [pc.if_else(pa.array(present), shown.field(end), None) for end in ("min", "max")]
-    texts = given if given[0].type == pa.string() else printed(given, [sql_type] * 2)
-    return ~present, present & ~valid(given[0]) & ~valid(given[1]), (texts[0], texts[1])
+    if not pa.types.is_struct(labels.type):
+        labels = _text(labels)
+        return true(pc.equal(labels, grammar.STAR)), ~valid(labels), grammar.ends(labels)
+    present = valid(labels)
+    ends = [pc.if_else(pa.array(present), labels.field(end), None) for end in ("min", "max")]
+    texts = ends if ends[0].type == pa.string() else printed(ends, [sql_type] * 2)
+    return ~present, present & ~valid(ends[0]) & ~valid(ends[1]), (texts[0], texts[1])
 
 
 def _ranges(sql_type: str, star: Bools, empty: Bools, low: End, high: End) -> Ranges:
@@ -118,44 +118,44 @@ def _ranges(sql_type: str, star: Bools, empty: Bools, low: End, high: End) -> Ra
     return Ranges(star, empty, malformed, least, most, low.exact, high.exact)
 
 
-def read_nodes(tree: HierarchyTree, sql_type: str, shown: pa.Array) -> Nodes:
+def read_nodes(tree: HierarchyTree, sql_type: str, released: pa.Array) -> Nodes:
     """Parse labels, lists of leaves, or structs of the first and last leaf, ``min`` and ``max``.
 
     sql_type: of the column.
     """
-    shown = plain(shown)
-    star, empty = ~valid(shown), np.zeros(len(shown), dtype=np.bool_)
-    if pa.types.is_struct(shown.type):
-        ends = [shown.field(end) for end in ("min", "max")]
+    released = plain(released)
+    star, empty = ~valid(released), np.zeros(len(released), dtype=np.bool_)
+    if pa.types.is_struct(released.type):
+        ends = [released.field(end) for end in ("min", "max")]
         empty = ~star & ~valid(ends[0]) & ~valid(ends[1])
         texts = [values.to_pylist() for values in printed(ends, [sql_type, sql_type])]
         nodes = [tree.above(pair) for pair in zip(*texts, strict=True)]
-    elif pa.types.is_list(shown.type) or pa.types.is_large_list(shown.type):
-        lists = shown.to_pylist()
+    elif pa.types.is_list(released.type) or pa.types.is_large_list(released.type):
+        lists = released.to_pylist()
         empty = np.array([words == [] for words in lists], dtype=np.bool_)
-        nodes = [tree.whole(words or []) for words in lists]
+        nodes = [tree.exact_node(words or []) for words in lists]
     else:
-        labels = _text(shown).to_pylist()
+        labels = _text(released).to_pylist()
         empty, star = star, np.array([label == grammar.STAR for label in labels], dtype=np.bool_)
         nodes = [tree.node_of.get(label, -1) for label in labels]
     node = np.where(star | empty, -1, np.array(nodes, dtype=np.int64))
     return Nodes(star, empty, (node < 0) & ~star & ~empty, node)
 
 
-def read_sets(shown: pa.Array) -> Sets:
+def read_sets(labels: pa.Array) -> Sets:
     """Parse labels, or lists of text, of a text column; each distinct label is parsed once."""
-    shown = plain(shown)
-    if pa.types.is_list(shown.type) or pa.types.is_large_list(shown.type):
-        lists = [None if words is None else tuple(words) for words in shown.to_pylist()]
+    labels = plain(labels)
+    if pa.types.is_list(labels.type) or pa.types.is_large_list(labels.type):
+        lists = [None if words is None else tuple(words) for words in labels.to_pylist()]
         star = np.array([words is None for words in lists], dtype=np.bool_)
         empty = np.array([words == () for words in lists], dtype=np.bool_)
         malformed = np.array([None in (words or ()) for words in lists], dtype=np.bool_)
         return Sets(star, empty, malformed, _where(lists, ~empty & ~malformed))
-    coded = _text(shown).dictionary_encode()
+    coded = _text(labels).dictionary_encode()
     known = [*map(_words, coded.dictionary.to_pylist()), None]
-    empty = ~valid(shown)
+    empty = ~valid(labels)
     at = coded.indices.fill_null(len(known) - 1).to_pylist()
-    star = true(pc.equal(_text(shown), grammar.STAR))
+    star = true(pc.equal(_text(labels), grammar.STAR))
     words = [known[place] for place in at]
     unread = np.array([each is None for each in words], dtype=np.bool_)
     return Sets(star, empty, unread & ~star & ~empty, words)
@@ -174,8 +174,8 @@ def _where(lists: Sequence[tuple[str, ...] | None], kept: Bools) -> list[tuple[s
     return [words if keep else None for words, keep in zip(lists, kept.tolist(), strict=True)]
 
 
-def _text(shown: pa.Array) -> pa.Array:
-    return shown.cast(pa.string()) if pa.types.is_dictionary(shown.type) else shown
+def _text(labels: pa.Array) -> pa.Array:
+    return labels.cast(pa.string()) if pa.types.is_dictionary(labels.type) else labels
 
 
 Ints = npt.NDArray[np.int64]
@@ -188,7 +188,7 @@ BLOCK = 4096
 class Coverage:
     """One quasi-identifier: n values, and what the k labels of c classes cover of them.
 
-    codes int64[n]: of the values, in their order. label_of int64[c]: of each class. shown: the
+    codes int64[n]: of the values, in their order. label_of int64[c]: of each class. labels: the
     labels, those of text once each. low, high int64[k]: the least and greatest code that a label
     covers: all of them for ``*``, that of NULL for NULL alone, none for what is malformed. start,
     end int64[k]: where the codes of a set with gaps stand in ``flat``, ascending. unknown bool[k]:
@@ -198,7 +198,7 @@ class Coverage:
 
     codes: Ints
     label_of: Ints
-    shown: pa.Array
+    labels: pa.Array
     low: Ints
     high: Ints
     start: Ints
@@ -279,7 +279,7 @@ def coverage(
     name: str,
     sql_type: str,
     values: pa.Array,
-    shown: pa.Array,
+    released: pa.Array,
     rows: pa.StructArray | None,
 ) -> Coverage:
     """Read the labels of one column beside its values; rows: of its hierarchy, or None.
@@ -287,10 +287,10 @@ def coverage(
     Raises AnonError for values that no label can stand for.
     """
     number = is_number(function, name, sql_type)
-    labels, label_of = distinct(shown)
-    if number and shows_values(shown):
+    labels, label_of = distinct(released)
+    if number and shows_values(released):
         require_finite(function, name, values)
-        return _of_values(sql_type, values, shown)
+        return _of_values(sql_type, values, released)
     if rows is not None:
         column = hierarchical(function, name, sql_type, values, rows)
         return _of_tree(column, sql_type, labels, label_of)
@@ -300,11 +300,11 @@ def coverage(
     return _of_sets(categories(name, values), labels, label_of)
 
 
-def distinct(shown: pa.Array) -> tuple[pa.Array, Ints]:
+def distinct(released: pa.Array) -> tuple[pa.Array, Ints]:
     """Return labels without repeats and which one each class has; structs and lists as they are."""
-    if pa.types.is_nested(shown.type):
-        return shown, np.arange(len(shown))
-    coded = shown.cast(pa.string()).dictionary_encode()  # an ENUM has labels that no class has
+    if pa.types.is_nested(released.type):
+        return released, np.arange(len(released))
+    coded = released.cast(pa.string()).dictionary_encode()  # an ENUM has labels that no class has
     labels = coded.dictionary
     if coded.null_count:
         labels = pa.concat_arrays([labels, pa.nulls(1, pa.string())])
@@ -312,25 +312,25 @@ def distinct(shown: pa.Array) -> tuple[pa.Array, Ints]:
     return labels, places
 
 
-def _of_values(sql_type: str, values: pa.Array, shown: pa.Array) -> Coverage:
+def _of_values(sql_type: str, values: pa.Array, released: pa.Array) -> Coverage:
     """Return what means or medians cover: every value but NULL, since they tell of no single row.
 
     NULL stands for anything; a value outside the range of the column is unknown and covers nothing.
     """
-    codes, present, star = numeric_keys(sql_type, values), valid(values), ~valid(shown)
+    codes, present, star = numeric_keys(sql_type, values), valid(values), ~valid(released)
     if len(codes) and codes.min() == LEAST:  # the code of NULL
         codes = np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    own, one = approximate(sql_type, values)[present], approximate(sql_type, shown)
+    own, one = approximate(sql_type, values)[present], approximate(sql_type, released)
     least, most = (own.min(), own.max()) if len(own) else (np.inf, -np.inf)
     slack = ROUNDING * np.abs(own).max(initial=0.0)
     unknown = ~star & ((one < least - slack) | (one > most + slack))
     lowest, highest = (codes[present].min(), codes[present].max()) if len(own) else (MOST, LEAST)
     low, high = np.where(unknown, MOST, lowest), np.where(unknown, LEAST, highest)
-    none = np.zeros(len(shown), np.bool_)
+    none = np.zeros(len(released), np.bool_)
     return _stretches(
         np.where(present, codes, LEAST),
-        np.arange(len(shown)),
-        shown,
+        np.arange(len(released)),
+        released,
         low,
         high,
         unknown,
@@ -392,7 +392,7 @@ def _coded(column: Categories | Hierarchical) -> Ints:
 def _stretches(
     codes: Ints,
     label_of: Ints,
-    shown: pa.Array,
+    labels: pa.Array,
     low: Ints,
     high: Ints,
     unknown: Bools,
@@ -406,7 +406,7 @@ def _stretches(
     none = np.zeros(len(low), dtype=np.int64)
     unknown = unknown & ~said.star & ~said.empty
     listed = flat or (none, none, none[:0])
-    return Coverage(codes, label_of, shown, low, high, *listed, unknown, column, said)
+    return Coverage(codes, label_of, labels, low, high, *listed, unknown, column, said)
 
 
 Whole = npt.NDArray[np.int32]
@@ -450,6 +450,6 @@ def covered_rows(
     found, many, known, looked = kernels.matching.covered(
         codes, weights[rows], first, last, trees, nodes, classes, labels, listed, looks
     )
-    whole = np.empty_like(known)
-    whole[rows] = known
-    return rows[found], many, whole, looked
+    covered = np.empty_like(known)
+    covered[rows] = known
+    return rows[found], many, covered, looked

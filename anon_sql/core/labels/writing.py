@@ -31,19 +31,19 @@ def node_labels(
     sql_type: str,
     order: Codes,
     starts: Starts,
-    starred: bool,
-    given: Codes | None,
+    suppressed: bool,
+    node_of_row: Codes | None,
     *,
     typed: bool,
 ) -> tuple[pa.Array, Codes]:
     """Return the distinct labels and the label of each class, int32[m].
 
-    order, starts, starred: as in ``Classes``. given: int32[n], the node of each row
+    order, starts, suppressed: as in ``Classes``. node_of_row: int32[n], the node of each row
     that the method chose (-1 for NULL), None if it chose none. Raises AnonError for numbers in
     the format 'typed' if the nodes of the hierarchy are not ranges.
     """
-    nodes = nodes_of(column, order, starts, given)
-    if starred:
+    nodes = nodes_of(column, order, starts, node_of_row)
+    if suppressed:
         nodes[-1] = MIXED_NODE
     used, inverse = np.unique(nodes, return_inverse=True)
     label_of, tree = inverse.astype(np.int32), column.tree
@@ -65,11 +65,11 @@ def node_labels(
 
 
 def nodes_of(
-    column: Hierarchical, order: Codes, starts: Starts, given: Codes | None
+    column: Hierarchical, order: Codes, starts: Starts, node_of_row: Codes | None
 ) -> npt.NDArray[np.int64]:
     """Return the node of each class, NULLS or MIXED, int64[m]; arguments as in ``node_labels``."""
-    if given is not None:
-        chosen: npt.NDArray[np.int64] = given[order[starts[:-1]]].astype(np.int64)
+    if node_of_row is not None:
+        chosen: npt.NDArray[np.int64] = node_of_row[order[starts[:-1]]].astype(np.int64)
         return chosen
     present = column.codes < column.null_code
     low, high, nulls = kernels.hashing.extremes(
@@ -78,10 +78,10 @@ def nodes_of(
     nodes = column.tree.ancestor(
         np.where(low < 0, 0, column.codes[low]), np.where(high < 0, 0, column.codes[high])
     )
-    shown: npt.NDArray[np.int64] = np.where(
+    found: npt.NDArray[np.int64] = np.where(
         low < 0, NULL_NODE, np.where(nulls > 0, MIXED_NODE, nodes)
     )
-    return shown
+    return found
 
 
 def node_text(tree: HierarchyTree, node: int) -> str | None:
@@ -90,7 +90,7 @@ def node_text(tree: HierarchyTree, node: int) -> str | None:
 
 
 def allowed_leaves(
-    column: Hierarchical, shown: pa.Array
+    column: Hierarchical, labels: pa.Array
 ) -> tuple[npt.NDArray[np.bool_], list[Sequence[int]]]:
     """Return which labels are suppressed, and the leaves that each label covers, ascending.
 
@@ -98,13 +98,13 @@ def allowed_leaves(
     """
     tree, null = column.tree, column.null_code
     leaf_of = {name: leaf for leaf, name in enumerate(tree.names[: tree.leaves])}
-    if pa.types.is_string(shown.type):
-        star = np.array([label == grammar.STAR for label in shown.to_pylist()], dtype=np.bool_)
+    if pa.types.is_string(labels.type):
+        star = np.array([label == grammar.STAR for label in labels.to_pylist()], dtype=np.bool_)
     else:
-        star = ~valid(shown)
+        star = ~valid(labels)
     allowed: list[Sequence[int]] = []
-    for label, starred in zip(shown.to_pylist(), star, strict=True):
-        if starred:
+    for label, suppressed in zip(labels.to_pylist(), star, strict=True):
+        if suppressed:
             allowed.append(range(null + 1))
         elif label is None or label in ([], {"min": None, "max": None}):
             allowed.append([null])
@@ -170,14 +170,14 @@ NONE, MIXED = -1, -2  # in place of a row: the class has only NULLs, or NULLs an
 class Labels:
     """The labels of one column.
 
-    shown: the u distinct labels. Type ``string`` in the format 'label'; in the format 'typed'
+    printed: the u distinct labels. Type ``string`` in the format 'label'; in the format 'typed'
     ``struct<min: string, max: string>`` of printed ends for numbers, ``list<string>`` for text. In
     the formats 'mean' and 'median' a printed number, NULL for ``*`` and for NULLs, and text as in
     'label'.
-    label_of: int32[m], the label of each class, an index into shown.
+    label_of: int32[m], the label of each class, an index into printed.
     """
 
-    shown: pa.Array
+    printed: pa.Array
     label_of: Codes
 
 
@@ -199,14 +199,14 @@ class Classes:
     """The m classes of n rows.
 
     of_row: int32[n], the class of each row, m for a row that is not counted. order, starts: the
-    counted rows grouped by class, class i is order[starts[i]:starts[i + 1]]. starred: whether the
-    last class consists of the suppressed rows.
+    counted rows grouped by class, class i is order[starts[i]:starts[i + 1]]. suppressed: whether
+    the last class consists of the suppressed rows.
     """
 
     of_row: Codes
     order: Codes
     starts: npt.NDArray[np.int64]
-    starred: bool
+    suppressed: bool
 
 
 def make_labels(
@@ -230,17 +230,21 @@ def make_labels(
     """
     chosen = [None] * len(columns) if nodes is None else list(nodes.T)
     jobs = [
-        (function, column, kind, held, classes, node_of, form, centred)
-        for column, kind, held, node_of in zip(columns, types, values, chosen, strict=True)
+        (function, column, kind, column_values, classes, node_of, form, centred)
+        for column, kind, column_values, node_of in zip(columns, types, values, chosen, strict=True)
     ]
     found = workers.map(_describe, jobs, [len(classes.of_row)] * len(jobs))
     ranged = [at for at, made in enumerate(found) if isinstance(made, _Ends)]
-    ends = [_taken(values[at], rows) for at in ranged for rows in (found[at].low, found[at].high)]
+    ends = [
+        _values_at(values[at], rows) for at in ranged for rows in (found[at].low, found[at].high)
+    ]
     texts = printed(ends, [types[at] for at in ranged for _ in range(2)]) if ranged else []
     for place, at in enumerate(ranged):
         low, high = texts[2 * place : 2 * place + 2]
-        shown = _structs(found[at], low, high) if form == "typed" else _ranges(found[at], low, high)
-        found[at] = Labels(shown, found[at].label_of)
+        labels = (
+            _structs(found[at], low, high) if form == "typed" else _ranges(found[at], low, high)
+        )
+        found[at] = Labels(labels, found[at].label_of)
     return found
 
 
@@ -257,11 +261,11 @@ def _describe(
     """Return the labels of one column; ranges as rows, to be printed together."""
     typed = form == "typed"
     if is_one_value(function, column.name, sql_type, form):
-        grouped = (classes.order, classes.starts, classes.starred)
-        shown = one_values(sql_type, values, *grouped, form)
-        return Labels(shown, np.arange(len(shown), dtype=np.int32))
+        grouped = (classes.order, classes.starts, classes.suppressed)
+        labels = one_values(sql_type, values, *grouped, form)
+        return Labels(labels, np.arange(len(labels), dtype=np.int32))
     if isinstance(column, Hierarchical):
-        grouped = (classes.order, classes.starts, classes.starred)
+        grouped = (classes.order, classes.starts, classes.suppressed)
         return Labels(*node_labels(function, column, sql_type, *grouped, nodes, typed=typed))
     if isinstance(column, Numbers):
         return _ends(column, classes, centred, nodes)
@@ -278,7 +282,7 @@ def _ends(column: Numbers, classes: Classes, centred: bool, nodes: Codes | None)
     of_class = grammar.of_classes(nodes, classes.order, classes.starts)
     low, high = grammar.shared_ends(of_class, column.keys, low, high)
     mixed = ((nulls > 0) & (low >= 0)) | (of_class == grammar.STARRED)
-    mixed[-1] |= classes.starred
+    mixed[-1] |= classes.suppressed
     kind = np.where(mixed, MIXED, np.where(low < 0, NONE, 0))
     hashes = np.zeros(len(kind), dtype=np.uint64)
     for part in (kind, *(np.where(kind == 0, column.keys[end], 0) for end in (low, high))):
@@ -288,16 +292,16 @@ def _ends(column: Numbers, classes: Classes, centred: bool, nodes: Codes | None)
     return _Ends(low, high, label_of)
 
 
-def _taken(values: pa.Array, rows: Codes) -> pa.Array:
+def _values_at(values: pa.Array, rows: Codes) -> pa.Array:
     """Return the values of rows; NULL for NONE and MIXED."""
     return values.take(pa.array(rows, mask=rows < 0))
 
 
 def _ranges(ends: _Ends, low: pa.Array, high: pa.Array) -> pa.Array:
     """Return ranges in the format 'label'; low, high: printed ends."""
-    spread = pc.binary_join_element_wise("[", low, ", ", high, "]", "")
-    shown = pc.if_else(pa.array(ends.low == ends.high), low, spread)
-    return pc.if_else(pa.array(ends.low == MIXED), grammar.STAR, shown)
+    ranges = pc.binary_join_element_wise("[", low, ", ", high, "]", "")
+    labels = pc.if_else(pa.array(ends.low == ends.high), low, ranges)
+    return pc.if_else(pa.array(ends.low == MIXED), grammar.STAR, labels)
 
 
 def _structs(ends: _Ends, low: pa.Array, high: pa.Array) -> pa.Array:
@@ -325,10 +329,10 @@ def _sets(column: Categories, classes: Classes, typed: bool, nodes: Codes | None
         sets = [flat[ends[at] : ends[at + 1]].tolist() for at in once]
     words = [grammar.words(codes, known) for codes in sets]
     of_class = grammar.of_classes(nodes, classes.order, classes.starts)
-    starred = of_class == grammar.STARRED
-    starred[-1] |= classes.starred
-    if starred.any():
-        label_of[starred] = len(words)
+    suppressed = of_class == grammar.STARRED
+    suppressed[-1] |= classes.suppressed
+    if suppressed.any():
+        label_of[suppressed] = len(words)
         words.append(None)
     if typed:
         return Labels(pa.array(words, pa.list_(pa.string())), label_of)

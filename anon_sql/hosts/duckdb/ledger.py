@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_sql.core import running
-from anon_sql.core.arrow import first, one_list, plain, whole
+from anon_sql.core.arrow import first, one_array, one_list, plain
 from anon_sql.core.columns import shown_type
 from anon_sql.core.names import quote, split
 from anon_sql.core.pseudonyms import (
     LENGTH,
     entry_digest,
-    held,
     key_check,
+    key_of,
     ledger_key,
     person_hashes,
     require_type,
@@ -55,7 +55,7 @@ def required_text(parameters: Any, values: Any) -> pa.Array:
         name = first(parameters)
         rule = Parameter(name) + " must be given"
         raise AnonError("ledger_entry", rule, "none", hints.get(name))
-    return plain(whole(values))
+    return plain(one_array(values))
 
 
 @udf("VARCHAR")
@@ -63,7 +63,7 @@ def digest_of_entry(entry: Any, key: Any) -> pa.Array:
     """Return the keyed digest of the one entry that is made."""
     if not len(key):
         return pa.array([], pa.string())
-    made = entry_digest(_fields(whole(entry), 0) or (), _key("ledger_entry", first(key)))
+    made = entry_digest(_fields(one_array(entry), 0) or (), _key("ledger_entry", first(key)))
     return pa.array([made])
 
 
@@ -86,7 +86,7 @@ class Entries:
         names = ("function", "entity", "key", "key_check")
         function, entity, held_as, check = (first(self.persons.field(name)) for name in names)
         key = _key(function, held_as)
-        entries = whole(self.listed)[0].values
+        entries = one_array(self.listed)[0].values
         for at in range(0 if entries is None else len(entries)):
             if entries.field("key_check")[at].as_py() != check:
                 yield None
@@ -107,7 +107,7 @@ class Entries:
 
 
 def _key(function: str, held_as: str) -> bytes:
-    return ledger_key(held(function, held_as))
+    return ledger_key(key_of(function, held_as))
 
 
 def _fields(entries: pa.StructArray, at: int) -> list[bytes] | None:
@@ -158,7 +158,7 @@ _PERSONS = pa.struct(
 def hashed_persons(call: Any) -> pa.Array:
     """Return the column of persons, its type, and the texts and hashes of persons, by hash."""
     running.begin()
-    one = whole(call)
+    one = one_array(call)
     fields = {field.name: one.field(at) for at, field in enumerate(one.type)}
     function, entity = first(fields["function"]), first(fields["entity"])
     types: dict[str, str] = first(fields["types"])
@@ -175,7 +175,7 @@ def hashed_persons(call: Any) -> pa.Array:
         rule = Parameter("entity") + " must say whose each row is"
         raise AnonError(function, rule, "NULL", "leave these rows out, or give each an own value")
     held_as = first(fields["key"])
-    key = ledger_key(held(function, held_as))
+    key = ledger_key(key_of(function, held_as))
     hashes = person_hashes(texts, types[name], key)
     order = pc.sort_indices(hashes)
     row = {
@@ -196,7 +196,7 @@ def shared_persons(persons: Any, entries: Any) -> pa.Array:
 
     Raises AnonError for an entry that was changed, or that holds persons of another column.
     """
-    mine = whole(persons)
+    mine = one_array(persons)
     hashes = mine.field("hashes")[0].values
     shared = [
         None if others is None else pc.sum(pc.is_in(hashes, value_set=others), min_count=0).as_py()
@@ -212,7 +212,7 @@ def new_persons(persons: Any, entries: Any) -> pa.Array:
     Raises AnonError for an entry that was changed, that was made with another key, or that holds
     persons of another column.
     """
-    mine = whole(persons)
+    mine = one_array(persons)
     known = list(Entries(mine, entries).hashes())
     if None in known:
         rule = Parameter("key") + " must be the one that all entries of the ledger were made with"

@@ -8,9 +8,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anon_sql.attacks.candidates import Shown
+from anon_sql.attacks.candidates import ReleasedValues
 from anon_sql.attacks.composition import NAME
-from anon_sql.core.arrow import first, integers, lists, one_list, plain, true, valid, whole
+from anon_sql.core.arrow import first, integers, lists, one_array, one_list, plain, true, valid
 from anon_sql.core.columns import approximate, is_number
 from anon_sql.core.hierarchy.column import tree_of
 from anon_sql.core.hierarchy.tree import rows_of
@@ -61,7 +61,7 @@ class PairInput:
 
     def __init__(self, function: str, argument: Any) -> None:
         self.function = function
-        self._struct = whole(argument)
+        self._struct = one_array(argument)
         self.call: dict[str, Any] = flat_scope(self.value("call"))
         self.types: dict[str, str] = self.value("types")
         self.groups = lists(self._struct.field("groups"))
@@ -285,7 +285,7 @@ def columns_of(argument: Any) -> dict[str, pa.Array]:
 
 def as_rows(found: pa.Table) -> pa.Array:
     """Return the rows of a table as a single list of structs."""
-    return one_list(whole(found.to_struct_array()), pa.struct(list(found.schema)))
+    return one_list(one_array(found.to_struct_array()), pa.struct(list(found.schema)))
 
 
 def by_name(columns: Mapping[str, Any], name: str) -> Any:
@@ -398,9 +398,9 @@ def require_one_type(sensitive: Sequence[str], parts: Sequence[Part]) -> None:
 
 def released_values(
     sensitive: Sequence[str], parts: Sequence[Part]
-) -> tuple[list[list[Shown | None]], list[int]]:
+) -> tuple[list[list[ReleasedValues | None]], list[int]]:
     """Return what each release shows of each sensitive column, and the values of each column."""
-    found: list[list[Shown | None]] = [[] for _ in parts]
+    found: list[list[ReleasedValues | None]] = [[] for _ in parts]
     sizes = []
     for name in sensitive:
         having = [at for at, one in enumerate(parts) if fold(name) in one.by_fold]
@@ -426,14 +426,14 @@ def _inside(one: Part) -> dict[str, pa.Array]:
     return {fold(field.name): inside.field(at) for at, field in enumerate(inside.type)}
 
 
-def _values(one: Part, values: Ints) -> Shown:
+def _values(one: Part, values: Ints) -> ReleasedValues:
     """values: int64[e], of each entry of the classes, -1 for NULL."""
     counts = integers(_inside(one)[HELPER + "count"]).astype(np.int64)
     sizes = integers(one.lists.value_lengths())
     of = np.repeat(np.arange(one.classes), sizes)
     kept = values >= 0
     starts = np.searchsorted(of[kept], np.arange(one.classes + 1))
-    return Shown(starts, values[kept], counts[kept])
+    return ReleasedValues(starts, values[kept], counts[kept])
 
 
 @udf(sql_type(pa.list_(IMBALANCE)))
@@ -457,7 +457,7 @@ def faults(types: Any, scope: Any, seen: Any, profiles: Any, rows: Any, distinct
     of the table; distinct: how many of them differ in a column that is no identifier."""
     columns, total = types_of(types), first(rows)
     roles = resolve_roles("data_quality", columns, scope_in(scope), first(seen), needs_quasi=False)
-    packed = whole(profiles)
+    packed = one_array(profiles)
     found = []
     for name, kind in columns.items():
         profile = packed.field(name)

@@ -215,7 +215,7 @@ def _declared_arguments(
     common = note.startswith(_COMMON)
     known = takes(name) if common else own_parameters(name)
     said = [((TABLE,), "name of the relation.")] if common else []
-    said += [((each,), known[each].sentence) for each in names if each in known]
+    said += [((each,), known[each].description) for each in names if each in known]
     return "" if common else note, tuple(said)
 
 

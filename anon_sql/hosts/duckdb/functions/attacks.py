@@ -16,7 +16,7 @@ from anon_sql.attacks.attacks import (
     exposure,
     linking,
 )
-from anon_sql.attacks.candidates import Alike, People
+from anon_sql.attacks.candidates import People, RawGroups
 from anon_sql.core.arrow import first, integers
 from anon_sql.core.labels.reading import coverage
 from anon_sql.core.parameters import read
@@ -80,7 +80,7 @@ def _people(function: str, argument: Any, persons: Any) -> tuple[People, int]:
     lists = columns[HELPER + "held"]
     flat = lists.flatten()
     fields = {field.name: flat.field(at) for at, field in enumerate(flat.type)}
-    equal_rows = Alike(
+    equal_rows = RawGroups(
         np.repeat(np.arange(len(lists)), integers(pc.list_value_length(lists))),
         {name: by_name(fields, KEY + name) for name in values},
         integers(fields[HELPER + "count"]),

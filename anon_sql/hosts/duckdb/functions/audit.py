@@ -11,11 +11,11 @@ from anon_sql.attacks.candidates import Persons, Ranks, Release, persons, ranked
 from anon_sql.attacks.composition import COMPOSED, Composition, composition
 from anon_sql.attacks.composition import NAME as COMPOSITION
 from anon_sql.audit.audit import audit
-from anon_sql.audit.compared import ROW, AuditRequest, ColumnView, Marks, asked
+from anon_sql.audit.compared import ROW, AuditRequest, ColumnView, Marks, audit_request
 from anon_sql.audit.parameters import NAME as AUDIT
 from anon_sql.audit.reading import RawRows, ReleasedRows
 from anon_sql.core import running
-from anon_sql.core.arrow import first, integers, plain, whole
+from anon_sql.core.arrow import first, integers, one_array, plain
 from anon_sql.core.hierarchy.tree import rows_of
 from anon_sql.core.labels.reading import Ints
 from anon_sql.core.parameters import read
@@ -67,7 +67,7 @@ def begin(database: str, calls: Any, connections: Any, statements: Any) -> pa.Ar
     roles = roles_of(AUDIT, types, scope, first(fields["seen"]), first(fields["released"]))
     # k = 7 on a table with a column k is a BOOLEAN, which is refused
     size = pa.types.is_boolean(fields["k"].type) or first(fields["k"])
-    request = asked(roles, types, released_types, {**first(fields["options"]), "k": size})
+    request = audit_request(roles, types, released_types, {**first(fields["options"]), "k": size})
     statement = buffer.Statement(database, first(connections), first(statements))
     most = memory.audited_rows(len(request.types), len(request.shared) + len(request.added))
     return pa.array([buffer.hold(_Reading(statement, request, most))], pa.int64())
@@ -82,7 +82,7 @@ def take(numbers: Any, released: Any, rows: Any) -> pa.Array:
     if len(rows):
         reading: _Reading = buffer.buffered(first(numbers))
         side = reading.released if first(released) else reading.raw
-        _add(side, whole(rows))
+        _add(side, one_array(rows))
         if side.rows > reading.most:
             reading.raw, reading.released = RawRows(), ReleasedRows()
             raise AnonError(
@@ -141,7 +141,7 @@ def findings(
 
 
 def _fields(structs: Any) -> dict[str, Any]:
-    packed = whole(structs)
+    packed = one_array(structs)
     return {column.name: packed.field(at) for at, column in enumerate(packed.type)}
 
 
@@ -153,13 +153,15 @@ _COMPOSITION_ROWS = pa.list_(COMPOSED)
 def composed(call: Any, person_rows: Any, parts: Any) -> pa.Array:
     """Return the counts of ``composition``, or raise AnonError."""
     running.begin()
-    fields = {field.name: whole(call).field(at) for at, field in enumerate(whole(call).type)}
+    fields = {
+        field.name: one_array(call).field(at) for at, field in enumerate(one_array(call).type)
+    }
     names = _names(first(fields["releases"]))
     options = read(Composition, COMPOSITION, {name: first(fields[name]) for name in ("l", "share")})
     types: dict[str, str] = first(fields["types"])
     roles = roles_of(COMPOSITION, types, first(fields["call"]), first(fields["seen"]), names[0])
     require_any(COMPOSITION, roles.sensitive)
-    packed = whole(parts)
+    packed = one_array(parts)
     read_parts = [Part(name, packed.field(at), roles) for at, name in enumerate(names)]
     for one in read_parts:
         require_bound(COMPOSITION, roles.sensitive, list(one.bound))
@@ -251,7 +253,7 @@ def hashes_fit(functions: Any, types: Any, rows: Any, limits: Any) -> pa.Array:
 def suggested(types: Any, views: Any) -> pa.Array:
     """Return the rows of ``suggest_roles``; views: what ``__anon_looked`` returns, by column."""
     running.begin()
-    packed = whole(views)
+    packed = one_array(views)
     shapes, marks = [], []
     for name, kind in types_of(types).items():
         view = packed.field(name)
@@ -268,7 +270,7 @@ def suggested(types: Any, views: Any) -> pa.Array:
 def combined(types: Any, most: Any, columns: Any, scope: Any, seen: Any, marks: Any) -> pa.Array:
     """Return the rows of ``unique_combinations``; marks: hashes by column."""
     running.begin()
-    kinds, packed, size = types_of(types), whole(marks), first(most)
+    kinds, packed, size = types_of(types), one_array(marks), first(most)
     if pa.types.is_boolean(most.type) or not isinstance(size, int) or size < 1:
         rule = Parameter("max_columns") + " must be a whole number from 1 on"
         raise AnonError(_COMBINATIONS, rule)

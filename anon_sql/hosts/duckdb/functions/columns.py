@@ -4,12 +4,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from anon_sql.core.arrow import first, whole
+from anon_sql.core.arrow import first, one_array
 from anon_sql.core.columns import shown_type
 from anon_sql.core.hierarchy.tree import Row, grow
 from anon_sql.core.labels import grammar
 from anon_sql.core.parameters import Whole
-from anon_sql.core.pseudonyms import REFUSED, held, hold, pseudonyms, require_type, shifts
+from anon_sql.core.pseudonyms import REFUSED, hold, key_of, pseudonyms, require_type, shifts
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts.duckdb import registry
@@ -79,7 +79,7 @@ def hold_key(functions: Any, databases: Any, keys: Any) -> pa.Array:
     """Return the name under which a key is held (``hold``), or why it is refused.
 
     DuckDB evaluates a constant before it shows a plan, which then contains the name alone. An error
-    would leave the key in the plan, so the function that uses the key raises it (``held``).
+    would leave the key in the plan, so the function that uses the key raises it (``key_of``).
     """
     if not len(keys):
         return pa.array([], pa.string())
@@ -100,7 +100,7 @@ def pseudonym(types: Any, values: Any, keys: Any) -> pa.Array:
         return pa.array([], pa.string())
     kind = first(types)
     require_type("anon_pseudonym", "value", kind)
-    return pseudonyms(whole(values), kind, held("anon_pseudonym", first(keys)))
+    return pseudonyms(one_array(values), kind, key_of("anon_pseudonym", first(keys)))
 
 
 @udf("INTEGER")
@@ -118,7 +118,7 @@ def shift_days(date_types: Any, types: Any, entities: Any, keys: Any, days: Any)
     limit = Whole(1).read(name, "days", _one(name, "days", days))
     if limit > _MOST:
         raise AnonError(name, Parameter("days") + f" must be at most {_MOST}", str(limit))
-    return shifts(whole(entities), kind, held(name, first(keys)), limit)
+    return shifts(one_array(entities), kind, key_of(name, first(keys)), limit)
 
 
 @udf("BIGINT")
@@ -127,7 +127,7 @@ def kept_length(parameters: Any, lengths: Any) -> pa.Array:
     if not len(lengths):
         return pa.array([], pa.int64())
     name = first(parameters)
-    coded = whole(lengths).dictionary_encode(null_encoding="encode")
+    coded = one_array(lengths).dictionary_encode(null_encoding="encode")
     read = [
         min(Whole(0).read("anon_mask", name, one), _LONGEST) for one in coded.dictionary.to_pylist()
     ]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from anon_sql.core.arrow import first, lists, one_list, plain, whole
+from anon_sql.core.arrow import first, lists, one_array, one_list, plain
 from anon_sql.core.columns import is_number
 from anon_sql.core.hierarchy import tree
 from anon_sql.core.hierarchy.column import tree_rows, uncovered
@@ -151,7 +151,7 @@ def _column(function: str, types: Any, value_lists: Any, column: Any) -> tuple[s
             hint = did_you_mean(wanted, kinds)
         raise AnonError(function, rule, got, hint)
     name = known[fold(wanted)]
-    values = whole(value_lists).field(name)[0]
+    values = one_array(value_lists).field(name)[0]
     kind = values.type.value_type
     return kinds[name], plain(values.values) if values.is_valid else plain(pa.array([], kind))
 

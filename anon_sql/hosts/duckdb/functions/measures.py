@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from anon_sql.core.arrow import first, integers, whole
+from anon_sql.core.arrow import first, integers, one_array
 from anon_sql.core.common_parameters import read_weights
 from anon_sql.core.parameters import read
 from anon_sql.core.roles import fold
@@ -181,7 +181,7 @@ def _rows(pair: Pair, name: str, *lists: dict[str, pa.Array]) -> Any:
 @udf("DOUBLE")
 def gower_distances(a: Any, b: Any, ranges: Any) -> pa.Array:
     """The distance of each pair of records; NULL where no column is present in both."""
-    found = gower(*map(whole, (a, b, ranges)))
+    found = gower(*map(one_array, (a, b, ranges)))
     return pa.array(found, mask=np.isnan(found))
 
 

@@ -54,7 +54,9 @@ def result(
 
 def _packed(number: int, found: Release) -> pa.StructArray:
     """Return a release as one struct value."""
-    labels = {name: made.shown.take(pa.array(made.label_of)) for name, made in found.labels.items()}
+    labels = {
+        name: made.printed.take(pa.array(made.label_of)) for name, made in found.labels.items()
+    }
     return one_struct(
         {
             "buffer": pa.array([number], pa.int64()),
