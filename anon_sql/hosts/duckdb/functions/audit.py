@@ -153,9 +153,7 @@ _COMPOSITION_ROWS = pa.list_(COMPOSED)
 def composed(call: Any, person_rows: Any, parts: Any) -> pa.Array:
     """Return the counts of ``composition``, or raise AnonError."""
     running.begin()
-    fields = {
-        field.name: one_array(call).field(at) for at, field in enumerate(one_array(call).type)
-    }
+    fields = _fields(call)
     names = _names(first(fields["releases"]))
     options = read(Composition, COMPOSITION, {name: first(fields[name]) for name in ("l", "share")})
     types: dict[str, str] = first(fields["types"])
