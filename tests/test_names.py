@@ -82,6 +82,7 @@ def test_columns_of_any_name(con, method, form, odd):
     assert sorted(tuple(row[i] for i in at) for row in rows) == sorted(raw)
 
 
+@pytest.mark.slow
 def test_every_step_on_columns_of_any_name(con):
     filled(con, "t", NAMES)
     qids = names(NAMES)

@@ -62,6 +62,7 @@ def test_what_it_refuses(months, monkeypatch):
         assert con.execute("SELECT count(*) FROM anon_ledger").fetchall() == [(1,)]
 
 
+@pytest.mark.slow
 def test_a_changed_ledger_and_one_of_a_former_version_are_refused(months):
     ledger, safe = months / "ledger.duckdb", months / "safe.csv"
     asked = ["release", months / "june.csv", safe, *ROLES, "--ledger", ledger]
@@ -77,6 +78,7 @@ def test_a_changed_ledger_and_one_of_a_former_version_are_refused(months):
         assert not safe.exists()
 
 
+@pytest.mark.slow
 def test_persons_of_another_column_are_refused_and_of_another_type_told(months, con):
     ledger, safe = months / "ledger.duckdb", months / "safe.csv"
     for name, kind in (("may", "INTEGER"), ("june", "DECIMAL(9, 2)")):

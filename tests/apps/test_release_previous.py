@@ -83,6 +83,7 @@ def test_like(people, con):
     )
 
 
+@pytest.mark.slow
 def test_the_manifest_names_the_earlier_files_and_verify_compares_with_them(people):
     may, june = people.with_name("may.csv"), people.with_name("june.csv")
     asked = ["release", people, june, "--method", "rayden", "--seed", 2, *ROLES, "--manifest"]
@@ -104,6 +105,7 @@ def test_the_manifest_names_the_earlier_files_and_verify_compares_with_them(peop
     assert "failed: the earlier releases are those that were named (others)" in other
 
 
+@pytest.mark.slow
 def test_means_in_a_csv(people):
     """They are refused, as in Parquet; a manifest says that single values are labels."""
     means, june = people.with_name("means.csv"), people.with_name("june.csv")

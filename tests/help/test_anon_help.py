@@ -65,6 +65,7 @@ def test_the_help_of_one(con):
     assert said["example"] == "SELECT gower_ranges('people', ['age', 'city']);"
 
 
+@pytest.mark.slow
 def test_nothing_of_a_header_is_lost(con):
     """Every word of the comment on the macro stands in some part of the help."""
     for file in sql_files():

@@ -198,6 +198,7 @@ def test_a_prepared_release_runs_again(con):
     assert len(first) == 5000
 
 
+@pytest.mark.slow
 def test_kept_values_stay_with_their_row_whatever_thread_reads_it(con):
     con.execute("SET threads = 4")
     con.execute(

@@ -108,6 +108,7 @@ def test_bounds_hold_and_are_those_of_the_twin(con, name, tree, drawn):
         assert actual == pytest.approx(estimate) == lower == upper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", ["", "ill"])
 @examples(2, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(st.lists(conditions, min_size=30, max_size=30))

@@ -175,6 +175,7 @@ def test_what_prints_alike_is_one_class(con):
     assert any(row[2] * k < 90 for (_, k), row in found.items())
 
 
+@pytest.mark.slow
 def test_columns_of_every_type(con):
     """Ends of ranges are the DOUBLEs that labels are read as, where 2^53 is not the end."""
     con.execute(

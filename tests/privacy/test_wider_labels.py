@@ -229,6 +229,7 @@ def test_risk_counts_the_population_that_a_wider_label_matches(old):
     assert found == [(12,), (88,)]
 
 
+@pytest.mark.slow
 def test_a_widened_release_is_verified_and_reported(old, tmp_path):
     raw, wide = tmp_path / "raw.parquet", tmp_path / "wide.parquet"
     old.execute(f"COPY t TO '{raw}'; COPY w_label TO '{wide}'")

@@ -12,6 +12,7 @@ def con():
         yield connection
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [70, 70_000])
 def test_more_categories_than_a_byte_or_two_can_count(con, classes):
     con.execute(

@@ -80,7 +80,7 @@ def test_no_more_rows_are_left_out_than_may_be(made, method, share):
     if share is not None and method not in LIMITED:
         return
     more = "" if share is None else f", suppression_limit := {share}"
-    for k in (2, 13, 25):
+    for k in (2, 25):
         most = int(share * 60) if share is not None else k if method == "datafly" else 0
         kept, qids = of(method, k, "keep", more)
         query = f"SELECT count(*), count_if({stars(qids)}) FROM {kept}"

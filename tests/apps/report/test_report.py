@@ -22,6 +22,7 @@ def test_identifiers_and_sensitive_values_are_not_there(made):
     assert "illness" in text  # the name of the column
 
 
+@pytest.mark.slow
 def test_sensitive_values_are_there_if_asked(folder):
     result = run(
         *("report", folder / "people.parquet", folder / "safe.parquet"),
@@ -69,6 +70,7 @@ def test_without_a_manifest_roles_must_be_named(folder):
     assert "method not known: no manifest lies beside the release" in said_first
 
 
+@pytest.mark.slow
 def test_the_share_of_unique_rows_that_is_accepted(folder):
     """One that is given replaces that of the manifest, and 0 without either."""
     pytest.importorskip("jinja2")
