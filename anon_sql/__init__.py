@@ -30,9 +30,9 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a host with the first of its functions that is asked for, or ``spark``."""
-    if name == "spark":
-        return import_module("anon_sql.spark")
+    """Import a host with the first of its functions that is asked for, or a module of functions."""
+    if name in ("datasets", "spark"):
+        return import_module(f"anon_sql.{name}")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     host = import_module(f"anon_sql.hosts.{_PLACES.get(name, 'duckdb.register')}")

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import anon_sql
-from anon_sql.apps.cli import demo
+from anon_sql import datasets
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 COMPLETE = (
@@ -22,7 +22,7 @@ COMPLETE = (
     "AND native_country IS NOT NULL"
 )
 TABLES = {
-    "adult": (f"'{DATA}/adult.parquet' WHERE {COMPLETE}", demo.QUASI, "income"),
+    "adult": (f"'{DATA}/adult.parquet' WHERE {COMPLETE}", datasets.QUASI, "income"),
     "diabetes": (
         f"'{DATA}/diabetes.parquet'",
         ["race", "gender", "age", "admission_type_id", "time_in_hospital", "num_medications"],

@@ -27,8 +27,7 @@ import time
 from pathlib import Path
 
 import anon_sql
-from anon_sql.apps.cli import demo
-from anon_sql.apps.cli.demo import make_adult_like
+from anon_sql import datasets
 
 ROWS = [30_000, 1_000_000]
 RUNS = 3
@@ -38,8 +37,8 @@ ASKED = "FROM audit('adult_like', 'release', 10, l := 1, t := 1)"
 
 def make(con, rows: int, kept: str) -> None:
     """Make the table and its release."""
-    make_adult_like(con, "adult_like", rows=rows, seed=42)
-    anon_sql.declare(con, "adult_like", quasi=demo.QUASI, sensitive=demo.SENSITIVE)
+    datasets.adult(con, rows, table="adult_like", seed=42, roles=False)
+    anon_sql.declare(con, "adult_like", quasi=datasets.QUASI, sensitive=datasets.SENSITIVE)
     if kept == "unique":
         con.execute("ALTER TABLE adult_like ADD COLUMN weight DOUBLE")
         con.execute("UPDATE adult_like SET weight = hash(rowid) / 1e10")

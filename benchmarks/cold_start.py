@@ -34,7 +34,7 @@ def measure(statement: str) -> dict:
     from numba.core import event
 
     import anon_sql
-    from anon_sql.apps.cli.demo import make_adult_like
+    from anon_sql import datasets
 
     class Kernels(event.Listener):
         def __init__(self):
@@ -53,7 +53,7 @@ def measure(statement: str) -> dict:
             self.own.append((place, str(event.data["args"]), taken - inner))
 
     con = anon_sql.connect()
-    make_adult_like(con, "adult_like", rows=1000, seed=42)
+    datasets.adult(con, 1000, table="adult_like", seed=42, roles=False)
     kernels = Kernels()
     event.register("numba:compile", kernels)
     found = {}

@@ -14,7 +14,7 @@ import time
 import duckdb
 
 import anon_sql
-from anon_sql.apps.cli.demo import make_adult_like
+from anon_sql import datasets
 
 QUASI = [
     *("age", "workclass", "education_num", "marital_status"),
@@ -57,7 +57,7 @@ def main() -> None:
     con = anon_sql.connect()
     print("     rows   nodes  limit  ORDER BY s  release s  ratio")
     for rows in [int(rows) for rows in sys.argv[1:]] or [100_000, 1_000_000]:
-        make_adult_like(con, "adult_like", rows=rows, seed=42)
+        datasets.adult(con, rows, table="adult_like", seed=42, roles=False)
         nodes = make_hierarchy(con)
         for limit in (0, 0.05):
             given = f"'adult_like', k := 10, qids := {QUASI}, hierarchy := 'h'"

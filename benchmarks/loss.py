@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 
 import anon_sql
-from anon_sql.apps.cli.demo import make_adult_like
+from anon_sql import datasets
 
 KS = [5, 10, 25, 50, 100]
 SECONDS = 30  # for the search of 'best'
@@ -41,7 +41,7 @@ METHODS = {
 def tables(con: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
     """Create the tables and name their quasi-identifiers; they hold nothing else."""
     if not ADULT.is_file():
-        make_adult_like(con, "adult_like", rows=ROWS)
+        datasets.adult(con, ROWS, table="adult_like", roles=False)
         con.execute(f"CREATE TABLE mixed AS SELECT {', '.join(MIXED)} FROM adult_like")
         return {"mixed": MIXED}
     complete = "workclass IS NOT NULL AND occupation IS NOT NULL AND native_country IS NOT NULL"

@@ -32,10 +32,10 @@ CALLS = {
 def measure(rows: int) -> dict[str, Any]:
     """Return seconds of ORDER BY and of each measure, and MiB, of this process."""
     import anon_sql
-    from anon_sql.apps.cli.demo import make_adult_like
+    from anon_sql import datasets
 
     con = anon_sql.connect()
-    make_adult_like(con, "adult_like", rows=rows, seed=42)
+    datasets.adult(con, rows, table="adult_like", seed=42, roles=False)
     con.execute(
         "CREATE TABLE release AS FROM anonymize('adult_like', k := 10, effort := 'fast', "
         f"qids := {QUASI}, sensitive := 'income')"

@@ -21,7 +21,7 @@ from typing import Any
 import duckdb
 
 import anon_sql
-from anon_sql.apps.cli.demo import make_adult_like
+from anon_sql import datasets
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable, read
 from anon_sql.methods.method import Call, Partition, find_method
@@ -64,7 +64,7 @@ def partition(method: str, table: QuasiTable) -> Partition:
 
 
 def beside_anonypy(con: duckdb.DuckDBPyConnection) -> None:
-    make_adult_like(con, "few", rows=30_000, seed=42)
+    datasets.adult(con, 30_000, table="few", seed=42, roles=False)
     table = table_of(con, "few")
     ours = {}
     for method in METHODS:
@@ -90,7 +90,7 @@ def beside_anonypy(con: duckdb.DuckDBPyConnection) -> None:
 
 def beside_order_by(con: duckdb.DuckDBPyConnection, rows: int, threads: int) -> None:
     con.execute(f"SET threads = {threads}")
-    make_adult_like(con, "adult_like", rows=rows, seed=42)
+    datasets.adult(con, rows, table="adult_like", seed=42, roles=False)
     listed = ", ".join(QUASI)
     statements = (
         f"CREATE OR REPLACE TABLE sorted AS SELECT * FROM adult_like ORDER BY {listed}",

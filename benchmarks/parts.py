@@ -40,11 +40,11 @@ QUASI = [
 def make(folder: str, rows: int, numbered: int) -> None:
     """Write the files of an Adult-like table; numbered: whether with the number of each row."""
     import anon_sql
-    from anon_sql.apps.cli.demo import make_adult_like
+    from anon_sql import datasets
 
     con = anon_sql.connect()
     for number, first in enumerate(range(0, rows, STEP)):
-        make_adult_like(con, "adult_like", min(STEP, rows - first), seed=number)
+        datasets.adult(con, min(STEP, rows - first), table="adult_like", seed=number, roles=False)
         id = f", rowid + {first} AS id" if numbered else ""
         con.execute(f"COPY (SELECT *{id} FROM adult_like) TO '{folder}/source_{number}.parquet'")
         con.execute("DROP TABLE adult_like")

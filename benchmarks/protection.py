@@ -18,7 +18,7 @@ from pathlib import Path
 import duckdb
 
 import anon_sql
-from anon_sql.apps.cli.demo import make_adult_like
+from anon_sql import datasets
 
 ROWS = 30_162
 QUASI = [
@@ -52,7 +52,7 @@ def load(con: duckdb.DuckDBPyConnection) -> None:
             f"WHERE split = 'train' AND {complete}"
         )
     else:
-        make_adult_like(con, "made", rows=ROWS)
+        datasets.adult(con, ROWS, table="made", roles=False)
         con.execute(f"CREATE TABLE adult AS SELECT {columns} FROM made")
 
 

@@ -40,7 +40,7 @@ CASES = {
 def make(folder: str, rows: int, case: str) -> None:
     """Write the files of a table, in the order of its column ``extra`` where that is sorted."""
     import anon_sql
-    from anon_sql.apps.cli.demo import make_adult_like
+    from anon_sql import datasets
 
     con = anon_sql.connect()
     extra = f", {CASES[case]} AS extra" if CASES[case] else ""
@@ -48,7 +48,7 @@ def make(folder: str, rows: int, case: str) -> None:
     gain = f"if({DRAWN.format(4)} < 0.92, 0, (500 / (1.01 - {DRAWN.format(5)}))::INTEGER)"
     weight = f"(12000 + 180000 * exp({DRAWN.format(6)} + age / 90.0 - 1))::INTEGER"
     for number, first in enumerate(range(0, rows, STEP)):
-        make_adult_like(con, "adult_like", min(STEP, rows - first), seed=number)
+        datasets.adult(con, min(STEP, rows - first), table="adult_like", seed=number, roles=False)
         con.execute(
             f"COPY (SELECT * EXCLUDE (id), {hours} AS hours, {gain} AS gain, {weight} AS weight"
             f"{extra} FROM (SELECT *, rowid + {first} AS id FROM adult_like)) "

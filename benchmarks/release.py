@@ -77,12 +77,12 @@ def phases() -> Any:
 def measure(method: str, rows: int, threads: int, kept: int) -> dict[str, Any]:
     """Seconds of both statements, phases and peak memory, in this process."""
     import anon_sql
-    from anon_sql.apps.cli.demo import make_adult_like
+    from anon_sql import datasets
     from anon_sql.methods.method import _methods, find_method
 
     con = anon_sql.connect()
     con.execute(f"SET threads = {threads}")
-    make_adult_like(con, "adult_like", rows=rows, seed=42)
+    datasets.adult(con, rows, table="adult_like", seed=42, roles=False)
     for number in range(kept):
         kind = (
             "hash(age, occupation, {0}) % 1000"

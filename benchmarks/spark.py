@@ -26,8 +26,7 @@ from typing import Any
 
 import anon_sql
 import anon_sql.spark
-from anon_sql.apps.cli import demo
-from anon_sql.apps.cli.demo import make_adult_like
+from anon_sql import datasets
 
 ROWS = [1_000_000]
 TICK = os.sysconf("SC_CLK_TCK")
@@ -102,10 +101,10 @@ def measure(spark: Any, folder: Path, rows: int, region_rows: int) -> None:
     source = folder / f"adult_{rows}.parquet"
     if not source.is_file():
         with anon_sql.connect() as con:
-            make_adult_like(con, "adult_like", rows=rows, seed=42)
+            datasets.adult(con, rows, table="adult_like", seed=42, roles=False)
             con.execute(f"COPY adult_like TO '{source}'")
     df = spark.read.parquet(str(source))
-    roles = {"qids": demo.QUASI, "sensitive": demo.SENSITIVE, "keep": ["*"]}
+    roles = {"qids": datasets.QUASI, "sensitive": datasets.SENSITIVE, "keep": ["*"]}
     out = str(folder / "out")
 
     def write(made: Callable[[], Any]) -> Watched:
@@ -122,12 +121,12 @@ def measure(spark: Any, folder: Path, rows: int, region_rows: int) -> None:
         planned = time.perf_counter() - started
         return made
 
-    write(lambda: df.orderBy(*demo.QUASI))
+    write(lambda: df.orderBy(*datasets.QUASI))
     few = df.limit(50_000)
     write(lambda: anon_sql.spark.anonymize(few, k=10, region_rows=20_000, **roles))
-    sort = write(lambda: df.orderBy(*demo.QUASI))
+    sort = write(lambda: df.orderBy(*datasets.QUASI))
     made = write(release)
-    loss = anon_sql.spark.gcp(df, spark.read.parquet(out), qids=demo.QUASI)
+    loss = anon_sql.spark.gcp(df, spark.read.parquet(out), qids=datasets.QUASI)
     print(
         f"{rows:12,}{sort.seconds:10.1f}{sort.total:9.1f}{made.seconds:11.1f}{made.total:9.1f}"
         f"{made.seconds / sort.seconds:8.2f}{made.total / sort.total:8.2f}{planned:10.1f}"

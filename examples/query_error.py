@@ -1,14 +1,14 @@
 """Evaluate queries and a classifier on releases: python examples/query_error.py"""
 
 import anon_sql
-from anon_sql.apps.cli.demo import make_adult_like
+from anon_sql import datasets
 from anon_sql.hosts.duckdb.register import literal
 
 QUASI = ["age", "workclass", "education_num", "marital_status", "sex"]
 KEEP = ["occupation", "race", "native_country"]
 
 con = anon_sql.connect()
-make_adult_like(con, "people", rows=5_000)
+datasets.adult(con, 5_000, table="people", roles=False)
 anon_sql.declare(con, "people", quasi=QUASI, sensitive=["income"], keep=KEEP)
 
 con.execute(

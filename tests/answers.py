@@ -14,13 +14,14 @@ from typing import Any
 import duckdb
 
 import anon_sql
-from anon_sql.apps.cli.demo import TABLE, make_adult_like
+from anon_sql import datasets
 
 RECORD = Path(__file__).with_name("answers.txt")
 RELEASES = (
     "anonymize basic_mondrian canon datafly dop full_domain k_member mondrian mondrian_cof oka "
     "rayden sdka top_down"
 ).split()
+TABLE = "adult_like"
 TABLES = """
 CREATE TABLE people AS SELECT (i * 7 % 60 + 20)::INT AS age, 'c' || (i * i % 9) AS city,
     'd' || (i * 13 % 5) AS illness, i % 140 AS person, i AS n FROM range(280) t(i);
@@ -151,7 +152,7 @@ def answers() -> Iterator[str]:
     """Yield a line a call."""
     con = anon_sql.connect()
     con.execute(TABLES)
-    make_adult_like(con, TABLE, 2000)
+    datasets.adult(con, 2000, table=TABLE, roles=False)
     for name, form in (("people_released", "label"), ("people_typed", "typed")):
         con.execute(f"CREATE TABLE {name} AS FROM anonymize('people', {ROLES}, format := '{form}')")
     for call in dict.fromkeys(calls()):

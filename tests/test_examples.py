@@ -19,7 +19,7 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql.apps.cli import demo
+from anon_sql import datasets
 from anon_sql.hosts.duckdb import sql_files
 from tests import command
 from tests.example_tables import LEDGER, TABLES, write_files
@@ -57,9 +57,8 @@ def page_tables(con, page, tmp_path, monkeypatch):
     write_files(tmp_path)
     con.execute(TABLES)
     con.execute("COPY people TO 'people.parquet'; COPY people TO 'people.csv'")
-    if demo.TABLE in page.read_text(encoding="utf-8"):
-        demo.make_adult_like(con)
-        anon_sql.declare(con, demo.TABLE, quasi=demo.QUASI, sensitive=demo.SENSITIVE)
+    if "'adult'" in page.read_text(encoding="utf-8"):
+        datasets.adult(con)
     return con
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from anon_sql.apps.cli import demo
+from anon_sql import datasets
 
 pytestmark = pytest.mark.slow
 
@@ -31,7 +31,7 @@ RUNS = {  # script: its arguments, and a cell that its page must hold
 @pytest.fixture
 def made_data(con, tmp_path):
     """A folder like that of the real tables, of rows that the project makes."""
-    demo.make_adult_like(con, "made", rows=600)
+    datasets.adult(con, 600, table="made", roles=False)
     con.execute(
         "CREATE TABLE adult AS SELECT *, concat('grade ', education_num) AS education, 'train' AS split, "
         "(12_000 + rowid * 7_919 % 90_000)::INTEGER AS fnlwgt, 'Husband' AS relationship, "

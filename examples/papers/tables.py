@@ -4,7 +4,7 @@ from pathlib import Path
 
 import duckdb
 
-from anon_sql.apps.cli.demo import COLUMNS
+from anon_sql.apps.cli.data import COLUMNS
 from anon_sql.hosts.duckdb.register import literal
 
 NUMBERS = ["age", "fnlwgt", "capital_loss", "capital_gain", "hours_per_week"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from anon_sql.apps.cli import demo
+from anon_sql import datasets
 from tests.command import refused, run
 
 
@@ -48,13 +48,15 @@ def test_a_packages_error_is_its_sentence_alone(people):
 @pytest.mark.slow
 def test_adult_is_loaded_with_roles_and_releases(shared_data, tmp_path):
     database = tmp_path / "adult file.duckdb"
-    result = run("data", "adult", shared_data / "raw", "--database", database)
+    result = run("data", "uci-adult", shared_data / "raw", "--database", database)
     assert result.exit_code == 0, result.output
     lines = [line.split() for line in result.stdout.splitlines()]
     assert ["train", "32561", "1836", "1843", "583"] in lines
     assert ["test", "16281", "963", "966", "274"] in lines
     assert f"--database '{database}'" in result.stdout
-    assert "data adult" in refused("data", "adult", shared_data / "raw", "--database", database)
+    assert "data uci-adult" in refused(
+        "data", "uci-adult", shared_data / "raw", "--database", database
+    )
     with duckdb.connect(str(database)) as con:
         roles = con.execute(
             "SELECT comment, count(*) FROM duckdb_columns() WHERE table_name = 'adult' "
@@ -66,11 +68,36 @@ def test_adult_is_loaded_with_roles_and_releases(shared_data, tmp_path):
     assert released.stdout.splitlines()[-1].startswith("48,842 rows, 3 shown")
 
 
+@pytest.mark.parametrize("name", ["adult", "people", "stays"])
+@pytest.mark.parametrize("ending", [".csv", ".tsv.gz", ".parquet", ".duckdb"])
+def test_generated_tables_are_written(tmp_path, name, ending):
+    into = tmp_path / f"a file{ending}"
+    result = run("data", name, "--into", into)
+    assert result.exit_code == 0, result.output
+    with duckdb.connect(str(into) if ending == ".duckdb" else ":memory:") as con:
+        rows = len(con.sql(f"FROM {name}" if ending == ".duckdb" else f"FROM '{into}'"))
+    assert f": {rows:,} generated rows" in result.stdout
+    assert rows == {"adult": 30_000, "people": 60, "stays": 2_000}[name]
+    if ending != ".duckdb":
+        said = refused("data", name, "--into", into)
+        assert said.endswith(f"got '{into}', which exists; --overwrite replaces it")
+        before = into.read_bytes()
+        assert run("data", name, "--into", into, "--overwrite").exit_code == 0
+        assert into.read_bytes() == before or ending == ".tsv.gz"
+
+
+def test_a_generated_table_needs_a_name_that_says_its_format(tmp_path):
+    said = refused("data", "people", "--into", tmp_path / "people.xlsx")
+    assert said.startswith("data people: --into must end in .csv, .tsv, ")
+    said = refused("data", "people", "--into", tmp_path / "none" / "people.csv")
+    assert said.startswith("data people: --into must be in a directory that exists, got ")
+
+
 def test_a_wrong_sum_makes_no_database(tmp_path):
     (tmp_path / "adult.data").write_text("39, Private\n")
     database = tmp_path / "adult.duckdb"
-    sentence = refused("data", "adult", tmp_path, "--database", database)
-    assert sentence.startswith("data adult: ")
+    sentence = refused("data", "uci-adult", tmp_path, "--database", database)
+    assert sentence.startswith("data uci-adult: ")
     assert "5b00264637dbfec3" in sentence
     assert not database.exists()
 
@@ -79,15 +106,15 @@ def test_a_wrong_sum_makes_no_database(tmp_path):
 def test_demo_shows_a_synthetic_release_and_its_cost(tmp_path, monkeypatch):
     database = tmp_path / "demo.duckdb"
     with monkeypatch.context() as patch:
-        patch.setattr(demo, "make_adult_like", partial(demo.make_adult_like, rows=500))
+        patch.setattr(datasets, "adult", partial(datasets.adult, rows=500))
         assert run("demo", "--database", database).exit_code == 0
     result = run("demo", "--k", 25, "--database", database)  # again, over its own tables
     assert result.exit_code == 0, result.output
     assert "30,000 synthetic rows" in result.stdout
-    assert "anonymize('adult_like', k := 25)" in result.stdout
-    assert "FROM suggest_roles('adult_like')" in result.stdout
+    assert "anonymize('adult', k := 25)" in result.stdout
+    assert "FROM suggest_roles('adult')" in result.stdout
     assert "identifying combinations" in result.stdout
-    (published,) = re.findall(r"^  (\S+/adult_like_release.csv)$", result.stdout, re.MULTILINE)
+    (published,) = re.findall(r"^  (\S+/adult_release.csv)$", result.stdout, re.MULTILINE)
     assert run("verify", published).exit_code == 0
     for measure in ("gcp", "dm", "cavg", "suppression_rate", "smallest_class"):
         assert any(line.startswith(f" {measure} ") for line in result.stdout.splitlines()), measure
@@ -98,7 +125,7 @@ def test_demo_shows_a_synthetic_release_and_its_cost(tmp_path, monkeypatch):
     con = duckdb.connect(str(database))
     ((rows, smallest),) = con.execute(
         "SELECT sum(n), min(n) FROM (SELECT * EXCLUDE (income), count(*) AS n "
-        "FROM adult_like_release GROUP BY ALL)"
+        "FROM adult_release GROUP BY ALL)"
     ).fetchall()
     assert rows == 30_000
     assert smallest >= 25
@@ -107,12 +134,12 @@ def test_demo_shows_a_synthetic_release_and_its_cost(tmp_path, monkeypatch):
 def test_demo_leaves_a_table_of_yours_alone(tmp_path):
     database = tmp_path / "mine.duckdb"
     with duckdb.connect(str(database)) as con:
-        con.execute("CREATE TABLE adult_like AS SELECT 1 AS mine")
+        con.execute("CREATE TABLE adult AS SELECT 1 AS mine")
     assert refused("demo", "--database", database).startswith(
-        "demo: the database must have no table"
+        "demo: the database must have no other table"
     )
     with duckdb.connect(str(database)) as con:
-        assert con.execute("FROM adult_like").fetchall() == [(1,)]
+        assert con.execute("FROM adult").fetchall() == [(1,)]
 
 
 def test_version_and_help():

@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from anon_sql.apps.cli.demo import make_adult_like
+from anon_sql import datasets
 from anon_sql.risk.estimators import (
     _expected,
     class_sizes,
@@ -133,7 +133,7 @@ def test_uniqueness_of_samples_of_adult(adult, columns):
 
 
 def test_uniqueness_of_samples_of_the_demonstration(con):
-    make_adult_like(con, "made")
+    datasets.adult(con, table="made", roles=False)
     assert np.median(errors_of_ten_samples(con, "made", QUASI)) < 0.5
 
 

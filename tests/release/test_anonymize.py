@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from numba.core import event
 
-from anon_sql.apps.cli.demo import make_adult_like
+from anon_sql import datasets
 from anon_sql.core.running import Workers
 from anon_sql.kernels import kernel
 from anon_sql.methods import anonymize, searching
@@ -88,7 +88,7 @@ def test_least_loss_by_hierarchies_on_adult(adult, shared_data):
 
 
 def test_less_loss_by_hierarchies_than_k_member(con):
-    make_adult_like(con, "made", rows=3000)
+    datasets.adult(con, 3000, table="made", roles=False)
     names = ["workclass", "marital_status", "occupation", "race", "sex", "native_country"]
     trees = [f"FROM prefix_hierarchy('made', '{name}', [2, 1])" for name in names]
     con.execute(f"CREATE TABLE h AS {' UNION ALL '.join(trees)}")

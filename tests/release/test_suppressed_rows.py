@@ -10,7 +10,7 @@ from collections import Counter
 import duckdb
 import pytest
 
-from anon_sql.apps.cli import demo
+from anon_sql import datasets
 from anon_sql.methods.method import release_methods
 from tests.conftest import QUASI
 from tests.sentence import fails
@@ -168,7 +168,7 @@ def test_statistics_count_the_rows_that_the_release_suppresses(con, method, more
 
 @pytest.mark.parametrize("mode", ["keep", "drop"])
 def test_statistics_of_anonymize_count_the_rows_that_it_suppresses(con, mode):
-    demo.make_adult_like(con, "t", rows=3000)
+    datasets.adult(con, 3000, table="t", roles=False)
     given = (
         f"('t', k := 80, qids := {QUASI}, sensitive := ['income'], keep := ['*'], effort := 'fast', "
         f"suppression_limit := 0.1, suppressed := '{mode}')"

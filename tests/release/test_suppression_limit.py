@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 import anon_sql
-from anon_sql.apps.cli import demo
+from anon_sql import datasets
 from tests.conftest import QUASI
 from tests.sentence import fails
 
@@ -17,7 +17,7 @@ CALL = f"qids := {QUASI}, identifiers := ['id'], sensitive := ['income'], keep :
 @pytest.fixture
 def made(con):
     """Rows like those of Adult, two of each person."""
-    demo.make_adult_like(con, "made", rows=ROWS)
+    datasets.adult(con, ROWS, table="made", roles=False)
     con.execute("CREATE TABLE t AS SELECT *, rowid AS id, rowid // 2 AS person FROM made")
     return con
 

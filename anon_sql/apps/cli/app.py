@@ -1,6 +1,5 @@
 """Define the command line: its commands, and those that only print."""
 
-import shlex
 import sys
 from collections.abc import Callable
 from enum import StrEnum
@@ -11,7 +10,7 @@ import duckdb
 import typer
 
 import anon_sql
-from anon_sql.apps.cli import console, demo
+from anon_sql.apps.cli import console, data
 from anon_sql.apps.cli.compile import compile_kernels
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.demo import Database, run_demo
@@ -29,8 +28,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-data_app = typer.Typer(help="Load public data sets.", no_args_is_help=True)
-app.add_typer(data_app, name="data")
+app.add_typer(data.app, name="data")
 
 
 class Output(StrEnum):
@@ -137,35 +135,6 @@ def _interactive() -> Callable[[duckdb.DuckDBPyConnection, str], None]:
         rule = "prompt_toolkit and pygments must be installed to type on a terminal"
         raise not_installed("shell", rule, f"no {error.name}", "shell") from None
     return interactive
-
-
-@data_app.command("adult")
-def load_adult(
-    sources: Annotated[list[str], typer.Argument(metavar="PATH_OR_URL...", help="UCI's files.")],
-    database: Database = "adult.duckdb",
-    no_checksum: Annotated[
-        bool, typer.Option("--no-checksum", help="Accept other bytes than UCI's.")
-    ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace table adult.")] = False,
-) -> None:
-    """Load UCI Adult into table adult, with its roles declared.
-
-    The source is a directory that holds adult.data and adult.test, one or both of these files,
-    UCI's adult.zip, or an http(s) address of any of them.
-
-    Example: anon-sql data adult ~/Downloads/adult.zip --database adult.duckdb
-    """
-    with console.one_sentence():
-        rows = demo.read_adult(sources, checksum=not no_checksum)
-        with anon_sql.connect(database) as con:
-            demo.create_adult(con, rows, overwrite)
-            anon_sql.declare(
-                con, "adult", quasi=demo.QUASI, sensitive=demo.SENSITIVE, keep=demo.KEEP
-            )
-            console.show(con.sql(demo.SUMMARY))
-    console.say("Kept columns are released as they are, and education tells education_num. Next:")
-    query = "SELECT * EXCLUDE (education, fnlwgt, relationship) FROM rayden('adult', k := 10)"
-    console.say(f'  anon-sql query "{query}" --database {shlex.quote(database)}')
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ import duckdb
 import pytest
 
 import anon_sql
+from anon_sql import datasets
 from anon_sql.apps import manifest
-from anon_sql.apps.cli import demo
 from tests import command
 from tests.apps.dbt import environment as dbt_environment
 from tests.apps.dbt.environment import EXAMPLE, NEW_PERSONS, ROOT
@@ -123,9 +123,9 @@ def test_the_warehouse_holds_tables_and_nothing_of_ours(example):
 
 
 def test_the_seed_is_made_by_the_project(con):
-    demo.make_adult_like(con)
+    datasets.adult(con)
     seed = f"SELECT {SEED} FROM '{EXAMPLE / 'seeds' / 'adult_raw.csv'}'"
-    made = f"(SELECT 1000 + row_number() OVER () AS person_id, * FROM {demo.TABLE} LIMIT 500)"
+    made = "(SELECT 1000 + row_number() OVER () AS person_id, * FROM adult LIMIT 500)"
     assert con.execute(seed).fetchall() == con.execute(f"SELECT {SEED} FROM {made}").fetchall()
 
 

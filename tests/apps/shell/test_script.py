@@ -131,10 +131,8 @@ def test_nothing_is_imported_that_is_not_used(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(app.__file__).parents[3]))
     monkeypatch.chdir(tmp_path)
     Path("a.csv").write_text("n\n" + "1\n2\n" * 9)
-    code = (
-        "import functools, sys; import anon_sql; from anon_sql.apps.cli import app as cli, demo\n"
-    )
-    code += "demo.make_adult_like = functools.partial(demo.make_adult_like, rows=500)\n"
+    code = "import functools, sys; import anon_sql; from anon_sql.apps.cli import app as cli\n"
+    code += "anon_sql.datasets.adult = functools.partial(anon_sql.datasets.adult, rows=500)\n"
     for at, use in enumerate(USES):
         code += f"{use}; print('use', {at}, set({UNUSED}) & set(sys.modules))\n"
     done = subprocess.run(

@@ -9,7 +9,7 @@ import zipfile
 import duckdb
 import pytest
 
-from anon_sql.apps.cli.demo import SUMS, create_adult, read_adult
+from anon_sql.apps.cli.data import SUMS, create_adult, read_adult
 from anon_sql.errors import AnonError
 
 DATA = """39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, \
@@ -95,7 +95,7 @@ def test_an_address(address):
     assert load([address + "/"]).execute("FROM adult").fetchall() == ROWS
     assert load([address + "/adult.test"]).execute("FROM adult").fetchall() == ROWS[2:]
     with pytest.raises(
-        AnonError, match=r"^data adult: http.*/no\.data must be readable, got File not found"
+        AnonError, match=r"^data uci-adult: http.*/no\.data must be readable, got File not found"
     ):
         load([address + "/no.data"])
 
@@ -105,7 +105,7 @@ def test_a_wrong_sum_shows_both(folder):
     with pytest.raises(AnonError) as error:
         load([folder], checksum=True)
     assert str(error.value) == (
-        f"data adult: {folder}/adult.data must have the sha256 of UCI's train file, "
+        f"data uci-adult: {folder}/adult.data must have the sha256 of UCI's train file, "
         f"{SUMS['train']}, got {found}; --no-checksum accepts the file as it is"
     )
 
@@ -123,12 +123,14 @@ def test_a_file_that_is_not_adult(tmp_path, content, sentence):
     path.write_text(content)
     with pytest.raises(AnonError) as error:
         load([path])
-    assert str(error.value) == "data adult: " + sentence.format(path)
+    assert str(error.value) == "data uci-adult: " + sentence.format(path)
 
 
 def test_a_source_that_is_not_there(tmp_path):
     for source in (tmp_path, tmp_path / "adult.data"):
-        with pytest.raises(AnonError, match=r"^data adult: the source must be a directory with"):
+        with pytest.raises(
+            AnonError, match=r"^data uci-adult: the source must be a directory with"
+        ):
             load([source])
 
 

@@ -3,14 +3,16 @@
 import duckdb
 import pytest
 
-from anon_sql.apps.cli.demo import MADE, QUASI, drop_made, make_adult_like
+import anon_sql
+from anon_sql import datasets
+from anon_sql.datasets import MADE, QUASI
 from anon_sql.errors import AnonError
 
 
 @pytest.fixture(scope="module")
 def con():
     connection = duckdb.connect()
-    make_adult_like(connection)
+    datasets.adult(connection)
     yield connection
     connection.close()
 
@@ -21,7 +23,7 @@ def one(con, sql):
 
 
 def test_columns_are_adults_quasi_identifiers_and_income(con):
-    columns = con.execute("DESCRIBE adult_like").fetchall()
+    columns = con.execute("DESCRIBE adult").fetchall()
     numbers = {"age", "education_num"}
     assert [(name, kind) for name, kind, *_ in columns] == [
         (name, "INTEGER" if name in numbers else "VARCHAR") for name in [*QUASI, "income"]
@@ -29,19 +31,19 @@ def test_columns_are_adults_quasi_identifiers_and_income(con):
 
 
 def test_the_table_says_that_it_is_synthetic(con):
-    comment = one(con, "SELECT comment FROM duckdb_tables() WHERE table_name = 'adult_like'")
+    comment = one(con, "SELECT comment FROM duckdb_tables() WHERE table_name = 'adult'")
     assert comment == MADE
-    assert comment.startswith("Synthetic")
+    assert comment.startswith("Generated")
 
 
 def test_rows_are_those_of_seed_42(con):
     """The same on every version of DuckDB and numpy: benchmarks compare figures."""
-    assert one(con, "SELECT count(*) FROM adult_like") == 30_000
+    assert one(con, "SELECT count(*) FROM adult") == 30_000
     assert con.execute(
-        "SELECT income, count(*), sum(age), sum(education_num) FROM adult_like "
+        "SELECT income, count(*), sum(age), sum(education_num) FROM adult "
         "GROUP BY income ORDER BY income"
     ).fetchall() == [("<=50K", 22643, 829842, 218735), (">50K", 7357, 323567, 84809)]
-    assert con.execute("FROM adult_like LIMIT 1").fetchall() == [
+    assert con.execute("FROM adult LIMIT 1").fetchall() == [
         (
             33,
             "Private",
@@ -56,15 +58,15 @@ def test_rows_are_those_of_seed_42(con):
 
 
 def test_another_seed_gives_other_rows(con):
-    make_adult_like(con, "other", rows=1000, seed=7)
-    make_adult_like(con, "same", rows=1000, seed=7)
-    make_adult_like(con, "first", rows=1000)
+    datasets.adult(con, 1000, table="other", seed=7, roles=False)
+    datasets.adult(con, 1000, table="same", seed=7, roles=False)
+    datasets.adult(con, 1000, table="first", roles=False)
     assert con.execute("FROM other").fetchall() == con.execute("FROM same").fetchall()
     assert con.execute("FROM other").fetchall() != con.execute("FROM first").fetchall()
 
 
 def test_many_rows_have_every_value_and_plausible_dependencies(con):
-    make_adult_like(con, "many", rows=300_000)
+    datasets.adult(con, 300_000, table="many", roles=False)
     assert con.execute(
         "SELECT min(age), max(age), count(DISTINCT occupation), count(DISTINCT native_country), "
         "count(DISTINCT workclass), count(DISTINCT education_num) FROM many"
@@ -93,7 +95,7 @@ def test_shares_match_the_real_table(con, shared_data):
             "$1", "'" + str(shared_data / "adult.parquet").replace("'", "''") + "'"
         )
     )
-    make_adult_like(con, "alike", rows=200_000)
+    datasets.adult(con, 200_000, table="alike", roles=False)
     for column in [*QUASI, "income"]:
         apart = one(
             con,
@@ -108,26 +110,49 @@ def test_shares_match_the_real_table(con, shared_data):
 
 @pytest.mark.parametrize("rows", [0, 1])
 def test_small_tables(con, rows):
-    make_adult_like(con, f"small{rows}", rows=rows)
+    datasets.adult(con, rows, table=f"small{rows}", roles=False)
     assert one(con, f"SELECT count(*) FROM small{rows}") == rows
 
 
-def test_negative_rows_are_refused(con):
-    with pytest.raises(AnonError, match=r"^make_adult_like: rows must be 0 or more, got -1$"):
-        make_adult_like(con, "none", rows=-1)
+@pytest.mark.parametrize("name", ["adult", "stays"])
+def test_negative_rows_are_refused(con, name):
+    rule = rf"^datasets\.{name}: rows must be 0 or more, got -1$"
+    with pytest.raises(AnonError, match=rule):
+        getattr(datasets, name)(con, -1, table="none")
 
 
 def test_names_are_quoted(con):
-    make_adult_like(con, 'a"; DROP TABLE adult_like; --', rows=5)
-    assert one(con, 'SELECT count(*) FROM "a""; DROP TABLE adult_like; --"') == 5
-    assert one(con, "SELECT count(*) FROM adult_like") == 30_000
+    made = datasets.adult(con, 5, table='a"; DROP TABLE adult; --')
+    assert len(made) == 5
+    assert one(con, 'SELECT count(*) FROM "a""; DROP TABLE adult; --"') == 5
+    assert one(con, "SELECT count(*) FROM adult") == 30_000
 
 
-def test_only_marked_tables_are_dropped():
+@pytest.mark.parametrize("make", [datasets.adult, datasets.people, datasets.stays])
+def test_a_table_of_the_user_is_left_alone(make):
     con = duckdb.connect()
-    make_adult_like(con, "adult_like", rows=3)
-    drop_made(con, ["adult_like", "adult_like_release"])
-    con.execute("CREATE TABLE adult_like (mine INT)")
-    with pytest.raises(AnonError, match=r"^demo: the database must have no table of this name"):
-        drop_made(con, ["adult_like"])
-    assert con.execute("FROM adult_like").fetchall() == []
+    assert make(con, table="mine").fetchall() == make(con, table="mine").fetchall()
+    con.execute("CREATE OR REPLACE TABLE mine (own INT)")
+    rule = rf"^datasets\.{make.__name__}: the database must have no other table of this name"
+    with pytest.raises(AnonError, match=rule):
+        make(con, table="mine")
+    assert con.execute("FROM mine").fetchall() == []
+    assert con.execute("DESCRIBE mine").fetchall()[0][0] == "own"
+
+
+def test_adults_declare_their_roles():
+    con = anon_sql.connect()
+    datasets.adult(con, 200)
+    assert len(con.execute("FROM rayden('adult', k := 10)").fetchall()) == 200
+    declared = con.execute("SELECT role, count(*) FROM anon_roles('adult') GROUP BY ALL ORDER BY 1")
+    assert declared.fetchall() == [("quasi", 8), ("sensitive", 1)]
+
+
+def test_stays_are_what_roles_are_suggested_for():
+    con = anon_sql.connect()
+    datasets.stays(con, 300)
+    suggested = dict(con.execute("SELECT column_name, role FROM suggest_roles('stays')").fetchall())
+    assert suggested["name"] == suggested["email"] == "identifier"
+    assert suggested["born"] == suggested["postcode"] == "quasi"
+    assert suggested["diagnosis"] == "sensitive"
+    assert datasets.stays(con, 0).fetchall() == []
