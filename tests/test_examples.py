@@ -1,6 +1,6 @@
 """Every example runs: the headers', the documentation's, the scripts' in examples/, the launchers'.
 
-A ```sql block of README.md and docs/*.md is run, page by page, block by block, on one connection
+A ```sql block of README.md and of docs is run, page by page, block by block, on one connection
 that holds the tables below. A first line ``-- Error: <text>`` says that the block must fail with
 that text. A ```text block right after it that opens with a table's corner must be what its last
 statement prints. A ```python block is run with ``con`` and ``anon_sql``, and of a ```console block
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 GENERATED = {"reference.md"}  # from headers, whose examples are run one by one
 PAGES = [
     ROOT / "README.md",
-    *sorted(page for page in (ROOT / "docs").glob("*.md") if page.name not in GENERATED),
+    *sorted(page for page in (ROOT / "docs").glob("[!p]*/*.md") if page.name not in GENERATED),
 ]
 ELSEWHERE = {"spark_release.py"}  # tested in tests/hosts/spark, with the session there
 SCRIPTS = sorted(

@@ -5,8 +5,8 @@
 In sql/ a public file keeps its description, Returns, Errors, Example and body. Written in place are
 the sentences of the function's own parameters, its signature, and the structs of parameters in its
 body. A signature keeps its order, since DuckDB takes arguments by position too; what is new is
-appended. The dbt macro write_manifest gets the arguments of anon_manifest. docs/reference.md is
-written from the headers and the declaration.
+appended. The dbt macro write_manifest gets the arguments of anon_manifest. The page
+docs/look-up/reference.md is written from the headers and the declaration.
 """
 
 import re
@@ -187,7 +187,7 @@ pass all others by name with `:=`. `SELECT anon_version()` returns the registere
 
 
 def page(functions: Sequence[Entry]) -> str:
-    """Return docs/reference.md."""
+    """Return docs/look-up/reference.md."""
     groups: dict[str, list[Entry]] = {}
     for entry in functions:
         groups.setdefault(entry.topic, []).append(entry)
@@ -251,7 +251,7 @@ def files() -> dict[Path, str]:
     texts = {folder() / file.folder / f"{file.name}.sql": file.text for file in made}
     macro = Path(anon_sql.__file__).parent / "dbt" / "macros" / "write_manifest.sql"
     texts[macro] = with_arguments(macro.read_text(encoding="utf-8"))
-    return {**texts, folder().parent / "docs" / "reference.md": page(entries(made))}
+    return {**texts, folder().parent / "docs" / "look-up" / "reference.md": page(entries(made))}
 
 
 _MACRO_OF = """\

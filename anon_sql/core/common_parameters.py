@@ -209,5 +209,5 @@ def refuse_withdrawn(function: str, arguments: Mapping[str, Any]) -> None:
             "invariant, previous and counterfeits of release functions are withdrawn, since "
             "releases made with them disclose sensitive values together",
             " and ".join(wanted),
-            "release newcomers only, whom ledger_new selects (docs/releasing-again.md)",
+            "release newcomers only, whom ledger_new selects (anon-sql help releasing-again)",
         )

@@ -11,7 +11,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
+import anon_sql
 from anon_sql import datasets
+from anon_sql.apps.cli.help import FOLDERS, pages, title
 from tests.command import refused, run
 
 
@@ -119,9 +121,9 @@ def test_demo_shows_a_synthetic_release_and_its_cost(tmp_path, monkeypatch):
     for measure in ("gcp", "dm", "cavg", "suppression_rate", "smallest_class"):
         assert any(line.startswith(f" {measure} ") for line in result.stdout.splitlines()), measure
     assert "anon-sql release your.csv safe.csv" in result.stdout
-    pages = re.findall(r"docs/[\w.-]+", result.stdout)
-    assert pages
-    assert all((Path(__file__).parents[2] / page).is_file() for page in pages)
+    topics = re.findall(r"anon-sql help ([\w-]+)", result.stdout)
+    assert topics
+    assert set(topics) <= set(pages())
     con = duckdb.connect(str(database))
     ((rows, smallest),) = con.execute(
         "SELECT sum(n), min(n) FROM (SELECT * EXCLUDE (income), count(*) AS n "
@@ -166,3 +168,27 @@ def test_the_module_runs_as_a_program():
     assert bad.stdout == ""
     assert bad.stderr.startswith("Catalog Error: Table with name nowhere does not exist!")
     assert bad.stderr.count("\n") == 1
+
+
+def test_help_prints_every_page_and_function():
+    listed = run("help").stdout
+    for topic, page in pages().items():
+        assert f"  {topic} " in listed
+        assert title(page) in listed
+        assert page.parent.name in FOLDERS
+    assert run("help", "roles").stdout == pages()["roles"].read_text(encoding="utf-8")
+    assert "example: SELECT * FROM rayden(" in run("help", "rayden").stdout
+    said = refused("help", "role")
+    assert said.startswith(
+        "help: the topic must be a page or a function, got 'role'; did you mean "
+    )
+
+
+def test_every_topic_that_the_package_names_is_a_page():
+    """In messages and texts of help, which must work for whoever has installed a wheel."""
+    package = Path(anon_sql.__file__).parent
+    texts = [path.read_text(encoding="utf-8") for path in package.rglob("*.py")]
+    named = {topic for text in texts for topic in re.findall(r"anon-sql help ([a-z][\w-]+)", text)}
+    assert named
+    assert named <= set(pages())
+    assert not [text for text in texts if re.search(r"see docs/|\(docs/", text)]

@@ -1,4 +1,4 @@
-"""docs/reference.md is what the headers say, and the headers say all that a user needs."""
+"""docs/look-up/reference.md is what the headers say, and the headers say all that a user needs."""
 
 import re
 from dataclasses import replace

@@ -33,7 +33,7 @@ def test_more_together_than_alone(people):
     assert refused(*asked) == (
         "release: the share of persons that all releases together disclose, though none does alone, "
         f"must be at most 0, got 0.08 (stage: 16 of 200 persons; {NOTE}); "
-        "see docs/releasing-again.md, or allow a share with --previous-share"
+        "see anon-sql help releasing-again, or allow a share with --previous-share"
     )
     assert not june.exists()
     allowed = run(*asked, "--previous-share", 0.1)

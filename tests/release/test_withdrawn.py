@@ -10,7 +10,7 @@ ROLES = "qids := ['age'], sensitive := 'ill', keep := ['*']"
 SAID = (
     "{}: invariant, previous and counterfeits of release functions are withdrawn, since releases made "
     "with them disclose sensitive values together, got {}; release newcomers only, whom ledger_new "
-    "selects (docs/releasing-again.md)"
+    "selects (anon-sql help releasing-again)"
 )
 GIVEN = [
     ("invariant := true", "invariant"),

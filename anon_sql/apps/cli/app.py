@@ -14,6 +14,7 @@ from anon_sql.apps.cli import console, data
 from anon_sql.apps.cli.compile import compile_kernels
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.demo import Database, run_demo
+from anon_sql.apps.cli.help import show_help
 from anon_sql.apps.cli.release import release
 from anon_sql.apps.cli.report import report, sweep
 from anon_sql.apps.cli.roles import roles
@@ -23,7 +24,7 @@ from anon_sql.errors import not_installed
 
 app = typer.Typer(
     help="k-anonymous tables and what they cost, as SQL functions in DuckDB.",
-    epilog="Start with: anon-sql demo",
+    epilog="Start with: anon-sql demo. Read on with: anon-sql help",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -55,6 +56,7 @@ def main(
 
 
 app.command("demo")(run_demo)
+app.command("help")(show_help)
 
 
 @app.command()

@@ -43,7 +43,7 @@ def run_demo(k: K = 10, database: Database = ":memory:") -> None:
     console.say("Next, on a Parquet or CSV file of yours:")
     console.say("  anon-sql roles your.csv")
     console.say("  anon-sql release your.csv safe.csv --quasi age,zip --sensitive disease")
-    console.say("Read on: docs/k-anonymity.md, docs/roles.md, docs/reference.md")
+    console.say("Read on: anon-sql help k-anonymity, anon-sql help roles, anon-sql help reference")
 
 
 def _suggest(con: duckdb.DuckDBPyConnection) -> None:

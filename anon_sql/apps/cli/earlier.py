@@ -222,7 +222,7 @@ def require_apart(
             "the share of persons that all releases together disclose, though none does alone, "
             f"must be at most {share:.4g}",
             f"{found:.4g} ({example})",
-            f"see docs/releasing-again.md, or allow a share with {_OPTION}-share",
+            f"see anon-sql help releasing-again, or allow a share with {_OPTION}-share",
         )
     return Together(found, example)
 
@@ -259,7 +259,8 @@ def _again(con: duckdb.DuckDBPyConnection, entity: str, key: str) -> Iterator[st
             raise AnonError("release", rule, f"another for {name} of {day}")
         if shared:
             who = "1 person is" if shared == 1 else f"{shared:,} persons are"
-            yield f"{who} in an earlier release, too: {name} of {day}; see docs/releasing-again.md"
+            said = f"{who} in an earlier release, too: {name} of {day}"
+            yield f"{said}; see anon-sql help releasing-again"
 
 
 def enter(

@@ -234,7 +234,7 @@ def release(
     IN and OUT end in .csv, .tsv (both also packed, .gz or .zst) or .parquet; OUT/ is a folder of
     Parquet files of a million rows each. Separate columns with commas or repeat the option. Every
     column needs a role; --keep '*' keeps all others as they are. A CSV's first line is its header,
-    and every line after it is a row (docs/csv.md).
+    and every line after it is a row (anon-sql help release-a-csv-file).
 
     Example: anon-sql release people.csv safe.csv --k 10 --quasi age,sex --sensitive income
     """

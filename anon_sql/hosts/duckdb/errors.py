@@ -1,7 +1,7 @@
 """Turn errors of DuckDB into one sentence that shows no value.
 
-Say what an error of DuckDB's means where a call of the package is the reason. docs/mistakes.md
-lists the same errors for those who see DuckDB's text alone.
+Say what an error of DuckDB's means where a call of the package is the reason. The page
+docs/look-up/errors.md lists the same errors for those who see DuckDB's text alone.
 
 Say what DuckDB refuses without the values that its errors quote. DuckDB puts values of the data
 into errors of casts, readers, constraints and arithmetic. Of such errors only what is known to be

@@ -1,9 +1,9 @@
-"""The blocks of docs/consoles.md, which the tests beside this file run."""
+"""The blocks of docs/do/use-a-console.md, which the tests beside this file run."""
 
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "consoles.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "do" / "use-a-console.md"
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""The notebook of docs/consoles.md with JupySQL's %sql on our connection, run by nbclient."""
+"""The notebook of docs/do/use-a-console.md with JupySQL's %sql on our connection, run by nbclient."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The marimo notebook of docs/consoles.md, exported with what its SQL cell shows."""
+"""The marimo notebook of docs/do/use-a-console.md, exported with what its SQL cell shows."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What docs/consoles.md shows of the shell is what the shell answers: an error, which ends a script, stands last."""
+"""What docs/do/use-a-console.md shows of the shell is what the shell answers: an error, which ends a script, stands last."""
 
 import pytest
 from typer.testing import CliRunner

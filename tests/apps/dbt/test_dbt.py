@@ -249,7 +249,7 @@ def test_other_ways_to_name_a_relation(refused, model, sql):
 
 
 def test_the_page_shows_the_example():
-    page = (ROOT / "docs" / "dbt.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "do" / "release-in-dbt.md").read_text(encoding="utf-8")
     shown = re.findall(r"^`([\w/.]+)`:\n\n```\w+\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert len(shown) >= 8
     for name, block in shown:

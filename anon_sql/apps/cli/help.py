@@ -1,0 +1,81 @@
+"""``anon-sql help``: print a page of the documentation, or what a function does."""
+
+import sys
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import anon_sql
+from anon_sql.apps.cli import console
+from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.hosts.duckdb import sql_files
+
+FOLDERS = {
+    "learn": "Learn",
+    "do": "Do one thing",
+    "understand": "Understand",
+    "look-up": "Look up",
+}
+WIDEST = 100  # columns of a page on a terminal
+
+
+def pages() -> dict[str, Path]:
+    """Return the pages by topic, folder after folder: of the wheel, or of the checkout."""
+    package = Path(str(files("anon_sql")))
+    inside = package / "docs"
+    docs = inside if inside.is_dir() else package.parent / "docs"
+    return {page.stem: page for name in FOLDERS for page in sorted((docs / name).glob("*.md"))}
+
+
+def title(page: Path) -> str:
+    """Return the title of a page."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    return next(line.removeprefix("# ") for line in lines if line.startswith("# "))
+
+
+def show_help(
+    topic: Annotated[
+        str | None, typer.Argument(help="Topic or function; without one, all topics are listed.")
+    ] = None,
+) -> None:
+    """Print a page of the documentation, or what a function does.
+
+    Example: anon-sql help k-anonymity
+    """
+    with console.one_sentence():
+        known = pages()
+        if topic is None:
+            _list(known)
+        elif topic in known:
+            _print(known[topic].read_text(encoding="utf-8"))
+        elif topic in {entry.name for entry in sql_files.entries()}:
+            with anon_sql.connect() as con:
+                for part, text in con.execute("FROM anon_help(?)", [topic]).fetchall():
+                    console.say(f"{part}: {text}")
+        else:
+            rule = "the topic must be a page or a function"
+            raise AnonError("help", rule, f"'{topic}'", did_you_mean(topic, known))
+
+
+def _list(known: dict[str, Path]) -> None:
+    for folder, heading in FOLDERS.items():
+        console.say(heading)
+        for topic, page in known.items():
+            if page.parent.name == folder:
+                console.say(f"  {topic:26}{title(page)}")
+    console.say()
+    console.say("anon-sql help TOPIC prints a page, and anon-sql help FUNCTION what one does.")
+
+
+def _print(text: str) -> None:
+    """Print Markdown: formatted on a terminal, as it is where it is piped."""
+    if not sys.stdout.isatty():
+        sys.stdout.write(text)
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    screen = Console()
+    screen.print(Markdown(text), width=min(WIDEST, screen.width))
