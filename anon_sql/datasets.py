@@ -89,6 +89,39 @@ def people(con: duckdb.DuckDBPyConnection, *, table: str = "people") -> duckdb.D
     return _make(con, "datasets.people", table, pa.table(columns))
 
 
+PLACES = {
+    "Accra": ("Ghana", "Africa"),
+    "Bonn": ("Germany", "Europe"),
+    "Cape Town": ("South Africa", "Africa"),
+    "Delhi": ("India", "Asia"),
+}
+
+
+def people_hierarchy(
+    con: duckdb.DuckDBPyConnection, *, table: str = "people_hierarchy"
+) -> duckdb.DuckDBPyRelation:
+    """Make the hierarchies of ``people``: of ages by 10 and 20 years, of cities by country.
+
+    table: its name, without quotes. Raises AnonError for a table of this name that was made
+    elsewhere.
+    """
+    rows = []
+    for city, (country, continent) in PLACES.items():
+        rows += [("city", city, level, label) for level, label in _levels(country, continent)]
+    for age in range(18, 78):
+        ranges = (f"{age - age % width} to {age - age % width + width - 1}" for width in (10, 20))
+        rows += [("age", str(age), level, label) for level, label in _levels(*ranges)]
+    names = ("attribute", "value", "level", "label")
+    columns = dict(zip(names, map(pa.array, zip(*rows, strict=True)), strict=True))
+    columns["level"] = columns["level"].cast(pa.int32())
+    return _make(con, "datasets.people_hierarchy", table, pa.table(columns))
+
+
+def _levels(*labels: str) -> list[tuple[int, str]]:
+    """Return the levels above a value with their labels, the root last."""
+    return list(enumerate([*labels, "*"], 1))
+
+
 WARDS = {
     "surgery": ("fracture", "hernia", "burn"),
     "medicine": ("asthma", "diabetes", "gastritis"),

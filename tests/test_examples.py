@@ -10,7 +10,6 @@ the lines that call ``anon-sql`` on the files below. No other block is run.
 import os
 import re
 import runpy
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -19,9 +18,7 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql import datasets
 from anon_sql.hosts.duckdb import sql_files
-from tests import command
 from tests.example_tables import LEDGER, TABLES, write_files
 from tests.reused import lent
 
@@ -50,18 +47,6 @@ def tables(tmp_path_factory):
         yield con
 
 
-@pytest.fixture
-def page_tables(con, page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("anon_sql.apps.report.facts.QUERIES", 10)
-    write_files(tmp_path)
-    con.execute(TABLES)
-    con.execute("COPY people TO 'people.parquet'; COPY people TO 'people.csv'")
-    if "'adult'" in page.read_text(encoding="utf-8"):
-        datasets.adult(con)
-    return con
-
-
 def run(con, sql):
     """Run the statements; the column names and rows of the last."""
     *before, last = duckdb.extract_statements(sql)
@@ -71,27 +56,6 @@ def run(con, sql):
     return [column[0] for column in result.description], result.fetchall()
 
 
-def printed(box):
-    """Header and rows of a table as DuckDB prints it."""
-    lines = [
-        [cell.strip() for cell in line[1:-1].split("│")]
-        for line in box.splitlines()[1:]
-        if line.startswith("│")
-    ]
-    return [lines[0], *lines[2:]]
-
-
-def run_shown(con, sql):
-    """The same of a query with every value as DuckDB writes it as text, the header as first row."""
-    *before, last = duckdb.extract_statements(sql)
-    for statement in before:
-        con.execute(statement.query).fetchall()
-    query = last.query.rstrip().removesuffix(";")
-    result = con.execute(f"SELECT COLUMNS(*)::VARCHAR AS '\\0' FROM ({query}\n)")
-    header = [column[0] for column in result.description]
-    return [header, *(["NULL" if v is None else v for v in row] for row in result.fetchall())]
-
-
 @pytest.mark.parametrize("entry", sql_files.entries(), ids=lambda entry: entry.name)
 def test_the_example_of_every_header(tables, entry):
     columns, rows = run(tables, entry.example)
@@ -99,7 +63,7 @@ def test_the_example_of_every_header(tables, entry):
     assert rows
 
 
-@pytest.mark.makes_functions
+@pytest.mark.oldest
 @pytest.mark.parametrize(
     "page",
     [
@@ -107,30 +71,17 @@ def test_the_example_of_every_header(tables, entry):
         for page in PAGES
     ],
 )
-def test_the_blocks_of_every_page(page_tables, page):
-    names = {"con": page_tables, "anon_sql": anon_sql}
-    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
-    for (kind, block), (next_kind, next_block) in zip(blocks, [*blocks[1:], ("", "")], strict=True):
-        expected = MUST_FAIL.match(block)
-        boxed = next_kind == "text" and next_block.startswith("┌")
-        assert kind == "sql" or not boxed, next_block
-        if kind == "sql" and expected:
-            with pytest.raises(duckdb.Error, match=re.escape(expected[1])):
-                run(page_tables, block)
-        elif kind == "sql" and boxed:
-            assert printed(next_block) == run_shown(page_tables, block)
-        elif kind == "sql":
-            run(page_tables, block)
-        elif kind == "python":
-            exec(block, names)
-        elif kind == "console":
-            for line in re.findall(
-                r"^anon-sql ((?:demo|query|roles|release|verify|report|sweep) .*)",
-                block,
-                re.MULTILINE,
-            ):
-                result = command.run(*shlex.split(line))
-                assert result.exit_code == 0, result.output
+def test_a_page_runs_in_an_empty_folder(page, tmp_path):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.page", page],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

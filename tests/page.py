@@ -1,0 +1,138 @@
+"""Run the blocks of a page where they stand: ``python -m tests.page PAGE``, in an empty folder.
+
+The blocks share this process. A ```python block defines ``con``, on which the ```sql blocks run. A
+first line ``-- Error: <text>`` says that a block must fail with that text. Of a ```console block the
+lines that call ``anon-sql`` are run; a line that ends in a backslash goes on. What a ```text block
+shows right after a block must be what the block prints: the last statement's rows, the output of
+Python, or of the last command. No other block is run. The first difference ends the run.
+"""
+
+import contextlib
+import io
+import itertools
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MUST_FAIL = re.compile(r"-- Error: (.+)\n")
+PROGRAM = [sys.executable, "-m", "anon_sql.apps.cli.app"]
+
+
+class Different(Exception):
+    """A block that does not do what its page says; the message shows both."""
+
+
+def blocks(text: str) -> list[tuple[str, str, str | None]]:
+    """Return the kind and content of each block, and the text right after it, if there is one."""
+    found = []
+    matches = [*BLOCK.finditer(text), None]
+    for match, after in itertools.pairwise(matches):
+        assert match is not None
+        adjacent = after is not None and text[match.end() : after.start()].strip() == ""
+        shown = after[2] if adjacent and after is not None and after[1] == "text" else None
+        found.append((match[1], match[2], shown))
+    return found
+
+
+def printed(box: str) -> list[list[str]]:
+    """Return the header and rows of a table as DuckDB prints it."""
+    lines = [
+        [cell.strip() for cell in line[1:-1].split("│")]
+        for line in box.splitlines()[1:]
+        if line.startswith("│")
+    ]
+    return [lines[0], *lines[2:]]
+
+
+def answered(con: Any, sql: str) -> list[list[str]]:
+    """Run statements; return the header and rows of the last with values as DuckDB writes them."""
+    import duckdb
+
+    *before, last = duckdb.extract_statements(sql)
+    for statement in before:
+        con.execute(statement.query).fetchall()
+    if last.type not in (duckdb.StatementType.SELECT,):
+        con.execute(last.query).fetchall()
+        return []
+    query = last.query.rstrip().removesuffix(";")
+    result = con.execute(f"SELECT COLUMNS(*)::VARCHAR AS '\\0' FROM ({query}\n)")
+    header = [column[0] for column in result.description]
+    return [header, *(["NULL" if v is None else v for v in row] for row in result.fetchall())]
+
+
+def run_sql(con: Any, block: str, shown: str | None) -> None:
+    """Run a block of SQL. Raises Different."""
+    import duckdb
+
+    expected = MUST_FAIL.match(block)
+    if expected:
+        try:
+            answered(con, block)
+        except duckdb.Error as error:
+            if expected[1] in str(error):
+                return
+            raise Different(f"expected the error: {expected[1]}\ngot: {error}") from None
+        raise Different(f"expected the error: {expected[1]}\ngot none")
+    found = answered(con, block)
+    if shown is not None and shown.startswith("┌") and printed(shown) != found:
+        rows = "\n".join(" | ".join(row) for row in found)
+        raise Different(f"the page shows:\n{shown}\nDuckDB answers:\n{rows}")
+
+
+def run_python(names: dict[str, Any], block: str, shown: str | None) -> None:
+    """Run a block of Python. Raises Different."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(block, "block", "exec"), names)
+    if shown is not None and out.getvalue().strip() != shown.strip():
+        raise Different(f"the page shows:\n{shown}\nPython prints:\n{out.getvalue()}")
+
+
+def run_console(block: str, shown: str | None) -> None:
+    """Run the calls of anon-sql in a block. Raises Different."""
+    said = ""
+    for line in block.replace("\\\n", " ").splitlines():
+        words = shlex.split(line.partition("$ ")[2] or line, comments=True)
+        if words[:1] == ["anon-sql"]:
+            done = subprocess.run(
+                [*PROGRAM, *words[1:]], capture_output=True, text=True, check=False
+            )
+            if done.returncode != 0:
+                raise Different(f"{line}\nfails: {done.stderr or done.stdout}")
+            said = done.stdout
+    if shown is not None and lines(said) != lines(shown):
+        raise Different(f"the page shows:\n{shown}\nthe command prints:\n{said}")
+
+
+def lines(text: str) -> list[str]:
+    """Return the lines of a text without spaces at their ends and without empty lines."""
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+def run(page: Path) -> None:
+    """Run a page in the present folder. Raises Different for the first block that differs."""
+    names: dict[str, Any] = {}
+    for kind, block, shown in blocks(page.read_text(encoding="utf-8")):
+        try:
+            if kind == "sql":
+                run_sql(names["con"], block, shown)
+            elif kind == "python":
+                run_python(names, block, shown)
+            elif kind == "console":
+                run_console(block, shown)
+        except Exception as error:
+            what = f"{type(error).__name__}: " if not isinstance(error, Different) else ""
+            raise Different(f"{page.name}: this block\n\n{block}\n{what}{error}") from error
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("COLUMNS", "100")
+    try:
+        run(Path(sys.argv[1]))
+    except Different as error:
+        sys.exit(str(error))
