@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -146,8 +145,7 @@ NOTICE = "anon_sql: compiling its kernels, once on this machine; this takes up t
 
 def announce() -> None:
     """Write NOTICE to stderr if no compiled kernel is cached on disk, also where it is piped."""
-    compiled = Path(kernels.hashing.mix.stats.cache_path).glob("hashing.mix-*.nbi")
-    if not kernels.hashing.mix.signatures and not any(compiled):
+    if not kernels.parallel.any_compiled():
         sys.stderr.write(NOTICE)
         sys.stderr.flush()
 
