@@ -22,7 +22,7 @@ WITH
 __anon_looks AS (
     SELECT __anon_looked(COLUMNS(lambda __anon_c: __anon_c <> '__anon_row'), __anon_row)
     FROM
-        (SELECT *, system.main.hash(*COLUMNS(*)) AS __anon_row FROM query_table(tbl)),
+        __anon_sampled(tbl),
         (SELECT __anon_fit AS __anon_zero FROM __anon_fits('suggest_roles', tbl))
     WHERE __anon_zero
 ),

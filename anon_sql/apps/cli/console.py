@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from anon_sql.core import running
+from anon_sql.core.duckdb_internals.error_texts import is_interruption
 from anon_sql.errors import SQL, Spelling
 from anon_sql.hosts.duckdb import errors as plain
 
@@ -28,7 +29,6 @@ _NUMBER = re.compile(
     r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL\(.*\)|FLOAT|DOUBLE)", re.IGNORECASE
 )
 STOPPED = "stopped on request"
-_INTERRUPTED = "Query interrupted"  # RuntimeError of DuckDB where a signal reaches it first
 
 MEANING = {
     "rows": "rows of the raw table",
@@ -63,7 +63,7 @@ def one_sentence(
         typer.echo(error_text(error, sql, spelling), err=True)
         raise typer.Exit(1) from None
     except (KeyboardInterrupt, RuntimeError) as error:
-        if isinstance(error, RuntimeError) and str(error) != _INTERRUPTED:
+        if isinstance(error, RuntimeError) and not is_interruption(error):
             raise
         typer.echo(stopped, err=True)
         raise typer.Exit(130) from None

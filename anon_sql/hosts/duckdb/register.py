@@ -19,6 +19,8 @@ import duckdb
 
 from anon_sql.core import running
 from anon_sql.core.arrow import without_views
+from anon_sql.core.duckdb_internals.error_texts import is_older_storage
+from anon_sql.core.duckdb_internals.secrets import SECRET_TEXTS, bearer_token
 from anon_sql.core.names import literal
 from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.hosts.duckdb import registry
@@ -184,7 +186,7 @@ def _add_macros(con: duckdb.DuckDBPyConnection, *, temporary: bool) -> None:
     try:
         con.execute("\n".join(script))
     except duckdb.BinderException as error:
-        if "storage version" not in str(error):
+        if not is_older_storage(error):
             raise
         _drop_macros(con, _look(con), {name for file in sql_files() for name in file.macros})
         raise AnonError(
@@ -223,11 +225,7 @@ def secret(token: str, function: str, name: str) -> str:
     rule = Parameter("key") + " must name a secret of type http with nothing but a BEARER_TOKEN"
     try:
         with _cursor(token) as cursor:
-            found = cursor.execute(
-                "SELECT secret_string FROM system.main.duckdb_secrets(redact := false) "
-                "WHERE system.main.lower(name) = system.main.lower(?)",
-                [name],
-            ).fetchall()
+            found = cursor.execute(SECRET_TEXTS, [name]).fetchall()
     except duckdb.InvalidInputException:
         raise AnonError(
             function,
@@ -238,8 +236,8 @@ def secret(token: str, function: str, name: str) -> str:
         ) from None
     if not found:
         raise AnonError(function, rule, "none of that name")
-    value = str(found[0][0]).rpartition(";scope;bearer_token=")[2]
-    if len(found) > 1 or ";" in value or not value:
+    value = bearer_token(str(found[0][0]))
+    if len(found) > 1 or value is None:
         raise AnonError(function, rule, "another")
     return value
 

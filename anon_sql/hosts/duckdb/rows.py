@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from anon_sql.core import running
 from anon_sql.core.arrow import first, integers, plain, return_memory, valid
+from anon_sql.core.duckdb_internals.settings import size_in_bytes
 from anon_sql.core.parameters import takes
 from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError, Parameter
@@ -205,10 +206,8 @@ def _unused() -> int:
 
 def available(limit: str | None) -> int:
     """Return the bytes that may be used: DuckDB's limit or what the system can give, if less."""
-    free = _unused()
-    number, _, unit = (limit or "").partition(" ")
-    powers = {"bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
-    return min(free, int(float(number) * 1024 ** powers[unit])) if unit in powers else free
+    free, most = _unused(), size_in_bytes(limit)
+    return free if most is None else min(free, most)
 
 
 def bytes_a_row(request: Request) -> int:

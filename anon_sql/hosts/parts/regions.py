@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from anon_sql import kernels
 from anon_sql.core.arrow import integers
+from anon_sql.core.duckdb_internals.hashing import hash_of
 from anon_sql.core.names import quote
 from anon_sql.core.printing import evaluated, sql_types
 from anon_sql.core.table import Domain
@@ -100,18 +101,18 @@ class FinishedRegions:
         found = evaluated(
             columns,
             sql_types(list(columns.values())),
-            [label_hash(self.call.request), f"system.main.hash({self._values()})"],
+            [label_hash(self.call.request), hash_of(self._values())],
         )
         return [integers(each).astype(np.uint64) for each in found]
 
-    def _values(self) -> str:
+    def _values(self) -> list[str]:
         """Return the kept columns as arguments of the hash that orders the rows of a class.
 
         Values that print differently have different hashes, so that ties are identical rows.
         """
         types, kept = self.call.types, self.call.request.kept
         texts = [quote(n) + ("" if types.hashes_apart(n) else "::VARCHAR") for n in kept]
-        return ", ".join(["''", *texts])
+        return ["''", *texts]
 
     @property
     def _files(self) -> dict[int, Path]:

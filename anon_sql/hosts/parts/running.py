@@ -12,6 +12,7 @@ from types import TracebackType
 import duckdb
 
 from anon_sql.core import running as interrupt
+from anon_sql.core.duckdb_internals.settings import size_to_set
 from anon_sql.core.parameters import Whole
 from anon_sql.core.running import Progress, silent
 from anon_sql.errors import AnonError
@@ -65,14 +66,12 @@ def limited(con: duckdb.DuckDBPyConnection, limit: str | None) -> Iterator[None]
     if limit is None:
         yield
         return
-    setting = con.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
-    number, _, unit = setting.partition(" ")  # cut off after one decimal
-    before = f"{float(number) + 0.05:.2f} {unit}"
+    before = con.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
     con.execute("SET memory_limit = ?", [limit])
     try:
         yield
     finally:
-        con.execute("SET memory_limit = ?", [before])
+        con.execute("SET memory_limit = ?", [size_to_set(before)])
 
 
 EVERY = 30.0  # seconds between two sentences where stderr is no terminal

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from anon_sql.core import running
 from anon_sql.core.arrow import integers
+from anon_sql.core.duckdb_internals.hashing import hash_of
 from anon_sql.core.names import literal, quote
 from anon_sql.core.printing import evaluated, sql_types
 from anon_sql.core.table import Domain
@@ -136,6 +137,7 @@ class SpilledRows:
 
 
 _SOURCE, _HASH = "__anon_source", "__anon_hash"
+_EVERY = hash_of(["*COLUMNS(*)"])  # of a row, by which it is recognized when a call resumes
 _BATCH = 100_000  # rows that are read at a time
 _MOD = 1_000_000_007
 
@@ -218,7 +220,7 @@ class Routing:
             return spilled.write(function, self._batches(), leaf_of, done)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
-        select = f"SELECT *, system.main.hash(*COLUMNS(*)) AS {_HASH} FROM {_SOURCE}"
+        select = f"SELECT *, {_EVERY} AS {_HASH} FROM {_SOURCE}"
         for batch in self.con.sql(f"{self._with} {select}").to_arrow_reader(_BATCH):
             self.fingerprint.add(batch.column(_HASH).to_numpy())
             yield batch.drop_columns([_HASH])
@@ -227,7 +229,7 @@ class Routing:
         """Return the fingerprint of the table as it is now."""
         found = self.con.execute(
             f"{self._with} SELECT count(*), coalesce(bit_xor(h), 0), coalesce(sum(h % {_MOD}), 0) "
-            f"FROM (SELECT system.main.hash(*COLUMNS(*)) AS h FROM {_SOURCE})"
+            f"FROM (SELECT {_EVERY} AS h FROM {_SOURCE})"
         ).fetchall()
         return [int(value) for value in found[0]]
 
@@ -306,10 +308,8 @@ class RegionRows:
         """Return uint64[n], the hash that spreads rows over the parts of a group."""
         names = together(self.request)
         columns = {name: _plain(table.column(name)).combine_chunks() for name in names}
-        listed = ", ".join([str((self.request.seed + 1) % 2**31), *map(quote, names)])
-        (found,) = evaluated(
-            columns, sql_types(list(columns.values())), [f"system.main.hash({listed})"]
-        )
+        hashed = hash_of([str((self.request.seed + 1) % 2**31), *map(quote, names)])
+        (found,) = evaluated(columns, sql_types(list(columns.values())), [hashed])
         hashes: npt.NDArray[np.uint64] = integers(found).astype(np.uint64)
         return hashes
 
