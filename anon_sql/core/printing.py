@@ -211,8 +211,14 @@ def _open() -> Any:
     """Open the private database; it preserves the order of rows, on which its callers rely."""
     con = duckdb.connect(":memory:", config={"preserve_insertion_order": "true"})
     con.execute("SET GLOBAL TimeZone = 'UTC'")
-    atexit.register(con.close)
     return con
+
+
+@atexit.register
+def _close() -> None:
+    """Close the private database, if it is open, before the process ends."""
+    if _open.cache_info().currsize:
+        _open().close()
 
 
 def use_threads(count: int) -> None:

@@ -17,13 +17,13 @@ from typing import Any
 
 import duckdb
 
-from anon_sql.core import running
+from anon_sql.core import pseudonyms, running
 from anon_sql.core.arrow import without_views
 from anon_sql.core.duckdb_internals.error_texts import is_older_storage
 from anon_sql.core.duckdb_internals.secrets import SECRET_TEXTS, bearer_token
 from anon_sql.core.names import literal
 from anon_sql.errors import AnonError, Argument, Parameter
-from anon_sql.hosts.duckdb import registry
+from anon_sql.hosts.duckdb import registry, rows
 from anon_sql.hosts.duckdb.binding import forget_tables
 from anon_sql.hosts.duckdb.sql_files import CREATE, full_header, sql_files
 from anon_sql.version import VERSION
@@ -81,14 +81,28 @@ def _register(
         _add_macros(con, temporary=path is not None and not persist)
     token = con.execute("SELECT __anon_db()").fetchall()[0][0]
     others = [ref for ref in _connections.get(token, []) if ref() not in (None, con)]
-    _connections[token] = [*others, weakref.ref(con)]
+    _connections[token] = [*others, weakref.ref(con, partial(_leave, token))]
     running.listen()
     return con
+
+
+def _leave(token: str, gone: "weakref.ref[duckdb.DuckDBPyConnection]") -> None:
+    """Strike off a connection that is no more."""
+    others = [ref for ref in _connections.get(token, []) if ref is not gone]
+    if others:
+        _connections[token] = others
+    else:
+        _connections.pop(token, None)
+        forget_tables(token)
 
 
 def unregister(con: duckdb.DuckDBPyConnection) -> None:
     """Remove the macros and functions of this package from a connection and its database."""
     known = _look(con)
+    for token in list(_connections):
+        for ref in _connections.get(token, []):
+            if ref() is con:
+                _leave(token, ref)
     _drop_macros(con, known)
     for name in sorted(known.functions):
         con.remove_function(name)
@@ -154,11 +168,11 @@ def _add_functions(con: duckdb.DuckDBPyConnection, known: Collection[str]) -> No
         )
     if missing:
         forget_tables()
-    database = uuid.uuid4().hex
+    opened = _Opened()
     for function in missing:
         create(
             function.name,
-            _on_plain(partial(function.call, database) if function.owned else function.call),
+            opened.call(function),
             None,
             function.returns,
             type="arrow",
@@ -167,9 +181,31 @@ def _add_functions(con: duckdb.DuckDBPyConnection, known: Collection[str]) -> No
         )
 
 
-def _on_plain(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that passes its Arrow arguments to ``call`` without view types."""
-    return lambda *arrays: call(*map(without_views, arrays))
+class _Opened:
+    """An open database. DuckDB alone holds it, with the functions, until the database closes."""
+
+    def __init__(self) -> None:
+        self.name = uuid.uuid4().hex
+        weakref.finalize(self, _forget, self.name).atexit = False
+
+    def call(self, function: registry.Udf) -> Callable[..., Any]:
+        """Return what DuckDB calls, with Arrow arrays that may be views."""
+
+        def called(*arrays: Any) -> Any:
+            own = (self.name,) if function.owned else ()
+            try:
+                return function.call(*own, *map(without_views, arrays))
+            except BaseException as error:
+                error.__traceback__ = None  # DuckDB 1.5 would print it, with paths of the machine
+                raise
+
+        return called
+
+
+def _forget(database: str) -> None:
+    """Delete what is held for a database that has closed."""
+    rows.forget(database)
+    pseudonyms.forget(database)
 
 
 def _add_macros(con: duckdb.DuckDBPyConnection, *, temporary: bool) -> None:

@@ -1,8 +1,9 @@
 """Store the rows of running calls, chunk by chunk as DuckDB reads them, within its memory.
 
 Storing them as lists in SQL would take more than twice as long for text. A statement that fails
-leaves its rows behind: they are deleted when its connection starts another such statement, or when
-any connection starts one more than an hour later.
+leaves its rows behind, since DuckDB tells nobody: they are deleted when its connection starts
+another such statement, when its database closes, or when any connection starts one more than an
+hour later.
 """
 
 import itertools
@@ -113,13 +114,24 @@ def hold(made: Buffered) -> int:
     """Hold something under a number, which is returned; delete what failed statements left."""
     now, statement = time.monotonic(), made.statement
     with _lock:
-        for number, other in list(_open.items()):
+        for number in list(_open):
+            other = _open.get(number)
+            if other is None:  # another database has closed meanwhile
+                continue
             same = replace(other.statement, number=statement.number) == statement
             if (same and other.statement != statement) or now - other.touched > HOUR:
-                del _open[number]
+                _open.pop(number, None)
         number = next(_numbers)
         _open[number] = made
     return number
+
+
+def forget(database: str) -> None:
+    """Delete what the statements of a database have left behind. Takes no lock, as a finalizer."""
+    for number in list(_open):
+        held = _open.get(number)
+        if held is not None and held.statement.database == database:
+            _open.pop(number, None)
 
 
 def add(number: int, rows: pa.ChunkedArray) -> int:
