@@ -133,6 +133,16 @@ class PartsRequest:
         """Return how columns travel in parts, or raise AnonError if one cannot."""
         return types_in_parts(self.request, self.columns)
 
+    @cached_property
+    def kept_hash(self) -> str:
+        """Return a hash of the kept columns of a row, as SQL.
+
+        Values that print differently have different hashes, so that ties are identical rows.
+        """
+        kept = self.request.kept
+        texts = [quote(n) + ("" if self.types.hashes_apart(n) else "::VARCHAR") for n in kept]
+        return hashing.hash_of(["''", *texts])
+
     def require_parts(self) -> None:
         """Raise AnonError if the release cannot be made in parts."""
         function, method = self.request.function, self.request.method

@@ -164,11 +164,11 @@ def released_in_parts(
 
 def _routed(
     source: Routing, workspace: Workspace, own: duckdb.DuckDBPyConnection, options: PartsOptions
-) -> tuple[Domain, RegionRows, Regions, Budget]:
+) -> tuple[Domain, RegionRows, Regions, Budget, list[int]]:
     """Route the rows to files, unless an earlier call has, and plan the regions.
 
-    Rows are routed anew if what the earlier call has left is damaged.
-    own: a connection of this call's own.
+    Returns the fingerprint of the kept columns too. Rows are routed anew if what the earlier call
+    has left is damaged. own: a connection of this call's own.
     """
     call, state = source.call, workspace.state()
     decided = _digest(call, options)
@@ -208,8 +208,9 @@ def _routed(
     )
     if state is None:
         found = {"rows": source.fingerprint.found, "wanted": sizes.wanted, "most": sizes.most}
-        workspace.remember({"call": decided, **found, "spilled": checksums})
-    return domain, rows, regions, sizes
+        state = {"call": decided, **found, "spilled": checksums, "kept": source.kept.found}
+        workspace.remember(state)
+    return domain, rows, regions, sizes, state["kept"]
 
 
 def _released(
@@ -220,10 +221,18 @@ def _released(
     spilled: RegionRows,
     regions: Regions,
     sizes: Budget,
+    kept: list[int],
 ) -> tuple[FinishedRegions, Written]:
-    """Release every region that is not finished, and check all of them together."""
-    request, rows = call.request, sum(regions.rows)
+    """Release every region that is not finished, and check all of them together.
+
+    kept: the fingerprint of the kept columns of the table.
+    """
+    request, rows = call.request, domain.rows
     sized = {number: size for number, size in enumerate(regions.rows) if size}
+    planned = sum(sized.values())
+    if planned != rows:
+        rule, hint = "every row must be in a region", "nothing was released; please report this"
+        raise AnonError(request.function, rule, f"{planned:,} of {rows:,}", hint)
     slices = FinishedRegions.slices_of(rows, sizes.wanted)
     finished = FinishedRegions(call, workspace.done, slices, tuple(sized), workspace.run)
     there = {number: finished.rows(number) for number in sized}
@@ -233,7 +242,7 @@ def _released(
     files = RegionFiles(call, domain, spilled, finished, places)
     with RowsDone(request.function, "released", sum(left.values()), len(left)) as done:
         released += side_by_side(request.function, files.release, left, sizes.threads, done)
-    check_together(own, call, domain, finished, released)
+    check_together(own, call, domain, finished, released, kept)
     require_all_parts(request, rows, released)
     if released != rows and request.suppressed != "drop":
         got = f"{released:,} of {rows:,}"
