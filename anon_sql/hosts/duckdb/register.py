@@ -17,11 +17,11 @@ from typing import Any
 
 import duckdb
 
-from anon_sql.core import running
+from anon_sql.core import stopping
 from anon_sql.core.arrow import without_views
 from anon_sql.core.names import literal
 from anon_sql.errors import AnonError, Argument, Parameter
-from anon_sql.hosts.duckdb import registry
+from anon_sql.hosts.duckdb import interrupting, registry
 from anon_sql.hosts.duckdb.binding import forget_tables
 from anon_sql.hosts.duckdb.sql_files import CREATE, full_header, sql_files
 from anon_sql.version import VERSION
@@ -77,10 +77,10 @@ def _register(
     wanted = known.stored if persist or path is None else macros
     if foreign or not (wanted.get("anon_version") or "").endswith(_STAMP):
         _add_macros(con, temporary=path is not None and not persist)
-    token = con.execute("SELECT __anon_db()").fetchall()[0][0]
+    token, *owner = con.execute(f"SELECT __anon_db(), {interrupting.OWNER}").fetchall()[0]
     others = [ref for ref in _connections.get(token, []) if ref() not in (None, con)]
     _connections[token] = [*others, weakref.ref(con)]
-    running.listen()
+    interrupting.note(con, (owner[0], owner[1]))
     return con
 
 
@@ -90,6 +90,7 @@ def unregister(con: duckdb.DuckDBPyConnection) -> None:
     _drop_macros(con, known)
     for name in sorted(known.functions):
         con.remove_function(name)
+    interrupting.forget(con)
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def _add_functions(con: duckdb.DuckDBPyConnection, known: Collection[str]) -> No
     for function in missing:
         create(
             function.name,
-            _on_plain(partial(function.call, database) if function.owned else function.call),
+            _called(function, database),
             None,
             function.returns,
             type="arrow",
@@ -165,9 +166,18 @@ def _add_functions(con: duckdb.DuckDBPyConnection, known: Collection[str]) -> No
         )
 
 
-def _on_plain(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that passes its Arrow arguments to ``call`` without view types."""
-    return lambda *arrays: call(*map(without_views, arrays))
+def _called(function: registry.Udf, database: str) -> Callable[..., Any]:
+    """Return what DuckDB calls: it passes Arrow arguments on without view types.
+
+    database: a name of the open database, in the token of each call and for functions it owns.
+    """
+    call = partial(function.call, database) if function.owned else function.call
+
+    def called(*arrays: Any) -> Any:
+        with stopping.call(database):
+            return call(*map(without_views, arrays))
+
+    return called
 
 
 def _add_macros(con: duckdb.DuckDBPyConnection, *, temporary: bool) -> None:
