@@ -17,7 +17,8 @@ from anon_sql.hosts.duckdb.registry import udf
 
 Owner = tuple[str, int]  # a name of the open database, and DuckDB's connection id
 _owners: "weakref.WeakKeyDictionary[duckdb.DuckDBPyConnection, Owner]" = weakref.WeakKeyDictionary()
-OWNER = "__anon_interrupting_database(1), system.main.current_connection_id()"  # SQL of an Owner
+_numbers: "weakref.WeakKeyDictionary[duckdb.DuckDBPyConnection, int]" = weakref.WeakKeyDictionary()
+_NAME = "__anon_interrupting_database"
 
 
 @udf("VARCHAR", volatile=True, owned=True)
@@ -34,42 +35,59 @@ def interrupt(con: duckdb.DuckDBPyConnection) -> None:
     connection can be used again. Raises AnonError for a cursor that is not registered if calls of
     several such cursors run, and stops none.
     """
-    found = _owners.get(con) or _left_over(con)
-    if found is not None:
-        stopping.request(*found)
+    name, number = owner_of(con) if con in _numbers else _left_over(con) or (None, None)
+    if name is not None and number is not None:
+        stopping.request(name, number)
     con.interrupt()
 
 
 def owner_of(con: duckdb.DuckDBPyConnection) -> Owner | tuple[None, None]:
     """Return whom a call on a connection belongs to; nobody if it is not registered."""
-    return _owners.get(con) or (None, None)
-
-
-def note(con: duckdb.DuckDBPyConnection, found: Owner) -> None:
-    """Note the owner of the calls of a connection, and let Ctrl-C stop calls."""
+    if con not in _numbers:
+        return None, None
     if con not in _owners:
+        name = _database(con)
+        if name is None:
+            return None, None
+        _owners[con] = name, _numbers[con]
+    return _owners[con]
+
+
+def _database(con: duckdb.DuckDBPyConnection) -> str | None:
+    """Return the name of a connection's database, by a cursor; None where it cannot be asked."""
+    try:
+        with closing(con.cursor()) as cursor:
+            ((name,),) = cursor.execute(f"SELECT {_NAME}(1)").fetchall()
+    except duckdb.Error:  # closed, or without the functions
+        return None
+    return str(name)
+
+
+def note(con: duckdb.DuckDBPyConnection, number: int) -> None:
+    """Note the connection id of a connection, and let Ctrl-C stop calls."""
+    if con not in _numbers:
         weakref.finalize(con, _ended).atexit = False
-    _owners[con] = found
+    _numbers[con] = number
     stopping.listen(_any_open)
 
 
 def forget(con: duckdb.DuckDBPyConnection) -> None:
     """Forget the connections of a database from which the functions are removed."""
-    database, _ = owner_of(con)
-    for other, (name, _) in list(_owners.items()):
-        if name == database:
-            del _owners[other]
+    name, _ = _owners.get(con, (None, None))
+    for other, (same, _) in list(_owners.items()):
+        if same == name:
+            del _owners[other], _numbers[other]
+    _numbers.pop(con, None)
     _ended()
 
 
 def _left_over(con: duckdb.DuckDBPyConnection) -> Owner | None:
     """Return the owner of the calls of a connection that is not registered; None if none runs."""
-    with closing(con.cursor()) as cursor:
-        try:
-            ((name, _),) = cursor.execute(f"SELECT {OWNER}").fetchall()
-        except duckdb.CatalogException:
-            return None
-    known = {number for other, number in _owners.values() if other == name}
+    name = _database(con)
+    if name is None:
+        return None
+    owners = (owner_of(other) for other in list(_living()))
+    known = {number for other, number in owners if other == name}
     running = stopping.connections(name) - known
     if len(running) > 1:
         raise AnonError(
@@ -82,7 +100,7 @@ def _left_over(con: duckdb.DuckDBPyConnection) -> Owner | None:
 
 
 def _living() -> Iterator[duckdb.DuckDBPyConnection]:
-    return (con for con in (ref() for ref in _owners.keyrefs()) if con is not None)
+    return (con for con in (ref() for ref in _numbers.keyrefs()) if con is not None)
 
 
 def _ended() -> None:

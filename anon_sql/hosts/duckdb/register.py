@@ -77,10 +77,12 @@ def _register(
     wanted = known.stored if persist or path is None else macros
     if foreign or not (wanted.get("anon_version") or "").endswith(_STAMP):
         _add_macros(con, temporary=path is not None and not persist)
-    token, *owner = con.execute(f"SELECT __anon_db(), {interrupting.OWNER}").fetchall()[0]
+    token, number = con.execute(
+        "SELECT __anon_db(), system.main.current_connection_id()"
+    ).fetchall()[0]
     others = [ref for ref in _connections.get(token, []) if ref() not in (None, con)]
     _connections[token] = [*others, weakref.ref(con)]
-    interrupting.note(con, (owner[0], owner[1]))
+    interrupting.note(con, number)
     return con
 
 
