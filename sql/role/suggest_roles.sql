@@ -29,5 +29,6 @@ __anon_looks AS (
 __anon_packed AS (
     SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_looks_ FROM __anon_looks
 )
-SELECT system.main.unnest(__anon_audit_suggested(__anon_types, __anon_looks_), max_depth := 2)
+SELECT system.main.unnest(__anon_audit_suggested(
+    __anon_types, __anon_looks_, system.main.current_connection_id()), max_depth := 2)
 FROM __anon_types(tbl), __anon_packed;

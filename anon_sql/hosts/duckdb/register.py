@@ -17,13 +17,13 @@ from typing import Any
 
 import duckdb
 
-from anon_sql.core import pseudonyms, running
+from anon_sql.core import pseudonyms, stopping
 from anon_sql.core.arrow import without_views
 from anon_sql.core.duckdb_internals.error_texts import is_older_storage
 from anon_sql.core.duckdb_internals.secrets import SECRET_TEXTS, bearer_token
 from anon_sql.core.names import literal
 from anon_sql.errors import AnonError, Argument, Parameter
-from anon_sql.hosts.duckdb import registry, rows
+from anon_sql.hosts.duckdb import interrupting, registry, rows
 from anon_sql.hosts.duckdb.binding import forget_tables
 from anon_sql.hosts.duckdb.sql_files import CREATE, full_header, sql_files
 from anon_sql.version import VERSION
@@ -79,10 +79,12 @@ def _register(
     wanted = known.stored if persist or path is None else macros
     if foreign or not (wanted.get("anon_version") or "").endswith(_STAMP):
         _add_macros(con, temporary=path is not None and not persist)
-    token = con.execute("SELECT __anon_db()").fetchall()[0][0]
+    token, number = con.execute(
+        "SELECT __anon_db(), system.main.current_connection_id()"
+    ).fetchall()[0]
     others = [ref for ref in _connections.get(token, []) if ref() not in (None, con)]
     _connections[token] = [*others, weakref.ref(con, partial(_leave, token))]
-    running.listen()
+    interrupting.note(con, number)
     return con
 
 
@@ -106,6 +108,7 @@ def unregister(con: duckdb.DuckDBPyConnection) -> None:
     _drop_macros(con, known)
     for name in sorted(known.functions):
         con.remove_function(name)
+    interrupting.forget(con)
 
 
 @dataclass(frozen=True)
@@ -194,7 +197,8 @@ class _Opened:
         def called(*arrays: Any) -> Any:
             own = (self.name,) if function.owned else ()
             try:
-                return function.call(*own, *map(without_views, arrays))
+                with stopping.call(self.name):
+                    return function.call(*own, *map(without_views, arrays))
             except BaseException as error:
                 error.__traceback__ = None  # DuckDB 1.5 would print it, with paths of the machine
                 raise

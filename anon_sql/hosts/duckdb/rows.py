@@ -20,11 +20,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.core import running
+from anon_sql.core import stopping
 from anon_sql.core.arrow import first, integers, plain, return_memory, valid
 from anon_sql.core.duckdb_internals.settings import size_in_bytes
 from anon_sql.core.parameters import takes
 from anon_sql.core.running import Workers
+from anon_sql.core.stopping import Stop
 from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts.duckdb.binding import HELPER, scope_in, types_of
 from anon_sql.hosts.duckdb.registry import udf
@@ -55,10 +56,14 @@ class Statement:
 
 @dataclass
 class Buffered:
-    """What a statement holds between its steps; touched: when it was last used."""
+    """What a statement holds between its steps.
+
+    touched: when it was last used; stop: its token, of the step that begins it.
+    """
 
     statement: Statement
     touched: float = field(default_factory=time.monotonic, kw_only=True)
+    stop: Stop | None = field(default_factory=stopping.current, kw_only=True, repr=False)
 
 
 @dataclass
@@ -142,6 +147,7 @@ def add(number: int, rows: pa.ChunkedArray) -> int:
     """
     with _lock:
         buffer: RowBuffer = _known(number)
+        stopping.check(buffer.request.function)
         first = buffer.rows
         buffer.rows += len(rows)
         buffer.touched = time.monotonic()
@@ -169,7 +175,10 @@ def claim(number: int) -> Any:
 
 
 def _known(number: int) -> Any:
-    """Return what is stored under a number, or raise AnonError if it was deleted."""
+    """Return what is stored under a number, and go on with the token of its statement.
+
+    Raises AnonError if it was deleted.
+    """
     if number not in _open:
         raise AnonError(
             "anon_sql",
@@ -177,7 +186,10 @@ def _known(number: int) -> Any:
             "none: its connection went on to another, or an hour went by",
             "run it again",
         )
-    return _open[number]
+    found = _open[number]
+    if found.stop is not None:
+        stopping.carry(found.stop)
+    return found
 
 
 def _combined(values: pa.ChunkedArray, order: pa.Array | None) -> pa.Array:
@@ -300,6 +312,8 @@ def begin(
     request = checked(function, relation, arguments, complete=first(releases), drops=drops)
     most, too_large = rows_that_fit(request, setting["memory_limit"])
     statement = Statement(database, first(connections), first(statements))
+    stopping.belongs_to(statement.connection)
+    stopping.check(function)
     number = start(request, statement, most, f"the table must fit into memory, got {too_large}")
     return pa.array([number], pa.int64())
 
@@ -318,9 +332,9 @@ def buffered_rows(number: int, row_numbers: Any) -> tuple[Request, Source | None
 
     number: of the buffer; row_numbers: list of arrival numbers, the order of the rows.
     """
-    running.begin()
     rows: RowBuffer = claim(number)
     request = rows.request
+    stopping.check(request.function)
     numbers = (
         row_numbers.combine_chunks() if isinstance(row_numbers, pa.ChunkedArray) else row_numbers
     )

@@ -9,12 +9,13 @@ from typing import Any
 
 import duckdb
 
-from anon_sql.core import running
+from anon_sql.core import stopping
 from anon_sql.core.names import literal, quote
 from anon_sql.core.table import Domain
 from anon_sql.errors import PYTHON, AnonError, Parameter, SpelledAs
 from anon_sql.hosts import files as parquet_files
 from anon_sql.hosts.duckdb.errors import as_raised
+from anon_sql.hosts.duckdb.interrupting import owner_of
 from anon_sql.hosts.duckdb.register import register
 from anon_sql.hosts.parts.call import PartsRequest, parts_request
 from anon_sql.hosts.parts.checking import check_together
@@ -96,11 +97,10 @@ def release(
     release. Raises AnonError, and writes nothing, if the release is refused.
     """
     register(con)
-    running.begin()
     target = Target(con, into, overwrite)
     target.require_new()
     options = PartsOptions(regions, region_rows, resume, in_files=target.folder)
-    with limited(con, memory_limit):
+    with stopping.call(*owner_of(con), encloses=True), limited(con, memory_limit):
         rows = con.execute(f"SELECT count(*) FROM query_table({literal(tbl)})").fetchall()[0][0]
         call = parts_request(con, tbl, method, k, parameters)
         if one_statement(call, rows, options):
@@ -134,7 +134,10 @@ def released_in_parts(
     workspace.open(resume=options.resume)
     keep = options.resume
     try:
-        with closing(duckdb.connect(config={"threads": call.threads})) as own:
+        with (
+            closing(duckdb.connect(config={"threads": call.threads})) as own,
+            stopping.reaching(own.interrupt),
+        ):
             own.execute("SET memory_limit = ?", [call.memory])
             own.execute("SET temp_directory = ?", [str(workspace.temporary)])
             routed = _routed(Routing(con, call), workspace, own, options)
@@ -189,7 +192,7 @@ def _routed(
     if state is not None:
         sizes = replace(sizes, wanted=state["wanted"], most=state["most"])
     tree = source.tree(domain, sizes.wanted)
-    running.check(call.request.function)
+    stopping.check(call.request.function)
     spilled = SpilledRows(workspace.spill, tree.leaves)
     rows = RegionRows(call.request, spilled)
     if state is None:

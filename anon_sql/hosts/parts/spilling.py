@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.core import running
+from anon_sql.core import stopping
 from anon_sql.core.arrow import integers
 from anon_sql.core.duckdb_internals.hashing import hash_of
 from anon_sql.core.names import literal, quote
@@ -76,7 +76,7 @@ class SpilledRows:
         checksums: dict[str, str] = {}
         with ThreadPoolExecutor(1) as pool:
             for number, run in enumerate(runs(batches, RUN_ROWS, RUN_BYTES)):
-                running.check(function)
+                stopping.check(function)
                 if number == 0:
                     text = repeated(run)
                 if before is not None:
