@@ -9,12 +9,12 @@ import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from threading import Lock
 from typing import Any
 
 import pyarrow as pa
 
 from anon_sql.core.columns import shown_type
+from anon_sql.core.forks import ForkLock
 from anon_sql.errors import AnonError, Argument, Parameter
 
 _TYPES = re.compile(
@@ -156,7 +156,7 @@ def _is_reference(text: str) -> bool:
 
 _REFERENCE = re.compile(r"(env|secret):(.*)", re.DOTALL)
 REFUSED = "no key, "  # begins the text that stands for a refused key, before the error
-_lock = Lock()
+_lock = ForkLock()
 _names: dict[bytes, str] = {}
 _keys: dict[str, bytes] = {}
 

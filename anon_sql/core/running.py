@@ -146,8 +146,10 @@ NOTICE = "anon_sql: compiling its kernels, once on this machine; this takes up t
 
 def announce() -> None:
     """Write NOTICE to stderr if no compiled kernel is cached on disk, also where it is piped."""
-    compiled = Path(kernels.hashing.mix.stats.cache_path).glob("hashing.mix-*.nbi")
-    if not kernels.hashing.mix.signatures and not any(compiled):
+    folder = kernels.hashing.mix.stats.cache_path
+    if folder is None:
+        kernels.processes.say_unkept()
+    elif not kernels.hashing.mix.signatures and not any(Path(folder).glob("hashing.mix-*.nbi")):
         sys.stderr.write(NOTICE)
         sys.stderr.flush()
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         order_cuts,
         orders,
         parallel,
+        processes,
         regrouping,
         sides,
         sorting,

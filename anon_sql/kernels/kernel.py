@@ -9,6 +9,8 @@ from numba import njit
 from numba.core import event, types
 from numba.core.types.misc import unliteral
 
+from anon_sql.kernels.processes import keep_on_disk
+
 
 def kernel(function: Any = None, *, widened: bool = False, **options: Any) -> Any:
     """Return a function compiled by numba, kept on disk, that runs without the GIL.
@@ -18,8 +20,9 @@ def kernel(function: Any = None, *, widened: bool = False, **options: Any) -> An
     """
     if function is None:
         return lambda function: kernel(function, widened=widened, **options)
-    always = {"cache": True, "nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
+    always = {"nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
     made = njit(function, **always, **options)
+    keep_on_disk(made)
     if not widened:
         return made
     template = made.get_call_template

@@ -48,6 +48,8 @@ def compile_what_no_other_does(locks: Path) -> None:
 
 def cache_folder() -> Path:
     """Return numba's folder of compiled kernels. Raises RuntimeError where it has none."""
+    if mix.stats.cache_path is None:
+        raise RuntimeError("no folder for compiled kernels")
     return Path(mix.stats.cache_path)
 
 

@@ -95,7 +95,7 @@ def _alone(function: str, folder: Path) -> Iterator[None]:
 def cache_folder(function: str) -> Path:
     """Return the folder of compiled kernels, which exists afterwards and can be written."""
     try:
-        folder = Path(kernels.hashing.mix.stats.cache_path)
+        folder = kernels.parallel.cache_folder()
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError):  # RuntimeError: numba found no folder at all
         raise _unwritable(function) from None
