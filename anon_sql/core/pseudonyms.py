@@ -11,12 +11,12 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 import pyarrow as pa
 
 from anon_sql.core.columns import shown_type
+from anon_sql.core.forks import ForkLock
 from anon_sql.errors import AnonError, Argument, Parameter
 
 _TYPES = re.compile(
@@ -159,7 +159,7 @@ def _is_reference(text: str) -> bool:
 _REFERENCE = re.compile(r"(env|secret):(.*)", re.DOTALL)
 REFUSED = "no key, "  # begins the text that stands for a refused key, before the error
 MOST = 1000  # keys that a process holds
-_lock = Lock()
+_lock = ForkLock()
 _numbers = itertools.count(1)
 
 

@@ -4,8 +4,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from numba import njit
-
 from anon_sql.kernels import numba_internals
 
 
@@ -18,8 +16,8 @@ def kernel(function: Any = None, *, widened: bool = False, **options: Any) -> An
     """
     if function is None:
         return lambda function: kernel(function, widened=widened, **options)
-    always = {"cache": True, "nogil": True, "error_model": "numpy", **numba_internals.OPTIONS}
-    made = njit(function, **always, **options)
+    always = {"nogil": True, "error_model": "numpy", **numba_internals.OPTIONS}
+    made = numba_internals.on_disk(function, **always, **options)
     return numba_internals.widen(made) if widened else made
 
 

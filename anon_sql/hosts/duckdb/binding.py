@@ -6,12 +6,12 @@ when the query runs, and raises AnonError if they differ.
 """
 
 from collections.abc import Iterable, Mapping
-from threading import Lock
 from typing import Any
 
 import pyarrow as pa
 
 from anon_sql.core.arrow import first
+from anon_sql.core.forks import ForkLock
 from anon_sql.core.roles import clear_tag, fold
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb import registry
@@ -43,7 +43,7 @@ _ROLES = {  # the roles of ``bound_role`` that make up a kind
 }
 _WITH_ZERO = ("kept", "none", "protected", "taken")
 _MOST = 64  # maximum number of cached tables
-_lookup_lock = Lock()
+_lookup_lock = ForkLock()
 _looked_up: dict[tuple[Any, ...], Table | None] = {}
 
 

@@ -5,6 +5,7 @@ a file, so that ``register`` does not change the file, and as ordinary ones in m
 ``persist=True``.
 """
 
+import os
 import uuid
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -12,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from threading import Lock
 from typing import Any
 
 import duckdb
@@ -21,6 +21,7 @@ from anon_sql.core import pseudonyms, stopping
 from anon_sql.core.arrow import without_views
 from anon_sql.core.duckdb_internals.error_texts import is_older_storage
 from anon_sql.core.duckdb_internals.secrets import SECRET_TEXTS, bearer_token
+from anon_sql.core.forks import ForkLock, leave, opened_before
 from anon_sql.core.names import literal
 from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.hosts.duckdb import interrupting, registry, rows
@@ -34,8 +35,20 @@ _MARK = "anon_sql "  # begins the last line of the comment on every macro of thi
 _TEXT = "".join(part for file in sql_files() for part in (file.text, full_header(file)))
 _DIGEST = sha256(_TEXT.encode()).hexdigest()[:16]
 _STAMP = f"{_MARK}{VERSION} {_DIGEST}"  # macros of another checkout may have the same version
-_installing = Lock()
+_installing = ForkLock()
 _connections: dict[str, list["weakref.ref[duckdb.DuckDBPyConnection]"]] = {}
+_of_parent: list[duckdb.DuckDBPyConnection] = []  # connections that were open before a fork
+
+
+def _leave_those_of_parent() -> None:
+    """Forget, in a child, the connections that it cannot use, and destroy none."""
+    for con in filter(None, (ref() for refs in _connections.values() for ref in refs)):
+        leave(con)
+        _of_parent.append(con)
+    _connections.clear()
+
+
+os.register_at_fork(after_in_child=_leave_those_of_parent)
 
 
 def connect(path: str = ":memory:", **config: Any) -> duckdb.DuckDBPyConnection:
@@ -50,8 +63,11 @@ def register(
 
     persist: store the macros in the database file, replacing those of another version. overwrite:
     replace macros of the same names that are not of this package. Raises AnonError for such macros
-    without overwrite, for persist in a read-only database, and within an open transaction.
+    without overwrite, for persist in a read-only database, within an open transaction, and for a
+    connection that was registered before a fork.
     """
+    if any(con is other for other in _of_parent):
+        raise opened_before()
     with _installing:
         return _register(con, persist, overwrite)
 
@@ -188,13 +204,20 @@ class _Opened:
     """An open database. DuckDB alone holds it, with the functions, until the database closes."""
 
     def __init__(self) -> None:
-        self.name = uuid.uuid4().hex
+        self.name, self.process = uuid.uuid4().hex, os.getpid()
         weakref.finalize(self, _forget, self.name).atexit = False
 
     def call(self, function: registry.Udf) -> Callable[..., Any]:
-        """Return what DuckDB calls, with Arrow arrays that may be views."""
+        """Return what DuckDB calls, with Arrow arrays that may be views.
+
+        It raises AnonError in a child of the process that has opened the database.
+        """
 
         def called(*arrays: Any) -> Any:
+            if os.getpid() != self.process:
+                error = opened_before()
+                registry.remember(error)
+                raise error
             own = (self.name,) if function.owned else ()
             try:
                 with stopping.call(self.name):

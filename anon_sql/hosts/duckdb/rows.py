@@ -9,7 +9,6 @@ hour later.
 import itertools
 import os
 import re
-import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,7 @@ import pyarrow as pa
 from anon_sql.core import stopping
 from anon_sql.core.arrow import first, integers, plain, return_memory, valid
 from anon_sql.core.duckdb_internals.settings import size_in_bytes
+from anon_sql.core.forks import ForkLock
 from anon_sql.core.parameters import takes
 from anon_sql.core.running import Workers
 from anon_sql.core.stopping import Stop
@@ -40,7 +40,7 @@ _TEXTS = (
     pa.types.is_binary,
     pa.types.is_large_binary,
 )
-_lock = threading.Lock()
+_lock = ForkLock()
 _numbers = itertools.count(1)
 _open: dict[int, "Buffered"] = {}
 
