@@ -2,7 +2,8 @@
 
 numba keeps what it compiles in ``__pycache__`` and notices a change of a kernel's own file only, not
 of a kernel that it calls. So what was compiled of a file that has changed, or that imports one that
-has, is removed first. Nothing is done where nothing has changed since the last time.
+has, is removed first. Nothing is done where nothing has changed since the last time. With
+``NUMBA_CACHE_DIR``, the same is done there, for other versions of numba and numpy.
 
 ``--into FOLDER`` gives what is compiled to the package that is installed in a folder.
 """
@@ -11,6 +12,7 @@ import ast
 import contextlib
 import hashlib
 import json
+import os
 import shutil
 import sys
 import tempfile
@@ -21,7 +23,7 @@ from anon_sql.apps.cli.compile import CALLS, DEMO, RELEASE, compile_calls
 from tests.example_tables import LEDGER, PEOPLE, write_files
 
 KERNELS = Path(__file__).resolve().parents[1] / "anon_sql" / "kernels"
-RECORD = KERNELS / "__pycache__" / "compiled.json"
+RECORD = Path(os.environ.get("NUMBA_CACHE_DIR", KERNELS / "__pycache__")) / "compiled.json"
 CLASSED = "CREATE TABLE classed AS SELECT *, 1 AS class_id FROM people;"
 
 
@@ -55,12 +57,18 @@ def _imported(text: str, modules: dict[str, Path]) -> set[Path]:
     return {modules[name] for name in names if name in modules}
 
 
+def compiled(path: Path) -> list[Path]:
+    """Return the files of what numba compiled of a file of kernels."""
+    elsewhere = os.environ.get("NUMBA_CACHE_DIR")
+    folders = Path(elsewhere).glob("*/") if elsewhere else [path.parent / "__pycache__"]
+    return [found for folder in folders for found in folder.glob(f"{path.stem}.*.nb[ic]")]
+
+
 def remove_stale(known: dict[str, str], now: dict[str, str]) -> bool:
     """Remove what was compiled of files that are not as known; return whether there are any."""
     stale = [name for name in now if known.get(name) != now[name]]
     for name in stale:
-        path = KERNELS / name
-        for cached in (path.parent / "__pycache__").glob(f"{path.stem}.*.nb[ic]"):
+        for cached in compiled(KERNELS / name):
             cached.unlink()
     return bool(stale)
 
@@ -76,7 +84,7 @@ def give(package: Path) -> None:
             shutil.copystat(path, other)
             caches = other.parent / "__pycache__"
             caches.mkdir(exist_ok=True)
-            for cached in (path.parent / "__pycache__").glob(f"{path.stem}.*.nb[ic]"):
+            for cached in compiled(path):
                 shutil.copy2(cached, caches)
 
 
@@ -98,7 +106,7 @@ def main() -> None:
         for sql, seconds in compile_calls(statements, PEOPLE + RELEASE + CLASSED + LEDGER):
             if "-v" in sys.argv:
                 sys.stderr.write(f"{seconds:7.2f} s  {sql}\n")
-    RECORD.parent.mkdir(exist_ok=True)
+    RECORD.parent.mkdir(parents=True, exist_ok=True)
     RECORD.write_text(json.dumps(now, indent=1))
 
 
