@@ -7,6 +7,7 @@ from anon_sql.errors import AnonError
 from anon_sql.version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from anon_sql.hosts.duckdb.interrupting import interrupt
     from anon_sql.hosts.duckdb.ledger import ledger
     from anon_sql.hosts.duckdb.register import connect, register, unregister
     from anon_sql.hosts.duckdb.roles import declare
@@ -17,6 +18,7 @@ __all__ = [
     "__version__",
     "connect",
     "declare",
+    "interrupt",
     "ledger",
     "register",
     "release",
@@ -24,6 +26,7 @@ __all__ = [
 ]
 _PLACES = {
     "declare": "duckdb.roles",
+    "interrupt": "duckdb.interrupting",
     "ledger": "duckdb.ledger",
     "release": "parts.release",
 }

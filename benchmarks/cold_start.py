@@ -31,37 +31,32 @@ CALLS = {
 
 def measure(statement: str) -> dict:
     """Return the seconds of the first and the second run, and of each kernel, in this process."""
-    from numba.core import event
-
     import anon_sql
     from anon_sql import datasets
+    from anon_sql.kernels.numba_internals import on_compile
 
-    class Kernels(event.Listener):
-        def __init__(self):
-            self.own, self.open = [], []
+    own, going = [], []
 
-        def on_start(self, event):
-            self.open.append([time.perf_counter(), 0.0])
+    def start():
+        going.append([time.perf_counter(), 0.0])
 
-        def on_end(self, event):
-            started, inner = self.open.pop()
-            taken = time.perf_counter() - started
-            if self.open:
-                self.open[-1][1] += taken
-            function = event.data["dispatcher"].py_func
-            place = f"{function.__module__.removeprefix('anon_sql.kernels.')}.{function.__name__}"
-            self.own.append((place, str(event.data["args"]), taken - inner))
+    def end(function, kinds):
+        started, inner = going.pop()
+        taken = time.perf_counter() - started
+        if going:
+            going[-1][1] += taken
+        place = f"{function.__module__.removeprefix('anon_sql.kernels.')}.{function.__name__}"
+        own.append((place, kinds, taken - inner))
 
     con = anon_sql.connect()
     datasets.adult(con, 1000, table="adult_like", seed=42, roles=False)
-    kernels = Kernels()
-    event.register("numba:compile", kernels)
+    on_compile(start, end)
     found = {}
     for run in ("first", "second"):
         wall, processor = time.perf_counter(), time.process_time()
         con.execute(statement).fetchall()
         found[run] = [time.perf_counter() - wall, time.process_time() - processor]
-    return found | {"kernels": kernels.own}
+    return found | {"kernels": own}
 
 
 def main() -> None:

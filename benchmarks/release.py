@@ -63,7 +63,11 @@ def phases() -> Any:
     from anon_sql.pipeline import compute, partition
 
     steps = [(partition, "read", "arrays"), (compute, "make_labels", "labels")]
-    steps += [(compute, "require_true", "check"), (compute, "_ordered", "check")]
+    steps += [
+        (compute, "require_true", "check"),
+        (compute, "check", "check"),
+        (compute, "check_rows", "check"),
+    ]
     known = [(room, name, getattr(room, name)) for room, name, _ in steps]
     for room, name, phase in steps:
         setattr(room, name, timed(phase, getattr(room, name)))

@@ -10,7 +10,6 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql.core import running
 from tests import drawing  # noqa: F401 - registers the profiles of hypothesis
 from tests.reused import Database, commands
 
@@ -63,12 +62,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return next((folder for folder in ONE_PROCESS if f"/{folder}/" in file), file)
 
     return Scheduling(config, log)
-
-
-@pytest.fixture(autouse=True)
-def not_stopped() -> None:
-    """Forget a request to stop that an earlier test has left: calls do so as they begin."""
-    running.begin()
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,9 @@
 """Compile the kernels before the tests run, in two processes: ``python -m tests.kernel_caches``.
 
-numba keeps what it compiles in ``__pycache__`` and notices a change of a kernel's own file only, not
-of a kernel that it calls. So what was compiled of a file that has changed, or that imports one that
-has, is removed first. Nothing is done where nothing has changed since the last time.
+numba keeps what it compiles in ``__pycache__``, or in the folder NUMBA_CACHE_DIR, and notices a
+change of a kernel's own file only, not of a kernel that it calls. So what was compiled of a file that
+has changed, or that imports one that has, is removed first. Nothing is done where nothing has changed
+since the last time.
 
 ``--into FOLDER`` gives what is compiled to the package that is installed in a folder.
 """
@@ -11,6 +12,7 @@ import ast
 import contextlib
 import hashlib
 import json
+import os
 import shutil
 import sys
 import tempfile
@@ -21,7 +23,8 @@ from anon_sql.apps.cli.compile import CALLS, DEMO, RELEASE, compile_calls
 from tests.example_tables import LEDGER, PEOPLE, write_files
 
 KERNELS = Path(__file__).resolve().parents[1] / "anon_sql" / "kernels"
-RECORD = KERNELS / "__pycache__" / "compiled.json"
+CACHES = Path(os.environ.get("NUMBA_CACHE_DIR") or KERNELS / "__pycache__")
+RECORD = CACHES / "compiled.json"
 CLASSED = "CREATE TABLE classed AS SELECT *, 1 AS class_id FROM people;"
 
 
@@ -55,13 +58,18 @@ def _imported(text: str, modules: dict[str, Path]) -> set[Path]:
     return {modules[name] for name in names if name in modules}
 
 
-def remove_stale(known: dict[str, str], now: dict[str, str]) -> bool:
-    """Remove what was compiled of files that are not as known; return whether there are any."""
+def remove_stale(known: dict[str, str], now: dict[str, str], caches: Path = CACHES) -> bool:
+    """Remove what was compiled of files that are not as known; return whether there are any.
+
+    caches: a folder with numba's folders, or numba's folder.
+    """
     stale = [name for name in now if known.get(name) != now[name]]
-    for name in stale:
-        path = KERNELS / name
-        for cached in (path.parent / "__pycache__").glob(f"{path.stem}.*.nb[ic]"):
-            cached.unlink()
+    if stale:
+        from anon_sql.kernels.numba_internals import files_of
+
+        for name in stale:
+            for cached in files_of(caches, Path(name).stem):
+                cached.unlink()
     return bool(stale)
 
 
@@ -70,13 +78,15 @@ def give(package: Path) -> None:
 
     numba reads what it compiled for a source of the same time and size.
     """
+    from anon_sql.kernels.numba_internals import files_of
+
     for path in KERNELS.rglob("*.py"):
         other = package / "kernels" / path.relative_to(KERNELS)
         if other.read_bytes() == path.read_bytes():
             shutil.copystat(path, other)
             caches = other.parent / "__pycache__"
             caches.mkdir(exist_ok=True)
-            for cached in (path.parent / "__pycache__").glob(f"{path.stem}.*.nb[ic]"):
+            for cached in files_of(path.parent / "__pycache__", path.stem):
                 shutil.copy2(cached, caches)
 
 

@@ -1,15 +1,17 @@
-"""What DuckDB needs of other packages is installed with this one."""
+"""What DuckDB needs of other packages is installed with this one; the lowest versions allowed."""
 
 import datetime
 import tomllib
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+import pytest
+from packaging.version import Version
+
+from tests.lowest_versions import PROJECT, lowest
 
 
 def test_values_with_a_time_zone_are_read_on_a_fresh_install(con):
     """DuckDB imports pytz for them and does not depend on it, nor does pandas 3."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
     assert [name for name in project["dependencies"] if name.startswith("pytz>=")]
     con.execute(
         "CREATE TABLE t AS SELECT TIMESTAMPTZ '2020-01-01 10:00:00+00' AS born, 1 AS n FROM range(4)"
@@ -17,3 +19,32 @@ def test_values_with_a_time_zone_are_read_on_a_fresh_install(con):
     kept = "mondrian('t', k := 2, qids := 'n', keep := 'born')"
     ((found,),) = con.execute(f"SELECT DISTINCT born FROM {kept}").fetchall()
     assert found == datetime.datetime(2020, 1, 1, 10, tzinfo=datetime.UTC)
+
+
+@pytest.mark.quick
+def test_the_lowest_versions():
+    """Upper bounds do not matter, versions are compared as such, and spellings of names are one."""
+    project = {
+        "dependencies": ["a_b>=1.9,<3", "c>=16"],
+        "optional-dependencies": {"x": ["A-B>=1.10"], "y": ["d[e]>=2", "c>=15"], "z": ["f>=1"]},
+    }
+    assert lowest(project, ["x", "y"]) == {
+        "a-b": Version("1.10"),
+        "c": Version("16"),
+        "d": Version("2"),
+    }
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("text", ["a", "a<2", "a==1"])
+def test_a_dependency_without_a_lower_bound(text):
+    project = {"dependencies": [text], "optional-dependencies": {}}
+    with pytest.raises(ValueError, match="must have one lower bound"):
+        lowest(project, [])
+
+
+@pytest.mark.quick
+def test_every_dependency_has_a_lower_bound():
+    project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
+    found = lowest(project, project["optional-dependencies"])
+    assert {"duckdb", "dbt-core", "pyspark", "pytest"} <= set(found)

@@ -32,16 +32,16 @@ def cached(kernels):
 
 def test_what_calls_a_changed_kernel_is_removed(kernels):
     known = closures()
-    assert not remove_stale(known, closures())
+    assert not remove_stale(known, closures(), kernels)
     (kernels / "low.py").write_text("import numpy as np\n")
-    assert remove_stale(known, closures())
+    assert remove_stale(known, closures(), kernels)
     assert cached(kernels) == {"other"}
 
 
 def test_nothing_known_and_a_new_file(kernels):
     known = closures()
     (kernels / "new.py").touch()
-    assert remove_stale(known, closures())
+    assert remove_stale(known, closures(), kernels)
     assert cached(kernels) == {"top", "middle", "low", "other"}
-    assert remove_stale({}, closures())
+    assert remove_stale({}, closures(), kernels)
     assert cached(kernels) == set()

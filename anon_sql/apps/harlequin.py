@@ -9,9 +9,9 @@ from harlequin.exception import HarlequinQueryError
 from harlequin_duckdb import DuckDbAdapter
 from harlequin_duckdb.adapter import DuckDbConnection, DuckDbCursor
 
-from anon_sql.core import running
 from anon_sql.hosts.duckdb import sql_files
 from anon_sql.hosts.duckdb.errors import own_error_text
+from anon_sql.hosts.duckdb.interrupting import interrupt
 from anon_sql.hosts.duckdb.register import register
 
 
@@ -48,8 +48,7 @@ class AnonSqlConnection(DuckDbConnection):
         return None if found is None else AnonSqlCursor(found.conn, found.relation)
 
     def cancel(self) -> None:
-        running.ask()
-        super().cancel()
+        interrupt(self.conn)
 
     def get_completions(self) -> list[HarlequinCompletion]:
         """Return Harlequin's completions, which lack temporary macros, and the functions."""

@@ -9,9 +9,11 @@ from typing import Any
 
 import duckdb
 
+from anon_sql.core.duckdb_internals.hashing import ROW_HASH
 from anon_sql.errors import AnonError
 from anon_sql.hosts.files import files_of
 from anon_sql.privacy import MODELS
+from anon_sql.version import VERSION
 
 FORM = 1
 ENDING = ".anon.json"
@@ -139,6 +141,24 @@ def read(function: str, path: Path) -> dict[str, Any]:
     if "files" in found["output"] and not _fits(found["output"], _FILES):
         raise AnonError(function, rule, f"one with another output in '{path}'")
     return found
+
+
+def other_versions(con: duckdb.DuckDBPyConnection, written: Mapping[str, Any]) -> str | None:
+    """Return what a release was made with and what is here, in a sentence; None for the same.
+
+    Manifests of earlier versions state no version of the row hash.
+    """
+    ((version,),) = con.execute("SELECT version()").fetchall()
+    here = {"anon_sql": VERSION, "duckdb": version, "row_hash": ROW_HASH}
+    made = written["versions"]
+    if made == here:
+        return None
+    return f"made with {_said(made)}; verified with {_said(here)}"
+
+
+def _said(versions: Mapping[str, Any]) -> str:
+    own = f"row hash {versions['row_hash']}" if "row_hash" in versions else "no version of row hash"
+    return f"anon_sql {versions['anon_sql']}, DuckDB {versions['duckdb']} and {own}"
 
 
 def _fits(value: object, shape: Any) -> bool:

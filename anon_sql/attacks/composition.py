@@ -16,7 +16,7 @@ from anon_sql.attacks.candidates import (
     holding,
     intersection,
 )
-from anon_sql.core import running
+from anon_sql.core import stopping
 from anon_sql.core.labels.reading import Ints
 from anon_sql.core.parameters import Columns, Number, Whole, declare, param
 from anon_sql.measures.pair import PairColumns, SensitiveColumns
@@ -37,7 +37,7 @@ def near_classes(function: str, known: Persons, releases: Sequence[Release]) -> 
         (np.arange(len(known.weights)), [np.arange(len(release.star)) for release in releases])
     ]
     while todo:
-        running.check(function)
+        stopping.check(function)
         persons, classes = todo.pop()
         if len(persons) <= _GROUP:
             if len(persons):

@@ -6,9 +6,9 @@ registered Arrow columns.
 """
 
 import atexit
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from threading import Lock
 from typing import Any
 
 import duckdb
@@ -16,10 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_sql.core import forks
 from anon_sql.core.arrow import valid
 from anon_sql.core.names import quote
 
-_opening = Lock()
+_opening = forks.ForkLock()
 _VARCHAR = ("VARCHAR", "ENUM")
 _WHOLE = {
     "VARCHAR": pa.string(),
@@ -211,8 +212,29 @@ def _open() -> Any:
     """Open the private database; it preserves the order of rows, on which its callers rely."""
     con = duckdb.connect(":memory:", config={"preserve_insertion_order": "true"})
     con.execute("SET GLOBAL TimeZone = 'UTC'")
-    atexit.register(con.close)
+    _opened.append(con)
     return con
+
+
+_opened: list[Any] = []
+
+
+@atexit.register
+def _close() -> None:
+    """Close what this process has opened."""
+    for con in _opened:
+        con.close()
+
+
+def _leave() -> None:
+    """Open another database in a child, and leave the parent's as it is."""
+    for con in _opened:
+        forks.leave(con)
+    _opened.clear()
+    _open.cache_clear()
+
+
+os.register_at_fork(after_in_child=_leave)
 
 
 def use_threads(count: int) -> None:

@@ -5,16 +5,18 @@ HMACs (RFC 2104) under a key that is derived from the user's, so that none equal
 """
 
 import hmac
+import itertools
 import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from threading import Lock
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from anon_sql.core.columns import shown_type
+from anon_sql.core.forks import ForkLock
 from anon_sql.errors import AnonError, Argument, Parameter
 
 _TYPES = re.compile(
@@ -156,13 +158,30 @@ def _is_reference(text: str) -> bool:
 
 _REFERENCE = re.compile(r"(env|secret):(.*)", re.DOTALL)
 REFUSED = "no key, "  # begins the text that stands for a refused key, before the error
-_lock = Lock()
-_names: dict[bytes, str] = {}
-_keys: dict[str, bytes] = {}
+MOST = 1000  # keys that a process holds
+_lock = ForkLock()
+_numbers = itertools.count(1)
 
 
-def hold(function: str, source: object, secret: Callable[[str, str], str]) -> str:
-    """Return the name under which a key is held; the same key has the same name.
+@dataclass(frozen=True, repr=False)
+class _Held:
+    """A key that a database uses. Without a ``repr``, which would show the key."""
+
+    database: str
+    key: bytes
+
+
+_names: dict[_Held, str] = {}
+_keys: dict[str, _Held] = {}  # the one that was used last comes last
+
+
+def hold(
+    function: str, source: object, secret: Callable[[str, str], str], database: str = ""
+) -> str:
+    """Return the name under which a key is held; the same key has the same name in a database.
+
+    The key is held until ``forget``, or until ``MOST`` others were used. A plan holds the name, so
+    that a prepared statement needs the key whenever it runs.
 
     source: a key as text or bytes, ``env:NAME`` for an environment variable, or ``secret:NAME`` for
     a secret of the database; nothing else is a reference. secret: returns the value of a secret, of
@@ -184,19 +203,51 @@ def hold(function: str, source: object, secret: Callable[[str, str], str]) -> st
         raise AnonError(function, rule, got, HINT)
     key = source.encode() if isinstance(source, str) else source
     require_key(function, key)
+    held = _Held(database, key)
     with _lock:
-        name = _names.setdefault(key, f"key {len(_names) + 1}")
-        _keys[name] = key
+        name = _names.get(held) or f"key {next(_numbers)}"
+        _use(name, held)
+        while len(_keys) > MOST:
+            _drop(next(iter(_keys)))
     return name
+
+
+def _use(name: str, held: _Held) -> None:
+    """Note that a key is the last one that was used."""
+    _keys.pop(name, None)
+    _keys[name] = held
+    _names[held] = name
+
+
+def _drop(name: str) -> None:
+    held = _keys.pop(name, None)
+    if held is not None:
+        _names.pop(held, None)
+
+
+def forget(database: str) -> None:
+    """Delete the keys of a database that has closed. Takes no lock, as a finalizer."""
+    for name in list(_keys):
+        held = _keys.get(name)
+        if held is not None and held.database == database:
+            _drop(name)
 
 
 def key_of(function: str, name: object) -> bytes:
     """Return the key that ``hold`` has given a name. Raises AnonError for a refused one."""
-    if isinstance(name, str) and name in _keys:
-        return _keys[name]
+    with _lock:
+        held = _keys.get(name) if isinstance(name, str) else None
+        if held is not None:
+            _use(str(name), held)
+            return held.key
     caller, _, rule = str(name).removeprefix(REFUSED).partition(": ")
+    if rule:
+        raise AnonError(caller, rule)
     raise AnonError(
-        caller if rule else function, rule or Parameter("key") + " must be held by this process"
+        function,
+        Parameter("key") + f" must be one of the last {MOST:,} that this process was given",
+        "an older one",
+        "prepare the statement again",
     )
 
 

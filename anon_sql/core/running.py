@@ -1,64 +1,21 @@
-"""Run long work: threads, progress, the notice of compilation, and the stop on Ctrl-C.
+"""Run long work: threads, progress and the notice of compilation.
 
-Stop long computations on Ctrl-C. DuckDB does not interrupt Python functions, so a SIGINT handler
-sets a flag that they check.
-
-Run kernels on a fixed number of threads, with a progress bar and a stop on Ctrl-C. Kernels release
-the GIL, and their results depend only on their arguments, so a release does not depend on the order
-in which threads run them.
+Kernels run on a fixed number of threads, with a progress bar, and stop on request. They release the
+GIL, and their results depend only on their arguments, so a release does not depend on the order in
+which threads run them.
 """
 
-import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from anon_sql import kernels
-from anon_sql.errors import AnonError
-
-_stop_requested = threading.Event()
-
-
-def listen() -> None:
-    """Install a SIGINT handler that sets the flag and then calls the previous handler.
-
-    Does nothing outside the main thread, where Python does not allow signal handlers.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return
-    before = signal.getsignal(signal.SIGINT)
-    if getattr(before, "_anon_sql", False) or not callable(before):
-        return
-
-    def handler(number: int, frame: Any) -> Any:
-        ask()
-        return before(number, frame)
-
-    handler._anon_sql = True  # type: ignore[attr-defined]
-    signal.signal(signal.SIGINT, handler)
-
-
-def ask() -> None:
-    """Request that the running call stops, as Ctrl-C does."""
-    _stop_requested.set()
-
-
-def begin() -> None:
-    """Clear an earlier request, at the start of a call."""
-    _stop_requested.clear()
-
-
-def check(function: str) -> None:
-    """Raise AnonError if a stop was requested since ``begin``."""
-    if _stop_requested.is_set():
-        raise AnonError(function, "stopped on request", hint="nothing was released")
-
+from anon_sql.core.stopping import check, current, work
 
 PATIENCE = 1.0  # seconds before a bar appears
 _open = threading.local()
@@ -146,8 +103,7 @@ NOTICE = "anon_sql: compiling its kernels, once on this machine; this takes up t
 
 def announce() -> None:
     """Write NOTICE to stderr if no compiled kernel is cached on disk, also where it is piped."""
-    compiled = Path(kernels.hashing.mix.stats.cache_path).glob("hashing.mix-*.nbi")
-    if not kernels.hashing.mix.signatures and not any(compiled):
+    if not kernels.parallel.any_compiled():
         sys.stderr.write(NOTICE)
         sys.stderr.flush()
 
@@ -172,7 +128,7 @@ class Workers:
     ) -> list[Any]:
         """Return ``call(*job)`` for every job, in the order of the jobs.
 
-        sizes: the work of each job, for the progress bar. Raises AnonError after Ctrl-C.
+        sizes: the work of each job, for the progress bar. Raises AnonError if the call is to stop.
         """
         kept = nullcontext(self.progress) if self.progress is not None else None
         with kept or Progress(self.function, sum(sizes)) as progress:
@@ -183,8 +139,9 @@ class Workers:
                     results.append(call(*job))
                     progress.advance(size)
                 return results
+            stop = current()
             with ThreadPoolExecutor(self.threads) as pool:
-                futures = {pool.submit(call, *job): at for at, job in enumerate(jobs)}
+                futures = {pool.submit(work, stop, call, *job): at for at, job in enumerate(jobs)}
                 waiting = set(futures)
                 try:
                     while waiting:
@@ -200,8 +157,8 @@ class Workers:
     def repeat(self, call: Callable[..., int], job: tuple[Any, ...], size: int) -> None:
         """Repeat ``call(*job)`` until it returns 0, the work that is left of ``size``.
 
-        This is for sequential work, divided into calls short enough to react to Ctrl-C. Raises
-        AnonError after Ctrl-C.
+        This is for sequential work, divided into calls short enough to stop on request.
+        Raises AnonError if the call is to stop.
         """
         with Progress(self.function, size) as progress:
             left = size

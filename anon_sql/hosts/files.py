@@ -17,7 +17,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from anon_sql.core import running
+from anon_sql.core import stopping
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Words
@@ -66,7 +66,7 @@ def write_files(
         file = str(folder / _NAME.format(number))
         made = con.execute(f"COPY ({select}) TO $target ({options})", {"target": file})
         written += int(made.fetchall()[0][0])
-        running.check("release")
+        stopping.check("release")
     if written != rows:
         hint = "nothing was released; please report this"
         raise AnonError("release", "every row must be written", f"{written:,} of {rows:,}", hint)

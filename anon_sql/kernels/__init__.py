@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         merging,
         microaggregation,
         mondrian,
+        numba_internals,
         oka,
         optimal_mondrian,
         order_cuts,

@@ -7,12 +7,10 @@ from contextlib import contextmanager
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.dispatcher import Dispatcher
-from numba.core.registry import cpu_target
+from llvmlite import binding
 
+from anon_sql.kernels import numba_internals
 from anon_sql.kernels.hashing import mix
 from anon_sql.version import VERSION
 
@@ -22,8 +20,7 @@ def compile_what_no_other_does(locks: Path) -> None:
 
     locks: a folder that these processes share, for a file per kernel.
     """
-    dispatcher: Any = Dispatcher
-    alone, locked_names = dispatcher.compile, set()
+    locked_names = set()
 
     @contextmanager
     def locked(name: str) -> Iterator[None]:
@@ -38,17 +35,29 @@ def compile_what_no_other_does(locks: Path) -> None:
             finally:
                 locked_names.remove(name)
 
-    def compile_(kernel: Any, signature: Any) -> Any:
-        function = kernel.py_func
-        with global_compiler_lock, locked(f"{function.__module__}.{function.__qualname__}"):
-            return alone(kernel, signature)
-
-    dispatcher.compile = compile_
+    numba_internals.compile_under(locked)
 
 
-def cache_folder() -> Path:
-    """Return numba's folder of compiled kernels. Raises RuntimeError where it has none."""
-    return Path(mix.stats.cache_path)
+def processes() -> int:
+    """Return how many processes may compile side by side: one where numba takes no lock."""
+    return 2 if numba_internals.LOCKS else 1
+
+
+def cache_folder() -> Path | None:
+    """Return numba's folder of compiled kernels, which exists afterwards; None if not known.
+
+    Raises OSError where it cannot be made.
+    """
+    folder = numba_internals.folder_of(mix)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def any_compiled() -> bool:
+    """Return whether kernels are compiled, in this process or on disk; True if not known."""
+    index = numba_internals.index_of(mix)
+    return bool(mix.signatures) or index is None or index.exists()
 
 
 def fingerprint() -> str:
@@ -58,5 +67,9 @@ def fingerprint() -> str:
     """
     texts = [path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))]
     versions = (VERSION, sys.version, version("numba"), version("llvmlite"), version("numpy"))
-    machine = cpu_target.target_context.codegen().magic_tuple()
+    machine = (
+        binding.get_default_triple(),
+        binding.get_host_cpu_name(),
+        binding.get_host_cpu_features().flatten(),
+    )
     return sha256(repr((texts, versions, machine)).encode()).hexdigest()

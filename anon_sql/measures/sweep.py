@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from anon_sql.core import running
+from anon_sql.core import stopping
 from anon_sql.core.common_parameters import WITHDRAWN, refuse_withdrawn
 from anon_sql.core.parameters import Whole, kind, parameters_of, read, takes
 from anon_sql.core.roles import fold
@@ -189,7 +189,7 @@ class SweptTable:
 
     def load(self, method: str, level: Any) -> None:
         """Run a method on a few rows, so that the time of compiling its kernels is not measured."""
-        running.check(self.request.function)
+        stopping.check(self.request.function)
         table = self.prepared.table
         part = np.arange(table.rows) < FEW
         try:
@@ -201,7 +201,7 @@ class SweptTable:
             found = request.method.run(few, replace(call, constraint=constraint, strata=None))
             protect(few, found.classes, constraint, call.workers)
         except AnonError:  # said in the rows of this method and l
-            running.check(self.request.function)
+            stopping.check(self.request.function)
 
     def trial(self, method: str, k: int, level: int | None = None) -> Trial:
         """Return one release. Raises AnonError if it cannot be made."""
@@ -275,7 +275,7 @@ def _row(
     """
     row: dict[str, Any] = {"method": method}
     try:
-        running.check(function)
+        stopping.check(function)
         numbers = []
         for name, value in sizes.items():
             numbers.append(size(method, value, name))
@@ -289,7 +289,7 @@ def _row(
             )
         return {**row, **measures(method, *numbers)}
     except AnonError as error:
-        running.check(function)
+        stopping.check(function)
         return {**row, "note": str(error)}
 
 

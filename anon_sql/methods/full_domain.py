@@ -44,7 +44,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.core import running
+from anon_sql.core import stopping
 from anon_sql.core.columns import Categories, Numbers
 from anon_sql.core.common_parameters import Weights
 from anon_sql.core.hierarchy.column import Hierarchical
@@ -394,7 +394,7 @@ def searched(table: QuasiTable, call: Call[FullDomain]) -> tuple[Judge, Search]:
     with Progress(call.function, None) as progress:
 
         def verdict(node: Node) -> Verdict:
-            running.check(call.function)
+            stopping.check(call.function)
             progress.advance(1)
             return judge.verdict(node)
 

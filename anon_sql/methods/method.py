@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pkgutil import iter_modules
-from threading import RLock
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -23,6 +22,7 @@ from anon_sql.core.common_parameters import (
     Strata,
     Weights,
 )
+from anon_sql.core.forks import ForkLock
 from anon_sql.core.parameters import Columns, NoOptions, declare, param, parameters_of
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
@@ -146,7 +146,7 @@ class Method:
 
 
 _methods: dict[str, Method] = {}
-_loading = RLock()
+_loading = ForkLock()
 Run = Callable[[QuasiTable, Call[Any]], Partition]
 
 

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from anon_sql import kernels
 from anon_sql.core.columns import NULL_POINT, Numbers
-from anon_sql.core.running import Progress, check
+from anon_sql.core.running import Progress
+from anon_sql.core.stopping import check
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import not_installed
 from anon_sql.methods.method import Call

@@ -22,7 +22,8 @@ from anon_sql import kernels
 from anon_sql.core.common_parameters import Strata, Weights
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.parameters import Choice, Number, Whole, param
-from anon_sql.core.running import Progress, check
+from anon_sql.core.running import Progress
+from anon_sql.core.stopping import check
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.methods.clusters import join_clusters

@@ -8,6 +8,7 @@ made it so: the method, or a class that can be shown in no other way.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import is_not
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,9 @@ def labelled(prepared: Prepared, found: Partition) -> Release:
     """Return the release of a partition whose classes are legal; see ``release``."""
     made = label(prepared, found)
     check(prepared, found, made)
-    return made.release(prepared.request, prepared.source)
+    arranged = made.release(prepared.request, prepared.source)
+    check_rows(prepared, made, arranged)
+    return arranged
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,12 @@ class Labelled:
     def suppressed(self) -> Bools:
         """The rows that are * in every quasi-identifier, bool[n], shown or left out."""
         return np.isin(self.row_group, self.group_of[self.suppressed_classes])
+
+    def left_out(self, request: Request) -> Bools:
+        """Return the rows that the release leaves out, bool[n]."""
+        if request.suppressed == "drop":
+            return self.suppressed
+        return np.zeros(len(self.class_of), np.bool_)
 
     def release(self, request: Request, source: Source) -> Release:
         """Return the released rows in their order."""
@@ -310,6 +319,55 @@ def _require_strata(prepared: Prepared, made: Labelled) -> None:
             f"{len(crossing)} that {'does' if len(crossing) == 1 else 'do'}",
             "nothing was released; please report this",
         )
+
+
+def check_rows(prepared: Prepared, made: Labelled, arranged: Release) -> None:
+    """Raise AnonError unless a release has the checked rows, once each, in the order of hashes.
+
+    The order is that of the groups, which are numbered by a hash of their labels, and within a
+    group that of the hashes of its rows.
+    """
+    request = prepared.request
+    _require_checked(request, made, arranged)
+    group = made.row_group[arranged.position]
+    hashes = prepared.source.hashes.to_numpy(zero_copy_only=False)[arranged.position]
+    require_hash_order(request.function, group, hashes)
+
+
+def require_hash_order(
+    function: str, groups: npt.NDArray[Any], hashes: npt.NDArray[np.uint64]
+) -> None:
+    """Raise AnonError unless rows ascend by group, and within a group by hash, uint64[n] each."""
+    before, after = groups[:-1], groups[1:]
+    early = int(((after < before) | ((after == before) & (hashes[1:] < hashes[:-1]))).sum())
+    if early:
+        raise AnonError(
+            function,
+            "released rows must be in the order of hashes, which does not show that of the table",
+            f"{early:,} that {'is' if early == 1 else 'are'} not",
+            "nothing was released; please report this",
+        )
+
+
+def _require_checked(request: Request, made: Labelled, arranged: Release) -> None:
+    """Raise AnonError unless rows, classes and labels of a release are those that were checked."""
+    position, wanted = arranged.position, ~made.left_out(request)
+    if len(position) and not 0 <= position.min() <= position.max() < len(wanted):
+        got = "others"
+    elif wrong := int((np.bincount(position, minlength=len(wanted)) != wanted).sum()):
+        got = f"{wrong:,} of the table that {'is' if wrong == 1 else 'are'} not"
+    elif not np.array_equal(arranged.class_of, made.class_of[position]):
+        got = "rows beside the labels of another class"
+    elif any(map(is_not, arranged.labels.values(), made.labels)):
+        got = "labels of another column"
+    else:
+        return
+    raise AnonError(
+        request.function,
+        "the rows that were checked must be released once each, beside their labels",
+        got,
+        "nothing was released; please report this",
+    )
 
 
 KEEP = Argument("suppressed", "keep") + " shows them"

@@ -12,7 +12,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anon_sql.core import running
 from anon_sql.core.arrow import integers, valid
 from anon_sql.core.columns import Numbers
 from anon_sql.core.common_parameters import relative
@@ -21,7 +20,7 @@ from anon_sql.core.hierarchy.tree import rows_of
 from anon_sql.core.labels.grammar import STAR
 from anon_sql.core.labels.one_value import FORMS
 from anon_sql.core.labels.writing import Labels
-from anon_sql.core.running import Workers
+from anon_sql.core.running import Workers, announce
 from anon_sql.core.table import Column, Domain, QuasiTable, read
 from anon_sql.errors import AnonError, Parameter, listed
 from anon_sql.methods.global_recoding import Earlier
@@ -192,8 +191,7 @@ def prepare(
     rows together do not satisfy the constraints.
     """
     function = request.function
-    running.begin()
-    running.announce()
+    announce()
     trees = rows_of(paths, request.quasi, request.time_zone)
     workers = Workers(function, request.threads)
     table = read(

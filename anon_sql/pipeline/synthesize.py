@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.core import running
 from anon_sql.core.columns import approximate
 from anon_sql.errors import COMMENTS, AnonError, Argument, Where
 from anon_sql.methods.generators.bootstrap import Attribute, RealRows
@@ -53,7 +52,6 @@ def synthesize(
 
 def require_sensitive(request: Request) -> None:
     """Raise AnonError unless the request has a sensitive column."""
-    running.begin()
     if not request.sensitive:
         raise AnonError(
             request.function,

@@ -6,14 +6,12 @@ import pyarrow.compute as pc
 
 from anon_sql.core.arrow import valid
 from anon_sql.core.columns import is_number
+from anon_sql.core.duckdb_internals.hashing import hash_of, row_hash, sort_key
 from anon_sql.core.names import quote
 from anon_sql.core.printing import cast, evaluated, sql_types
 from anon_sql.core.table import Domain
 from anon_sql.pipeline.compute import release
 from anon_sql.pipeline.request import Request, Source
-
-SORT_KEY = "CASE WHEN {0} IS NULL THEN ''::BLOB ELSE create_sort_key([{0}], 'ASC NULLS FIRST') END"
-_SIGN = "CASE WHEN signbit({0}) AND ({0} = 0 OR isnan({0})) THEN {0}::VARCHAR END"
 
 
 def release_table(
@@ -37,10 +35,12 @@ def release_table(
         return pa.table({name: pa.nulls(0, _type_of(table, name, request)) for name in names})
     columns = {name: table.column(name).combine_chunks() for name in table.column_names}
     counted = [*request.protected, *([request.entity] if request.entity else [])]
+    types = dict(zip(columns, sql_types(list(columns.values())), strict=True))
+    kept = {quote(name): types[name] for name in request.kept}
     hashes, *keys = evaluated(
         columns,
-        sql_types(list(columns.values())),
-        [_hash(columns, request), *(SORT_KEY.format(quote(name)) for name in counted)],
+        list(types.values()),
+        [row_hash(kept), *(sort_key(quote(name)) for name in counted)],
     )
     found = release(
         Source(
@@ -88,32 +88,7 @@ def _type_of(table: pa.Table, name: str, request: Request) -> pa.DataType:
     return pa.struct([("min", kind), ("max", kind)])
 
 
-def _hash(columns: dict[str, pa.Array], request: Request) -> str:
-    """Return the SQL expression of the hash of the kept columns of a row.
-
-    Values that print differently have different hashes: ``hash`` alone does not distinguish 0.0
-    from -0.0, nor 0 from -1 in 128 bits, nor such values in nested types, so their text is hashed
-    too.
-    """
-    kept = [(quote(name), columns[name].type) for name in request.kept]
-    plain = f"hash({', '.join(['', *(name for name, _ in kept), '0::TINYINT'])})"
-    plain = plain.replace("(, ", "('', ", 1)
-    texts = [_SIGN.format(name) for name, kind in kept if pa.types.is_floating(kind)]
-    texts += [
-        f"{name}::VARCHAR" for name, kind in kept if pa.types.is_nested(kind) or _is_wide(kind)
-    ]
-    if not texts:
-        return plain
-    listed = ", ".join(texts)
-    return f"CASE WHEN coalesce({listed}) IS NULL THEN {plain} ELSE hash({plain}, {listed}) END"
-
-
-def _is_wide(kind: pa.DataType) -> bool:
-    """Return whether DuckDB holds the values in 128 bits, whose halves it hashes alike."""
-    return bool(pa.types.is_decimal(kind) and kind.precision > 18)
-
-
 def label_hash(request: Request) -> str:
     """Return the hash of the labels of a released row, as SQL."""
     cast = "::VARCHAR" if request.typed else ""
-    return f"system.main.hash({', '.join(quote(name) + cast for name in request.quasi)})"
+    return hash_of(quote(name) + cast for name in request.quasi)

@@ -10,12 +10,12 @@ from sqlglot import exp
 
 from anon_sql.core.arrow import integers
 from anon_sql.core.columns import infinite, is_number, numbers
+from anon_sql.core.duckdb_internals.hashing import HASH, sort_key
 from anon_sql.core.names import quote
 from anon_sql.core.printing import evaluated, sql_types
 from anon_sql.core.table import Distribution, Domain
 from anon_sql.errors import AnonError
 from anon_sql.pipeline.request import Request
-from anon_sql.pipeline.table import SORT_KEY
 
 ROWS_ALIAS = "anon_rows"  # the alias of the rows in statements
 REGION = "__anon_region"  # the column that numbers the region of a row
@@ -32,11 +32,11 @@ def relation(name: str) -> exp.Table:
     return exp.Table(this=exp.to_identifier(name, quoted=True), alias=named)
 
 
-def row_hash(names: Sequence[str], seed: int, dialect: str) -> exp.Expression:
+def spreading_hash(names: Sequence[str], seed: int, dialect: str) -> exp.Expression:
     """Return a hash of a seed and the columns of a row, at least 0."""
     expressions = [exp.Literal.number(seed % 2**31), *map(column, names)]
     if dialect == "duckdb":
-        return exp.Anonymous(this="system.main.hash", expressions=expressions)
+        return exp.Anonymous(this=HASH, expressions=expressions)
     hashed = exp.Anonymous(this="xxhash64", expressions=expressions)
     return exp.Anonymous(this="shiftrightunsigned", expressions=[hashed, exp.Literal.number(1)])
 
@@ -160,7 +160,7 @@ def sort_keys(values: pa.Array) -> pa.Array:
     if len(values) == 0:
         return pa.array([], pa.binary())
     name = "value"
-    (found,) = evaluated({name: values}, sql_types([values]), [SORT_KEY.format(quote(name))])
+    (found,) = evaluated({name: values}, sql_types([values]), [sort_key(quote(name))])
     return found
 
 
@@ -191,7 +191,7 @@ def sample_select(
     query = query.from_(relation(source))
     if m > 1:
         names = spread_by(request) if hashed is None else hashed
-        rest = modulo(row_hash(names, request.seed, dialect), m)
+        rest = modulo(spreading_hash(names, request.seed, dialect), m)
         query = query.where(exp.EQ(this=rest, expression=exp.Literal.number(0)))
     return query.group_by(*(each.this for each in columns)).sql(dialect)
 
@@ -211,7 +211,9 @@ def spread_by(request: Request) -> list[str]:
 
 def hashed_select(request: Request, dialect: str, source: str, name: str) -> str:
     """Return the statement of every row with the hash that spreads it over parts, a column."""
-    hashed = exp.alias_(row_hash(together(request), request.seed + 1, dialect), name, quoted=True)
+    hashed = exp.alias_(
+        spreading_hash(together(request), request.seed + 1, dialect), name, quoted=True
+    )
     every = exp.Column(this=exp.Star(), table=exp.to_identifier(ROWS_ALIAS, quoted=True))
     return exp.select(every, hashed).from_(relation(source)).sql(dialect)
 

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.core import running
+from anon_sql.core import stopping
 from anon_sql.core.parameters import Anything, Columns, declare, param
 from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.measures.uniqueness import Codes, Numbered
@@ -104,7 +104,7 @@ def minimal_uniques(columns: Sequence[Codes], rows: int, most: int) -> dict[tupl
     for size in range(1, most + 1):
         larger: dict[tuple[int, ...], Packed] = {}
         for first in combinations(range(len(columns)), size - 1):
-            running.check(NAME)
+            stopping.check(NAME)
             together = reduce(Numbered.beside, (numbered[at] for at in first)) if first else None
             for last in range(first[-1] + 1 if first else 0, len(columns)):
                 chosen = (*first, last)

@@ -43,6 +43,7 @@ WITH __anon_no_release AS (SELECT 0::TINYINT AS __anon_none WHERE false)
 SELECT system.main.unnest(__anon_audit_composed(
     system.main.struct_pack(
         call := __anon_measure_call(raw, qids, sensitive),
+        connection := system.main.current_connection_id(),
         seen := __anon_seen(raw || ' ' || __anon_names(releases)[1]),
         types := __anon_types, releases := __anon_names(releases), id := id, l := l, share := share,
         paths := __anon_path_rows, time_zone := system.main.current_setting('TimeZone')),

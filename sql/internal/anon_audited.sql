@@ -3,13 +3,6 @@
 -- A kept value is a hash, which is all that is needed to see whether two are equal; columns are
 -- cast to the types that hold both relations' values first, so that equal values hash alike.
 
--- A hash of a value, 0 for NULL. DuckDB's own runs lists together, takes a month for 30 days, and
--- is the XOR of two halves for 128 bits, where 0 is as -1: these are hashed as text.
-CREATE OR REPLACE MACRO __anon_audit_mark(x) AS if(x IS NULL, 0, system.main.hash(__anon_bytes(x), CASE
-    WHEN system.main.regexp_full_match(
-        system.main.typeof(x), '(?s)INTERVAL|U?HUGEINT|UUID|DECIMAL\((19|[23][0-9]),.*'
-            '|(STRUCT|MAP|UNION|VARIANT).*|.*\]') THEN x::VARCHAR END));
-
 -- Return whether a column has as many values as whole numbers lie between the least and the greatest.
 CREATE OR REPLACE MACRO __anon_consecutive(x) AS coalesce(
     system.main.count(TRY_CAST(x AS DOUBLE)) = system.main.count(x)

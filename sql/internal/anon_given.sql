@@ -44,6 +44,7 @@ CREATE OR REPLACE MACRO __anon_given(
 ) AS TABLE
 SELECT system.main.struct_pack(
     call := __anon_call,
+    connection := system.main.current_connection_id(),
     seen := __anon_seen(__anon_raw || ' ' || __anon_released),
     released := __anon_released,
     time_zone := system.main.current_setting('TimeZone'),

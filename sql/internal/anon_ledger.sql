@@ -25,7 +25,8 @@ __anon_listed AS (
 SELECT __anon_ledger_hashed_persons(system.main.struct_pack(
     function := __anon_function, entity := __anon_entity, types := __anon_own.__anon_types,
     ledger := __anon_entries.__anon_types, columns := __anon_columns.__anon_types,
-    lists := __anon_lists, key := __anon_columns_hold_key(__anon_function, __anon_db(), __anon_key)))
+    lists := __anon_lists, connection := system.main.current_connection_id(),
+    key := __anon_columns_hold_key(__anon_function, __anon_db(), __anon_key)))
     AS __anon_told
 FROM
     __anon_listed, __anon_types(__anon_tbl) AS __anon_own,

@@ -1,13 +1,5 @@
 -- Return the rows of a relation (__anon_made = 0) and synthetic rows that consist of their values
 -- (__anon_made = 1). The relation is read once, also if the result is read repeatedly.
--- The hash of 128 bits is that of their text, since DuckDB's is the same for 0 and -1.
-CREATE OR REPLACE MACRO __anon_mark(x) AS CASE
-    WHEN x IS NULL THEN NULL
-    WHEN system.main.regexp_full_match(
-        system.main.typeof(x), '(?s)U?HUGEINT|UUID|DECIMAL\((19|[23][0-9]),.*')
-        THEN system.main.hash(x::VARCHAR)
-    ELSE system.main.hash(__anon_bytes(x))
-END;
 CREATE OR REPLACE MACRO __anon_synthesized(
     __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_options, __anon_releases
 ) AS TABLE
@@ -18,7 +10,7 @@ __anon_begun AS MATERIALIZED (
         __anon_function, __anon_types, __anon_k_given, __anon_call, __anon_seen(__anon_tbl),
         __anon_options, __anon_settings(), __anon_releases,
         system.main.current_connection_id(), system.main.current_query_id(),
-        system.main.list_value(__anon_mark('a') = system.main.hash('a'))::TINYINT[]) AS __anon_buffer
+        system.main.list_value(__anon_mark_is_ours())::TINYINT[]) AS __anon_buffer
     FROM __anon_schema(__anon_tbl, __anon_k)
 ),
 __anon_real AS MATERIALIZED (

@@ -3,34 +3,10 @@
 -- number in the core (number) and the columns that stay in DuckDB (kept); __anon_path_rows, the
 -- rows of the hierarchy. At the end stand the structs that describe a call.
 
--- Return the sort key of a protected value: bytes in the order of the values, '' for NULL.
-CREATE OR REPLACE MACRO __anon_sort_key(x) AS CASE
-    WHEN x IS NULL THEN ''::BLOB
-    ELSE system.main.create_sort_key(system.main.list_value(x), 'ASC NULLS FIRST')
-END;
 CREATE OR REPLACE MACRO __anon_settings() AS system.main.struct_pack(
     threads := system.main.current_setting('threads'),
     memory_limit := system.main.current_setting('memory_limit'),
     time_zone := system.main.current_setting('TimeZone'));
-
--- Return the text of a kept value if values that print differently can have its hash (-0.0, NaN with
--- a sign, types of 128 bits, nested types); NULL otherwise.
-CREATE OR REPLACE MACRO __anon_told_apart(x) AS CASE
-    WHEN system.main.typeof(x) IN ('FLOAT', 'DOUBLE') THEN CASE
-        WHEN system.main.signbit(TRY_CAST(x AS DOUBLE)) AND system.main.hash(x) IN (
-            system.main.hash(0::DOUBLE), system.main.hash(0::FLOAT),
-            system.main.hash('nan'::DOUBLE), system.main.hash('nan'::FLOAT)) THEN x::VARCHAR END
-    WHEN NOT system.main.regexp_full_match(system.main.typeof(x),
-        '(?s)U?(TINYINT|SMALLINT|INTEGER|BIGINT)|DECIMAL\((1[0-8]|[1-9]),.*\)|VARCHAR|JSON'
-        '|BOOLEAN|ENUM\(.*\)|DATE|TIME|TIME_NS|TIMESTAMP(_S|_MS|_NS| WITH TIME ZONE)?|BLOB|BIT|"NULL"')
-        THEN x::VARCHAR
-END;
-
--- Return text as its bytes, and any other value as it is: hash() of text follows a collation, by which
--- values that print differently can be equal.
-CREATE OR REPLACE MACRO __anon_bytes
-    (x) AS x,
-    (x VARCHAR) AS system.main.encode(x);
 
 -- Return whether a column stays in DuckDB. out: 'kept', the columns that are released unchanged, whose
 -- names begin with __anon_kept_; 'all', every column; 'none'.
@@ -58,9 +34,7 @@ __anon_begun AS MATERIALIZED (
         __anon_options, __anon_settings(), __anon_out = 'kept',
         system.main.current_connection_id(), system.main.current_query_id(),
         system.main.list_value(
-            __anon_sort_key('a') = system.main.create_sort_key(
-                system.main.list_value('a'), 'ASC NULLS FIRST'),
-            __anon_sort_key(NULL) = ''::BLOB,
+            __anon_sort_key_is_ours(),
             __anon_bytes('a') = 'a'::BLOB, __anon_bytes(7) = 7, __anon_told_apart('a') IS NULL, __anon_told_apart(-0.0::DOUBLE) = '-0.0',
             __anon_told_apart(system.main.list_value('a')) IS NOT NULL)::TINYINT[]) AS __anon_buffer
     FROM __anon_schema(__anon_tbl, __anon_k)
@@ -75,33 +49,6 @@ __anon_named AS (
     FROM (
         SELECT *, 0::TINYINT AS __anon_zero FROM query_table(coalesce(__anon_from, __anon_tbl)))
 ),
-__anon_texts AS (
-    SELECT
-        *,
-        __anon_bytes(COLUMNS(lambda __anon_c: system.main.starts_with(__anon_c, '__anon_kept_')))
-            AS '__anon_byte_\0',
-        __anon_bytes(__anon_told_apart(COLUMNS(lambda __anon_c:
-            system.main.starts_with(__anon_c, '__anon_kept_')))) AS '__anon_text_\0'
-    FROM __anon_named
-),
-__anon_parts AS (
-    SELECT
-        *,
-        system.main.hash(''::BLOB, *COLUMNS(
-            lambda __anon_c: system.main.starts_with(__anon_c, '__anon_byte_'))) AS __anon_plain,
-        coalesce(*COLUMNS(lambda __anon_c: system.main.starts_with(__anon_c, '__anon_text_')))
-            AS __anon_any_text,
-        system.main.hash(*COLUMNS(
-            lambda __anon_c: system.main.starts_with(__anon_c, '__anon_text_'))) AS __anon_of_texts
-    FROM __anon_texts
-),
-__anon_hashed AS (
-    SELECT *, CASE
-        WHEN __anon_any_text IS NULL THEN __anon_plain
-        ELSE system.main.hash(__anon_plain, __anon_of_texts)
-    END AS __anon_hash
-    FROM __anon_parts
-),
 __anon_read AS (
     SELECT
         __anon_rows_append(__anon_buffer, system.main.struct_pack(*COLUMNS(lambda __anon_c:
@@ -110,7 +57,7 @@ __anon_read AS (
             AS __anon_kept,
         __anon_buffer,
         __anon_path_rows
-    FROM __anon_hashed, __anon_begun, __anon_path_rows(__anon_hierarchy)
+    FROM __anon_row_hashed('__anon_named'), __anon_begun, __anon_path_rows(__anon_hierarchy)
 )
 SELECT
     system.main.list(system.main.struct_pack(kept := __anon_kept, number := __anon_row_number))

@@ -16,7 +16,8 @@ CREATE OR REPLACE MACRO query_workload(
 SELECT unnest(__anon_queries_drawn(
     __anon_types, __anon_groups, __anon_measure_call(tbl, qids, NULL), __anon_seen(tbl),
     system.main.struct_pack(
-        n := __anon_k_given, attributes := attributes, selectivity := selectivity, seed := seed)),
+        n := __anon_k_given, attributes := attributes, selectivity := selectivity, seed := seed),
+    system.main.current_connection_id()),
     recursive := true)
 FROM
     __anon_groups(tbl, __anon_measure_call(tbl, qids, NULL), 'quasi'), __anon_schema(tbl, n);

@@ -39,5 +39,6 @@ __anon_counted AS (
 SELECT unnest(__anon_pair_faults(
     __anon_types, __anon_scope(
         tbl, system.main.struct_pack(identifiers := identifiers)), __anon_seen(tbl),
-    __anon_profiles, __anon_rows, __anon_distinct), recursive := true)
+    __anon_profiles, __anon_rows, __anon_distinct, system.main.current_connection_id()),
+    recursive := true)
 FROM __anon_types(tbl), __anon_profiled, __anon_counted;

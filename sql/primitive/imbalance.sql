@@ -29,5 +29,5 @@ SELECT unnest(__anon_row)
 FROM (
     SELECT unnest(__anon_pair_value_ratios(
         'imbalance', __anon_types, __anon_measure_call(tbl, NULL, sensitive), __anon_seen(tbl),
-        __anon_groups)) AS __anon_row
+        __anon_groups, system.main.current_connection_id())) AS __anon_row
     FROM __anon_types(tbl), __anon_packed);

@@ -13,8 +13,8 @@
 -- assumptions: list of texts on what recipients know and may do; NULL for none.
 -- invariant: withdrawn; an error says why, and what to do meanwhile.
 -- Returns: one row of numbers, texts, lists and structs: manifest (1, the version of the format),
---   statement (purpose, recipient, assumptions), versions, method, parameters, roles (names by role;
---   columns in without_role are kept unchanged), raw, achieved (k, l, t, beta, delta and the levels
+--   statement (purpose, recipient, assumptions), versions (of anon_sql, DuckDB and the row hash),
+--   method, parameters, roles (names by role; columns in without_role are kept unchanged), raw, achieved (k, l, t, beta, delta and the levels
 --   of all other privacy models), series (previous: name and rows_sha256, as in a ledger, of each
 --   earlier release, and previous_share), checks (property, required, found, passed, as in audit),
 --   measures (as in utility, and weighted_gcp, the gcp by the weights of the release; NULL without),
@@ -73,7 +73,9 @@ SELECT
         'purpose': purpose, 'recipient': recipient,
         'assumptions': coalesce(assumptions, []::VARCHAR[])
     } AS statement,
-    {'anon_sql': anon_version(), 'duckdb': version()} AS versions,
+    {
+        'anon_sql': anon_version(), 'duckdb': version(), 'row_hash': __anon_row_hash_version()
+    } AS versions,
     method AS method,
     system.main.struct_insert(
         system.main.struct_pack(

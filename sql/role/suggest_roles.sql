@@ -22,12 +22,13 @@ WITH
 __anon_looks AS (
     SELECT __anon_looked(COLUMNS(lambda __anon_c: __anon_c <> '__anon_row'), __anon_row)
     FROM
-        (SELECT *, system.main.hash(*COLUMNS(*)) AS __anon_row FROM query_table(tbl)),
+        __anon_sampled(tbl),
         (SELECT __anon_fit AS __anon_zero FROM __anon_fits('suggest_roles', tbl))
     WHERE __anon_zero
 ),
 __anon_packed AS (
     SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_looks_ FROM __anon_looks
 )
-SELECT system.main.unnest(__anon_audit_suggested(__anon_types, __anon_looks_), max_depth := 2)
+SELECT system.main.unnest(__anon_audit_suggested(
+    __anon_types, __anon_looks_, system.main.current_connection_id()), max_depth := 2)
 FROM __anon_types(tbl), __anon_packed;

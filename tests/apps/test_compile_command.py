@@ -41,5 +41,5 @@ def test_errors_are_one_sentence(monkeypatch, tmp_path):
         "compile: a function must be one that releases a table, or demo, got 'full_domains'; did"
     )
     (tmp_path / "file").touch()
-    monkeypatch.setattr(kernels.parallel, "cache_folder", lambda: tmp_path / "file")
+    monkeypatch.setattr(kernels.numba_internals, "folder_of", lambda kernel: tmp_path / "file")
     assert "set NUMBA_CACHE_DIR" in refused("compile", "full_domain")

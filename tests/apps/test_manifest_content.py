@@ -2,7 +2,11 @@
 
 import json
 
+import duckdb
+
 from anon_sql.apps import manifest
+from anon_sql.core.duckdb_internals.hashing import ROW_HASH
+from anon_sql.version import VERSION
 from tests.apps.test_manifest import PEOPLE, ROLES, write
 from tests.command import refused, run
 
@@ -62,3 +66,32 @@ def test_a_report_requires_what_the_manifest_states(tmp_path):
     (check,) = (check for check in said["checks"] if check["property"] == "max_share")
     assert check["passed"] is False
     assert said["verdict"]["state"] == "failed"
+
+
+def test_versions_are_written_and_others_are_said_and_no_fault(tmp_path):
+    people = write(PEOPLE, tmp_path / "people.csv")
+    out = people.with_name("made.parquet")
+    assert run("release", people, out, *ROLES, "--manifest").exit_code == 0
+    path = manifest.beside(out)
+    written = json.loads(path.read_text("utf-8"))
+    here = {"anon_sql": VERSION, "duckdb": f"v{duckdb.__version__}", "row_hash": ROW_HASH}
+    assert written["versions"] == here
+    assert "made with" not in run("verify", out).stdout
+    here_said = f"anon_sql {VERSION}, DuckDB v{duckdb.__version__} and row hash {ROW_HASH}"
+    for versions, said in (
+        ({**here, "row_hash": 0}, here_said.replace(f"hash {ROW_HASH}", "hash 0")),
+        (
+            {"anon_sql": "0.0.9", "duckdb": "v1.5.0"},
+            "anon_sql 0.0.9, DuckDB v1.5.0 and no version of row hash",
+        ),
+    ):
+        path.write_text(json.dumps({**written, "versions": versions}), "utf-8")
+        result = run("verify", out, "--raw", people)
+        assert result.exit_code == 0, result.output
+        assert result.stdout.endswith(f"made with {said}; verified with {here_said}\n")
+        assert (
+            run("report", people, out, "-o", tmp_path / "page.html", "--overwrite").exit_code == 0
+        )
+        page = (tmp_path / "page.html").read_text("utf-8")
+        assert f"DuckDB {versions['duckdb']}" in page
+        assert (", row hash 0" in page) == ("row_hash" in versions)

@@ -12,7 +12,7 @@ import pytest
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console
 from anon_sql.apps.cli.console import stoppable
-from anon_sql.core import running
+from anon_sql.hosts.duckdb import rows
 from tests.command import run
 
 ENDLESS = "SELECT sum(a.range * b.range) FROM range(100000000) AS a, range(100000000) AS b"
@@ -33,7 +33,7 @@ def press():
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [(files, "read"), (running, "begin"), (files, "write"), (manifest, "make")],
+    [(files, "read"), (rows, "start"), (files, "write"), (manifest, "make")],
     ids=["reading", "releasing", "writing", "manifest"],
 )
 @pytest.mark.parametrize("before", [{}, {"safe.csv": "old", "safe.csv.anon.json": "old"}])
@@ -78,7 +78,23 @@ def test_work_that_ends_by_itself_is_done(con):
     with pytest.raises(ZeroDivisionError):
         stoppable(con, lambda: 1 // 0)
     assert signal.getsignal(signal.SIGINT) is before
-    running.begin()
+
+
+def test_a_stop_between_two_statements_reaches_the_next(con):
+    """DuckDB forgets an interrupt as a statement begins."""
+    con.execute("CREATE TABLE t AS SELECT range % 9 AS a FROM range(90)")
+    begun = []
+
+    def work():
+        press()
+        begun.append(1)
+        con.execute("FROM rayden('t', k := 3, qids := ['a'])")
+        begun.append(2)
+
+    with pytest.raises(KeyboardInterrupt):
+        stoppable(con, work)
+    assert begun == [1]
+    assert len(con.execute("FROM rayden('t', k := 3, qids := ['a'])").fetchall()) == 90
 
 
 def test_while_modules_are_imported(tmp_path):

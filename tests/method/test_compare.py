@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from anon_sql.core import running
+from anon_sql.core import running, stopping
 from anon_sql.measures.loss import doubles
 from anon_sql.methods.method import Partition, _methods, find_method, release_methods
 from tests.sentence import fails
@@ -391,8 +391,8 @@ def test_ctrl_c_stops_all(people, monkeypatch):
     def pressed(table, call):
         begun.append((call.function, call.constraint.k))
         if call.constraint.k == 5:
-            running._stop_requested.set()
-            running.check(call.function)
+            stopping.request_all()
+            stopping.check(call.function)
         return Partition(np.zeros(table.rows, dtype=np.int32))
 
     for name in ("mondrian", "oka"):

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from anon_sql.core import running, table
+from anon_sql.core import stopping, table
 from anon_sql.core.running import Progress, Workers
 from anon_sql.errors import AnonError
 from anon_sql.methods import searching
@@ -188,12 +188,11 @@ def test_no_clock_without_seconds(monkeypatch):
 
 def test_stops_on_request():
     t = made(300)
-    running._stop_requested.set()
-    try:
+    with stopping.call() as stop:
+        stop.request()
         with pytest.raises(AnonError, match="stopped on request"):
             improved(t, runs(t, 5), 5)
-    finally:
-        running.begin()
+    assert len(improved(t, runs(t, 5), 5).classes) == t.rows
 
 
 def test_a_bar_shows_time_and_loss_on_a_terminal_alone(monkeypatch):

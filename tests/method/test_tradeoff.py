@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from anon_sql.core import running
+from anon_sql.core import stopping
 from anon_sql.methods.method import Partition, _methods, find_method, release_methods
 from tests.method.test_compare import HIERARCHIES
 from tests.sentence import fails
@@ -284,8 +284,8 @@ def test_ctrl_c_stops_all(people, monkeypatch):
     def pressed(table, call):
         begun.append(call.constraint.k)
         if call.constraint.k == 5:
-            running._stop_requested.set()
-            running.check(call.function)
+            stopping.request_all()
+            stopping.check(call.function)
         return Partition(np.zeros(table.rows, dtype=np.int32))
 
     monkeypatch.setitem(_methods, "mondrian", replace(find_method("mondrian"), run=pressed))

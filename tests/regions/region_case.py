@@ -2,7 +2,15 @@
 
 from sqlglot import exp
 
-from anon_sql.regions.sql import REGION, ROWS_ALIAS, modulo, relation, row_hash, together, value
+from anon_sql.regions.sql import (
+    REGION,
+    ROWS_ALIAS,
+    modulo,
+    relation,
+    spreading_hash,
+    together,
+    value,
+)
 from anon_sql.regions.tree import Leaf, Test
 
 CUTS = "anon_cuts"  # the alias of the relation of cut points
@@ -31,7 +39,7 @@ def _region(request, regions, node):
         number = exp.Literal.number(first)
         if parts == 1:
             return number
-        hashed = row_hash(together(request), request.seed + 1, "duckdb")
+        hashed = spreading_hash(together(request), request.seed + 1, "duckdb")
         part = exp.cast(modulo(hashed, parts), exp.DataType.Type.INT)
         return exp.Add(this=number, expression=part)
     yes, no = (_region(request, regions, side) for side in (node.yes, node.no))

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from anon_sql.core import running
+from anon_sql.core import stopping
 from anon_sql.errors import AnonError
 from tests.inserting import insert
 from tests.sentence import fails
@@ -304,7 +304,7 @@ def test_ctrl_c_during_k_means(con, monkeypatch):
 
     monkeypatch.setattr("anon_sql.methods.microaggregation.check", stopped)
     assert fails(con, f"FROM sdka('t', {CALL})") == "sdka: stopped on request"
-    assert running.check("sdka") is None
+    assert stopping.check("sdka") is None
 
 
 @pytest.mark.slow

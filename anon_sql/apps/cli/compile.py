@@ -97,50 +97,56 @@ def missing(calls: Sequence[str]) -> list[str]:
 
 
 def compile_calls(calls: Sequence[str], tables: str = TABLES) -> Iterator[tuple[str, float]]:
-    """Run calls in two processes, each kernel compiled by one of them; yield them with seconds.
+    """Run calls, each kernel compiled by one of two processes; yield them with seconds.
+
+    Where numba does not let processes share the work, there is one.
 
     tables: SQL that makes the tables of the calls. Raises AnonError where a process ends.
     """
     with tempfile.TemporaryDirectory() as locks:
         started = (locks, tables)
-        with ProcessPoolExecutor(2, get_context("spawn"), _prepare, started) as pool:
+        count = kernels.parallel.processes()
+        with ProcessPoolExecutor(count, get_context("spawn"), _prepare, started) as pool:
             futures = {pool.submit(_call, call): call for call in calls}
             try:
                 for future in as_completed(futures):
                     yield futures[future], future.result()
             except BrokenProcessPool:
-                rule = "two processes must run until all is compiled"
+                rule = "the processes that compile must run to their end"
                 raise AnonError("compile", rule, "one that ended") from None
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
-    text = json.dumps(
-        {"of": kernels.parallel.fingerprint(), "calls": sorted(_known().union(calls))}
-    )
-    _record().write_text(text, encoding="utf-8")
+    if record := _record():
+        done = sorted(_known().union(calls))
+        text = json.dumps({"of": kernels.parallel.fingerprint(), "calls": done})
+        record.write_text(text, encoding="utf-8")
 
 
 def _function(call: str) -> str:
     return call.removeprefix("FROM ").partition("(")[0]
 
 
-def _record() -> Path:
-    """Return the file that lists the compiled calls. Raises AnonError where it cannot be."""
+def _record() -> Path | None:
+    """Return the file that lists the compiled calls, None if the folder of kernels is not known.
+
+    Raises AnonError where it cannot be.
+    """
     try:
         folder = kernels.parallel.cache_folder()
-        folder.mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError):  # RuntimeError: numba found no folder at all
         rule = "there must be a folder for compiled kernels that can be written"
         raise AnonError("compile", rule, "none", "set NUMBA_CACHE_DIR") from None
-    return folder / "compiled_calls.json"
+    return None if folder is None else folder / "compiled_calls.json"
 
 
 def _known() -> set[str]:
     """Return the calls whose kernels were compiled by this version on this machine."""
+    record = _record()
     try:
-        found = json.loads(_record().read_text(encoding="utf-8"))
+        found = json.loads(record.read_text(encoding="utf-8")) if record else None
     except (OSError, json.JSONDecodeError):
         return set()
-    return set(found["calls"]) if found["of"] == kernels.parallel.fingerprint() else set()
+    return set(found["calls"]) if found and found["of"] == kernels.parallel.fingerprint() else set()
 
 
 def _prepare(locks: str, tables: str) -> None:

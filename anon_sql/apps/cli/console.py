@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import duckdb
@@ -17,9 +17,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from anon_sql.core import running
+from anon_sql.core import stopping
+from anon_sql.core.duckdb_internals.error_texts import is_interruption
 from anon_sql.errors import SQL, Spelling
 from anon_sql.hosts.duckdb import errors as plain
+from anon_sql.hosts.duckdb.interrupting import interrupt, owner_of
 
 ROWS = 40
 CELL_WIDTH, NARROW, GAP = 40, 12, 2  # widest value, narrowest cut, blanks between columns
@@ -28,7 +30,6 @@ _NUMBER = re.compile(
     r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL\(.*\)|FLOAT|DOUBLE)", re.IGNORECASE
 )
 STOPPED = "stopped on request"
-_INTERRUPTED = "Query interrupted"  # RuntimeError of DuckDB where a signal reaches it first
 
 MEANING = {
     "rows": "rows of the raw table",
@@ -63,7 +64,7 @@ def one_sentence(
         typer.echo(error_text(error, sql, spelling), err=True)
         raise typer.Exit(1) from None
     except (KeyboardInterrupt, RuntimeError) as error:
-        if isinstance(error, RuntimeError) and str(error) != _INTERRUPTED:
+        if isinstance(error, RuntimeError) and not is_interruption(error):
             raise
         typer.echo(stopped, err=True)
         raise typer.Exit(130) from None
@@ -196,9 +197,6 @@ def _console() -> Console:
     return console
 
 
-POLL = 0.2  # seconds between two requests to stop: a query that begins forgets an earlier one
-
-
 def stoppable(con: duckdb.DuckDBPyConnection, work: Callable[[], None]) -> None:
     """Do some work on a connection. Raise KeyboardInterrupt if Ctrl-C has stopped it.
 
@@ -211,23 +209,20 @@ def stoppable(con: duckdb.DuckDBPyConnection, work: Callable[[], None]) -> None:
     if not main or not callable(before):  # no signal reaches this thread
         work()
         return
-    stop_requested = False
+    with stopping.call(*owner_of(con), encloses=True) as stop:
 
-    def ask(number: int, frame: Any) -> None:
-        nonlocal stop_requested
-        stop_requested = True
+        def ask(number: int, frame: Any) -> None:
+            stop.request()
+            with suppress(duckdb.Error):  # the work may have closed it
+                interrupt(con)
 
-    running.begin()
-    signal.signal(signal.SIGINT, ask)
-    try:
-        with ThreadPoolExecutor(1) as pool:
-            doing = pool.submit(work)
-            while wait([doing], POLL).not_done:
-                if stop_requested:
-                    running.ask()
-                    con.interrupt()
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if stop_requested and doing.exception() is not None:
+        signal.signal(signal.SIGINT, ask)
+        try:
+            with ThreadPoolExecutor(1) as pool:
+                doing = pool.submit(stopping.work, stop, work)
+                wait([doing])
+        finally:
+            signal.signal(signal.SIGINT, before)
+    if stop.requested and doing.exception() is not None:
         raise KeyboardInterrupt from None
     doing.result()

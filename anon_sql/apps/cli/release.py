@@ -32,7 +32,7 @@ from anon_sql.apps.cli.earlier import (
 from anon_sql.apps.cli.parameters import flag, of_releases, takers, with_parameters
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect, dialect
-from anon_sql.core import running
+from anon_sql.core import stopping
 from anon_sql.core.common_parameters import refuse_withdrawn
 from anon_sql.core.names import quote
 from anon_sql.core.parameters import takes
@@ -179,7 +179,7 @@ class Output:
             if made and self.stated:
                 beside = written.enter_context(atomic_file(self.manifest))
                 manifest.write(made, temporary, beside)
-            running.check("release")
+            stopping.check("release")
             if made and entered:
                 entered(made, temporary)
         return made

@@ -246,6 +246,8 @@ def verify(
                 said.append(f"{_STATE[check.holds]}  {check.what}")
                 if check.holds is False:
                     failed.append(check)
+            if (others := manifest.other_versions(con, written)) is not None:
+                said.append(others)
 
         with anon_sql.connect() as con:
             stoppable(con, partial(check_all, con))

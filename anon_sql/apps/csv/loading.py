@@ -17,7 +17,7 @@ from pyarrow import csv as arrow_csv
 
 from anon_sql.apps.csv import dialect
 from anon_sql.apps.csv.dialect import CsvSource
-from anon_sql.core import running
+from anon_sql.core import stopping
 from anon_sql.core.names import quote
 from anon_sql.errors import listed
 
@@ -57,7 +57,7 @@ def scan(source: CsvSource) -> Scanned:
                 elif row:
                     rows += 1
                     if not rows % _ASK:
-                        running.check(source.function)
+                        stopping.check(source.function)
                 before = reader.line_num
         except csv.Error as wrong:
             raise _unreadable(source, str(wrong), before + 1, reader.line_num) from None

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator
 
 import duckdb
 
+from anon_sql.core.duckdb_internals.error_texts import is_open_end
+
 
 def finished(text: str) -> bool:
     """Return whether Enter runs the text: a command, a blank, or SQL that ends with a semicolon."""
@@ -48,5 +50,5 @@ def _open_end(text: str) -> bool:
     try:
         duckdb.extract_statements(text)
     except duckdb.Error as error:
-        return "unterminated" in str(error)
+        return is_open_end(error)
     return False

@@ -17,7 +17,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -50,7 +49,6 @@ def _is_bare(value: str) -> bool:
     return not _wants_quotes(value) and not _SPECIAL.search(value)
 
 
-@lru_cache(maxsize=1024)
 def _wants_quotes(value: str) -> bool:
     """Return whether a value without special characters needs quotes nevertheless."""
     return value in ("", STAR, "NULL") or value != value.strip()

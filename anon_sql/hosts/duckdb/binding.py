@@ -6,12 +6,12 @@ when the query runs, and raises AnonError if they differ.
 """
 
 from collections.abc import Iterable, Mapping
-from threading import Lock
 from typing import Any
 
 import pyarrow as pa
 
 from anon_sql.core.arrow import first
+from anon_sql.core.forks import ForkLock
 from anon_sql.core.roles import clear_tag, fold
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb import registry
@@ -43,7 +43,7 @@ _ROLES = {  # the roles of ``bound_role`` that make up a kind
 }
 _WITH_ZERO = ("kept", "none", "protected", "taken")
 _MOST = 64  # maximum number of cached tables
-_lookup_lock = Lock()
+_lookup_lock = ForkLock()
 _looked_up: dict[tuple[Any, ...], Table | None] = {}
 
 
@@ -85,14 +85,18 @@ def committed(scope: Mapping[str, Any]) -> Table | None:
     with _lookup_lock:
         found = _looked_up.setdefault(key, found)
         while len(_looked_up) > _MOST:
-            del _looked_up[next(iter(_looked_up))]
+            _looked_up.pop(next(iter(_looked_up)), None)
     return found
 
 
-def forget_tables() -> None:
-    """Clear the cache: a file that is opened again restarts its transaction ids."""
-    with _lookup_lock:
-        _looked_up.clear()
+def forget_tables(token: str | None = None) -> None:
+    """Clear the cache, or what it has of one database. Takes no lock, as a finalizer.
+
+    A file that is opened again restarts its transaction ids.
+    """
+    for key in list(_looked_up):
+        if token in (None, key[0]):
+            _looked_up.pop(key, None)
 
 
 def bound_role(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> str:

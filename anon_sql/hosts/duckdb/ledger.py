@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anon_sql.core import running
+from anon_sql.core import stopping
 from anon_sql.core.arrow import first, one_array, one_list, plain
 from anon_sql.core.columns import shown_type
 from anon_sql.core.names import quote, split
@@ -157,9 +157,9 @@ _PERSONS = pa.struct(
 )
 def hashed_persons(call: Any) -> pa.Array:
     """Return the column of persons, its type, and the texts and hashes of persons, by hash."""
-    running.begin()
     one = one_array(call)
     fields = {field.name: one.field(at) for at, field in enumerate(one.type)}
+    stopping.belongs_to(first(fields["connection"]))
     function, entity = first(fields["function"]), first(fields["entity"])
     types: dict[str, str] = first(fields["types"])
     require_ledger(function, first(fields["ledger"]), first(fields["columns"]))

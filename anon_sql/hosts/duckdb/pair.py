@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from anon_sql.attacks.candidates import ReleasedValues
 from anon_sql.attacks.composition import NAME
+from anon_sql.core import stopping
 from anon_sql.core.arrow import first, integers, lists, one_array, one_list, plain, true, valid
 from anon_sql.core.columns import approximate, is_number
 from anon_sql.core.hierarchy.column import tree_of
@@ -63,6 +64,7 @@ class PairInput:
         self.function = function
         self._struct = one_array(argument)
         self.call: dict[str, Any] = flat_scope(self.value("call"))
+        stopping.belongs_to(self.value("connection"))
         self.types: dict[str, str] = self.value("types")
         self.groups = lists(self._struct.field("groups"))
 
@@ -437,8 +439,12 @@ def _values(one: Part, values: Ints) -> ReleasedValues:
 
 
 @udf(sql_type(pa.list_(IMBALANCE)))
-def value_ratios(function: Any, types: Any, scope: Any, seen: Any, groups: Any) -> pa.Array:
-    """Return the rows of ``imbalance``; groups: the texts of sensitive columns, with counts."""
+def value_ratios(
+    function: Any, types: Any, scope: Any, seen: Any, groups: Any, connections: Any
+) -> pa.Array:
+    """Return the rows of ``imbalance``; groups: the texts of sensitive columns, with counts;
+    connections: DuckDB's connection id."""
+    stopping.belongs_to(first(connections))
     name, listed = first(function), lists(groups)
     texts = named(listed, HELPER + "text_")
     roles = resolve_roles(name, types_of(types), scope_in(scope), first(seen), needs_quasi=False)
@@ -452,9 +458,13 @@ def value_ratios(function: Any, types: Any, scope: Any, seen: Any, groups: Any) 
 
 
 @udf(sql_type(pa.list_(FAULT)))
-def faults(types: Any, scope: Any, seen: Any, profiles: Any, rows: Any, distinct: Any) -> pa.Array:
+def faults(
+    types: Any, scope: Any, seen: Any, profiles: Any, rows: Any, distinct: Any, connections: Any
+) -> pa.Array:
     """Return the rows of ``data_quality``; profiles: of every column, see ``__anon_profile``; rows:
-    of the table; distinct: how many of them differ in a column that is no identifier."""
+    of the table; distinct: how many of them differ in a column that is no identifier;
+    connections: DuckDB's connection id."""
+    stopping.belongs_to(first(connections))
     columns, total = types_of(types), first(rows)
     roles = resolve_roles("data_quality", columns, scope_in(scope), first(seen), needs_quasi=False)
     packed = one_array(profiles)

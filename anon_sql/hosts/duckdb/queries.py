@@ -15,6 +15,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from anon_sql.core.duckdb_internals.hashing import hash_of
 from anon_sql.core.names import literal, quote, split
 from anon_sql.core.roles import fold
 from anon_sql.queries.query import KEPT, Workload
@@ -270,7 +271,7 @@ def _kept_column(name: str, aggregated: bool) -> str:
             "raw": f"(SELECT {_type(name)} FROM __anon_raw)",
             "released": f"(SELECT {_type(name)} FROM __anon_shown)",
             **ends,
-            "strange": f"(SELECT system.main.count(*) FROM (SELECT system.main.hash({column}) "
-            f"FROM __anon_shown EXCEPT SELECT system.main.hash({column}) FROM __anon_raw))",
+            "strange": f"(SELECT system.main.count(*) FROM (SELECT {hash_of([column])} "
+            f"FROM __anon_shown EXCEPT SELECT {hash_of([column])} FROM __anon_raw))",
         }
     )

@@ -5,6 +5,7 @@ a file, so that ``register`` does not change the file, and as ordinary ones in m
 ``persist=True``.
 """
 
+import os
 import uuid
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -12,16 +13,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from threading import Lock
 from typing import Any
 
 import duckdb
 
-from anon_sql.core import running
+from anon_sql.core import pseudonyms, stopping
 from anon_sql.core.arrow import without_views
+from anon_sql.core.duckdb_internals.error_texts import is_older_storage
+from anon_sql.core.duckdb_internals.secrets import SECRET_TEXTS, bearer_token
+from anon_sql.core.forks import ForkLock, leave, opened_before
 from anon_sql.core.names import literal
 from anon_sql.errors import AnonError, Argument, Parameter
-from anon_sql.hosts.duckdb import registry
+from anon_sql.hosts.duckdb import interrupting, registry, rows
 from anon_sql.hosts.duckdb.binding import forget_tables
 from anon_sql.hosts.duckdb.sql_files import CREATE, full_header, sql_files
 from anon_sql.version import VERSION
@@ -32,8 +35,20 @@ _MARK = "anon_sql "  # begins the last line of the comment on every macro of thi
 _TEXT = "".join(part for file in sql_files() for part in (file.text, full_header(file)))
 _DIGEST = sha256(_TEXT.encode()).hexdigest()[:16]
 _STAMP = f"{_MARK}{VERSION} {_DIGEST}"  # macros of another checkout may have the same version
-_installing = Lock()
+_installing = ForkLock()
 _connections: dict[str, list["weakref.ref[duckdb.DuckDBPyConnection]"]] = {}
+_of_parent: list[duckdb.DuckDBPyConnection] = []  # connections that were open before a fork
+
+
+def _leave_those_of_parent() -> None:
+    """Forget, in a child, the connections that it cannot use, and destroy none."""
+    for con in filter(None, (ref() for refs in _connections.values() for ref in refs)):
+        leave(con)
+        _of_parent.append(con)
+    _connections.clear()
+
+
+os.register_at_fork(after_in_child=_leave_those_of_parent)
 
 
 def connect(path: str = ":memory:", **config: Any) -> duckdb.DuckDBPyConnection:
@@ -48,8 +63,11 @@ def register(
 
     persist: store the macros in the database file, replacing those of another version. overwrite:
     replace macros of the same names that are not of this package. Raises AnonError for such macros
-    without overwrite, for persist in a read-only database, and within an open transaction.
+    without overwrite, for persist in a read-only database, within an open transaction, and for a
+    connection that was registered before a fork.
     """
+    if any(con is other for other in _of_parent):
+        raise opened_before()
     with _installing:
         return _register(con, persist, overwrite)
 
@@ -77,19 +95,36 @@ def _register(
     wanted = known.stored if persist or path is None else macros
     if foreign or not (wanted.get("anon_version") or "").endswith(_STAMP):
         _add_macros(con, temporary=path is not None and not persist)
-    token = con.execute("SELECT __anon_db()").fetchall()[0][0]
+    token, number = con.execute(
+        "SELECT __anon_db(), system.main.current_connection_id()"
+    ).fetchall()[0]
     others = [ref for ref in _connections.get(token, []) if ref() not in (None, con)]
-    _connections[token] = [*others, weakref.ref(con)]
-    running.listen()
+    _connections[token] = [*others, weakref.ref(con, partial(_leave, token))]
+    interrupting.note(con, number)
     return con
+
+
+def _leave(token: str, gone: "weakref.ref[duckdb.DuckDBPyConnection]") -> None:
+    """Strike off a connection that is no more."""
+    others = [ref for ref in _connections.get(token, []) if ref is not gone]
+    if others:
+        _connections[token] = others
+    else:
+        _connections.pop(token, None)
+        forget_tables(token)
 
 
 def unregister(con: duckdb.DuckDBPyConnection) -> None:
     """Remove the macros and functions of this package from a connection and its database."""
     known = _look(con)
+    for token in list(_connections):
+        for ref in _connections.get(token, []):
+            if ref() is con:
+                _leave(token, ref)
     _drop_macros(con, known)
     for name in sorted(known.functions):
         con.remove_function(name)
+    interrupting.forget(con)
 
 
 @dataclass(frozen=True)
@@ -152,11 +187,11 @@ def _add_functions(con: duckdb.DuckDBPyConnection, known: Collection[str]) -> No
         )
     if missing:
         forget_tables()
-    database = uuid.uuid4().hex
+    opened = _Opened()
     for function in missing:
         create(
             function.name,
-            _on_plain(partial(function.call, database) if function.owned else function.call),
+            opened.call(function),
             None,
             function.returns,
             type="arrow",
@@ -165,9 +200,39 @@ def _add_functions(con: duckdb.DuckDBPyConnection, known: Collection[str]) -> No
         )
 
 
-def _on_plain(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that passes its Arrow arguments to ``call`` without view types."""
-    return lambda *arrays: call(*map(without_views, arrays))
+class _Opened:
+    """An open database. DuckDB alone holds it, with the functions, until the database closes."""
+
+    def __init__(self) -> None:
+        self.name, self.process = uuid.uuid4().hex, os.getpid()
+        weakref.finalize(self, _forget, self.name).atexit = False
+
+    def call(self, function: registry.Udf) -> Callable[..., Any]:
+        """Return what DuckDB calls, with Arrow arrays that may be views.
+
+        It raises AnonError in a child of the process that has opened the database.
+        """
+
+        def called(*arrays: Any) -> Any:
+            if os.getpid() != self.process:
+                error = opened_before()
+                registry.remember(error)
+                raise error
+            own = (self.name,) if function.owned else ()
+            try:
+                with stopping.call(self.name):
+                    return function.call(*own, *map(without_views, arrays))
+            except BaseException as error:
+                error.__traceback__ = None  # DuckDB 1.5 would print it, with paths of the machine
+                raise
+
+        return called
+
+
+def _forget(database: str) -> None:
+    """Delete what is held for a database that has closed."""
+    rows.forget(database)
+    pseudonyms.forget(database)
 
 
 def _add_macros(con: duckdb.DuckDBPyConnection, *, temporary: bool) -> None:
@@ -184,7 +249,7 @@ def _add_macros(con: duckdb.DuckDBPyConnection, *, temporary: bool) -> None:
     try:
         con.execute("\n".join(script))
     except duckdb.BinderException as error:
-        if "storage version" not in str(error):
+        if not is_older_storage(error):
             raise
         _drop_macros(con, _look(con), {name for file in sql_files() for name in file.macros})
         raise AnonError(
@@ -223,11 +288,7 @@ def secret(token: str, function: str, name: str) -> str:
     rule = Parameter("key") + " must name a secret of type http with nothing but a BEARER_TOKEN"
     try:
         with _cursor(token) as cursor:
-            found = cursor.execute(
-                "SELECT secret_string FROM system.main.duckdb_secrets(redact := false) "
-                "WHERE system.main.lower(name) = system.main.lower(?)",
-                [name],
-            ).fetchall()
+            found = cursor.execute(SECRET_TEXTS, [name]).fetchall()
     except duckdb.InvalidInputException:
         raise AnonError(
             function,
@@ -238,8 +299,8 @@ def secret(token: str, function: str, name: str) -> str:
         ) from None
     if not found:
         raise AnonError(function, rule, "none of that name")
-    value = str(found[0][0]).rpartition(";scope;bearer_token=")[2]
-    if len(found) > 1 or ";" in value or not value:
+    value = bearer_token(str(found[0][0]))
+    if len(found) > 1 or value is None:
         raise AnonError(function, rule, "another")
     return value
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
 from pkgutil import iter_modules
-from threading import Lock
 from typing import Any
 
 import pyarrow as pa
 
+from anon_sql.core.forks import ForkLock
 from anon_sql.errors import AnonError
 
 
@@ -75,7 +75,7 @@ def _remembering(call: Callable[..., Any]) -> Callable[..., Any]:
 
 _KEPT = 64  # errors: a text is looked up at once, beside those of a few other threads
 _errors: dict[str, AnonError] = {}
-_lock = Lock()
+_lock = ForkLock()
 
 
 def remember(error: AnonError) -> None:

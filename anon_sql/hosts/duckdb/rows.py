@@ -1,14 +1,14 @@
 """Store the rows of running calls, chunk by chunk as DuckDB reads them, within its memory.
 
 Storing them as lists in SQL would take more than twice as long for text. A statement that fails
-leaves its rows behind: they are deleted when its connection starts another such statement, or when
-any connection starts one more than an hour later.
+leaves its rows behind, since DuckDB tells nobody: they are deleted when its connection starts
+another such statement, when its database closes, or when any connection starts one more than an
+hour later.
 """
 
 import itertools
 import os
 import re
-import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,10 +19,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.core import running
+from anon_sql.core import stopping
 from anon_sql.core.arrow import first, integers, plain, return_memory, valid
+from anon_sql.core.duckdb_internals.settings import size_in_bytes
+from anon_sql.core.forks import ForkLock
 from anon_sql.core.parameters import takes
 from anon_sql.core.running import Workers
+from anon_sql.core.stopping import Stop
 from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts.duckdb.binding import HELPER, scope_in, types_of
 from anon_sql.hosts.duckdb.registry import udf
@@ -37,7 +40,7 @@ _TEXTS = (
     pa.types.is_binary,
     pa.types.is_large_binary,
 )
-_lock = threading.Lock()
+_lock = ForkLock()
 _numbers = itertools.count(1)
 _open: dict[int, "Buffered"] = {}
 
@@ -53,10 +56,14 @@ class Statement:
 
 @dataclass
 class Buffered:
-    """What a statement holds between its steps; touched: when it was last used."""
+    """What a statement holds between its steps.
+
+    touched: when it was last used; stop: its token, of the step that begins it.
+    """
 
     statement: Statement
     touched: float = field(default_factory=time.monotonic, kw_only=True)
+    stop: Stop | None = field(default_factory=stopping.current, kw_only=True, repr=False)
 
 
 @dataclass
@@ -112,13 +119,24 @@ def hold(made: Buffered) -> int:
     """Hold something under a number, which is returned; delete what failed statements left."""
     now, statement = time.monotonic(), made.statement
     with _lock:
-        for number, other in list(_open.items()):
+        for number in list(_open):
+            other = _open.get(number)
+            if other is None:  # another database has closed meanwhile
+                continue
             same = replace(other.statement, number=statement.number) == statement
             if (same and other.statement != statement) or now - other.touched > HOUR:
-                del _open[number]
+                _open.pop(number, None)
         number = next(_numbers)
         _open[number] = made
     return number
+
+
+def forget(database: str) -> None:
+    """Delete what the statements of a database have left behind. Takes no lock, as a finalizer."""
+    for number in list(_open):
+        held = _open.get(number)
+        if held is not None and held.statement.database == database:
+            _open.pop(number, None)
 
 
 def add(number: int, rows: pa.ChunkedArray) -> int:
@@ -129,6 +147,7 @@ def add(number: int, rows: pa.ChunkedArray) -> int:
     """
     with _lock:
         buffer: RowBuffer = _known(number)
+        stopping.check(buffer.request.function)
         first = buffer.rows
         buffer.rows += len(rows)
         buffer.touched = time.monotonic()
@@ -156,7 +175,10 @@ def claim(number: int) -> Any:
 
 
 def _known(number: int) -> Any:
-    """Return what is stored under a number, or raise AnonError if it was deleted."""
+    """Return what is stored under a number, and go on with the token of its statement.
+
+    Raises AnonError if it was deleted.
+    """
     if number not in _open:
         raise AnonError(
             "anon_sql",
@@ -164,7 +186,10 @@ def _known(number: int) -> Any:
             "none: its connection went on to another, or an hour went by",
             "run it again",
         )
-    return _open[number]
+    found = _open[number]
+    if found.stop is not None:
+        stopping.carry(found.stop)
+    return found
 
 
 def _combined(values: pa.ChunkedArray, order: pa.Array | None) -> pa.Array:
@@ -205,10 +230,8 @@ def _unused() -> int:
 
 def available(limit: str | None) -> int:
     """Return the bytes that may be used: DuckDB's limit or what the system can give, if less."""
-    free = _unused()
-    number, _, unit = (limit or "").partition(" ")
-    powers = {"bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
-    return min(free, int(float(number) * 1024 ** powers[unit])) if unit in powers else free
+    free, most = _unused(), size_in_bytes(limit)
+    return free if most is None else min(free, most)
 
 
 def bytes_a_row(request: Request) -> int:
@@ -289,6 +312,8 @@ def begin(
     request = checked(function, relation, arguments, complete=first(releases), drops=drops)
     most, too_large = rows_that_fit(request, setting["memory_limit"])
     statement = Statement(database, first(connections), first(statements))
+    stopping.belongs_to(statement.connection)
+    stopping.check(function)
     number = start(request, statement, most, f"the table must fit into memory, got {too_large}")
     return pa.array([number], pa.int64())
 
@@ -307,9 +332,9 @@ def buffered_rows(number: int, row_numbers: Any) -> tuple[Request, Source | None
 
     number: of the buffer; row_numbers: list of arrival numbers, the order of the rows.
     """
-    running.begin()
     rows: RowBuffer = claim(number)
     request = rows.request
+    stopping.check(request.function)
     numbers = (
         row_numbers.combine_chunks() if isinstance(row_numbers, pa.ChunkedArray) else row_numbers
     )

@@ -1,6 +1,5 @@
 """Check a call on a table that is released in parts, and carry columns of every SQL type."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,6 +9,7 @@ import duckdb
 import pyarrow as pa
 
 from anon_sql.core.columns import is_number, shown_type
+from anon_sql.core.duckdb_internals import hashing
 from anon_sql.core.names import literal, quote
 from anon_sql.core.parameters import takes
 from anon_sql.errors import AnonError, Parameter, did_you_mean
@@ -26,7 +26,6 @@ _PLAIN = (  # files of parts hold these as they are
 )
 _TEXT = ("VARCHAR", "ENUM", "UUID", "JSON", "BOOLEAN")
 _NESTED = ("STRUCT(", "MAP(", "UNION(", "VARIANT")
-_WIDE = re.compile(r"DECIMAL\((19|[23]\d),")  # of 128 bits, of which 0 and -1 hash alike
 
 
 @dataclass(frozen=True)
@@ -50,8 +49,7 @@ class Types:
 
     def hashes_apart(self, name: str) -> bool:
         """Return whether values of a column that print differently have different hashes."""
-        kind = self.worked[name]
-        return kind not in ("FLOAT", "DOUBLE") and not _is_nested(kind) and not _WIDE.match(kind)
+        return hashing.hashes_apart(self.worked[name])
 
     def released(self, request: Request, name: str) -> str:
         """Return a released column in the type that the SQL function gives it."""
@@ -134,6 +132,16 @@ class PartsRequest:
     def types(self) -> Types:
         """Return how columns travel in parts, or raise AnonError if one cannot."""
         return types_in_parts(self.request, self.columns)
+
+    @cached_property
+    def kept_hash(self) -> str:
+        """Return a hash of the kept columns of a row, as SQL.
+
+        Values that print differently have different hashes, so that ties are identical rows.
+        """
+        kept = self.request.kept
+        texts = [quote(n) + ("" if self.types.hashes_apart(n) else "::VARCHAR") for n in kept]
+        return hashing.hash_of(["''", *texts])
 
     def require_parts(self) -> None:
         """Raise AnonError if the release cannot be made in parts."""

@@ -10,7 +10,8 @@ import duckdb
 from anon_sql.core.table import Domain
 from anon_sql.errors import AnonError
 from anon_sql.hosts.parts.call import PartsRequest
-from anon_sql.hosts.parts.regions import LABELS, REGION_FILE, FinishedRegions
+from anon_sql.hosts.parts.regions import KEPT, LABELS, REGION_FILE, FinishedRegions
+from anon_sql.hosts.parts.spilling import Fingerprint
 from anon_sql.regions.counts import CELLS, Limits, counted_regions
 from anon_sql.regions.sql import REGION, count_select
 
@@ -23,19 +24,29 @@ def check_together(
     domain: Domain,
     finished: FinishedRegions,
     released: int,
+    kept: list[int],
 ) -> None:
-    """Raise AnonError unless the released rows of all regions are legal together.
+    """Raise AnonError unless the released rows of all regions are those of the table, and legal.
 
-    con: a connection of this call's own. released: number of released rows.
+    con: a connection of this call's own. released: number of released rows. kept: the fingerprint
+    of the kept columns of the table, which rows that were left out are missing from.
     """
     request = call.request
+    damaged = sum(finished.rows(number) is None for number in finished.numbers)
+    if damaged:
+        got = f"{damaged} that {'is' if damaged == 1 else 'are'} not"
+        raise _failed(call, "be as they were written", got, "run it again")
     con.register(_CLASSES, finished.every_class())
-    smallest, rows = con.execute(
-        f"SELECT min(n), coalesce(sum(n), 0) "
-        f"FROM (SELECT count(*) AS n FROM {_CLASSES} GROUP BY {LABELS})"
+    (smallest,) = con.execute(
+        f"SELECT min(n) FROM (SELECT count(*) AS n FROM {_CLASSES} GROUP BY {LABELS})"
     ).fetchall()[0]
+    rows, *sums = con.execute(f"SELECT {Fingerprint.of(KEPT)} FROM {_CLASSES}").fetchall()[0]
     if rows != released:
-        raise _failed(call, "hold every row that was released", f"{rows:,} of {released:,}")
+        got = f"{rows:,} of {released:,}"
+        raise _failed(call, "hold every row that was released", got, "run it again")
+    if rows == kept[0] and [rows, *sums] != kept:
+        rule = "have the kept values of the rows of the table"
+        raise _failed(call, rule, "others", "please report this")
     if smallest is not None and smallest < request.k:
         raise _failed(call, f"have at least {request.k} rows in every class", "a smaller one")
     if request.protected or request.entity is not None:
@@ -74,10 +85,12 @@ def _check_spanning(con: duckdb.DuckDBPyConnection, call: PartsRequest, domain: 
             raise _failed(call, rule, f"{illegal} that {'does' if illegal == 1 else 'do'} not")
 
 
-def _failed(call: PartsRequest, rule: str, got: str) -> AnonError:
+def _failed(
+    call: PartsRequest, rule: str, got: str, hint: str = "release it in fewer regions"
+) -> AnonError:
     return AnonError(
         call.request.function,
         f"the regions together must {rule}",
         got,
-        "nothing was released; release it in fewer regions",
+        f"nothing was released; {hint}",
     )

@@ -20,7 +20,6 @@ import pyarrow as pa
 
 from anon_sql import kernels
 from anon_sql.core.arrow import integers
-from anon_sql.core.names import quote
 from anon_sql.core.printing import evaluated, sql_types
 from anon_sql.core.table import Domain
 from anon_sql.errors import AnonError
@@ -37,11 +36,12 @@ from anon_sql.hosts.parts.workspace import (
     starts_of,
     write_groups,
 )
+from anon_sql.pipeline.compute import require_hash_order
 from anon_sql.pipeline.table import label_hash, release_table
 from anon_sql.regions.rows import Group, one_table
 
 REGION_FILE = "__anon_file"  # the number of the region of a row
-LABELS, _VALUES = "__anon_labels", "__anon_values"  # hashes of a row
+LABELS, KEPT = "__anon_labels", "__anon_values"  # hashes of a row: of its labels, of kept columns
 _REGIONS = 4  # a slice has as many rows as so many regions
 _BATCH = 100_000
 
@@ -69,7 +69,7 @@ class FinishedRegions:
         """Write the release of a region; the file is there as a whole or not at all."""
         labels, values = self._hashes(table)
         columns = {name: table.column(name).combine_chunks() for name in table.column_names}
-        columns |= {LABELS: pa.array(labels), _VALUES: pa.array(values)}
+        columns |= {LABELS: pa.array(labels), KEPT: pa.array(values)}
         slices = (labels % np.uint64(self.slices)).astype(np.int32)
         final = self.file(number)
         aside = final.with_suffix(".tmp")
@@ -100,18 +100,9 @@ class FinishedRegions:
         found = evaluated(
             columns,
             sql_types(list(columns.values())),
-            [label_hash(self.call.request), f"system.main.hash({self._values()})"],
+            [label_hash(self.call.request), self.call.kept_hash],
         )
         return [integers(each).astype(np.uint64) for each in found]
-
-    def _values(self) -> str:
-        """Return the kept columns as arguments of the hash that orders the rows of a class.
-
-        Values that print differently have different hashes, so that ties are identical rows.
-        """
-        types, kept = self.call.types, self.call.request.kept
-        texts = [quote(n) + ("" if types.hashes_apart(n) else "::VARCHAR") for n in kept]
-        return ", ".join(["''", *texts])
 
     @property
     def _files(self) -> dict[int, Path]:
@@ -128,8 +119,8 @@ class FinishedRegions:
         return self._every(())
 
     def every_class(self) -> "Batches":
-        """Return the columns LABELS and REGION_FILE alone."""
-        return self._every([self._schema().get_field_index(LABELS)])
+        """Return the columns LABELS, KEPT and REGION_FILE alone."""
+        return self._every([self._schema().get_field_index(name) for name in (LABELS, KEPT)])
 
     def _every(self, columns: Sequence[int]) -> "Batches":
         schema = self._schema(columns).append(pa.field(REGION_FILE, pa.int32()))
@@ -143,19 +134,32 @@ class FinishedRegions:
             yield from found.append_column(REGION_FILE, region).to_batches(_BATCH)
 
     def ordered(self, rows: int) -> "Batches":
-        """Return the released rows in their order; rows: their number."""
+        """Return the released rows in their order; rows: their number.
+
+        To read them raises AnonError for rows in another order, and for another number.
+        """
         return Batches(self._schema(), partial(self._ordered, rows))
 
     def _ordered(self, rows: int) -> Iterator[pa.RecordBatch]:
         function, files = self.call.request.function, list(self._files.values())
+        given = 0
         with ThreadPoolExecutor(1) as pool, RowsDone(function, "written", rows) as done:
             coming = pool.submit(_sorted, files, 0)
             for number in range(self.slices):
                 found = coming.result()
                 if number + 1 < self.slices:
                     coming = pool.submit(_sorted, files, number + 1)
+                require_hash_order(function, *_row_hashes(found))
+                given += found.num_rows
                 done.advance(found.num_rows)
                 yield from found.to_batches(max_chunksize=_BATCH)
+        if given != rows:
+            raise AnonError(
+                function,
+                "every row of the regions must be written",
+                f"{given:,} of {rows:,}",
+                "nothing was released; please report this",
+            )
 
 
 @dataclass(frozen=True)
@@ -173,12 +177,17 @@ class Batches:
 def _sorted(files: Iterable[Path], number: int) -> pa.Table:
     """Return the rows of a slice in their order."""
     found = one_table([_slice(file, number) for file in files])
-    classes, rows = (
-        integers(found.column(name).chunk(0)) if found.num_rows else np.zeros(0, np.uint64)
-        for name in (LABELS, _VALUES)
-    )
+    classes, rows = _row_hashes(found)
     order = kernels.orders.by_hash(rows)
     return found.take(pa.array(order[kernels.orders.by_hash(classes[order])]))
+
+
+def _row_hashes(found: pa.Table) -> list[npt.NDArray[np.uint64]]:
+    """Return the hashes of the labels and of the kept columns of each row, uint64[n] each."""
+    return [
+        integers(found.column(name).chunk(0)) if found.num_rows else np.zeros(0, np.uint64)
+        for name in (LABELS, KEPT)
+    ]
 
 
 def _slice(file: Path, number: int) -> pa.Table:
@@ -224,10 +233,10 @@ class RegionFiles:
             request = replace(request, kept=(*request.kept, request.entity))
         request = replace(request, threads=1)
         found = release_table(table, request, self.call.paths, self.domain, coded=True)
-        if found.num_rows != rows and request.suppressed != "drop":
+        if found.num_rows > rows or (found.num_rows < rows and request.suppressed != "drop"):
             raise AnonError(
                 request.function,
-                "every row of a region must be released",
+                "every row of a region must be released once",
                 f"{found.num_rows:,} of {rows:,}",
                 "nothing was released; please report this",
             )

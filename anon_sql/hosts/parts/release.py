@@ -9,12 +9,13 @@ from typing import Any
 
 import duckdb
 
-from anon_sql.core import running
+from anon_sql.core import stopping
 from anon_sql.core.names import literal, quote
 from anon_sql.core.table import Domain
 from anon_sql.errors import PYTHON, AnonError, Parameter, SpelledAs
 from anon_sql.hosts import files as parquet_files
 from anon_sql.hosts.duckdb.errors import as_raised
+from anon_sql.hosts.duckdb.interrupting import owner_of
 from anon_sql.hosts.duckdb.register import register
 from anon_sql.hosts.parts.call import PartsRequest, parts_request
 from anon_sql.hosts.parts.checking import check_together
@@ -96,11 +97,10 @@ def release(
     release. Raises AnonError, and writes nothing, if the release is refused.
     """
     register(con)
-    running.begin()
     target = Target(con, into, overwrite)
     target.require_new()
     options = PartsOptions(regions, region_rows, resume, in_files=target.folder)
-    with limited(con, memory_limit):
+    with stopping.call(*owner_of(con), encloses=True), limited(con, memory_limit):
         rows = con.execute(f"SELECT count(*) FROM query_table({literal(tbl)})").fetchall()[0][0]
         call = parts_request(con, tbl, method, k, parameters)
         if one_statement(call, rows, options):
@@ -134,7 +134,10 @@ def released_in_parts(
     workspace.open(resume=options.resume)
     keep = options.resume
     try:
-        with closing(duckdb.connect(config={"threads": call.threads})) as own:
+        with (
+            closing(duckdb.connect(config={"threads": call.threads})) as own,
+            stopping.reaching(own.interrupt),
+        ):
             own.execute("SET memory_limit = ?", [call.memory])
             own.execute("SET temp_directory = ?", [str(workspace.temporary)])
             routed = _routed(Routing(con, call), workspace, own, options)
@@ -164,11 +167,11 @@ def released_in_parts(
 
 def _routed(
     source: Routing, workspace: Workspace, own: duckdb.DuckDBPyConnection, options: PartsOptions
-) -> tuple[Domain, RegionRows, Regions, Budget]:
+) -> tuple[Domain, RegionRows, Regions, Budget, list[int]]:
     """Route the rows to files, unless an earlier call has, and plan the regions.
 
-    Rows are routed anew if what the earlier call has left is damaged.
-    own: a connection of this call's own.
+    Returns the fingerprint of the kept columns too. Rows are routed anew if what the earlier call
+    has left is damaged. own: a connection of this call's own.
     """
     call, state = source.call, workspace.state()
     decided = _digest(call, options)
@@ -189,7 +192,7 @@ def _routed(
     if state is not None:
         sizes = replace(sizes, wanted=state["wanted"], most=state["most"])
     tree = source.tree(domain, sizes.wanted)
-    running.check(call.request.function)
+    stopping.check(call.request.function)
     spilled = SpilledRows(workspace.spill, tree.leaves)
     rows = RegionRows(call.request, spilled)
     if state is None:
@@ -208,8 +211,9 @@ def _routed(
     )
     if state is None:
         found = {"rows": source.fingerprint.found, "wanted": sizes.wanted, "most": sizes.most}
-        workspace.remember({"call": decided, **found, "spilled": checksums})
-    return domain, rows, regions, sizes
+        state = {"call": decided, **found, "spilled": checksums, "kept": source.kept.found}
+        workspace.remember(state)
+    return domain, rows, regions, sizes, state["kept"]
 
 
 def _released(
@@ -220,10 +224,18 @@ def _released(
     spilled: RegionRows,
     regions: Regions,
     sizes: Budget,
+    kept: list[int],
 ) -> tuple[FinishedRegions, Written]:
-    """Release every region that is not finished, and check all of them together."""
-    request, rows = call.request, sum(regions.rows)
+    """Release every region that is not finished, and check all of them together.
+
+    kept: the fingerprint of the kept columns of the table.
+    """
+    request, rows = call.request, domain.rows
     sized = {number: size for number, size in enumerate(regions.rows) if size}
+    planned = sum(sized.values())
+    if planned != rows:
+        rule, hint = "every row must be in a region", "nothing was released; please report this"
+        raise AnonError(request.function, rule, f"{planned:,} of {rows:,}", hint)
     slices = FinishedRegions.slices_of(rows, sizes.wanted)
     finished = FinishedRegions(call, workspace.done, slices, tuple(sized), workspace.run)
     there = {number: finished.rows(number) for number in sized}
@@ -233,7 +245,7 @@ def _released(
     files = RegionFiles(call, domain, spilled, finished, places)
     with RowsDone(request.function, "released", sum(left.values()), len(left)) as done:
         released += side_by_side(request.function, files.release, left, sizes.threads, done)
-    check_together(own, call, domain, finished, released)
+    check_together(own, call, domain, finished, released, kept)
     require_all_parts(request, rows, released)
     if released != rows and request.suppressed != "drop":
         got = f"{released:,} of {rows:,}"

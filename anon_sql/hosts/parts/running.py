@@ -11,7 +11,8 @@ from types import TracebackType
 
 import duckdb
 
-from anon_sql.core import running as interrupt
+from anon_sql.core import stopping
+from anon_sql.core.duckdb_internals.settings import size_to_set
 from anon_sql.core.parameters import Whole
 from anon_sql.core.running import Progress, silent
 from anon_sql.errors import AnonError
@@ -65,14 +66,12 @@ def limited(con: duckdb.DuckDBPyConnection, limit: str | None) -> Iterator[None]
     if limit is None:
         yield
         return
-    setting = con.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
-    number, _, unit = setting.partition(" ")  # cut off after one decimal
-    before = f"{float(number) + 0.05:.2f} {unit}"
+    before = con.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
     con.execute("SET memory_limit = ?", [limit])
     try:
         yield
     finally:
-        con.execute("SET memory_limit = ?", [before])
+        con.execute("SET memory_limit = ?", [size_to_set(before)])
 
 
 EVERY = 30.0  # seconds between two sentences where stderr is no terminal
@@ -126,7 +125,7 @@ class RowsDone:
         self.bar.stop()
 
 
-POLL = 0.2  # seconds between two looks at Ctrl-C
+POLL = 0.2  # seconds between two looks at the token of the call
 
 
 def side_by_side(
@@ -138,7 +137,7 @@ def side_by_side(
 ) -> int:
     """Call ``release(number, rows)`` for every region and return the sum of the results.
 
-    rows: of each region by number. An error or Ctrl-C stops the regions that are running.
+    rows: of each region by number. An error or a stop ends the regions that are running.
     """
     largest = sorted(rows, key=lambda number: (-rows[number], number))
 
@@ -147,8 +146,8 @@ def side_by_side(
             return release(number, rows[number])
 
     total = 0
-    with ThreadPoolExecutor(threads) as pool:
-        running = {pool.submit(quietly, number): number for number in largest}
+    with stopping.call() as stop, ThreadPoolExecutor(threads) as pool:
+        running = {pool.submit(stopping.work, stop, quietly, number): number for number in largest}
         waiting = set(running)
         try:
             while waiting:
@@ -157,12 +156,9 @@ def side_by_side(
                     total += future.result()
                     done.advance(rows[running[future]])
                 done.advance(0)
-                interrupt.check(function)
+                stopping.check(function)
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            left = [future for future in waiting if not future.cancelled()]
-            while wait(left, timeout=POLL).not_done:
-                interrupt.ask()  # a region that begins forgets an earlier request
-            interrupt.begin()
+            stop.request()
+            pool.shutdown(cancel_futures=True)
             raise
     return total

@@ -6,6 +6,7 @@ few distinct values is stored as a dictionary.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -16,11 +17,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.core import running
+from anon_sql.core import stopping
 from anon_sql.core.arrow import integers
+from anon_sql.core.duckdb_internals.hashing import hash_of
 from anon_sql.core.names import literal, quote
 from anon_sql.core.printing import evaluated, sql_types
 from anon_sql.core.table import Domain
+from anon_sql.errors import AnonError
 from anon_sql.hosts.parts.call import PartsRequest
 from anon_sql.hosts.parts.running import RowsDone
 from anon_sql.hosts.parts.workspace import (
@@ -73,7 +76,7 @@ class SpilledRows:
         checksums: dict[str, str] = {}
         with ThreadPoolExecutor(1) as pool:
             for number, run in enumerate(runs(batches, RUN_ROWS, RUN_BYTES)):
-                running.check(function)
+                stopping.check(function)
                 if number == 0:
                     text = repeated(run)
                 if before is not None:
@@ -116,7 +119,8 @@ class SpilledRows:
 
     def rows(self, leaves: Sequence[int]) -> pa.Table:
         """Return the rows of some leaves; a dictionary has the values of all of them."""
-        return one_table([read_groups(reader, leaves) for reader in self._each()])
+        with _undamaged():
+            return one_table([read_groups(reader, leaves) for reader in self._each()])
 
     def each_run(
         self, leaves: Sequence[int] | None = None
@@ -131,11 +135,26 @@ class SpilledRows:
 
     def _each(self) -> Iterator[pa.RecordBatchFileReader]:
         for run in sorted(self.folder.iterdir()):
-            with open_groups(run) as reader:
+            with _undamaged(), open_groups(run) as reader:
                 yield reader
 
 
+@contextmanager
+def _undamaged() -> Iterator[None]:
+    """Raise AnonError where a file of routed rows cannot be read."""
+    try:
+        yield
+    except (pa.ArrowInvalid, OSError):
+        raise AnonError(
+            "release",
+            "a file of routed rows must be as it was written",
+            "one that cannot be read",
+            "nothing was released; run it again",
+        ) from None
+
+
 _SOURCE, _HASH = "__anon_source", "__anon_hash"
+_EVERY = hash_of(["*COLUMNS(*)"])  # of a row, by which it is recognized when a call resumes
 _BATCH = 100_000  # rows that are read at a time
 _MOD = 1_000_000_007
 
@@ -157,17 +176,23 @@ class Fingerprint:
     def found(self) -> list[int]:
         return [self.rows, self.xor, self.total]
 
+    @staticmethod
+    def of(hashed: str) -> str:
+        """Return the columns of a statement that give ``found``; hashed: a column, uint64."""
+        return f"count(*), coalesce(bit_xor({hashed}), 0), coalesce(sum({hashed} % {_MOD}), 0)"
+
 
 @dataclass
 class Routing:
     """The statements of one call on the connection of the user.
 
-    fingerprint: of the rows that ``spill`` has read.
+    fingerprint: of the rows that ``spill`` has read. kept: of their kept columns.
     """
 
     con: duckdb.DuckDBPyConnection
     call: PartsRequest
     fingerprint: Fingerprint = field(default_factory=Fingerprint)
+    kept: Fingerprint = field(default_factory=Fingerprint)
 
     @property
     def request(self) -> Request:
@@ -213,12 +238,24 @@ class Routing:
 
         rows: their number.
         """
-        function, leaf_of = self.request.function, LeafRows(self.request, tree).of
+        function, leaves = self.request.function, LeafRows(self.request, tree)
+
+        def leaf_of(columns: Mapping[str, pa.Array]) -> npt.NDArray[np.int32]:
+            self._add_kept(columns)
+            return leaves.of(columns)
+
         with RowsDone(function, "routed", rows) as done:
             return spilled.write(function, self._batches(), leaf_of, done)
 
+    def _add_kept(self, columns: Mapping[str, pa.Array]) -> None:
+        """Add the kept columns of rows to their fingerprint, hashed as those of a region are."""
+        kept = {name: columns[name] for name in self.request.kept or list(columns)[:1]}
+        types = sql_types(list(kept.values()))
+        (hashes,) = evaluated(kept, types, [self.call.kept_hash])
+        self.kept.add(integers(hashes).astype(np.uint64))
+
     def _batches(self) -> Iterator[pa.RecordBatch]:
-        select = f"SELECT *, system.main.hash(*COLUMNS(*)) AS {_HASH} FROM {_SOURCE}"
+        select = f"SELECT *, {_EVERY} AS {_HASH} FROM {_SOURCE}"
         for batch in self.con.sql(f"{self._with} {select}").to_arrow_reader(_BATCH):
             self.fingerprint.add(batch.column(_HASH).to_numpy())
             yield batch.drop_columns([_HASH])
@@ -226,8 +263,7 @@ class Routing:
     def source_fingerprint(self) -> list[int]:
         """Return the fingerprint of the table as it is now."""
         found = self.con.execute(
-            f"{self._with} SELECT count(*), coalesce(bit_xor(h), 0), coalesce(sum(h % {_MOD}), 0) "
-            f"FROM (SELECT system.main.hash(*COLUMNS(*)) AS h FROM {_SOURCE})"
+            f"{self._with} SELECT {Fingerprint.of('h')} FROM (SELECT {_EVERY} AS h FROM {_SOURCE})"
         ).fetchall()
         return [int(value) for value in found[0]]
 
@@ -306,10 +342,8 @@ class RegionRows:
         """Return uint64[n], the hash that spreads rows over the parts of a group."""
         names = together(self.request)
         columns = {name: _plain(table.column(name)).combine_chunks() for name in names}
-        listed = ", ".join([str((self.request.seed + 1) % 2**31), *map(quote, names)])
-        (found,) = evaluated(
-            columns, sql_types(list(columns.values())), [f"system.main.hash({listed})"]
-        )
+        hashed = hash_of([str((self.request.seed + 1) % 2**31), *map(quote, names)])
+        (found,) = evaluated(columns, sql_types(list(columns.values())), [hashed])
         hashes: npt.NDArray[np.uint64] = integers(found).astype(np.uint64)
         return hashes
 

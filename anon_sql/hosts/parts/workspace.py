@@ -24,7 +24,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql import kernels
-from anon_sql.core import running
+from anon_sql.core import stopping
 from anon_sql.core.names import quote, split
 from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts.files import (
@@ -258,7 +258,7 @@ class Target:
             copy = f"COPY ({select}) TO $target ({options}, USE_TMP_FILE false)"
             arguments = {**parameters, "target": str(temporary)}
             rows = int(self.con.execute(copy, arguments).fetchall()[0][0])
-            running.check("release")
+            stopping.check("release")
         return rows
 
 

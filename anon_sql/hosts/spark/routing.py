@@ -64,9 +64,13 @@ def compiled_once(function: str, kind: str) -> Iterator[None]:
 
     kind: a text that differs where other kernels are needed. The first block compiles the kernels
     that it calls and leaves them in the folder of numba's cache, from which other processes load
-    them. Raises AnonError if there is no folder that can be written.
+    them. Blocks do not wait where that folder is not known. Raises AnonError if there is no folder
+    that can be written.
     """
     folder = cache_folder(function)
+    if folder is None:
+        yield
+        return
     mark = folder / f"anon_sql-{VERSION}-{sha256(kind.encode()).hexdigest()[:16]}.compiled"
     if mark.exists():
         yield
@@ -92,14 +96,12 @@ def _alone(function: str, folder: Path) -> Iterator[None]:
         yield
 
 
-def cache_folder(function: str) -> Path:
-    """Return the folder of compiled kernels, which exists afterwards and can be written."""
+def cache_folder(function: str) -> Path | None:
+    """Return the folder of compiled kernels, which exists afterwards; None if it is not known."""
     try:
-        folder = Path(kernels.hashing.mix.stats.cache_path)
-        folder.mkdir(parents=True, exist_ok=True)
+        return kernels.parallel.cache_folder()
     except (OSError, RuntimeError):  # RuntimeError: numba found no folder at all
         raise _unwritable(function) from None
-    return folder
 
 
 def _unwritable(function: str) -> AnonError:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anon_sql.core.running import Progress, check
+from anon_sql.core.running import Progress
+from anon_sql.core.stopping import check
 from anon_sql.errors import Argument, Parameter, not_installed
 from anon_sql.methods.generators.bootstrap import Attribute, Positions, RealRows
 

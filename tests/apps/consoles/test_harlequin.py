@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -13,7 +14,7 @@ from harlequin.exception import HarlequinQueryError  # noqa: E402
 from harlequin.plugins import load_adapter_plugins  # noqa: E402
 
 from anon_sql.core import running  # noqa: E402
-from anon_sql.errors import AnonError  # noqa: E402
+from tests.seams import Seam  # noqa: E402
 
 WAIT = 120  # seconds that anything may take
 
@@ -83,9 +84,16 @@ def test_an_error_is_harlequins_own_and_one_sentence(adapter):
         connection.execute("SELEC 1")
 
 
-def test_cancelling_asks_a_release_to_stop(adapter):
-    running.begin()
-    adapter.connect().cancel()
-    with pytest.raises(AnonError, match="stopped on request"):
-        running.check("rayden")
-    running.begin()
+def test_cancelling_stops_a_release(adapter, monkeypatch):
+    connection = adapter.connect()
+    connection.execute("CREATE TABLE t AS SELECT range % 50 AS a FROM range(500)")
+    seam = Seam.at(monkeypatch, running, "check")
+    call = "CREATE TABLE r AS FROM rayden('t', k := 3, qids := ['a'])"
+    with ThreadPoolExecutor(1) as pool:
+        release = pool.submit(connection.execute, call)
+        seam.arrived()
+        connection.cancel()
+        seam.go()
+        with pytest.raises(HarlequinQueryError, match="rayden: stopped on request"):
+            release.result()
+    connection.execute(call)

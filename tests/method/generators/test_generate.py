@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anon_sql.core import running
+from anon_sql.core import stopping
 from anon_sql.errors import AnonError
 from anon_sql.methods.generators.bootstrap import Attribute, RealRows
 from anon_sql.methods.sdka import GENERATORS, generate
@@ -49,7 +49,7 @@ def test_ctrl_c(monkeypatch):
     monkeypatch.setattr("anon_sql.methods.sdka.check", stopped)
     with pytest.raises(AnonError, match="stopped on request"):
         generate("sdka", "bootstrap", made(), {RARE: 3}, 42, 1)
-    assert running.check("sdka") is None
+    assert stopping.check("sdka") is None
 
 
 def test_the_generators_there_are():

@@ -14,7 +14,7 @@ from anon_sql.audit.audit import audit
 from anon_sql.audit.compared import ROW, AuditRequest, ColumnView, Marks, audit_request
 from anon_sql.audit.parameters import NAME as AUDIT
 from anon_sql.audit.reading import RawRows, ReleasedRows
-from anon_sql.core import running
+from anon_sql.core import stopping
 from anon_sql.core.arrow import first, integers, one_array, plain
 from anon_sql.core.hierarchy.tree import rows_of
 from anon_sql.core.labels.reading import Ints
@@ -69,6 +69,8 @@ def begin(database: str, calls: Any, connections: Any, statements: Any) -> pa.Ar
     size = pa.types.is_boolean(fields["k"].type) or first(fields["k"])
     request = audit_request(roles, types, released_types, {**first(fields["options"]), "k": size})
     statement = buffer.Statement(database, first(connections), first(statements))
+    stopping.belongs_to(statement.connection)
+    stopping.check(AUDIT)
     most = memory.audited_rows(len(request.types), len(request.shared) + len(request.added))
     return pa.array([buffer.hold(_Reading(statement, request, most))], pa.int64())
 
@@ -81,6 +83,7 @@ def take(numbers: Any, released: Any, rows: Any) -> pa.Array:
     """
     if len(rows):
         reading: _Reading = buffer.buffered(first(numbers))
+        stopping.check(AUDIT)
         side = reading.released if first(released) else reading.raw
         _add(side, one_array(rows))
         if side.rows > reading.most:
@@ -152,8 +155,8 @@ _COMPOSITION_ROWS = pa.list_(COMPOSED)
 @udf(sql_type(_COMPOSITION_ROWS))
 def composed(call: Any, person_rows: Any, parts: Any) -> pa.Array:
     """Return the counts of ``composition``, or raise AnonError."""
-    running.begin()
     fields = _fields(call)
+    stopping.belongs_to(first(fields["connection"]))
     names = _names(first(fields["releases"]))
     options = read(Composition, COMPOSITION, {name: first(fields[name]) for name in ("l", "share")})
     types: dict[str, str] = first(fields["types"])
@@ -248,9 +251,10 @@ def hashes_fit(functions: Any, types: Any, rows: Any, limits: Any) -> pa.Array:
 
 
 @udf(sql_type(pa.list_(SUGGESTION)))
-def suggested(types: Any, views: Any) -> pa.Array:
-    """Return the rows of ``suggest_roles``; views: what ``__anon_looked`` returns, by column."""
-    running.begin()
+def suggested(types: Any, views: Any, connections: Any) -> pa.Array:
+    """Return the rows of ``suggest_roles``; views: what ``__anon_looked`` returns, by column;
+    connections: DuckDB's connection id."""
+    stopping.belongs_to(first(connections))
     packed = one_array(views)
     shapes, marks = [], []
     for name, kind in types_of(types).items():
@@ -260,14 +264,17 @@ def suggested(types: Any, views: Any) -> pa.Array:
         texts = [text for text in sample or [] if text is not None]
         consecutive = bool(first(view.field("consecutive")))
         shapes.append(shape_of(name, kind, marks[-1], nulls, texts, consecutive))
-        running.check("suggest_roles")
+        stopping.check("suggest_roles")
     return pa.array([suggest_roles(shapes, marks).to_pylist()], pa.list_(SUGGESTION))
 
 
 @udf(sql_type(pa.list_(COMBINATION)))
-def combined(types: Any, most: Any, columns: Any, scope: Any, seen: Any, marks: Any) -> pa.Array:
-    """Return the rows of ``unique_combinations``; marks: hashes by column."""
-    running.begin()
+def combined(
+    types: Any, most: Any, columns: Any, scope: Any, seen: Any, marks: Any, connections: Any
+) -> pa.Array:
+    """Return the rows of ``unique_combinations``; marks: hashes by column; connections: DuckDB's
+    connection id."""
+    stopping.belongs_to(first(connections))
     kinds, packed, size = types_of(types), one_array(marks), first(most)
     if pa.types.is_boolean(most.type) or not isinstance(size, int) or size < 1:
         rule = Parameter("max_columns") + " must be a whole number from 1 on"

@@ -1,5 +1,6 @@
 """Read labels, and make pseudonyms, shifts and masks, as SQL calls it."""
 
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -74,8 +75,8 @@ _LONGEST = 2**31 - 1  # characters of a text
 _DATES = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS")
 
 
-@udf("VARCHAR")
-def hold_key(functions: Any, databases: Any, keys: Any) -> pa.Array:
+@udf("VARCHAR", owned=True)
+def hold_key(opened: str, functions: Any, databases: Any, keys: Any) -> pa.Array:
     """Return the name under which a key is held (``hold``), or why it is refused.
 
     DuckDB evaluates a constant before it shows a plan, which then contains the name alone. An error
@@ -86,7 +87,7 @@ def hold_key(functions: Any, databases: Any, keys: Any) -> pa.Array:
     function, database = first(functions), first(databases)
     key = _one(function, "key", keys)
     try:
-        name = hold(function, key, lambda asking, wanted: registry.secret(database, asking, wanted))
+        name = hold(function, key, partial(registry.secret, database), opened)
     except AnonError as refused:
         remember(refused)
         name = f"{REFUSED}{refused}"

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anon_sql.core import stopping
 from anon_sql.core.arrow import first, integers, lists, one_list
 from anon_sql.core.names import literal, quote
 from anon_sql.core.parameters import read
@@ -193,8 +194,12 @@ def _answers(struct: Any) -> Answers:
 
 
 @udf(sql_type(pa.list_(DRAWN)))
-def drawn(types: Any, groups: Any, scope: Any, seen: Any, parameters: Any) -> pa.Array:
-    """Return the queries; groups: rows that are alike, see ``__anon_groups``."""
+def drawn(
+    types: Any, groups: Any, scope: Any, seen: Any, parameters: Any, connections: Any
+) -> pa.Array:
+    """Return the queries; groups: rows that are alike, see ``__anon_groups``; connections:
+    DuckDB's connection id."""
+    stopping.belongs_to(first(connections))
     function, kinds, call, columns = (
         "query_workload",
         types_of(types),

@@ -1,0 +1,74 @@
+"""Hashes and sort keys of values, as SQL.
+
+DuckDB calls ``hash`` internal and does not promise the bytes of ``create_sort_key``. Hashes decide
+the order of rows, vantage points, samples and regions, so that equal releases need equal hashes.
+Sort keys are only compared with each other.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+ROW_HASH = 1  # rises when the hash of any row changes, as __anon_row_hash_version() in SQL
+HASH = "system.main.hash"
+_FLOATS = ("FLOAT", "DOUBLE")
+_APART = re.compile(  # types of which values that print differently hash differently everywhere
+    r"(?s)U?(TINYINT|SMALLINT|INTEGER|BIGINT)|DECIMAL\((1[0-8]|[1-9]),.*\)|VARCHAR|JSON"
+    r"|BOOLEAN|ENUM\(.*\)|DATE|TIME|TIME_NS|TIMESTAMP(_S|_MS|_NS| WITH TIME ZONE)?|BLOB"
+    r'|"NULL"'
+)
+_UNSTEADY = re.compile(r"\b(BIT|TIME WITH TIME ZONE)\b")  # their hashes depend on the version
+_PRINTED = re.compile(r"(?s)VARIANT|ENUM\(.*\)")  # hashed as text, as SQL does
+
+
+def hash_of(values: Iterable[str]) -> str:
+    """Return the hash of one or more SQL expressions together, a UBIGINT.
+
+    Texts must not have a collation, which DuckDB 2.0.1 and later hash by.
+    """
+    return f"{HASH}({', '.join(values)})"
+
+
+def row_hash(kept: Mapping[str, str]) -> str:
+    """Return the hash of the kept columns of a row, as ``__anon_row_hashed`` in SQL computes it.
+
+    kept: SQL types by quoted name, in the order of the table. Rows that print differently have
+    different hashes: where ``hash`` alone does not tell values apart, their text is hashed too.
+    """
+    values = [_steady(name, kind) for name, kind in kept.items()]
+    plain = hash_of(["''", *values, "0::TINYINT"])  # SQL adds a column of 0, so that there is one
+    texts = [_told_apart(name, kind) for name, kind in kept.items()]
+    told = [text for text in texts if text != "NULL"]
+    if not told:
+        return plain
+    both = hash_of([plain, hash_of([*texts, "NULL"])])
+    return f"CASE WHEN coalesce({', '.join(told)}) IS NULL THEN {plain} ELSE {both} END"
+
+
+def _steady(name: str, kind: str) -> str:
+    """Return a value for its hash, or NULL if its text alone counts."""
+    if not hashes_apart(kind) and _UNSTEADY.search(kind):
+        return f"NULL::{kind}"  # a list that is NULL has a hash of its own
+    return f"{name}::VARCHAR" if _PRINTED.fullmatch(kind) else name
+
+
+def _told_apart(name: str, kind: str) -> str:
+    """Return the text of a value if values that print differently can have its hash, or NULL."""
+    if kind in _FLOATS:
+        return (
+            f"CASE WHEN signbit({name}) AND ({name} = 0 OR isnan({name})) THEN {name}::VARCHAR END"
+        )
+    return "NULL" if hashes_apart(kind) else f"{name}::VARCHAR"
+
+
+def hashes_apart(kind: str) -> bool:
+    """Return whether values of a SQL type that print differently have different hashes."""
+    return _APART.fullmatch(kind) is not None
+
+
+def sort_key(value: str) -> str:
+    """Return the sort key of a SQL expression: bytes in the order of its values, '' for NULL.
+
+    Equal values have equal keys.
+    """
+    key = f"create_sort_key([{value}], 'ASC NULLS FIRST')"
+    return f"CASE WHEN {value} IS NULL THEN ''::BLOB ELSE {key} END"

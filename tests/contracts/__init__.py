@@ -1,0 +1,1 @@
+"""What DuckDB does but does not promise, on the oldest and the newest supported version."""

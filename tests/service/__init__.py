@@ -1,0 +1,1 @@
+"""What holds in a service: threads, forks, and folders that cannot be written."""
