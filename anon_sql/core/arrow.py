@@ -77,7 +77,9 @@ def one_array(argument: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Return an argument as one array; a single chunk is not copied."""
     if not isinstance(argument, pa.ChunkedArray):
         return argument
-    return argument.chunk(0) if argument.num_chunks == 1 else pa.concat_arrays(argument.chunks)
+    if argument.num_chunks == 1:
+        return argument.chunk(0)
+    return pa.concat_arrays(argument.chunks or [pa.array([], argument.type)])
 
 
 def lists(argument: pa.ChunkedArray | pa.Array) -> dict[str, pa.Array | None]:

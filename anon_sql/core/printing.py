@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_sql.core import forks
-from anon_sql.core.arrow import valid
+from anon_sql.core.arrow import one_array, valid
 from anon_sql.core.names import quote
 
 _opening = forks.ForkLock()
@@ -165,12 +165,7 @@ def _selected(columns: Sequence[pa.Array], query: str, time_zone: str) -> list[p
         raise
     finally:
         cursor.close()
-    return [_one_array(values) for values in found.columns]
-
-
-def _one_array(values: pa.ChunkedArray) -> pa.Array:
-    array = values.combine_chunks()
-    return array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
+    return [one_array(values) for values in found.columns]
 
 
 def _wide(values: pa.Array, kind: str) -> pa.Array:

@@ -36,12 +36,17 @@ def test_constraints_effort_and_statements_are_written_and_verified(tmp_path):
     )
 
 
-def test_a_manifest_written_before_a_privacy_model_was_known_is_verified(tmp_path):
+def released(tmp_path):
+    """The raw file, its release, the path of the manifest, and what that says."""
     people = write(PEOPLE, tmp_path / "people.csv")
-    out = people.with_name("earlier.parquet")
+    out = people.with_name("released.parquet")
     assert run("release", people, out, *ROLES, "--manifest").exit_code == 0
     path = manifest.beside(out)
-    written = json.loads(path.read_text("utf-8"))
+    return people, out, path, json.loads(path.read_text("utf-8"))
+
+
+def test_a_manifest_written_before_a_privacy_model_was_known_is_verified(tmp_path):
+    people, out, path, written = released(tmp_path)
     for part, names in (("parameters", ("max_share", "beta_kind")), ("achieved", ("max_share",))):
         for name in names:
             del written[part][name]
@@ -53,11 +58,8 @@ def test_a_manifest_written_before_a_privacy_model_was_known_is_verified(tmp_pat
 
 def test_a_report_requires_what_the_manifest_states(tmp_path):
     """Stated by an edited manifest, so that no option of the command line is needed."""
-    people = write(PEOPLE, tmp_path / "people.csv")
-    out, page = people.with_name("shared.parquet"), tmp_path / "page.json"
-    assert run("release", people, out, *ROLES, "--manifest").exit_code == 0
-    path = manifest.beside(out)
-    written = json.loads(path.read_text("utf-8"))
+    people, out, path, written = released(tmp_path)
+    page = tmp_path / "page.json"
     written["parameters"]["max_share"] = 0.01
     path.write_text(json.dumps(written), "utf-8")
     assert run("report", people, out, "--format", "json", "-o", page).exit_code == 0
@@ -69,11 +71,7 @@ def test_a_report_requires_what_the_manifest_states(tmp_path):
 
 
 def test_versions_are_written_and_others_are_said_and_no_fault(tmp_path):
-    people = write(PEOPLE, tmp_path / "people.csv")
-    out = people.with_name("made.parquet")
-    assert run("release", people, out, *ROLES, "--manifest").exit_code == 0
-    path = manifest.beside(out)
-    written = json.loads(path.read_text("utf-8"))
+    people, out, path, written = released(tmp_path)
     here = {"anon_sql": VERSION, "duckdb": f"v{duckdb.__version__}", "row_hash": ROW_HASH}
     assert written["versions"] == here
     assert "made with" not in run("verify", out).stdout

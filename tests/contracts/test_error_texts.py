@@ -33,10 +33,15 @@ def bare():
     return con
 
 
+def raised(call, text, kind=duckdb.Error):
+    """The error of a call on a text."""
+    with pytest.raises(kind) as caught:
+        call(text)
+    return caught.value
+
+
 def text_of(con, query):
-    with pytest.raises(duckdb.Error) as caught:
-        con.execute(query).fetchall()
-    return str(caught.value)
+    return str(raised(lambda text: con.execute(text).fetchall(), query))
 
 
 MEANT = {  # statements whose errors have a meaning, by a part of what is said of them
@@ -176,24 +181,16 @@ def test_an_error_begins_with_its_kind_and_ends_with_the_statement(bare, query):
 
 @pytest.mark.parametrize("text", ["SELECT 'a", 'SELECT "a', "SELECT 1 /* a"])
 def test_what_has_begun_and_not_ended_is_told_from_other_errors(text):
-    with pytest.raises(duckdb.Error) as caught:
-        duckdb.extract_statements(text)
-    assert is_open_end(caught.value)
-    with pytest.raises(duckdb.Error) as caught:
-        duckdb.extract_statements("SELEC 1")
-    assert not is_open_end(caught.value)
+    assert is_open_end(raised(duckdb.extract_statements, text))
+    assert not is_open_end(raised(duckdb.extract_statements, "SELEC 1"))
 
 
 def test_macros_of_tables_in_a_file_that_is_too_old(tmp_path):
     path = tmp_path / "old.duckdb"
     con = duckdb.connect(path, config={"storage_compatibility_version": "v0.10.2"})
     macro = "CREATE MACRO typed(x INTEGER) AS x"
-    with pytest.raises(duckdb.BinderException) as caught:
-        con.execute(macro)
-    assert is_older_storage(caught.value)
-    with pytest.raises(duckdb.BinderException) as caught:
-        con.execute("SELECT nobody")
-    assert not is_older_storage(caught.value)
+    assert is_older_storage(raised(con.execute, macro, kind=duckdb.BinderException))
+    assert not is_older_storage(raised(con.execute, "SELECT nobody", kind=duckdb.BinderException))
 
 
 LONG = """

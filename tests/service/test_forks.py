@@ -104,7 +104,7 @@ os._exit(0)
 
 def test_a_fork_waits_until_a_thread_has_compiled_its_kernel():
     code = """
-from numba.core.compiler_lock import global_compiler_lock
+from anon_sql.kernels.numba_internals import _compiling as global_compiler_lock
 held = threading.Event()
 def hold():
     with global_compiler_lock:

@@ -18,7 +18,6 @@ from anon_sql.hosts.duckdb.registry import udf
 Owner = tuple[str, int]  # a name of the open database, and DuckDB's connection id
 _owners: "weakref.WeakKeyDictionary[duckdb.DuckDBPyConnection, Owner]" = weakref.WeakKeyDictionary()
 _numbers: "weakref.WeakKeyDictionary[duckdb.DuckDBPyConnection, int]" = weakref.WeakKeyDictionary()
-_NAME = "__anon_interrupting_database"
 
 
 @udf("VARCHAR", volatile=True, owned=True)
@@ -30,10 +29,11 @@ def database(name: str, rows: pa.Array) -> pa.Array:
 def interrupt(con: duckdb.DuckDBPyConnection) -> None:
     """Stop what runs on a connection, and on no other; call it from another thread.
 
-    The statement, or ``anon_sql.release``, ends within half a second, with an AnonError that says
-    ``stopped on request`` or with DuckDB's InterruptException; nothing is released, and the
-    connection can be used again. Raises AnonError for a cursor that is not registered if calls of
-    several such cursors run, and stops none.
+    The statement, or ``anon_sql.release``, ends at its next check, which in most steps of a release
+    follows within half a second: with an AnonError that says ``stopped on request``, or with
+    DuckDB's InterruptException. Nothing is released, and the connection can be used again. Raises
+    AnonError for a cursor that is not registered if calls of several such cursors run, and stops
+    none.
     """
     name, number = owner_of(con) if con in _numbers else _left_over(con) or (None, None)
     if name is not None and number is not None:
@@ -57,7 +57,7 @@ def _database(con: duckdb.DuckDBPyConnection) -> str | None:
     """Return the name of a connection's database, by a cursor; None where it cannot be asked."""
     try:
         with closing(con.cursor()) as cursor:
-            ((name,),) = cursor.execute(f"SELECT {_NAME}(1)").fetchall()
+            ((name,),) = cursor.execute("SELECT __anon_interrupting_database(1)").fetchall()
     except duckdb.Error:  # closed, or without the functions
         return None
     return str(name)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core import stopping
-from anon_sql.core.arrow import first, integers, plain, return_memory, valid
+from anon_sql.core.arrow import first, integers, one_array, plain, return_memory, valid
 from anon_sql.core.duckdb_internals.settings import size_in_bytes
 from anon_sql.core.forks import ForkLock
 from anon_sql.core.parameters import takes
@@ -335,9 +335,7 @@ def buffered_rows(number: int, row_numbers: Any) -> tuple[Request, Source | None
     rows: RowBuffer = claim(number)
     request = rows.request
     stopping.check(request.function)
-    numbers = (
-        row_numbers.combine_chunks() if isinstance(row_numbers, pa.ChunkedArray) else row_numbers
-    )
+    numbers = one_array(row_numbers)
     if not numbers.is_valid()[0].as_py():
         return request, None
     workers = Workers(request.function, request.threads)
@@ -358,7 +356,7 @@ def path_rows(paths: Any) -> pa.StructArray | None:
 
     paths: a list of structs, or NULL. Raises AnonError for a relation that is no hierarchy.
     """
-    packed = paths.combine_chunks() if isinstance(paths, pa.ChunkedArray) else paths
+    packed = one_array(paths)
     if not packed[0].is_valid:
         return None
     rows = plain(packed[0].values)

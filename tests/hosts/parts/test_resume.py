@@ -31,7 +31,7 @@ def left_behind(folder):
 
 
 def broken_off(monkeypatch, after):
-    """Make the release of a region fail after so many regions."""
+    """Make the release of a region fail after so many have begun; it ends the other that runs."""
     real, calls = regions.release_table, []
 
     def failing(*given, **more):
@@ -49,7 +49,7 @@ def test_resume_goes_on_from_the_regions_that_are_done(big, tmp_path, monkeypatc
     given = {"into": str(target), "k": 5, "method": "mondrian", "region_rows": 100, **CALL}
     anon_sql.release(big, "big", **{**given, "into": "whole"})
     with monkeypatch.context() as patched:
-        broken_off(patched, 3)
+        broken_off(patched, 4)
         with pytest.raises(AnonError, match="broken off"):
             anon_sql.release(big, "big", **given, resume=True)
     assert not target.exists()
