@@ -46,7 +46,7 @@ def printed(box: str) -> list[list[str]]:
         for line in box.splitlines()[1:]
         if line.startswith("│")
     ]
-    return [lines[0], *lines[2:]]
+    return [lines[0], *lines[2:]] if lines else []
 
 
 def answered(con: Any, sql: str) -> list[list[str]]:
@@ -79,7 +79,7 @@ def run_sql(con: Any, block: str, shown: str | None) -> None:
             raise Different(f"expected the error: {expected[1]}\ngot: {error}") from None
         raise Different(f"expected the error: {expected[1]}\ngot none")
     found = answered(con, block)
-    if shown is not None and shown.startswith("┌") and printed(shown) != found:
+    if shown is not None and printed(shown) != found:
         rows = "\n".join(" | ".join(row) for row in found)
         raise Different(f"the page shows:\n{shown}\nDuckDB answers:\n{rows}")
 
