@@ -49,7 +49,7 @@ def test_it_shows_a_release_and_its_cost(tmp_path):
     assert "adult: 30,000 generated rows" in said
     assert "anonymize('adult', k := 25)" in said
     assert " true    Every class has at least 25 rows; the smallest has 25. " in said
-    assert re.search(r"^ +0  are alone in the release\.$", said, re.MULTILINE)
+    assert re.search(r"^ +0  people are alone in the release\.$", said, re.MULTILINE)
     verify, shell, own = commands(said)
     assert run(*shlex.split(verify)).exit_code == 0
     assert shell == f"shell {database}"

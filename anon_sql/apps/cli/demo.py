@@ -182,7 +182,7 @@ def _figures(con: duckdb.DuckDBPyConnection, k: int) -> None:
     for figure, sentence in (
         (f"{raw:,}", "people are alone with their eight values in the raw table:"),
         ("", "whoever knows these values finds the row."),
-        (f"{released:,}", "are alone in the release."),
+        (f"{released:,}", "people are alone in the release."),
         (f"{found['smallest_class']:,}", "rows are in the smallest class (smallest_class)."),
         (f"{found['cavg'] * k:.1f}", f"rows are in the average class; {k} would be ideal (cavg)."),
         (f"{found['gcp']:.1%}", "of the detail in the eight columns is lost (gcp)."),
@@ -199,6 +199,7 @@ def _audit(con: duckdb.DuckDBPyConnection, k: int) -> None:
     console.say(f"  {audit.format(k)};")
     found = con.execute(f"{audit.format('$k')} WHERE passed IS NOT NULL", {"k": k}).fetchall()
     console.show_lines(("passed", "meaning"), ((str(p).lower(), said) for p, said in found))
+    console.say("Not shown: what an audit cannot decide, for which passed is NULL.")
 
 
 def _publish(con: duckdb.DuckDBPyConnection, k: int) -> None:
