@@ -76,4 +76,6 @@ def _levels(
         if known in measured:
             yield classes.of_values(compared, measured[known], values, trees, owners_known)
         elif known.measured:
-            yield Property(known.name, None, None, None, None)
+            yield classes.unmeasured(
+                known.name, None, f"No {known.name} was given, so it was not measured."
+            )

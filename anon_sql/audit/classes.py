@@ -14,17 +14,18 @@ from anon_sql.audit.compared import (
     Hashed,
     Marks,
     Property,
-    at_least,
-    at_most,
     named,
-    untold,
+    reaches,
+    with_added_rows,
+    within,
 )
 from anon_sql.audit.parameters import NAME
 from anon_sql.audit.rows import Truth
 from anon_sql.core.arrow import integers
 from anon_sql.core.labels.reading import Ints
 from anon_sql.privacy.class_values import NULL, ClassValues, Floats, TableValues
-from anon_sql.privacy.model import ValueModel
+from anon_sql.privacy.k_anonymity import KAnonymity
+from anon_sql.privacy.model import ValueModel, many
 from anon_sql.privacy.t_closeness import with_ground
 
 BLOCK = 1_000_000  # rows that are counted at a time
@@ -119,6 +120,8 @@ def _counted(codes: Ints, whose: Marks | None) -> tuple[Ints, Ints]:
 
 _SUPPRESSED = "suppressed rows"
 _NOBODY = "the release does not say whose rows are in a class"
+_FOREIGN = "values that the raw table lacks"
+_EMPTY = "The release has no rows."
 
 
 def rows(compared: Compared) -> Property:
@@ -130,14 +133,36 @@ def rows(compared: Compared) -> Property:
     )
     perhaps = lost and compared.request.suppressed == "drop"
     passed = None if perhaps else required == found
-    return Property("rows", required, found, passed, f"{lost:,} left out" if lost else None)
+    said, other = f"The release has {many(found, 'row')}", abs(required - found)
+    if perhaps:
+        meaning = f"{said}; {lost:,} more {_are(lost)} left out, suppressed or lost."
+    elif passed:
+        added = " and the added ones" if compared.request.synthetic else ""
+        meaning = f"{said}, as many as the raw table{added}."
+    else:
+        off = "missing" if lost else "too many"
+        meaning = f"{said}; there must be {required:,}, so {other:,} {_are(other)} {off}."
+    return Property(
+        "rows", required, found, passed, meaning, f"{lost:,} left out" if lost else None
+    )
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def suppressed(compared: Compared) -> Property:
     found = int(compared.sizes[compared.suppressed].sum()) + _missing(compared)
     k = compared.request.k
     passed = True if not found else None if k is None else found >= k
-    return Property(_SUPPRESSED, k, found, passed, None)
+    if not found:
+        dropped = compared.request.suppressed == "drop"
+        meaning = "No suppressed row is shown." if dropped else "No row is suppressed."
+    else:
+        left_out = " or left out" if _missing(compared) else ""
+        limit = "no k was required" if k is None else f"if any are, at least {k:,} must be"
+        meaning = f"{many(found, 'row')} {_are(found)} suppressed{left_out}; {limit}."
+    return Property(_SUPPRESSED, k, found, passed, meaning)
 
 
 def _missing(compared: Compared) -> int:
@@ -149,8 +174,10 @@ def anonymity(compared: Compared, true: Truth) -> Property:
     """k, of persons where ``entity`` tells them apart; suppressed rows are one class."""
     k = compared.request.k
     bounds = _persons(compared, true)
-    if bounds is None or not compared.released_rows:
-        return Property("k", k, None, None, MANY if compared.released_rows else None)
+    if not compared.released_rows:
+        return unmeasured("k", k, _EMPTY)
+    if bounds is None:
+        return unmeasured("k", k, f"The persons of a class were not counted: {MANY}.", MANY)
     low, high = (bound[~compared.suppressed] for bound in bounds)
     at = np.flatnonzero(~compared.suppressed)
     least = [(int(low.min()), compared.where(at[low == low.min()]))] if len(at) else []
@@ -163,8 +190,9 @@ def anonymity(compared: Compared, true: Truth) -> Property:
     passed = None if k is None or count < k <= min(most) else count >= k
     if count < min(most):
         example = f"at least; the release does not say whose rows are in {example}"
-    row = Property("k", k, count, passed, example)
-    return untold(row, unless_failed=True) if compared.request.synthetic else row
+    noun = "row" if compared.request.entity is None else "person"
+    row = Property("k", k, count, passed, KAnonymity.meaning(k, count, passed, noun), example)
+    return with_added_rows(row, unless_failed=True) if compared.request.synthetic else row
 
 
 def _persons(compared: Compared, true: Truth) -> tuple[Ints, Ints] | None:
@@ -202,9 +230,10 @@ def of_values(
     """
     name, required = model.name, model.level
     if not (owners_known or model.same_for_persons):
-        return Property(name, required, None, None, _NOBODY)
+        return unmeasured(name, required, f"{name} was not measured: {_NOBODY}.", _NOBODY)
     if model.compares and any(each.foreign for each in values.values()):
-        return Property(name, required, None, None, "values that the raw table lacks")
+        meaning = f"{name} was not measured: the release has {_FOREIGN}."
+        return unmeasured(name, required, meaning, _FOREIGN)
     found = {}
     for column, each in values.items():
         table = each.table
@@ -212,17 +241,25 @@ def of_values(
             kind = compared.request.values[column]
             table = with_ground(NAME, column, kind, table, each.values, trees.get(column))
         found[column] = model.measure(each.classes, table)
+    if not compared.released_rows:
+        return unmeasured(name, required, _EMPTY)
+    if not found:
+        return unmeasured(name, required, "No column is declared as sensitive.")
     level, example = _worst(compared, found, min if model.at_least else max)
-    said = (at_least if model.at_least else at_most)(name, required, level, example)
-    return untold(said) if compared.request.synthetic else said
+    passed = (reaches if model.at_least else within)(required, level)
+    said = Property(name, required, level, passed, model.meaning(level, passed), example)
+    return with_added_rows(said) if compared.request.synthetic else said
+
+
+def unmeasured(name: str, required: float | None, why: str, example: str | None = None) -> Property:
+    """Return the property of a level that nobody knows; why: a sentence."""
+    return Property(name, required, None, None, why, example)
 
 
 def _worst(
     compared: Compared, found: Mapping[str, Floats], pick: Callable[[Iterable[float]], float]
-) -> tuple[float | None, str | None]:
+) -> tuple[float, str]:
     """The worst of each class's measure, with a sensitive column and the labels of a class."""
-    if not found or not compared.released_rows:
-        return None, None
     worst = pick(pick(measures) for measures in found.values())
     name = min(name for name, measures in found.items() if (measures == worst).any())
     return float(worst), f"{name} in {compared.where(np.flatnonzero(found[name] == worst))}"

@@ -2,8 +2,15 @@
 
 from collections.abc import Callable, Sequence
 
-from anon_sql.audit.compared import Compared, Property, at_most, none_of, untold
+from anon_sql.audit.compared import Compared, Property, no_columns, untold, within
 from anon_sql.measures.uniqueness import Hashes, steps_text, unique_together
+from anon_sql.privacy.model import figures, many
+
+_PSEUDONYMS = (
+    "No column holds pseudonyms.",
+    "1 column holds pseudonyms, by which releases can be joined.",
+    "{} columns hold pseudonyms, by which releases can be joined.",
+)
 
 
 def linking_columns(compared: Compared) -> Property:
@@ -16,7 +23,7 @@ def linking_columns(compared: Compared) -> Property:
     request = compared.request
     names = [*request.shared, *request.added]
     hashed = [name for name in names if compared.released.view(name).hashed]
-    row = none_of("pseudonyms", hashed)
+    row = no_columns("pseudonyms", hashed, _PSEUDONYMS)
     return untold(row) if hashed else row
 
 
@@ -41,4 +48,14 @@ def unique_at_most(
     """
     unique, steps = unique_together(names, hashes_of)
     found = unique / rows if rows else 0.0
-    return at_most("identifying combinations", share, found, steps_text(steps, rows))
+    passed = within(share, found)
+    if not unique:
+        meaning = "No row is unique on the kept columns together."
+    else:
+        limit = f"{figures(share * 100, 100)[0]}% may be" if share else "none may be"
+        are = "is" if unique == 1 else "are"
+        meaning = (
+            f"{unique:,} of {many(rows, 'row')} {are} unique on the kept columns together; {limit}."
+        )
+    example = steps_text(steps, rows)
+    return Property("identifying combinations", share, found, passed, meaning, example)

@@ -119,6 +119,7 @@ ROW = pa.struct(
         ("found", pa.float64()),
         ("passed", pa.bool_()),
         ("example", pa.string()),
+        ("meaning", pa.string()),
     ]
 )
 MANY = "too many rows share their kept values"
@@ -126,45 +127,56 @@ MANY = "too many rows share their kept values"
 
 @dataclass(frozen=True)
 class Property:
-    """required, found: numbers; passed: None where it cannot be told; example: labels, names of
-    columns and counts, never an identifier or a sensitive value."""
+    """required, found: numbers; passed: None where it cannot be told; meaning: a sentence on what
+    was found, with figures and without values and labels; example: labels, names of columns and
+    counts, never an identifier or a sensitive value."""
 
     property: str
     required: float | None
     found: float | None
     passed: bool | None
-    example: str | None
+    meaning: str
+    example: str | None = None
 
     def row(self) -> dict[str, object]:
         return asdict(self)
 
 
-def at_least(
-    name: str, required: float | None, found: float | None, example: str | None = None
+def reaches(required: float, found: float) -> bool:
+    """Whether what was found is as much as required, but for rounding."""
+    return found >= required * (1 - 1e-9)
+
+
+def within(required: float, found: float) -> bool:
+    """Whether what was found is no more than required, but for rounding."""
+    return found <= required + 1e-9
+
+
+def none_of(
+    name: str, found: int, sentences: tuple[str, str, str], example: str | None = None
 ) -> Property:
-    """Passed where what was found is as much as required, but for rounding."""
-    if required is None or found is None:
-        return Property(name, required, found, None, example)
-    return Property(name, required, found, found >= required * (1 - 1e-9), example)
+    """Return a property that passes if nothing was found; sentences: for none, for one, and for
+    more, whose number takes the place of ``{}``."""
+    meaning = sentences[min(found, 2)].format(f"{found:,}")
+    return Property(name, 0, found, found == 0, meaning, example)
 
 
-def at_most(
-    name: str, required: float | None, found: float | None, example: str | None = None
-) -> Property:
-    """Passed where what was found is no more than required, but for rounding."""
-    if required is None or found is None:
-        return Property(name, required, found, None, example)
-    return Property(name, required, found, found <= required + 1e-9, example)
+def no_columns(name: str, columns: Sequence[str], sentences: tuple[str, str, str]) -> Property:
+    """Return a property that passes if there are no such columns."""
+    return none_of(name, len(columns), sentences, ", ".join(columns) or None)
 
 
-def none_of(name: str, columns: Sequence[str]) -> Property:
-    """Columns of which there should be none."""
-    return at_most(name, 0, len(columns), ", ".join(columns) or None)
-
-
-def untold(row: Property, *, unless_failed: bool = False) -> Property:
+def untold(row: Property) -> Property:
     """The same, but nobody can tell whether it holds."""
-    return row if unless_failed and row.passed is False else replace(row, passed=None)
+    return replace(row, passed=None)
+
+
+def with_added_rows(row: Property, *, unless_failed: bool = False) -> Property:
+    """The same of a release with added rows, which leave open whether it holds."""
+    if row.passed is None or (unless_failed and row.passed is False):
+        return row
+    said = f"{row.meaning.removesuffix('.')}; added rows leave it undecided."
+    return replace(row, passed=None, meaning=said)
 
 
 Marks = npt.NDArray[np.uint64]
@@ -325,6 +337,26 @@ def named(columns: Mapping[str, Any], name: str) -> Any:
     return next(values for known, values in columns.items() if fold(known) == fold(name))
 
 
+ADDED = (
+    "The release has no column that the raw table lacks.",
+    "The release has 1 column that the raw table lacks.",
+    "The release has {} columns that the raw table lacks.",
+)
+IDENTIFIERS = (
+    "The release has no declared identifier.",
+    "The release still has 1 declared identifier.",
+    "The release still has {} declared identifiers.",
+)
+IDENTIFYING = (
+    "No column without a role has a different value in nearly every row.",
+    "1 column without a role has a different value in nearly every row.",
+    "{} columns without a role have a different value in nearly every row.",
+)
+ROW_NUMBERS = (
+    "No column numbers the rows.",
+    "1 column numbers the rows.",
+    "{} columns number the rows.",
+)
 NEARLY = 0.9  # distinct values of those that are there, from which on they look identifying
 
 
@@ -356,10 +388,12 @@ def column_properties(compared: Compared) -> list[Property]:
         ascending = name in request.loose and compared.raw.ascends(name)
         if (view.consecutive or ascending) and distinct == view.present:
             numbers.append(name)
-    left_in = none_of("identifiers", request.leftover)
+    left_in = no_columns("identifiers", request.leftover, IDENTIFIERS)
+    if not request.identifiers:
+        left_in = replace(left_in, passed=None, meaning="No column is declared as an identifier.")
     return [
-        none_of("added columns", request.added),
-        left_in if request.identifiers else untold(left_in),
-        none_of("identifying columns", nearly),
-        none_of("row numbers", numbers),
+        no_columns("added columns", request.added, ADDED),
+        left_in,
+        no_columns("identifying columns", nearly, IDENTIFYING),
+        no_columns("row numbers", numbers, ROW_NUMBERS),
     ]

@@ -1,13 +1,22 @@
 """Audit the labels of a release: whether they are true, and as a release prints them."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anon_sql.audit.compared import MANY, Compared, Marks, Property, at_most, untold
+from anon_sql.audit.compared import (
+    MANY,
+    Compared,
+    Marks,
+    Property,
+    none_of,
+    untold,
+    with_added_rows,
+)
 from anon_sql.audit.parameters import NAME
 from anon_sql.audit.rows import Truth
 from anon_sql.core.arrow import true, valid
@@ -17,6 +26,38 @@ from anon_sql.core.labels.reading import Bools, Coverage, Ints, Ranges, Sets
 from anon_sql.core.printing import printed
 from anon_sql.errors import AnonError
 from anon_sql.measures.pair import ORDER
+from anon_sql.privacy.model import many
+
+_KEPT = (
+    "No kept value differs from the raw table.",
+    "1 released row has kept values that no raw row left has.",
+    "{} released rows have kept values that no raw row left has.",
+)
+_LABELS = (
+    "Every released row is true of a raw row with its kept values.",
+    "1 released row is true of no raw row with its kept values.",
+    "{} released rows are true of no raw row with their kept values.",
+)
+_MATCHING = (
+    "Each released row can be paired with a raw row of its own.",
+    "1 released row cannot be paired with a raw row of its own.",
+    "{} released rows cannot be paired with raw rows of their own.",
+)
+_ENDS = (
+    "No range ends at a value that only one raw row has.",
+    "1 end of a range is a value that only one raw row has.",
+    "{} ends of ranges are values that only one raw row has.",
+)
+_WIDER = (
+    "Every label ends at values of the raw table.",
+    "1 label ends at no value of the raw table, or names one that it lacks.",
+    "{} different labels end at no value of the raw table, or name one that it lacks.",
+)
+_SPELLING = (
+    "Every label is written as a release writes it.",
+    "1 label is not written as a release writes it.",
+    "{} different labels are not written as a release writes them.",
+)
 
 
 def kept(compared: Compared, true: Truth) -> Property:
@@ -24,15 +65,17 @@ def kept(compared: Compared, true: Truth) -> Property:
     a kept column is missing."""
     dropped = compared.request.dropped
     if dropped and compared.released_rows:
-        return at_most("kept values", 0, compared.released_rows, f"without {', '.join(dropped)}")
+        meaning = f"The release lacks {many(len(dropped), 'column')} that it had to keep."
+        found, example = compared.released_rows, f"without {', '.join(dropped)}"
+        return Property("kept values", 0, found, False, meaning, example)
     columns = [
         name
         for name in (compared.request.shared if true.more else [])
         if _excess(compared.raw_marks(name), compared.marks(name))
     ]
     together = "values that do not stand together" if true.more else None
-    row = at_most("kept values", 0, true.more, ", ".join(columns) or together)
-    return untold(row) if compared.request.synthetic else row
+    row = none_of("kept values", true.more, _KEPT, ", ".join(columns) or together)
+    return with_added_rows(row) if compared.request.synthetic else row
 
 
 def _excess(raw: Marks, released: Marks) -> bool:
@@ -48,20 +91,32 @@ def _excess(raw: Marks, released: Marks) -> bool:
 def labels(compared: Compared, true: Truth) -> list[Property]:
     """Necessary: every released row covers a raw row with its kept values, and conversely.
     Sufficient: a raw row of its own for each released row."""
-    names = ("labels", "raw rows", "matching")
-    limits = (0, compared.left_out, 0)
+    limits = {"labels": 0, "raw rows": compared.left_out, "matching": 0}
+    unknown = {n: Property(n, most, None, None, _UNKNOWN, MANY) for n, most in limits.items()}
     if true.many:
-        return [
-            Property(name, limit, None, None, MANY)
-            for name, limit in zip(names, limits, strict=True)
-        ]
+        return list(unknown.values())
     wrong = compared.where(np.unique(np.concatenate(true.wrong)))
     rows = [
-        at_most("labels", 0, true.false, wrong),
-        at_most("raw rows", compared.left_out, true.uncovered),
-        at_most("matching", 0, true.left, MANY if true.left is None else None),
+        none_of("labels", true.false, _LABELS, wrong),
+        _described(compared, true.uncovered),
+        unknown["matching"] if true.left is None else none_of("matching", true.left, _MATCHING),
     ]
-    return [untold(row) for row in rows] if compared.request.synthetic else rows
+    return [with_added_rows(row) for row in rows] if compared.request.synthetic else rows
+
+
+_UNKNOWN = f"This was not found out: {MANY}."
+
+
+def _described(compared: Compared, uncovered: int) -> Property:
+    """Raw rows that no released row covers, except as many as were left out."""
+    most = compared.left_out
+    if not uncovered:
+        meaning = "Every raw row is described by a released row."
+    else:
+        are, out = ("is" if uncovered == 1 else "are"), ("was" if most == 1 else "were")
+        meaning = f"{many(uncovered, 'raw row')} {are} described by no released row"
+        meaning += f"; {most:,} {out} left out." if most else "."
+    return Property("raw rows", most, uncovered, uncovered <= most, meaning)
 
 
 def of_numbers(column: Coverage) -> bool:
@@ -100,7 +155,7 @@ def wider_labels(compared: Compared) -> Property:
             at_values &= column.said.exact_high & _is_value(column, column.high)
             found[name] = ranges(column) & ~column.idle & ~at_values
     count, example = counted(compared, found)
-    return Property("wider labels", None, count, None, example)
+    return replace(none_of("wider labels", count, _WIDER, example), required=None, passed=None)
 
 
 def unique_ends(compared: Compared) -> Property:
@@ -121,7 +176,7 @@ def unique_ends(compared: Compared) -> Property:
         found[name] = (lowest & np.isin(column.low, single)) | (
             highest & np.isin(column.high, single)
         )
-    row = at_most("unique range ends", 0, count, counted(compared, found)[1])
+    row = none_of("unique range ends", count, _ENDS, counted(compared, found)[1])
     return untold(row) if count else row
 
 
@@ -157,7 +212,8 @@ def spelling(compared: Compared) -> Property:
         else:
             odd |= column.unknown
         found[name] = odd
-    return at_most("spelling", 0, *counted(compared, found))
+    count, example = counted(compared, found)
+    return none_of("spelling", count, _SPELLING, example)
 
 
 def _rewritten(compared: Compared) -> dict[str, Bools]:

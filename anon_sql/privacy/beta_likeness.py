@@ -20,9 +20,9 @@ class BetaLikeness(ShareModel):
     name = "beta"
     title = "β-likeness"
     reference = "Cao and Karras 2012, definitions 2 and 3"
-    holds = "No sensitive value is much more frequent in a group than in the whole table."
     broken = "The group of a person makes a sensitive value more likely than was allowed."
     named_with = ("beta", "delta")
+    worst = "The largest relative gain of a sensitive value's share in a class"
     compares = True
 
     beta: float | None = param(

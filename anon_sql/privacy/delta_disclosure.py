@@ -20,9 +20,9 @@ class DeltaDisclosure(ShareModel):
     name = "delta"
     title = "δ-disclosure privacy"
     reference = "Brickell and Shmatikov 2008, definition 3"
-    holds = "No sensitive value is much more frequent, or rarer, in a group than in the table."
     broken = "The group of a person says more about a sensitive value than was allowed."
     named_with = ("beta", "delta")
+    worst = "The largest |ln(share in a class / share in the table)| of a sensitive value"
     compares = True
 
     delta: float | None = param(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from anon_sql.core.parameters import Whole, param
-from anon_sql.privacy.model import Model
+from anon_sql.privacy.model import Model, many
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,22 @@ class KAnonymity(Model):
     name = "k"
     title = "k-anonymity"
     reference = "Sweeney 2002"
-    holds = "Every combination of generalized values is shared by at least k rows."
     broken = "A person can be narrowed down to fewer rows than promised."
 
     k: int = param(5, Whole(1), "smallest size of an equivalence class, in rows")
+
+    @staticmethod
+    def meaning(k: int | None, fewest: int, passed: bool | None, noun: str) -> str:
+        """Return what an audit says of the smallest class, a sentence.
+
+        k: None where it is only measured. passed: None where the class may have more. noun: of what
+        is counted.
+        """
+        smallest = f"the smallest class has {many(fewest, noun)}"
+        if k is None:
+            return f"T{smallest[1:]}; no k was required."
+        if passed:
+            return f"Every class has at least {many(k, noun)}; the smallest has {fewest:,}."
+        if passed is None:
+            smallest = f"the smallest class has at least {many(fewest, noun)}, and may have more"
+        return f"T{smallest[1:]}; at least {k:,} {'is' if k == 1 else 'are'} required."

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from anon_sql.core.parameters import Choice, Number, Positive, param
 from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.privacy.class_values import ClassValues, Floats, Ints, TableValues
-from anon_sql.privacy.model import ValueModel
+from anon_sql.privacy.model import ValueModel, many
 
 KINDS = ("distinct", "entropy", "recursive")  # as kernels.legality numbers them
 
@@ -25,9 +25,9 @@ class LDiversity(ValueModel):
     name = "l"
     title = "l-diversity"
     reference = "Machanavajjhala et al. 2006"
-    holds = "Every group of rows that look alike has at least l different sensitive values."
     broken = "Whoever finds the group of a person learns the sensitive value, or nearly so."
     named_with = ("l", "t")
+    worst = "The smallest l of a class"
     at_least = True
     measured = True
 
@@ -92,6 +92,15 @@ class LDiversity(ValueModel):
         np.maximum.at(most, class_of, counts)
         enough = most[class_of] < self.c * (running - before[class_of])
         return _sums(class_of[enough], np.ones(int(enough.sum())), classes)
+
+    def meaning(self, reached: float, passed: bool) -> str:
+        if self.l_kind != "distinct":
+            return super().meaning(reached, passed)
+        fewest = many(round(reached), "value")
+        wanted = f"at least {self.level:,g} {'is' if self.level == 1 else 'are'} required"
+        if passed:
+            return f"Every class has at least {fewest} of each sensitive column; {wanted}."
+        return f"A class has only {fewest} of a sensitive column; {wanted}."
 
     def of_table(self, counts: Ints, known: int) -> float:
         shares = counts[:known].astype(np.float64)

@@ -18,9 +18,9 @@ class MaxShare(ShareModel):
     name = "max_share"
     title = "(α,k)-anonymity"
     reference = "Wong et al. 2006"
-    holds = "No sensitive value has more than the allowed share of a group."
     broken = "The group of a person has one sensitive value more often than was allowed."
     named_with = ("max_share",)
+    worst = "The largest share of a sensitive value in a class"
 
     max_share: float | None = param(
         None,

@@ -24,14 +24,13 @@ class Model:
     """A requirement on every class.
 
     name: of the parameter that is its level, and of its row in an audit. title, reference: its name
-    in the literature, and where it is defined. holds, broken: sentences of a report on a release
-    that satisfies it, and on one that does not.
+    in the literature, and where it is defined. broken: what follows where a release does not
+    satisfy it, a sentence of a report.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     reference: ClassVar[str]
-    holds: ClassVar[str]
     broken: ClassVar[str]
 
     @classmethod
@@ -44,7 +43,8 @@ class Model:
 class ValueModel(Model):
     """A requirement on the sensitive values of every class, for each sensitive column by itself.
 
-    named_with: the levels that error messages name together. at_least: whether a class must reach
+    named_with: the levels that error messages name together. worst: what an audit says that the
+    level of the worst class is. at_least: whether a class must reach
     the level, instead of not exceeding it. closed: whether the union of two legal classes is legal,
     where rows are counted. compares: whether it compares a class with the whole table, which always
     satisfies it. mixes: whether a legal class may need rows that are far apart, because those that
@@ -53,6 +53,7 @@ class ValueModel(Model):
     """
 
     named_with: ClassVar[tuple[str, ...]]
+    worst: ClassVar[str]
     at_least: ClassVar[bool] = False
     closed: ClassVar[bool] = True
     compares: ClassVar[bool] = False
@@ -115,6 +116,12 @@ class ValueModel(Model):
         short = self.level - reached if self.at_least else reached - self.level
         return np.asarray(~(short <= ROUNDING))
 
+    def meaning(self, reached: float, passed: bool) -> str:
+        """Return what an audit says of the level that the worst class reaches, a sentence."""
+        found, level = figures(reached, self.level)
+        wanted = f"at least {level} is required" if self.at_least else f"at most {level} is allowed"
+        return f"{self.worst} is {found}; {wanted}."
+
     def of_table(self, counts: Ints, known: int) -> float | None:
         """Return the level that a whole table reaches; None where it satisfies any.
 
@@ -152,6 +159,27 @@ class ShareModel(ValueModel):
     def most(self, shares: Shares) -> Shares:
         """Return the largest share of each value, float64[b, v]; 0 for those that it lacks."""
         raise NotImplementedError
+
+
+def figures(found: float, level: float) -> tuple[str, str]:
+    """Return two numbers as text, with more digits where few show no difference."""
+    for digits in (4, 8, 12):
+        texts = _figure(found, digits), _figure(level, digits)
+        if texts[0] != texts[1]:
+            return texts
+    return _figure(found, 4), _figure(level, 4)
+
+
+def _figure(number: float, digits: int) -> str:
+    number = float(number)
+    if np.isinf(number):
+        return "infinite"
+    return f"{number:,.0f}" if number.is_integer() else f"{number:.{digits}g}"
+
+
+def many(count: int, noun: str) -> str:
+    """Return a number with its noun: 1 row, 2,000 rows."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def together(names: Sequence[str]) -> str:

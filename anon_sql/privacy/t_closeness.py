@@ -33,9 +33,9 @@ class TCloseness(ValueModel):
     name = "t"
     title = "t-closeness"
     reference = "Li et al. 2007"
-    holds = "In every group the sensitive values are distributed nearly as in the whole table."
     broken = "The group of a person says more about the sensitive value than was allowed."
     named_with = ("l", "t")
+    worst = "The largest distance of a class's sensitive values from those of the table"
     compares = True
     mixes = True
     by_distance = True

@@ -19,5 +19,10 @@ SELECT
     'composition' AS property, __anon_share::DOUBLE AS required, __anon_part::DOUBLE AS found,
     if(__anon_synthetic > 0, NULL, __anon_part <= __anon_share::DOUBLE + 1e-9) AS passed,
     system.main.format(
-        '{}: {} of {} persons; {}', attribute, only_together, persons, note) AS example
+        '{}: {} of {} persons; {}', attribute, only_together, persons, note) AS example,
+    system.main.format(
+        'An attack on this and the earlier releases together finds {:,} of {:,} persons; {} may be '
+        || 'found.',
+        only_together, persons, if(__anon_share = 0, 'none',
+            system.main.format('{:.4g}%', __anon_share::DOUBLE * 100))) AS meaning
 FROM __anon_worst;

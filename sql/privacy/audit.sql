@@ -70,7 +70,7 @@
 -- max_share: largest share of a sensitive value in a class, 0…1; that of missing values counts too;
 --   NULL means that it is not measured.
 -- Returns: property, required, found (numbers), passed (BOOLEAN), example (labels, names of columns
---   or counts).
+--   or counts), meaning (what was found, in a sentence with its figures; no value and no label).
 -- Errors: no quasi-identifier, one or a sensitive column that the release lacks, columns of other
 --   types than a release has, raw and release swapped, an l, t, beta or delta without a sensitive
 --   column, more rows than fit into memory; with previous, those of composition.
@@ -87,7 +87,7 @@ WITH
 __anon_alone AS NOT MATERIALIZED (
     SELECT
         NULL::VARCHAR AS property, NULL::DOUBLE AS required, NULL::DOUBLE AS found,
-        NULL::BOOLEAN AS passed, NULL::VARCHAR AS example
+        NULL::BOOLEAN AS passed, NULL::VARCHAR AS example, NULL::VARCHAR AS meaning
     WHERE false),
 __anon_together AS NOT MATERIALIZED (
     FROM __anon_composition_property(

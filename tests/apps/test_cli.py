@@ -5,14 +5,12 @@ import re
 import shlex
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 
 import duckdb
 import pytest
 
 import anon_sql
-from anon_sql import datasets
 from anon_sql.apps.cli.help import FOLDERS, pages, title
 from tests.command import refused, run
 
@@ -102,46 +100,6 @@ def test_a_wrong_sum_makes_no_database(tmp_path):
     assert sentence.startswith("data uci-adult: ")
     assert "5b00264637dbfec3" in sentence
     assert not database.exists()
-
-
-@pytest.mark.slow
-def test_demo_shows_a_synthetic_release_and_its_cost(tmp_path, monkeypatch):
-    database = tmp_path / "demo.duckdb"
-    with monkeypatch.context() as patch:
-        patch.setattr(datasets, "adult", partial(datasets.adult, rows=500))
-        assert run("demo", "--database", database).exit_code == 0
-    result = run("demo", "--k", 25, "--database", database)  # again, over its own tables
-    assert result.exit_code == 0, result.output
-    assert "30,000 synthetic rows" in result.stdout
-    assert "anonymize('adult', k := 25)" in result.stdout
-    assert "FROM suggest_roles('adult')" in result.stdout
-    assert "identifying combinations" in result.stdout
-    (published,) = re.findall(r"^  (\S+/adult_release.csv)$", result.stdout, re.MULTILINE)
-    assert run("verify", published).exit_code == 0
-    for measure in ("gcp", "dm", "cavg", "suppression_rate", "smallest_class"):
-        assert any(line.startswith(f" {measure} ") for line in result.stdout.splitlines()), measure
-    assert "anon-sql release your.csv safe.csv" in result.stdout
-    topics = re.findall(r"anon-sql help ([\w-]+)", result.stdout)
-    assert topics
-    assert set(topics) <= set(pages())
-    con = duckdb.connect(str(database))
-    ((rows, smallest),) = con.execute(
-        "SELECT sum(n), min(n) FROM (SELECT * EXCLUDE (income), count(*) AS n "
-        "FROM adult_release GROUP BY ALL)"
-    ).fetchall()
-    assert rows == 30_000
-    assert smallest >= 25
-
-
-def test_demo_leaves_a_table_of_yours_alone(tmp_path):
-    database = tmp_path / "mine.duckdb"
-    with duckdb.connect(str(database)) as con:
-        con.execute("CREATE TABLE adult AS SELECT 1 AS mine")
-    assert refused("demo", "--database", database).startswith(
-        "demo: the database must have no other table"
-    )
-    with duckdb.connect(str(database)) as con:
-        assert con.execute("FROM adult").fetchall() == [(1,)]
 
 
 def test_version_and_help():

@@ -44,7 +44,7 @@ def test_a_table(people):
         "100% of sampled values look like an e-mail address",
     ]
     assert "ann1" not in result.stdout.lower()
-    assert "Suggestions only" in result.stdout
+    assert "These are suggestions: check each one" in result.stdout
 
 
 def test_sql_that_runs(people, tmp_path):

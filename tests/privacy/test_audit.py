@@ -1,5 +1,7 @@
 """audit: a clean release passes, numbers of 128 bits too, and what it refuses."""
 
+import re
+
 import pytest
 
 from tests.sentence import fails
@@ -16,10 +18,12 @@ def audit(con, released="r", raw="people", k=5, **more):
     more = {"unique_share": 1, **more}
     given = "".join(f", {name} := {value}" for name, value in more.items())
     found = con.sql(f"FROM audit('{raw}', '{released}', {k}{given})")
-    assert found.columns == ["property", "required", "found", "passed", "example"]
+    assert found.columns == ["property", "required", "found", "passed", "example", "meaning"]
     rows = found.fetchall()
     assert [row[0] for row in rows] == PROPERTIES
-    return {row[0]: row[1:] for row in rows}
+    for *_, meaning in rows:
+        assert re.fullmatch(r"[A-Z0-9lt].*[^.{}]\.", meaning), meaning
+    return {row[0]: row[1:-1] for row in rows}
 
 
 def failed(con, *given, **more):

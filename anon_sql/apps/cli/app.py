@@ -13,14 +13,23 @@ import anon_sql
 from anon_sql.apps.cli import console, data
 from anon_sql.apps.cli.compile import compile_kernels
 from anon_sql.apps.cli.console import stoppable
-from anon_sql.apps.cli.demo import Database, run_demo
+from anon_sql.apps.cli.demo import (
+    IN_MEMORY,
+    K_OF_DEMO,
+    RELEASED,
+    TABLE,
+    Database,
+    make_raw,
+    make_release,
+    run_demo,
+)
 from anon_sql.apps.cli.help import show_help
 from anon_sql.apps.cli.release import release
 from anon_sql.apps.cli.report import report, sweep
 from anon_sql.apps.cli.roles import roles
 from anon_sql.apps.cli.verify import verify
 from anon_sql.apps.shell.statements import without_end
-from anon_sql.errors import not_installed
+from anon_sql.errors import AnonError, not_installed
 
 app = typer.Typer(
     help="k-anonymous tables and what they cost, as SQL functions in DuckDB.",
@@ -61,18 +70,18 @@ app.command("help")(show_help)
 
 @app.command()
 def query(
-    sql: Annotated[str, typer.Argument(help="One or more statements; the last result is shown.")],
+    sql: Annotated[str, typer.Argument(help="One or more statements. The last result is printed.")],
     database: Database = ":memory:",
     output: Annotated[
-        Output, typer.Option("--format", help="A table cuts long values.")
+        Output, typer.Option("--format", help="Output format; table cuts long values.")
     ] = Output.TABLE,
     rows: Annotated[
-        int | None, typer.Option(min=0, help="Rows to print; default 40 in a table, else all.")
+        int | None, typer.Option(min=0, help="Rows to print. Default: 40 of a table, else all.")
     ] = None,
 ) -> None:
-    """Run SQL with the functions registered and print the result.
+    """Run SQL with the anon_sql functions and print the result.
 
-    Example: anon-sql query "FROM anonymize('people.parquet', k := 10, qids := ['age', 'zip'])"
+    Example: anon-sql query "FROM anonymize('raw.csv', k := 9, qids := ['age'])"
     """
 
     def show(con: duckdb.DuckDBPyConnection) -> None:
@@ -105,24 +114,46 @@ app.command("compile")(compile_kernels)
 @app.command()
 def shell(
     database: Annotated[
-        str, typer.Argument(help="Database file; made where it does not exist.")
-    ] = ":memory:",
+        str,
+        typer.Argument(
+            help="Database file; created if missing. Default: in memory.", show_default=False
+        ),
+    ] = IN_MEMORY,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Open the tables of anon-sql demo, made anew in memory.")
+    ] = False,
+    k: Annotated[
+        int | None, typer.Option("--k", help="Smallest class of the demo's release. Default: 10.")
+    ] = None,
 ) -> None:
-    """Answer statements as they are typed, or those of a script on stdin.
+    """Run SQL statements as you type them, or a script from stdin.
 
-    A statement ends with a semicolon. On a terminal Tab completes names, \\h rayden shows help,
-    Ctrl-C stops a statement, Ctrl-D leaves. A script stops at its first error.
+    End each statement with a semicolon. On a terminal, Tab completes names,
+    \\h rayden prints help, Ctrl-C stops a statement and Ctrl-D leaves. A
+    script stops at its first error.
 
     Example: anon-sql shell people.duckdb
     """
     from anon_sql.apps.shell.shell import run
 
     with console.one_sentence():
+        if demo and database != IN_MEMORY:
+            raise AnonError(
+                "shell", "--demo opens tables in memory, without DATABASE", f"'{database}'"
+            )
+        if k is not None and not demo:
+            raise AnonError("shell", "--k must come with --demo", "it alone")
         talk = _interactive() if sys.stdin.isatty() else None
         with anon_sql.connect(database) as con:
             # Names in a statement mean tables, never Python variables of this program.
             con.execute("SET python_enable_replacements = false")
             con.execute("SET enable_progress_bar = false")  # it would draw over ours
+            if demo:
+                make_raw(con)
+                make_release(con, K_OF_DEMO if k is None else k)
+                if talk:
+                    console.say(f"{TABLE} is the raw table, {RELEASED} its release. Try:")
+                    console.say(f"  FROM {RELEASED} LIMIT 5;")
             if talk:
                 talk(con, database)
             elif not run(con, sys.stdin):

@@ -167,12 +167,12 @@ def _call(sql: str) -> float:
 
 def compile_kernels(
     functions: Annotated[
-        list[str] | None, typer.Argument(help="Release functions, or demo; default all.")
+        list[str] | None, typer.Argument(help="Release methods, or demo. Default: all.")
     ] = None,
 ) -> None:
-    """Compile what releases call, once on a machine, in two processes side by side.
+    """Compile the kernels ahead of the first release, once per machine.
 
-    Nothing is done where all is compiled.
+    Two processes share the work. Compiled kernels are left as they are.
 
     Example: anon-sql compile anonymize rayden
     """

@@ -85,6 +85,13 @@ def say(text: str = "") -> None:
     _console().print(Text(text), soft_wrap=True)
 
 
+def head(text: str) -> None:
+    """Print a heading after an empty line, bold on a terminal."""
+    console = _console()
+    console.print()
+    console.print(Text(text, style="bold"), soft_wrap=True)
+
+
 def warn(text: str) -> None:
     """Print a warning on stderr."""
     typer.echo(f"warning: {visible(text)}", err=True)

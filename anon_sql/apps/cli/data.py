@@ -20,19 +20,17 @@ from anon_sql import datasets
 from anon_sql.apps import files
 from anon_sql.apps.cli import console
 from anon_sql.apps.cli.console import stoppable
+from anon_sql.apps.cli.options import Overwrite
 from anon_sql.datasets import QUASI, SENSITIVE
 from anon_sql.errors import AnonError
 from anon_sql.hosts.files import atomic_file
 
-Into = Annotated[
-    Path, typer.Option(help="File to write: .csv, .tsv, .parquet, or a database, .duckdb.")
-]
+Into = Annotated[Path, typer.Option(help="File to write: .csv, .tsv, .parquet or .duckdb.")]
 Rows = Annotated[int, typer.Option(min=0, help="Number of rows.")]
 Seed = Annotated[int, typer.Option(help="Seed for random choices.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file.")]
 DATABASES = (".duckdb", ".db")
 
-app = typer.Typer(help="Write generated tables, or load UCI Adult.", no_args_is_help=True)
+app = typer.Typer(help="Write generated tables to try, or load UCI Adult.", no_args_is_help=True)
 
 
 @app.command("adult")
@@ -59,7 +57,7 @@ def write_people(into: Into, overwrite: Overwrite = False) -> None:
 def write_stays(
     into: Into, rows: Rows = 2_000, seed: Seed = 17, overwrite: Overwrite = False
 ) -> None:
-    """Write generated stays in a hospital, with names and dates of birth, as such files have them.
+    """Write generated hospital stays with names and dates of birth, as raw files have them.
 
     Example: anon-sql data stays --into stays.csv
     """
@@ -126,17 +124,21 @@ SUMMARY = """
 
 @app.command("uci-adult")
 def load_adult(
-    sources: Annotated[list[str], typer.Argument(metavar="PATH_OR_URL...", help="UCI's files.")],
-    database: Annotated[str, typer.Option(help="Database file.")] = "adult.duckdb",
+    sources: Annotated[
+        list[str], typer.Argument(metavar="PATH_OR_URL...", help="Where UCI's files are.")
+    ],
+    database: Annotated[str, typer.Option(help="Database file to write.")] = "adult.duckdb",
     no_checksum: Annotated[
-        bool, typer.Option("--no-checksum", help="Accept other bytes than UCI's.")
+        bool, typer.Option("--no-checksum", help="Accept files that differ from UCI's.")
     ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace table adult.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the table adult.")
+    ] = False,
 ) -> None:
-    """Load UCI Adult into table adult, with its roles declared.
+    """Load UCI Adult into the table adult and declare its roles.
 
-    The source is a directory that holds adult.data and adult.test, one or both of these files,
-    UCI's adult.zip, or an http(s) address of any of them.
+    The source is adult.data, adult.test or both, a folder that holds them,
+    UCI's adult.zip, or the http(s) address of any of these.
 
     Example: anon-sql data uci-adult ~/Downloads/adult.zip --database adult.duckdb
     """

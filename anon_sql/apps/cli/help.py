@@ -37,10 +37,10 @@ def title(page: Path) -> str:
 
 def show_help(
     topic: Annotated[
-        str | None, typer.Argument(help="Topic or function; without one, all topics are listed.")
+        str | None, typer.Argument(help="Page or function. Default: list all pages.")
     ] = None,
 ) -> None:
-    """Print a page of the documentation, or what a function does.
+    """Print a page of the documentation, or the help of an SQL function.
 
     Example: anon-sql help k-anonymity
     """
@@ -66,7 +66,7 @@ def _list(known: dict[str, Path]) -> None:
             if page.parent.name == folder:
                 console.say(f"  {topic:26}{title(page)}")
     console.say()
-    console.say("anon-sql help TOPIC prints a page, and anon-sql help FUNCTION what one does.")
+    console.say("anon-sql help TOPIC prints a page, anon-sql help FUNCTION the help of a function.")
 
 
 def _print(text: str) -> None:

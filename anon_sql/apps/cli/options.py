@@ -1,6 +1,8 @@
 """Define the options that several commands take, and read what they name."""
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,55 +10,97 @@ import duckdb
 import typer
 
 from anon_sql.apps import files
-from anon_sql.apps.csv.dialect import Dialect
+from anon_sql.apps.cli.parameters import with_options
+from anon_sql.apps.csv.dialect import Dialect, dialect
 from anon_sql.core.names import quote
 from anon_sql.errors import AnonError
 
-Purpose = Annotated[str | None, typer.Option(help="What the release is for, in words.")]
-Recipient = Annotated[str | None, typer.Option(help="Who receives the release, in words.")]
+_STATED, _SERIES = "Statement for the recipient", "Earlier releases"
+Purpose = Annotated[
+    str | None, typer.Option(help="Purpose, in your words.", rich_help_panel=_STATED)
+]
+Recipient = Annotated[
+    str | None, typer.Option(help="Recipient, in your words.", rich_help_panel=_STATED)
+]
 Assumption = Annotated[
-    list[str], typer.Option(help="What recipients know or may do, in words, repeatable.")
+    list[str],
+    typer.Option(
+        help="What recipients know or may do, in your words; may be repeated.",
+        rich_help_panel=_STATED,
+    ),
 ]
 _UNIQUE: Any = typer.Option(
-    min=0, max=1, help="Share of rows that may be unique on the kept columns."
+    min=0, max=1, help="Largest share of rows that may be unique on the kept columns."
 )
 UniqueShare = Annotated[float, _UNIQUE]
 UniqueShareOrWritten = Annotated[float | None, _UNIQUE]
 Previous = Annotated[
-    list[Path], typer.Option(help="Earlier release of the same persons, repeatable.")
+    list[Path],
+    typer.Option(
+        help="Earlier release of the same persons; may be repeated.", rich_help_panel=_SERIES
+    ),
 ]
 PreviousShare = Annotated[
     float,
-    typer.Option(min=0, max=1, help="Share of persons that composition with --previous may find."),
+    typer.Option(
+        min=0,
+        max=1,
+        help="Largest share of persons that a comparison with --previous may reveal.",
+        rich_help_panel=_SERIES,
+    ),
 ]
-Invariant = Annotated[bool, typer.Option("--invariant", help="Withdrawn.")]
-Counterfeits = Annotated[bool, typer.Option("--counterfeits", help="Withdrawn.")]
+Invariant = Annotated[bool, typer.Option("--invariant", help="Withdrawn.", hidden=True)]
+Counterfeits = Annotated[bool, typer.Option("--counterfeits", help="Withdrawn.", hidden=True)]
 Ledger = Annotated[
     Path | None,
-    typer.Option(help="DuckDB file that the release is entered in, with --entity as keyed hashes."),
+    typer.Option(
+        help="DuckDB file that records the release, and its persons (--entity) as keyed hashes.",
+        rich_help_panel=_SERIES,
+    ),
 ]
 LedgerKey = Annotated[
-    str, typer.Option(help="Key of these hashes; env:NAME is an environment variable.")
+    str,
+    typer.Option(
+        help="Key of these hashes; env:NAME reads an environment variable.",
+        rich_help_panel=_SERIES,
+    ),
 ]
 Hierarchy = Annotated[
     Path | None,
-    typer.Option(help="File of attribute, value, level, label; or folder of .csv, one a column."),
+    typer.Option(
+        help="File of attribute, value, level and label, or folder with a .csv per column."
+    ),
 ]
-Delimiter = Annotated[
-    str | None, typer.Option(help="Sign between fields of a CSV file; tab for a tab.")
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")]
+
+
+def _csv(name: str, kind: Any, default: Any, spelling: str, says: str) -> inspect.Parameter:
+    option = typer.Option(spelling, help=says, show_default=False, rich_help_panel="CSV files")
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option]
+    )
+
+
+_DIALECT = [
+    _csv(
+        *("delimiter", str | None, None, "--delimiter"),
+        "Delimiter, or 'tab'. Default: a comma; a tab in a .tsv file.",
+    ),
+    _csv("quote", str, '"', "--quote", "Quote character; '' for none. Default: \"."),
+    _csv(
+        *("header", bool | None, None, "--header/--no-header"),
+        "Whether the first line is a header. Default: it must look like one.",
+    ),
+    _csv(
+        *("nulls", list[str], [], "--null"),
+        "Text that means NULL; may be repeated. Default: the empty text.",
+    ),
 ]
-Quotes = Annotated[
-    str, typer.Option("--quote", help="Sign around fields of a CSV file; '' for none.")
-]
-Header = Annotated[
-    bool | None,
-    typer.Option("--header/--no-header", help="Line 1 of a CSV file is its header, or is a row."),
-]
-Null = Annotated[
-    list[str],
-    typer.Option("--null", help="Text that is NULL in a CSV file, repeatable; default: empty."),
-]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file.")]
+
+
+def with_dialect(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace the argument ``written_as`` of a command, a ``Dialect``, by the options of CSV."""
+    return with_options(command, "written_as", _DIALECT, partial(dialect, command.__name__))
 
 
 def statement(

@@ -93,31 +93,49 @@ def with_parameters(
             NAMED.get(name, name): _option(each, name in required, name not in shared)
             for name, each in known.items()
         }
-        signature = inspect.signature(command)
-        at = list(signature.parameters).index("parameters")
-        own = [
-            each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            for each in signature.parameters.values()
-            if each.name != "parameters"
-        ]
-        both = [*own[:at], *options.values(), *own[at:]]
 
-        @wraps(command)
-        def run(**arguments: Any) -> None:
-            chosen = {name: arguments.pop(NAMED.get(name, name)) for name in known}
-            with console.one_sentence():
-                parameters = {
-                    name: read(command.__name__, each, chosen[name])
-                    for name, each in known.items()
-                    if chosen[name] not in (None, [])
-                }
-            command(**arguments, parameters=parameters)
+        def parameters(**chosen: Any) -> dict[str, Any]:
+            given = {name: chosen[NAMED.get(name, name)] for name in known}
+            return {
+                name: read(command.__name__, each, given[name])
+                for name, each in known.items()
+                if given[name] not in (None, [])
+            }
 
-        run.__signature__ = signature.replace(parameters=both)  # type: ignore[attr-defined]
-        run.__annotations__ = {each.name: each.annotation for each in both}
-        return run
+        return with_options(command, "parameters", list(options.values()), parameters)
 
     return decorate
+
+
+def with_options(
+    command: Callable[..., None],
+    argument: str,
+    options: Sequence[inspect.Parameter],
+    make: Callable[..., Any],
+) -> Callable[..., None]:
+    """Return a command that takes options in place of an argument.
+
+    make: returns the argument from what the options are given, by name.
+    """
+    signature = inspect.signature(command)
+    at = list(signature.parameters).index(argument)
+    own = [
+        each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for each in signature.parameters.values()
+        if each.name != argument
+    ]
+    both = [*own[:at], *options, *own[at:]]
+
+    @wraps(command)
+    def run(**arguments: Any) -> None:
+        chosen = {each.name: arguments.pop(each.name) for each in options}
+        with console.one_sentence():
+            made = make(**chosen)
+        command(**arguments, **{argument: made})
+
+    run.__signature__ = signature.replace(parameters=both)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in both}
+    return run
 
 
 def _option(known: Declaration, required: bool, of_some: bool) -> inspect.Parameter:
@@ -172,10 +190,10 @@ def _help(known: Declaration) -> str:
     spelling = HelpWords()
     says, null = spelling.words(known.says), spelling.words(known.null or "")
     if isinstance(known.accepts, RelationOf):
-        says = f"file with {known.accepts.columns}, or folder of .csv, one a column"
+        says = f"file of {known.accepts.columns}, or folder with a .csv per column"
     said = f"{says[0].upper()}{says[1:]}"
     if null and null != "none":
-        said += f". Without it {null}"
+        said += f". Default: {null}"
     default = _default(known)
     return f"{said}. Default: {default}." if default else f"{said}."
 

@@ -31,7 +31,7 @@ from anon_sql.apps.cli.earlier import (
 )
 from anon_sql.apps.cli.parameters import flag, of_releases, takers, with_parameters
 from anon_sql.apps.cli.spelling import Options
-from anon_sql.apps.csv.dialect import Dialect, dialect
+from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core import stopping
 from anon_sql.core.common_parameters import refuse_withdrawn
 from anon_sql.core.names import quote
@@ -189,16 +189,23 @@ _ALWAYS = ("k", "suppressed", "seed")  # constraints that a manifest states with
 STOPPED = "release: stopped on request; nothing was written"
 
 
+_LARGE = "Large tables"
+
+
 @with_parameters(of_releases, required=("qids",))
+@arguments.with_dialect
 def release(
     source: Annotated[
-        Path, typer.Argument(metavar="IN", help="CSV, TSV or Parquet file, or folder of Parquet.")
+        Path,
+        typer.Argument(
+            metavar="IN", help="CSV, TSV or Parquet file, or a folder of Parquet files."
+        ),
     ],
     out: Annotated[
-        str, typer.Argument(metavar="OUT", help="File to write, or folder, which ends in '/'.")
+        str, typer.Argument(metavar="OUT", help="File to write, or a folder if it ends in '/'.")
     ],
     *,
-    method: Annotated[str, typer.Option(help="Release function.")] = "anonymize",
+    method: Annotated[str, typer.Option(help="Release method.")] = "anonymize",
     parameters: Mapping[str, Any],
     unique_share: arguments.UniqueShare = UNIQUE_SHARE,
     previous: arguments.Previous = [],  # noqa: B006
@@ -211,36 +218,41 @@ def release(
     recipient: arguments.Recipient = None,
     assumption: arguments.Assumption = [],  # noqa: B006
     regions: Annotated[
-        int | None, typer.Option(help="Release in about so many parts, one after another.")
+        int | None,
+        typer.Option(help="Number of parts to release one after another.", rich_help_panel=_LARGE),
     ] = None,
-    region_rows: Annotated[int | None, typer.Option(help="Rows of a part.")] = None,
+    region_rows: Annotated[
+        int | None, typer.Option(help="Number of rows in a part.", rich_help_panel=_LARGE)
+    ] = None,
     memory_limit: Annotated[
-        str | None, typer.Option(help="Memory that may be used, such as 4GB.")
+        str | None, typer.Option(help="Memory limit, such as 4GB.", rich_help_panel=_LARGE)
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the parts that an earlier run finished.")
+        bool,
+        typer.Option(
+            "--resume",
+            help="Continue after the parts that an earlier run finished.",
+            rich_help_panel=_LARGE,
+        ),
     ] = False,
     with_manifest: Annotated[
-        bool, typer.Option("--manifest", help=f"Write OUT{manifest.ENDING}, which verify checks.")
+        bool, typer.Option("--manifest", help=f"Also write OUT{manifest.ENDING} for verify.")
     ] = False,
-    delimiter: arguments.Delimiter = None,
-    quotes: arguments.Quotes = '"',
-    header: arguments.Header = None,
-    null: arguments.Null = [],  # noqa: B006
+    written_as: Dialect,
     overwrite: arguments.Overwrite = False,
 ) -> None:
-    """Release a file: read IN, generalize it, write OUT.
+    """Read IN, generalize its quasi-identifiers, and write OUT.
 
-    IN and OUT end in .csv, .tsv (both also packed, .gz or .zst) or .parquet; OUT/ is a folder of
-    Parquet files of a million rows each. Separate columns with commas or repeat the option. Every
-    column needs a role; --keep '*' keeps all others as they are. A CSV's first line is its header,
-    and every line after it is a row (anon-sql help release-a-csv-file).
+    Files are .csv, .tsv (also compressed, .gz or .zst) or .parquet. If OUT
+    ends in /, it becomes a folder of Parquet files of a million rows each.
+    Separate columns with commas, or repeat the option. Every column needs a
+    role; --keep '*' releases all other columns unchanged.
+    More on CSV files: anon-sql help release-a-csv-file.
 
-    Example: anon-sql release people.csv safe.csv --k 10 --quasi age,sex --sensitive income
+    Example: anon-sql release raw.csv safe.csv --quasi age,sex --sensitive income
     """
     with console.one_sentence(STOPPED, spelling=Options(release, earlier_files(previous))):
         refuse_withdrawn("release", {"invariant": invariant, "counterfeits": counterfeits})
-        written_as = dialect("release", delimiter, quotes, header, null)
         output = Output(Path(out), means_folder(out), with_manifest)
         output.prepare(source, parameters.get("format"), overwrite)
         roles = {name: parameters.get(name, []) for name in manifest.ROLES}

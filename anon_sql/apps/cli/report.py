@@ -17,10 +17,12 @@ from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.earlier import require_labels
 from anon_sql.apps.cli.parameters import names, of_compare, of_manifests, with_parameters
 from anon_sql.apps.cli.spelling import Options
-from anon_sql.apps.csv.dialect import dialect
+from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.errors import AnonError, not_installed
 
-Page = Annotated[Path, typer.Option("-o", "--output", help="The file to write, .html or .json.")]
+Page = Annotated[
+    Path, typer.Option("-o", "--output", help="File to write: .html, or .json with --format json.")
+]
 
 
 class Format(StrEnum):
@@ -31,9 +33,11 @@ class Format(StrEnum):
 
 
 @with_parameters(of_manifests)
+@options.with_dialect
 def report(
     raw: Annotated[Path, typer.Argument(metavar="RAW", help="CSV, TSV or Parquet file.")],
-    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="Its release, likewise.")],
+    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="The released file.")],
+    *,
     output: Page,
     parameters: Mapping[str, Any],
     unique_share: options.UniqueShareOrWritten = None,
@@ -41,26 +45,23 @@ def report(
     recipient: options.Recipient = None,
     assumption: options.Assumption = [],  # noqa: B006
     format_: Annotated[
-        Format, typer.Option("--format", help="A page, or the same facts for programs.")
+        Format, typer.Option("--format", help="Page, or the same facts as JSON.")
     ] = Format.HTML,
     show_sensitive: Annotated[
-        bool, typer.Option("--show-sensitive", help="Show how sensitive values are distributed.")
+        bool, typer.Option("--show-sensitive", help="Show distributions of sensitive values.")
     ] = False,
-    delimiter: options.Delimiter = None,
-    quotes: options.Quotes = '"',
-    header: options.Header = None,
-    null: options.Null = [],  # noqa: B006
+    written_as: Dialect,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Write a page on a release: verdict, checks, attacks, risk, and what analysts lose.
+    """Write a report on a release: verdict, checks, risk and loss.
 
-    Roles, constraints and statements come from the manifest beside RELEASED; options replace them.
-    The page is one file and loads nothing. It is for those who may see RAW.
+    Roles, constraints and statements are read from the manifest beside
+    RELEASED; options override them. The report is a single file that loads
+    nothing from elsewhere. Share it only with people who may see RAW.
 
     Example: anon-sql report people.parquet safe.parquet -o report.html
     """
     with console.one_sentence(spelling=Options(report)):
-        written_as = dialect("report", delimiter, quotes, header, null)
         files.check_source("report", "RAW", raw)
         files.check_source("report", "RELEASED", released)
         options.check_page("report", output, overwrite, f".{format_.value}")
@@ -136,29 +137,29 @@ def _merged(written: Mapping[str, Any] | None, values: Mapping[str, Any]) -> dic
 
 
 @with_parameters(of_compare, required=("qids",))
+@options.with_dialect
 def sweep(
     raw: Annotated[Path, typer.Argument(metavar="RAW", help="CSV, TSV or Parquet file.")],
+    *,
     output: Page,
     parameters: Mapping[str, Any],
     methods: Annotated[
-        list[str], typer.Option(help="Methods to compare; default all that fit the table.")
+        list[str], typer.Option(help="Methods to compare. Default: all that fit the table.")
     ] = [],  # noqa: B006
-    ks: Annotated[str, typer.Option(help="Smallest classes, in rows.")] = "5,10,25,50,100",
+    ks: Annotated[str, typer.Option(help="Values of k to compare.")] = "5,10,25,50,100",
     attacks: Annotated[
-        bool, typer.Option("--attacks", help="Make each release again and attack it.")
+        bool, typer.Option("--attacks", help="Repeat each release and attack it.")
     ] = False,
-    delimiter: options.Delimiter = None,
-    quotes: options.Quotes = '"',
-    header: options.Header = None,
-    null: options.Null = [],  # noqa: B006
+    written_as: Dialect,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Write a page on what every method would make of a table, by k: loss, risk, time.
+    """Compare the loss, risk and time of release methods by k.
+
+    The page shows what each method would achieve. No release is written.
 
     Example: anon-sql sweep people.parquet --quasi age,sex --ks 5,25 -o sweep.html
     """
     with console.one_sentence(spelling=Options(sweep)):
-        written_as = dialect("sweep", delimiter, quotes, header, null)
         files.check_source("sweep", "RAW", raw)
         options.check_page("sweep", output, overwrite)
         facts, page = drawing("sweep")

@@ -23,17 +23,20 @@ HEADER = ("column", "type", "role", "distinct", "NULL", "unique", "adds", "reaso
 
 def roles(
     source: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV or Parquet file.")],
-    sql: Annotated[bool, typer.Option("--sql", help="Print COMMENT statements.")] = False,
-    dbt: Annotated[bool, typer.Option("--dbt", help="Print a schema.yml.")] = False,
+    sql: Annotated[bool, typer.Option("--sql", help="Print SQL COMMENT statements.")] = False,
+    dbt: Annotated[bool, typer.Option("--dbt", help="Print a schema.yml for dbt.")] = False,
     table: Annotated[
-        str | None, typer.Option(help="Table or model in --sql and --dbt; default as the file.")
+        str | None,
+        typer.Option(
+            help="Name of the table or model in --sql or --dbt. Default: the file's name."
+        ),
     ] = None,
 ) -> None:
-    """Suggest a role for every column of a file. Nothing is declared or changed.
+    """Suggest a role for every column of a file. Nothing is changed.
 
-    unique: share of the rows that the column alone singles out. adds: share of the rows that only
-    become unique with it, beside all columns that are no identifier. --sql replaces comments that
-    the columns have.
+    "unique" is the share of rows that the column alone singles out. "adds" is
+    the share that becomes unique only when it joins all other columns that are
+    not identifiers. The statements of --sql replace comments on the columns.
 
     Example: anon-sql roles people.csv --sql
     """
@@ -56,7 +59,7 @@ def roles(
                 lines = _schema(found, names[-1])
             else:
                 console.show_lines(HEADER, map(_row, found))
-                lines = iter(["Suggestions only: check each before it is declared."])
+                lines = iter(["These are suggestions: check each one before you declare it."])
             for line in lines:  # names are printed as they are, but cannot drive a terminal
                 typer.echo(console.visible(line) if sys.stdout.isatty() else line)
 

@@ -23,7 +23,7 @@ from anon_sql.apps.cli.earlier import (
     read_earlier,
 )
 from anon_sql.apps.cli.spelling import Options
-from anon_sql.apps.csv.dialect import Dialect, dialect
+from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.attacks.composition import NOTE
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
@@ -205,26 +205,26 @@ def _equal(one: Any, other: Any) -> bool:
 _STATE = {True: "holds  ", False: "fails  ", None: "unknown"}
 
 
+@options.with_dialect
 def verify(
-    released: Annotated[Path, typer.Argument(metavar="OUT", help="The released file.")],
+    released: Annotated[
+        Path, typer.Argument(metavar="OUT", help="Released file or folder, with its manifest.")
+    ],
+    *,
     raw: Annotated[
-        Path | None, typer.Option(help="The raw file; without it less can be checked.")
+        Path | None, typer.Option(help="Raw file. Without it, fewer properties can be checked.")
     ] = None,
     hierarchy: options.Hierarchy = None,
     previous: options.Previous = [],  # noqa: B006
-    delimiter: options.Delimiter = None,
-    quotes: options.Quotes = '"',
-    header: options.Header = None,
-    null: options.Null = [],  # noqa: B006
+    written_as: Dialect,
 ) -> None:
-    """Check a released file against the manifest beside it, and against the raw file if given.
+    """Check a released file against its manifest and the raw file.
 
-    Ends with 1 and the reason where a check fails.
+    If a check fails, the command prints it and exits with status 1.
 
     Example: anon-sql verify safe.parquet --raw people.parquet
     """
     with console.one_sentence(spelling=Options(verify, earlier_files(previous))):
-        written_as = dialect("verify", delimiter, quotes, header, null)
         files.check_source("verify", "OUT", released)
         if raw is not None:
             files.check_source("verify", "--raw", raw)

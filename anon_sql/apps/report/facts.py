@@ -11,7 +11,7 @@ import duckdb
 from anon_sql.apps.manifest import REQUIRED, ROLES, STATEMENT, UNIQUE
 from anon_sql.apps.report import distributions
 from anon_sql.apps.report.distributions import correlations
-from anon_sql.apps.report.verdict import CONSEQUENCE, MEANING, verdict
+from anon_sql.apps.report.verdict import CONSEQUENCE, verdict
 from anon_sql.core.names import quote
 from anon_sql.core.roles import REST, fold
 
@@ -185,8 +185,7 @@ def gather(
     checks = rows_of(con, f"FROM audit('raw', 'released', {listed})", arguments)
     facts: dict[str, Any] = {
         "checks": [
-            {**each, "meaning": MEANING[each["property"]],
-             "consequence": CONSEQUENCE[each["property"]]} for each in checks
+            {**each, "consequence": CONSEQUENCE[each["property"]]} for each in checks
         ],
         "utility": rows_of(
             con, f"FROM utility('raw', 'released', k := $k, {_ROLES})", {**roles, "k": k}

@@ -1,4 +1,4 @@
-"""Say in words whether a release can be signed, and what each property of its audit means."""
+"""Say in words whether a release can be signed, and what follows from a property that fails."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -6,24 +6,6 @@ from typing import Any
 from anon_sql.errors import listed
 from anon_sql.privacy import MODELS
 
-MEANING = {
-    **{model.name: model.holds for model in MODELS},
-    "rows": "The release has the rows of the raw table, no fewer and no more.",
-    "suppressed rows": "Suppressed rows are none, or at least k.",
-    "kept values": "The columns that are kept unchanged have the values of the raw table.",
-    "labels": "Every released row is true of at least one person of the raw table.",
-    "raw rows": "Every row of the raw table is described by some released row.",
-    "matching": "Each released row can be paired with a raw row of its own that it is true of.",
-    "spelling": "Generalized values are written as a release writes them.",
-    "wider labels": "Labels that end at no value of the raw table, as those widened afterwards do.",
-    "unique range ends": "Ranges end at real values. An end that one row alone has may be known.",
-    "added columns": "The release has no column that the raw table lacks.",
-    "identifiers": "No declared identifier is in the release.",
-    "identifying columns": "No column without a role has a different value in nearly every row.",
-    "row numbers": "No column numbers the rows.",
-    "identifying combinations": "No row is unique on the columns kept unchanged, together.",
-    "pseudonyms": "No column has pseudonyms by which two releases could be joined.",
-}
 CONSEQUENCE = {
     **{model.name: model.broken for model in MODELS},
     "rows": "Rows were lost or added after the release was made.",
@@ -86,7 +68,7 @@ def _failed(facts: Mapping[str, Any]) -> Iterator[str]:
         if check["passed"] is not False:
             continue
         name = check["property"]
-        what = f"“{name}” fails: {_found(check)}."
+        what = f"“{name}” fails: {check['meaning']}"
         if name == "identifying combinations":
             what = f"{percent(unique)} of the rows are unique on the columns kept unchanged."
         yield f"{what} {CONSEQUENCE[name]}"
@@ -129,14 +111,7 @@ def _open(facts: Mapping[str, Any], request: Mapping[str, Any]) -> Iterator[str]
     for check in facts["checks"]:
         undecided = check["passed"] is None and check["required"] is not None
         if undecided and check["property"] in _PROMISED:
-            yield f"Whether {check['property']} holds cannot be decided: {check['example']}."
-
-
-def _found(check: Mapping[str, Any]) -> str:
-    found = "no figure" if check["found"] is None else f"{check['found']:,.4g}"
-    return f"found {found}" + (
-        "" if check["required"] is None else f", required {check['required']:,.4g}"
-    )
+            yield f"Whether {check['property']} holds cannot be decided: {check['meaning']}"
 
 
 def percent(share: float | None) -> str:

@@ -65,7 +65,8 @@ def test_without_a_manifest_roles_must_be_named(folder):
     text = page(folder, "b.html")
     said_first = first_screen(text)
     assert (
-        "✗ Do not release this as it is “k” fails: found 10, required 200. A person" in said_first
+        "✗ Do not release this as it is “k” fails: The smallest class has 10 rows; at least 200 are required. A person"
+        in said_first
     )
     assert "method not known: no manifest lies beside the release" in said_first
 
@@ -107,7 +108,9 @@ def test_a_release_without_rows(folder):
     call = ["report", folder / "people.parquet", empty, *ROLES, "-o", folder / "n.json"]
     result = run(*call, "--format", "json")
     assert result.exit_code == 0, result.output
-    assert "“rows” fails: found 0, required 120" in (folder / "n.json").read_text("utf-8")
+    assert "“rows” fails: The release has 0 rows; there must be 120" in (
+        folder / "n.json"
+    ).read_text("utf-8")
 
 
 def test_pages_that_cannot_be(folder):

@@ -8,7 +8,7 @@ import pytest
 import anon_sql
 from anon_sql.apps.manifest import LEVELS
 from anon_sql.apps.report.facts import size_steps
-from anon_sql.apps.report.verdict import CONSEQUENCE, MEANING, per_thousand, percent, verdict
+from anon_sql.apps.report.verdict import CONSEQUENCE, per_thousand, percent, verdict
 from tests.apps.report.pages import drawn, first_screen, page
 from tests.privacy.test_audit import PROPERTIES
 
@@ -47,7 +47,7 @@ def test_the_first_screen_says_what_a_reader_signs(made):
 
 @pytest.mark.parametrize("name", ["k", "l", "t", "beta", "delta"])
 def test_a_constraint_that_cannot_be_decided_does_not_hold(name):
-    check = {"property": name, "required": 2.0, "found": None, "passed": None, "example": "why"}
+    check = {"property": name, "required": 2.0, "found": None, "passed": None, "meaning": "Why."}
     facts = {
         "checks": [{**check, "property": "identifying combinations", "passed": True}, check],
         "kept": {"unique_share": 0.0, "without_role": []},
@@ -56,7 +56,7 @@ def test_a_constraint_that_cannot_be_decided_does_not_hold(name):
     }
     found = verdict(facts, {"k": 5, "sensitive": ["illness"]})
     assert found["state"] == "open"
-    assert found["reasons"] == [f"Whether {name} holds cannot be decided: why."]
+    assert found["reasons"] == [f"Whether {name} holds cannot be decided: Why."]
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ def test_shares_are_never_rounded_to_none_or_all():
 
 
 def test_each_property_of_an_audit_is_explained():
-    assert set(MEANING) == set(CONSEQUENCE) == {*PROPERTIES, *LEVELS}
+    assert set(CONSEQUENCE) == {*PROPERTIES, *LEVELS}
 
 
 def test_classes_are_put_into_steps():

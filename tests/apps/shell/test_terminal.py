@@ -123,6 +123,14 @@ def test_tables_are_as_wide_as_the_terminal(tmp_path):
         assert opened.leave() == 0
 
 
+def test_the_tables_of_the_demonstration(tmp_path):
+    opened = Terminal(tmp_path, "--demo", "--k", "25", columns=80)
+    assert "FROM adult_release LIMIT 5;" in opened.welcome
+    screen = opened.answer("SELECT k_anonymity('adult', 'adult_release') AS k;")
+    assert table(screen)[-1] == ["25"]
+    assert opened.leave() == 0
+
+
 def test_tab_completes(terminal):
     terminal.tab("SELECT anon_max", "(")
     screen = terminal.answer("'[17, 23]') AS top;")
