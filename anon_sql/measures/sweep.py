@@ -285,7 +285,7 @@ def _row(
                 method,
                 f"{function} measures releases that add no rows",
                 "a perturbative method",
-                "sdka_stats says what its release loses",
+                "sdka_stats shows what its release loses",
             )
         return {**row, **measures(method, *numbers)}
     except AnonError as error:

@@ -28,7 +28,7 @@ class DeltaDisclosure(ShareModel):
     delta: float | None = param(
         None,
         OrNull(Positive()),
-        "bound of |ln(share in a class / share in the table)| for every sensitive value",
+        "upper bound on |ln(share in a class / share in the table)| of every sensitive value",
         null="none",
         bound=True,
     )

@@ -16,4 +16,4 @@ class KAnonymity(Model):
     holds = "Every combination of generalized values is shared by at least k rows."
     broken = "A person can be narrowed down to fewer rows than promised."
 
-    k: int = param(5, Whole(1), "smallest size of an equivalence class, in rows")
+    k: int = param(5, Whole(1), "minimum number of rows in an equivalence class")

@@ -32,12 +32,12 @@ class LDiversity(ValueModel):
     measured = True
 
     l: float = param(  # noqa: E741 - the field's name for it
-        1, Number(1), "smallest diversity of each sensitive column in a class", bound=True
+        1, Number(1), "minimum diversity of each sensitive column in a class", bound=True
     )
     l_kind: str = param(
-        "distinct", Choice(KINDS), "what l counts: 'distinct' values, 'entropy' or 'recursive'"
+        "distinct", Choice(KINDS), "kind of l-diversity: 'distinct', 'entropy' or 'recursive'"
     )
-    c: float = param(3, Positive(), "the constant of " + Argument("l_kind", "recursive"))
+    c: float = param(3, Positive(), "constant c of " + Argument("l_kind", "recursive"))
 
     @property
     def monotone(self) -> bool:

@@ -25,7 +25,8 @@ class MaxShare(ShareModel):
     max_share: float | None = param(
         None,
         OrNull(Number(0, 1)),
-        "largest share of a sensitive value in a class, 0…1; that of missing values counts too",
+        "largest allowed share of a sensitive value in a class, 0…1; missing values count as one "
+        "value",
         null="none",
         bound=True,
     )

@@ -44,8 +44,8 @@ class TCloseness(ValueModel):
     t: float = param(
         1.0,
         Number(0, 1),
-        "largest distance of a sensitive column's distribution in a class from that in the table, "
-        "0…1",
+        "largest allowed distance of a sensitive column's distribution in a class from that in "
+        "the table, 0…1",
         bound=True,
     )
 

@@ -37,38 +37,40 @@
 -- so.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
--- k: smallest size of an equivalence class, in rows; NULL means that it is only measured.
--- l: smallest diversity of each sensitive column in a class; NULL means that it is not measured.
--- t: largest distance of a sensitive column's distribution in a class from that in the table, 0…1;
---   NULL means that it is not measured.
--- qids: columns that were generalized; NULL means as declared in comments on the raw table.
--- sensitive: columns whose values are protected; NULL means as declared in comments on the raw
---   table.
--- identifiers: columns that identify persons, which the release must not have; NULL means as
---   declared in comments on the raw table.
--- keep: columns that were released unchanged; NULL means as declared in comments on the raw table.
--- l_kind: what l counts: 'distinct' values, 'entropy' or 'recursive'.
--- c: the constant of l_kind := 'recursive'.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
--- entity: column that identifies persons, by whom the privacy models count. If the release lacks
---   it, k is the smallest number of persons that its rows can belong to, and the other levels, but
---   for l of distinct values, are NULL unless each row can belong to one person only; NULL for
---   none.
--- suppressed: 'keep' or 'drop', as in the release; with 'drop', rows left out are not a class.
--- synthetic: number of rows that a perturbative release has added; properties that do not apply to
---   it are NULL.
--- unique_share: largest share of rows that may be unique on the kept columns together, 0…1.
--- beta: largest relative gain of a sensitive value's share in a class over that in the table, also
---   limited to -ln of the latter; NULL means that it is not measured.
--- delta: bound of |ln(share in a class / share in the table)| for every sensitive value; NULL means
---   that it is not measured.
--- previous: list of the names of 1 to 11 earlier releases of persons in the raw table; NULL for
---   none.
--- previous_share: largest share of persons that 'composition' may find, 0…1.
--- counterfeits: withdrawn; an error says why, and what to do meanwhile.
--- beta_kind: 'enhanced', or 'basic' for a beta without the limit -ln of the share in the table.
--- max_share: largest share of a sensitive value in a class, 0…1; that of missing values counts too;
---   NULL means that it is not measured.
+-- k: minimum number of rows in an equivalence class; NULL means that it is measured but not
+--   required.
+-- l: minimum diversity of each sensitive column in a class; NULL means not measured.
+-- t: largest allowed distance of a sensitive column's distribution in a class from that in the
+--   table, 0…1; NULL means not measured.
+-- qids: quasi-identifiers, the columns that were generalized; NULL means the columns declared in
+--   comments on the raw table.
+-- sensitive: columns whose values must not be disclosed; NULL means the columns declared in
+--   comments on the raw table.
+-- identifiers: columns that identify a person; the release must not have them; NULL means the
+--   columns declared in comments on the raw table.
+-- keep: columns that were released unchanged; NULL means the columns declared in comments on the
+--   raw table.
+-- l_kind: kind of l-diversity: 'distinct', 'entropy' or 'recursive'.
+-- c: constant c of l_kind := 'recursive'.
+-- hierarchy: hierarchies that the release was made with; NULL for none.
+-- entity: column that identifies the person; the privacy models then count persons. If the release
+--   lacks it, k is the smallest number of persons to whom the rows of a class can belong, and the
+--   other levels, except distinct l, are NULL unless each row can belong to one person only; NULL
+--   for none.
+-- suppressed: 'keep' or 'drop', as in the release; with 'drop', missing rows are not a class.
+-- synthetic: number of rows that the method added; properties that do not apply to such a release
+--   are NULL.
+-- unique_share: largest allowed share of rows that are unique on the kept columns together, 0…1.
+-- beta: largest allowed relative increase of a sensitive value's share in a class over its share in
+--   the table, and never above -ln of the latter; NULL means not measured.
+-- delta: upper bound on |ln(share in a class / share in the table)| of every sensitive value; NULL
+--   means not measured.
+-- previous: names of 1 to 11 earlier releases of persons in the raw table; NULL for none.
+-- previous_share: largest allowed share of persons that 'composition' finds, 0…1.
+-- counterfeits: withdrawn: using it raises an error that says why and what to do instead.
+-- beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
+-- max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count as
+--   one value; NULL means not measured.
 -- Returns: property, required, found (numbers), passed (BOOLEAN), example (labels, names of columns
 --   or counts).
 -- Errors: no quasi-identifier, one or a sensitive column that the release lacks, columns of other
