@@ -21,7 +21,7 @@ class BetaLikeness(ShareModel):
     title = "β-likeness"
     reference = "Cao and Karras 2012, definitions 2 and 3"
     holds = "No sensitive value is much more frequent in a group than in the whole table."
-    broken = "The group of a person makes a sensitive value more likely than was allowed."
+    broken = "A person's group makes a sensitive value more likely than allowed."
     named_with = ("beta", "delta")
     compares = True
 

@@ -21,7 +21,7 @@ class DeltaDisclosure(ShareModel):
     title = "δ-disclosure privacy"
     reference = "Brickell and Shmatikov 2008, definition 3"
     holds = "No sensitive value is much more frequent, or rarer, in a group than in the table."
-    broken = "The group of a person says more about a sensitive value than was allowed."
+    broken = "A person's group says more about a sensitive value than allowed."
     named_with = ("beta", "delta")
     compares = True
 

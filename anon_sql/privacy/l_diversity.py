@@ -26,7 +26,7 @@ class LDiversity(ValueModel):
     title = "l-diversity"
     reference = "Machanavajjhala et al. 2006"
     holds = "Every group of rows that look alike has at least l different sensitive values."
-    broken = "Whoever finds the group of a person learns the sensitive value, or nearly so."
+    broken = "Whoever finds a person's group learns the sensitive value, or can nearly guess it."
     named_with = ("l", "t")
     at_least = True
     measured = True

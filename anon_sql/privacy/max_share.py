@@ -19,7 +19,7 @@ class MaxShare(ShareModel):
     title = "(α,k)-anonymity"
     reference = "Wong et al. 2006"
     holds = "No sensitive value has more than the allowed share of a group."
-    broken = "The group of a person has one sensitive value more often than was allowed."
+    broken = "One sensitive value has a larger share of a person's group than allowed."
     named_with = ("max_share",)
 
     max_share: float | None = param(

@@ -33,8 +33,8 @@ class TCloseness(ValueModel):
     name = "t"
     title = "t-closeness"
     reference = "Li et al. 2007"
-    holds = "In every group the sensitive values are distributed nearly as in the whole table."
-    broken = "The group of a person says more about the sensitive value than was allowed."
+    holds = "In every group, sensitive values are distributed almost as in the whole table."
+    broken = "A person's group says more about the sensitive value than allowed."
     named_with = ("l", "t")
     compares = True
     mixes = True
