@@ -100,8 +100,8 @@ def _around(
 
 
 NOTE = (
-    "one attack, no bound: it compares sets of values of one sensitive column, but neither counts "
-    "of rows nor kept columns"
+    "one attack, not a bound: it compares sets of values of one sensitive column, but neither "
+    "counts of rows nor kept columns"
 )
 
 

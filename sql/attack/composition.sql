@@ -1,12 +1,12 @@
 -- The persons whose sensitive value several releases disclose together: the intersection or
--- composition attack (Ganta, Kasiviswanathan and Smith 2008), counted on the raw table. The attacker
--- knows all quasi-identifiers of a person and which releases hold the person. In one release the
--- candidates of a person are the rows of all classes whose labels cover the person's
+-- composition attack (Ganta, Kasiviswanathan and Smith 2008), counted on the raw table. The
+-- attacker knows all quasi-identifiers of a person and which releases hold the person. In one
+-- release the candidates of a person are the rows of all classes whose labels cover the person's
 -- quasi-identifiers, counted by sensitive value; in several, the values that are candidates in each
 -- release that covers the person, each as often as in the release that has it least. The result
--- holds counts only, never values. It is one attack, and finding nobody is no bound: it compares sets
--- of values of one sensitive column, but neither counts of rows nor kept columns.
--- A class covers a person if each of its labels covers the value in the same row of the person; a
+-- holds counts only, never values. It is one attack, and finding nobody is not a bound: it compares
+-- sets of values of one sensitive column, but neither counts of rows nor kept columns. A class
+-- covers a person if each of its labels covers the value in the same row of the person; a
 -- quasi-identifier that a release lacks covers everything. A class shown as * in every
 -- quasi-identifier covers only persons whom no other class of the release covers. NULL in a
 -- sensitive column is not a value; a release that shows only NULLs for a person, or lacks the

@@ -1,5 +1,5 @@
 -- The accuracy of a classifier trained on the raw table and of one trained on the release, each
--- tested on rows held out of its own training.
+-- tested on rows that were held out of its own training.
 --
 -- raw: name of the raw table. released: name of its release, in label or typed format.
 -- target: column to predict from the quasi-identifiers; the release keeps it.

@@ -10,9 +10,9 @@
 -- weights: importance of each quasi-identifier in the loss, such as weights := MAP {'age': 2,
 --   'city': 0.5}; columns left out have weight 1; NULL for none. They apply to gcp and to the
 --   methods that take weights.
--- Returns: a row per method and k: method, k, seconds (inside the method alone); rows, suppressed,
---   classes, smallest_class, dm, dm_star, cavg, gcp, iloss, suppression_rate (as in utility); note
---   (NULL, or the reason why there is no release and all measures are NULL).
+-- Returns: a row per method and k: method, k, seconds (spent in the method itself); rows,
+--   suppressed, classes, smallest_class, dm, dm_star, cavg, gcp, iloss, suppression_rate (as in
+--   utility); note (NULL, or the reason why there is no release and all measures are NULL).
 -- Errors: no quasi-identifier, unknown methods, columns or options, a value that its hierarchy
 --   lacks. A method that cannot run and an impossible k are notes.
 -- Example: SELECT * FROM compare('people', ks := [2, 5], qids := ['age', 'city'], keep := ['illness']);

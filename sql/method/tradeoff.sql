@@ -16,13 +16,13 @@
 -- weights: importance of each quasi-identifier in the loss, such as weights := MAP {'age': 2,
 --   'city': 0.5}; columns left out have weight 1; NULL for none. They apply to gcp and to the
 --   methods that take weights.
--- Returns: a row per k and l: k, l; gcp (information loss, 0…1), classes, smallest_class, suppressed
---   (rows), as in utility; query_error (mean of relative_error, as in workload_error);
---   largest_share (of the most frequent sensitive value in the rows of a class that have a value, in
---   the worst class; 1 where a class discloses it), exposed_share (share of classes with a single
---   sensitive value, class_share of attack_homogeneity), both of the worst sensitive column and NULL
---   without one; seconds (inside the method alone); note (NULL, or the reason why there is no
---   release and the measures are NULL).
+-- Returns: a row per k and l: k, l; gcp (information loss, 0…1), classes, smallest_class,
+--   suppressed (rows), as in utility; query_error (mean of relative_error, as in workload_error);
+--   largest_share (of the most frequent sensitive value in the rows of a class that have a value,
+--   in the worst class; 1 where a class discloses it), exposed_share (share of classes with a
+--   single sensitive value, class_share of attack_homogeneity), both of the worst sensitive column
+--   and NULL without one; seconds (spent in the method itself); note (NULL, or the reason why there
+--   is no release and the measures are NULL).
 -- Errors: no quasi-identifier, an unknown method, columns or options, a value that its hierarchy
 --   lacks. A method that cannot run, an impossible k or l and an l that the table does not have are
 --   notes.

@@ -1,39 +1,39 @@
--- A check of a release against its raw table, one row per property. passed is NULL if the property
--- cannot be decided.
--- 'rows': raw = released; NULL if rows are left out with suppressed := 'drop', because suppressed
--- rows cannot be distinguished from lost ones. 'k', 'l', 't' and the levels of all other privacy
--- models: of the worst class, as in k_anonymity, l_diversity, t_closeness and so on. l and t are not
--- measured if they are NULL, and all others but k are left out.
--- 'suppressed rows': none, or k, shown as * or left out.
+-- Checks a release against its raw table, one row per property. passed is NULL if the property cannot
+-- be decided.
+-- 'rows': the release has as many rows as the raw table; NULL with suppressed := 'drop' if rows are
+-- missing, because suppressed rows cannot be distinguished from lost ones.
+-- 'k', 'l', 't' and the levels of all other privacy models: those of the worst class, as in
+-- k_anonymity, l_diversity, t_closeness and so on. l and t are not measured if they are NULL, and the
+-- others, except k, are left out.
+-- 'suppressed rows': none, or at least k, shown as * or left out.
 -- 'kept values': released rows whose values beside the labels match no remaining raw row; all rows if
 -- the release lacks a column with the role keep.
 -- 'labels': released rows whose labels cover no raw row with the same kept values. 'raw rows': raw
 -- rows that no released row covers, except those left out. Both are necessary conditions.
 -- 'matching', a sufficient condition: released rows without a raw row of their own in a maximum
--- matching. All three are NULL if too many rows share their kept values, so that labels would be
--- compared with rows more than 5,000 million times; 'matching' also if it takes too many steps.
--- 'spelling': labels that cannot be read, cover no value of the raw column, or are written in another
--- way than a release writes them. An end may also be written in the shortest way: 43 for 43.0, a date
--- for a timestamp at midnight.
--- 'wider labels': labels that cover values of the raw column but end at none of them, or name a text
--- that it lacks. They are true if they cover their rows, wherever they end: NULL.
--- A mean or median says nothing of a single row: as a label it covers every value but NULL, if it lies
--- between the smallest and the largest raw value, and NULL covers any. value_loss compares it with the
--- rows.
--- 'unique range ends': ends of ranges that a single raw row has. Ranges end at real values, so
+-- matching. All three are NULL if so many rows share their kept values that more than 5,000 million
+-- comparisons of labels with rows would be needed; 'matching' also if it takes too many steps.
+-- 'spelling': labels that cannot be read, cover no value of the raw column, or are written differently
+-- from a release. An end may also be written in its shortest form: 43 for 43.0, a date for a timestamp
+-- at midnight.
+-- 'wider labels': labels that cover values of the raw column but whose ends are none of them, or that
+-- name a text that the column lacks. They are true if they cover their rows: NULL.
+-- A mean or median says nothing about a single row: as a label it covers every value except NULL if it
+-- lies between the smallest and the largest raw value, and NULL covers any value. value_loss compares
+-- it with the rows.
+-- 'unique range ends': ends of ranges that only a single raw row has. Ranges end at real values, so
 -- there may be some: NULL.
--- 'added columns': columns that the raw table lacks. 'identifiers': declared identifiers; NULL if
--- none is declared. 'identifying columns': columns without a role in which nine values in ten
--- differ.
--- 'row numbers': columns of consecutive whole numbers, and columns without a role that ascend in
--- the raw table.
--- 'identifying combinations': share of rows that are unique on the columns that are kept and not
--- sensitive, together; the example names the columns that do most of it.
--- 'pseudonyms': columns whose values are all 64 hexadecimal digits, as of anon_pseudonym. Whoever
--- has two releases with the same pseudonyms can join them. That may be intended: NULL.
+-- 'added columns': columns that the raw table lacks. 'identifiers': declared identifiers; NULL if none
+-- is declared. 'identifying columns': columns without a role in which nine values in ten differ.
+-- 'row numbers': columns of consecutive whole numbers, and columns without a role that ascend in the
+-- raw table.
+-- 'identifying combinations': share of rows that are unique on the kept columns together, without
+-- sensitive ones; the example names the columns that contribute most.
+-- 'pseudonyms': columns whose values are all 64 hexadecimal digits, as anon_pseudonym makes them.
+-- Whoever has two releases with the same pseudonyms can join them. That may be intended: NULL.
 -- 'composition', with previous: share of persons for whom this and the earlier releases together leave
 -- fewer than l values of a sensitive column, at least 2, though each alone leaves as many (see
--- composition); of the worst column. It is one attack, and passing it is no bound; the example says
+-- composition); of the worst column. It is one attack, and passing it is not a bound; the example says
 -- so.
 --
 -- raw: name of the raw table. released: name of its release, in any format.

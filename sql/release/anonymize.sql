@@ -1,7 +1,7 @@
--- A k-anonymous release with the least information loss that the effort allows: classes of k to 2k
--- - 1 rows, chosen by their loss (NCP) and not by a distance. No row is suppressed unless
+-- A k-anonymous release that loses as little information as the effort allows: classes of k to 2k -
+-- 1 rows, chosen by their loss (NCP) and not by a distance. No row is suppressed unless
 -- suppression_limit allows it. With format := 'mean' or 'median' the loss is the sum of squared
--- distances from the means of classes, of standardized columns (microaggregation).
+-- distances from the class means, over standardized columns (microaggregation).
 --
 -- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
 --   beta, delta, strata, weights, beta_kind, max_share.

@@ -13,7 +13,7 @@
 -- loss: loss to reduce: 'lil' (range of the numeric columns, as in the paper) or 'ncp' (loss of all
 --   columns).
 -- noise: what becomes of noise: 'class' makes it one class, 'split' also cuts that class like a
---   cluster, as 'ncp' always does; if noise is no legal class it joins the nearest clusters, or
+--   cluster, as 'ncp' always does; if noise is not a legal class it joins the nearest clusters, or
 --   'suppress' suppresses it.
 -- hierarchy: relation that holds generalization hierarchies, with the columns attribute, value,
 --   level and label; NULL for none. Columns in it are labelled by its nodes.
