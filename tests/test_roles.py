@@ -54,7 +54,7 @@ def test_identifiers_and_sensitive_add_to_what_is_declared(people):
 def test_qids_replace_what_is_declared_and_the_rest_must_be_kept(people):
     assert fails(people, "FROM rayden('people', qids := ['age', 'city', 'sex'])") == (
         "rayden: a declared quasi-identifier must be in qids or in keep, got neither for born; "
-        "add it to one of them, for instance keep := ['born']"
+        "add it to one of them, for example keep := ['born']"
     )
     kept = people.sql("FROM rayden('people', qids := ['AGE', 'city', 'sex'], keep := ['Born'])")
     assert dict(zip(kept.columns, map(str, kept.types), strict=True)) == {

@@ -47,7 +47,7 @@ def check_pair(source: Path, target: Path, overwrite: bool, in_folder: bool) -> 
     if not target.parent.is_dir():
         raise AnonError("release", "OUT must be in a directory that exists", f"'{target}'")
     if target.exists() and any(map(target.samefile, (source, source.absolute().parent))):
-        raise AnonError("release", "OUT must be another file than IN", f"'{target}' twice")
+        raise AnonError("release", "OUT must be a different file from IN", f"'{target}' twice")
     hint = "--overwrite replaces it"
     if in_folder:
         require_new_folder("OUT", target, overwrite, hint)

@@ -181,7 +181,7 @@ _INTRO = """\
 
 # Reference
 
-This page describes every function of the package. `FROM anon_help('rayden')` returns the same
+Look up any function of the package. `FROM anon_help('rayden')` returns the same
 text in SQL, and `FROM anon_help()` lists all functions. Only the first arguments are positional;
 pass all others by name with `:=`. `SELECT anon_version()` returns the registered version."""
 

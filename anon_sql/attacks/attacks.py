@@ -66,9 +66,8 @@ class Skewness:
     threshold: float = param(
         0.5,
         Number(0, 1),
-        "a class is exposed if one value has a larger share, 0…1. At 0.5 a guess is right for more "
-        "than half of the rows; for a value with a larger share in the table, use a higher "
-        "threshold",
+        "a class is exposed if the share of one value in it exceeds this, 0…1. Above 0.5 a guess "
+        "is right for most of its rows; raise it if a value has a larger share in the whole table",
     )
 
 
@@ -148,12 +147,12 @@ class Background(Sample):
     """The parameters of ``attack_background``."""
 
     known: int = param(
-        2, Whole(0), "number of quasi-identifiers that are known of a person, from 0 to all"
+        2, Whole(0), "number of a person's quasi-identifiers that the attacker knows, from 0 to all"
     )
     mode: str = param(
         "matching",
         Choice(("matching", "majority")),
-        "'matching', or 'majority' for an attacker who knows the class of each row of the release "
+        "'matching', or 'majority' for an attacker who knows which class each released row is in "
         "and guesses the most frequent value of that class, as the program of the paper's authors "
         "does; known, sample and seed then have no effect",
     )

@@ -26,10 +26,10 @@ class Sample:
     sample: int | None = param(
         50_000,
         OrNull(Whole(1)),
-        "largest number of persons attacked, drawn by seed",
+        "maximum number of persons attacked, drawn at random by seed",
         null="all",
     )
-    seed: int = param(42, Whole(0), "seed of all random choices")
+    seed: int = param(42, Whole(0), "seed for random choices")
 
 
 @dataclass(frozen=True)

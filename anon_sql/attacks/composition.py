@@ -100,8 +100,8 @@ def _around(
 
 
 NOTE = (
-    "one attack, no bound: it compares sets of values of one sensitive column, but neither counts "
-    "of rows nor kept columns"
+    "one attack, not a bound: it compares sets of values of one sensitive column, but neither "
+    "counts of rows nor kept columns"
 )
 
 
@@ -115,15 +115,18 @@ class Composition:
     id: Any = param(
         None,
         Columns(one=True),
-        "column of the raw table that identifies persons",
+        "column of the raw table that identifies the person",
         null="that each row is a person. A class covers a person with several rows if it covers "
-        "one of them. Each row whose id is NULL is a person",
+        "one of them. Every row whose id is NULL counts as one person",
     )
     l: int = param(  # noqa: E741 - the field's name for it
-        2, Whole(1), "the number of candidate values that below_l and only_together compare with"
+        2, Whole(1), "below_l and only_together count persons with fewer candidate values than this"
     )
     share: float = param(
-        0.5, Number(0, 1), "the share of the candidates that above_share compares with"
+        0.5,
+        Number(0, 1),
+        "above_share counts persons for whom one value has a larger share of "
+        "the candidates than this",
     )
 
 

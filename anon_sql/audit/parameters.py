@@ -32,7 +32,7 @@ def _role(says: str) -> Any:
         None,
         Columns(),
         says,
-        null=Where(COMMENTS, "as declared in comments on the raw table"),
+        null=Where(COMMENTS, "the columns declared in comments on the raw table"),
         bound=True,
     )
 
@@ -41,9 +41,9 @@ def _role(says: str) -> Any:
 class AuditRoles:
     """The roles of columns in a raw table and its release."""
 
-    qids: Any = _role("columns that were generalized")
-    sensitive: Any = _role("columns whose values are protected")
-    identifiers: Any = _role("columns that identify persons, which the release must not have")
+    qids: Any = _role("quasi-identifiers, the columns that were generalized")
+    sensitive: Any = _role("columns whose values must not be disclosed")
+    identifiers: Any = _role("columns that identify a person; the release must not have them")
     keep: Any = _role("columns that were released unchanged")
 
 
@@ -54,7 +54,7 @@ class Audit:
     hierarchy: Any = param(
         None,
         RelationOf("attribute, value, level and label"),
-        "the hierarchy table that the release was made with",
+        "hierarchies that the release was made with",
         null="none",
         relation=True,
     )
@@ -62,39 +62,39 @@ class Audit:
     entity: Any = param(
         None,
         Columns(one=True),
-        "column that identifies persons, by whom the privacy models count. If the release lacks "
-        "it, k is the smallest number of persons that its rows can belong to, and the other "
-        "levels, but for l of distinct values, are NULL unless each row can belong to one "
+        "column that identifies the person; the privacy models then count persons. If the release "
+        "lacks it, k is the smallest number of persons to whom the rows of a class can belong, "
+        "and the other levels, except distinct l, are NULL unless each row can belong to one "
         "person only",
         null="none",
     )
     suppressed: str = param(
         "keep",
         Choice(("keep", "drop")),
-        "'keep' or 'drop', as in the release; with 'drop', rows left out are not a class",
+        "'keep' or 'drop', as in the release; with 'drop', missing rows are not a class",
     )
     synthetic: int = param(
         0,
         Whole(0),
-        "number of rows that a perturbative release has added; properties that do not apply to it "
-        "are NULL",
+        "number of rows that the method added; properties that do not apply to such a release are "
+        "NULL",
     )
     unique_share: float = param(
         0,
         Number(0, 1),
-        "largest share of rows that may be unique on the kept columns together, 0…1",
+        "largest allowed share of rows that are unique on the kept columns together, 0…1",
     )
     previous: Any = param(
         None,
         Relations(),
-        "list of the names of 1 to 11 earlier releases of persons in the raw table",
+        "names of 1 to 11 earlier releases of persons in the raw table",
         null="none",
     )
     previous_share: float = param(
-        0, Number(0, 1), "largest share of persons that 'composition' may find, 0…1"
+        0, Number(0, 1), "largest allowed share of persons that 'composition' finds, 0…1"
     )
     counterfeits: Any = param(
-        None, Anything(), "withdrawn; an error says why, and what to do meanwhile"
+        None, Anything(), "withdrawn: using it raises an error that says why and what to do instead"
     )
 
 
@@ -102,21 +102,21 @@ class Audit:
 class Manifest:
     """The parameters of ``anon_manifest`` beside those of ``audit``."""
 
-    method: Any = param(None, Anything(), "how the release was made, recorded unchanged")
-    seed: Any = param(None, Anything(), "seed of the release, recorded unchanged")
+    method: Any = param(None, Anything(), "method of the release, recorded as given")
+    seed: Any = param(None, Anything(), "seed of the release, recorded as given")
     options: Any = param(
         None,
         Anything(),
-        "further parameters of the release, recorded unchanged; the weights among them, such as "
-        "{'weights': MAP {'age': 2}}, are those of weighted_gcp",
+        "other parameters of the release, recorded as given; weighted_gcp uses the weights among "
+        "them, such as {'weights': MAP {'age': 2}}",
     )
-    purpose: Any = param(None, Anything(), "what the release is for, a text")
-    recipient: Any = param(None, Anything(), "who receives the release, a text")
+    purpose: Any = param(None, Anything(), "purpose of the release, a text")
+    recipient: Any = param(None, Anything(), "recipient of the release, a text")
     assumptions: Any = param(
-        None, Anything(), "list of texts on what recipients know and may do", null="none"
+        None, Anything(), "list of assumptions about what recipients know and may do", null="none"
     )
     invariant: Any = param(
-        None, Anything(), "withdrawn; an error says why, and what to do meanwhile"
+        None, Anything(), "withdrawn: using it raises an error that says why and what to do instead"
     )
 
 

@@ -22,7 +22,7 @@ from anon_sql.core.parameters import (
 from anon_sql.core.roles import fold, named
 from anon_sql.errors import COMMENTS, AnonError, Argument, Parameter, Where
 
-_DECLARED = Where(COMMENTS, "as declared in comments")
+_DECLARED = Where(COMMENTS, "the columns declared in comments")
 
 
 @dataclass(frozen=True)
@@ -32,30 +32,30 @@ class ColumnRoles:
     qids: Any = param(
         None,
         Columns(),
-        "the quasi-identifiers, columns to generalize",
+        "quasi-identifiers, the columns to generalize",
         null=_DECLARED,
         bound=True,
     )
     sensitive: Any = param(
         None,
         Columns(),
-        "columns whose values are to be protected",
+        "columns whose values must not be disclosed",
         null=_DECLARED,
         bound=True,
     )
     identifiers: Any = param(
         None,
         Columns(),
-        "columns to drop",
+        "columns that identify a person; they are dropped",
         null=_DECLARED,
         bound=True,
     )
     keep: Any = param(
         None,
         Columns(),
-        "columns to release as they are; "
+        "columns to release unchanged; "
         + Argument("keep", ["*"])
-        + " is all without another role",
+        + " keeps every column that has no other role",
         null=_DECLARED,
         bound=True,
     )
@@ -68,7 +68,8 @@ class Persons:
     entity: Any = param(
         None,
         Columns(one=True),
-        "column that identifies persons, whom k, l and t then count; it is dropped",
+        "column that identifies the person; k, l and t then count persons instead of rows, and "
+        "the column is dropped",
         null="none",
         bound=True,
     )
@@ -81,13 +82,13 @@ class Output:
     format: str = param(
         "label",
         Choice(("label", "typed", "mean", "median")),
-        "'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value of each "
-        "class in place of a range of numbers, dates or times)",
+        "'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value per class "
+        "instead of a range of numbers, dates or times)",
     )
     suppressed: str = param(
         "keep",
         Choice(("keep", "drop")),
-        "'keep' shows suppressed rows as *, 'drop' leaves them out",
+        "'keep' shows suppressed rows as *; 'drop' leaves them out",
     )
 
 
@@ -95,7 +96,7 @@ class Output:
 class Seed:
     """The source of random choices."""
 
-    seed: int = param(42, Whole(0), "seed of all random choices")
+    seed: int = param(42, Whole(0), "seed for random choices")
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,8 @@ class Hierarchies:
     hierarchy: Any = param(
         None,
         RelationOf("attribute, value, level and label"),
-        "name of a relation with attribute, value, level and label",
+        "relation that holds generalization hierarchies, with the columns attribute, value, level "
+        "and label",
         null="none",
         relation=True,
     )
@@ -118,7 +120,8 @@ class Strata:
     strata: Any = param(
         None,
         Columns(),
-        "quasi-identifiers that are not generalized, and whose values no class crosses",
+        "quasi-identifiers that are not generalized; rows with different values are never in one "
+        "class",
         null="none",
     )
 
@@ -130,9 +133,9 @@ class Weights:
     weights: Any = param(
         None,
         ColumnWeights(),
-        "how much the loss of each quasi-identifier matters, such as "
+        "importance of each quasi-identifier in the loss, such as "
         + Argument("weights", {"age": 2, "city": 0.5})
-        + "; one that is left out has 1",
+        + "; columns left out have weight 1",
         null="none",
     )
 
@@ -142,10 +145,10 @@ class Withdrawn:
     """Parameters that say why they are withdrawn."""
 
     previous: Any = param(
-        None, Anything(), "withdrawn; an error says why, and what to do meanwhile"
+        None, Anything(), "withdrawn: using it raises an error that says why and what to do instead"
     )
-    invariant: Any = param(None, Anything(), "withdrawn; see previous")
-    counterfeits: Any = param(None, Anything(), "withdrawn; see previous")
+    invariant: Any = param(None, Anything(), "withdrawn, like previous")
+    counterfeits: Any = param(None, Anything(), "withdrawn, like previous")
 
 
 def read_weights(function: str, raw: object, quasi: Sequence[str]) -> dict[str, float]:
@@ -206,8 +209,8 @@ def refuse_withdrawn(function: str, arguments: Mapping[str, Any]) -> None:
     if wanted:
         raise AnonError(
             function,
-            "invariant, previous and counterfeits of release functions are withdrawn, since "
+            "invariant, previous and counterfeits of release functions are withdrawn, because "
             "releases made with them disclose sensitive values together",
             " and ".join(wanted),
-            "release newcomers only, whom ledger_new selects (anon-sql help releasing-again)",
+            "release new persons only, whom ledger_new selects (anon-sql help releasing-again)",
         )

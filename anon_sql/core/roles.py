@@ -193,7 +193,7 @@ def assign(
                     + " or in "
                     + Parameter("keep"),
                     f"neither for {name}",
-                    "add it to one of them, for instance " + Argument("keep", [name]),
+                    "add it to one of them, for example " + Argument("keep", [name]),
                 )
             del role_of[name]
     for role, members in chosen.items():

@@ -36,17 +36,15 @@ class Compared:
     methods: Any = param(
         None,
         Methods(),
-        "names of release methods",
-        null="all that fit the table and add no rows to it",
+        "release methods to compare",
+        null="all that fit the table and add no rows",
     )
-    ks: Any = param(
-        (5, 10, 25, 50, 100), Sizes(), "smallest sizes of an equivalence class, in rows"
-    )
+    ks: Any = param((5, 10, 25, 50, 100), Sizes(), "values of k to try")
     options: Any = param(
         None,
         Settings(),
-        "parameters of single methods, such as {'rayden': {'cut': 'aligned'}}; all others have "
-        "their defaults",
+        "parameters of individual methods, such as {'rayden': {'cut': 'aligned'}}; all others "
+        "keep their defaults",
     )
 
 
@@ -55,7 +53,7 @@ declare(
     *COMMON,
     Compared,
     without=("k", "format", "suppressed"),
-    notes={"weights": "They count for the methods that take weights, and in gcp."},
+    notes={"weights": "They apply to gcp and to the methods that take weights."},
 )
 
 

@@ -26,13 +26,13 @@ class PairColumns:
         None,
         Columns(),
         "the quasi-identifiers",
-        null=Where(COMMENTS, "as declared in comments on the raw table"),
+        null=Where(COMMENTS, "the columns declared in comments on the raw table"),
         bound=True,
     )
     hierarchy: Any = param(
         None,
         RelationOf("attribute, value, level and label"),
-        "the hierarchy table that the release was made with",
+        "hierarchies that the release was made with",
         null="none",
         relation=True,
     )
@@ -45,7 +45,7 @@ class SensitiveColumns:
     sensitive: Any = param(
         None,
         Columns(),
-        "a column name or a list of names, in addition to those declared",
+        "sensitive column or list of columns, in addition to those declared",
         bound=True,
     )
 
@@ -255,7 +255,7 @@ def _require_type(function: str, column: str, raw: str, released: str) -> None:
         released,
         "make it with a release function, or read a file of labels as text"
         if not is_one_value(raw, released)
-        else "value_loss() says what a release with "
+        else "value_loss() measures a release with "
         + Argument("format", "mean")
         + " or 'median' loses",
     )

@@ -29,7 +29,7 @@ class Quality:
     identifiers: Any = param(
         None,
         Columns(),
-        "columns, in addition to those declared, that are ignored in the search for duplicates",
+        "columns, in addition to those declared, that the search for duplicates ignores",
         bound=True,
     )
 

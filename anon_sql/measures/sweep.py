@@ -1,6 +1,6 @@
 """Release one table with several methods, k and l, one after another, and measure each release.
 
-``compare`` and ``tradeoff`` are faces of it: each says what it varies, and what it measures of a
+``compare`` and ``tradeoff`` are built on it: each says what it varies, and what it measures of a
 release. A release that cannot be made is a row with a note, which is the sentence of its error.
 """
 
@@ -285,7 +285,7 @@ def _row(
                 method,
                 f"{function} measures releases that add no rows",
                 "a perturbative method",
-                "sdka_stats says what its release loses",
+                "sdka_stats shows what its release loses",
             )
         return {**row, **measures(method, *numbers)}
     except AnonError as error:

@@ -123,18 +123,18 @@ UTILITY = pa.struct(
 class Utility:
     """What the measures of ``utility`` depend on."""
 
-    k: int = param(5, Whole(1), "the k of the release, in rows, the unit of cavg")
+    k: int = param(5, Whole(1), "the k of the release, by which cavg divides")
     ncp: str = param(
         "share",
         Choice(("share", "dop")),
-        "'share', or 'dop' for (values - 1) / (values in the raw table - 1) in text",
+        "loss of text: 'share', or 'dop' for (values - 1) / (values in the raw table - 1)",
     )
     weights: Any = param(
         None,
         ColumnWeights(),
-        "how much each quasi-identifier counts in gcp, such as "
+        "importance of each quasi-identifier in gcp, such as "
         + Argument("weights", {"age": 2, "city": 0.5})
-        + "; one that is left out has 1",
+        + "; columns left out have weight 1",
     )
 
 

@@ -34,10 +34,10 @@ class ValueLoss:
     id: Any = param(
         None,
         Columns(one=True),
-        "a kept column whose values identify rows in both relations, so that each row is compared "
+        "kept column that identifies the rows of both relations, so that each row is compared "
         "with its own replacement",
-        null="none: sse_sst is then computed from the means alone, and is NULL for "
-        "medians, for a column with NULLs or suppressed rows, and for all that is not a mean; "
+        null="none: sse_sst is then computed from the means alone, and is NULL for medians, for "
+        "columns with NULLs or suppressed rows, and for anything else that is not a mean; "
         "il1s is NULL",
     )
 

@@ -53,26 +53,26 @@ class Anonymize(Withdrawn):
     effort: str = param(
         "good",
         Choice(("good", "fast", "best")),
-        "'fast' (an order of the rows, cut where the loss is least), 'good' (a better order, in "
-        "about three times the time) or 'best' (a search that starts from 'good')",
+        "search effort: 'fast', 'good' (about three times as long) or 'best' (searches on from "
+        "the result of 'good'). A higher effort loses less information",
     )
     time_limit: float = param(
         30,
         Positive(),
-        "seconds that 'best' may search, without the time in which kernels are compiled",
+        "seconds that 'best' may search, not counting the compilation of kernels",
     )
     rounds: int | None = param(
         None,
         OrNull(Whole(0)),
-        "number of rounds that 'best' may search instead, without a time limit, so that the same "
-        "call gives the same release",
+        "number of rounds that 'best' searches, without a time limit, so that the same call gives "
+        "the same release",
         null="time_limit",
     )
     suppression_limit: float | None = param(
         None,
         OrNull(Number(0, 1)),
-        "the share of the rows that may be suppressed, 0…1, where all rows together then lose less"
-        ", a suppressed one everything; anonymize_stats says what it saved",
+        "largest share of rows to suppress, 0…1, where that lowers the loss of all rows (a "
+        "suppressed row loses 1); anonymize_stats shows what it saved",
         null="none",
     )
 
@@ -185,9 +185,10 @@ FEW = (32, 512)  # least and most a row in a small table, where they are as many
     paper="This project's own, after Ghinita et al. 2007 and Byun et al. 2007",
     cost="n log n + n k",
     notes={
-        "suppressed": "'drop' is refused where they are more than suppression_limit allows.",
-        "seed": "Only 'best' makes any, and all do with 'mean' and 'median'.",
-        "hierarchy": "Its columns are labelled by nodes and scored by the leaves below them.",
+        "suppressed": "'drop' is refused if more rows are suppressed than suppression_limit "
+        "allows.",
+        "seed": "Only effort 'best' makes any; with 'mean' or 'median', every effort does.",
+        "hierarchy": "Columns in it are labelled by its nodes and scored by the leaves below them.",
     },
 )
 def anonymize(table: QuasiTable, call: Call[Anonymize]) -> Partition:

@@ -29,7 +29,7 @@ from anon_sql.methods.suppressed_rows import place_suppressed
     quadratic=True,
     notes={
         "suppressed": NOT_DROPPED,
-        "seed": "The first row is the only one.",
+        "seed": "Only the first row is chosen at random.",
         "hierarchy": BY_NODES,
     },
 )

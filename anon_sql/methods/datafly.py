@@ -31,8 +31,8 @@ class Datafly(Like):
     suppression_limit: float | None = param(
         None,
         OrNull(Number(0, 1)),
-        "largest share of suppressed rows, 0…1",
-        null="k rows of the table",
+        "largest allowed share of suppressed rows, 0…1",
+        null="k rows",
     )
 
 
@@ -48,8 +48,9 @@ class Datafly(Like):
     suppresses_k=True,
     without=(Weights,),
     notes={
-        "suppressed": "'drop' is refused where they are more than suppression_limit allows. If the "
-        "shown rows are too few for a class, the rows of the smallest classes are suppressed too.",
+        "suppressed": "'drop' is refused if more rows are suppressed than suppression_limit "
+        "allows. If the shown rows are too few for a class, the rows of the smallest classes "
+        "are suppressed too.",
         "seed": NO_CHOICE,
     },
 )

@@ -40,27 +40,27 @@ class Dop:
     eps: float | None = param(
         None,
         OrNull(Positive()),
-        "distance within which rows are neighbours",
+        "rows within this distance of each other are neighbours",
         null="a distance that leaves at most 1 % noise",
     )
     min_samples: int | None = param(
         None,
         OrNull(Whole(1)),
-        "number of neighbours of a dense row, itself included",
+        "number of neighbours that make a row dense, itself included",
         null="k",
     )
     loss: str = param(
         "lil",
         Choice(("lil", "ncp")),
-        "'lil' is the range of the numeric columns, as in the paper; 'ncp' is the loss of all "
-        "columns",
+        "loss to reduce: 'lil' (range of the numeric columns, as in the paper) or 'ncp' (loss of "
+        "all columns)",
     )
     noise: str = param(
         "class",
         Choice(NOISE),
-        "'class' makes noise one class if it is legal, 'split' cuts that class like a cluster, as "
-        "'ncp' always does, and otherwise noise joins the nearest clusters; 'suppress' suppresses "
-        "noise that is not legal",
+        "what becomes of noise: 'class' makes it one class, 'split' also cuts that class like a "
+        "cluster, as 'ncp' always does; if noise is not a legal class it joins the nearest "
+        "clusters, or 'suppress' suppresses it",
     )
 
 
@@ -72,9 +72,9 @@ class Dop:
     cost="n log n to n²",
     quadratic=True,
     notes={
-        "suppressed": "Rows are suppressed by "
+        "suppressed": "Rows are suppressed only by "
         + Argument("noise", "suppress")
-        + " alone: 'drop' is refused where a class is * in every quasi-identifier for another "
+        + ": 'drop' is refused if a class is * in every quasi-identifier for another "
         "reason.",
         "seed": NO_CHOICE,
         "hierarchy": BY_NODES,

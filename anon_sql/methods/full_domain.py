@@ -86,9 +86,9 @@ class Like:
     like: Any = param(
         None,
         EarlierRelease(),
-        "name of an earlier release of full_domain or datafly in labels; the rows are recoded by "
-        "its labels, and no others are shown; rows with a value or NULL that no label of its "
-        "column covers, or in no legal class, are suppressed",
+        "earlier release by full_domain or datafly, in labels; rows are recoded with its labels "
+        "and no others. A row is suppressed if one of its values or NULLs has no such label, or "
+        "if its class is not legal",
         null="none",
         relation=True,
     )
@@ -98,12 +98,14 @@ class Like:
 class FullDomain(Like):
     """The parameters of ``full_domain``."""
 
-    suppression_limit: float = param(0, Number(0, 1), "largest share of suppressed rows, 0…1")
+    suppression_limit: float = param(
+        0, Number(0, 1), "largest allowed share of suppressed rows, 0…1"
+    )
     minimize: str = param(
         "gcp",
         Choice(MINIMIZE),
-        "'gcp' (information loss), 'dm' (discernibility) or 'height' (the sum of the levels; of "
-        "equal ones the least information loss)",
+        "what to minimize: 'gcp' (information loss), 'dm' (discernibility) or 'height' (the sum "
+        "of the levels; ties go to the least information loss)",
     )
 
 
@@ -353,8 +355,8 @@ class Search:
         "suppressed": "Suppressed rows that are shown must be a legal class: if they are too few, "
         "the rows of the smallest classes are suppressed too. 'drop' never leaves out all rows.",
         "seed": NO_CHOICE,
-        "hierarchy": "Numbers, dates and times without a hierarchy have ranges of doubling widths, "
-        "and *; text has its values, and *.",
+        "hierarchy": "Without a hierarchy, numbers, dates and times are generalized to ranges of "
+        "doubling width and then to *, and text directly to *.",
     },
 )
 def full_domain(table: QuasiTable, call: Call[FullDomain]) -> Partition:

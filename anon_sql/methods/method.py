@@ -32,10 +32,11 @@ from anon_sql.privacy.constraint import Constraint
 
 # what several methods say of common parameters
 NOT_DROPPED = (
-    "No parameter suppresses rows: 'drop' is refused where a class is * in every quasi-identifier."
+    "This function suppresses no rows on request: 'drop' is refused if a class is * in every "
+    "quasi-identifier."
 )
-NO_CHOICE = "It has no effect, because the method makes no random choice."
-BY_NODES = "Its columns are labelled by nodes."
+NO_CHOICE = "It has no effect: the method makes no random choices."
+BY_NODES = "Columns in it are labelled by its nodes."
 COMMON: tuple[type, ...] = (
     ColumnRoles,
     *MODELS,
@@ -56,7 +57,7 @@ class GivenClasses:
     classes: Any = param(
         "class_id",
         Columns(one=True),
-        "the column of class ids; rows without one are in no class",
+        "column of class ids; a row without one is in no class",
         bound=True,
     )
 

@@ -45,7 +45,7 @@ class Partitioning:
     partitioning: str = param(
         "strict",
         Choice(("strict", "relaxed")),
-        "'strict' keeps equal values together, 'relaxed' makes classes of k to 2k - 1 rows",
+        "'strict' keeps equal values together; 'relaxed' makes classes of k to 2k - 1 rows",
     )
 
 
@@ -56,7 +56,7 @@ class Mondrian(Partitioning):
     columns: str = param(
         "any",
         Choice(("any", "widest")),
-        "'any' tries the next column if the widest has no cut, 'widest' does not",
+        "'any' tries the next widest column if the widest cannot be cut; 'widest' does not",
     )
 
 

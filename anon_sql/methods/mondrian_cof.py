@@ -34,7 +34,7 @@ class MondrianCof(Recovery, Partitioning):
     distance: str = param(
         "gower",
         Choice(("gower", "codes")),
-        "'gower', or 'codes' for the paper's Euclidean distance between scaled codes",
+        "'gower', or 'codes' for the Euclidean distance of the paper between scaled codes",
     )
 
 
@@ -45,9 +45,9 @@ class MondrianCof(Recovery, Partitioning):
     paper="Kara and Eyüpoğlu 2023",
     cost="n log n + n k",
     notes={
-        "suppressed": "Rows are suppressed by "
+        "suppressed": "Rows are suppressed only by "
         + Argument("unrecovered", "suppress")
-        + " alone: 'drop' is refused where a class is * in every quasi-identifier for another "
+        + ": 'drop' is refused if a class is * in every quasi-identifier for another "
         "reason.",
         "seed": NO_CHOICE,
         "hierarchy": BY_NODES,

@@ -32,13 +32,14 @@ class Outliers:
     alpha: float = param(
         2.0,
         Number(0),
-        "a row is an outlier if its COF is above mean + alpha standard deviations of its class",
+        "a row is an outlier if its COF exceeds the mean of its class by more than alpha standard "
+        "deviations",
     )
     threshold: float | None = param(
         None,
         OrNull(Number(0)),
-        "a row is an outlier if its COF is above this number, and alpha has no effect",
-        null="the rule of alpha",
+        "a row is an outlier if its COF exceeds this number; alpha then has no effect",
+        null="that alpha decides",
     )
 
 
@@ -49,13 +50,14 @@ class Recovery(Outliers):
     repair: str = param(
         "cap",
         Choice(("cap", "merge")),
-        "rule for a class that outliers would leave below k rows: 'cap' keeps as many of them as "
-        "needed, 'merge' merges the class into the nearest one",
+        "what to do if a class without its outliers has fewer than k rows: 'cap' keeps as many of "
+        "them as needed, 'merge' merges the class into the nearest one",
     )
     unrecovered: str = param(
         "return",
         Choice(("return", "suppress")),
-        "rule for outliers that form no class of their own: 'return' to their class, or 'suppress'",
+        "what to do with outliers that form no class of their own: 'return' them to their class, "
+        "or 'suppress' them",
     )
 
 
@@ -66,7 +68,7 @@ class Variant:
     variant: str = param(
         "rayden",
         Choice(("rayden", "tang", "pyod")),
-        "definition of COF, 'rayden', 'tang' (the original) or 'pyod'",
+        "definition of COF: 'rayden', 'tang' (the original) or 'pyod'",
     )
 
 
@@ -174,8 +176,8 @@ declare(
     only=("k", "qids", "classes", "hierarchy", "alpha", "threshold", "variant"),
     adds=("cof", "outlier"),
     notes={
-        "k": "It is the number of neighbours.",
-        "classes": "Rows without a class id have no score.",
+        "k": "Here it is also the number of neighbours.",
+        "classes": "Such a row has no score.",
     },
 )
 

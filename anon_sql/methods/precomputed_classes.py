@@ -11,8 +11,8 @@ from anon_sql.methods.method import BY_NODES, Call, GivenClasses, Partition, met
     takes=GivenClasses,
     without=(Seed, Strata, Weights),
     notes={
-        "suppressed": "Rows without a class id are suppressed: 'drop' is refused where a class is "
-        "* in every quasi-identifier for another reason.",
+        "suppressed": "Rows without a class id are suppressed: 'drop' is refused if a class is * "
+        "in every quasi-identifier for another reason.",
         "hierarchy": BY_NODES,
     },
 )

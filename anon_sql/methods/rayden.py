@@ -36,12 +36,12 @@ class Rayden(Variant, Recovery, VantagePoints):
     paper="Haruna et al. 2026",
     cost="n log n + n k",
     notes={
-        "suppressed": "Rows are suppressed by "
+        "suppressed": "Rows are suppressed only by "
         + Argument("unrecovered", "suppress")
-        + " alone: 'drop' is refused where a class is * in every quasi-identifier for another "
+        + ": 'drop' is refused if a class is * in every quasi-identifier for another "
         "reason.",
-        "hierarchy": "Its columns are labelled by nodes and have distance 0 or 1, also if they are "
-        "numeric.",
+        "hierarchy": "Columns in it are labelled by its nodes and have distance 0 or 1, even "
+        "numeric ones.",
     },
 )
 def rayden(table: QuasiTable, call: Call[Rayden]) -> Partition:

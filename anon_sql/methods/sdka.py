@@ -88,28 +88,28 @@ class Sdka:
     generator: str = param(
         "ctgan",
         Choice(tuple(GENERATORS)),
-        "'ctgan' (extra ctgan, which is under the Business Source License) or 'bootstrap', which "
-        "mixes real rows",
+        "'ctgan' (extra ctgan, under the Business Source License) or 'bootstrap', which mixes "
+        "real rows",
     )
-    epochs: int = param(10, Whole(1), "number of training epochs of CTGAN")
+    epochs: int = param(10, Whole(1), "number of epochs for which CTGAN trains")
     target_ratio: float = param(
         2.0,
         Number(1),
-        "a sensitive value gets synthetic records until the most frequent value has at most this "
-        "many times its rows",
+        "synthetic records of a sensitive value are added until the most frequent value has at "
+        "most this many times its rows",
     )
     dominant: float = param(
         0.9,
         Number(0, 1),
-        "share of the real rows above which a value is shown that all rows of the class have; a "
-        "rarer value is generalized by at least one level of its hierarchy, and 0 shows every such "
-        "value",
+        "a value that all rows of a class share is shown only if at least this share of the real "
+        "rows has it; a rarer value is generalized by at least one level of its hierarchy. 0 "
+        "shows every shared value",
     )
     numbers: str = param(
         "range",
         Choice(("range", "centre")),
-        "'range' of the class's real rows or 'centre', the value nearest to their mean, which is "
-        "not true of most rows",
+        "label of a number: 'range' of the real rows of the class, or 'centre', the value nearest "
+        "to their mean, which most rows do not have",
     )
 
 
@@ -126,8 +126,8 @@ class Sdka:
     defaults={"l": 2},
     notes={
         "k": "Synthetic rows do not count.",
-        "l": "It counts real rows, as t, beta and delta do.",
-        "format": "'mean' and 'median' are refused, since the method adds rows.",
+        "l": "Only real rows count, also for t, beta and delta.",
+        "format": "'mean' and 'median' are refused because the method adds rows.",
         "suppressed": NOT_DROPPED,
         "hierarchy": BY_NODES,
     },

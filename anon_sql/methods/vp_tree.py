@@ -24,14 +24,14 @@ class VantagePoints:
     vantage: str = param(
         "random",
         Choice(("random", "max_spread", "farthest")),
-        "choice of the vantage point, 'random', 'max_spread' or 'farthest'",
+        "how to choose the vantage point: 'random', 'max_spread' or 'farthest'",
     )
     cut: str = param(
         "balanced",
         Choice(("balanced", "median", "aligned")),
-        "place of the cut, 'balanced', 'median' or 'aligned'",
+        "where to cut: 'balanced', 'median' or 'aligned'",
     )
-    tries: int = param(8, Whole(1), "number of vantage points that are tried for a median cut")
+    tries: int = param(8, Whole(1), "number of vantage points tried for a median cut")
 
 
 @method(
@@ -45,8 +45,7 @@ class VantagePoints:
     defaults={"cut": "median"},
     notes={
         "suppressed": NOT_DROPPED,
-        "hierarchy": "None of its attributes may be a quasi-identifier, because the distance needs "
-        "numbers.",
+        "hierarchy": "It must not contain a quasi-identifier, because the distance needs numbers.",
     },
 )
 def canon(table: QuasiTable, call: Call[VantagePoints]) -> Partition:
@@ -55,7 +54,7 @@ def canon(table: QuasiTable, call: Call[VantagePoints]) -> Partition:
     if with_tree:
         raise AnonError(
             call.function,
-            "a quasi-identifier must have no hierarchy, since distances are those of numbers",
+            "a quasi-identifier must have no hierarchy, because the distance needs numbers",
             f"one for {', '.join(with_tree)}",
             "use rayden, or leave its attribute out of the hierarchy",
         )

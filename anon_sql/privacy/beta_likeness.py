@@ -20,7 +20,7 @@ class BetaLikeness(ShareModel):
     name = "beta"
     title = "β-likeness"
     reference = "Cao and Karras 2012, definitions 2 and 3"
-    broken = "The group of a person makes a sensitive value more likely than was allowed."
+    broken = "A person's group makes a sensitive value more likely than allowed."
     named_with = ("beta", "delta")
     worst = "The largest relative gain of a sensitive value's share in a class"
     compares = True
@@ -28,15 +28,15 @@ class BetaLikeness(ShareModel):
     beta: float | None = param(
         None,
         OrNull(Positive()),
-        "largest relative gain of a sensitive value's share in a class over that in the table, "
-        "also limited to -ln of the latter",
+        "largest allowed relative increase of a sensitive value's share in a class over its share "
+        "in the table, and never above -ln of the latter",
         null="none",
         bound=True,
     )
     beta_kind: str = param(
         "enhanced",
         Choice(KINDS),
-        "'enhanced', or 'basic' for a beta without the limit -ln of the share in the table",
+        "'enhanced', or 'basic' without the limit of -ln of the share in the table",
     )
 
     def most(self, shares: Shares) -> Shares:

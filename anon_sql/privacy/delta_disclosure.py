@@ -20,7 +20,7 @@ class DeltaDisclosure(ShareModel):
     name = "delta"
     title = "δ-disclosure privacy"
     reference = "Brickell and Shmatikov 2008, definition 3"
-    broken = "The group of a person says more about a sensitive value than was allowed."
+    broken = "A person's group says more about a sensitive value than allowed."
     named_with = ("beta", "delta")
     worst = "The largest |ln(share in a class / share in the table)| of a sensitive value"
     compares = True
@@ -28,7 +28,7 @@ class DeltaDisclosure(ShareModel):
     delta: float | None = param(
         None,
         OrNull(Positive()),
-        "bound of |ln(share in a class / share in the table)| for every sensitive value",
+        "upper bound on |ln(share in a class / share in the table)| of every sensitive value",
         null="none",
         bound=True,
     )

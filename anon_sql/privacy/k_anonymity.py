@@ -15,7 +15,7 @@ class KAnonymity(Model):
     reference = "Sweeney 2002"
     broken = "A person can be narrowed down to fewer rows than promised."
 
-    k: int = param(5, Whole(1), "smallest size of an equivalence class, in rows")
+    k: int = param(5, Whole(1), "minimum number of rows in an equivalence class")
 
     @staticmethod
     def meaning(k: int | None, fewest: int, passed: bool | None, noun: str) -> str:

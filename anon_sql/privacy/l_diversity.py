@@ -25,19 +25,19 @@ class LDiversity(ValueModel):
     name = "l"
     title = "l-diversity"
     reference = "Machanavajjhala et al. 2006"
-    broken = "Whoever finds the group of a person learns the sensitive value, or nearly so."
+    broken = "Whoever finds a person's group learns the sensitive value, or can nearly guess it."
     named_with = ("l", "t")
     worst = "The smallest l of a class"
     at_least = True
     measured = True
 
     l: float = param(  # noqa: E741 - the field's name for it
-        1, Number(1), "smallest diversity of each sensitive column in a class", bound=True
+        1, Number(1), "minimum diversity of each sensitive column in a class", bound=True
     )
     l_kind: str = param(
-        "distinct", Choice(KINDS), "what l counts: 'distinct' values, 'entropy' or 'recursive'"
+        "distinct", Choice(KINDS), "kind of l-diversity: 'distinct', 'entropy' or 'recursive'"
     )
-    c: float = param(3, Positive(), "the constant of " + Argument("l_kind", "recursive"))
+    c: float = param(3, Positive(), "constant c of " + Argument("l_kind", "recursive"))
 
     @property
     def monotone(self) -> bool:

@@ -18,14 +18,15 @@ class MaxShare(ShareModel):
     name = "max_share"
     title = "(α,k)-anonymity"
     reference = "Wong et al. 2006"
-    broken = "The group of a person has one sensitive value more often than was allowed."
+    broken = "One sensitive value has a larger share of a person's group than allowed."
     named_with = ("max_share",)
     worst = "The largest share of a sensitive value in a class"
 
     max_share: float | None = param(
         None,
         OrNull(Number(0, 1)),
-        "largest share of a sensitive value in a class, 0…1; that of missing values counts too",
+        "largest allowed share of a sensitive value in a class, 0…1; missing values count as one "
+        "value",
         null="none",
         bound=True,
     )

@@ -194,7 +194,7 @@ def requirement(model: type[Model]) -> type:
     """
     made: list[tuple[str, Any, Any]] = []
     skipped = issubclass(model, ValueModel)
-    unasked = "that it is not measured" if skipped else "that it is only measured"
+    unasked = "not measured" if skipped else "that it is measured but not required"
     for name, known in model.parameters().items():
         if name != model.name:
             made.append((name, Any, param(known.default, known.accepts, known.says)))

@@ -33,7 +33,7 @@ class TCloseness(ValueModel):
     name = "t"
     title = "t-closeness"
     reference = "Li et al. 2007"
-    broken = "The group of a person says more about the sensitive value than was allowed."
+    broken = "A person's group says more about the sensitive value than allowed."
     named_with = ("l", "t")
     worst = "The largest distance of a class's sensitive values from those of the table"
     compares = True
@@ -44,8 +44,8 @@ class TCloseness(ValueModel):
     t: float = param(
         1.0,
         Number(0, 1),
-        "largest distance of a sensitive column's distribution in a class from that in the table, "
-        "0…1",
+        "largest allowed distance of a sensitive column's distribution in a class from that in "
+        "the table, 0…1",
         bound=True,
     )
 

@@ -120,20 +120,20 @@ class Classification:
     target: Any = param(
         "income",
         Columns(one=True),
-        "the column to predict from the quasi-identifiers; it is kept in the release",
+        "column to predict from the quasi-identifiers; the release keeps it",
     )
     model: str = param(
         "random_forest",
         Choice(("random_forest", "knn", "svm", "naive_bayes")),
-        "'random_forest', 'knn', 'svm' or 'naive_bayes' (of scikit-learn, extra `ml`)",
+        "classifier of scikit-learn (extra `ml`): 'random_forest', 'knn', 'svm' or 'naive_bayes'",
     )
     positive: Any = param(
-        None, Anything(), "the value for which f_measure is computed", null="the rarest"
+        None, Anything(), "the value whose f_measure is computed", null="the rarest"
     )
-    held_out: float = param(0.3, Number(0, 1), "share of the rows that are tested")
-    seed: int = param(42, Whole(0), "seed of the split and the model")
+    held_out: float = param(0.3, Number(0, 1), "share of the rows held out for testing")
+    seed: int = param(42, Whole(0), "seed for the split and the model")
     baseline: str = param(
-        "raw", Choice(("raw", "none")), "'raw', or 'none' to omit the raw table and its training"
+        "raw", Choice(("raw", "none")), "'raw' trains on the raw table too; 'none' skips it"
     )
 
 

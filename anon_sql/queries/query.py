@@ -98,7 +98,7 @@ def _query(function: str, text: str, select: exp.Select, relation: str) -> Query
             function,
             "a query must have one count, sum, avg, min or max",
             f"{len(calls)}",
-            "write a query for each",
+            "write one query for each",
         )
     where = select.args.get("where")
     condition = None if where is None else where.this

@@ -29,7 +29,7 @@ class Answering:
     mode: str = param(
         "estimate",
         Choice(("estimate", "literal")),
-        "'estimate', or 'literal': the query runs unchanged on the minimum of each label",
+        "'estimate', or 'literal', which runs the query unchanged on the minimum of each label",
     )
 
 

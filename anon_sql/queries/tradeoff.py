@@ -39,24 +39,24 @@ _NOTHING = {"classes": 0, "suppressed": 0}  # of a table without rows
 class Tradeoff:
     """The parameters of ``tradeoff``."""
 
-    ks: Any = param((2, 5, 10, 20, 50), Sizes(), "smallest sizes of an equivalence class, in rows")
+    ks: Any = param((2, 5, 10, 20, 50), Sizes(), "values of k to try")
     ls: Any = param(
         (1, 2),
         Sizes(),
-        "smallest numbers of distinct values of each sensitive column in a class; an l above 1 "
+        "values of l (distinct values of each sensitive column in a class) to try; an l above 1 "
         "needs a sensitive column",
     )
-    method: str = param("anonymize", OneMethod(), "name of the release method")
+    method: str = param("anonymize", OneMethod(), "release method")
     queries: int = param(
         50,
         Whole(1),
-        "number of random queries, drawn as by query_workload: ranges and sets of two "
-        "quasi-identifiers that 5 % of the rows match",
+        "number of random queries, drawn as by query_workload: ranges and sets over two "
+        "quasi-identifiers that match 5 % of the rows",
     )
     options: Any = param(
         None,
         Settings(),
-        "parameters of the method, such as {'anonymize': {'effort': 'fast'}}; all others have "
+        "parameters of the method, such as {'anonymize': {'effort': 'fast'}}; all others keep "
         "their defaults",
     )
 
@@ -67,8 +67,8 @@ declare(
     Tradeoff,
     without=("k", "l", "l_kind", "c", "format", "suppressed"),
     notes={
-        "seed": "The queries are drawn by it too.",
-        "weights": "They count for the methods that take weights, and in gcp.",
+        "seed": "It also draws the queries.",
+        "weights": "They apply to gcp and to the methods that take weights.",
     },
 )
 

@@ -32,16 +32,16 @@ class RandomQueries:
     """The parameters of ``query_workload``."""
 
     n: int = param(1000, Whole(1), "number of queries")
-    attributes: int = param(2, Whole(1), "number of quasi-identifiers in each")
+    attributes: int = param(2, Whole(1), "number of quasi-identifiers in each query")
     selectivity: float = param(
-        0.05, Number(0, 1), "the intended share of rows, above 0 and at most 1"
+        0.05, Number(0, 1), "target share of matching rows, above 0 and at most 1"
     )
-    seed: int = param(42, Whole(0), "seed of all random choices")
+    seed: int = param(42, Whole(0), "seed for random choices")
     qids: Any = param(
         None,
         Columns(),
         "the quasi-identifiers",
-        null=Where(COMMENTS, "as declared in comments"),
+        null=Where(COMMENTS, "the columns declared in comments"),
         bound=True,
     )
 

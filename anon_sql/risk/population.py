@@ -36,22 +36,22 @@ class Risk:
     population: Any = param(
         None,
         RelationOf("the quasi-identifiers"),
-        "name of a table of all persons who could be in the raw table, including those in it, with "
-        "its quasi-identifiers. Its distinct rows are compared with all classes",
+        "table of all persons who could be in the raw table, including those who are, with the "
+        "same quasi-identifiers. Its distinct rows are compared with all classes",
         relation=True,
     )
-    threshold: float = param(0.2, Number(0, 1), "a row is at risk above this value, 0…1")
+    threshold: float = param(0.2, Number(0, 1), "a row is at risk if its risk exceeds this, 0…1")
     sampling_fraction: float | None = param(
         None,
         OrNull(Positive()),
-        "rows of the raw table / rows of the population, above 0 and at most 1",
+        "rows of the raw table divided by rows of the population, above 0 and at most 1",
     )
     population_size: int | None = param(None, OrNull(Whole(1)), "rows of the population")
     weights: Any = param(
         None,
         Columns(one=True),
-        "name of a column of the release with sampling weights, the number of persons of the "
-        "population that a row stands for",
+        "column of the release that holds sampling weights: the number of persons in the "
+        "population for whom a row stands",
     )
 
 

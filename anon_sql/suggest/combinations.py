@@ -34,9 +34,9 @@ NAME = "unique_combinations"
 class Combinations:
     """The parameters of ``unique_combinations``."""
 
-    max_columns: int = param(3, Anything(), "largest number of columns in a set")
+    max_columns: int = param(3, Anything(), "maximum number of columns in a combination")
     columns: Any = param(
-        None, Columns(), "columns to look at", null="all but the declared identifiers"
+        None, Columns(), "columns to search", null="all except the declared identifiers"
     )
 
 

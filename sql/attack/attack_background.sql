@@ -5,14 +5,14 @@
 --
 -- raw: name of the raw table. released: name of its release, in label or typed format. A release
 --   with added rows is also read.
--- sensitive: a column name or a list of names, in addition to those declared.
--- known: number of quasi-identifiers that are known of a person, from 0 to all.
--- sample: largest number of persons attacked, drawn by seed; NULL means all.
--- seed: seed of all random choices.
--- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
--- mode: 'matching', or 'majority' for an attacker who knows the class of each row of the release
---   and guesses the most frequent value of that class, as the program of the paper's authors does;
+-- sensitive: sensitive column or list of columns, in addition to those declared.
+-- known: number of a person's quasi-identifiers that the attacker knows, from 0 to all.
+-- sample: maximum number of persons attacked, drawn at random by seed; NULL means all.
+-- seed: seed for random choices.
+-- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- hierarchy: hierarchies that the release was made with; NULL for none.
+-- mode: 'matching', or 'majority' for an attacker who knows which class each released row is in and
+--   guesses the most frequent value of that class, as the program of the paper's authors does;
 --   known, sample and seed then have no effect.
 -- Returns: a row per sensitive column: attribute, persons (attacked; with 'majority' all rows of
 --   the release), guessed (number of correct guesses; several most frequent values are guessed

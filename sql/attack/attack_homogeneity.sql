@@ -6,9 +6,9 @@
 --
 -- raw: name of the raw table. released: name of its release, in any format. A release with added
 --   rows is also read.
--- sensitive: a column name or a list of names, in addition to those declared.
--- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- sensitive: sensitive column or list of columns, in addition to those declared.
+-- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: a row per sensitive column: attribute, classes, exposed_classes, class_share (0…1), rows
 --   (of the release), exposed_rows (rows in exposed classes), row_share (0…1). Both shares are NULL
 --   for an empty release.

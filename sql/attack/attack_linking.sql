@@ -6,11 +6,11 @@
 --
 -- raw: name of the raw table. released: name of its release, in label or typed format. A release
 --   with added rows is also read.
--- sensitive: a column name or a list of names, in addition to those declared.
--- sample: largest number of persons attacked, drawn by seed; NULL means all.
--- seed: seed of all random choices.
--- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- sensitive: sensitive column or list of columns, in addition to those declared.
+-- sample: maximum number of persons attacked, drawn at random by seed; NULL means all.
+-- seed: seed for random choices.
+-- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: a row per sensitive column: attribute, persons (attacked), linked (expected number found
 --   by choosing one matching row at random, the sum of 1 / matching rows), linked_share (of
 --   persons), disclosed (persons with the value that all matching rows share; NULL is not a value),

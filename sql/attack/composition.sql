@@ -1,12 +1,12 @@
 -- The persons whose sensitive value several releases disclose together: the intersection or
--- composition attack (Ganta, Kasiviswanathan and Smith 2008), counted on the raw table. The attacker
--- knows all quasi-identifiers of a person and which releases hold the person. In one release the
--- candidates of a person are the rows of all classes whose labels cover the person's
+-- composition attack (Ganta, Kasiviswanathan and Smith 2008), counted on the raw table. The
+-- attacker knows all quasi-identifiers of a person and which releases hold the person. In one
+-- release the candidates of a person are the rows of all classes whose labels cover the person's
 -- quasi-identifiers, counted by sensitive value; in several, the values that are candidates in each
 -- release that covers the person, each as often as in the release that has it least. The result
--- holds counts only, never values. It is one attack, and finding nobody is no bound: it compares sets
--- of values of one sensitive column, but neither counts of rows nor kept columns.
--- A class covers a person if each of its labels covers the value in the same row of the person; a
+-- holds counts only, never values. It is one attack, and finding nobody is not a bound: it compares
+-- sets of values of one sensitive column, but neither counts of rows nor kept columns. A class
+-- covers a person if each of its labels covers the value in the same row of the person; a
 -- quasi-identifier that a release lacks covers everything. A class shown as * in every
 -- quasi-identifier covers only persons whom no other class of the release covers. NULL in a
 -- sensitive column is not a value; a release that shows only NULLs for a person, or lacks the
@@ -14,14 +14,15 @@
 --
 -- raw: name of the raw table. releases: list of the names of 1 to 12 releases, each in label or
 --   typed format and with its own quasi-identifiers, which may also be left unchanged.
--- id: column of the raw table that identifies persons; NULL means that each row is a person. A
---   class covers a person with several rows if it covers one of them. Each row whose id is NULL is
---   a person.
--- sensitive: a column name or a list of names, in addition to those declared.
--- l: the number of candidate values that below_l and only_together compare with.
--- share: the share of the candidates that above_share compares with.
--- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- id: column of the raw table that identifies the person; NULL means that each row is a person. A
+--   class covers a person with several rows if it covers one of them. Every row whose id is NULL
+--   counts as one person.
+-- sensitive: sensitive column or list of columns, in addition to those declared.
+-- l: below_l and only_together count persons with fewer candidate values than this.
+-- share: above_share counts persons for whom one value has a larger share of the candidates than
+--   this.
+-- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: for each sensitive column a row per release and, for several releases, a last row for all
 --   together: attribute, releases (VARCHAR[]), persons (covered by at least one of them), in_all
 --   (covered by all of them), contradicted (no candidate is left: the person is not in a release that
@@ -32,8 +33,8 @@
 --   number of candidates of a person), note (what is not counted). The three before it are NULL without
 --   such persons.
 -- Errors: no release or more than 12, an unknown id, no quasi-identifier in a release, no sensitive
---   column, one that all releases lack or have in different types, a label that cannot be read, means
---   or medians in place of labels.
+--   column, a sensitive column that all releases lack or hold in different types, a label that
+--   cannot be read, means or medians in place of labels.
 -- Example: SELECT * FROM composition('people', ['release', 'release'], sensitive := 'illness', qids := ['age', 'city']);
 CREATE OR REPLACE MACRO composition(
     raw, releases, id := NULL, sensitive := NULL, l := 2, share := 0.5, qids := NULL,

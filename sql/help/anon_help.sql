@@ -1,6 +1,6 @@
--- The functions and their parameters: a list of all of them, or the help of one.
+-- All functions with their parameters, or the help of one function.
 --
--- name: the function to describe; without it, all are listed.
+-- name: function to describe; without it, all functions are listed.
 -- Returns: a row per function: name, topic, kind ('table' for use in FROM, or 'value'), parameters
 --   (with their defaults), summary. For one function, a row per part of its help: part ('what',
 --   'call', names of parameters, 'returns', 'errors', 'example'), text.

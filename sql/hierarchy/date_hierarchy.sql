@@ -2,7 +2,7 @@
 -- periods.
 --
 -- tbl: name of the relation. column_name: the column of the hierarchy.
--- levels: some of 'day', 'month', 'quarter', 'year', 'decade' and 'century', in this order.
+-- levels: any of 'day', 'month', 'quarter', 'year', 'decade' and 'century', in this order.
 -- Returns: a row per distinct value and level: attribute, value, level, label, such as '2020-03',
 --   '2020-Q1', '2020', '2020s' and 'century 21'; the last level is '*'.
 -- Errors: no such column, unknown levels or levels in another order.

@@ -1,8 +1,8 @@
 -- A generalization hierarchy of a numeric column: ranges of fixed widths, each within the next.
 --
 -- tbl: name of the relation. column_name: the column of the hierarchy.
--- widths: widths of the ranges, ascending, each a multiple of the one before. Ranges begin at
---   multiples of their width.
+-- widths: widths of the ranges, in ascending order, each a multiple of the one before. Ranges start
+--   at multiples of their width.
 -- Returns: a row per distinct value and level: attribute, value, level, label, such as '20 to 24'
 --   for whole numbers and '20 to below 25' for others; the last level is '*'.
 -- Errors: no such column, widths that are not multiples of each other.

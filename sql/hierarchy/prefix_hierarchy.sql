@@ -1,7 +1,8 @@
 -- A generalization hierarchy of codes such as postal codes: their prefixes.
 --
 -- tbl: name of the relation. column_name: the column of the hierarchy.
--- lengths: number of characters kept at each level, descending. A shorter code remains unchanged.
+-- lengths: number of leading characters kept at each level, in descending order. Shorter codes stay
+--   unchanged.
 -- Returns: a row per distinct value and level: attribute, value, level, label, such as '123*'; the
 --   last level is '*'.
 -- Errors: no such column, lengths that do not descend to at least 1.

@@ -1,6 +1,6 @@
 -- Generalization hierarchies from files in the usual format: no header, one line per value, the
--- value first, then its labels from the lowest level to the root, separated by ; or , characters.
--- Store the result: the files are read again on every use.
+-- value first, then its labels from the lowest level to the root, separated by semicolons or
+-- commas. Store the result: the files are read again on every use.
 --
 -- files: a path, a pattern such as 'dir/*.csv', or a list of them; UTF-8. The name of a file, up to
 --   its first dot, is the name of its column.

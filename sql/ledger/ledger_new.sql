@@ -1,5 +1,5 @@
--- The rows of the persons of a table whom no release in a ledger holds: what can be released without
--- releasing anybody again. The result holds identifiers and is not a release.
+-- The rows of all persons in a table whom no release in a ledger holds. They can be released
+-- without releasing anybody twice. The result holds identifiers and is not a release.
 --
 -- tbl: name of the table. ledger: name of the ledger. entity: column that identifies persons, as in
 --   ledger_overlap.

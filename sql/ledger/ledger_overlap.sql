@@ -1,4 +1,4 @@
--- The earlier releases in a ledger and how many persons of a table each of them holds.
+-- The earlier releases in a ledger, and how many persons of a table each of them holds.
 --
 -- tbl: name of the table. ledger: name of the ledger. entity: column that identifies persons, called
 --   as in the raw tables of all entries. Its values are compared whatever their type: the numbers 5 and
@@ -7,8 +7,8 @@
 -- Returns: a row per entry of the ledger: release, released_at (TIMESTAMP, UTC), persons (of that
 --   release), shared (those who are in the table, too), share (of the persons of the table, 0…1).
 --   The last two are NULL for an entry that was made with another key.
--- Errors: a table that is no ledger, an entry that was changed after ledger_entry made it, one of
---   another column than entity, an unknown entity or one with NULL, a key as in anon_pseudonym.
+-- Errors: a table that is not a ledger, an entry that was changed after ledger_entry made it, one
+--   of another column than entity, an unknown entity or one with NULL, a key as in anon_pseudonym.
 -- Example: SELECT * FROM ledger_overlap('people', 'anon_ledger', entity := 'city', key := '0123456789abcdef');
 CREATE OR REPLACE MACRO ledger_overlap(tbl, ledger, entity := NULL, key := 'env:ANON_KEY') AS TABLE
 WITH __anon_counted AS (

@@ -1,8 +1,8 @@
 -- The information loss of each quasi-identifier: its mean NCP over all rows.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
--- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: a row per quasi-identifier, in the order declared: attribute, ncp (0…1, NULL for an
 --   empty raw table and for means and medians). The mean of ncp is the gcp of the table.
 -- Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw and

@@ -2,9 +2,9 @@
 -- are not counted.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
--- k: the k of the release, in rows, the unit of cavg.
--- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- k: the k of the release, by which cavg divides.
+-- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: DOUBLE; NULL if all rows are suppressed.
 -- Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw and
 --   release swapped, k below 1.

@@ -1,15 +1,15 @@
 -- The accuracy of a classifier trained on the raw table and of one trained on the release, each
--- tested on rows held out of its own training.
+-- tested on rows that were held out of its own training.
 --
 -- raw: name of the raw table. released: name of its release, in label or typed format.
--- target: the column to predict from the quasi-identifiers; it is kept in the release.
--- model: 'random_forest', 'knn', 'svm' or 'naive_bayes' (of scikit-learn, extra `ml`).
--- positive: the value for which f_measure is computed; NULL means the rarest.
--- held_out: share of the rows that are tested.
--- seed: seed of the split and the model.
--- baseline: 'raw', or 'none' to omit the raw table and its training.
--- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- target: column to predict from the quasi-identifiers; the release keeps it.
+-- model: classifier of scikit-learn (extra `ml`): 'random_forest', 'knn', 'svm' or 'naive_bayes'.
+-- positive: the value whose f_measure is computed; NULL means the rarest.
+-- held_out: share of the rows held out for testing.
+-- seed: seed for the split and the model.
+-- baseline: 'raw' trains on the raw table too; 'none' skips it.
+-- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: one or two rows: data ('raw' or 'released'), accuracy, f_measure (2 TP / (2 TP + FP +
 --   FN)), trained, tested (rows). The same number of rows of each value of target is held out of
 --   both tables; rows that a release leaves out are missing from it. A release may have more rows

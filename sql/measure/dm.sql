@@ -2,8 +2,8 @@
 -- the size of its class; suppressed rows, shown as * or left out of the release, are one class.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
--- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: BIGINT; the number of rows at best, its square at worst.
 -- Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw and
 --   release swapped.

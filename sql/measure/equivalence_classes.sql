@@ -1,9 +1,9 @@
 -- The equivalence classes of a release: labels, size, loss, and number of sensitive values.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
--- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- sensitive: a column name or a list of names, in addition to those declared.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- sensitive: sensitive column or list of columns, in addition to those declared.
+-- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: a row per class: the quasi-identifiers as in the release, size (rows), ncp (mean over
 --   the quasi-identifiers, 0…1; NULL if one shows means or medians), distinct_<name> (number of
 --   distinct values of each sensitive column, without NULL). Rows shown as * are a class; rows left

@@ -5,11 +5,11 @@
 -- 1, a label of NULLs only an NCP of 0.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
--- ncp: 'share', or 'dop' for (values - 1) / (values in the raw table - 1) in text.
--- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
--- weights: how much each quasi-identifier counts in gcp, such as weights := MAP {'age': 2, 'city':
---   0.5}; one that is left out has 1.
+-- ncp: loss of text: 'share', or 'dop' for (values - 1) / (values in the raw table - 1).
+-- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- hierarchy: hierarchies that the release was made with; NULL for none.
+-- weights: importance of each quasi-identifier in gcp, such as weights := MAP {'age': 2, 'city':
+--   0.5}; columns left out have weight 1.
 -- Returns: DOUBLE, 0…1; NULL for an empty raw table, for a release with more rows than its raw
 --   table, in which added rows cannot be distinguished (use sdka_stats), and for one of means or
 --   medians, which have no NCP (use value_loss).

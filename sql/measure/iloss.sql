@@ -4,8 +4,8 @@
 -- height of the hierarchy. A suppressed value loses 1, a label of NULLs only loses 0.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
--- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: DOUBLE, 0 to rows * quasi-identifiers; NULL for a release with more rows than its raw
 --   table, in which added rows cannot be distinguished (use sdka_stats), and for one of means or
 --   medians (use value_loss).

@@ -4,9 +4,9 @@
 -- raw: name of the raw table. released: name of its release, in label or typed format. queries: a
 --   list of texts, each one SELECT of count(*), count, sum, avg, min or max FROM the raw table,
 --   named as in the call or `raw`, optionally with WHERE and GROUP BY.
--- mode: 'estimate', or 'literal': the query runs unchanged on the minimum of each label.
--- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- mode: 'estimate', or 'literal', which runs the query unchanged on the minimum of each label.
+-- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: a row per query and group: query, group (a map, NULL without GROUP BY), actual,
 --   estimate, lower, upper (NULL if unknown, and in mode 'literal'), relative_error (|actual -
 --   estimate| / |actual|, NULL if actual is 0 or NULL), absolute_error.

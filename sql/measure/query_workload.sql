@@ -2,10 +2,10 @@
 --
 -- tbl: name of the table.
 -- n: number of queries.
--- attributes: number of quasi-identifiers in each.
--- selectivity: the intended share of rows, above 0 and at most 1.
--- seed: seed of all random choices.
--- qids: the quasi-identifiers; NULL means as declared in comments.
+-- attributes: number of quasi-identifiers in each query.
+-- selectivity: target share of matching rows, above 0 and at most 1.
+-- seed: seed for random choices.
+-- qids: the quasi-identifiers; NULL means the columns declared in comments.
 -- Returns: n rows: query (a count over `raw`, for query_error), selectivity (the actual share of
 --   matching rows).
 -- Errors: no quasi-identifier, more attributes than quasi-identifiers, an empty table.

@@ -2,8 +2,8 @@
 -- left out of the release.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
--- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: DOUBLE, 0…1; NULL for an empty raw table.
 -- Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw and
 --   release swapped.

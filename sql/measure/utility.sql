@@ -1,11 +1,11 @@
 -- The measures of a release in one row: rows, classes and information loss.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
--- k: the k of the release, in rows, the unit of cavg.
--- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
--- weights: how much each quasi-identifier counts in gcp, such as weights := MAP {'age': 2, 'city':
---   0.5}; one that is left out has 1.
+-- k: the k of the release, by which cavg divides.
+-- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- hierarchy: hierarchies that the release was made with; NULL for none.
+-- weights: importance of each quasi-identifier in gcp, such as weights := MAP {'age': 2, 'city':
+--   0.5}; columns left out have weight 1.
 -- Returns: one row: rows (of the raw table), released_rows, suppressed (rows shown as * or left
 --   out), classes (without the suppressed rows), smallest_class (with the suppressed rows as one
 --   class, as in k_anonymity), dm, dm_star, cavg, gcp, iloss, suppression_rate, each as in the function

@@ -4,11 +4,11 @@
 -- for a table, of standardized columns, is avg(sse_sst).
 --
 -- raw: name of the raw table. released: name of its release.
--- id: a kept column whose values identify rows in both relations, so that each row is compared with
---   its own replacement; NULL for none: sse_sst is then computed from the means alone, and is NULL
---   for medians, for a column with NULLs or suppressed rows, and for all that is not a mean; il1s
---   is NULL.
--- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
+-- id: kept column that identifies the rows of both relations, so that each row is compared with its
+--   own replacement; NULL for none: sse_sst is then computed from the means alone, and is NULL for
+--   medians, for columns with NULLs or suppressed rows, and for anything else that is not a mean;
+--   il1s is NULL.
+-- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
 -- Returns: a row per quasi-identifier of numbers, dates or times, in the order declared: attribute,
 --   sse_sst (0…1 for means; medians can exceed 1; NULL for a constant column), il1s (in units of
 --   sqrt(2) standard deviations). A suppressed value counts as replaced by the mean of the column; a

@@ -2,9 +2,9 @@
 --
 -- raw: name of the raw table. released: name of its release, in label or typed format. queries: a
 --   list as in query_error, for example a variable that holds a query_workload.
--- mode: 'estimate', or 'literal': the query runs unchanged on the minimum of each label.
--- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- mode: 'estimate', or 'literal', which runs the query unchanged on the minimum of each label.
+-- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: one row: answers (rows of query_error), mean, median, percentile_90 of relative_error
 --   (if actual is not 0), coverage (share of answers with lower <= actual <= upper, 1 for every
 --   release of this package; NULL in mode 'literal'), width (median of (upper - lower) / actual).

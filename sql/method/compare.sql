@@ -3,16 +3,16 @@
 --
 -- As in every release: tbl, qids, sensitive, identifiers, keep, hierarchy, seed, l, l_kind, c, t,
 --   entity, beta, delta, strata, beta_kind, max_share.
--- methods: names of release methods; NULL means all that fit the table and add no rows to it.
--- ks: smallest sizes of an equivalence class, in rows.
--- options: parameters of single methods, such as {'rayden': {'cut': 'aligned'}}; all others have
---   their defaults.
--- weights: how much the loss of each quasi-identifier matters, such as weights := MAP {'age': 2,
---   'city': 0.5}; one that is left out has 1; NULL for none. They count for the methods that take
---   weights, and in gcp.
--- Returns: a row per method and k: method, k, seconds (inside the method alone); rows, suppressed,
---   classes, smallest_class, dm, dm_star, cavg, gcp, iloss, suppression_rate (as in utility); note
---   (NULL, or the reason why there is no release and all measures are NULL).
+-- methods: release methods to compare; NULL means all that fit the table and add no rows.
+-- ks: values of k to try.
+-- options: parameters of individual methods, such as {'rayden': {'cut': 'aligned'}}; all others
+--   keep their defaults.
+-- weights: importance of each quasi-identifier in the loss, such as weights := MAP {'age': 2,
+--   'city': 0.5}; columns left out have weight 1; NULL for none. They apply to gcp and to the
+--   methods that take weights.
+-- Returns: a row per method and k: method, k, seconds (spent in the method itself); rows,
+--   suppressed, classes, smallest_class, dm, dm_star, cavg, gcp, iloss, suppression_rate (as in
+--   utility); note (NULL, or the reason why there is no release and all measures are NULL).
 -- Errors: no quasi-identifier, unknown methods, columns or options, a value that its hierarchy
 --   lacks. A method that cannot run and an impossible k are notes.
 -- Example: SELECT * FROM compare('people', ks := [2, 5], qids := ['age', 'city'], keep := ['illness']);

@@ -1,28 +1,28 @@
--- What a release loses and what it still gives away, for several k and l: the figures by which k and
--- l are chosen, before any release is made. The releases are made one after another on one copy of
--- the table, and nothing is released.
+-- What a release would lose, and what it would still disclose, for several k and l: choose k and l
+-- by these figures before you release anything. The releases are made one after another on one copy
+-- of the table, and nothing is released.
 --
 -- As in every release: tbl, qids, sensitive, identifiers, keep, hierarchy, entity, t, beta, delta,
 --   strata, beta_kind, max_share.
--- ks: smallest sizes of an equivalence class, in rows.
--- ls: smallest numbers of distinct values of each sensitive column in a class; an l above 1 needs a
---   sensitive column.
--- method: name of the release method.
--- seed: seed of all random choices. The queries are drawn by it too.
--- queries: number of random queries, drawn as by query_workload: ranges and sets of two
---   quasi-identifiers that 5 % of the rows match.
--- options: parameters of the method, such as {'anonymize': {'effort': 'fast'}}; all others have
+-- ks: values of k to try.
+-- ls: values of l (distinct values of each sensitive column in a class) to try; an l above 1 needs
+--   a sensitive column.
+-- method: release method.
+-- seed: seed for random choices. It also draws the queries.
+-- queries: number of random queries, drawn as by query_workload: ranges and sets over two
+--   quasi-identifiers that match 5 % of the rows.
+-- options: parameters of the method, such as {'anonymize': {'effort': 'fast'}}; all others keep
 --   their defaults.
--- weights: how much the loss of each quasi-identifier matters, such as weights := MAP {'age': 2,
---   'city': 0.5}; one that is left out has 1; NULL for none. They count for the methods that take
---   weights, and in gcp.
--- Returns: a row per k and l: k, l; gcp (information loss, 0…1), classes, smallest_class, suppressed
---   (rows), as in utility; query_error (mean of relative_error, as in workload_error);
---   largest_share (of the most frequent sensitive value in the rows of a class that have a value, in
---   the worst class; 1 where a class discloses it), exposed_share (share of classes with a single
---   sensitive value, class_share of attack_homogeneity), both of the worst sensitive column and NULL
---   without one; seconds (inside the method alone); note (NULL, or the reason why there is no
---   release and the measures are NULL).
+-- weights: importance of each quasi-identifier in the loss, such as weights := MAP {'age': 2,
+--   'city': 0.5}; columns left out have weight 1; NULL for none. They apply to gcp and to the
+--   methods that take weights.
+-- Returns: a row per k and l: k, l; gcp (information loss, 0…1), classes, smallest_class,
+--   suppressed (rows), as in utility; query_error (mean of relative_error, as in workload_error);
+--   largest_share (of the most frequent sensitive value in the rows of a class that have a value,
+--   in the worst class; 1 where a class discloses it), exposed_share (share of classes with a
+--   single sensitive value, class_share of attack_homogeneity), both of the worst sensitive column
+--   and NULL without one; seconds (spent in the method itself); note (NULL, or the reason why there
+--   is no release and the measures are NULL).
 -- Errors: no quasi-identifier, an unknown method, columns or options, a value that its hierarchy
 --   lacks. A method that cannot run, an impossible k or l and an l that the table does not have are
 --   notes.

@@ -2,13 +2,13 @@
 --
 -- All arguments as in anonymize: the same call reports on the same release, unless a time_limit ends
 --   a search.
--- Returns: one row: rows, allowed (rows that suppression_limit lets be suppressed), costly (rows that
---   cost their class more than a suppressed row loses, before any is suppressed), suppressed (rows
---   that are * in every quasi-identifier, shown or left out), suppression_rate (0…1), gcp_without
---   and gcp (the loss of all rows without and with suppression, by the weights of the columns, a
---   suppressed row losing 1), saved (their difference), gcp_of_rest (of the rows that are not
---   suppressed), refused (partitions that lost less, but whose suppressed rows are no legal class),
---   classes (without the suppressed rows), reason (why these rows, or why none).
+-- Returns: one row: rows, allowed (rows that suppression_limit lets be suppressed), costly (rows
+--   that cost their class more than a suppressed row loses, before any is suppressed), suppressed
+--   (rows that are * in every quasi-identifier, shown or left out), suppression_rate (0…1),
+--   gcp_without and gcp (the loss of all rows without and with suppression, by the weights of the
+--   columns, a suppressed row losing 1), saved (their difference), gcp_of_rest (of the rows that
+--   are not suppressed), refused (partitions that lost less, but whose suppressed rows are not a
+--   legal class), classes (without the suppressed rows), reason (why these rows, or why none).
 -- Errors: as in anonymize.
 -- Example: SELECT * FROM anonymize_stats('people', k := 2, qids := ['age', 'city'], suppression_limit := 0.1);
 CREATE OR REPLACE MACRO anonymize_stats(

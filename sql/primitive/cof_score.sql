@@ -2,13 +2,13 @@
 -- an outlier.
 --
 -- As in every release: tbl, qids, hierarchy.
--- k: smallest size of an equivalence class, in rows. It is the number of neighbours.
--- classes: the column of class ids; rows without one are in no class. Rows without a class id have
---   no score.
--- alpha: a row is an outlier if its COF is above mean + alpha standard deviations of its class.
--- variant: definition of COF, 'rayden', 'tang' (the original) or 'pyod'.
--- threshold: a row is an outlier if its COF is above this number, and alpha has no effect; NULL
---   means the rule of alpha.
+-- k: minimum number of rows in an equivalence class. Here it is also the number of neighbours.
+-- classes: column of class ids; a row without one is in no class. Such a row has no score.
+-- alpha: a row is an outlier if its COF exceeds the mean of its class by more than alpha standard
+--   deviations.
+-- variant: definition of COF: 'rayden', 'tang' (the original) or 'pyod'.
+-- threshold: a row is an outlier if its COF exceeds this number; alpha then has no effect; NULL
+--   means that alpha decides.
 -- Returns: the columns of the source, cof DOUBLE and outlier BOOLEAN. The result is not a release.
 -- Errors: no quasi-identifier, no such column of classes, a column called cof or outlier.
 -- Example: SELECT * FROM cof_score('classed', k := 2, qids := ['age', 'city']);

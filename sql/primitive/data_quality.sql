@@ -3,8 +3,7 @@
 -- shown.
 --
 -- tbl: name of the relation.
--- identifiers: columns, in addition to those declared, that are ignored in the search for
---   duplicates.
+-- identifiers: columns, in addition to those declared, that the search for duplicates ignores.
 -- Returns: a row per column and fault that was found: column_name (NULL for whole rows), fault,
 --   rows, share (of the table). fault is 'missing' (NULL), 'placeholder' (text for an unknown
 --   value: blank, ?, -, ., NA, N/A, NaN, NULL), 'not finite' (NaN, infinity), 'outlier' (a number,

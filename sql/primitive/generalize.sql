@@ -1,13 +1,12 @@
--- A release from a column of classes, labelled and checked like every release.
+-- A release from your own column of classes, labelled and checked like every release.
 --
 -- As in every release: tbl, k, qids, format, sensitive, identifiers, keep, l, l_kind, c, t, entity,
 --   beta, delta, beta_kind, max_share.
--- classes: the column of class ids; rows without one are in no class.
--- suppressed: 'keep' shows suppressed rows as *, 'drop' leaves them out. Rows without a class id
---   are suppressed: 'drop' is refused where a class is * in every quasi-identifier for another
---   reason.
--- hierarchy: name of a relation with attribute, value, level and label; NULL for none. Its columns
---   are labelled by nodes.
+-- classes: column of class ids; a row without one is in no class.
+-- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows without a class id
+--   are suppressed: 'drop' is refused if a class is * in every quasi-identifier for another reason.
+-- hierarchy: relation that holds generalization hierarchies, with the columns attribute, value,
+--   level and label; NULL for none. Columns in it are labelled by its nodes.
 -- Returns: the columns of the source without the identifiers, the classes, cof and outlier;
 --   quasi-identifiers are generalized.
 -- Errors: a class of fewer than k rows, no such column of classes.

@@ -4,7 +4,7 @@
 -- release.
 --
 -- tbl: name of the relation.
--- sensitive: a column name or a list of names, in addition to those declared.
+-- sensitive: sensitive column or list of columns, in addition to those declared.
 -- Returns: a row per sensitive column and value, the most frequent first: attribute, value (as
 --   text), rows, ratio (1 or more; NULL for NULL, which is not a value).
 -- Errors: no sensitive column, one that the table lacks, an unknown tag.

@@ -1,8 +1,8 @@
 -- The classes of Mondrian as an additional column: the first step of mondrian_cof.
 --
 -- As in every release: tbl, k, qids, hierarchy.
--- partitioning: 'strict' keeps equal values together, 'relaxed' makes classes of k to 2k - 1 rows.
--- columns: 'any' tries the next column if the widest has no cut, 'widest' does not.
+-- partitioning: 'strict' keeps equal values together; 'relaxed' makes classes of k to 2k - 1 rows.
+-- columns: 'any' tries the next widest column if the widest cannot be cut; 'widest' does not.
 -- Returns: the columns of the source, identifiers included, and class_id INTEGER. The result is not
 --   a release.
 -- Errors: no quasi-identifier, k above the number of rows, a column called class_id.

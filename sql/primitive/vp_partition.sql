@@ -1,9 +1,9 @@
 -- The classes of a VP-tree under Gower distance, as an additional column: the first step of RAYDEN.
 --
 -- As in every release: tbl, k, qids, seed, hierarchy.
--- vantage: choice of the vantage point, 'random', 'max_spread' or 'farthest'.
--- cut: place of the cut, 'balanced', 'median' or 'aligned'.
--- tries: number of vantage points that are tried for a median cut.
+-- vantage: how to choose the vantage point: 'random', 'max_spread' or 'farthest'.
+-- cut: where to cut: 'balanced', 'median' or 'aligned'.
+-- tries: number of vantage points tried for a median cut.
 -- Returns: the columns of the source, identifiers included, and class_id INTEGER. The result is not
 --   a release.
 -- Errors: no quasi-identifier, k above the number of rows, a column called class_id.

@@ -4,14 +4,14 @@
 --
 -- Requirements, roles and earlier releases are as in audit.
 -- raw: name of the raw table. released: name of its release, in any format.
--- method: how the release was made, recorded unchanged.
--- seed: seed of the release, recorded unchanged.
--- options: further parameters of the release, recorded unchanged; the weights among them, such as
---   {'weights': MAP {'age': 2}}, are those of weighted_gcp.
--- purpose: what the release is for, a text.
--- recipient: who receives the release, a text.
--- assumptions: list of texts on what recipients know and may do; NULL for none.
--- invariant: withdrawn; an error says why, and what to do meanwhile.
+-- method: method of the release, recorded as given.
+-- seed: seed of the release, recorded as given.
+-- options: other parameters of the release, recorded as given; weighted_gcp uses the weights among
+--   them, such as {'weights': MAP {'age': 2}}.
+-- purpose: purpose of the release, a text.
+-- recipient: recipient of the release, a text.
+-- assumptions: list of assumptions about what recipients know and may do; NULL for none.
+-- invariant: withdrawn: using it raises an error that says why and what to do instead.
 -- Returns: one row of numbers, texts, lists and structs: manifest (1, the version of the format),
 --   statement (purpose, recipient, assumptions), versions (of anon_sql, DuckDB and the row hash),
 --   method, parameters, roles (names by role; columns in without_role are kept unchanged), raw, achieved (k, l, t, beta, delta and the levels

@@ -1,74 +1,76 @@
--- A check of a release against its raw table, one row per property. passed is NULL if the property
--- cannot be decided.
--- 'rows': raw = released; NULL if rows are left out with suppressed := 'drop', because suppressed
--- rows cannot be distinguished from lost ones. 'k', 'l', 't' and the levels of all other privacy
--- models: of the worst class, as in k_anonymity, l_diversity, t_closeness and so on. l and t are not
--- measured if they are NULL, and all others but k are left out.
--- 'suppressed rows': none, or k, shown as * or left out.
+-- Checks a release against its raw table, one row per property. passed is NULL if the property cannot
+-- be decided.
+-- 'rows': the release has as many rows as the raw table; NULL with suppressed := 'drop' if rows are
+-- missing, because suppressed rows cannot be distinguished from lost ones.
+-- 'k', 'l', 't' and the levels of all other privacy models: those of the worst class, as in
+-- k_anonymity, l_diversity, t_closeness and so on. l and t are not measured if they are NULL, and the
+-- others, except k, are left out.
+-- 'suppressed rows': none, or at least k, shown as * or left out.
 -- 'kept values': released rows whose values beside the labels match no remaining raw row; all rows if
 -- the release lacks a column with the role keep.
 -- 'labels': released rows whose labels cover no raw row with the same kept values. 'raw rows': raw
 -- rows that no released row covers, except those left out. Both are necessary conditions.
 -- 'matching', a sufficient condition: released rows without a raw row of their own in a maximum
--- matching. All three are NULL if too many rows share their kept values, so that labels would be
--- compared with rows more than 5,000 million times; 'matching' also if it takes too many steps.
--- 'spelling': labels that cannot be read, cover no value of the raw column, or are written in another
--- way than a release writes them. An end may also be written in the shortest way: 43 for 43.0, a date
--- for a timestamp at midnight.
--- 'wider labels': labels that cover values of the raw column but end at none of them, or name a text
--- that it lacks. They are true if they cover their rows, wherever they end: NULL.
--- A mean or median says nothing of a single row: as a label it covers every value but NULL, if it lies
--- between the smallest and the largest raw value, and NULL covers any. value_loss compares it with the
--- rows.
--- 'unique range ends': ends of ranges that a single raw row has. Ranges end at real values, so
+-- matching. All three are NULL if so many rows share their kept values that more than 5,000 million
+-- comparisons of labels with rows would be needed; 'matching' also if it takes too many steps.
+-- 'spelling': labels that cannot be read, cover no value of the raw column, or are written differently
+-- from a release. An end may also be written in its shortest form: 43 for 43.0, a date for a timestamp
+-- at midnight.
+-- 'wider labels': labels that cover values of the raw column but whose ends are none of them, or that
+-- name a text that the column lacks. They are true if they cover their rows: NULL.
+-- A mean or median says nothing about a single row: as a label it covers every value except NULL if it
+-- lies between the smallest and the largest raw value, and NULL covers any value. value_loss compares
+-- it with the rows.
+-- 'unique range ends': ends of ranges that only a single raw row has. Ranges end at real values, so
 -- there may be some: NULL.
--- 'added columns': columns that the raw table lacks. 'identifiers': declared identifiers; NULL if
--- none is declared. 'identifying columns': columns without a role in which nine values in ten
--- differ.
--- 'row numbers': columns of consecutive whole numbers, and columns without a role that ascend in
--- the raw table.
--- 'identifying combinations': share of rows that are unique on the columns that are kept and not
--- sensitive, together; the example names the columns that do most of it.
--- 'pseudonyms': columns whose values are all 64 hexadecimal digits, as of anon_pseudonym. Whoever
--- has two releases with the same pseudonyms can join them. That may be intended: NULL.
+-- 'added columns': columns that the raw table lacks. 'identifiers': declared identifiers; NULL if none
+-- is declared. 'identifying columns': columns without a role in which nine values in ten differ.
+-- 'row numbers': columns of consecutive whole numbers, and columns without a role that ascend in the
+-- raw table.
+-- 'identifying combinations': share of rows that are unique on the kept columns together, without
+-- sensitive ones; the example names the columns that contribute most.
+-- 'pseudonyms': columns whose values are all 64 hexadecimal digits, as anon_pseudonym makes them.
+-- Whoever has two releases with the same pseudonyms can join them. That may be intended: NULL.
 -- 'composition', with previous: share of persons for whom this and the earlier releases together leave
 -- fewer than l values of a sensitive column, at least 2, though each alone leaves as many (see
--- composition); of the worst column. It is one attack, and passing it is no bound; the example says
+-- composition); of the worst column. It is one attack, and passing it is not a bound; the example says
 -- so.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
--- k: smallest size of an equivalence class, in rows; NULL means that it is only measured.
--- l: smallest diversity of each sensitive column in a class; NULL means that it is not measured.
--- t: largest distance of a sensitive column's distribution in a class from that in the table, 0…1;
---   NULL means that it is not measured.
--- qids: columns that were generalized; NULL means as declared in comments on the raw table.
--- sensitive: columns whose values are protected; NULL means as declared in comments on the raw
---   table.
--- identifiers: columns that identify persons, which the release must not have; NULL means as
---   declared in comments on the raw table.
--- keep: columns that were released unchanged; NULL means as declared in comments on the raw table.
--- l_kind: what l counts: 'distinct' values, 'entropy' or 'recursive'.
--- c: the constant of l_kind := 'recursive'.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
--- entity: column that identifies persons, by whom the privacy models count. If the release lacks
---   it, k is the smallest number of persons that its rows can belong to, and the other levels, but
---   for l of distinct values, are NULL unless each row can belong to one person only; NULL for
---   none.
--- suppressed: 'keep' or 'drop', as in the release; with 'drop', rows left out are not a class.
--- synthetic: number of rows that a perturbative release has added; properties that do not apply to
---   it are NULL.
--- unique_share: largest share of rows that may be unique on the kept columns together, 0…1.
--- beta: largest relative gain of a sensitive value's share in a class over that in the table, also
---   limited to -ln of the latter; NULL means that it is not measured.
--- delta: bound of |ln(share in a class / share in the table)| for every sensitive value; NULL means
---   that it is not measured.
--- previous: list of the names of 1 to 11 earlier releases of persons in the raw table; NULL for
---   none.
--- previous_share: largest share of persons that 'composition' may find, 0…1.
--- counterfeits: withdrawn; an error says why, and what to do meanwhile.
--- beta_kind: 'enhanced', or 'basic' for a beta without the limit -ln of the share in the table.
--- max_share: largest share of a sensitive value in a class, 0…1; that of missing values counts too;
---   NULL means that it is not measured.
+-- k: minimum number of rows in an equivalence class; NULL means that it is measured but not
+--   required.
+-- l: minimum diversity of each sensitive column in a class; NULL means not measured.
+-- t: largest allowed distance of a sensitive column's distribution in a class from that in the
+--   table, 0…1; NULL means not measured.
+-- qids: quasi-identifiers, the columns that were generalized; NULL means the columns declared in
+--   comments on the raw table.
+-- sensitive: columns whose values must not be disclosed; NULL means the columns declared in
+--   comments on the raw table.
+-- identifiers: columns that identify a person; the release must not have them; NULL means the
+--   columns declared in comments on the raw table.
+-- keep: columns that were released unchanged; NULL means the columns declared in comments on the
+--   raw table.
+-- l_kind: kind of l-diversity: 'distinct', 'entropy' or 'recursive'.
+-- c: constant c of l_kind := 'recursive'.
+-- hierarchy: hierarchies that the release was made with; NULL for none.
+-- entity: column that identifies the person; the privacy models then count persons. If the release
+--   lacks it, k is the smallest number of persons to whom the rows of a class can belong, and the
+--   other levels, except distinct l, are NULL unless each row can belong to one person only; NULL
+--   for none.
+-- suppressed: 'keep' or 'drop', as in the release; with 'drop', missing rows are not a class.
+-- synthetic: number of rows that the method added; properties that do not apply to such a release
+--   are NULL.
+-- unique_share: largest allowed share of rows that are unique on the kept columns together, 0…1.
+-- beta: largest allowed relative increase of a sensitive value's share in a class over its share in
+--   the table, and never above -ln of the latter; NULL means not measured.
+-- delta: upper bound on |ln(share in a class / share in the table)| of every sensitive value; NULL
+--   means not measured.
+-- previous: names of 1 to 11 earlier releases of persons in the raw table; NULL for none.
+-- previous_share: largest allowed share of persons that 'composition' finds, 0…1.
+-- counterfeits: withdrawn: using it raises an error that says why and what to do instead.
+-- beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
+-- max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count as
+--   one value; NULL means not measured.
 -- Returns: property, required, found (numbers), passed (BOOLEAN), example (labels, names of columns
 --   or counts), meaning (what was found, in a sentence with its figures; no value and no label).
 -- Errors: no quasi-identifier, one or a sensitive column that the release lacks, columns of other

@@ -5,10 +5,10 @@
 -- the release publish no sensitive value and are not a class, but count in the raw table.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
--- sensitive: a column name or a list of names, in addition to those declared. The worst of several
---   columns is returned.
--- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- sensitive: sensitive column or list of columns, in addition to those declared. The worst of
+--   several columns is returned.
+-- qids: quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- hierarchy: hierarchies that the release was made with; NULL for none.
 -- kind: 'enhanced', or 'basic' without the limit -ln p.
 -- Returns: DOUBLE, 0 and above; infinity where a gain is above -ln p and kind is 'enhanced'; NULL for
 --   an empty release.

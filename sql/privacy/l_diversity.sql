@@ -6,11 +6,11 @@
 -- not a class.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
--- sensitive: a column name or a list of names, in addition to those declared. Each column is
+-- sensitive: sensitive column or list of columns, in addition to those declared. Each column is
 --   measured by itself, and the worst is returned. kind: 'distinct', 'entropy' or 'recursive'. c:
 --   the constant of 'recursive'.
--- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- qids: quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: DOUBLE; a whole number except for 'entropy'; NULL for an empty release.
 -- Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that cannot
 --   be read, raw and release swapped, an unknown kind, a c that is not above 0.

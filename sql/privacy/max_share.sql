@@ -4,10 +4,10 @@
 -- and are not a class.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
--- sensitive: a column name or a list of names, in addition to those declared. The worst of several
---   columns is returned.
--- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
+-- sensitive: sensitive column or list of columns, in addition to those declared. The worst of
+--   several columns is returned.
+-- qids: quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: DOUBLE, above 0 and at most 1; NULL for an empty release.
 -- Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that cannot
 --   be read, raw and release swapped, sensitive values that the raw table lacks.

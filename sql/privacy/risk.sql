@@ -15,15 +15,16 @@
 --
 -- raw: name of the raw table. released: name of its release, in any format; with population in
 --   label or typed format.
--- population: name of a table of all persons who could be in the raw table, including those in it,
---   with its quasi-identifiers. Its distinct rows are compared with all classes.
--- threshold: a row is at risk above this value, 0…1.
--- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
--- hierarchy: the hierarchy table that the release was made with; NULL for none.
--- sampling_fraction: rows of the raw table / rows of the population, above 0 and at most 1.
+-- population: table of all persons who could be in the raw table, including those who are, with the
+--   same quasi-identifiers. Its distinct rows are compared with all classes.
+-- threshold: a row is at risk if its risk exceeds this, 0…1.
+-- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- hierarchy: hierarchies that the release was made with; NULL for none.
+-- sampling_fraction: rows of the raw table divided by rows of the population, above 0 and at most
+--   1.
 -- population_size: rows of the population.
--- weights: name of a column of the release with sampling weights, the number of persons of the
---   population that a row stands for.
+-- weights: column of the release that holds sampling weights: the number of persons in the
+--   population for whom a row stands.
 -- Returns: one row: rows (of the release), prosecutor (the maximum, 0…1), prosecutor_mean (over the
 --   rows of the release; classes / rows if none is suppressed), prosecutor_at_risk (rows above the
 --   threshold), journalist (the maximum), journalist_at_risk, marketer; with a population also k_map

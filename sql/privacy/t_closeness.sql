@@ -7,9 +7,9 @@
 -- and are not a class, but count in the raw table.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
--- sensitive: a column name or a list of names, in addition to those declared. The worst of several
---   columns is returned.
--- qids: the quasi-identifiers; NULL means as declared in comments on the raw table.
+-- sensitive: sensitive column or list of columns, in addition to those declared. The worst of
+--   several columns is returned.
+-- qids: quasi-identifiers; NULL means the columns declared in comments on the raw table.
 -- hierarchy: the hierarchy table that the release was made with, which may have sensitive columns
 --   too; NULL for none.
 -- Returns: DOUBLE, 0…1; NULL for an empty release.

@@ -4,8 +4,8 @@
 -- date: a DATE or TIMESTAMP. entity: identifies the person, of a type as in anon_pseudonym.
 -- key: as in anon_pseudonym. days: the shift is a number from -days to days without 0, each equally
 --   likely, determined by the entity and the key; from 1 to 36525.
--- Returns: the type of date; NULL if date or entity is NULL, because without a person no shift is
---   known and the date would be released as it is.
+-- Returns: the type of date; NULL if date or entity is NULL, because without a person the shift is
+--   unknown and the date would be released unchanged.
 -- Errors: those of anon_pseudonym; a date of another type, days below 1.
 -- Example: SELECT anon_shift(DATE '2024-02-28', 'Ada', '0123456789abcdef') AS visited;
 CREATE OR REPLACE MACRO anon_shift(date, entity, key := NULL, days := 30) AS

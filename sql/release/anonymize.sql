@@ -1,25 +1,27 @@
--- A k-anonymous release with the least information loss that the effort allows: classes of k to 2k
--- - 1 rows, chosen by their loss (NCP) and not by a distance. No row is suppressed unless
+-- A k-anonymous release that loses as little information as the effort allows: classes of k to 2k -
+-- 1 rows, chosen by their loss (NCP) and not by a distance. No row is suppressed unless
 -- suppression_limit allows it. With format := 'mean' or 'median' the loss is the sum of squared
--- distances from the means of classes, of standardized columns (microaggregation).
+-- distances from the class means, over standardized columns (microaggregation).
 --
 -- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
 --   beta, delta, strata, weights, beta_kind, max_share.
--- suppressed: 'keep' shows suppressed rows as *, 'drop' leaves them out. 'drop' is refused where
---   they are more than suppression_limit allows.
--- seed: seed of all random choices. Only 'best' makes any, and all do with 'mean' and 'median'.
--- effort: 'fast' (an order of the rows, cut where the loss is least), 'good' (a better order, in
---   about three times the time) or 'best' (a search that starts from 'good').
--- time_limit: seconds that 'best' may search, without the time in which kernels are compiled.
--- rounds: number of rounds that 'best' may search instead, without a time limit, so that the same
---   call gives the same release; NULL means time_limit.
--- hierarchy: name of a relation with attribute, value, level and label; NULL for none. Its columns
---   are labelled by nodes and scored by the leaves below them.
--- suppression_limit: the share of the rows that may be suppressed, 0…1, where all rows together
---   then lose less, a suppressed one everything; anonymize_stats says what it saved; NULL for none.
--- previous: withdrawn; an error says why, and what to do meanwhile.
--- invariant: withdrawn; see previous.
--- counterfeits: withdrawn; see previous.
+-- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if more
+--   rows are suppressed than suppression_limit allows.
+-- seed: seed for random choices. Only effort 'best' makes any; with 'mean' or 'median', every
+--   effort does.
+-- effort: search effort: 'fast', 'good' (about three times as long) or 'best' (searches on from the
+--   result of 'good'). A higher effort loses less information.
+-- time_limit: seconds that 'best' may search, not counting the compilation of kernels.
+-- rounds: number of rounds that 'best' searches, without a time limit, so that the same call gives
+--   the same release; NULL means time_limit.
+-- hierarchy: relation that holds generalization hierarchies, with the columns attribute, value,
+--   level and label; NULL for none. Columns in it are labelled by its nodes and scored by the
+--   leaves below them.
+-- suppression_limit: largest share of rows to suppress, 0…1, where that lowers the loss of all rows
+--   (a suppressed row loses 1); anonymize_stats shows what it saved; NULL for none.
+-- previous: withdrawn: using it raises an error that says why and what to do instead.
+-- invariant: withdrawn, like previous.
+-- counterfeits: withdrawn, like previous.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.

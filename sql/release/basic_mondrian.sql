@@ -3,9 +3,9 @@
 --
 -- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
 --   hierarchy, beta, delta, strata, weights, beta_kind, max_share.
--- suppressed: 'keep' shows suppressed rows as *, 'drop' leaves them out. No parameter suppresses
---   rows: 'drop' is refused where a class is * in every quasi-identifier.
--- seed: seed of all random choices. It has no effect, because the method makes no random choice.
+-- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function suppresses
+--   no rows on request: 'drop' is refused if a class is * in every quasi-identifier.
+-- seed: seed for random choices. It has no effect: the method makes no random choices.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, a value that
 --   its hierarchy lacks.

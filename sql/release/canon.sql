@@ -3,13 +3,14 @@
 --
 -- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
 --   seed, beta, delta, strata, weights, beta_kind, max_share.
--- suppressed: 'keep' shows suppressed rows as *, 'drop' leaves them out. No parameter suppresses
---   rows: 'drop' is refused where a class is * in every quasi-identifier.
--- vantage: choice of the vantage point, 'random', 'max_spread' or 'farthest'.
--- cut: place of the cut, 'balanced', 'median' or 'aligned'.
--- tries: number of vantage points that are tried for a median cut.
--- hierarchy: name of a relation with attribute, value, level and label; NULL for none. None of its
---   attributes may be a quasi-identifier, because the distance needs numbers.
+-- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function suppresses
+--   no rows on request: 'drop' is refused if a class is * in every quasi-identifier.
+-- vantage: how to choose the vantage point: 'random', 'max_spread' or 'farthest'.
+-- cut: where to cut: 'balanced', 'median' or 'aligned'.
+-- tries: number of vantage points tried for a median cut.
+-- hierarchy: relation that holds generalization hierarchies, with the columns attribute, value,
+--   level and label; NULL for none. It must not contain a quasi-identifier, because the distance
+--   needs numbers.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a quasi-identifier that is text or has a hierarchy (use rayden), k above the number of
 --   rows.

@@ -4,14 +4,14 @@
 --
 -- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
 --   hierarchy, beta, delta, strata, beta_kind, max_share.
--- suppressed: 'keep' shows suppressed rows as *, 'drop' leaves them out. 'drop' is refused where
---   they are more than suppression_limit allows. If the shown rows are too few for a class, the
---   rows of the smallest classes are suppressed too.
--- seed: seed of all random choices. It has no effect, because the method makes no random choice.
--- suppression_limit: largest share of suppressed rows, 0…1; NULL means k rows of the table.
--- like: name of an earlier release of full_domain or datafly in labels; the rows are recoded by its
---   labels, and no others are shown; rows with a value or NULL that no label of its column covers,
---   or in no legal class, are suppressed; NULL for none.
+-- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if more
+--   rows are suppressed than suppression_limit allows. If the shown rows are too few for a class,
+--   the rows of the smallest classes are suppressed too.
+-- seed: seed for random choices. It has no effect: the method makes no random choices.
+-- suppression_limit: largest allowed share of suppressed rows, 0…1; NULL means k rows.
+-- like: earlier release by full_domain or datafly, in labels; rows are recoded with its labels and
+--   no others. A row is suppressed if one of its values or NULLs has no such label, or if its class
+--   is not legal; NULL for none.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a quasi-identifier without a hierarchy, k above the number of rows, a value that its
 --   hierarchy lacks, a like whose labels overlap or that suppresses more than suppression_limit.

@@ -3,20 +3,20 @@
 --
 -- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
 --   beta, delta, strata, weights, beta_kind, max_share.
--- suppressed: 'keep' shows suppressed rows as *, 'drop' leaves them out. Rows are suppressed by
---   noise := 'suppress' alone: 'drop' is refused where a class is * in every quasi-identifier for
---   another reason.
--- seed: seed of all random choices. It has no effect, because the method makes no random choice.
--- eps: distance within which rows are neighbours; NULL means a distance that leaves at most 1 %
---   noise.
--- min_samples: number of neighbours of a dense row, itself included; NULL means k.
--- loss: 'lil' is the range of the numeric columns, as in the paper; 'ncp' is the loss of all
---   columns.
--- noise: 'class' makes noise one class if it is legal, 'split' cuts that class like a cluster, as
---   'ncp' always does, and otherwise noise joins the nearest clusters; 'suppress' suppresses noise
---   that is not legal.
--- hierarchy: name of a relation with attribute, value, level and label; NULL for none. Its columns
---   are labelled by nodes.
+-- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed only
+--   by noise := 'suppress': 'drop' is refused if a class is * in every quasi-identifier for another
+--   reason.
+-- seed: seed for random choices. It has no effect: the method makes no random choices.
+-- eps: rows within this distance of each other are neighbours; NULL means a distance that leaves at
+--   most 1 % noise.
+-- min_samples: number of neighbours that make a row dense, itself included; NULL means k.
+-- loss: loss to reduce: 'lil' (range of the numeric columns, as in the paper) or 'ncp' (loss of all
+--   columns).
+-- noise: what becomes of noise: 'class' makes it one class, 'split' also cuts that class like a
+--   cluster, as 'ncp' always does; if noise is not a legal class it joins the nearest clusters, or
+--   'suppress' suppresses it.
+-- hierarchy: relation that holds generalization hierarchies, with the columns attribute, value,
+--   level and label; NULL for none. Columns in it are labelled by its nodes.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options, scikit-learn (extra ml) not installed.

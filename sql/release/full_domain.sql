@@ -4,19 +4,19 @@
 --
 -- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
 --   beta, delta, strata, beta_kind, max_share.
--- suppressed: 'keep' shows suppressed rows as *, 'drop' leaves them out. Suppressed rows that are
+-- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Suppressed rows that are
 --   shown must be a legal class: if they are too few, the rows of the smallest classes are
 --   suppressed too. 'drop' never leaves out all rows.
--- seed: seed of all random choices. It has no effect, because the method makes no random choice.
--- hierarchy: name of a relation with attribute, value, level and label; NULL for none. Numbers,
---   dates and times without a hierarchy have ranges of doubling widths, and *; text has its values,
---   and *.
--- suppression_limit: largest share of suppressed rows, 0…1.
--- minimize: 'gcp' (information loss), 'dm' (discernibility) or 'height' (the sum of the levels; of
---   equal ones the least information loss).
--- like: name of an earlier release of full_domain or datafly in labels; the rows are recoded by its
---   labels, and no others are shown; rows with a value or NULL that no label of its column covers,
---   or in no legal class, are suppressed; NULL for none.
+-- seed: seed for random choices. It has no effect: the method makes no random choices.
+-- hierarchy: relation that holds generalization hierarchies, with the columns attribute, value,
+--   level and label; NULL for none. Without a hierarchy, numbers, dates and times are generalized
+--   to ranges of doubling width and then to *, and text directly to *.
+-- suppression_limit: largest allowed share of suppressed rows, 0…1.
+-- minimize: what to minimize: 'gcp' (information loss), 'dm' (discernibility) or 'height' (the sum
+--   of the levels; ties go to the least information loss).
+-- like: earlier release by full_domain or datafly, in labels; rows are recoded with its labels and
+--   no others. A row is suppressed if one of its values or NULLs has no such label, or if its class
+--   is not legal; NULL for none.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: k above the number of rows, a value that its hierarchy lacks, more than 4,194,304
 --   combinations of levels, suppressed := 'drop' where only * in every column is legal, a like whose

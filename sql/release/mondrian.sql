@@ -3,13 +3,13 @@
 --
 -- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
 --   beta, delta, strata, weights, beta_kind, max_share.
--- suppressed: 'keep' shows suppressed rows as *, 'drop' leaves them out. No parameter suppresses
---   rows: 'drop' is refused where a class is * in every quasi-identifier.
--- seed: seed of all random choices. It has no effect, because the method makes no random choice.
--- partitioning: 'strict' keeps equal values together, 'relaxed' makes classes of k to 2k - 1 rows.
--- columns: 'any' tries the next column if the widest has no cut, 'widest' does not.
--- hierarchy: name of a relation with attribute, value, level and label; NULL for none. Its columns
---   are labelled by nodes.
+-- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function suppresses
+--   no rows on request: 'drop' is refused if a class is * in every quasi-identifier.
+-- seed: seed for random choices. It has no effect: the method makes no random choices.
+-- partitioning: 'strict' keeps equal values together; 'relaxed' makes classes of k to 2k - 1 rows.
+-- columns: 'any' tries the next widest column if the widest cannot be cut; 'widest' does not.
+-- hierarchy: relation that holds generalization hierarchies, with the columns attribute, value,
+--   level and label; NULL for none. Columns in it are labelled by its nodes.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.

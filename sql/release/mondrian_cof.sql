@@ -3,21 +3,22 @@
 --
 -- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
 --   beta, delta, strata, weights, beta_kind, max_share.
--- suppressed: 'keep' shows suppressed rows as *, 'drop' leaves them out. Rows are suppressed by
---   unrecovered := 'suppress' alone: 'drop' is refused where a class is * in every quasi-identifier
---   for another reason.
--- seed: seed of all random choices. It has no effect, because the method makes no random choice.
--- alpha: a row is an outlier if its COF is above mean + alpha standard deviations of its class.
--- partitioning: 'strict' keeps equal values together, 'relaxed' makes classes of k to 2k - 1 rows.
--- repair: rule for a class that outliers would leave below k rows: 'cap' keeps as many of them as
---   needed, 'merge' merges the class into the nearest one.
--- unrecovered: rule for outliers that form no class of their own: 'return' to their class, or
---   'suppress'.
--- distance: 'gower', or 'codes' for the paper's Euclidean distance between scaled codes.
--- hierarchy: name of a relation with attribute, value, level and label; NULL for none. Its columns
---   are labelled by nodes.
--- threshold: a row is an outlier if its COF is above this number, and alpha has no effect; NULL
---   means the rule of alpha.
+-- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed only
+--   by unrecovered := 'suppress': 'drop' is refused if a class is * in every quasi-identifier for
+--   another reason.
+-- seed: seed for random choices. It has no effect: the method makes no random choices.
+-- alpha: a row is an outlier if its COF exceeds the mean of its class by more than alpha standard
+--   deviations.
+-- partitioning: 'strict' keeps equal values together; 'relaxed' makes classes of k to 2k - 1 rows.
+-- repair: what to do if a class without its outliers has fewer than k rows: 'cap' keeps as many of
+--   them as needed, 'merge' merges the class into the nearest one.
+-- unrecovered: what to do with outliers that form no class of their own: 'return' them to their
+--   class, or 'suppress' them.
+-- distance: 'gower', or 'codes' for the Euclidean distance of the paper between scaled codes.
+-- hierarchy: relation that holds generalization hierarchies, with the columns attribute, value,
+--   level and label; NULL for none. Columns in it are labelled by its nodes.
+-- threshold: a row is an outlier if its COF exceeds this number; alpha then has no effect; NULL
+--   means that alpha decides.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.

@@ -3,22 +3,24 @@
 --
 -- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
 --   seed, beta, delta, strata, weights, beta_kind, max_share.
--- suppressed: 'keep' shows suppressed rows as *, 'drop' leaves them out. Rows are suppressed by
---   unrecovered := 'suppress' alone: 'drop' is refused where a class is * in every quasi-identifier
---   for another reason.
--- alpha: a row is an outlier if its COF is above mean + alpha standard deviations of its class.
--- vantage: choice of the vantage point, 'random', 'max_spread' or 'farthest'.
--- cut: place of the cut, 'balanced', 'median' or 'aligned'.
--- tries: number of vantage points that are tried for a median cut.
--- repair: rule for a class that outliers would leave below k rows: 'cap' keeps as many of them as
---   needed, 'merge' merges the class into the nearest one.
--- variant: definition of COF, 'rayden', 'tang' (the original) or 'pyod'.
--- unrecovered: rule for outliers that form no class of their own: 'return' to their class, or
---   'suppress'.
--- hierarchy: name of a relation with attribute, value, level and label; NULL for none. Its columns
---   are labelled by nodes and have distance 0 or 1, also if they are numeric.
--- threshold: a row is an outlier if its COF is above this number, and alpha has no effect; NULL
---   means the rule of alpha.
+-- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed only
+--   by unrecovered := 'suppress': 'drop' is refused if a class is * in every quasi-identifier for
+--   another reason.
+-- alpha: a row is an outlier if its COF exceeds the mean of its class by more than alpha standard
+--   deviations.
+-- vantage: how to choose the vantage point: 'random', 'max_spread' or 'farthest'.
+-- cut: where to cut: 'balanced', 'median' or 'aligned'.
+-- tries: number of vantage points tried for a median cut.
+-- repair: what to do if a class without its outliers has fewer than k rows: 'cap' keeps as many of
+--   them as needed, 'merge' merges the class into the nearest one.
+-- variant: definition of COF: 'rayden', 'tang' (the original) or 'pyod'.
+-- unrecovered: what to do with outliers that form no class of their own: 'return' them to their
+--   class, or 'suppress' them.
+-- hierarchy: relation that holds generalization hierarchies, with the columns attribute, value,
+--   level and label; NULL for none. Columns in it are labelled by its nodes and have distance 0 or
+--   1, even numeric ones.
+-- threshold: a row is an outlier if its COF exceeds this number; alpha then has no effect; NULL
+--   means that alpha decides.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.

@@ -4,26 +4,26 @@
 --
 -- As in every release: tbl, qids, sensitive, identifiers, keep, l_kind, c, t, entity, seed, beta,
 --   delta, beta_kind, max_share.
--- k: smallest size of an equivalence class, in rows. Synthetic rows do not count.
--- l: smallest diversity of each sensitive column in a class. It counts real rows, as t, beta and
---   delta do.
--- format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value of each
---   class in place of a range of numbers, dates or times). 'mean' and 'median' are refused, since
---   the method adds rows.
--- suppressed: 'keep' shows suppressed rows as *, 'drop' leaves them out. No parameter suppresses
---   rows: 'drop' is refused where a class is * in every quasi-identifier.
--- generator: 'ctgan' (extra ctgan, which is under the Business Source License) or 'bootstrap',
---   which mixes real rows.
--- epochs: number of training epochs of CTGAN.
--- target_ratio: a sensitive value gets synthetic records until the most frequent value has at most
---   this many times its rows.
--- dominant: share of the real rows above which a value is shown that all rows of the class have; a
---   rarer value is generalized by at least one level of its hierarchy, and 0 shows every such
---   value.
--- numbers: 'range' of the class's real rows or 'centre', the value nearest to their mean, which is
---   not true of most rows.
--- hierarchy: name of a relation with attribute, value, level and label; NULL for none. Its columns
---   are labelled by nodes.
+-- k: minimum number of rows in an equivalence class. Synthetic rows do not count.
+-- l: minimum diversity of each sensitive column in a class. Only real rows count, also for t, beta
+--   and delta.
+-- format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value per class
+--   instead of a range of numbers, dates or times). 'mean' and 'median' are refused because the
+--   method adds rows.
+-- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function suppresses
+--   no rows on request: 'drop' is refused if a class is * in every quasi-identifier.
+-- generator: 'ctgan' (extra ctgan, under the Business Source License) or 'bootstrap', which mixes
+--   real rows.
+-- epochs: number of epochs for which CTGAN trains.
+-- target_ratio: synthetic records of a sensitive value are added until the most frequent value has
+--   at most this many times its rows.
+-- dominant: a value that all rows of a class share is shown only if at least this share of the real
+--   rows has it; a rarer value is generalized by at least one level of its hierarchy. 0 shows every
+--   shared value.
+-- numbers: label of a number: 'range' of the real rows of the class, or 'centre', the value nearest
+--   to their mean, which most rows do not have.
+-- hierarchy: relation that holds generalization hierarchies, with the columns attribute, value,
+--   level and label; NULL for none. Columns in it are labelled by its nodes.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 --   There are more rows than in the source. The release does not show which rows are synthetic;
 --   none equals a real row.

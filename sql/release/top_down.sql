@@ -3,10 +3,10 @@
 --
 -- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
 --   seed, beta, delta, strata, weights, beta_kind, max_share.
--- suppressed: 'keep' shows suppressed rows as *, 'drop' leaves them out. No parameter suppresses
---   rows: 'drop' is refused where a class is * in every quasi-identifier.
--- hierarchy: name of a relation with attribute, value, level and label; NULL for none. Its columns
---   are labelled by nodes.
+-- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function suppresses
+--   no rows on request: 'drop' is refused if a class is * in every quasi-identifier.
+-- hierarchy: relation that holds generalization hierarchies, with the columns attribute, value,
+--   level and label; NULL for none. Columns in it are labelled by its nodes.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.

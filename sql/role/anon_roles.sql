@@ -1,4 +1,4 @@
--- The role of every column of a table, and where it was said.
+-- The role of every column of a table, and where it is declared.
 --
 -- tbl: name of the relation. qids, sensitive, identifiers, keep: as in a release, to see what
 --   a call would make of them.

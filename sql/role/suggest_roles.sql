@@ -1,20 +1,19 @@
--- A suggested role for every column, with the reason. A suggestion is never applied by itself, and
--- declared roles change none.
--- The first rule that applies decides. 'identifier': values that look like an e-mail address, IBAN
--- or card number (both with their check digits), UUID, IP address, web address or phone number, in a
--- sample of 2000 values; types that cannot be generalized; free text. Then what the name says, by
--- words in several languages. Then 'identifier' if nine in ten texts or whole numbers are different,
--- and 'quasi' if the column alone singles out a row. The other columns are 'keep', the one that tells
--- rows apart least first, as long as together they single out no row, as audit requires; the others
--- are 'quasi'.
+-- A suggested role for every column, with the reason. No suggestion is applied automatically, and
+-- declared roles do not change the suggestions. The first rule that applies decides. 'identifier':
+-- values that look like an e-mail address, IBAN or card number (both with their check digits),
+-- UUID, IP address, web address or phone number, in a sample of 2000 values; types that cannot be
+-- generalized; free text. Then what the name says, by words in several languages. Then 'identifier'
+-- if nine in ten texts or whole numbers are different, and 'quasi' if the column alone singles out
+-- a row. The other columns are 'keep', the one that tells rows apart least first, as long as
+-- together they single out no row, as audit requires; the others are 'quasi'.
 --
 -- tbl: name of the relation.
 -- Returns: a row per column: column_name, column_type (without the values of an ENUM), role
 --   ('identifier', 'quasi', 'sensitive' or 'keep'), reason, distinct_values (without NULL),
 --   null_share (0…1), unique_share (of the rows that are unique on this column; NULL is a value),
---   adds_share (of the rows that are unique on this column and all others that are no identifier,
---   but not on the others alone). The shares are NULL for an empty table. Neither the reason nor
---   anything else contains a value. Values are compared by a hash of 64 bits.
+--   adds_share (of the rows that are unique on this column and all others that are not identifiers,
+--   but not on the others alone). The shares are NULL for an empty table. No part of the result
+--   contains a value. Values are compared by a 64-bit hash.
 -- Errors: a column name that begins with __anon_, a table whose hashes do not fit into memory.
 -- Example: SELECT column_name, role, reason FROM suggest_roles('people');
 CREATE OR REPLACE MACRO suggest_roles(tbl) AS TABLE

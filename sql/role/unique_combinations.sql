@@ -1,11 +1,11 @@
--- The smallest sets of columns that single rows out, the most telling first, as SUDA2 looks for them
--- (Elliot, Manning and Ford 2002; Manning, Haglin and Keane 2008): minimal sample uniques. A set is
--- counted for a row if no other row has its values in these columns, and no part of the set singles
--- the row out. NULL is a value.
+-- The smallest combinations of columns that single rows out, the most identifying first, as SUDA2
+-- finds them (Elliot, Manning and Ford 2002; Manning, Haglin and Keane 2008): minimal sample
+-- uniques. A set is counted for a row if no other row has its values in these columns, and no part
+-- of the set singles the row out. NULL is a value.
 --
 -- tbl: name of the relation.
--- max_columns: largest number of columns in a set.
--- columns: columns to look at; NULL means all but the declared identifiers.
+-- max_columns: maximum number of columns in a combination.
+-- columns: columns to search; NULL means all except the declared identifiers.
 -- Returns: a row per set: columns (VARCHAR[]), size, rows (of which the set is a minimal unique),
 --   share (of all rows), score (share of the sum of all scores, 0…1). As in SUDA, a row scores
 --   (n - s)(n - s - 1) … (n - m + 1) in a set of s columns, where n is the number of columns and m

@@ -110,13 +110,13 @@ def test_faults(tmp_path, content, said):
 
 
 def test_encodings(tmp_path):
-    said = "be UTF-8, got other bytes in line 123; convert it, for instance with iconv "
+    said = "be UTF-8, got other bytes in line 123; convert it, for example with iconv "
     latin = PEOPLE + f"21,f,{CANARY}\n21,f,{CANARY}é\n"
     for ends in ("\n", "\r\n", "\r"):
         content = latin.replace("\n", ends).encode("latin-1")
         assert refusal(tmp_path, content) == said + "-f WINDOWS-1252 -t UTF-8"
     assert refusal(tmp_path, latin.encode("utf-16")) == (
-        "be UTF-8, got UTF-16; convert it, for instance with iconv -f UTF-16 -t UTF-8"
+        "be UTF-8, got UTF-16; convert it, for example with iconv -f UTF-16 -t UTF-8"
     )
     cut = latin.encode()[:-2]
     assert refusal(tmp_path, cut).startswith("be UTF-8, got other bytes in line 123")
@@ -221,7 +221,7 @@ def test_null(tmp_path):
             "--delimiter must be one sign of ASCII, no letter and no digit, got 'x'",
         ),
         (["--quote", "ab"], "--quote must be one sign of ASCII, no letter and no digit, got 'ab'"),
-        (["--delimiter", '"'], "--delimiter and --quote must differ, got the same sign"),
+        (["--delimiter", '"'], "--delimiter and --quote must differ, got the same character"),
     ],
 )
 def test_options_that_cannot_be(tmp_path, options, said):

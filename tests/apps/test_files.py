@@ -159,7 +159,7 @@ def test_in_is_never_out(people):
     link.symlink_to(people)
     for out in (people, people.parent / "." / "people.csv", link):
         sentence = refused("release", people, out, "--quasi", "age", "--overwrite")
-        assert sentence.startswith("release: OUT must be another file than IN")
+        assert sentence.startswith("release: OUT must be a different file from IN")
     assert people.read_bytes() == before
 
 

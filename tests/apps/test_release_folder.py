@@ -64,7 +64,7 @@ def test_a_folder_of_parquet_files_is_a_source(source, tmp_path):  # noqa: F811
         "release: IN must be a file or a folder of Parquet files, got the folder"
     )
     said = refused("release", tmp_path / "in" / "0.parquet", tmp_path / "in", *ROLES)
-    assert said.startswith("release: OUT must be another file than IN")
+    assert said.startswith("release: OUT must be a different file from IN")
 
 
 @pytest.mark.slow  # in a process of its own

@@ -8,8 +8,8 @@ import pytest
 from tests.command import refused, run
 
 NOTE = (
-    "one attack, no bound: it compares sets of values of one sensitive column, but neither counts of "
-    "rows nor kept columns"
+    "one attack, not a bound: it compares sets of values of one sensitive column, but neither "
+    "counts of rows nor kept columns"
 )
 ROLES = ["--quasi", "age,weight", "--sensitive", "stage", "--entity", "person", "--k", 3]
 

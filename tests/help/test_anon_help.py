@@ -27,7 +27,7 @@ def test_a_row_for_every_function(con):
             "Roles",
             "table",
             ["tbl", *(f"{role} := NULL" for role in ("qids", "sensitive", "identifiers", "keep"))],
-            "The role of every column of a table, and where it was said.",
+            "The role of every column of a table, and where it is declared.",
         ),
     ]
 
@@ -59,7 +59,7 @@ def test_the_help_of_one(con):
     assert said["what"] == "The range of each numeric quasi-identifier, for gower()."
     assert said["call"] == "gower_ranges(tbl, qids := NULL)"
     assert said["qids"] == (
-        "the quasi-identifiers, columns to generalize; NULL means as declared in comments."
+        "quasi-identifiers, the columns to generalize; NULL means the columns declared in comments."
     )
     assert said["returns"].startswith("MAP(VARCHAR, DOUBLE) by column name: largest less smallest")
     assert said["example"] == "SELECT gower_ranges('people', ['age', 'city']);"

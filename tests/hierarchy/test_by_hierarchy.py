@@ -91,7 +91,7 @@ def test_distance_is_a_mismatch_and_canon_refuses(con):
     assert len(plain) == 10
     said = fails(con, "FROM canon('t', k := 10, qids := ['n'], keep := ['rid'], hierarchy := 'h')")
     assert said == (
-        "canon: a quasi-identifier must have no hierarchy, since distances are those of numbers, "
+        "canon: a quasi-identifier must have no hierarchy, because the distance needs numbers, "
         "got one for n; use rayden, or leave its attribute out of the hierarchy"
     )
 

@@ -28,7 +28,7 @@ def test_a_helper_macro_that_was_replaced(con, macro, call):
         f"{call.partition('(')[0]}: the helper macros must be those of this version, got one that was replaced; "
         "call anon_sql.register(con, overwrite=True)"
     )
-    with pytest.raises(AnonError, match="macros of the same names must be ours"):
+    with pytest.raises(AnonError, match="macros with these names must belong to anon_sql"):
         anon_sql.register(con)
     anon_sql.register(con, overwrite=True)
     assert con.execute(f"FROM {call}").fetchall() == before

@@ -196,8 +196,8 @@ def test_a_macro_of_somebody_else_is_not_replaced():
         with pytest.raises(anon_sql.AnonError) as caught:
             anon_sql.register(con)
         assert str(caught.value) == (
-            "register: macros of the same names must be ours, got canon; "
-            "rename them or pass overwrite=True"
+            "register: macros with these names must belong to anon_sql, got canon; rename them or "
+            "pass overwrite=True"
         )
         assert con.execute("SELECT canon(1)").fetchall() == [(2,)]
         anon_sql.register(con, overwrite=True)
@@ -221,8 +221,8 @@ def test_register_inside_a_transaction_is_refused(file):
         with pytest.raises(anon_sql.AnonError) as caught:
             anon_sql.register(con)
         assert str(caught.value) == (
-            "register: no transaction may be open, since its rollback would spoil the functions' "
-            "names, got an open one; COMMIT or ROLLBACK first"
+            "register: no transaction may be open, because a rollback would break the functions, "
+            "got an open one; COMMIT or ROLLBACK first"
         )
         con.execute("ROLLBACK")
         assert anon_sql.register(con).execute(RELEASE).fetchall() == [(30,)]

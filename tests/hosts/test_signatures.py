@@ -15,11 +15,13 @@ def test_a_method_of_spark_has_its_parameters_and_their_sentences():
     assert all(found[name].default == one.default for name, one in known.items())
     said = spark.rayden.__doc__.splitlines()
     assert (
-        "alpha: a row is an outlier if its COF is above mean + alpha standard deviations of its class."
-        in said
+        "alpha: a row is an outlier if its COF exceeds the mean of its class by more than alpha "
+        "standard deviations." in said
     )
-    assert "c: the constant of l_kind='recursive'." in said
-    assert any(line.startswith("threshold: ") and "None means the rule" in line for line in said)
+    assert "c: constant c of l_kind='recursive'." in said
+    assert any(
+        line.startswith("threshold: ") and "None means that alpha decides" in line for line in said
+    )
 
 
 def test_only_the_parameters_of_releases_in_regions():

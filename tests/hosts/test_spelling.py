@@ -307,7 +307,7 @@ def test_a_hint_writes_a_name_as_the_host_needs_it(con):
     con.execute('CREATE TABLE t ("o\'clock" INT, keep INT)')
     con.execute("COMMENT ON COLUMN t.\"o'clock\" IS 'anon:quasi'")
     rule = "a declared quasi-identifier must be in qids or in keep, got neither for o'clock; "
-    hint = "add it to one of them, for instance "
+    hint = "add it to one of them, for example "
     call = {"qids": ["keep"]}
     assert in_sql(con, call) == f"anonymize: {rule}{hint}keep := ['o''clock']"
     assert in_python(con, call) == f'anonymize: {rule}{hint}keep=["o\'clock"]'

@@ -126,7 +126,7 @@ def test_a_ledger_of_a_former_version_is_refused_in_one_sentence(months):
     months.execute("ALTER TABLE anon_ledger DROP COLUMN entity_type")
     said = (
         "ledger must be a ledger, got one of a former version, whose entries could be changed "
-        "unnoticed; make another, and enter the releases anew"
+        "unnoticed; make a new ledger and enter the releases again"
     )
     for function in FUNCTIONS:
         assert fails(months, call(function)) == f"{function}: {said}"

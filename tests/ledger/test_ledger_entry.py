@@ -80,7 +80,7 @@ def test_a_ledger_is_made_once(con):
     enter(con, "a", "a", ledger='"led""ger of ü"')
     anon_sql.ledger(con, '"led""ger of ü"')
     assert con.execute('SELECT release FROM "led""ger of ü"').fetchall() == [("a",)]
-    with pytest.raises(AnonError, match="ledger: ledger must be a ledger, got a table of other"):
+    with pytest.raises(AnonError, match="ledger: ledger must be a ledger, got a table with other"):
         anon_sql.ledger(con, "a")
     con.execute("CREATE TABLE b AS SELECT 1 AS more, * FROM __anon_ledger_columns()")
     with pytest.raises(AnonError, match="must have the columns of a ledger alone, in their order"):

@@ -85,6 +85,6 @@ def test_a_table_that_is_no_ledger(months, function):
     months.execute("CREATE TABLE other AS SELECT 1 AS release")
     asked = f"FROM {function}('may', 'other', entity := 'person', key := '{KEY}')"
     assert fails(months, asked) == (
-        f"{function}: ledger must be a ledger, got a table of other columns; "
+        f"{function}: ledger must be a ledger, got a table with other columns; "
         "anon_sql.ledger(con, 'anon_ledger') makes one"
     )

@@ -60,7 +60,7 @@ HOSTILE = [
     ("SELECT * FROM t", "STAR in SELECT"),
     ("SELECT ill, count(*) FROM t", "a column that is not in GROUP BY in SELECT"),
     ("SELECT count(*)", "a SELECT without FROM"),
-    ("SELECT count(*), sum(pay) FROM t", "2; write a query for each"),
+    ("SELECT count(*), sum(pay) FROM t", "2; write one query for each"),
     ("SELECT sum(age) FROM t", "sum of a quasi-identifier"),
     ("SELECT city, count(*) FROM t GROUP BY city", "a quasi-identifier in GROUP BY"),
     ("SELECT count(*) FROM t WHERE age > pay", "a comparison of two columns in WHERE"),

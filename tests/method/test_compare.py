@@ -317,8 +317,8 @@ def test_a_method_that_adds_rows_has_a_note(people):
     ).fetchall()
     assert rows[0][2:-1] == (None,) * 11
     assert rows[0][-1] == (
-        "sdka: compare measures releases that add no rows, got a perturbative method; "
-        "sdka_stats says what its release loses"
+        "sdka: compare measures releases that add no rows, got a perturbative method; sdka_stats "
+        "shows what its release loses"
     )
     assert rows[1][-1] is None
     people.execute("CREATE TABLE none AS FROM people LIMIT 0")

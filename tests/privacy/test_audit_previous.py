@@ -5,8 +5,8 @@ import pytest
 from tests.sentence import fails
 
 NOTE = (
-    "one attack, no bound: it compares sets of values of one sensitive column, but neither counts of "
-    "rows nor kept columns"
+    "one attack, not a bound: it compares sets of values of one sensitive column, but neither "
+    "counts of rows nor kept columns"
 )
 FOUND = "An attack on this and the earlier releases together finds {} of 200 persons; none may be found."
 ROLES = "qids := ['age', 'weight'], sensitive := ['illness'], entity := 'person'"

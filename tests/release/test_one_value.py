@@ -98,7 +98,7 @@ def test_where_it_cannot_be(table):
     assert said.startswith("sdka: format must be 'label' or 'typed' for a method that adds rows")
     table.execute("CREATE TABLE r AS FROM mondrian('t', k := 5, qids := ['x'], keep := ['*'], "
                   "format := 'mean')")  # fmt: skip
-    hint = "value_loss() says what a release with format := 'mean' or 'median' loses"
+    hint = "value_loss() measures a release with format := 'mean' or 'median' loses"
     for name in ("attack_linking", "attack_background"):
         assert hint in fails(table, f"FROM {name}('t', 'r', 's', qids := ['x'])")
     asked = "['SELECT count(*) FROM t WHERE x > 30']"

@@ -8,9 +8,9 @@ from tests.sentence import fails
 
 ROLES = "qids := ['age'], sensitive := 'ill', keep := ['*']"
 SAID = (
-    "{}: invariant, previous and counterfeits of release functions are withdrawn, since releases made "
-    "with them disclose sensitive values together, got {}; release newcomers only, whom ledger_new "
-    "selects (anon-sql help releasing-again)"
+    "{}: invariant, previous and counterfeits of release functions are withdrawn, because "
+    "releases made with them disclose sensitive values together, got {}; release new persons "
+    "only, whom ledger_new selects (anon-sql help releasing-again)"
 )
 GIVEN = [
     ("invariant := true", "invariant"),

@@ -71,7 +71,7 @@ def dialect(
     if quote:
         _check_sign(function, "--quote", quote, "write --quote \"'\", or --quote '' for no quotes")
     if delimiter is not None and delimiter == quote:
-        raise AnonError(function, "--delimiter and --quote must differ", "the same sign")
+        raise AnonError(function, "--delimiter and --quote must differ", "the same character")
     return Dialect(delimiter, quote, header, tuple(nulls) or ("",))
 
 
@@ -140,12 +140,12 @@ class CsvSource:
         """Return the error that names the first line that is not UTF-8."""
         with self.bytes() as file:
             if file.read(2) in _UTF16:
-                hint = "convert it, for instance with iconv -f UTF-16 -t UTF-8"
+                hint = "convert it, for example with iconv -f UTF-16 -t UTF-8"
                 return self.error("be UTF-8", "UTF-16", hint)
         with self._text("surrogateescape") as text:
             for number, line in enumerate(text, 1):
                 if not line.isascii() and any("\udc80" <= char <= "\udcff" for char in line):
-                    hint = "convert it, for instance with iconv -f WINDOWS-1252 -t UTF-8"
+                    hint = "convert it, for example with iconv -f WINDOWS-1252 -t UTF-8"
                     return self.error("be UTF-8", f"other bytes in line {number:,}", hint)
         return self.error("be UTF-8", "other bytes at its end")
 

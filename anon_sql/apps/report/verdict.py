@@ -9,21 +9,21 @@ from anon_sql.privacy import MODELS
 CONSEQUENCE = {
     **{model.name: model.broken for model in MODELS},
     "rows": "Rows were lost or added after the release was made.",
-    "suppressed rows": "So few suppressed rows stand out.",
+    "suppressed rows": "Such a small number of suppressed rows stands out.",
     "kept values": "Values were changed after the release was made, or belong to another table.",
     "labels": "Rows were changed after the release was made, or belong to another table.",
-    "raw rows": "Persons of the raw table are missing or described wrongly.",
-    "matching": "Values were exchanged between rows after the release was made.",
+    "raw rows": "Persons from the raw table are missing or described wrongly.",
+    "matching": "Values were swapped between rows after the release was made.",
     "spelling": "The file was edited or converted after the release was made.",
     "wider labels": "The labels were widened after the release was made.",
-    "unique range ends": "The end of the range is the value of one person.",
+    "unique range ends": "The end of the range is the value of a single person.",
     "added columns": "Nobody has decided whether these columns may be published.",
     "identifiers": "The release names persons. It is not anonymous.",
     "identifying columns": "Such a column works like an identifier.",
-    "row numbers": "Whoever has the raw table can look rows up by their number.",
+    "row numbers": "Whoever has the raw table can look up rows by their number.",
     "identifying combinations": (
-        "Whoever knows these values of a person finds the row, whatever k is. Declare the columns "
-        "as quasi-identifiers, or leave them out."
+        "Whoever knows these values of a person can find the row, whatever k is. Declare the "
+        "columns as quasi-identifiers, or leave them out."
     ),
     "pseudonyms": "Releases with the same pseudonyms can be joined.",
 }
@@ -33,16 +33,17 @@ FAILED, OPEN, HELD = "failed", "open", "held"
 HEADINGS = {
     FAILED: "Do not release this as it is",
     OPEN: "No check fails, but a decision is open",
-    HELD: "Every property that was required holds",
+    HELD: "All required properties hold",
 }
 _PROMISED = tuple(model.name for model in MODELS)  # required of every class
 NOT_COVERED = (
     "Other releases of the same persons, which could be compared with this one.",
-    "Attackers who know more of a person than the quasi-identifiers, or a sensitive value itself.",
+    "Attackers who know more about a person than the quasi-identifiers, or who know a sensitive "
+    "value.",
     "Sensitive values that differ but mean nearly the same, such as two kinds of cancer.",
-    "Columns with the role keep, beyond the rows that are unique on them: they are not changed.",
-    "Whether the roles are right: nobody but you knows what others know of these persons.",
-    "Any question of law. The figures are facts on two files, not a certificate.",
+    "Columns with the role keep, apart from rows that are unique on them: they are not changed.",
+    "Whether the roles are right: only you can know what others know about these persons.",
+    "Legal questions. The figures are facts about two files, not a certificate.",
 )
 
 
@@ -70,7 +71,7 @@ def _failed(facts: Mapping[str, Any]) -> Iterator[str]:
         name = check["property"]
         what = f"“{name}” fails: {check['meaning']}"
         if name == "identifying combinations":
-            what = f"{percent(unique)} of the rows are unique on the columns kept unchanged."
+            what = f"{percent(unique)} of the rows are unique on the unchanged columns together."
         yield f"{what} {CONSEQUENCE[name]}"
     if facts["kept"]["without_role"]:
         names = facts["kept"]["without_role"]
@@ -90,16 +91,16 @@ def _open(facts: Mapping[str, Any], request: Mapping[str, Any]) -> Iterator[str]
     if len(unchanged) > len(changed):
         yield (
             f"{len(unchanged)} columns are released unchanged, more than the {len(changed)} that "
-            "are generalized. k protects nobody against those who know them."
+            "are generalized. k does not protect anybody against those who know these values."
         )
     if request["k"] is None:
-        yield "No k was required, so no size of the groups is promised."
+        yield "No k was required, so no group size is promised."
     elif request["k"] < 2:
         yield "k is 1, so a person can be alone in a group."
     if not request["sensitive"]:
         yield (
-            "No column was named as sensitive, so nobody has checked what a group says about its "
-            "members."
+            "No column was named as sensitive, so nothing was checked about what a group "
+            "discloses about its members."
         )
     for each in facts["attacks"]:
         if each["homogeneity"]:

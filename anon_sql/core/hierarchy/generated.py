@@ -116,8 +116,8 @@ class Widths:
     widths: Any = param(
         (5, 10, 20),
         Anything(),
-        "widths of the ranges, ascending, each a multiple of the one before. Ranges begin at "
-        "multiples of their width",
+        "widths of the ranges, in ascending order, each a multiple of the one before. Ranges "
+        "start at multiples of their width",
     )
 
 
@@ -128,7 +128,7 @@ class Periods:
     levels: Any = param(
         ("month", "quarter", "year"),
         Anything(),
-        "some of 'day', 'month', 'quarter', 'year', 'decade' and 'century', in this order",
+        "any of 'day', 'month', 'quarter', 'year', 'decade' and 'century', in this order",
     )
 
 
@@ -139,7 +139,8 @@ class Lengths:
     lengths: Any = param(
         (4, 3, 2, 1),
         Anything(),
-        "number of characters kept at each level, descending. A shorter code remains unchanged",
+        "number of leading characters kept at each level, in descending order. Shorter codes stay "
+        "unchanged",
     )
 
 

@@ -42,9 +42,9 @@ def require_ledger(function: str, types: Mapping[str, str], columns: Mapping[str
     former = {name: kind for name, kind in columns.items() if name not in _SINCE}
     if former.items() <= types.items():
         got = "one of a former version, whose entries could be changed unnoticed"
-        raise AnonError(function, rule, got, "make another, and enter the releases anew")
+        raise AnonError(function, rule, got, "make a new ledger and enter the releases again")
     hint = "anon_sql.ledger(con, 'anon_ledger') makes one"
-    raise AnonError(function, rule, "a table of other columns", hint)
+    raise AnonError(function, rule, "a table with other columns", hint)
 
 
 @udf("VARCHAR")
@@ -173,7 +173,7 @@ def hashed_persons(call: Any) -> pa.Array:
     texts = listed[fold(name)]
     if texts.null_count:
         rule = Parameter("entity") + " must say whose each row is"
-        raise AnonError(function, rule, "NULL", "leave these rows out, or give each an own value")
+        raise AnonError(function, rule, "NULL", "leave these rows out, or give each its own value")
     held_as = first(fields["key"])
     key = ledger_key(key_of(function, held_as))
     hashes = person_hashes(texts, types[name], key)

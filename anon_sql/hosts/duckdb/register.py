@@ -88,7 +88,7 @@ def _register(
     if foreign and not overwrite:
         raise AnonError(
             "register",
-            "macros of the same names must be ours",
+            "macros with these names must belong to anon_sql",
             ", ".join(foreign),
             "rename them or pass overwrite=True",
         )
@@ -181,7 +181,7 @@ def _add_functions(con: duckdb.DuckDBPyConnection, known: Collection[str]) -> No
     if missing and _in_transaction(con):
         raise AnonError(
             "register",
-            "no transaction may be open, since its rollback would spoil the functions' names",
+            "no transaction may be open, because a rollback would break the functions",
             "an open one",
             "COMMIT or ROLLBACK first",
         )

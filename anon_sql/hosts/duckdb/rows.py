@@ -183,7 +183,7 @@ def _known(number: int) -> Any:
         raise AnonError(
             "anon_sql",
             "a statement must find the rows it has read",
-            "none: its connection went on to another, or an hour went by",
+            "none: its connection has started another, or an hour has passed",
             "run it again",
         )
     found = _open[number]

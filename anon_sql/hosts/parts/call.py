@@ -109,7 +109,7 @@ def _refused(function: str, name: str, kind: str) -> AnonError:
         function,
         "columns of a table in parts must be of types that its files hold",
         f"{name} of type {shown_type(kind)}",
-        "cast it, for instance to VARCHAR",
+        "cast it, for example to VARCHAR",
     )
 
 

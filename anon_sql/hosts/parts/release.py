@@ -185,7 +185,7 @@ def _routed(
                 Parameter("resume")
                 + " needs the source and the parameters of the call that was interrupted",
                 "a source that differs" if same else "other parameters",
-                "leave " + Parameter("resume") + " out to begin anew",
+                "leave " + Parameter("resume") + " out to start over",
             )
     domain = source.domain()
     sizes = budget(call, domain.rows, options.regions, options.region_rows)

@@ -68,7 +68,7 @@ def test_without_a_manifest_roles_must_be_named(folder):
         "✗ Do not release this as it is “k” fails: The smallest class has 10 rows; at least 200 are required. A person"
         in said_first
     )
-    assert "method not known: no manifest lies beside the release" in said_first
+    assert "method unknown: there is no manifest beside the release" in said_first
 
 
 @pytest.mark.slow
@@ -85,7 +85,7 @@ def test_the_share_of_unique_rows_that_is_accepted(folder):
         result = run("report", raw, safe, "-o", out, "--format", "json", "--overwrite", *options)
         assert result.exit_code == 0, result.output
         said = json.loads(out.read_text("utf-8"))["verdict"]
-        assert "25% of the rows are unique on the columns kept unchanged" in str(said)
+        assert "25% of the rows are unique on the unchanged columns together" in str(said)
         return said["heading"] == "Do not release this as it is"
 
     assert not drawn_with()

@@ -17,11 +17,11 @@ def test_every_section_is_there(made):
     text = page(made)
     for title in (
         "What was released",
-        "What this page does not cover",
+        "What this report does not cover",
         "Checks",
-        "Columns that are kept unchanged",
+        "Unchanged columns",
         "What attackers learn",
-        "Risk of re-identification",
+        "Re-identification risk",
         "What analysts lose",
         "Figures that standards ask for",
         "How the release was made",
@@ -34,13 +34,13 @@ def test_every_section_is_there(made):
 
 def test_the_first_screen_says_what_a_reader_signs(made):
     said = first_screen(page(made))
-    assert said.startswith("Release report: safe.parquet ✓ Every property that was required holds ")
+    assert said.startswith("Release report: safe.parquet ✓ All required properties hold ")
     for text in (
         "rows 120 of the 120 rows of people.parquet generalized 3 columns: age, se<b>x, born",
         "sensitive, unchanged 1 column: illness other, unchanged none left out name",
         "required k = 10, l = 2 purpose A <test> recipient Nobody assumptions None is known",
         "No list of the persons",
-        "Any question of law. The figures are facts on two files, not a certificate.",
+        "Legal questions. The figures are facts about two files, not a certificate.",
     ):
         assert text in said
 

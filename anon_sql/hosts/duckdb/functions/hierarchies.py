@@ -78,7 +78,7 @@ def _rows(attribute: str, content: bytes) -> Iterator[dict[str, Any]]:
             _READ,
             "a file must be UTF-8",
             f"something else in {attribute} at byte {wrong.start:,}",
-            "convert it, for instance with iconv -t UTF-8",
+            "convert it, for example with iconv -t UTF-8",
         ) from None
     for value, *above in _lines(attribute, text):
         labels = [cell for cell in above if cell] or [value]
@@ -96,7 +96,8 @@ def _lines(attribute: str, text: str) -> list[list[str]]:
         return min(parsed, key=lambda lines: any('"' in cell for line in lines for cell in line))
     raise AnonError(
         _READ,
-        "every line of a file must hold a value and the labels above it, separated by ; or ,",
+        "every line of a file must hold a value and the labels above it, separated by semicolons "
+        "or commas",
         f"{attribute} with a line that does not" if text.strip() else f"nothing in {attribute}",
         "a cell that holds the separator or a line break must stand in double quotes",
     )
