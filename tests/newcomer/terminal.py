@@ -13,6 +13,7 @@ from tests.page import OUT_OF_SIGHT
 COLUMNS = 120
 SHELL = re.compile(r"(\d+) newcomer\$ ")  # the exit code is part of the prompt
 PYTHON = re.compile(r">>> |\.\.\. ")
+PROGRESS = re.compile("[━▕]")  # bars of the package, and of DuckDB, where something takes long
 LONGEST = 600  # seconds, of an installation or a build
 OWN = {"PYTHONPATH", "VIRTUAL_ENV", "COLUMNS", "LINES", "NO_COLOR", "ANON_SQL_PLAIN_NUMBA"}
 
@@ -86,5 +87,7 @@ def _seen(raw: str) -> str:
     """Return what stands below the line that was typed, without bars of progress."""
     below = OUT_OF_SIGHT.sub("", raw.replace("\r\n", "\n")).partition("\n")[2]
     return "".join(
-        line.replace("\r", "") for line in below.splitlines(keepends=True) if "━" not in line
+        line.replace("\r", "")
+        for line in below.splitlines(keepends=True)
+        if not PROGRESS.search(line)
     )
