@@ -68,9 +68,9 @@ def test_a_line_that_differs_fails(installed, folder):
     try:
         same = Block("console", "echo one; echo two\n", "one\ntwo\n", None)
         type_block(windows, same)
-        with pytest.raises(AssertionError, match="page: three\nseen: two"):
+        with pytest.raises(AssertionError, match=r"page: three\s+seen: two"):
             type_block(windows, same._replace(shown="one\nthree\n"))
-        with pytest.raises(AssertionError, match="page: three\nseen: None"):
+        with pytest.raises(AssertionError, match=r"page: three\s+seen: None"):
             type_block(windows, same._replace(shown="one\ntwo\nthree\n"))
         with pytest.raises(AssertionError, match="false"):
             type_block(windows, Block("console", "false\n", None, None))
