@@ -1,4 +1,4 @@
--- Declare the roles of a table in comments, release it, and measure the information loss.
+-- From raw rows to a measured release: roles in comments, one call, and what it has lost.
 -- Run: anon-sql query -- "$(cat examples/first_release.sql)"
 CREATE TABLE patients AS
 SELECT

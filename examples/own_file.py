@@ -1,7 +1,7 @@
-"""Release a Parquet file of your own: python examples/own_file.py [IN OUT COLUMN...]
+"""Release your own Parquet file: python own_file.py [IN OUT COLUMN...]
 
-Without arguments it creates a small file and releases it. `anon-sql release` does the same from
-the command line.
+The columns are the quasi-identifiers. Without arguments it writes a small file of generated people
+and releases that. `anon-sql release` does the same from the command line.
 """
 
 import sys
@@ -9,21 +9,16 @@ import tempfile
 from pathlib import Path
 
 import anon_sql
+from anon_sql import datasets
 
 con = anon_sql.connect()
 if len(sys.argv) > 3:
     source, target, *quasi = sys.argv[1:]
 else:
     folder = Path(tempfile.mkdtemp())
-    source, target, quasi = (
-        str(folder / "staff.parquet"),
-        str(folder / "release.parquet"),
-        ["age", "unit"],
-    )
-    con.execute(
-        f"COPY (SELECT 20 + i * 7 % 45 AS age, ['IT', 'Sales'][1 + i % 2] AS unit "
-        f"FROM range(200) AS made(i)) TO '{source}'"
-    )
+    source, target = str(folder / "people.parquet"), str(folder / "release.parquet")
+    quasi = ["age", "city"]
+    datasets.people(con).project("age, city").write_parquet(source)
 
 # The first argument is a path instead of a table name. Files have no roles, so pass them.
 con.execute(

@@ -1,6 +1,6 @@
-"""Draw two hundred people as dots, and the classes of their release as boxes: python picture.py
+"""Two hundred people as dots, and the classes of their release as boxes: python picture.py
 
-Writes classes.svg, the picture of the README.
+Writes classes.svg, the picture of the README, into the present folder.
 """
 
 from pathlib import Path
@@ -40,7 +40,8 @@ dots = [
     for age, education in people
 ]
 classes = [
-    f'<rect x="{x(low, 1) - 5:.1f}" y="{y(most) - 5:.1f}" width="{x(high, 1) - x(low, 1) + 10:.1f}" '
+    f'<rect x="{x(low, 1) - 5:.1f}" y="{y(most) - 5:.1f}" '
+    f'width="{x(high, 1) - x(low, 1) + 10:.1f}" '
     f'height="{y(least) - y(most) + 10:.1f}" rx="4" fill="#e08214" fill-opacity=".12" '
     'stroke="#e08214"/>'
     for low, high, least, most in sorted(boxes)

@@ -1,8 +1,11 @@
-"""Evaluate queries and a classifier on releases: python examples/query_error.py"""
+"""How far queries and a classifier are off on a release: python query_error.py
+
+Asks two releases a hundred random queries, one of them a query of its own with bounds, and predicts
+the income from the raw table and from the release. The classifier needs pip install 'anon-sql[ml]'.
+"""
 
 import anon_sql
 from anon_sql import datasets
-from anon_sql.hosts.duckdb.register import literal
 
 QUASI = ["age", "workclass", "education_num", "marital_status", "sex"]
 KEEP = ["occupation", "race", "native_country"]
@@ -22,10 +25,13 @@ for k in (5, 25):
         f"SELECT {k} AS k, * FROM workload_error('people', 'released', getvariable('asked'))"
     ).show()
 
-question = "SELECT race, count(*) FROM people WHERE age > 50 AND sex = 'Male' GROUP BY race"
+print("One query, its estimate, and the bounds of the true answer:")
 con.sql(
-    "SELECT \"group\"['race'] AS race, actual, estimate, lower, upper FROM "
-    f"query_error('people', 'released', [{literal(question)}])"
+    """
+    SELECT "group"['race'] AS race, actual, estimate, lower, upper
+    FROM query_error('people', 'released', [
+        $$SELECT race, count(*) FROM people WHERE age > 50 AND sex = 'Male' GROUP BY race$$])
+    """
 ).show()
 
 print("Income, predicted from the quasi-identifiers:")

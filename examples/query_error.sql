@@ -1,4 +1,4 @@
--- Evaluate the error of queries on a release.
+-- How far queries are off on a release: given queries with bounds, then random ones at two k.
 -- Run: anon-sql query -- "$(cat examples/query_error.sql)"
 CREATE TABLE patients AS
 SELECT

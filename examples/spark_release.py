@@ -1,4 +1,4 @@
-"""Release a Spark DataFrame and measure it: python examples/spark_release.py
+"""From a Spark table to a measured release, in tasks: python spark_release.py
 
 Needs pip install 'anon-sql[spark]' and Java. On a cluster, anon_sql must be installed where the
 tasks run.

@@ -1,4 +1,4 @@
--- The steps of RAYDEN as single functions: classes, outliers, labels, with SQL between them.
+-- A method of your own from the steps of RAYDEN: classes, outliers, labels, with SQL between them.
 -- Run: anon-sql query -- "$(cat examples/step_by_step.sql)"
 CREATE TABLE people AS
 SELECT

@@ -1,10 +1,6 @@
 """Every example runs: the headers', the documentation's, the scripts' in examples/, the launchers'.
 
-A ```sql block of README.md and of docs is run, page by page, block by block, on one connection
-that holds the tables below. A first line ``-- Error: <text>`` says that the block must fail with
-that text. A ```text block right after it that opens with a table's corner must be what its last
-statement prints. A ```python block is run with ``con`` and ``anon_sql``, and of a ```console block
-the lines that call ``anon-sql`` on the files below. No other block is run.
+``tests/page.py`` says which blocks of README.md and of docs are run, and how.
 """
 
 import os
@@ -19,6 +15,7 @@ import pytest
 
 import anon_sql
 from anon_sql.hosts.duckdb import sql_files
+from tests.apps.dbt import environment as dbt_environment
 from tests.example_tables import LEDGER, TABLES, write_files
 from tests.reused import lent
 
@@ -32,8 +29,7 @@ ELSEWHERE = {"spark_release.py"}  # tested in tests/hosts/spark, with the sessio
 SCRIPTS = sorted(
     path for path in (ROOT / "examples").iterdir() if path.is_file() and path.name not in ELSEWHERE
 )
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-MUST_FAIL = re.compile(r"-- Error: (.+)\n")
+WITH_DBT = {"analyst.md"}  # run in the environment that has it
 
 
 @pytest.fixture(scope="module")
@@ -71,10 +67,14 @@ def test_the_example_of_every_header(tables, entry):
         for page in PAGES
     ],
 )
-def test_a_page_runs_in_an_empty_folder(page, tmp_path):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+def test_a_page_runs_in_an_empty_folder(page, tmp_path, tmp_path_factory):
+    environment, python = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, sys.executable
+    if page.name in WITH_DBT:
+        shared = dbt_environment.shared_folder(tmp_path_factory)
+        python = dbt_environment.of_this_run(shared) / "bin" / "python"
+        del environment["PYTHONPATH"]
     done = subprocess.run(
-        [sys.executable, "-m", "tests.page", page],
+        [python, "-P", ROOT / "tests" / "page.py", page],
         cwd=tmp_path,
         env=environment,
         capture_output=True,

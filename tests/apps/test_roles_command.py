@@ -102,3 +102,13 @@ def test_refusals(people, tmp_path):
     assert refused("roles", people, "--sql", "--table", "a..b").startswith(
         "roles: --table must name"
     )
+
+
+def test_a_file_with_semicolons(tmp_path):
+    path = tmp_path / "kunden.csv"
+    lines = [f"{20 + i % 40};{150 + i % 50},5" for i in range(50)]
+    path.write_text("\n".join(["Alter;Größe", *lines]), encoding="utf-8")
+    assert refused("roles", path).startswith("roles: FILE must have fields between ',', got ';'")
+    result = run("roles", path, "--delimiter", ";", "--sql")
+    assert result.exit_code == 0, result.output
+    assert [line.split('"')[3] for line in result.stdout.splitlines()] == ["Alter", "Größe"]

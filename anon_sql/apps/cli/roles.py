@@ -12,8 +12,9 @@ import typer
 
 import anon_sql
 from anon_sql.apps import files
-from anon_sql.apps.cli import console
+from anon_sql.apps.cli import console, options
 from anon_sql.apps.cli.console import stoppable
+from anon_sql.apps.csv.dialect import dialect
 from anon_sql.core.names import literal, quote, split
 from anon_sql.errors import AnonError
 
@@ -31,6 +32,10 @@ def roles(
             help="Name of the table or model in --sql or --dbt. Default: the file's name."
         ),
     ] = None,
+    delimiter: options.Delimiter = None,
+    quotes: options.Quotes = '"',
+    header: options.Header = None,
+    null: options.Null = [],  # noqa: B006
 ) -> None:
     """Suggest a role for every column of a file. Nothing is changed.
 
@@ -41,6 +46,7 @@ def roles(
     Example: anon-sql roles people.csv --sql
     """
     with console.one_sentence():
+        written_as = dialect(NAME, delimiter, quotes, header, null)
         files.check_source(NAME, "FILE", source)
         if sql and dbt:
             raise AnonError(NAME, "one format must be chosen", "--sql and --dbt")
@@ -51,7 +57,7 @@ def roles(
             raise AnonError(NAME, "--table must name a table", "an empty name")
 
         def suggest(con: duckdb.DuckDBPyConnection) -> None:
-            files.read(con, source, "raw")
+            files.read(con, source, "raw", dialect=written_as, called=(NAME, "FILE"))
             found = con.sql("FROM suggest_roles('raw')").to_arrow_table().to_pylist()
             if sql:
                 lines = _comments(found, names)

@@ -1,8 +1,5 @@
 """The environment with dbt that the tests of this folder share."""
 
-import os
-from pathlib import Path
-
 import pytest
 
 from tests.apps.dbt import environment as dbt_environment
@@ -15,7 +12,4 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def environment(folder):
-    """The environment that ``ANON_TESTS_DBT`` names, as ``.ci/run`` makes it, or one made here."""
-    if given := os.environ.get("ANON_TESTS_DBT"):
-        return Path(given)
-    return dbt_environment.made_once(folder / "dbt_environment", dbt_environment.install)
+    return dbt_environment.of_this_run(folder)

@@ -71,6 +71,16 @@ def _run(*command: str | Path, **options: object) -> subprocess.CompletedProcess
     )
 
 
+def of_this_run(folder: Path) -> Path:
+    """The environment that ``ANON_TESTS_DBT`` names, as ``.ci/run`` makes it, or one made here.
+
+    folder: that of ``shared_folder``.
+    """
+    if given := os.environ.get("ANON_TESTS_DBT"):
+        return Path(given)
+    return made_once(folder / "dbt_environment", install)
+
+
 def install(folder: Path) -> None:
     """An environment with dbt and the package; skips where there is no dbt to be had.
 
