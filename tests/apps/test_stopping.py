@@ -31,6 +31,7 @@ def press():
     time.sleep(0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "name"),
     [(files, "read"), (rows, "start"), (files, "write"), (manifest, "make")],

@@ -125,6 +125,7 @@ AUDITED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", AUDITED.values(), ids=AUDITED)
 def test_a_fault_that_no_check_of_the_release_sees_is_found_by_an_audit(con, monkeypatch, fault):
     call = made(con, fault)

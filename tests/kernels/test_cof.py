@@ -88,6 +88,7 @@ def test_scores_are_the_twins(values, how, classes):
         np.testing.assert_allclose(found[part], expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 @settled
 @given(tied, chosen)
 def test_a_leaf_too_large_for_a_square_scores_the_same(values, how):

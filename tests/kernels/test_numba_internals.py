@@ -205,6 +205,7 @@ def released(con):
     return rows
 
 
+@pytest.mark.slow
 @private
 @pytest.mark.parametrize("part", PARTS)
 def test_a_release_is_the_same_without_the_part(tmp_path, released, part):
@@ -212,6 +213,7 @@ def test_a_release_is_the_same_without_the_part(tmp_path, released, part):
     assert found == [[part], 1 if part == "LOCKS" else 2, released]
 
 
+@pytest.mark.slow
 def test_a_release_is_the_same_in_all_plain_ways(tmp_path, released):
     assert run(tmp_path, RELEASE, ANON_SQL_PLAIN_NUMBA="1") == [PARTS, 1, released]
 

@@ -70,6 +70,7 @@ def test_every_method_with_nulls(people, hierarchy, ks):
     agree(people, found, "people", hierarchy=hierarchy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "asked", [", l := 2, t := 0.4", ", l := 1.5, l_kind := 'entropy', entity := 'person_id'"]
 )
@@ -111,6 +112,7 @@ def test_weights(people):
         assert people.execute(gcp).fetchall() == [(pytest.approx(row[7], rel=1e-12),)], method
 
 
+@pytest.mark.slow
 def test_strata(people):
     """Each figure is that of the release with these strata, whose classes are within them."""
     strata = ", strata := ['sex']"

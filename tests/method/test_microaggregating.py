@@ -33,6 +33,7 @@ def released(con, more="", form="mean", name="t"):
     return shown, np.unique(shown, axis=0, return_inverse=True)[1].reshape(-1)
 
 
+@pytest.mark.slow
 def test_less_is_lost_than_by_mdav(con):
     x = skewed(400, 1)
     stored(con, x)

@@ -58,6 +58,7 @@ def need(method):
         pytest.importorskip("sklearn", reason="needs the extra ml")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_no_table_is_emptied_because_its_only_class_is_starred(made, method):
     """By the root of a hierarchy, or by NULL beside values."""

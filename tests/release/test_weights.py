@@ -39,6 +39,7 @@ def test_equal_weights_are_none(people, method, weight, more):
     assert people.execute(call).fetchall() == plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_legal_true_and_of_more_detail(people, method):
     """A column that weighs much loses less than without; the release is as legal as any."""

@@ -37,6 +37,7 @@ def test_sensitive_values_are_there_if_asked(folder):
     assert not re.search(r"secret\d", text)
 
 
+@pytest.mark.slow
 def test_names_and_values_are_escaped(made):
     text = page(made)
     assert "se&lt;b&gt;x" in text

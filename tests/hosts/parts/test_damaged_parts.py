@@ -147,6 +147,7 @@ def test_damage_of_the_state_is_found(left, damage):
     assert workspace.state() is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", TRIED)
 def test_a_damaged_region_is_released_again(con, left, tmp_path, damage):
     done = regions(left)
@@ -206,6 +207,7 @@ def test_files_that_are_no_regions_of_this_run_are_not_read(con, left, tmp_path)
     assert (again, routed) == (every - len(done), False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", TRIED)
 def test_rows_that_are_damaged_are_routed_again(con, left, tmp_path, damage):
     (run,) = (left / "rows").iterdir()
