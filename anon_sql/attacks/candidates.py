@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_sql import kernels
+from anon_sql.core import stopping
 from anon_sql.core.arrow import integers
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.labels.reading import LEAST, Coverage, Ints, labels_of
@@ -68,6 +69,7 @@ class People:
         column_of: list[int] = []
         own, class_values = [], []
         for at, (name, spread) in enumerate(spreads.items()):
+            stopping.check(function)
             raw, keys = groups.keys[name], spread.keys
             places, known = ordered(pa.concat_arrays([raw, keys]))
             code = places - int(len(known) > 0 and known[0].as_py() == NULL)
@@ -233,6 +235,7 @@ def release(
     high = np.full((len(columns), classes), _LAST, dtype=np.int32)
     gaps, stars = {}, []
     for at, column in enumerate(columns):
+        stopping.check()
         if column is None:
             continue
         known = np.unique(column.codes)
@@ -258,7 +261,10 @@ def _gaps(column: Coverage, known: Ints) -> Gaps:
 
 def ranked(columns: Sequence[Ints]) -> Ranks:
     """Return the codes of each column as ranks, int32[d, n]."""
-    ranks = [np.unique(codes, return_inverse=True)[1].reshape(-1) for codes in columns]
+    ranks = []
+    for codes in columns:
+        stopping.check()
+        ranks.append(np.unique(codes, return_inverse=True)[1].reshape(-1))
     return np.asarray(np.stack(ranks), dtype=np.int32)
 
 
@@ -268,18 +274,31 @@ def persons(ranks: Ranks, person_of: Ints | None, counts: Ints) -> Persons:
     ranks: int32[d, n]. person_of: int64[n], from 0, the person of each group; None if each row is a
     person. counts: int64[n], the rows of each group.
     """
-    known, row_of = np.unique(ranks.T, axis=0, return_inverse=True)
-    row_of, distinct = row_of.reshape(-1).astype(np.int64), np.ascontiguousarray(known.T)
+    stopping.check()
+    distinct, row_of = _distinct(ranks)
+    stopping.check()
     if person_of is None:
-        rows, weights = np.arange(len(known)), np.bincount(row_of, counts, len(known))
-        starts = np.arange(len(known) + 1)
+        rows, weights = np.arange(distinct.shape[1]), np.bincount(row_of, counts, distinct.shape[1])
+        starts = np.arange(distinct.shape[1] + 1)
     else:
-        rows, starts, weights = _merged(row_of, person_of, len(known))
+        rows, starts, weights = _merged(row_of, person_of, distinct.shape[1])
     box = [
         edge(distinct[:, rows], starts[:-1], axis=1) if len(rows) else distinct[:, :0]
         for edge in (np.minimum.reduceat, np.maximum.reduceat)
     ]
     return Persons(distinct, starts, rows, weights.astype(np.int64), *box)
+
+
+def _distinct(ranks: Ranks) -> tuple[Ranks, Ints]:
+    """Return the distinct rows in ascending order, int32[d, t], and which one each row is."""
+    order = np.lexsort(ranks[::-1])
+    stopping.check()
+    ascending = ranks[:, order]
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (ascending[:, 1:] != ascending[:, :-1]).any(axis=0)
+    row_of = np.empty(len(order), dtype=np.int64)
+    row_of[order] = np.cumsum(new) - 1
+    return np.ascontiguousarray(ascending[:, new]), row_of
 
 
 def _merged(row_of: Ints, person_of: Ints, many: int) -> tuple[Ints, Ints, Ints]:

@@ -51,6 +51,7 @@ def _cut(
 ) -> list[Group]:
     best, least = None, np.inf
     for column in range(len(known.ranks)):
+        stopping.check()
         sides = _sides(known.low[column, persons])
         if sides is None:
             continue

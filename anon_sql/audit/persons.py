@@ -23,6 +23,7 @@ import numpy.typing as npt
 from anon_sql import kernels
 from anon_sql.audit.compared import Compared, Marks
 from anon_sql.core.labels.reading import Ints, Places, covered_rows
+from anon_sql.core.stopping import check
 
 
 class Numbers:
@@ -235,7 +236,7 @@ def unmatched(found: RowGroups, known: Sources) -> int | None:
     if (ends[1:] - ends[:-1] <= 1).all():
         return total - int(np.minimum(known.many, found.capacity).sum())
     group_of = np.repeat(np.arange(len(found.capacity), dtype=np.int32), known.many)
-    count = kernels.matching.matched(ends, group_of[order], found.capacity, STEPS)
+    count = kernels.matching.matched(ends, group_of[order], found.capacity, STEPS, check)
     return None if count < 0 else total - int(count)
 
 

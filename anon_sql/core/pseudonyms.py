@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from anon_sql.core import stopping
 from anon_sql.core.columns import shown_type
 from anon_sql.core.forks import ForkLock
 from anon_sql.errors import AnonError, Argument, Parameter
@@ -276,6 +277,9 @@ def entry_digest(fields: Iterable[bytes], key: bytes) -> str:
     return keyed.hexdigest()[:64]
 
 
+_BLOCK = 1 << 15  # persons who are hashed between two looks at whether to stop
+
+
 def person_hashes(texts: pa.Array, sql_type: str, key: bytes) -> pa.Array:
     """Return the first 16 bytes of HMAC-SHA-256 of each value; equal values have the same hash.
 
@@ -292,7 +296,11 @@ def person_hashes(texts: pa.Array, sql_type: str, key: bytes) -> pa.Array:
         one.update(plain(value))
         return one.digest()[:LENGTH]
 
-    return each(texts, sql_type, hashed, pa.binary())
+    found = []
+    for first in range(0, max(len(texts), 1), _BLOCK):
+        stopping.check()
+        found.append(each(texts.slice(first, _BLOCK), sql_type, hashed, pa.binary()))
+    return pa.concat_arrays(found)
 
 
 def _plain(sql_type: str) -> Callable[[bytes], bytes]:

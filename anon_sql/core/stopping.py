@@ -39,6 +39,7 @@ class Stop:
     ):
         self.database, self.connection = database, connection
         self.encloses, self.parent = encloses, parent
+        self.function = ""  # the function of SQL that was called, once it is known
         self.users = 0  # threads that work for the call just now
         self._requested = False
         self._asked: set[int] = set()  # connections that were stopped before this had one
@@ -82,11 +83,19 @@ def current() -> Stop | None:
     return getattr(_here, "stop", None)
 
 
-def check(function: str) -> None:
-    """Raise AnonError if the call that this thread works for is to stop."""
+def check(function: str = "") -> None:
+    """Raise AnonError if the call that this thread works for is to stop.
+
+    function: its name, for the error; the one that an earlier look gave where it is left out.
+    """
     stop = current()
-    if stop is not None and stop.requested:
-        raise AnonError(function, "stopped on request", hint="nothing was released")
+    if stop is None:
+        return
+    stop.function = function or stop.function
+    if stop.requested:
+        raise AnonError(
+            stop.function or "anon_sql", "stopped on request", hint="nothing was released"
+        )
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import re
 import secrets
 import shutil
 import stat
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -102,6 +103,18 @@ def stored(
     finally:
         with suppress(duckdb.Error):  # a transaction that has failed holds it no more
             con.execute(f"DROP TABLE IF EXISTS temp.{_STORED}")
+
+
+def temporary_folder(function: str) -> Path:
+    """Return the folder for temporary files. Raises AnonError where there is none to write to."""
+    try:
+        found = Path(tempfile.gettempdir())
+    except OSError:
+        found = None
+    if found is None or not os.access(found, os.W_OK | os.X_OK):
+        rule = "there must be a folder for temporary files that can be written"
+        raise AnonError(function, rule, "none", "set TMPDIR")
+    return found
 
 
 TEMPORARY, REPLACED = ".tmp", ".old"

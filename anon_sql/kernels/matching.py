@@ -6,6 +6,9 @@ row left starts a breadth-first search for a group with room, along which rows m
 that a failed search visited can never be freed again, so that no later search enters them.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from anon_sql.kernels.kernel import kernel
@@ -79,12 +82,8 @@ def _move(group, base, state, through):
 
 
 @kernel
-def matched(ends, groups, capacity, steps):
-    """Return the size of a maximum matching; -1 where that takes more than ``steps`` steps.
-
-    ends: int64[n + 1], groups: int32[…]; row r may go to groups[ends[r]] … groups[ends[r + 1] - 1].
-    capacity: int64[m], rows that each group takes. A step is a look at one group of a row.
-    """
+def _begun(ends, groups, capacity):
+    """Return a first matching, and the arrays with which it is made larger."""
     rows, many = len(ends) - 1, len(capacity)
     base = np.zeros(many + 1, dtype=np.int64)
     base[1:] = np.cumsum(capacity)
@@ -99,16 +98,47 @@ def matched(ends, groups, capacity, steps):
         np.empty(many, dtype=np.int32),
         np.empty(many, dtype=np.int32),
     )
-    count = _fill(ends, groups, capacity, base, state)
-    for row in range(rows):
-        if state[2][row] >= 0:
-            continue
-        group, steps = _search(row, ends, groups, capacity, base, state, trail, steps)
+    return _fill(ends, groups, capacity, base, state), base, state, trail
+
+
+@kernel
+def _augment(ends, groups, capacity, base, state, trail, row, steps, block):
+    """Search for rows from ``row`` on, until more than ``block`` of the steps are taken.
+
+    Returns the next row, how many rows were matched, and the steps left.
+    """
+    count, least = 0, steps - block
+    while row < len(ends) - 1 and steps >= least:
+        if state[2][row] < 0:
+            group, steps = _search(row, ends, groups, capacity, base, state, trail, steps)
+            if steps < 0:
+                break
+            if group >= 0:
+                _move(group, base, state, trail[1])
+                count += 1
+        row += 1
+    return row, count, steps
+
+
+BLOCK = 2_000_000  # steps, or comparisons, of one call of a kernel
+
+
+def matched(ends: Any, groups: Any, capacity: Any, steps: int, between: Callable[[], None]) -> int:
+    """Return the size of a maximum matching; -1 where that takes more than ``steps`` steps.
+
+    ends: int64[n + 1], groups: int32[…]; row r may go to groups[ends[r]] … groups[ends[r + 1] - 1].
+    capacity: int64[m], rows that each group takes. A step is a look at one group of a row.
+    between: called before each BLOCK of steps.
+    """
+    between()
+    count, *arrays = _begun(ends, groups, capacity)
+    row = 0
+    while row < len(ends) - 1:
+        between()
+        row, more, steps = _augment(ends, groups, capacity, *arrays, row, steps, BLOCK)
         if steps < 0:
             return -1
-        if group >= 0:
-            _move(group, base, state, trail[1])
-            count += 1
+        count += more
     return count
 
 
@@ -291,27 +321,18 @@ def _apart(low, high, code_sets, node, labels, own, wanted):
 
 
 @kernel
-def covered(codes, weights, first, last, trees, nodes, classes, labels, most, looks):
-    """Return the rows that each group's label covers, listed up to ``most`` of them in all.
+def _covered(
+    codes, weights, first, last, trees, nodes, classes, labels, most, looks, group, many, known
+):
+    """Look from one group on, until more than BLOCK comparisons are made; see ``covered``.
 
-    codes: int32[n, d], in the order of ``arrange``; weights: int64[n], how many rows each stands
-    for. first, last: int64[m], each group's range of rows; classes: int32[m], its class. trees:
-    int64[m, 2], where in nodes the tree of the range begins, -1 where there is none, and how many
-    nodes it has; nodes: low, high, code_sets and ends as ``arrange`` writes them. labels: low,
-    high, start, end int32[c, d] and flat int64[…]; low and high are the ends of a class's label,
-    flat[start:end] the ascending codes of a set. looks: most comparisons with rows and nodes.
-
-    Returns the list int32[…], group by group (empty where it would exceed ``most``), the weight
-    that each group covers int64[m], whether each row is covered bool[n], and the comparisons made;
-    all others are unfinished if these are more than ``looks``.
+    Returns the list, how many rows it would have, the comparisons made, and the next group.
     """
     found = np.empty(min(most, 2 * len(codes) + 16), dtype=np.int32)
-    many = np.zeros(len(first), dtype=np.int64)
-    known = np.zeros(len(codes), dtype=np.bool_)
     low, high, code_sets, ends = nodes
     wanted = np.empty(codes.shape[1], dtype=np.uint64)
     total, looked = 0, 0
-    for group in range(len(first)):
+    while group < len(first) and looked <= BLOCK:
         own, root = classes[group], trees[group, 0]
         if root >= 0:
             _set_of(labels, own, wanted)
@@ -343,7 +364,49 @@ def covered(codes, weights, first, last, trees, nodes, classes, labels, most, lo
                 if total < len(found):
                     found[total] = row
                 total += 1
-    return found[: total if total <= most else 0], many, known, looked
+        group += 1
+    return found[: min(total, len(found))], total, looked, group
+
+
+def covered(
+    codes: Any,
+    weights: Any,
+    first: Any,
+    last: Any,
+    trees: Any,
+    nodes: Any,
+    classes: Any,
+    labels: Any,
+    most: int,
+    looks: int,
+    between: Callable[[], None],
+) -> tuple[Any, Any, Any, int]:
+    """Return the rows that each group's label covers, listed up to ``most`` of them in all.
+
+    codes: int32[n, d], in the order of ``arrange``; weights: int64[n], how many rows each stands
+    for. first, last: int64[m], each group's range of rows; classes: int32[m], its class. trees:
+    int64[m, 2], where in nodes the tree of the range begins, -1 where there is none, and how many
+    nodes it has; nodes: low, high, code_sets and ends as ``arrange`` writes them. labels: low,
+    high, start, end int32[c, d] and flat int64[…]; low and high are the ends of a class's label,
+    flat[start:end] the ascending codes of a set. looks: most comparisons with rows and nodes.
+    between: called before each BLOCK of comparisons.
+
+    Returns the list int32[…], group by group (empty where it would exceed ``most``), the weight
+    that each group covers int64[m], whether each row is covered bool[n], and the comparisons made;
+    all others are unfinished if these are more than ``looks``.
+    """
+    many = np.zeros(len(first), dtype=np.int64)
+    known = np.zeros(len(codes), dtype=np.bool_)
+    found, total, looked, group = [np.empty(0, dtype=np.int32)], 0, 0, 0
+    while group < len(first) and looked <= looks:
+        between()
+        rows, more, made, group = _covered(
+            *(codes, weights, first, last, trees, nodes, classes, labels),
+            *(max(most - total, 0), looks - looked, group, many, known),
+        )
+        total, looked = total + more, looked + made
+        found.append(rows.copy())
+    return np.concatenate(found if total <= most else found[:1]), many, known, looked
 
 
 @kernel

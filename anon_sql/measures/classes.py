@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql import kernels
+from anon_sql.core import stopping
 from anon_sql.core.arrow import integers
 from anon_sql.core.columns import Categories, Numbers
 from anon_sql.core.hierarchy.column import Hierarchical
@@ -179,6 +180,7 @@ def imbalance(texts: Mapping[str, pa.Array], counts: npt.NDArray[np.int64]) -> l
     """
     rows = []
     for name, column in texts.items():
+        stopping.check()
         coded = column.dictionary_encode()
         places = integers(coded.indices.fill_null(len(coded.dictionary)))
         sums = np.bincount(places, counts, len(coded.dictionary) + 1).astype(np.int64).tolist()

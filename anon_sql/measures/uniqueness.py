@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql import kernels
+from anon_sql.core import stopping
 from anon_sql.errors import listed
 
 Codes = npt.NDArray[np.int64]
@@ -103,6 +104,7 @@ def unique_together(
         return 0, []
 
     def beside(known: Hashes, name: str) -> Hashes:
+        stopping.check()
         mixed: Hashes = kernels.hashing.mix(known, hashes_of(name).view(np.int64))
         return mixed
 

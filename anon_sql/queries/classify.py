@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_sql.core import stopping
 from anon_sql.core.labels.reading import read_nodes, read_ranges, read_sets
 from anon_sql.core.parameters import Anything, Choice, Columns, Number, Whole, declare, param
 from anon_sql.core.roles import fold
@@ -235,13 +236,16 @@ def _scores(
         raise AnonError(_FUNCTION, rule, f"{len(train)} and {len(test)} rows")
     train_features, test_features = [], []
     for column in features:
+        stopping.check(_FUNCTION)
         encoder = Encoder([column[at] for at in train])
+        stopping.check(_FUNCTION)
         train_features.append(encoder.encode([column[at] for at in train]))
+        stopping.check(_FUNCTION)
         test_features.append(encoder.encode([column[at] for at in test]))
-    fitted = _model(chosen.model, chosen.seed).fit(
-        np.hstack(train_features), answers[train].astype(str)
-    )
-    guessed, true = fitted.predict(np.hstack(test_features)), answers[test].astype(str)
+    known, codes = np.unique(answers[train].astype(str), return_inverse=True)
+    fitted = _fitted(_model(chosen.model, chosen.seed), np.hstack(train_features), codes)
+    places = _predicted(fitted, np.hstack(test_features), _BLOCKS.get(chosen.model, len(test)))
+    guessed, true = known[places], answers[test].astype(str)
     hit = int(((guessed == positive) & (true == positive)).sum())
     wrong = int(((guessed == positive) != (true == positive)).sum())
     return {
@@ -250,6 +254,31 @@ def _scores(
         "trained": len(train),
         "tested": len(test),
     }
+
+
+_TREES = 100
+_BLOCKS = {"random_forest": 4096, "knn": 128}  # rows that are predicted between two looks
+
+
+def _fitted(model: Any, features: npt.NDArray[np.float64], codes: npt.NDArray[np.int64]) -> Any:
+    """Return a model after training, tree by tree if it is a forest that goes on where it was."""
+    trees = range(1, _TREES + 1) if hasattr(model, "warm_start") else [None]
+    for number in trees:
+        stopping.check(_FUNCTION)
+        if number is not None:
+            model.set_params(n_estimators=number)
+        model.fit(features, codes)
+    stopping.check(_FUNCTION)
+    return model
+
+
+def _predicted(model: Any, features: npt.NDArray[np.float64], block: int) -> npt.NDArray[np.int64]:
+    """Return the code that a model gives each row, int64[n], found block by block."""
+    found = []
+    for first in range(0, len(features), block):
+        stopping.check(_FUNCTION)
+        found.append(model.predict(features[first : first + block]))
+    return np.concatenate(found)
 
 
 def _held_out(wanted: list[str], share: float, seed: int) -> npt.NDArray[np.bool_]:
@@ -273,7 +302,7 @@ def _model(name: str, seed: int) -> Any:
     except ImportError:
         raise not_installed(_FUNCTION, "scikit-learn must be installed", "none", "ml") from None
     models = {
-        "random_forest": lambda: RandomForestClassifier(100, random_state=seed),
+        "random_forest": lambda: RandomForestClassifier(random_state=seed, warm_start=True),
         "knn": lambda: KNeighborsClassifier(15),
         "svm": lambda: LinearSVC(random_state=seed),
         "naive_bayes": GaussianNB,

@@ -20,6 +20,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from anon_sql.core import stopping
 from anon_sql.core.names import split
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError
@@ -396,6 +397,7 @@ def prepare(
     found = Workload((), (), {}, {}, {}, {}, [], [])
     queries, formulas = [], []
     for text in texts:
+        stopping.check(function)
         query = parse(function, text, relation)
         needed = [] if query.column is None else [query.column]
         try:

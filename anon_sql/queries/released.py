@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_sql.core import stopping
 from anon_sql.core.arrow import integers, valid
 from anon_sql.core.labels.reading import read_ranges, read_sets
 from anon_sql.core.printing import printed
@@ -301,6 +302,7 @@ class ReleasedAnswer:
         for at, keys in actual:
             answered.setdefault(at, []).append(keys)
         for at, (query, tree) in enumerate(zip(self.work.queries, self.work.formulas, strict=True)):
+            stopping.check()
             rows, dropped = self._rows(query, tree)
             of = AGGREGATES[query.aggregate]
             if not query.groups:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anon_sql.core import stopping
 from anon_sql.core.arrow import true, valid
 from anon_sql.core.columns import is_number, numbers, numeric_keys
 from anon_sql.core.names import literal, quote
@@ -56,15 +57,14 @@ class _Column:
     """Codes of a column's sorted values, -1 for NULL, and each value as SQL."""
 
     def __init__(self, name: str, kind: str, values: pa.Array):
+        stopping.check(_FUNCTION)
         self.name, self.number = name, is_number(_FUNCTION, name, kind)
         if self.number:
             read = numbers(_FUNCTION, name, kind, values)
-            _, at, codes = np.unique(read.keys, return_index=True, return_inverse=True)
-            self.codes = np.where(read.present, codes, -1)
-            if not read.present.all():
-                used = np.unique(self.codes[read.present])
-                at = np.array([np.flatnonzero(self.codes == code)[0] for code in used], np.int64)
-                self.codes = np.where(read.present, np.searchsorted(used, self.codes), -1)
+            rows = np.flatnonzero(read.present)
+            _, at, codes = np.unique(read.keys[rows], return_index=True, return_inverse=True)
+            self.codes = np.full(len(values), -1, dtype=np.int64)
+            self.codes[rows], at = codes, rows[at]
             texts = [str(values[int(one)].as_py()) for one in at]
         else:
             known = sorted({str(one) for one in values.cast(pa.string()).drop_null().to_pylist()})
@@ -144,6 +144,7 @@ def _query(
     best, gap = {"query": "", "selectivity": 0.0}, np.inf
     rows = int(counts.sum())
     for _ in range(_TRIES):
+        stopping.check(_FUNCTION)
         picked = [columns[at] for at in rng.choice(len(columns), attributes, replace=False)]
         picked.sort(key=lambda column: column.number)  # ranges last: they can be fitted
         left, parts = counts, []

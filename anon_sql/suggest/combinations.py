@@ -107,6 +107,7 @@ def minimal_uniques(columns: Sequence[Codes], rows: int, most: int) -> dict[tupl
             stopping.check(NAME)
             together = reduce(Numbered.beside, (numbered[at] for at in first)) if first else None
             for last in range(first[-1] + 1 if first else 0, len(columns)):
+                stopping.check(NAME)
                 chosen = (*first, last)
                 known = _known(single, chosen, rows)
                 unique = _unique(together, numbered[last], known)

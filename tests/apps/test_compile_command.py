@@ -1,6 +1,7 @@
 """``anon-sql compile``: every release function has a call, and calls run once."""
 
 import json
+import tempfile
 
 import pytest
 
@@ -43,3 +44,13 @@ def test_errors_are_one_sentence(monkeypatch, tmp_path):
     (tmp_path / "file").touch()
     monkeypatch.setattr(kernels.numba_internals, "folder_of", lambda kernel: tmp_path / "file")
     assert "set NUMBA_CACHE_DIR" in refused("compile", "full_domain")
+
+
+def test_without_a_temporary_folder(record, monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    result = run("compile", "full_domain")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[1:] == [
+        "compile: there must be a folder for temporary files that can be written, got none; "
+        "set TMPDIR"
+    ]

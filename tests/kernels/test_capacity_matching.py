@@ -28,7 +28,7 @@ def plain(choices, capacity):
 def call(choices, capacity, steps=10**6):
     ends = np.cumsum([0, *map(len, choices)]).astype(np.int64)
     slots = np.array([slot for row in choices for slot in row], dtype=np.int32)
-    return matched(ends, slots, np.array(capacity, dtype=np.int64), steps)
+    return matched(ends, slots, np.array(capacity, dtype=np.int64), steps, lambda: None)
 
 
 @pytest.mark.parametrize("seed", range(60))

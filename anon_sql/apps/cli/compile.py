@@ -18,6 +18,7 @@ import anon_sql
 from anon_sql import kernels
 from anon_sql.apps.cli import console
 from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.hosts.files import temporary_folder
 
 PEOPLE = """
     CREATE TABLE people AS
@@ -103,7 +104,7 @@ def compile_calls(calls: Sequence[str], tables: str = TABLES) -> Iterator[tuple[
 
     tables: SQL that makes the tables of the calls. Raises AnonError where a process ends.
     """
-    with tempfile.TemporaryDirectory() as locks:
+    with tempfile.TemporaryDirectory(dir=temporary_folder("compile")) as locks:
         started = (locks, tables)
         count = kernels.parallel.processes()
         with ProcessPoolExecutor(count, get_context("spawn"), _prepare, started) as pool:

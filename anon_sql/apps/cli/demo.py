@@ -21,6 +21,7 @@ from anon_sql.apps.cli import console
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.options import measured
 from anon_sql.core.names import quote
+from anon_sql.hosts.files import temporary_folder
 
 TABLE, RELEASED, K_OF_DEMO, IN_MEMORY = "adult", "adult_release", 10, ":memory:"
 Database = Annotated[
@@ -204,7 +205,8 @@ def _audit(con: duckdb.DuckDBPyConnection, k: int) -> None:
 
 def _publish(con: duckdb.DuckDBPyConnection, k: int) -> None:
     """Write the release and its manifest to a new folder."""
-    target = Path(tempfile.mkdtemp(prefix="anon_sql_demo_")) / f"{RELEASED}.csv"
+    folder = tempfile.mkdtemp(prefix="anon_sql_demo_", dir=temporary_folder("demo"))
+    target = Path(folder) / f"{RELEASED}.csv"
     files.write(con, f"FROM {RELEASED}", target, target)
     roles = dict.fromkeys(manifest.ROLES)
     parameters = {"k": k, "seed": 42}

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_sql import kernels
+from anon_sql.core import stopping
 from anon_sql.core.arrow import integers, plain, true, valid
 from anon_sql.core.columns import (
     Categories,
@@ -286,8 +287,10 @@ def coverage(
 
     Raises AnonError for values that no label can stand for.
     """
+    stopping.check(function)
     number = is_number(function, name, sql_type)
     labels, label_of = distinct(released)
+    stopping.check(function)
     if number and shows_values(released):
         require_finite(function, name, values)
         return _of_values(sql_type, values, released)
@@ -442,13 +445,15 @@ def covered_rows(
     )
     trees = np.column_stack([np.full(len(first), -1), np.ones(len(first), np.int64)])
     for head, start, end in zip(heads, starts[:-1], starts[1:], strict=True):
+        stopping.check()
         own = slice(first[head], last[head])
         tree = (each[start:end] for each in nodes)
         trees[head] = start, kernels.matching.arrange(codes[own], rows[own], *tree)
     of = np.maximum.accumulate(np.where(new, np.arange(len(new)), 0))  # ranges that are equal
     trees = np.where((size > 2 * kernels.matching.LEAST)[:, None], trees[of], (-1, 1))
     found, many, known, looked = kernels.matching.covered(
-        codes, weights[rows], first, last, trees, nodes, classes, labels, listed, looks
+        *(codes, weights[rows], first, last, trees, nodes, classes, labels, listed, looks),
+        stopping.check,
     )
     covered = np.empty_like(known)
     covered[rows] = known

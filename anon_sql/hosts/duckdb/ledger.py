@@ -161,6 +161,7 @@ def hashed_persons(call: Any) -> pa.Array:
     fields = {field.name: one.field(at) for at, field in enumerate(one.type)}
     stopping.belongs_to(first(fields["connection"]))
     function, entity = first(fields["function"]), first(fields["entity"])
+    stopping.check(function)
     types: dict[str, str] = first(fields["types"])
     require_ledger(function, first(fields["ledger"]), first(fields["columns"]))
     require_names(function, types)

@@ -65,6 +65,7 @@ class PairInput:
         self._struct = one_array(argument)
         self.call: dict[str, Any] = flat_scope(self.value("call"))
         stopping.belongs_to(self.value("connection"))
+        stopping.check(function)
         self.types: dict[str, str] = self.value("types")
         self.groups = lists(self._struct.field("groups"))
 
@@ -128,6 +129,7 @@ class PairInput:
         columns = self._struct.field("domains")
         found = []
         for name in quasi:
+            stopping.check(self.function)
             kind, summary = self.types[name], columns.field(name)
             rows = listed.get(name)
             tree = None if rows is None else tree_of(self.function, name, kind, rows)
@@ -446,6 +448,7 @@ def value_ratios(
     connections: DuckDB's connection id."""
     stopping.belongs_to(first(connections))
     name, listed = first(function), lists(groups)
+    stopping.check(name)
     texts = named(listed, HELPER + "text_")
     roles = resolve_roles(name, types_of(types), scope_in(scope), first(seen), needs_quasi=False)
     require_bound(name, roles.sensitive, list(texts))
@@ -470,6 +473,7 @@ def faults(
     packed = one_array(profiles)
     found = []
     for name, kind in columns.items():
+        stopping.check("data_quality")
         profile = packed.field(name)
         values = profile.field("held")[0]
         nulls = first(profile.field("nulls"))

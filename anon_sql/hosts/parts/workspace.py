@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -35,6 +34,7 @@ from anon_sql.hosts.files import (
     remove_temporary,
     require_new_folder,
     stored,
+    temporary_folder,
     write_files,
 )
 
@@ -155,8 +155,13 @@ def _locked(folder: Path) -> TextIO | None:
     """Return the lock of a folder, which is made if there is none; None if another call has it."""
     rule = "the folder of unfinished parts must be the caller's own"
     while True:
-        with suppress(FileExistsError):
+        try:
             folder.mkdir(mode=0o700)
+        except FileExistsError:
+            pass
+        except OSError:
+            place = "the folder of the target must be one that can be written"
+            raise AnonError("release", place, f"'{folder.parent}'") from None
         with suppress(FileNotFoundError):  # the call that had the folder removes it just now
             there = folder.lstat()
             if not stat.S_ISDIR(there.st_mode) or there.st_uid != os.getuid():
@@ -225,7 +230,7 @@ class Target:
             "SELECT path FROM duckdb_databases() WHERE database_name = current_database()"
         ).fetchall()[0]
         if file is None:  # a database in memory, of which there may be many
-            parent = Path(tempfile.gettempdir())
+            parent = temporary_folder("release")
             return Place(parent, f"{os.getuid()} memory {self.into}", shared=True)
         return Place(Path(file).resolve().parent, f"{Path(file).name} {self.into}")
 
