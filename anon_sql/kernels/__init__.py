@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from anon_sql.kernels import (  # noqa: F401 - what type checkers see
+        ahead,
         annealing,
         annealing_few,
         cof,

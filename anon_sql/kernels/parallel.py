@@ -14,28 +14,51 @@ from anon_sql.kernels import numba_internals
 from anon_sql.kernels.hashing import mix
 from anon_sql.version import VERSION
 
+_hooked: list[bool] = []  # whether numba asks for the locks
+_shared: list[Path] = []  # the folder of locks, while processes share the work
+_locked: set[str] = set()  # the kernels that this process compiles or reads
+
 
 def compile_what_no_other_does(locks: Path) -> None:
     """Let this process wait for a kernel that another one compiles, and read what that wrote.
 
     locks: a folder that these processes share, for a file per kernel.
     """
-    locked_names = set()
+    if not _hooked:
+        _hooked.append(True)
+        numba_internals.compile_under(_alone)
+    _shared[:] = [locks]
 
-    @contextmanager
-    def locked(name: str) -> Iterator[None]:
-        if name in locked_names:  # a kernel that calls itself
+
+def compile_alone() -> None:
+    """Let this process compile as if there were no other."""
+    _shared.clear()
+
+
+def shares() -> bool:
+    """Return whether this process shares the work with others now."""
+    return bool(_shared)
+
+
+@contextmanager
+def _alone(name: str) -> Iterator[None]:
+    """Hold the lock of a kernel; numba has one thread at a time here."""
+    folder = _shared[0] if _shared else None
+    if folder is None or name in _locked:  # a kernel that calls itself
+        yield
+        return
+    try:
+        file = (folder / name).open("w")
+    except OSError:  # the folder is gone: no other process compiles
+        yield
+        return
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        _locked.add(name)
+        try:
             yield
-            return
-        with (locks / name).open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            locked_names.add(name)
-            try:
-                yield
-            finally:
-                locked_names.remove(name)
-
-    numba_internals.compile_under(locked)
+        finally:
+            _locked.remove(name)
 
 
 def processes() -> int:

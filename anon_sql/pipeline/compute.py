@@ -73,9 +73,10 @@ def release(
     the whole table, if the source has a part of its rows. Raises AnonError if the request cannot be
     satisfied or a check fails; nothing is released then.
     """
-    prepared = prepare(source, request, paths, domain)
-    found = legal_partition(prepared.table, prepared.call, request.method)
-    return labelled(prepared, found)
+    with kernels.ahead.beside(request.function, bool(request.protected)):
+        prepared = prepare(source, request, paths, domain)
+        found = legal_partition(prepared.table, prepared.call, request.method)
+        return labelled(prepared, found)
 
 
 def labelled(prepared: Prepared, found: Partition) -> Release:
