@@ -14,7 +14,7 @@ import anon_sql
 from anon_sql.apps import files
 from anon_sql.apps.cli import console, options
 from anon_sql.apps.cli.console import stoppable
-from anon_sql.apps.csv.dialect import dialect
+from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core.names import literal, quote, split
 from anon_sql.errors import AnonError
 
@@ -22,6 +22,7 @@ NAME = "roles"
 HEADER = ("column", "type", "role", "distinct", "NULL", "unique", "adds", "reason")
 
 
+@options.with_dialect
 def roles(
     source: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV or Parquet file.")],
     sql: Annotated[bool, typer.Option("--sql", help="Print SQL COMMENT statements.")] = False,
@@ -32,10 +33,8 @@ def roles(
             help="Name of the table or model in --sql or --dbt. Default: the file's name."
         ),
     ] = None,
-    delimiter: options.Delimiter = None,
-    quotes: options.Quotes = '"',
-    header: options.Header = None,
-    null: options.Null = [],  # noqa: B006
+    *,
+    written_as: Dialect,
 ) -> None:
     """Suggest a role for every column of a file. Nothing is changed.
 
@@ -46,7 +45,6 @@ def roles(
     Example: anon-sql roles people.csv --sql
     """
     with console.one_sentence():
-        written_as = dialect(NAME, delimiter, quotes, header, null)
         files.check_source(NAME, "FILE", source)
         if sql and dbt:
             raise AnonError(NAME, "one format must be chosen", "--sql and --dbt")
