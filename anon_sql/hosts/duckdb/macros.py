@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, lru_cache
 from hashlib import sha256
 
 import duckdb
@@ -60,15 +60,10 @@ class Macro:
     comment: str | None
     definitions: tuple[tuple[str, str], ...]
 
-    @cached_property
+    @property
     def digest(self) -> str:
-        """What DuckDB keeps of the macro.
-
-        Its words alone: DuckDB prints sets of columns in any order, and what it has read from a
-        file with other quotes and digits (1e-09).
-        """
-        parts = sorted((parameters, _words(text)) for parameters, text in self.definitions)
-        return sha256(repr(parts).encode()).hexdigest()[:16]
+        """The digest of what DuckDB keeps of the macro."""
+        return _digest(self.definitions)
 
     @property
     def stamped(self) -> str:
@@ -83,6 +78,17 @@ class Macro:
         if others or parameters or text[:1] + text[-1:] != "''" or "'" in text[1:-1]:
             return None
         return text[1:-1]
+
+
+@lru_cache(1024)
+def _digest(definitions: tuple[tuple[str, str], ...]) -> str:
+    """Return the digest of the words of a macro.
+
+    DuckDB prints sets of columns in any order, and what it has read from a file with other quotes
+    and digits (1e-09).
+    """
+    parts = sorted((parameters, _words(text)) for parameters, text in definitions)
+    return sha256(repr(parts).encode()).hexdigest()[:16]
 
 
 def _words(text: str) -> list[str]:
