@@ -19,8 +19,9 @@ import duckdb
 
 from anon_sql.core.names import literal, quote
 from anon_sql.hosts.duckdb.errors import own_error_text
+from anon_sql.hosts.duckdb.macros import comment
 from anon_sql.hosts.duckdb.register import register
-from anon_sql.hosts.duckdb.sql_files import CREATE, SqlFile, sql_files
+from anon_sql.hosts.duckdb.sql_files import CREATE, SqlFile, full_header, sql_files
 
 try:
     from dbt.adapters.duckdb.plugins import BasePlugin
@@ -53,14 +54,14 @@ class Plugin(BasePlugin):  # the name that dbt-duckdb looks for
         register(conn)
         conn.execute("CREATE SCHEMA IF NOT EXISTS unquoted")
         made = conn.execute(
-            "SELECT function_name, parameters, comment FROM duckdb_functions() "
+            "SELECT function_name, parameters FROM duckdb_functions() "
             "WHERE database_name = ? AND schema_name = 'main'",
             [HOME],
         ).fetchall()
-        macros = {name: (parameters, comment) for name, parameters, comment in made}
+        parameters = dict(made)
         for file in sql_files():
-            if file.public and RELATIONS.intersection(macros[file.name][0]):
-                conn.execute(_second_form(file, *macros[file.name]))
+            if file.public and RELATIONS.intersection(parameters[file.name]):
+                conn.execute(_second_form(file, parameters[file.name]))
         conn.execute(f"USE {quote(database)}")
 
     def configure_cursor(self, cursor: duckdb.DuckDBPyConnection) -> None:
@@ -92,21 +93,18 @@ def _with_sentences(
     return handle
 
 
-def _second_form(file: SqlFile, parameters: list[str], comment: str) -> str:
+def _second_form(file: SqlFile, parameters: list[str]) -> str:
     """The statements that make the function in the form that dbt calls, with its comment."""
     name = f"unquoted.{file.name}"
     declared = file.text.partition(f"{CREATE} {file.name}(")[2].partition(") AS")[0]
     values = ", ".join(f"{literal(each)}: {quote(each)}" for each in parameters)
     call = f"__anon_queries_written('{HOME}.main.{file.name}', {{{values}}})"
-    kind, body = (
-        ("TABLE ", f"TABLE FROM query('FROM ' || {call})")
+    body = (
+        f"TABLE FROM query('FROM ' || {call})"
         if file.is_table
-        else ("", f"(FROM query('SELECT ' || {call}))")
+        else f"(FROM query('SELECT ' || {call}))"
     )
-    return (
-        f"{CREATE} {name}({declared}) AS {body}; "
-        f"COMMENT ON MACRO {kind}{name} IS {literal(comment)}"
-    )
+    return f"{CREATE} {name}({declared}) AS {body}; {comment(name, full_header(file))}"
 
 
 if __name__ == "__main__":

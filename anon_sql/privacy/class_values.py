@@ -53,7 +53,7 @@ class TableValues:
         return len(self.keys) > 0 and self.keys[0].as_py() == NULL
 
 
-NOTHING = TableValues(pa.array([], pa.binary()), np.zeros(0, np.int64))
+NOTHING = TableValues(pa.nulls(0, pa.binary()), np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True)

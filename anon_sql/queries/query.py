@@ -11,31 +11,37 @@ or any (OR) of its parts are. Parts on one column are one block: its truth is lo
 column's values, as exact as the values themselves.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TypeAlias
-
-import sqlglot
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, TypeAlias
 
 from anon_sql.core import stopping
 from anon_sql.core.names import split
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError
 
-_AGGREGATES: Mapping[type[exp.Expression], str] = {
-    exp.Count: "count",
-    exp.Sum: "sum",
-    exp.Avg: "avg",
-    exp.Min: "min",
-    exp.Max: "max",
-}
-_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+if TYPE_CHECKING:
+    from sqlglot import exp
+else:
+    from anon_sql.queries import trees as exp
+
 _TYPED = ("DATE", "TIME", "TIMESTAMP", "TIMESTAMPTZ")  # DATE '2020-01-01'
 _EXACT = 2**53
 ALLOWED = "SELECT count(*) FROM adult WHERE age > 40 AND sex = 'Female' is what one may look like"
+
+
+@cache
+def _aggregates() -> Mapping[type[exp.Expression], str]:
+    return {
+        exp.Count: "count",
+        exp.Sum: "sum",
+        exp.Avg: "avg",
+        exp.Min: "min",
+        exp.Max: "max",
+    }
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,9 @@ def parse(function: str, text: object, relation: str) -> Query:
     """
     if not isinstance(text, str):
         raise AnonError(function, "a query must be a text", "NULL", ALLOWED)
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
     try:
         statements = sqlglot.parse(text, read="duckdb")
     except (SqlglotError, RecursionError):
@@ -135,7 +144,7 @@ def _output(
     """What a column of the result is: (aggregate, column), or None for one of GROUP BY."""
     if isinstance(node, exp.Alias):
         node = node.this
-    name = _AGGREGATES.get(type(node))
+    name = _aggregates().get(type(node))
     if name is None:
         if isinstance(node, exp.Column):
             column = _column(function, node, "SELECT")
@@ -157,7 +166,7 @@ def _require_condition(function: str, node: exp.Expression) -> None:
         _require_condition(function, node.expression)
     elif isinstance(node, (exp.Not, exp.Paren)):
         _require_condition(function, node.this)
-    elif isinstance(node, _COMPARISONS):
+    elif isinstance(node, (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)):
         _require_parts(function, node, ("this", "expression"), "WHERE")
         sides = [node.this, node.expression]
         for side in sides:
@@ -257,7 +266,7 @@ class Join:
     """Parts that do not share a column, unless a part is itself a Join."""
 
     every: bool  # AND, else OR
-    parts: tuple["Block | Join", ...]
+    parts: tuple[Block | Join, ...]
 
 
 Formula: TypeAlias = Block | Join

@@ -9,16 +9,21 @@ conditions on kept columns, and by the kept columns that queries group by or agg
 then estimates the answers on the release from these groups.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
-
-from sqlglot import exp
+from typing import TYPE_CHECKING, Any
 
 from anon_sql.core.duckdb_internals.hashing import hash_of
 from anon_sql.core.names import literal, quote, split
 from anon_sql.core.roles import fold
 from anon_sql.queries.query import KEPT, Workload
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+else:
+    from anon_sql.queries import trees as exp
 
 _TEXT = r"VARCHAR|JSON|ENUM\(.*\)"
 _WIDTHS = {31: "INTEGER", 63: "BIGINT", 127: "HUGEINT", 128: "UHUGEINT"}  # bits of an integer

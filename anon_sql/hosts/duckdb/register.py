@@ -2,17 +2,17 @@
 
 Functions belong to the database instance. Macros are created as temporary ones if the database is
 a file, so that ``register`` does not change the file, and as ordinary ones in memory or with
-``persist=True``.
+``persist=True``. In memory they are copied from a stored catalog, without their comments, whose
+text ``anon_help`` has too.
 """
 
 import os
 import uuid
 import weakref
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
 from typing import Any
 
 import duckdb
@@ -22,19 +22,13 @@ from anon_sql.core.arrow import without_views
 from anon_sql.core.duckdb_internals.error_texts import is_older_storage
 from anon_sql.core.duckdb_internals.secrets import SECRET_TEXTS, bearer_token
 from anon_sql.core.forks import ForkLock, leave, opened_before
-from anon_sql.core.names import literal
 from anon_sql.errors import AnonError, Argument, Parameter
-from anon_sql.hosts.duckdb import interrupting, registry, rows
+from anon_sql.hosts.duckdb import interrupting, macros, registry, rows, stored_catalog
 from anon_sql.hosts.duckdb.binding import forget_tables
-from anon_sql.hosts.duckdb.sql_files import CREATE, full_header, sql_files
-from anon_sql.version import VERSION
+from anon_sql.hosts.duckdb.sql_files import CREATE
 
 registry.load_functions()
 
-_MARK = "anon_sql "  # begins the last line of the comment on every macro of this package
-_TEXT = "".join(part for file in sql_files() for part in (file.text, full_header(file)))
-_DIGEST = sha256(_TEXT.encode()).hexdigest()[:16]
-_STAMP = f"{_MARK}{VERSION} {_DIGEST}"  # macros of another checkout may have the same version
 _installing = ForkLock()
 _connections: dict[str, list["weakref.ref[duckdb.DuckDBPyConnection]"]] = {}
 _of_parent: list[duckdb.DuckDBPyConnection] = []  # connections that were open before a fork
@@ -53,7 +47,11 @@ os.register_at_fork(after_in_child=_leave_those_of_parent)
 
 def connect(path: str = ":memory:", **config: Any) -> duckdb.DuckDBPyConnection:
     """Open a database like ``duckdb.connect`` and register the SQL functions on it."""
-    return register(duckdb.connect(path, **config))
+    con = duckdb.connect(path, **config)
+    if path in ("", ":memory:"):  # nobody else has it
+        with _installing:
+            return _register(con, persist=False, overwrite=False, known=_NOTHING)
+    return register(con)
 
 
 def register(
@@ -73,18 +71,19 @@ def register(
 
 
 def _register(
-    con: duckdb.DuckDBPyConnection, persist: bool, overwrite: bool
+    con: duckdb.DuckDBPyConnection, persist: bool, overwrite: bool, known: "_Known | None" = None
 ) -> duckdb.DuckDBPyConnection:
-    database, path, read_only = con.execute(
-        "SELECT database_name, path, readonly FROM duckdb_databases() "
+    """Register; known: what the connection has, None to look for it."""
+    database, path, read_only, schema = con.execute(
+        "SELECT database_name, path, readonly, current_schema() FROM duckdb_databases() "
         "WHERE database_name = current_database()"
     ).fetchall()[0]
     if persist and read_only:
         raise AnonError("register", "persist needs a database that can be written", f"{database}")
-    known = _look(con)
+    if known is None:
+        known = _look(con)
     _add_functions(con, known.functions)
-    macros = {**known.stored, **known.temporary}
-    foreign = sorted(name for name, comment in macros.items() if not _ours(comment))
+    foreign = sorted({macro.name for macro, ours in known.made if not ours})
     if foreign and not overwrite:
         raise AnonError(
             "register",
@@ -92,9 +91,11 @@ def _register(
             ", ".join(foreign),
             "rename them or pass overwrite=True",
         )
-    wanted = known.stored if persist or path is None else macros
-    if foreign or not (wanted.get("anon_version") or "").endswith(_STAMP):
-        _add_macros(con, temporary=path is not None and not persist)
+    in_database = persist or path is None
+    if foreign or not (known.stored if in_database else known.stored or known.temporary):
+        copy = path is None and schema == "main" and not known.made
+        if not copy or not _copy_macros(con, database):
+            _add_macros(con, temporary=not in_database)
     token, number = con.execute(
         "SELECT __anon_db(), system.main.current_connection_id()"
     ).fetchall()[0]
@@ -129,44 +130,42 @@ def unregister(con: duckdb.DuckDBPyConnection) -> None:
 
 @dataclass(frozen=True)
 class _Known:
-    """The registered names of this package: functions, and macros with their comments."""
+    """The names of this package that a connection has: functions, and macros, whether ours.
 
-    functions: frozenset[str]
-    stored: Mapping[str, str | None]
-    temporary: Mapping[str, str | None]
+    stored, temporary: whether the macros of this version are all there, in the database or as
+    temporary ones.
+    """
+
+    functions: frozenset[str] = frozenset()
+    made: tuple[tuple[macros.Macro, bool], ...] = ()
+    stored: bool = False
+    temporary: bool = False
+
+
+_NOTHING = _Known()
 
 
 def _look(con: duckdb.DuckDBPyConnection) -> _Known:
     """Return the registered names, with a single query, which takes several milliseconds."""
     functions = {function.name for function in registry.udfs()}
-    macros = {"anon_version", "__anon_db", *(name for file in sql_files() for name in file.macros)}
-    rows = con.execute(
-        "SELECT function_name, function_type LIKE '%macro', comment, database_name = 'temp', "
-        "database_name = current_database() "
-        "FROM duckdb_functions() WHERE list_contains(?, function_name)",
-        [sorted(functions | macros)],
-    ).fetchall()
-    ours = [row for row in rows if row[1] and row[0] in macros]
+    rows = con.execute(macros.LOOK).fetchall()
+    found = macros.places(rows)
+    current = [place.macros[macros.MARK].temporary for place in found if place.current]
     return _Known(
         frozenset(name for name, macro, *_ in rows if not macro and name in functions),
-        {name: comment for name, _, comment, _, here in ours if here},
-        {name: comment for name, _, comment, temporary, _ in ours if temporary},
+        tuple((each, place.ours(each)) for place in found for each in place.macros.values()),
+        False in current,
+        True in current,
     )
 
 
 def _drop_macros(
     con: duckdb.DuckDBPyConnection, known: _Known, half_made: Collection[str] = ()
 ) -> None:
-    """Drop the macros of this package, and those in ``half_made`` that have no comment yet."""
-    tables = {name for file in sql_files() for name in file.tables}
-    for name, comment in {**known.stored, **known.temporary}.items():
-        if _ours(comment) or (comment is None and name in half_made):
-            con.execute(f"DROP MACRO {'TABLE ' if name in tables else ''}{name}")
-
-
-def _ours(comment: str | None) -> bool:
-    """Return whether the comment marks a macro of this package."""
-    return (comment or "").rpartition("\n")[2].startswith(_MARK)
+    """Drop the macros of this package, and those in ``half_made`` that have no mark yet."""
+    for macro, ours in known.made:
+        if ours or (macro.comment is None and macro.name in half_made):
+            con.execute(f"DROP {macros.kind(macro.name)} {macro.name}")
 
 
 def _in_transaction(con: duckdb.DuckDBPyConnection) -> bool:
@@ -235,23 +234,32 @@ def _forget(database: str) -> None:
     pseudonyms.forget(database)
 
 
+def _copy_macros(con: duckdb.DuckDBPyConnection, database: str) -> bool:
+    """Copy every macro into a database that has none; return whether that was possible."""
+    if _in_transaction(con):
+        return False
+    path = stored_catalog.find() or stored_catalog.make(lambda new: _add_functions(new, ()))
+    return path is not None and stored_catalog.copied(con, database, path)
+
+
 def _add_macros(con: duckdb.DuckDBPyConnection, *, temporary: bool) -> None:
-    """Create every macro, with its documentation as comment; anon_version last, to mark success."""
+    """Create every macro, with its documentation as comment; all or none, unless in a transaction.
+
+    What a file keeps has a comment on internal macros too, by which other versions know them.
+    Raises AnonError for a database file that cannot hold them.
+    """
     create = "CREATE OR REPLACE TEMP MACRO" if temporary else CREATE
-    script = [f"{create} __anon_db() AS {literal(uuid.uuid4().hex)};", _comment("__anon_db", "")]
-    for file in sql_files():
-        script.append(file.text.replace(CREATE, create))
-        for macro in file.macros:
-            header = f"{full_header(file)}\n" if macro == file.name else ""
-            script.append(_comment(macro, header, table=macro in file.tables))
-    script.append(f"{create} anon_version() AS {literal(VERSION)};")
-    script.append(_comment("anon_version", "The version of anon_sql.\n"))
+    commented = macros.PUBLIC if temporary else macros.NAMES
+    begun = _in_transaction(con)
     try:
-        con.execute("\n".join(script))
+        with nullcontext() if begun else macros.transaction(con):
+            con.execute(macros.script(create, commented=commented))
+            con.execute(macros.mark(con, create))
     except duckdb.BinderException as error:
         if not is_older_storage(error):
             raise
-        _drop_macros(con, _look(con), {name for file in sql_files() for name in file.macros})
+        if begun:
+            _drop_macros(con, _look(con), macros.NAMES)
         raise AnonError(
             "register",
             "persist needs a database file of storage version v1.4.0 or later",
@@ -259,11 +267,6 @@ def _add_macros(con: duckdb.DuckDBPyConnection, *, temporary: bool) -> None:
             "open a new file with storage_compatibility_version = 'v1.4.0' and copy the "
             "tables, or leave persist out",
         ) from None
-
-
-def _comment(macro: str, header: str, *, table: bool = False) -> str:
-    kind = "TABLE " if table else ""
-    return f"COMMENT ON MACRO {kind}{macro} IS {literal(header + _STAMP)};"
 
 
 def catalog(token: str, relation: str) -> list[dict[str, Any]]:
