@@ -1,12 +1,13 @@
 """Run the blocks of a page where they stand: ``python -m tests.page PAGE``, in an empty folder.
 
 The blocks share this process. A ```python block defines ``con``, on which the ```sql blocks run. A
-first line ``-- Error: <text>`` says that a block must fail with that text. Of a ```console block the
-lines that call ``anon-sql`` are run; a line that ends in a backslash goes on. What a ```text block
-shows right after a block must be what the block prints: the last statement's rows, the output of
-Python, or of the last command; after a first line ``…``, the last lines of that. A block after
-"Save as `file`:" is written to that file, and of a page with such blocks all lines of ```console
-blocks are run but those that install. No other block is run. The first difference ends the run.
+first line ``-- Error: <text>`` says that a block must fail with that text; ``-- DuckDB 1: <text>``
+after it, what that version says. In a ```console block, the lines that call ``anon-sql`` are run; a
+line that ends in a backslash continues. What a ```text block shows right after a block must be what
+the block prints: the last statement's rows, the output of Python, or of the last command; after a
+first line ``…``, the last lines of that. A block after "Save as `file`:" is written to that file, and
+in a page with such blocks all lines of ```console blocks are run but those that install. No other
+block is run. The first difference ends the run.
 """
 
 import contextlib
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-MUST_FAIL = re.compile(r"-- Error: (.+)\n")
+MUST_FAIL = re.compile(r"-- Error: (.+)\n(?:-- DuckDB 1: (.+)\n)?")
 SAVED = re.compile(r"Save as\s+`([\w./]+)`:\s*\Z")
 OUT_OF_SIGHT = re.compile(  # dbt's times, and colours
     r"^(?:\x1b\[0m)?\d\d:\d\d:\d\d +|\x1b\[[0-9;?]*[A-Za-z]", re.MULTILINE
@@ -96,13 +97,15 @@ def run_sql(con: Any, block: str, shown: str | None) -> None:
 
     expected = MUST_FAIL.match(block)
     if expected:
+        first = duckdb.__version__.startswith("1.") and expected[2]
+        wanted = expected[2] if first else expected[1]
         try:
             answered(con, block)
         except duckdb.Error as error:
-            if expected[1] in str(error):
+            if wanted in str(error):
                 return
-            raise Different(f"expected the error: {expected[1]}\ngot: {error}") from None
-        raise Different(f"expected the error: {expected[1]}\ngot none")
+            raise Different(f"expected the error: {wanted}\ngot: {error}") from None
+        raise Different(f"expected the error: {wanted}\ngot none")
     found = answered(con, block)
     if shown is not None and printed(shown) != found:
         rows = "\n".join(" | ".join(row) for row in found)

@@ -104,7 +104,6 @@ def test_without_the_extra_a_terminal_is_refused_in_a_sentence(monkeypatch):
 
 UNUSED = [
     "prompt_toolkit",
-    "pygments",
     "harlequin",
     "harlequin_duckdb",
     "textual",
