@@ -8,13 +8,13 @@ does not ask numba for.
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from typing import Any
 
 import anon_sql
 from anon_sql.apps.cli.compile import METHODS, OWN
-from anon_sql.kernels import ahead
+from anon_sql.kernels import ahead, numba_internals
 
 TABLE = """
     CREATE TABLE made AS
@@ -51,34 +51,23 @@ def calls() -> dict[str, str]:
 
 def recorded(call: str) -> list[Any]:
     """Return the kernels that Python calls first in a release, in their order, with their types."""
-    from numba.core.dispatcher import Dispatcher
-
     found: list[Any] = []
     depth = [0]
-    alone: Any = Dispatcher.compile
 
     @contextmanager
-    def deeper() -> Iterator[None]:
+    def asked(function: Any, kinds: Any) -> Iterator[None]:
+        module, _, file = function.__module__.rpartition(".")
+        if depth[0] == 0 and module == "anon_sql.kernels":
+            with suppress(ValueError):  # a type that is compiled where it is called
+                texts = [ahead.text_of(kind) for kind in kinds]
+                found.append([f"{file}.{function.__name__}", texts])
         depth[0] += 1
         try:
             yield
         finally:
             depth[0] -= 1
 
-    def compile_(kernel: Any, sig: Any) -> Any:
-        file = kernel.py_func.__module__.rpartition(".")[2]
-        ours = kernel.py_func.__module__.startswith("anon_sql.kernels.")
-        if depth[0] == 0 and ours:
-            kinds = sig if isinstance(sig, tuple) else sig.args
-            try:
-                name = f"{file}.{kernel.py_func.__name__}"
-                found.append([name, [ahead.text_of(kind) for kind in kinds]])
-            except ValueError:  # a type that is compiled where it is called
-                pass
-        with deeper():
-            return alone(kernel, sig)
-
-    Dispatcher.compile = compile_
+    numba_internals.compile_under(asked)
     with anon_sql.connect() as con:
         con.execute(f"SET enable_progress_bar = false; {TABLE}")
         con.execute(call).fetchall()

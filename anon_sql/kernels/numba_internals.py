@@ -138,10 +138,11 @@ def _compiles_under_a_lock() -> bool:
 LOCKS = _holds(_compiles_under_a_lock)
 
 
-def compile_under(locked: Callable[[str], AbstractContextManager[None]]) -> None:
-    """Let this process compile a kernel, or read it from disk, under a lock of the kernel's name.
+def compile_under(locked: Callable[[Any, Any], AbstractContextManager[None]]) -> None:
+    """Let this process compile a kernel, or read it from disk, within what a function returns.
 
-    Do nothing where numba cannot be told to.
+    locked: takes the Python function and the types of its arguments. Do nothing where numba cannot
+    be told to.
     """
     if not LOCKS:
         return
@@ -152,8 +153,8 @@ def compile_under(locked: Callable[[str], AbstractContextManager[None]]) -> None
     alone = dispatcher.compile
 
     def compile_(kernel: Any, sig: Any) -> Any:
-        function = kernel.py_func
-        with global_compiler_lock, locked(f"{function.__module__}.{function.__qualname__}"):
+        kinds = sig if isinstance(sig, tuple) else sig.args
+        with global_compiler_lock, locked(kernel.py_func, kinds):
             return alone(kernel, sig)
 
     dispatcher.compile = compile_

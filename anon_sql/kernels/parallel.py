@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from llvmlite import binding
 
@@ -41,8 +42,9 @@ def shares() -> bool:
 
 
 @contextmanager
-def _alone(name: str) -> Iterator[None]:
-    """Hold the lock of a kernel; numba has one thread at a time here."""
+def _alone(function: Any, kinds: Any) -> Iterator[None]:
+    """Hold the lock of a kernel for all types; numba has one thread at a time here."""
+    name = f"{function.__module__}.{function.__qualname__}"
     folder = _shared[0] if _shared else None
     if folder is None or name in _locked:  # a kernel that calls itself
         yield

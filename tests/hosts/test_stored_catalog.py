@@ -262,7 +262,7 @@ def test_a_macro_of_somebody_else_is_not_replaced_by_a_copy(file):
     for kind in ("", "TEMP "):
         with duckdb.connect() as con:
             con.execute(f"CREATE {kind}MACRO canon(x) AS x + 1")
-            with pytest.raises(anon_sql.AnonError, match="must be ours, got canon"):
+            with pytest.raises(anon_sql.AnonError, match="must belong to anon_sql, got canon"):
                 anon_sql.register(con)
             assert con.execute("SELECT canon(1)").fetchall() == [(2,)]
 
@@ -270,7 +270,7 @@ def test_a_macro_of_somebody_else_is_not_replaced_by_a_copy(file):
 def test_a_macro_that_replaced_a_copied_one_is_not_replaced(file):
     with anon_sql.connect() as con:
         con.execute("CREATE OR REPLACE MACRO anon_mid(label) AS 'mine'")
-        with pytest.raises(anon_sql.AnonError, match="must be ours, got anon_mid;"):
+        with pytest.raises(anon_sql.AnonError, match="must belong to anon_sql, got anon_mid;"):
             anon_sql.register(con)
         assert con.execute(MID).fetchall() == [("mine",)]
         anon_sql.register(con, overwrite=True)
@@ -280,7 +280,9 @@ def test_a_macro_that_replaced_a_copied_one_is_not_replaced(file):
 def test_a_mark_of_somebody_else_is_not_replaced(file):
     with duckdb.connect() as con:
         con.execute("CREATE MACRO __anon_registered() AS 'mine'")
-        with pytest.raises(anon_sql.AnonError, match="must be ours, got __anon_registered;"):
+        with pytest.raises(
+            anon_sql.AnonError, match="must belong to anon_sql, got __anon_registered;"
+        ):
             anon_sql.register(con)
 
 

@@ -115,7 +115,9 @@ from anon_sql.kernels.numba_internals import compile_under
 heard = []
 
 @contextmanager
-def locked(name):
+def locked(function, kinds):
+    assert [str(kind) for kind in kinds] == ["int64"]
+    name = f"{function.__module__}.{function.__qualname__}"
     heard.append("+" + name)
     yield
     heard.append("-" + name)
