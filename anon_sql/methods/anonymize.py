@@ -66,7 +66,7 @@ class Anonymize(Withdrawn):
         OrNull(Whole(0)),
         "number of rounds that 'best' searches, without a time limit, so that the same call gives "
         "the same release",
-        null="time_limit",
+        null="as many as time_limit allows",
     )
     suppression_limit: float | None = param(
         None,

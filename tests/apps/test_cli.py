@@ -136,6 +136,9 @@ def test_help_prints_every_page_and_function():
         assert page.parent.name in FOLDERS
     assert run("help", "roles").stdout == pages()["roles"].read_text(encoding="utf-8")
     assert "example: SELECT * FROM rayden(" in run("help", "rayden").stdout
+    both = run("help", "anonymize").stdout
+    assert both.startswith(pages()["anonymize"].read_text(encoding="utf-8"))
+    assert "example: SELECT * FROM anonymize(" in both
     said = refused("help", "role")
     assert said.startswith(
         "help: the topic must be a page or a function, got 'role'; did you mean "

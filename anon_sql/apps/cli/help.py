@@ -42,18 +42,20 @@ def show_help(
 ) -> None:
     """Print a page of the documentation, or the help of an SQL function.
 
+    A name of both, such as anonymize, prints the page and below it the function.
+
     Example: anon-sql help k-anonymity
     """
     with console.one_sentence():
         known = pages()
+        is_function = topic in {entry.name for entry in sql_files.entries()}
         if topic is None:
             _list(known)
-        elif topic in known:
-            _print(known[topic].read_text(encoding="utf-8"))
-        elif topic in {entry.name for entry in sql_files.entries()}:
-            with anon_sql.connect() as con:
-                for part, text in con.execute("FROM anon_help(?)", [topic]).fetchall():
-                    console.say(f"{part}: {text}")
+        elif topic in known or is_function:
+            if topic in known:
+                _print(known[topic].read_text(encoding="utf-8"))
+            if is_function:
+                _print_function(topic, below=topic in known)
         else:
             rule = "the topic must be a page or a function"
             raise AnonError("help", rule, f"'{topic}'", did_you_mean(topic, known))
@@ -67,6 +69,15 @@ def _list(known: dict[str, Path]) -> None:
                 console.say(f"  {topic:26}{title(page)}")
     console.say()
     console.say("anon-sql help TOPIC prints a page, anon-sql help FUNCTION the help of a function.")
+
+
+def _print_function(name: str, below: bool) -> None:
+    """Print what a function does, takes and returns; below a page, under a heading."""
+    if below:
+        _print(f"\n## The function {name}\n\n")
+    with anon_sql.connect() as con:
+        for part, text in con.execute("FROM anon_help(?)", [name]).fetchall():
+            console.say(f"{part}: {text}")
 
 
 def _print(text: str) -> None:

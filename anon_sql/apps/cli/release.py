@@ -197,9 +197,7 @@ _LARGE = "Large tables"
 def release(
     source: Annotated[
         Path,
-        typer.Argument(
-            metavar="IN", help="CSV, TSV or Parquet file, or a folder of Parquet files."
-        ),
+        typer.Argument(metavar="IN", help=arguments.TABLE_FILE),
     ],
     out: Annotated[
         str, typer.Argument(metavar="OUT", help="File to write, or a folder if it ends in '/'.")
