@@ -217,7 +217,7 @@ def release(
     assumption: arguments.Assumption = [],  # noqa: B006
     regions: Annotated[
         int | None,
-        typer.Option(help="Number of parts to release one after another.", rich_help_panel=_LARGE),
+        typer.Option(help="Number of parts to divide the table into.", rich_help_panel=_LARGE),
     ] = None,
     region_rows: Annotated[
         int | None, typer.Option(help="Number of rows in a part.", rich_help_panel=_LARGE)
