@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql.apps.cli.help import FOLDERS, pages, title
+from anon_sql.apps.cli.help import FOLDERS, pages, show_help, title
 from tests.command import refused, run
 
 
@@ -143,6 +143,14 @@ def test_help_prints_every_page_and_function():
     assert said.startswith(
         "help: the topic must be a page or a function, got 'role'; did you mean "
     )
+
+
+def test_a_terminal_shows_topics_for_links(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    show_help("sdka")
+    said = " ".join(capsys.readouterr().out.split())
+    assert "A category with a hierarchy (help use-hierarchies) keeps its value" in said
+    assert ".md" not in said
 
 
 def test_every_topic_that_the_package_names_is_a_page():

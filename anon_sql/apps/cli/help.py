@@ -1,5 +1,6 @@
 """``anon-sql help``: print a page of the documentation, or what a function does."""
 
+import re
 import sys
 from importlib.resources import files
 from pathlib import Path
@@ -19,6 +20,7 @@ FOLDERS = {
     "look-up": "Look up",
 }
 WIDEST = 100  # columns of a page on a terminal
+_LINK = re.compile(r"\[([^\]]+)\]\((?![a-z]+:)([^)#]*)[^)]*\)")  # to another page or a file
 
 
 def pages() -> dict[str, Path]:
@@ -89,4 +91,10 @@ def _print(text: str) -> None:
     from rich.markdown import Markdown
 
     screen = Console()
-    screen.print(Markdown(text), width=min(WIDEST, screen.width))
+    screen.print(Markdown(_LINK.sub(_without_link, text)), width=min(WIDEST, screen.width))
+
+
+def _without_link(link: re.Match[str]) -> str:
+    """Return the text of a link, with the topic of its page: a terminal cannot follow it."""
+    topic = Path(link[2]).stem
+    return f"{link[1]} (help {topic})" if topic in pages() else link[1]
