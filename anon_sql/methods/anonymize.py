@@ -53,8 +53,8 @@ class Anonymize(Withdrawn):
     effort: str = param(
         "good",
         Choice(("good", "fast", "best")),
-        "search effort: 'fast', 'good' (about three times as long) or 'best' (searches on from "
-        "the result of 'good'). A higher effort loses less information",
+        "search effort: 'fast', 'good' (about three times as long) or 'best' (continues "
+        "from the result of 'good'). A higher effort loses less information",
     )
     time_limit: float = param(
         30,

@@ -9,7 +9,7 @@
 --   rows are suppressed than suppression_limit allows.
 -- seed: seed for random choices. Only effort 'best' makes any; with 'mean' or 'median', every
 --   effort does.
--- effort: search effort: 'fast', 'good' (about three times as long) or 'best' (searches on from the
+-- effort: search effort: 'fast', 'good' (about three times as long) or 'best' (continues from the
 --   result of 'good'). A higher effort loses less information.
 -- time_limit: seconds that 'best' may search, not counting the compilation of kernels.
 -- rounds: number of rounds that 'best' searches, without a time limit, so that the same call gives
