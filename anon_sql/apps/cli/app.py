@@ -123,7 +123,8 @@ def shell(
         bool, typer.Option("--demo", help="Open the tables of anon-sql demo, rebuilt in memory.")
     ] = False,
     k: Annotated[
-        int | None, typer.Option("--k", help="Smallest class of the demo's release. Default: 10.")
+        int | None,
+        typer.Option("--k", help="With --demo: minimum number of rows in a class. Default: 10."),
     ] = None,
 ) -> None:
     """Run SQL statements as you type them, or a script from stdin.
