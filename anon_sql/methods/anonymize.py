@@ -53,8 +53,8 @@ class Anonymize(Withdrawn):
     effort: str = param(
         "good",
         Choice(("good", "fast", "best")),
-        "search effort: 'fast', 'good' (about three times as long) or 'best' (searches on from "
-        "the result of 'good'). A higher effort loses less information",
+        "search effort: 'fast', 'good' (about three times as long) or 'best' (continues "
+        "from the result of 'good'). A higher effort loses less information",
     )
     time_limit: float = param(
         30,
@@ -66,7 +66,7 @@ class Anonymize(Withdrawn):
         OrNull(Whole(0)),
         "number of rounds that 'best' searches, without a time limit, so that the same call gives "
         "the same release",
-        null="time_limit",
+        null="as many as time_limit allows",
     )
     suppression_limit: float | None = param(
         None,

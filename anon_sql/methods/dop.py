@@ -59,8 +59,8 @@ class Dop:
         "class",
         Choice(NOISE),
         "what becomes of noise: 'class' makes it one class, 'split' also cuts that class like a "
-        "cluster, as 'ncp' always does; if noise is not a legal class it joins the nearest "
-        "clusters, or 'suppress' suppresses it",
+        "cluster, as 'ncp' always does; with both, noise that is not a legal class joins the "
+        "nearest clusters. 'suppress' suppresses it",
     )
 
 

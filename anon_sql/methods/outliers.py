@@ -39,7 +39,7 @@ class Outliers:
         None,
         OrNull(Number(0)),
         "a row is an outlier if its COF exceeds this number; alpha then has no effect",
-        null="that alpha decides",
+        null="the limit that alpha sets",
     )
 
 

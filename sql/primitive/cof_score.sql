@@ -8,7 +8,7 @@
 --   deviations.
 -- variant: definition of COF: 'rayden', 'tang' (the original) or 'pyod'.
 -- threshold: a row is an outlier if its COF exceeds this number; alpha then has no effect; NULL
---   means that alpha decides.
+--   means the limit that alpha sets.
 -- Returns: the columns of the source, cof DOUBLE and outlier BOOLEAN. The result is not a release.
 -- Errors: no quasi-identifier, no such column of classes, a column called cof or outlier.
 -- Example: SELECT * FROM cof_score('classed', k := 2, qids := ['age', 'city']);

@@ -9,11 +9,11 @@
 --   rows are suppressed than suppression_limit allows.
 -- seed: seed for random choices. Only effort 'best' makes any; with 'mean' or 'median', every
 --   effort does.
--- effort: search effort: 'fast', 'good' (about three times as long) or 'best' (searches on from the
+-- effort: search effort: 'fast', 'good' (about three times as long) or 'best' (continues from the
 --   result of 'good'). A higher effort loses less information.
 -- time_limit: seconds that 'best' may search, not counting the compilation of kernels.
 -- rounds: number of rounds that 'best' searches, without a time limit, so that the same call gives
---   the same release; NULL means time_limit.
+--   the same release; NULL means as many as time_limit allows.
 -- hierarchy: relation that holds generalization hierarchies, with the columns attribute, value,
 --   level and label; NULL for none. Columns in it are labelled by its nodes and scored by the
 --   leaves below them.

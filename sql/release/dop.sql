@@ -13,8 +13,8 @@
 -- loss: loss to reduce: 'lil' (range of the numeric columns, as in the paper) or 'ncp' (loss of all
 --   columns).
 -- noise: what becomes of noise: 'class' makes it one class, 'split' also cuts that class like a
---   cluster, as 'ncp' always does; if noise is not a legal class it joins the nearest clusters, or
---   'suppress' suppresses it.
+--   cluster, as 'ncp' always does; with both, noise that is not a legal class joins the nearest
+--   clusters. 'suppress' suppresses it.
 -- hierarchy: relation that holds generalization hierarchies, with the columns attribute, value,
 --   level and label; NULL for none. Columns in it are labelled by its nodes.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.

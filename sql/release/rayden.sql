@@ -20,7 +20,7 @@
 --   level and label; NULL for none. Columns in it are labelled by its nodes and have distance 0 or
 --   1, even numeric ones.
 -- threshold: a row is an outlier if its COF exceeds this number; alpha then has no effect; NULL
---   means that alpha decides.
+--   means the limit that alpha sets.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql.apps.cli.help import FOLDERS, pages, title
+from anon_sql.apps.cli.help import FOLDERS, pages, show_help, title
 from tests.command import refused, run
 
 
@@ -136,10 +136,21 @@ def test_help_prints_every_page_and_function():
         assert page.parent.name in FOLDERS
     assert run("help", "roles").stdout == pages()["roles"].read_text(encoding="utf-8")
     assert "example: SELECT * FROM rayden(" in run("help", "rayden").stdout
+    both = run("help", "anonymize").stdout
+    assert both.startswith(pages()["anonymize"].read_text(encoding="utf-8"))
+    assert "example: SELECT * FROM anonymize(" in both
     said = refused("help", "role")
     assert said.startswith(
         "help: the topic must be a page or a function, got 'role'; did you mean "
     )
+
+
+def test_a_terminal_shows_topics_for_links(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    show_help("sdka")
+    said = " ".join(capsys.readouterr().out.split())
+    assert "A category with a hierarchy (help use-hierarchies) keeps its value" in said
+    assert ".md" not in said
 
 
 def test_every_topic_that_the_package_names_is_a_page():

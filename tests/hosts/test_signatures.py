@@ -20,7 +20,8 @@ def test_a_method_of_spark_has_its_parameters_and_their_sentences():
     )
     assert "c: constant c of l_kind='recursive'." in said
     assert any(
-        line.startswith("threshold: ") and "None means that alpha decides" in line for line in said
+        line.startswith("threshold: ") and "None means the limit that alpha sets" in line
+        for line in said
     )
 
 

@@ -76,7 +76,7 @@ def query(
         Output, typer.Option("--format", help="Output format; table cuts long values.")
     ] = Output.TABLE,
     rows: Annotated[
-        int | None, typer.Option(min=0, help="Rows to print. Default: 40 of a table, else all.")
+        int | None, typer.Option(min=0, help="Rows to print. Default: 40 as a table, else all.")
     ] = None,
 ) -> None:
     """Run SQL with the anon_sql functions and print the result.
@@ -120,10 +120,11 @@ def shell(
         ),
     ] = IN_MEMORY,
     demo: Annotated[
-        bool, typer.Option("--demo", help="Open the tables of anon-sql demo, made anew in memory.")
+        bool, typer.Option("--demo", help="Open the tables of anon-sql demo, rebuilt in memory.")
     ] = False,
     k: Annotated[
-        int | None, typer.Option("--k", help="Smallest class of the demo's release. Default: 10.")
+        int | None,
+        typer.Option("--k", help="With --demo: minimum number of rows in a class. Default: 10."),
     ] = None,
 ) -> None:
     """Run SQL statements as you type them, or a script from stdin.

@@ -173,7 +173,7 @@ def compile_kernels(
 ) -> None:
     """Compile the kernels ahead of the first release, once per machine.
 
-    Two processes share the work. Compiled kernels are left as they are.
+    Two processes share the work. Kernels that are already compiled are kept.
 
     Example: anon-sql compile anonymize rayden
     """

@@ -28,7 +28,7 @@ Database = Annotated[
     str,
     typer.Option(help="Database file; created if missing. Default: in memory.", show_default=False),
 ]
-K = Annotated[int, typer.Option("--k", help="Smallest size of an equivalence class, in rows.")]
+K = Annotated[int, typer.Option("--k", help="Minimum number of rows in an equivalence class.")]
 RELEASE = f"CREATE TABLE {RELEASED} AS FROM anonymize('{TABLE}', k := "
 
 

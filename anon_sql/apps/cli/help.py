@@ -1,5 +1,6 @@
 """``anon-sql help``: print a page of the documentation, or what a function does."""
 
+import re
 import sys
 from importlib.resources import files
 from pathlib import Path
@@ -19,6 +20,7 @@ FOLDERS = {
     "look-up": "Look up",
 }
 WIDEST = 100  # columns of a page on a terminal
+_LINK = re.compile(r"\[([^\]]+)\]\((?![a-z]+:)([^)#]*)[^)]*\)")  # to another page or a file
 
 
 def pages() -> dict[str, Path]:
@@ -42,18 +44,20 @@ def show_help(
 ) -> None:
     """Print a page of the documentation, or the help of an SQL function.
 
+    A name of both, such as anonymize, prints the page and below it the function.
+
     Example: anon-sql help k-anonymity
     """
     with console.one_sentence():
         known = pages()
+        is_function = topic in {entry.name for entry in sql_files.entries()}
         if topic is None:
             _list(known)
-        elif topic in known:
-            _print(known[topic].read_text(encoding="utf-8"))
-        elif topic in {entry.name for entry in sql_files.entries()}:
-            with anon_sql.connect() as con:
-                for part, text in con.execute("FROM anon_help(?)", [topic]).fetchall():
-                    console.say(f"{part}: {text}")
+        elif topic in known or is_function:
+            if topic in known:
+                _print(known[topic].read_text(encoding="utf-8"))
+            if is_function:
+                _print_function(topic, below=topic in known)
         else:
             rule = "the topic must be a page or a function"
             raise AnonError("help", rule, f"'{topic}'", did_you_mean(topic, known))
@@ -69,6 +73,15 @@ def _list(known: dict[str, Path]) -> None:
     console.say("anon-sql help TOPIC prints a page, anon-sql help FUNCTION the help of a function.")
 
 
+def _print_function(name: str, below: bool) -> None:
+    """Print what a function does, takes and returns; below a page, under a heading."""
+    if below:
+        _print(f"\n## The function {name}\n\n")
+    with anon_sql.connect() as con:
+        for part, text in con.execute("FROM anon_help(?)", [name]).fetchall():
+            console.say(f"{part}: {text}")
+
+
 def _print(text: str) -> None:
     """Print Markdown: formatted on a terminal, as it is where it is piped."""
     if not sys.stdout.isatty():
@@ -78,4 +91,10 @@ def _print(text: str) -> None:
     from rich.markdown import Markdown
 
     screen = Console()
-    screen.print(Markdown(text), width=min(WIDEST, screen.width))
+    screen.print(Markdown(_LINK.sub(_without_link, text)), width=min(WIDEST, screen.width))
+
+
+def _without_link(link: re.Match[str]) -> str:
+    """Return the text of a link, with the topic of its page: a terminal cannot follow it."""
+    topic = Path(link[2]).stem
+    return f"{link[1]} (help {topic})" if topic in pages() else link[1]

@@ -65,6 +65,7 @@ LedgerKey = Annotated[
         rich_help_panel=_SERIES,
     ),
 ]
+TABLE_FILE = "CSV, TSV or Parquet file, or a folder of Parquet files."
 Hierarchy = Annotated[
     Path | None,
     typer.Option(

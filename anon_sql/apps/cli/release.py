@@ -197,9 +197,7 @@ _LARGE = "Large tables"
 def release(
     source: Annotated[
         Path,
-        typer.Argument(
-            metavar="IN", help="CSV, TSV or Parquet file, or a folder of Parquet files."
-        ),
+        typer.Argument(metavar="IN", help=arguments.TABLE_FILE),
     ],
     out: Annotated[
         str, typer.Argument(metavar="OUT", help="File to write, or a folder if it ends in '/'.")
@@ -219,7 +217,7 @@ def release(
     assumption: arguments.Assumption = [],  # noqa: B006
     regions: Annotated[
         int | None,
-        typer.Option(help="Number of parts to release one after another.", rich_help_panel=_LARGE),
+        typer.Option(help="Number of parts to divide the table into.", rich_help_panel=_LARGE),
     ] = None,
     region_rows: Annotated[
         int | None, typer.Option(help="Number of rows in a part.", rich_help_panel=_LARGE)

@@ -35,7 +35,7 @@ class Format(StrEnum):
 @with_parameters(of_manifests)
 @options.with_dialect
 def report(
-    raw: Annotated[Path, typer.Argument(metavar="RAW", help="CSV, TSV or Parquet file.")],
+    raw: Annotated[Path, typer.Argument(metavar="RAW", help=options.TABLE_FILE)],
     released: Annotated[Path, typer.Argument(metavar="RELEASED", help="The released file.")],
     *,
     output: Page,
@@ -139,7 +139,7 @@ def _merged(written: Mapping[str, Any] | None, values: Mapping[str, Any]) -> dic
 @with_parameters(of_compare, required=("qids",))
 @options.with_dialect
 def sweep(
-    raw: Annotated[Path, typer.Argument(metavar="RAW", help="CSV, TSV or Parquet file.")],
+    raw: Annotated[Path, typer.Argument(metavar="RAW", help=options.TABLE_FILE)],
     *,
     output: Page,
     parameters: Mapping[str, Any],

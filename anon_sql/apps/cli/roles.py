@@ -24,7 +24,7 @@ HEADER = ("column", "type", "role", "distinct", "NULL", "unique", "adds", "reaso
 
 @options.with_dialect
 def roles(
-    source: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV or Parquet file.")],
+    source: Annotated[Path, typer.Argument(metavar="FILE", help=options.TABLE_FILE)],
     sql: Annotated[bool, typer.Option("--sql", help="Print SQL COMMENT statements.")] = False,
     dbt: Annotated[bool, typer.Option("--dbt", help="Print a schema.yml for dbt.")] = False,
     table: Annotated[
