@@ -40,39 +40,42 @@ class Frame:
         """Return a table as a frame of this kind."""
         return table
 
-    # Whether labels of types that Arrow lacks are text, which ``finished`` casts
+    # Whether labels of types that Arrow lacks are text, which ``finished`` casts.
     casts: ClassVar[bool] = False
 
     def warn(self) -> None:
         """Warn of what a release leaves out besides identifiers."""
 
-    def released(
+    def assembled(
         self,
         rows: pa.Table,
         positions: Mapping[str, Positions],
         labels: Mapping[str, Callable[[], pa.Array]],
-        casts: Mapping[str, str | None],
         workers: Workers,
     ) -> Any:
-        """Return released rows as a frame of this kind.
+        """Return released rows as a frame that ``finished`` takes: of pandas, Polars or PyArrow.
 
         rows: the columns that are released unchanged, as ``Columns.read`` returns them. positions:
-        the rows of each of them, int32[r]. labels: of each quasi-identifier, r values. casts: by
-        quasi-identifier the SQL type of labels that come as text, None for others. The columns of
-        the result are in the order of the table.
+        the rows of each of them, int32[r]. labels: of each quasi-identifier, r values. The columns
+        of the result are in the order of the table.
         """
         jobs = [(taker(rows[name], at),) for name, at in positions.items()]
         jobs += [(make,) for make in labels.values()]
         size = len(next(iter(positions.values()), ())) or 1
         found = workers.map(_call, jobs, [size] * len(jobs))
         made = dict(zip([*positions, *labels], found, strict=True))
-        return self.finished(
-            pa.table({name: made[name] for name in self.columns.types if name in made}), casts
-        )
+        return pa.table({name: made[name] for name in self.columns.types if name in made})
 
-    def finished(self, table: pa.Table, casts: Mapping[str, str | None]) -> Any:
-        """Return a released table, whose columns may be carried as text, as this kind."""
-        return self.made(table)
+    def sent(self, assembled: Any, types: Mapping[str, pa.DataType]) -> pa.Table:
+        """Return an assembled frame as Arrow; types: those of its columns by name."""
+        return assembled
+
+    def finished(self, assembled: Any, casts: Mapping[str, str | None]) -> Any:
+        """Return an assembled frame, whose columns may be carried as text, as this kind.
+
+        casts: by quasi-identifier the SQL type of labels that come as text, None for others.
+        """
+        return assembled
 
 
 def taker(values: pa.ChunkedArray, positions: Positions) -> Callable[[], Any]:
@@ -99,12 +102,11 @@ class PandasFrame(Frame):
                 stacklevel=_depth(),
             )
 
-    def released(
+    def assembled(
         self,
         rows: pa.Table,
         positions: Mapping[str, Positions],
         labels: Mapping[str, Callable[[], pa.Array]],
-        casts: Mapping[str, str | None],
         workers: Workers,
     ) -> Any:
         import pandas as pd
@@ -118,6 +120,10 @@ class PandasFrame(Frame):
         }
         return pd.DataFrame(found, copy=False)
 
+    def sent(self, assembled: Any, types: Mapping[str, pa.DataType]) -> pa.Table:
+        schema = pa.schema([(name, types[name]) for name in assembled.columns])
+        return pa.Table.from_pandas(assembled, schema, preserve_index=False)
+
 
 @dataclass(frozen=True)
 class PolarsFrame(Frame):
@@ -130,19 +136,24 @@ class PolarsFrame(Frame):
 
         return self._kind(pl.from_arrow(table))
 
-    def released(
+    def assembled(
         self,
         rows: pa.Table,
         positions: Mapping[str, Positions],
         labels: Mapping[str, Callable[[], pa.Array]],
-        casts: Mapping[str, str | None],
         workers: Workers,
     ) -> Any:
         import polars as pl
 
         found = {name: pl.from_arrow(make()).alias(name) for name, make in labels.items()}
         found |= {name: self.native[name].gather(at) for name, at in positions.items()}
-        return self._kind(pl.DataFrame([found[n] for n in self.columns.types if n in found]))
+        return pl.DataFrame([found[n] for n in self.columns.types if n in found])
+
+    def sent(self, assembled: Any, types: Mapping[str, pa.DataType]) -> pa.Table:
+        return assembled.to_arrow()
+
+    def finished(self, assembled: Any, casts: Mapping[str, str | None]) -> Any:
+        return self._kind(assembled)
 
     def _kind(self, made: Any) -> Any:
         return made.lazy() if self.lazy else made
@@ -167,11 +178,11 @@ class FileFrame(Frame):
 
     scratch: duckdb.DuckDBPyConnection
 
-    def finished(self, table: pa.Table, casts: Mapping[str, str | None]) -> Any:
+    def finished(self, assembled: Any, casts: Mapping[str, str | None]) -> Any:
         """Return the table as DuckDB makes one of it."""
-        if not self.columns.carried.intersection(table.column_names) - casts.keys():
-            return table
-        return _restored(self.scratch.from_arrow(table), self.columns, casts).to_arrow_table()
+        if not self.columns.carried.intersection(assembled.column_names) - casts.keys():
+            return assembled
+        return _restored(self.scratch.from_arrow(assembled), self.columns, casts).to_arrow_table()
 
 
 @dataclass(frozen=True)
@@ -185,8 +196,8 @@ class RelationFrame(Frame):
     def made(self, table: pa.Table) -> Any:
         return _of_connection(self, table)
 
-    def finished(self, table: pa.Table, casts: Mapping[str, str | None]) -> Any:
-        return _restored(self.made(table), self.columns, casts)
+    def finished(self, assembled: Any, casts: Mapping[str, str | None]) -> Any:
+        return _restored(self.made(assembled), self.columns, casts)
 
 
 def _of_connection(frame: RelationFrame, __anon_frame: pa.Table) -> Any:

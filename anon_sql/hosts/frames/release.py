@@ -1,6 +1,6 @@
 """Release the rows of a frame: through Arrow and the core, without a macro."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,6 +18,7 @@ from anon_sql.core.names import literal, quote
 from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.rows import combined, rows_that_fit
+from anon_sql.hosts.frames.checking import require_as_checked
 from anon_sql.hosts.frames.database import Settings
 from anon_sql.hosts.frames.kinds import Frame, Positions
 from anon_sql.hosts.frames.rows import Columns, unreadable
@@ -68,7 +69,7 @@ def released(
         name: origin[name][found.position] if name in origin else found.position
         for name in request.kept
     }
-    return _assembled(frame, request, rows, found, positions, table.workers)
+    return _assembled(frame, request, rows, found, positions, scratch, table.workers)
 
 
 def _relation(columns: Columns, settings: Settings) -> Relation:
@@ -184,16 +185,26 @@ def _assembled(
     rows: pa.Table,
     found: Release,
     positions: Mapping[str, Positions],
+    scratch: duckdb.DuckDBPyConnection,
     workers: Workers,
 ) -> Any:
-    """Return the released rows, each beside the labels of its class."""
-    labels: dict[str, Callable[[], pa.Array]] = {}
-    casts: dict[str, str | None] = {}
-    for name, made in found.labels.items():
-        casts[name] = _cast(frame, request, name)
-        text = made.printed if casts[name] is not None else shown(request, name, made)
-        text = _in_zone(text, rows.schema.field(name).type)
-        labels[name] = partial(_of_rows, text, made, found.class_of)
+    """Return the released rows, each beside the labels of its class, as they were checked."""
+    casts = {name: _cast(frame, request, name) for name in request.quasi}
+
+    def texts(of: Mapping[str, Labels]) -> dict[str, pa.Array]:
+        """Return the distinct labels of each quasi-identifier as they are released."""
+        return {
+            name: _in_zone(
+                made.printed if casts[name] is not None else shown(request, name, made),
+                rows.schema.field(name).type,
+            )
+            for name, made in of.items()
+        }
+
+    labels = {
+        name: partial(_of_rows, text, found.labels[name], found.class_of)
+        for name, text in texts(found.labels).items()
+    }
     allowed = {*request.kept, *request.quasi}
     if {*positions, *labels} != allowed or not {*positions, *labels} <= {*frame.columns.types}:
         raise AnonError(
@@ -202,7 +213,10 @@ def _assembled(
             "others",
             "nothing was released; please report this",
         )
-    return frame.released(rows, positions, labels, casts, workers)
+    made = frame.assembled(rows, positions, labels, workers)
+    shown_labels = {} if found.checked is None else texts(found.checked.labels)
+    require_as_checked(frame, request, rows, made, found.checked, shown_labels, scratch, workers)
+    return frame.finished(made, casts)
 
 
 def _of_rows(values: pa.Array, labels: Labels, class_of: Positions) -> pa.Array:
@@ -245,7 +259,8 @@ def _empty(
     labels = {name: partial(pa.nulls, 0, kind) for name, kind in types.items()}
     casts = {name: _cast(frame, request, name) for name in labels}
     positions = {name: none for name in names if name not in labels}
-    return frame.released(rows, positions, labels, casts, Workers(request.function))
+    workers = Workers(request.function)
+    return frame.finished(frame.assembled(rows, positions, labels, workers), casts)
 
 
 def earlier_quasi(
