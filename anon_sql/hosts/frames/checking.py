@@ -8,8 +8,10 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from anon_sql.core import stopping
+from anon_sql.core.arrow import one_array
 from anon_sql.core.duckdb_internals.hashing import row_hash
 from anon_sql.core.names import quote
 from anon_sql.core.running import Workers
@@ -19,7 +21,7 @@ from anon_sql.pipeline.compute import Checked, unchecked
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.table import label_hash
 
-_KEPT, _LABELS = "kept", "labels"
+_BESIDE = "rows beside other labels"
 Hashes = npt.NDArray[np.uint64]
 
 
@@ -51,46 +53,61 @@ def require_as_checked(
     names = [name for name in frame.columns.types if name in types]
     if checked is None or sent.column_names != names or sent.num_rows != len(checked.hashes):
         raise unchecked(request.function, "others")
+    kept = {quote(name): frame.columns.types[name] for name in request.kept}
+    found = _hash(frame, request, sent, row_hash(kept), scratch)
+    if not np.array_equal(found, checked.hashes):
+        raise unchecked(request.function, "the kept values of others")
     of_class = {
         name: partial(text.take, pa.array(checked.labels[name].label_of))
         for name, text in texts.items()
     }
     classes = frame.sent(frame.assembled(rows, {}, of_class, workers), types)
-    found = _hashes(
-        frame,
-        request,
-        sent,
-        {
-            _KEPT: row_hash({quote(name): frame.columns.types[name] for name in request.kept}),
-            _LABELS: label_hash(request),
-        },
-        scratch,
-    )
-    wanted = _hashes(frame, request, classes, {_LABELS: label_hash(request)}, scratch)[_LABELS]
-    if not np.array_equal(found[_KEPT], checked.hashes):
-        raise unchecked(request.function, "the kept values of others")
-    if not np.array_equal(found[_LABELS], wanted[checked.class_of]):
-        raise unchecked(request.function, "rows beside other labels")
+    wanted = _hash(frame, request, classes, label_hash(request), scratch)[checked.class_of]
+    shown = sent.select(classes.column_names)
+    if all(map(_is_text, shown.schema.types)):
+        again = np.append(False, wanted[1:] == wanted[:-1])
+        jobs = [(one_array(values),) for values in shown.columns]
+        repeated = workers.map(_repeated, jobs, [sent.num_rows] * len(jobs))
+        if any((again & ~same).any() for same in repeated):
+            raise unchecked(request.function, _BESIDE)
+        shown, wanted = shown.take(pa.array(np.flatnonzero(~again))), wanted[~again]
+    if not np.array_equal(_hash(frame, request, shown, label_hash(request), scratch), wanted):
+        raise unchecked(request.function, _BESIDE)
 
 
-def _hashes(
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _repeated(values: pa.Array) -> npt.NDArray[np.bool_]:
+    """Return whether each text is that before it, bool[n]; the first is not.
+
+    This takes a third of the time of a hash.
+    """
+    after, before = values.slice(1), values.slice(0, max(len(values) - 1, 0))
+    same = pc.equal(after, before)
+    if values.null_count:
+        same = pc.or_(same.fill_null(False), pc.and_(after.is_null(), before.is_null()))
+    return np.append(False, same.to_numpy(zero_copy_only=False))
+
+
+def _hash(
     frame: Frame,
     request: Request,
     table: pa.Table,
-    wanted: Mapping[str, str],
+    said: str,
     scratch: duckdb.DuckDBPyConnection,
-) -> dict[str, Hashes]:
-    """Return the value of SQL hashes by name for every row of a table, uint64[n] each."""
+) -> Hashes:
+    """Return the value of a hash, as SQL, for every row of a table, uint64[n]."""
     columns = [
         frame.columns.cast(name) if name in request.kept else quote(name)
         for name in table.column_names
     ]
-    text = ", ".join(f"{said} AS {name}" for name, said in wanted.items())
     try:
         with stopping.reaching(scratch.interrupt):
-            found = scratch.from_arrow(table).project(", ".join(columns)).project(text)
-            made = found.to_arrow_table()
-        return {name: made[name].to_numpy() for name in wanted}
+            rows = scratch.from_arrow(table).project(", ".join(columns))
+            found: Hashes = rows.project(f"{said} AS found").to_arrow_table()["found"].to_numpy()
+            return found
     except duckdb.InterruptException:
         stopping.check(request.function)
         raise
