@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,8 +14,10 @@ import narwhals.dependencies as frames
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from anon_sql.core.arrow import one_array
 from anon_sql.core.names import quote
 from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError, Argument, Parameter, listed
@@ -24,6 +27,7 @@ from anon_sql.hosts.frames.rows import Columns, comments_of, of_arrow, of_relati
 Positions = npt.NDArray[np.int32]
 _SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
 _PACKED = (".gz", ".zst")
+_SAMPLE = 4096  # values of a column that show whether they recur
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class Frame:
         the rows of each of them, int32[r]. labels: of each quasi-identifier, r values. The columns
         of the result are in the order of the table.
         """
-        jobs = [(taker(rows[name], at),) for name, at in positions.items()]
+        jobs = [(partial(_taken, rows[name], at),) for name, at in positions.items()]
         jobs += [(make,) for make in labels.values()]
         size = len(next(iter(positions.values()), ())) or 1
         found = workers.map(_call, jobs, [size] * len(jobs))
@@ -78,9 +82,17 @@ class Frame:
         return assembled
 
 
-def taker(values: pa.ChunkedArray, positions: Positions) -> Callable[[], Any]:
-    """Return a function that returns the values at positions."""
-    return lambda: values.combine_chunks().take(pa.array(positions))
+def _taken(values: pa.ChunkedArray, positions: Positions) -> pa.Array:
+    """Return the values at positions, which are in random order.
+
+    Text that recurs is taken through its dictionary, in a third of the time.
+    """
+    at, few = pa.array(positions), pa.array(positions[:_SAMPLE])
+    text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+    if not text or pc.count_distinct(values.take(few)).as_py() > len(few) // 4:
+        return one_array(values).take(at)
+    coded = one_array(values.dictionary_encode().unify_dictionaries())
+    return coded.dictionary.take(coded.indices.take(at))
 
 
 def _call(make: Callable[[], Any]) -> Any:
