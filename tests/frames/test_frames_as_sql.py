@@ -81,6 +81,43 @@ def test_every_type_of_a_quasi_identifier(people, name, form):
     compare(people, "anonymize", "kinds", k=4, qids=[name], keep="*", format=form)
 
 
+KEPT = {
+    "UUID": "md5(i::VARCHAR)::UUID",
+    "ENUM": "('e' || i % 4)::ENUM('e0', 'e1', 'e2', 'e3')",
+    "HUGEINT": "i::HUGEINT << 70",
+    "UHUGEINT": "i::UHUGEINT",
+    "BIT": "i::BIT",
+    "TIMETZ": "TIMETZ '12:00:00+01' + INTERVAL (i) MINUTE",
+    "UNION": "union_value(n := i)",
+    "BIGNUM": "i::VARCHAR::BIGNUM",
+    "TIMESTAMP_S": "(TIMESTAMP '2000-01-01' + INTERVAL (i) DAY)::TIMESTAMP_S",
+}
+
+
+@pytest.mark.parametrize("kind", KEPT)
+def test_kept_values_of_a_relation_count_as_those_of_its_table(con, kind):
+    """Rows are ordered, and chosen among equals, by the hash of their kept values."""
+    con.execute(
+        f"CREATE TABLE held AS SELECT i % 20 AS age, {KEPT[kind]} AS own FROM range(90) t(i)"
+    )
+    for method in ("anonymize", "rayden"):
+        compare(con, method, "held", k=4, qids="age", keep="own")
+
+
+def test_a_type_that_arrow_holds_as_another_can_change_the_order(con):
+    """docs/frames.md says so."""
+    con.execute(
+        f"CREATE TABLE held AS SELECT i % 5 AS age, {KEPT['UUID']} AS own FROM range(90) t(i)"
+    )
+    own = con.sql(
+        as_sql("mondrian", "held", {"k": 4, "qids": "age", "keep": "own"})
+    ).to_arrow_table()
+    sent = con.sql("FROM held").to_arrow_table()
+    made = frames.mondrian(sent, k=4, qids="age", keep="own")
+    assert made != own
+    assert sorted(map(str, made.to_pylist())) == sorted(map(str, own.to_pylist()))
+
+
 def test_the_connection_says_the_time_zone(people):
     people.execute("SET TimeZone = 'Europe/Berlin'")
     wanted = people.sql(as_sql("anonymize", "kinds", {"k": 4, "qids": ["zoned"], "keep": "*"}))
