@@ -4,7 +4,7 @@ Each function has the name and the parameters of the SQL function; docs/referenc
 A release comes back in the kind of frame that was given, and so does what a measure returns as a
 table. A path gives a PyArrow table. A release of a relation has the rows of the SQL function on the
 table, in the same order. PyArrow, Polars and pandas hold values of some types in another type, for
-instance UUID as text; if such a column is kept, the order of the rows, and the choice between rows
+instance UUID as text; if such a column is kept, the order of rows, and the choice between rows
 with equal quasi-identifiers, can differ from SQL on the original table. Every function also takes
 
 threads: number of threads; None for those of the connection, or all cores without one.
