@@ -65,12 +65,12 @@ def require_as_checked(
     wanted = _hash(frame, request, classes, label_hash(request), scratch)[checked.class_of]
     shown = sent.select(classes.column_names)
     if all(map(_is_text, shown.schema.types)):
-        again = np.append(False, wanted[1:] == wanted[:-1])
-        jobs = [(one_array(values),) for values in shown.columns]
-        repeated = workers.map(_repeated, jobs, [sent.num_rows] * len(jobs))
-        if any((again & ~same).any() for same in repeated):
+        new = wanted[1:] != wanted[:-1]
+        jobs = [(one_array(values), pa.array(new)) for values in shown.columns]
+        if not all(workers.map(_repeats, jobs, [sent.num_rows] * len(jobs))):
             raise unchecked(request.function, _BESIDE)
-        shown, wanted = shown.take(pa.array(np.flatnonzero(~again))), wanted[~again]
+        first = np.append(0, np.flatnonzero(new) + 1)[: len(wanted)]
+        shown, wanted = shown.take(pa.array(first)), wanted[first]
     if not np.array_equal(_hash(frame, request, shown, label_hash(request), scratch), wanted):
         raise unchecked(request.function, _BESIDE)
 
@@ -79,16 +79,16 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _repeated(values: pa.Array) -> npt.NDArray[np.bool_]:
-    """Return whether each text is that before it, bool[n]; the first is not.
+def _repeats(values: pa.Array, new: pa.Array) -> bool:
+    """Return whether each text but the first is that before it, where none is new, bool[n - 1].
 
     This takes a third of the time of a hash.
     """
-    after, before = values.slice(1), values.slice(0, max(len(values) - 1, 0))
+    after, before = values.slice(1), values.slice(0, len(new))
     same = pc.equal(after, before)
     if values.null_count:
         same = pc.or_(same.fill_null(False), pc.and_(after.is_null(), before.is_null()))
-    return np.append(False, same.to_numpy(zero_copy_only=False))
+    return bool(pc.all(pc.or_(same, new), min_count=0).as_py())
 
 
 def _hash(

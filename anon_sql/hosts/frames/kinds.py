@@ -63,7 +63,9 @@ class Frame:
         the rows of each of them, int32[r]. labels: of each quasi-identifier, r values. The columns
         of the result are in the order of the table.
         """
-        jobs = [(partial(_taken, rows[name], at),) for name, at in positions.items()]
+        jobs: list[tuple[Callable[[], Any]]] = [
+            (partial(_taken, rows[name], at),) for name, at in positions.items()
+        ]
         jobs += [(make,) for make in labels.values()]
         size = len(next(iter(positions.values()), ())) or 1
         found = workers.map(_call, jobs, [size] * len(jobs))
