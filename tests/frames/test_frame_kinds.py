@@ -88,7 +88,7 @@ def test_released_values_of_every_type_are_those_checked(people, kind, form):
     data = rows.pl() if kind == "Polars" else rows.df()
     if kind == "pandas of PyArrow":
         data = data.convert_dtypes(dtype_backend="pyarrow")
-    qids = ["number", "born", "pay", "huge", "member", "score", "seen", "zoned", "clock", "word"]
+    qids = ["number", "born", "pay", "member", "score", "seen", "zoned", "clock", "word"]
     for name in qids:
         made = frames.anonymize(data, k=4, qids=name, keep="*", format=form)
         assert len(made) == len(data)
