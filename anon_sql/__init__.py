@@ -7,6 +7,7 @@ from anon_sql.errors import AnonError
 from anon_sql.version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from anon_sql.frames import anonymize
     from anon_sql.hosts.duckdb.interrupting import interrupt
     from anon_sql.hosts.duckdb.ledger import ledger
     from anon_sql.hosts.duckdb.register import connect, register, unregister
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AnonError",
     "__version__",
+    "anonymize",
     "connect",
     "declare",
     "interrupt",
@@ -34,8 +36,10 @@ _PLACES = {
 
 def __getattr__(name: str) -> Any:
     """Import a host with the first of its functions that is asked for, or a module of functions."""
-    if name in ("datasets", "spark"):
+    if name in ("datasets", "frames", "spark"):
         return import_module(f"anon_sql.{name}")
+    if name == "anonymize":
+        return import_module("anon_sql.frames").anonymize
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     host = import_module(f"anon_sql.hosts.{_PLACES.get(name, 'duckdb.register')}")

@@ -6,15 +6,16 @@ In sql/ a public file keeps its description, Returns, Errors, Example and body. 
 the sentences of the function's own parameters, its signature, and the structs of parameters in its
 body. A signature keeps its order, since DuckDB takes arguments by position too; what is new is
 appended. The dbt macro write_manifest gets the arguments of anon_manifest. The page
-docs/look-up/reference.md is written from the headers and the declaration.
+docs/look-up/reference.md and anon_sql/frames.py are written from the headers and the declaration.
 """
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import anon_sql
+from anon_sql.apps.frames_face import WIDTH, face, filled
 from anon_sql.core.parameters import Declaration, declared, function_of, takes
 from anon_sql.hosts.duckdb.registry import load_functions
 from anon_sql.hosts.duckdb.sql_files import (
@@ -37,28 +38,14 @@ from anon_sql.methods.method import find_method
 from anon_sql.privacy import MODELS
 from anon_sql.privacy.k_anonymity import KAnonymity
 
-_WIDTH = 100
 _STRUCT = re.compile(r"system\.main\.struct_pack\(\s*((?:\"?\w+\"? := \"?\w+\"?(?:,\s*)?)+)\)")
-
-
-def filled(words: Iterable[str], indent: str, last: int = 0) -> str:
-    """Return words, separated by commas, in lines; last: characters that follow the last one."""
-    words = list(words)
-    lines = [indent]
-    for at, word in enumerate(words):
-        piece = word + (", " if at < len(words) - 1 else "")
-        width = _WIDTH - (last if at == len(words) - 1 else 0)
-        if len(lines[-1] + piece.rstrip()) > width and lines[-1] != indent:
-            lines.append(indent)
-        lines[-1] += piece
-    return "\n".join(line.rstrip() for line in lines)
 
 
 def comment(text: str) -> str:
     """Return a comment of one sentence or more in lines, indented from the second on."""
     lines = ["--"]
     for word in text.split():
-        if len(lines[-1]) + 1 + len(word) > _WIDTH:
+        if len(lines[-1]) + 1 + len(word) > WIDTH:
             lines.append("--  ")
         lines[-1] += f" {word}"
     return "\n".join(lines)
@@ -85,7 +72,7 @@ def _with_signature(file: SqlFile, words: Sequence[str]) -> str:
     head = f"{CREATE} {file.name}("
     one = f"{head}{', '.join(words)})"
     rest = file.text[found.end() :]
-    short = len(one) + len(rest.partition("\n")[0]) <= _WIDTH
+    short = len(one) + len(rest.partition("\n")[0]) <= WIDTH
     made = one if short else f"{head}\n{filled(words, '    ')}\n)"
     return file.text[: found.start()] + made + rest
 
@@ -251,6 +238,7 @@ def files() -> dict[Path, str]:
     texts = {folder() / file.folder / f"{file.name}.sql": file.text for file in made}
     macro = Path(anon_sql.__file__).parent / "dbt" / "macros" / "write_manifest.sql"
     texts[macro] = with_arguments(macro.read_text(encoding="utf-8"))
+    texts[Path(anon_sql.__file__).parent / "frames.py"] = face(entries(made))
     return {**texts, folder().parent / "docs" / "look-up" / "reference.md": page(entries(made))}
 
 

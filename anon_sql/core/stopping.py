@@ -217,6 +217,18 @@ def listen(wants: Callable[[], bool]) -> None:
         signal.signal(signal.SIGINT, _Handler(before, wants))
 
 
+@contextmanager
+def listening() -> Iterator[None]:
+    """Let Ctrl-C stop every call meanwhile, as ``listen`` does."""
+    listened = isinstance(signal.getsignal(signal.SIGINT), _Handler)
+    listen(lambda: True)
+    try:
+        yield
+    finally:
+        if not listened:
+            unlisten()
+
+
 def unlisten() -> None:
     """Install the SIGINT handler again that was there before ``listen``.
 

@@ -5,8 +5,8 @@ suppressed if it is ``*`` in every quasi-identifier, the columns of ``strata`` i
 made it so: the method, or a class that can be shown in no other way.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import is_not
 from typing import Any
@@ -41,18 +41,33 @@ Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
+class Checked:
+    """What was checked of the r rows of a release.
+
+    hashes: uint64[r], the hash of the kept values of each row. class_of: int32[r], its class.
+    labels: of every class, by name of the quasi-identifier.
+    """
+
+    hashes: npt.NDArray[np.uint64]
+    class_of: Ids
+    labels: Mapping[str, Labels]
+
+
+@dataclass(frozen=True)
 class Release:
     """The r rows of a release.
 
     position: int32[r], the position in the source of each released row, from 0. class_of: int32[r],
     its class. labels: labels of every class, by name of the quasi-identifier. suppressed: bool[n],
-    the rows of the table that are suppressed, shown or left out.
+    the rows of the table that are suppressed, shown or left out. checked: what the rows must be
+    once a host has put them together, None before they were checked.
     """
 
     position: Ids
     class_of: Ids
     labels: dict[str, Labels]
     suppressed: Bools
+    checked: Checked | None = None
 
 
 def release(
@@ -84,8 +99,7 @@ def labelled(prepared: Prepared, found: Partition) -> Release:
     made = label(prepared, found)
     check(prepared, found, made)
     arranged = made.release(prepared.request, prepared.source)
-    check_rows(prepared, made, arranged)
-    return arranged
+    return replace(arranged, checked=check_rows(prepared, made, arranged))
 
 
 @dataclass(frozen=True)
@@ -322,17 +336,19 @@ def _require_strata(prepared: Prepared, made: Labelled) -> None:
         )
 
 
-def check_rows(prepared: Prepared, made: Labelled, arranged: Release) -> None:
-    """Raise AnonError unless a release has the checked rows, once each, in the order of hashes.
+def check_rows(prepared: Prepared, made: Labelled, arranged: Release) -> Checked:
+    """Return what was checked: that a release has the rows, once each, in the order of hashes.
 
-    The order is that of the groups, which are numbered by a hash of their labels, and within a
-    group that of the hashes of its rows.
+    Raises AnonError unless it has. The order is that of the groups, which are numbered by a hash of
+    their labels, and within a group that of the hashes of its rows.
     """
     request = prepared.request
     _require_checked(request, made, arranged)
     group = made.row_group[arranged.position]
     hashes = prepared.source.hashes.to_numpy(zero_copy_only=False)[arranged.position]
     require_hash_order(request.function, group, hashes)
+    labels = dict(zip(request.quasi, made.labels, strict=True))
+    return Checked(hashes, made.class_of[arranged.position], labels)
 
 
 def require_hash_order(
@@ -363,8 +379,13 @@ def _require_checked(request: Request, made: Labelled, arranged: Release) -> Non
         got = "labels of another column"
     else:
         return
-    raise AnonError(
-        request.function,
+    raise unchecked(request.function, got)
+
+
+def unchecked(function: str, got: str) -> AnonError:
+    """Return what is said of released rows that are not those that were checked."""
+    return AnonError(
+        function,
         "the rows that were checked must be released once each, beside their labels",
         got,
         "nothing was released; please report this",

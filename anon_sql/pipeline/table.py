@@ -7,6 +7,7 @@ import pyarrow.compute as pc
 from anon_sql.core.arrow import valid
 from anon_sql.core.columns import is_number
 from anon_sql.core.duckdb_internals.hashing import hash_of, row_hash, sort_key
+from anon_sql.core.labels.writing import Labels
 from anon_sql.core.names import quote
 from anon_sql.core.printing import cast, evaluated, sql_types
 from anon_sql.core.table import Domain
@@ -32,7 +33,12 @@ def release_table(
     """
     names = [name for name in table.column_names if name in {*request.kept, *request.quasi}]
     if table.num_rows == 0:
-        return pa.table({name: pa.nulls(0, _type_of(table, name, request)) for name in names})
+        return pa.table(
+            {
+                name: pa.nulls(0, released_type(request, name, table.schema.field(name).type))
+                for name in names
+            }
+        )
     columns = {name: table.column(name).combine_chunks() for name in table.column_names}
     counted = [*request.protected, *([request.entity] if request.entity else [])]
     types = dict(zip(columns, sql_types(list(columns.values())), strict=True))
@@ -56,14 +62,7 @@ def release_table(
     rows = pa.array(found.position)
     released = {name: columns[name].take(rows) for name in request.kept}
     for name, labels in found.labels.items():
-        text, own = labels.printed, request.value_type(name)
-        if own is not None:
-            text = cast([text], [own])[0]
-        if pa.types.is_struct(text.type):
-            ends = cast([text.field("min"), text.field("max")], [request.quasi[name]] * 2)
-            missing = pc.invert(text.is_valid())
-            text = pa.StructArray.from_arrays(ends, names=["min", "max"], mask=missing)
-        label = labels.label_of[found.class_of]
+        text, label = shown(request, name, labels), labels.label_of[found.class_of]
         if coded and pa.types.is_string(text.type):
             missing = ~valid(text)[label]
             released[name] = pa.DictionaryArray.from_arrays(
@@ -74,9 +73,21 @@ def release_table(
     return pa.table({name: released[name] for name in names})
 
 
-def _type_of(table: pa.Table, name: str, request: Request) -> pa.DataType:
-    """Return the Arrow type of a released column."""
-    kind = table.schema.field(name).type
+def shown(request: Request, name: str, labels: Labels) -> pa.Array:
+    """Return the distinct labels of a quasi-identifier as they are released, in the types of
+    ``released_type``."""
+    text, own = labels.printed, request.value_type(name)
+    if own is not None:
+        return cast([text], [own])[0]
+    if not pa.types.is_struct(text.type):
+        return text
+    ends = cast([text.field("min"), text.field("max")], [request.quasi[name]] * 2)
+    missing = pc.invert(text.is_valid())
+    return pa.StructArray.from_arrays(ends, names=["min", "max"], mask=missing)
+
+
+def released_type(request: Request, name: str, kind: pa.DataType) -> pa.DataType:
+    """Return the Arrow type of a released column, whose type in the source is ``kind``."""
     if name not in request.quasi:
         return kind
     if request.value_type(name) is not None:

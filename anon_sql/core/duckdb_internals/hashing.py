@@ -17,6 +17,7 @@ _APART = re.compile(  # types of which values that print differently hash differ
     r'|"NULL"'
 )
 _UNSTEADY = re.compile(r"\b(BIT|TIME WITH TIME ZONE)\b")  # their hashes depend on the version
+_WIDE = re.compile(r"U?HUGEINT|UUID|DECIMAL\((19|[23][0-9]),.*")  # 128 bits, hashed as text
 _PRINTED = re.compile(r"(?s)VARIANT|ENUM\(.*\)")  # hashed as text, as SQL does
 
 
@@ -58,6 +59,12 @@ def _told_apart(name: str, kind: str) -> str:
             f"CASE WHEN signbit({name}) AND ({name} = 0 OR isnan({name})) THEN {name}::VARCHAR END"
         )
     return "NULL" if hashes_apart(kind) else f"{name}::VARCHAR"
+
+
+def mark(name: str, kind: str) -> str:
+    """Return the hash of a value, as ``__anon_mark`` in SQL computes it; NULL for NULL."""
+    value = f"{name}::VARCHAR" if _WIDE.fullmatch(kind) or _PRINTED.fullmatch(kind) else name
+    return f"CASE WHEN {name} IS NOT NULL THEN {hash_of([value])} END"
 
 
 def hashes_apart(kind: str) -> bool:

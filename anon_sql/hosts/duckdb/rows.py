@@ -101,7 +101,7 @@ class RowBuffer(Buffered):
         order = pa.array(row_numbers) if len(begins) > 1 else None
         names = [column.name for column in self.chunks[0].type]
         jobs = [(values, order) for values in pa.chunked_array(self.chunks).flatten()]
-        found = workers.map(_combined, jobs, [self.rows] * len(jobs))
+        found = workers.map(combined, jobs, [self.rows] * len(jobs))
         self.columns = dict(zip(names, found, strict=True))
         del jobs
         self.chunks.clear()
@@ -192,17 +192,17 @@ def _known(number: int) -> Any:
     return found
 
 
-def _combined(values: pa.ChunkedArray, order: pa.Array | None) -> pa.Array:
+def combined(values: pa.ChunkedArray, order: pa.Array | None = None) -> pa.Array:
     """Return the chunks of a column as one array, rearranged by ``order``; text as dictionary."""
     plain(values)
     if any(is_text(values.type) for is_text in _TEXTS):
         values = values.dictionary_encode()
     elif pa.types.is_dictionary(values.type):
         values = values.unify_dictionaries()
-    combined = values.combine_chunks()
-    if isinstance(combined, pa.ChunkedArray):
-        combined = pa.concat_arrays(combined.chunks)
-    return combined if order is None else combined.take(order)
+    array = values.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):
+        array = pa.concat_arrays(array.chunks)
+    return array if order is None else array.take(order)
 
 
 # Measured: three million rows of 8 quasi-identifiers, from and into Parquet, take 332 bytes a row

@@ -187,7 +187,7 @@ def parts_request(
     scope = flat_scope(scope)
     found = described(function, columns, scope, catalog, settings)
     call = checked(function, replace(found, threads=1), {**values, "k": k})
-    paths = _paths(con, values.get("hierarchy"))
+    paths = paths_of(con, values.get("hierarchy"))
     return PartsRequest(
         relation,
         columns,
@@ -198,7 +198,7 @@ def parts_request(
     )
 
 
-def _paths(con: duckdb.DuckDBPyConnection, hierarchy: str | None) -> pa.StructArray | None:
+def paths_of(con: duckdb.DuckDBPyConnection, hierarchy: str | None) -> pa.StructArray | None:
     """Return the rows of a hierarchy, None without one."""
     if hierarchy is None:
         return None

@@ -19,6 +19,7 @@ from anon_sql import kernels
 from anon_sql.core.printing import sql_types
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter, Python, listed, not_installed
+from anon_sql.hosts.columns import require_names
 from anon_sql.pipeline.request import Relation, Request, arguments, checked
 
 PACKED, ROWS = "packed", "rows"  # the columns of packed rows, and of their number
@@ -74,9 +75,6 @@ class Unpacking:
                 yield from rows.cast(self.schema).to_batches(BATCH)
 
 
-HELPER = "__anon_"  # prefix of the columns that plans of this package add
-
-
 @dataclass(frozen=True)
 class Frame:
     """The columns of a DataFrame.
@@ -117,17 +115,6 @@ def frame_of(function: str, arrow: pa.Schema, comments: dict[str, str]) -> Frame
     require_names(function, arrow.names)
     kinds = sql_types([pa.nulls(0, field.type) for field in arrow]) if len(arrow) else []
     return Frame(arrow, dict(zip(arrow.names, kinds, strict=True)), comments)
-
-
-def require_names(function: str, names: list[str]) -> None:
-    """Raise AnonError for names that occur twice or are reserved."""
-    folded = [fold(name) for name in names]
-    twice = [name for name, known in zip(names, folded, strict=True) if folded.count(known) > 1]
-    if twice:
-        raise AnonError(function, "each column needs a name of its own", listed(twice), "rename")
-    helpers = [name for name in names if fold(name).startswith(HELPER)]
-    if helpers:
-        raise AnonError(function, f"column names must not begin with {HELPER}", listed(helpers))
 
 
 def _arrow(function: str, df: Any) -> pa.Schema:

@@ -21,8 +21,8 @@ from anon_sql.core.labels.grammar import STAR
 from anon_sql.core.parameters import Whole
 from anon_sql.core.roles import Roles, assign, fold
 from anon_sql.errors import SpelledAs
+from anon_sql.hosts.columns import HELPER
 from anon_sql.hosts.spark.frame import (
-    HELPER,
     SPARK,
     Frame,
     column_of,

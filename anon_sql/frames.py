@@ -1,0 +1,2134 @@
+"""Release and measure pandas, Polars and PyArrow tables, relations of DuckDB and files.
+
+Each function has the name and the parameters of the SQL function; docs/reference.md describes both.
+A release comes back in the kind of frame that was given, and so does what a measure returns as a
+table. A path gives a PyArrow table. A release of a relation has the rows of the SQL function on the
+table, in the same order. PyArrow, Polars and pandas hold values of some types in another type, for
+instance UUID as text; if such a column is kept, the order of rows, and the choice between rows
+with equal quasi-identifiers, can differ from SQL on the original table. Every function also takes
+
+threads: number of threads; None for those of the connection, or all cores without one.
+time_zone: of timestamps that are written without one; that of a connection comes before 'UTC'.
+connection: of DuckDB, whose settings, and whose relations as hierarchies, are used.
+
+This file is made from sql/ and the declared parameters by ./generate; edit those.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from anon_sql.hosts.frames import call as _call
+
+Columns: TypeAlias = str | Sequence[str] | None
+Frame: TypeAlias = Any  # a pandas, Polars or PyArrow table, a relation of DuckDB, or a path
+Weights: TypeAlias = Mapping[str, float] | None
+
+__all__ = [
+    "anon_manifest",
+    "anon_methods",
+    "anon_roles",
+    "anonymize",
+    "anonymize_stats",
+    "attack_background",
+    "attack_homogeneity",
+    "attack_linking",
+    "attack_skewness",
+    "attribute_loss",
+    "audit",
+    "basic_mondrian",
+    "beta_likeness",
+    "canon",
+    "cavg",
+    "check_hierarchy",
+    "classification",
+    "cof_score",
+    "compare",
+    "composition",
+    "data_quality",
+    "datafly",
+    "date_hierarchy",
+    "delta_disclosure",
+    "dm",
+    "dm_star",
+    "dop",
+    "dop_stats",
+    "equivalence_classes",
+    "full_domain",
+    "gcp",
+    "generalize",
+    "gower_ranges",
+    "iloss",
+    "imbalance",
+    "k_anonymity",
+    "k_member",
+    "l_diversity",
+    "lattice",
+    "ledger_entry",
+    "ledger_new",
+    "ledger_overlap",
+    "max_share",
+    "mondrian",
+    "mondrian_cof",
+    "mondrian_cof_stats",
+    "mondrian_partition",
+    "numeric_hierarchy",
+    "oka",
+    "paper_queries",
+    "prefix_hierarchy",
+    "query_error",
+    "query_workload",
+    "rayden",
+    "rayden_stats",
+    "read_hierarchies",
+    "rewrite_query",
+    "risk",
+    "sdka",
+    "sdka_stats",
+    "suggest_roles",
+    "suppression_rate",
+    "t_closeness",
+    "top_down",
+    "tradeoff",
+    "unique_combinations",
+    "utility",
+    "value_loss",
+    "vp_partition",
+    "workload_error",
+]
+
+
+def anonymize(
+    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None, l: float = 1,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42,
+    effort: Literal['good', 'fast', 'best'] = 'good', time_limit: float = 30,
+    rounds: int | None = None, hierarchy: Frame = None, beta: float | None = None,
+    delta: float | None = None, strata: Columns = None, weights: Weights = None,
+    suppression_limit: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
+    max_share: float | None = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """A k-anonymous release that loses as little information as the effort allows: classes of k to
+    2k - 1 rows, chosen by their loss (NCP) and not by a distance. No row is suppressed unless
+    suppression_limit allows it. With format='mean' or 'median' the loss is the sum of squared
+    distances from the class means, over standardized columns (microaggregation).
+
+    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
+    beta_kind, delta, max_share, entity, format, strata, weights.
+    suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if
+        more rows are suppressed than suppression_limit allows.
+    seed: seed for random choices. Only effort 'best' makes any; with 'mean' or 'median', every
+        effort does.
+    effort: search effort: 'fast', 'good' (about three times as long) or 'best' (continues from
+        the result of 'good'). A higher effort loses less information.
+    time_limit: seconds that 'best' may search, not counting the compilation of kernels.
+    rounds: number of rounds that 'best' searches, without a time limit, so that the same call
+        gives the same release; None means as many as time_limit allows.
+    hierarchy: relation that holds generalization hierarchies, with the columns attribute,
+        value, level and label; None for none. Columns in it are labelled by its nodes and
+        scored by the leaves below them.
+    suppression_limit: largest share of rows to suppress, 0…1, where that lowers the loss of all
+        rows (a suppressed row loses 1); anonymize_stats shows what it saved; None for none.
+    Returns: the columns of the source without the identifiers; quasi-identifiers are
+        generalized.
+    Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
+        columns or options.
+    """
+    return _call.release("anonymize", locals())
+
+
+def basic_mondrian(
+    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None, l: float = 1,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
+    beta: float | None = None, delta: float | None = None, strata: Columns = None,
+    weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
+    max_share: float | None = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """A k-anonymous release by basic Mondrian (LeFevre et al. 2006): classes are cut along
+    hierarchies, the widest column first. A number without a hierarchy is cut at its median,
+    text into its values.
+
+    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
+    beta_kind, delta, max_share, entity, format, hierarchy, strata, weights.
+    suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
+        suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
+        identifier.
+    seed: seed for random choices. It has no effect: the method makes no random choices.
+    Returns: the columns of the source without the identifiers; quasi-identifiers are
+        generalized.
+    Errors: a column without a role, no quasi-identifier, k above the number of rows, a value
+        that its hierarchy lacks.
+    """
+    return _call.release("basic_mondrian", locals())
+
+
+def canon(
+    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None, l: float = 1,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42,
+    vantage: Literal['random', 'max_spread', 'farthest'] = 'random',
+    cut: Literal['balanced', 'median', 'aligned'] = 'median', tries: int = 8,
+    hierarchy: Frame = None, beta: float | None = None, delta: float | None = None,
+    strata: Columns = None, weights: Weights = None,
+    beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """A k-anonymous release of numeric quasi-identifiers by CANON (Canbay et al. 2022): the
+    classes are the leaves of a VP-tree.
+
+    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
+    beta_kind, delta, max_share, entity, format, seed, strata, weights.
+    suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
+        suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
+        identifier.
+    vantage: how to choose the vantage point: 'random', 'max_spread' or 'farthest'.
+    cut: where to cut: 'balanced', 'median' or 'aligned'.
+    tries: number of vantage points tried for a median cut.
+    hierarchy: relation that holds generalization hierarchies, with the columns attribute,
+        value, level and label; None for none. It must not contain a quasi-identifier, because
+        the distance needs numbers.
+    Returns: the columns of the source without the identifiers; quasi-identifiers are
+        generalized.
+    Errors: a quasi-identifier that is text or has a hierarchy (use rayden), k above the number
+        of rows.
+    """
+    return _call.release("canon", locals())
+
+
+def datafly(
+    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None, l: float = 1,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
+    suppression_limit: float | None = None, beta: float | None = None, delta: float | None = None,
+    strata: Columns = None, like: Frame = None,
+    beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """A k-anonymous release by Datafly (Sweeney 1998): whole columns are generalized along their
+    hierarchies, level by level, until few rows are in combinations rarer than k; these rows are
+    suppressed.
+
+    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
+    beta_kind, delta, max_share, entity, format, hierarchy, strata.
+    suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if
+        more rows are suppressed than suppression_limit allows. If the shown rows are too few
+        for a class, the rows of the smallest classes are suppressed too.
+    seed: seed for random choices. It has no effect: the method makes no random choices.
+    suppression_limit: largest allowed share of suppressed rows, 0…1; None means k rows.
+    like: earlier release by full_domain or datafly, in labels; rows are recoded with its labels
+        and no others. A row is suppressed if one of its values or NULLs has no such label, or
+        if its class is not legal; None for none.
+    Returns: the columns of the source without the identifiers; quasi-identifiers are
+        generalized.
+    Errors: a quasi-identifier without a hierarchy, k above the number of rows, a value that its
+        hierarchy lacks, a like whose labels overlap or that suppresses more than
+        suppression_limit.
+    """
+    return _call.release("datafly", locals())
+
+
+def dop(
+    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None, l: float = 1,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, eps: float | None = None,
+    min_samples: int | None = None, loss: Literal['lil', 'ncp'] = 'lil',
+    noise: Literal['class', 'split', 'suppress'] = 'class', hierarchy: Frame = None,
+    beta: float | None = None, delta: float | None = None, strata: Columns = None,
+    weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
+    max_share: float | None = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """A k-anonymous release by DOP (Sharma et al.): dense clusters (DBSCAN), each cut where the
+    loss is least.
+
+    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
+    beta_kind, delta, max_share, entity, format, strata, weights.
+    suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
+        only by noise='suppress': 'drop' is refused if a class is * in every quasi-identifier
+        for another reason.
+    seed: seed for random choices. It has no effect: the method makes no random choices.
+    eps: rows within this distance of each other are neighbours; None means a distance that
+        leaves at most 1 % noise.
+    min_samples: number of neighbours that make a row dense, itself included; None means k.
+    loss: loss to reduce: 'lil' (range of the numeric columns, as in the paper) or 'ncp' (loss
+        of all columns).
+    noise: what becomes of noise: 'class' makes it one class, 'split' also cuts that class like
+        a cluster, as 'ncp' always does; with both, noise that is not a legal class joins the
+        nearest clusters. 'suppress' suppresses it.
+    hierarchy: relation that holds generalization hierarchies, with the columns attribute,
+        value, level and label; None for none. Columns in it are labelled by its nodes.
+    Returns: the columns of the source without the identifiers; quasi-identifiers are
+        generalized.
+    Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
+        columns or options, scikit-learn (extra ml) not installed.
+    """
+    return _call.release("dop", locals())
+
+
+def full_domain(
+    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None, l: float = 1,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
+    suppression_limit: float = 0, minimize: Literal['gcp', 'dm', 'height'] = 'gcp',
+    beta: float | None = None, delta: float | None = None, strata: Columns = None,
+    like: Frame = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
+    max_share: float | None = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """A k-anonymous release by optimal full-domain generalization (Samarati 2001; OLA, El Emam et
+    al. 2009; Flash, Kohlmayer et al. 2012): one level per column for all rows, the best of all
+    combinations of levels that are legal.
+
+    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
+    beta_kind, delta, max_share, entity, format, strata.
+    suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Suppressed rows that
+        are shown must be a legal class: if they are too few, the rows of the smallest classes
+        are suppressed too. 'drop' never leaves out all rows.
+    seed: seed for random choices. It has no effect: the method makes no random choices.
+    hierarchy: relation that holds generalization hierarchies, with the columns attribute,
+        value, level and label; None for none. Without a hierarchy, numbers, dates and times are
+        generalized to ranges of doubling width and then to *, and text directly to *.
+    suppression_limit: largest allowed share of suppressed rows, 0…1.
+    minimize: what to minimize: 'gcp' (information loss), 'dm' (discernibility) or 'height' (the
+        sum of the levels; ties go to the least information loss).
+    like: earlier release by full_domain or datafly, in labels; rows are recoded with its labels
+        and no others. A row is suppressed if one of its values or NULLs has no such label, or
+        if its class is not legal; None for none.
+    Returns: the columns of the source without the identifiers; quasi-identifiers are
+        generalized.
+    Errors: k above the number of rows, a value that its hierarchy lacks, more than 4,194,304
+        combinations of levels, suppressed='drop' where only * in every column is legal, a like
+        whose labels overlap or that suppresses more than suppression_limit.
+    """
+    return _call.release("full_domain", locals())
+
+
+def k_member(
+    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None, l: float = 1,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
+    beta: float | None = None, delta: float | None = None, strata: Columns = None,
+    weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
+    max_share: float | None = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """A k-anonymous release by k-member clustering (Byun et al. 2007): classes of k rows, each
+    grown by the row that increases its loss least. The time grows with the square of the number
+    of rows.
+
+    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
+    beta_kind, delta, max_share, entity, format, strata, weights.
+    suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
+        suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
+        identifier.
+    seed: seed for random choices. Only the first row is chosen at random.
+    hierarchy: relation that holds generalization hierarchies, with the columns attribute,
+        value, level and label; None for none. Columns in it are labelled by its nodes.
+    Returns: the columns of the source without the identifiers; quasi-identifiers are
+        generalized.
+    Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
+        columns or options.
+    """
+    return _call.release("k_member", locals())
+
+
+def mondrian(
+    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None, l: float = 1,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42,
+    partitioning: Literal['strict', 'relaxed'] = 'strict',
+    columns: Literal['any', 'widest'] = 'any', hierarchy: Frame = None, beta: float | None = None,
+    delta: float | None = None, strata: Columns = None, weights: Weights = None,
+    beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """A k-anonymous release by Mondrian (LeFevre et al. 2006): the widest column is cut at its
+    median, recursively.
+
+    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
+    beta_kind, delta, max_share, entity, format, strata, weights.
+    suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
+        suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
+        identifier.
+    seed: seed for random choices. It has no effect: the method makes no random choices.
+    partitioning: 'strict' keeps equal values together; 'relaxed' makes classes of k to 2k - 1
+        rows.
+    columns: 'any' tries the next widest column if the widest cannot be cut; 'widest' does not.
+    hierarchy: relation that holds generalization hierarchies, with the columns attribute,
+        value, level and label; None for none. Columns in it are labelled by its nodes.
+    Returns: the columns of the source without the identifiers; quasi-identifiers are
+        generalized.
+    Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
+        columns or options.
+    """
+    return _call.release("mondrian", locals())
+
+
+def mondrian_cof(
+    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None, l: float = 1,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, alpha: float = 2.0,
+    partitioning: Literal['strict', 'relaxed'] = 'strict', repair: Literal['cap', 'merge'] = 'cap',
+    unrecovered: Literal['return', 'suppress'] = 'return',
+    distance: Literal['gower', 'codes'] = 'gower', hierarchy: Frame = None,
+    threshold: float | None = None, beta: float | None = None, delta: float | None = None,
+    strata: Columns = None, weights: Weights = None,
+    beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """A k-anonymous release by M-COF (Kara and Eyüpoğlu 2023): Mondrian's classes, from which
+    outliers are detected by COF and partitioned separately.
+
+    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
+    beta_kind, delta, max_share, entity, format, strata, weights.
+    suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
+        only by unrecovered='suppress': 'drop' is refused if a class is * in every quasi-
+        identifier for another reason.
+    seed: seed for random choices. It has no effect: the method makes no random choices.
+    alpha: a row is an outlier if its COF exceeds the mean of its class by more than alpha
+        standard deviations.
+    partitioning: 'strict' keeps equal values together; 'relaxed' makes classes of k to 2k - 1
+        rows.
+    repair: what to do if a class without its outliers has fewer than k rows: 'cap' keeps as
+        many of them as needed, 'merge' merges the class into the nearest one.
+    unrecovered: what to do with outliers that form no class of their own: 'return' them to
+        their class, or 'suppress' them.
+    distance: 'gower', or 'codes' for the Euclidean distance of the paper between scaled codes.
+    hierarchy: relation that holds generalization hierarchies, with the columns attribute,
+        value, level and label; None for none. Columns in it are labelled by its nodes.
+    threshold: a row is an outlier if its COF exceeds this number; alpha then has no effect;
+        None means the limit that alpha sets.
+    Returns: the columns of the source without the identifiers; quasi-identifiers are
+        generalized.
+    Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
+        columns or options.
+    """
+    return _call.release("mondrian_cof", locals())
+
+
+def oka(
+    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None, l: float = 1,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
+    beta: float | None = None, delta: float | None = None, strata: Columns = None,
+    weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
+    max_share: float | None = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """A k-anonymous release by OKA (Lin and Wei 2008): one pass of k-means, then classes above k
+    rows give rows to smaller ones. The time grows with the square of the number of rows,
+    divided by k.
+
+    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
+    beta_kind, delta, max_share, entity, format, seed, strata, weights.
+    suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
+        suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
+        identifier.
+    hierarchy: relation that holds generalization hierarchies, with the columns attribute,
+        value, level and label; None for none. Columns in it are labelled by its nodes.
+    Returns: the columns of the source without the identifiers; quasi-identifiers are
+        generalized.
+    Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
+        columns or options.
+    """
+    return _call.release("oka", locals())
+
+
+def rayden(
+    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None, l: float = 1,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, alpha: float = 2.0,
+    vantage: Literal['random', 'max_spread', 'farthest'] = 'random',
+    cut: Literal['balanced', 'median', 'aligned'] = 'balanced', tries: int = 8,
+    repair: Literal['cap', 'merge'] = 'cap', variant: Literal['rayden', 'tang', 'pyod'] = 'rayden',
+    unrecovered: Literal['return', 'suppress'] = 'return', hierarchy: Frame = None,
+    threshold: float | None = None, beta: float | None = None, delta: float | None = None,
+    strata: Columns = None, weights: Weights = None,
+    beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """A k-anonymous release by RAYDEN (Haruna et al. 2026): the classes are the leaves of a VP-
+    tree, from which outliers are detected by COF and partitioned separately.
+
+    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
+    beta_kind, delta, max_share, entity, format, seed, strata, weights.
+    suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
+        only by unrecovered='suppress': 'drop' is refused if a class is * in every quasi-
+        identifier for another reason.
+    alpha: a row is an outlier if its COF exceeds the mean of its class by more than alpha
+        standard deviations.
+    vantage: how to choose the vantage point: 'random', 'max_spread' or 'farthest'.
+    cut: where to cut: 'balanced', 'median' or 'aligned'.
+    tries: number of vantage points tried for a median cut.
+    repair: what to do if a class without its outliers has fewer than k rows: 'cap' keeps as
+        many of them as needed, 'merge' merges the class into the nearest one.
+    variant: definition of COF: 'rayden', 'tang' (the original) or 'pyod'.
+    unrecovered: what to do with outliers that form no class of their own: 'return' them to
+        their class, or 'suppress' them.
+    hierarchy: relation that holds generalization hierarchies, with the columns attribute,
+        value, level and label; None for none. Columns in it are labelled by its nodes and have
+        distance 0 or 1, even numeric ones.
+    threshold: a row is an outlier if its COF exceeds this number; alpha then has no effect;
+        None means the limit that alpha sets.
+    Returns: the columns of the source without the identifiers; quasi-identifiers are
+        generalized.
+    Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
+        columns or options.
+    """
+    return _call.release("rayden", locals())
+
+
+def sdka(
+    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None, l: float = 2,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42,
+    generator: Literal['ctgan', 'bootstrap'] = 'ctgan', epochs: int = 10, target_ratio: float = 2.0,
+    dominant: float = 0.9, numbers: Literal['range', 'centre'] = 'range', hierarchy: Frame = None,
+    beta: float | None = None, delta: float | None = None,
+    beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """A release by SDkA (Majeed and Hwang 2025), which adds rows: rare sensitive values get
+    synthetic records, k-means clusters real and synthetic rows, and each class has k real rows
+    and l real sensitive values. The method is perturbative; sdka_stats reports the number of
+    added rows.
+
+    As in every release: data, qids, sensitive, identifiers, keep, l_kind, c, t, beta,
+    beta_kind, delta, max_share, entity, seed.
+    k: minimum number of rows in an equivalence class. Synthetic rows do not count.
+    l: minimum diversity of each sensitive column in a class. Only real rows count, also for t,
+        beta and delta.
+    format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value per
+        class instead of a range of numbers, dates or times). 'mean' and 'median' are refused
+        because the method adds rows.
+    suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
+        suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
+        identifier.
+    generator: 'ctgan' (extra ctgan, under the Business Source License) or 'bootstrap', which
+        mixes real rows.
+    epochs: number of epochs for which CTGAN trains.
+    target_ratio: synthetic records of a sensitive value are added until the most frequent value
+        has at most this many times its rows.
+    dominant: a value that all rows of a class share is shown only if at least this share of the
+        real rows has it; a rarer value is generalized by at least one level of its hierarchy. 0
+        shows every shared value.
+    numbers: label of a number: 'range' of the real rows of the class, or 'centre', the value
+        nearest to their mean, which most rows do not have.
+    hierarchy: relation that holds generalization hierarchies, with the columns attribute,
+        value, level and label; None for none. Columns in it are labelled by its nodes.
+    Returns: the columns of the source without the identifiers; quasi-identifiers are
+        generalized. There are more rows than in the source. The release does not show which
+        rows are synthetic; none equals a real row.
+    Errors: a column without a role, no quasi-identifier, no sensitive column, k above the
+        number of rows, an extra that is not installed (ml is always needed), too few records
+        that differ from real rows, unknown columns or options.
+    """
+    return _call.release("sdka", locals())
+
+
+def top_down(
+    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None, l: float = 1,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
+    beta: float | None = None, delta: float | None = None, strata: Columns = None,
+    weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
+    max_share: float | None = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """A k-anonymous release by top-down greedy splitting (Xu et al. 2006): each row joins the side
+    whose loss grows less. The time grows with the square of the number of classes.
+
+    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
+    beta_kind, delta, max_share, entity, format, seed, strata, weights.
+    suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
+        suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
+        identifier.
+    hierarchy: relation that holds generalization hierarchies, with the columns attribute,
+        value, level and label; None for none. Columns in it are labelled by its nodes.
+    Returns: the columns of the source without the identifiers; quasi-identifiers are
+        generalized.
+    Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
+        columns or options.
+    """
+    return _call.release("top_down", locals())
+
+
+def anon_methods(
+    *, threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The release methods, each a function of that name.
+
+    Returns: a row per method: name, what (a description), paper, needs (requirements on the
+        table; None for none), cost (growth of the time with n rows), perturbative (whether the
+        release has rows that the table does not have).
+    Errors: none.
+    """
+    return _call.table("anon_methods", locals())
+
+
+def compare(
+    data: Frame, *, methods: Any = None, ks: Any = (5, 10, 25, 50, 100), qids: Columns = None,
+    sensitive: Columns = None, identifiers: Columns = None, keep: Columns = None,
+    hierarchy: Frame = None, seed: int = 42, options: Any = None, l: float = 1,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    entity: str | None = None, beta: float | None = None, delta: float | None = None,
+    weights: Weights = None, strata: Columns = None,
+    beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The measures and the time of several methods on one table, side by side. The methods run one
+    after another on one copy of the table, and nothing is released.
+
+    data: the relation.
+    methods: release methods to compare; None means all that fit the table and add no rows.
+    ks: values of k to try.
+    qids: quasi-identifiers, the columns to generalize; None means the columns declared in
+        comments.
+    sensitive: columns whose values must not be disclosed; None means the columns declared in
+        comments.
+    identifiers: columns that identify a person; they are dropped; None means the columns
+        declared in comments.
+    keep: columns to release unchanged; keep=['*'] keeps every column that has no other role;
+        None means the columns declared in comments.
+    hierarchy: relation that holds generalization hierarchies, with the columns attribute,
+        value, level and label; None for none.
+    seed: seed for random choices.
+    options: parameters of individual methods, such as {'rayden': {'cut': 'aligned'}}; all
+        others keep their defaults.
+    l: minimum diversity of each sensitive column in a class.
+    l_kind: kind of l-diversity: 'distinct', 'entropy' or 'recursive'.
+    c: constant c of l_kind='recursive'.
+    t: largest allowed distance of a sensitive column's distribution in a class from that in the
+        table, 0…1.
+    entity: column that identifies the person; k, l and t then count persons instead of rows,
+        and the column is dropped; None for none.
+    beta: largest allowed relative increase of a sensitive value's share in a class over its
+        share in the table, and never above -ln of the latter; None for none.
+    delta: upper bound on |ln(share in a class / share in the table)| of every sensitive value;
+        None for none.
+    weights: importance of each quasi-identifier in the loss, such as weights={'age': 2, 'city':
+        0.5}; columns left out have weight 1; None for none. They apply to gcp and to the
+        methods that take weights.
+    strata: quasi-identifiers that are not generalized; rows with different values are never in
+        one class; None for none.
+    beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
+    max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count
+        as one value; None for none.
+    Returns: a row per method and k: method, k, seconds (spent in the method itself); rows,
+        suppressed, classes, smallest_class, dm, dm_star, cavg, gcp, iloss, suppression_rate (as
+        in utility); note (NULL, or the reason why there is no release and all measures are
+        NULL).
+    Errors: no quasi-identifier, unknown methods, columns or options, a value that its hierarchy
+        lacks. A method that cannot run and an impossible k are notes.
+    """
+    return _call.table("compare", locals())
+
+
+def lattice(
+    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None, l: float = 1,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    entity: str | None = None, suppressed: Literal['keep', 'drop'] = 'keep',
+    hierarchy: Frame = None, suppression_limit: float = 0,
+    minimize: Literal['gcp', 'dm', 'height'] = 'gcp', beta: float | None = None,
+    delta: float | None = None, strata: Columns = None,
+    format: Literal['label', 'typed', 'mean', 'median'] = 'label', seed: int = 42,
+    beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The nodes of the generalization lattice that full_domain looks at: one row per combination
+    of levels, with what it loses and whether it is legal.
+
+    All arguments but like as in full_domain: the same call lists the nodes of the same release.
+    Columns without a role are ignored.
+    Returns: levels (MAP of column to level, 0 for the values themselves), loss (GCP, 0…1, of
+        the node with its suppressed rows), suppressed (rows), classes (that are not
+        suppressed), legal, best (true for the node that full_domain releases). The levels are
+        searched by halves, so that the rows are those nodes that it takes to be sure of the
+        best one. suppressed of a node that is not legal counts what is known to be illegal.
+    Errors: as in full_domain.
+    """
+    return _call.table("lattice", locals())
+
+
+def tradeoff(
+    data: Frame, *, ks: Any = (2, 5, 10, 20, 50), ls: Any = (1, 2), method: Any = 'anonymize',
+    qids: Columns = None, sensitive: Columns = None, identifiers: Columns = None,
+    keep: Columns = None, hierarchy: Frame = None, seed: int = 42, entity: str | None = None,
+    queries: int = 50, options: Any = None, t: float = 1.0, beta: float | None = None,
+    delta: float | None = None, weights: Weights = None, strata: Columns = None,
+    beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """What a release would lose, and what it would still disclose, for several k and l: choose k
+    and l by these figures before you release anything. The releases are made one after another
+    on one copy of the table, and nothing is released.
+
+    data: the relation.
+    ks: values of k to try.
+    ls: values of l (distinct values of each sensitive column in a class) to try; an l above 1
+        needs a sensitive column.
+    method: release method.
+    qids: quasi-identifiers, the columns to generalize; None means the columns declared in
+        comments.
+    sensitive: columns whose values must not be disclosed; None means the columns declared in
+        comments.
+    identifiers: columns that identify a person; they are dropped; None means the columns
+        declared in comments.
+    keep: columns to release unchanged; keep=['*'] keeps every column that has no other role;
+        None means the columns declared in comments.
+    hierarchy: relation that holds generalization hierarchies, with the columns attribute,
+        value, level and label; None for none.
+    seed: seed for random choices. It also draws the queries.
+    entity: column that identifies the person; k, l and t then count persons instead of rows,
+        and the column is dropped; None for none.
+    queries: number of random queries, drawn as by query_workload: ranges and sets over two
+        quasi-identifiers that match 5 % of the rows.
+    options: parameters of the method, such as {'anonymize': {'effort': 'fast'}}; all others
+        keep their defaults.
+    t: largest allowed distance of a sensitive column's distribution in a class from that in the
+        table, 0…1.
+    beta: largest allowed relative increase of a sensitive value's share in a class over its
+        share in the table, and never above -ln of the latter; None for none.
+    delta: upper bound on |ln(share in a class / share in the table)| of every sensitive value;
+        None for none.
+    weights: importance of each quasi-identifier in the loss, such as weights={'age': 2, 'city':
+        0.5}; columns left out have weight 1; None for none. They apply to gcp and to the
+        methods that take weights.
+    strata: quasi-identifiers that are not generalized; rows with different values are never in
+        one class; None for none.
+    beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
+    max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count
+        as one value; None for none.
+    Returns: a row per k and l: k, l; gcp (information loss, 0…1), classes, smallest_class,
+        suppressed (rows), as in utility; query_error (mean of relative_error, as in
+        workload_error); largest_share (of the most frequent sensitive value in the rows of a
+        class that have a value, in the worst class; 1 where a class discloses it),
+        exposed_share (share of classes with a single sensitive value, class_share of
+        attack_homogeneity), both of the worst sensitive column and NULL without one; seconds
+        (spent in the method itself); note (NULL, or the reason why there is no release and the
+        measures are NULL).
+    Errors: no quasi-identifier, an unknown method, columns or options, a value that its
+        hierarchy lacks. A method that cannot run, an impossible k or l and an l that the table
+        does not have are notes.
+    """
+    return _call.table("tradeoff", locals())
+
+
+def anonymize_stats(
+    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None, l: float = 1,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    entity: str | None = None, suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42,
+    effort: Literal['good', 'fast', 'best'] = 'good', time_limit: float = 30,
+    rounds: int | None = None, hierarchy: Frame = None, beta: float | None = None,
+    delta: float | None = None, strata: Columns = None, weights: Weights = None,
+    suppression_limit: float | None = None,
+    format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The rows that anonymize suppresses on a table, why, and what that saves; counts and losses
+    only.
+
+    All arguments as in anonymize: the same call reports on the same release, unless a
+    time_limit ends a search.
+    Returns: one row: rows, allowed (rows that suppression_limit lets be suppressed), costly
+        (rows that cost their class more than a suppressed row loses, before any is suppressed),
+        suppressed (rows that are * in every quasi-identifier, shown or left out),
+        suppression_rate (0…1), gcp_without and gcp (the loss of all rows without and with
+        suppression, by the weights of the columns, a suppressed row losing 1), saved (their
+        difference), gcp_of_rest (of the rows that are not suppressed), refused (partitions that
+        lost less, but whose suppressed rows are not a legal class), classes (without the
+        suppressed rows), reason (why these rows, or why none).
+    Errors: as in anonymize.
+    """
+    return _call.table("anonymize_stats", locals())
+
+
+def cof_score(
+    data: Frame, k: int = 5, *, qids: Columns = None, classes: str | None = 'class_id',
+    alpha: float = 2.0, variant: Literal['rayden', 'tang', 'pyod'] = 'rayden',
+    hierarchy: Frame = None, threshold: float | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The connectivity-based outlier factor (COF) of each row within its class, and whether the
+    row is an outlier.
+
+    data: the relation.
+    k: minimum number of rows in an equivalence class. Here it is also the number of neighbours.
+    qids: quasi-identifiers, the columns to generalize; None means the columns declared in
+        comments.
+    classes: column of class ids; a row without one is in no class. Such a row has no score.
+    alpha: a row is an outlier if its COF exceeds the mean of its class by more than alpha
+        standard deviations.
+    variant: definition of COF: 'rayden', 'tang' (the original) or 'pyod'.
+    hierarchy: relation that holds generalization hierarchies, with the columns attribute,
+        value, level and label; None for none.
+    threshold: a row is an outlier if its COF exceeds this number; alpha then has no effect;
+        None means the limit that alpha sets.
+    Returns: the columns of the source, cof DOUBLE and outlier BOOLEAN. The result is not a
+        release.
+    Errors: no quasi-identifier, no such column of classes, a column called cof or outlier.
+    """
+    return _call.table("cof_score", locals())
+
+
+def data_quality(
+    data: Frame, *, identifiers: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """The faults of a table before it is anonymized, as in the second step of SDkA (Majeed and
+    Hwang 2025; the rules are this project's own). Faults are counted, nothing is repaired, and
+    no value is shown.
+
+    data: the relation.
+    identifiers: columns, in addition to those declared, that the search for duplicates ignores.
+    Returns: a row per column and fault that was found: column_name (None for whole rows),
+        fault, rows, share (of the table). fault is 'missing' (NULL), 'placeholder' (text for an
+        unknown value: blank, ?, -, ., NA, N/A, NaN, NULL), 'not finite' (NaN, infinity),
+        'outlier' (a number, date or time more than 1.5 times the interquartile range below the
+        first or above the third quartile; none if that range is 0), 'spelling' (rows that do
+        not have the most frequent spelling of a text whose spellings differ in case or blanks)
+        or 'duplicate' (rows that repeat another one in all columns but identifiers). No row: no
+        fault was found.
+    Errors: an unknown tag, two roles for one column, an identifier that the table lacks.
+    """
+    return _call.table("data_quality", locals())
+
+
+def dop_stats(
+    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None, l: float = 1,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    entity: str | None = None, suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42,
+    eps: float | None = None, min_samples: int | None = None, loss: Literal['lil', 'ncp'] = 'lil',
+    noise: Literal['class', 'split', 'suppress'] = 'class', hierarchy: Frame = None,
+    beta: float | None = None, delta: float | None = None, weights: Weights = None,
+    format: Literal['label', 'typed', 'mean', 'median'] = 'label', strata: Columns = None,
+    beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The clusters, the noise and the number of cuts of DOP on a table.
+
+    All arguments as in dop: the same call reports on the same release.
+    Returns: one row: eps and min_samples as given or chosen, clusters and noise (rows) as found
+        by DBSCAN, joined (clusters that were illegal and were merged into another), splits
+        (cuts made), suppressed (rows that are * in every quasi-identifier, shown or left out),
+        suppression_rate (0…1), classes (without the suppressed rows).
+    Errors: as in dop.
+    """
+    return _call.table("dop_stats", locals())
+
+
+def generalize(
+    data: Frame, k: int = 5, *, qids: Columns = None, classes: str | None = 'class_id',
+    format: Literal['label', 'typed', 'mean', 'median'] = 'label', sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None, suppressed: Literal['keep', 'drop'] = 'keep',
+    l: float = 1, l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3,
+    t: float = 1.0, entity: str | None = None, hierarchy: Frame = None, beta: float | None = None,
+    delta: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
+    max_share: float | None = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """A release from your own column of classes, labelled and checked like every release.
+
+    data: the relation.
+    k: minimum number of rows in an equivalence class.
+    qids: quasi-identifiers, the columns to generalize; None means the columns declared in
+        comments.
+    classes: column of class ids; a row without one is in no class.
+    format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value per
+        class instead of a range of numbers, dates or times).
+    sensitive: columns whose values must not be disclosed; None means the columns declared in
+        comments.
+    identifiers: columns that identify a person; they are dropped; None means the columns
+        declared in comments.
+    keep: columns to release unchanged; keep=['*'] keeps every column that has no other role;
+        None means the columns declared in comments.
+    suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows without a class
+        id are suppressed: 'drop' is refused if a class is * in every quasi-identifier for
+        another reason.
+    l: minimum diversity of each sensitive column in a class.
+    l_kind: kind of l-diversity: 'distinct', 'entropy' or 'recursive'.
+    c: constant c of l_kind='recursive'.
+    t: largest allowed distance of a sensitive column's distribution in a class from that in the
+        table, 0…1.
+    entity: column that identifies the person; k, l and t then count persons instead of rows,
+        and the column is dropped; None for none.
+    hierarchy: relation that holds generalization hierarchies, with the columns attribute,
+        value, level and label; None for none. Columns in it are labelled by its nodes.
+    beta: largest allowed relative increase of a sensitive value's share in a class over its
+        share in the table, and never above -ln of the latter; None for none.
+    delta: upper bound on |ln(share in a class / share in the table)| of every sensitive value;
+        None for none.
+    beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
+    max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count
+        as one value; None for none.
+    Returns: the columns of the source without the identifiers, the classes, cof and outlier;
+        quasi-identifiers are generalized.
+    Errors: a class of fewer than k rows, no such column of classes.
+    """
+    return _call.release("generalize", locals())
+
+
+def gower_ranges(
+    data: Frame, *, qids: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Any:
+    """The range of each numeric quasi-identifier, for gower().
+
+    data: the relation.
+    qids: quasi-identifiers, the columns to generalize; None means the columns declared in
+        comments.
+    Returns: MAP(VARCHAR, DOUBLE) by column name: largest less smallest value (days for a date,
+        microseconds for a time or timestamp), None for text.
+    Errors: no quasi-identifier, a column that is neither number, date, time nor text.
+    """
+    return _call.value("gower_ranges", locals())
+
+
+def imbalance(
+    data: Frame, *, sensitive: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """The imbalance ratio of each value of the sensitive columns (Majeed and Hwang 2025, equation
+    1): the rows of the most frequent value divided by those of the value. The result holds
+    sensitive values and their counts in the whole table; it is for people who may see the
+    table, and is not a release.
+
+    data: the relation.
+    sensitive: sensitive column or list of columns, in addition to those declared.
+    Returns: a row per sensitive column and value, the most frequent first: attribute, value (as
+        text), rows, ratio (1 or more; None for NULL, which is not a value).
+    Errors: no sensitive column, one that the table lacks, an unknown tag.
+    """
+    return _call.table("imbalance", locals())
+
+
+def mondrian_cof_stats(
+    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None, suppressed: Literal['keep', 'drop'] = 'keep',
+    seed: int = 42, alpha: float = 2.0, partitioning: Literal['strict', 'relaxed'] = 'strict',
+    repair: Literal['cap', 'merge'] = 'cap', unrecovered: Literal['return', 'suppress'] = 'return',
+    distance: Literal['gower', 'codes'] = 'gower', hierarchy: Frame = None,
+    threshold: float | None = None, weights: Weights = None, l: float = 1,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    beta: float | None = None, delta: float | None = None, entity: str | None = None,
+    format: Literal['label', 'typed', 'mean', 'median'] = 'label', strata: Columns = None,
+    beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The number of outliers that M-COF detects, recovers and returns on a table.
+
+    All arguments as in mondrian_cof: the same call reports on the same release.
+    Returns: one row: partitions, detected, recovered, returned, suppressed (rows that are * in
+        every quasi-identifier, shown or left out), orr (recovered share of the detected, NULL
+        if there are none), suppression_rate (0…1), classes (without the suppressed rows).
+    Errors: as in mondrian_cof.
+    """
+    return _call.table("mondrian_cof_stats", locals())
+
+
+def mondrian_partition(
+    data: Frame, k: int = 5, *, qids: Columns = None,
+    partitioning: Literal['strict', 'relaxed'] = 'strict',
+    columns: Literal['any', 'widest'] = 'any', hierarchy: Frame = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The classes of Mondrian as an additional column: the first step of mondrian_cof.
+
+    data: the relation.
+    k: minimum number of rows in an equivalence class.
+    qids: quasi-identifiers, the columns to generalize; None means the columns declared in
+        comments.
+    partitioning: 'strict' keeps equal values together; 'relaxed' makes classes of k to 2k - 1
+        rows.
+    columns: 'any' tries the next widest column if the widest cannot be cut; 'widest' does not.
+    hierarchy: relation that holds generalization hierarchies, with the columns attribute,
+        value, level and label; None for none.
+    Returns: the columns of the source, identifiers included, and class_id INTEGER. The result
+        is not a release.
+    Errors: no quasi-identifier, k above the number of rows, a column called class_id.
+    """
+    return _call.table("mondrian_partition", locals())
+
+
+def rayden_stats(
+    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None, suppressed: Literal['keep', 'drop'] = 'keep',
+    seed: int = 42, alpha: float = 2.0,
+    vantage: Literal['random', 'max_spread', 'farthest'] = 'random',
+    cut: Literal['balanced', 'median', 'aligned'] = 'balanced', tries: int = 8,
+    repair: Literal['cap', 'merge'] = 'cap', variant: Literal['rayden', 'tang', 'pyod'] = 'rayden',
+    unrecovered: Literal['return', 'suppress'] = 'return', hierarchy: Frame = None,
+    threshold: float | None = None, weights: Weights = None, l: float = 1,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    beta: float | None = None, delta: float | None = None, entity: str | None = None,
+    format: Literal['label', 'typed', 'mean', 'median'] = 'label', strata: Columns = None,
+    beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The number of outliers that RAYDEN detects, recovers and returns on a table.
+
+    All arguments as in rayden: the same call reports on the same release.
+    Returns: one row: partitions, detected, recovered, returned, suppressed (rows that are * in
+        every quasi-identifier, shown or left out), orr (recovered share of the detected, NULL
+        if there are none), suppression_rate (0…1), classes (without the suppressed rows).
+    Errors: as in rayden.
+    """
+    return _call.table("rayden_stats", locals())
+
+
+def sdka_stats(
+    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None, l: float = 2,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    entity: str | None = None, seed: int = 42, generator: Literal['ctgan', 'bootstrap'] = 'ctgan',
+    epochs: int = 10, target_ratio: float = 2.0, dominant: float = 0.9,
+    numbers: Literal['range', 'centre'] = 'range', hierarchy: Frame = None,
+    beta: float | None = None, delta: float | None = None,
+    format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    suppressed: Literal['keep', 'drop'] = 'keep',
+    beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The synthetic rows and the classes of SDkA on a table. A release must not show which rows
+    are synthetic, so these figures are for people who may see the table: `added` shows
+    sensitive values, and it weakens the protection of the others.
+
+    All arguments as in sdka: the same call reports on the same release.
+    Returns: one row: real_rows, synthetic_rows, added (attribute, value as text and rows of
+        each sensitive value among the synthetic rows), clusters (of k-means), merged (clusters
+        that were merged into another), classes (of labels), smallest_class (real rows), iloss
+        (Byun et al. 2007: the sum over rows and quasi-identifiers, each 0…1), gcp (0…1), both
+        from the values of the real rows for any `numbers`.
+    Errors: as in sdka.
+    """
+    return _call.table("sdka_stats", locals())
+
+
+def vp_partition(
+    data: Frame, k: int = 5, *, qids: Columns = None,
+    vantage: Literal['random', 'max_spread', 'farthest'] = 'random',
+    cut: Literal['balanced', 'median', 'aligned'] = 'balanced', tries: int = 8, seed: int = 42,
+    hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """The classes of a VP-tree under Gower distance, as an additional column: the first step of
+    RAYDEN.
+
+    data: the relation.
+    k: minimum number of rows in an equivalence class.
+    qids: quasi-identifiers, the columns to generalize; None means the columns declared in
+        comments.
+    vantage: how to choose the vantage point: 'random', 'max_spread' or 'farthest'.
+    cut: where to cut: 'balanced', 'median' or 'aligned'.
+    tries: number of vantage points tried for a median cut.
+    seed: seed for random choices.
+    hierarchy: relation that holds generalization hierarchies, with the columns attribute,
+        value, level and label; None for none.
+    Returns: the columns of the source, identifiers included, and class_id INTEGER. The result
+        is not a release.
+    Errors: no quasi-identifier, k above the number of rows, a column called class_id.
+    """
+    return _call.table("vp_partition", locals())
+
+
+def attribute_loss(
+    raw: Frame, released: Frame, *, qids: Columns = None, hierarchy: Frame = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The information loss of each quasi-identifier: its mean NCP over all rows.
+
+    raw: name of the raw table.
+    released: name of its release, in any format.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: a row per quasi-identifier, in the order declared: attribute, ncp (0…1, None for an
+        empty raw table and for means and medians). The mean of ncp is the gcp of the table.
+    Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw
+        and release swapped.
+    """
+    return _call.table("attribute_loss", locals())
+
+
+def cavg(
+    raw: Frame, released: Frame, *, k: int = 5, qids: Columns = None, hierarchy: Frame = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> float | None:
+    """The average size of an equivalence class as a multiple of k; the minimum is 1. Suppressed
+    rows are not counted.
+
+    raw: name of the raw table.
+    released: name of its release, in any format.
+    k: the k of the release, by which cavg divides.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: DOUBLE; NULL if all rows are suppressed.
+    Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw
+        and release swapped, k below 1.
+    """
+    return _call.value("cavg", locals())
+
+
+def classification(
+    raw: Frame, released: Frame, *, target: str | None = 'income',
+    model: Literal['random_forest', 'knn', 'svm', 'naive_bayes'] = 'random_forest',
+    positive: Any = None, held_out: float = 0.3, seed: int = 42,
+    baseline: Literal['raw', 'none'] = 'raw', qids: Columns = None, hierarchy: Frame = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The accuracy of a classifier trained on the raw table and of one trained on the release,
+    each tested on rows that were held out of its own training.
+
+    raw: name of the raw table.
+    released: name of its release, in label or typed format.
+    target: column to predict from the quasi-identifiers; the release keeps it.
+    model: classifier of scikit-learn (extra `ml`): 'random_forest', 'knn', 'svm' or
+        'naive_bayes'.
+    positive: the value whose f_measure is computed; None means the rarest.
+    held_out: share of the rows held out for testing.
+    seed: seed for the split and the model.
+    baseline: 'raw' trains on the raw table too; 'none' skips it.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: one or two rows: data ('raw' or 'released'), accuracy, f_measure (2 TP / (2 TP + FP
+        + FN)), trained, tested (rows). The same number of rows of each value of target is held
+        out of both tables; rows that a release leaves out are missing from it. A release may
+        have more rows than the raw table.
+    Errors: no scikit-learn, no such target or model, a target with fewer than two values, a
+        call that other measures refuse.
+    """
+    return _call.table("classification", locals())
+
+
+def dm(
+    raw: Frame, released: Frame, *, qids: Columns = None, hierarchy: Frame = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> int | None:
+    """The discernibility metric: the sum of the squared sizes of the equivalence classes. A row
+    counts the size of its class; suppressed rows, shown as * or left out of the release, are
+    one class.
+
+    raw: name of the raw table.
+    released: name of its release, in any format.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: BIGINT; the number of rows at best, its square at worst.
+    Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw
+        and release swapped.
+    """
+    return _call.value("dm", locals())
+
+
+def dm_star(
+    raw: Frame, released: Frame, *, qids: Columns = None, hierarchy: Frame = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> int | None:
+    """The discernibility metric with the penalty of Bayardo and Agrawal (2005): a row counts the
+    size of its class; a suppressed row, shown as * or left out of the release, counts the size
+    of the raw table.
+
+    raw: name of the raw table.
+    released: name of its release, in any format.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: BIGINT; the number of rows at best, its square at worst.
+    Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw
+        and release swapped.
+    """
+    return _call.value("dm_star", locals())
+
+
+def equivalence_classes(
+    raw: Frame, released: Frame, *, qids: Columns = None, sensitive: Columns = None,
+    hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """The equivalence classes of a release: labels, size, loss, and number of sensitive values.
+
+    raw: name of the raw table.
+    released: name of its release, in any format.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    sensitive: sensitive column or list of columns, in addition to those declared.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: a row per class: the quasi-identifiers as in the release, size (rows), ncp (mean
+        over the quasi-identifiers, 0…1; NULL if one shows means or medians), distinct_<name>
+        (number of distinct values of each sensitive column, without NULL). Rows shown as * are
+        a class; rows left out of the release have no labels and are not listed.
+    Errors: no quasi-identifier, one that the release lacks or that has the name of a column of
+        the result, a label that cannot be read, raw and release swapped.
+    """
+    return _call.table("equivalence_classes", locals())
+
+
+def gcp(
+    raw: Frame, released: Frame, *, ncp: Literal['share', 'dop'] = 'share', qids: Columns = None,
+    hierarchy: Frame = None, weights: Weights = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
+) -> float | None:
+    """Global certainty penalty: the mean NCP over all rows and quasi-identifiers, which is the
+    share of information lost. The NCP of a number or date is the range of its label / the range
+    in the raw table. The NCP of text is 0 for one value, otherwise the number of values in its
+    label / the number of values in the raw table, where NULL counts as a value. A suppressed
+    value has an NCP of 1, a label of NULLs only an NCP of 0.
+
+    raw: name of the raw table.
+    released: name of its release, in any format.
+    ncp: loss of text: 'share', or 'dop' for (values - 1) / (values in the raw table - 1).
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    weights: importance of each quasi-identifier in gcp, such as weights={'age': 2, 'city':
+        0.5}; columns left out have weight 1.
+    Returns: DOUBLE, 0…1; None for an empty raw table, for a release with more rows than its raw
+        table, in which added rows cannot be distinguished (use sdka_stats), and for one of
+        means or medians, which have no NCP (use value_loss).
+    Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw
+        and release swapped, an unknown ncp, weights that are not numbers of quasi-identifiers.
+    """
+    return _call.value("gcp", locals())
+
+
+def iloss(
+    raw: Frame, released: Frame, *, qids: Columns = None, hierarchy: Frame = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> float | None:
+    """Information loss of Byun et al. (2007): the width of the labels, summed over all rows and
+    quasi-identifiers. A number or date loses the range of its label / the range in the raw
+    table. Text loses 0 for one value and 1 for several; with a hierarchy, the height of its
+    node / the height of the hierarchy. A suppressed value loses 1, a label of NULLs only loses
+    0.
+
+    raw: name of the raw table.
+    released: name of its release, in any format.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: DOUBLE, 0 to rows * quasi-identifiers; None for a release with more rows than its
+        raw table, in which added rows cannot be distinguished (use sdka_stats), and for one of
+        means or medians (use value_loss).
+    Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw
+        and release swapped.
+    """
+    return _call.value("iloss", locals())
+
+
+def paper_queries(
+    paper: str, *, threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Any:
+    """The queries by which a paper measures releases of Adult, for query_error with
+    mode='literal'.
+
+    paper: 'm_cof', Q1 to Q4 of Kara and Eyüpoğlu 2023 (M-COF), section 4.2.4; the Age_Min of
+        the paper is the minimum age of a label, as in mode 'literal'.
+    Returns: VARCHAR[], queries on the columns workclass, age, race and native_country of `raw`.
+    Errors: an unknown paper.
+    """
+    return _call.value("paper_queries", locals())
+
+
+def query_error(
+    raw: Frame, released: Frame, queries: str | Sequence[str], *,
+    mode: Literal['estimate', 'literal'] = 'estimate', qids: Columns = None,
+    hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """The answers of a release to given queries: the true answer, an estimate, and the bounds
+    between which the true answer must lie.
+
+    raw: name of the raw table.
+    released: name of its release, in label or typed format.
+    queries: a list of texts, each one SELECT of count(*), count, sum, avg, min or max FROM the
+        raw table, named as in the call or `raw`, optionally with WHERE and GROUP BY.
+    mode: 'estimate', or 'literal', which runs the query unchanged on the minimum of each label.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: a row per query and group: query, group (a map, NULL without GROUP BY), actual,
+        estimate, lower, upper (NULL if unknown, and in mode 'literal'), relative_error (|actual
+        - estimate| / |actual|, NULL if actual is 0 or NULL), absolute_error.
+    Errors: a query that is not one SELECT over the raw table alone or has another clause than
+        WHERE and GROUP BY; a call that other measures refuse.
+    """
+    return _call.table("query_error", locals())
+
+
+def query_workload(
+    data: Frame, *, n: int = 1000, attributes: int = 2, selectivity: float = 0.05, seed: int = 42,
+    qids: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """Random range and set queries, each of which matches about the given share of the rows of a
+    table.
+
+    data: the table.
+    n: number of queries.
+    attributes: number of quasi-identifiers in each query.
+    selectivity: target share of matching rows, above 0 and at most 1.
+    seed: seed for random choices.
+    qids: the quasi-identifiers; None means the columns declared in comments.
+    Returns: n rows: query (a count over `raw`, for query_error), selectivity (the actual share
+        of matching rows).
+    Errors: no quasi-identifier, more attributes than quasi-identifiers, an empty table.
+    """
+    return _call.table("query_workload", locals())
+
+
+def rewrite_query(
+    sql: str, raw: Frame, released: Frame, *, mode: Literal['estimate', 'literal'] = 'estimate',
+    qids: Columns = None, hierarchy: Frame = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
+) -> str:
+    """The SQL that query_error runs for a query, as text.
+
+    sql: one SELECT, as in query_error.
+    raw: name of the raw table.
+    released: name of its release.
+    mode: 'estimate', or 'literal', which runs the query unchanged on the minimum of each label.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: VARCHAR, one statement with the result of query_error for the query.
+    Errors: a query that query_error refuses.
+    """
+    return _call.value("rewrite_query", locals())
+
+
+def suppression_rate(
+    raw: Frame, released: Frame, *, qids: Columns = None, hierarchy: Frame = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> float | None:
+    """The share of the raw table's rows that are suppressed: shown as * in every quasi-identifier,
+    or left out of the release.
+
+    raw: name of the raw table.
+    released: name of its release, in any format.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: DOUBLE, 0…1; None for an empty raw table.
+    Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw
+        and release swapped.
+    """
+    return _call.value("suppression_rate", locals())
+
+
+def utility(
+    raw: Frame, released: Frame, *, k: int = 5, qids: Columns = None, hierarchy: Frame = None,
+    weights: Weights = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """The measures of a release in one row: rows, classes and information loss.
+
+    raw: name of the raw table.
+    released: name of its release, in any format.
+    k: the k of the release, by which cavg divides.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    weights: importance of each quasi-identifier in gcp, such as weights={'age': 2, 'city':
+        0.5}; columns left out have weight 1.
+    Returns: one row: rows (of the raw table), released_rows, suppressed (rows shown as * or
+        left out), classes (without the suppressed rows), smallest_class (with the suppressed
+        rows as one class, as in k_anonymity), dm, dm_star, cavg, gcp, iloss, suppression_rate,
+        each as in the function of that name.
+    Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw
+        and release swapped, k below 1.
+    """
+    return _call.table("utility", locals())
+
+
+def value_loss(
+    raw: Frame, released: Frame, *, id: str | None = None, qids: Columns = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """What a release with format='mean' or 'median' loses: for each column of numbers, dates or
+    times the share of its variance that lies within classes (SSE / SST), and the mean distance
+    between a value and its replacement (IL1s of Mateo-Sanz et al. 2005, as in sdcMicro). The
+    literature's figure for a table, of standardized columns, is avg(sse_sst).
+
+    raw: name of the raw table.
+    released: name of its release.
+    id: kept column that identifies the rows of both relations, so that each row is compared
+        with its own replacement; None for none: sse_sst is then computed from the means alone,
+        and is None for medians, for columns with NULLs or suppressed rows, and for anything
+        else that is not a mean; il1s is NULL.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    Returns: a row per quasi-identifier of numbers, dates or times, in the order declared:
+        attribute, sse_sst (0…1 for means; medians can exceed 1; None for a constant column),
+        il1s (in units of sqrt(2) standard deviations). A suppressed value counts as replaced by
+        the mean of the column; a NULL of the raw table does not count.
+    Errors: no quasi-identifier, one that the release lacks or shows as labels, an id that does
+        not identify rows or that the raw table lacks, raw and release swapped.
+    """
+    return _call.table("value_loss", locals())
+
+
+def workload_error(
+    raw: Frame, released: Frame, queries: str | Sequence[str], *,
+    mode: Literal['estimate', 'literal'] = 'estimate', qids: Columns = None,
+    hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """The error of a release over many queries: a summary of query_error.
+
+    raw: name of the raw table.
+    released: name of its release, in label or typed format.
+    queries: a list as in query_error, for example a variable that holds a query_workload.
+    mode: 'estimate', or 'literal', which runs the query unchanged on the minimum of each label.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: one row: answers (rows of query_error), mean, median, percentile_90 of
+        relative_error (if actual is not 0), coverage (share of answers with lower <= actual <=
+        upper, 1 for every release of this package; NULL in mode 'literal'), width (median of
+        (upper - lower) / actual).
+    Errors: those of query_error.
+    """
+    return _call.table("workload_error", locals())
+
+
+def anon_manifest(
+    raw: Frame, released: Frame, *, method: Any = None, k: int | None = None,
+    l: float | None = None, t: float | None = None,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3,
+    entity: str | None = None, seed: Any = None, options: Any = None, qids: Columns = None,
+    sensitive: Columns = None, identifiers: Columns = None, keep: Columns = None,
+    hierarchy: Frame = None, suppressed: Literal['keep', 'drop'] = 'keep', unique_share: float = 0,
+    beta: float | None = None, delta: float | None = None, purpose: Any = None,
+    recipient: Any = None, assumptions: Any = None, invariant: Any = None, previous: Frame = None,
+    previous_share: float = 0, counterfeits: Any = None,
+    beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The manifest of a release, for its recipients: how it was made and what it achieves. It
+    holds names of columns, parameters and measures, but no value, no minimum or maximum, no
+    path, and of the raw table only a hash of the names and types of its columns.
+
+    Requirements, roles and earlier releases are as in audit.
+    raw: name of the raw table.
+    released: name of its release, in any format.
+    method: method of the release, recorded as given.
+    seed: seed of the release, recorded as given.
+    options: other parameters of the release, recorded as given; weighted_gcp uses the weights
+        among them, such as {'weights': MAP {'age': 2}}.
+    purpose: purpose of the release, a text.
+    recipient: recipient of the release, a text.
+    assumptions: list of assumptions about what recipients know and may do; None for none.
+    invariant: withdrawn: using it raises an error that says why and what to do instead.
+    Returns: one row of numbers, texts, lists and structs: manifest (1, the version of the
+        format), statement (purpose, recipient, assumptions), versions (of anon_sql, DuckDB and
+        the row hash), method, parameters, roles (names by role; columns in without_role are
+        kept unchanged), raw, achieved (k, l, t, beta, delta and the levels of all other privacy
+        models), series (previous: name and rows_sha256, as in a ledger, of each earlier
+        release, and previous_share), checks (property, required, found, passed, as in audit),
+        measures (as in utility, and weighted_gcp, the gcp by the weights of the release; NULL
+        without), loss (as in attribute_loss). COPY writes it as JSON.
+    Errors: those of audit and utility.
+    """
+    return _call.table("anon_manifest", locals())
+
+
+def audit(
+    raw: Frame, released: Frame, *, k: int | None = None, l: float | None = None,
+    t: float | None = None, qids: Columns = None, sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3,
+    hierarchy: Frame = None, entity: str | None = None,
+    suppressed: Literal['keep', 'drop'] = 'keep', synthetic: int = 0, unique_share: float = 0,
+    beta: float | None = None, delta: float | None = None, previous: Frame = None,
+    previous_share: float = 0, counterfeits: Any = None,
+    beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """Checks a release against its raw table, one row per property. passed is NULL if the property
+    cannot be decided. 'rows': the release has as many rows as the raw table; NULL with
+    suppressed='drop' if rows are missing, because suppressed rows cannot be distinguished from
+    lost ones. 'k', 'l', 't' and the levels of all other privacy models: those of the worst
+    class, as in k_anonymity, l_diversity, t_closeness and so on. l and t are not measured if
+    they are NULL, and the others, except k, are left out. 'suppressed rows': none, or at least
+    k, shown as * or left out. 'kept values': released rows whose values beside the labels match
+    no remaining raw row; all rows if the release lacks a column with the role keep. 'labels':
+    released rows whose labels cover no raw row with the same kept values. 'raw rows': raw rows
+    that no released row covers, except those left out. Both are necessary conditions.
+    'matching', a sufficient condition: released rows without a raw row of their own in a
+    maximum matching. All three are NULL if so many rows share their kept values that more than
+    5,000 million comparisons of labels with rows would be needed; 'matching' also if it takes
+    too many steps. 'spelling': labels that cannot be read, cover no value of the raw column, or
+    are written differently from a release. An end may also be written in its shortest form: 43
+    for 43.0, a date for a timestamp at midnight. 'wider labels': labels that cover values of
+    the raw column but whose ends are none of them, or that name a text that the column lacks.
+    They are true if they cover their rows: NULL. A mean or median says nothing about a single
+    row: as a label it covers every value except NULL if it lies between the smallest and the
+    largest raw value, and NULL covers any value. value_loss compares it with the rows. 'unique
+    range ends': ends of ranges that only a single raw row has. Ranges end at real values, so
+    there may be some: NULL. 'added columns': columns that the raw table lacks. 'identifiers':
+    declared identifiers; NULL if none is declared. 'identifying columns': columns without a
+    role in which nine values in ten differ. 'row numbers': columns of consecutive whole
+    numbers, and columns without a role that ascend in the raw table. 'identifying
+    combinations': share of rows that are unique on the kept columns together, without sensitive
+    ones; the example names the columns that contribute most. 'pseudonyms': columns whose values
+    are all 64 hexadecimal digits, as anon_pseudonym makes them. Whoever has two releases with
+    the same pseudonyms can join them. That may be intended: NULL. 'composition', with previous:
+    share of persons for whom this and the earlier releases together leave fewer than l values
+    of a sensitive column, at least 2, though each alone leaves as many (see composition); of
+    the worst column. It is one attack, and passing it is not a bound; the example says so.
+
+    raw: name of the raw table.
+    released: name of its release, in any format.
+    k: minimum number of rows in an equivalence class; None means that it is measured but not
+        required.
+    l: minimum diversity of each sensitive column in a class; None means not measured.
+    t: largest allowed distance of a sensitive column's distribution in a class from that in the
+        table, 0…1; None means not measured.
+    qids: quasi-identifiers, the columns that were generalized; None means the columns declared
+        in comments on the raw table.
+    sensitive: columns whose values must not be disclosed; None means the columns declared in
+        comments on the raw table.
+    identifiers: columns that identify a person; the release must not have them; None means the
+        columns declared in comments on the raw table.
+    keep: columns that were released unchanged; None means the columns declared in comments on
+        the raw table.
+    l_kind: kind of l-diversity: 'distinct', 'entropy' or 'recursive'.
+    c: constant c of l_kind='recursive'.
+    hierarchy: hierarchies that the release was made with; None for none.
+    entity: column that identifies the person; the privacy models then count persons. If the
+        release lacks it, k is the smallest number of persons to whom the rows of a class can
+        belong, and the other levels, except distinct l, are NULL unless each row can belong to
+        one person only; None for none.
+    suppressed: 'keep' or 'drop', as in the release; with 'drop', missing rows are not a class.
+    synthetic: number of rows that the method added; properties that do not apply to such a
+        release are NULL.
+    unique_share: largest allowed share of rows that are unique on the kept columns together,
+        0…1.
+    beta: largest allowed relative increase of a sensitive value's share in a class over its
+        share in the table, and never above -ln of the latter; None means not measured.
+    delta: upper bound on |ln(share in a class / share in the table)| of every sensitive value;
+        None means not measured.
+    previous: names of 1 to 11 earlier releases of persons in the raw table; None for none.
+    previous_share: largest allowed share of persons that 'composition' finds, 0…1.
+    counterfeits: withdrawn: using it raises an error that says why and what to do instead.
+    beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
+    max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count
+        as one value; None means not measured.
+    Returns: property, required, found (numbers), passed (BOOLEAN), example (labels, names of
+        columns or counts), meaning (what was found, in a sentence with its figures; no value
+        and no label).
+    Errors: no quasi-identifier, one or a sensitive column that the release lacks, columns of
+        other types than a release has, raw and release swapped, an l, t, beta or delta without
+        a sensitive column, more rows than fit into memory; with previous, those of composition.
+    """
+    return _call.table("audit", locals())
+
+
+def beta_likeness(
+    raw: Frame, released: Frame, *, sensitive: Columns = None, qids: Columns = None,
+    hierarchy: Frame = None, kind: str = 'enhanced', threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
+) -> float | None:
+    """The β of a release: the smallest β for which it satisfies enhanced or basic β-likeness (Cao
+    and Karras 2012). With p the share of a sensitive value in the raw table and q its share in
+    a class, it is the largest (q - p) / p over all classes and values. No enhanced β allows a
+    gain above -ln p: the result is then infinite. NULL is a value. Suppressed rows, shown as *,
+    are a class; rows left out of the release publish no sensitive value and are not a class,
+    but count in the raw table.
+
+    raw: name of the raw table.
+    released: name of its release, in any format.
+    sensitive: sensitive column or list of columns, in addition to those declared. The worst of
+        several columns is returned.
+    qids: quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    kind: 'enhanced', or 'basic' without the limit -ln p.
+    Returns: DOUBLE, 0 and above; infinity where a gain is above -ln p and kind is 'enhanced';
+        None for an empty release.
+    Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that
+        cannot be read, raw and release swapped, sensitive values that the raw table lacks, an
+        unknown kind.
+    """
+    return _call.value("beta_likeness", locals())
+
+
+def delta_disclosure(
+    raw: Frame, released: Frame, *, sensitive: Columns = None, qids: Columns = None,
+    hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> float | None:
+    """The δ of a release: the largest |ln(q / p)| over all classes and sensitive values, with p
+    the share of the value in the raw table and q its share in the class (Brickell and Shmatikov
+    2008). It is infinite where a class lacks a value of the raw table. δ-disclosure privacy
+    requires that it is below δ. NULL is a value. Suppressed rows, shown as *, are a class; rows
+    left out of the release publish no sensitive value and are not a class, but count in the raw
+    table.
+
+    raw: name of the raw table.
+    released: name of its release, in any format.
+    sensitive: sensitive column or list of columns, in addition to those declared. The worst of
+        several columns is returned.
+    qids: quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: DOUBLE, 0 and above; infinity where a class lacks a value; None for an empty
+        release.
+    Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that
+        cannot be read, raw and release swapped, sensitive values that the raw table lacks.
+    """
+    return _call.value("delta_disclosure", locals())
+
+
+def k_anonymity(
+    raw: Frame, released: Frame, *, qids: Columns = None, hierarchy: Frame = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> int | None:
+    """The k of a release: the number of rows in its smallest equivalence class, where a class is
+    all rows with the same labels. Suppressed rows, shown as * or left out of the release, are
+    one class.
+
+    raw: name of the raw table.
+    released: name of its release, in any format.
+    qids: quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: BIGINT, in rows; None for an empty release.
+    Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw
+        and release swapped.
+    """
+    return _call.value("k_anonymity", locals())
+
+
+def l_diversity(
+    raw: Frame, released: Frame, *, sensitive: Columns = None, kind: str = 'distinct', c: float = 3,
+    qids: Columns = None, hierarchy: Frame = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
+) -> float | None:
+    """The l of a release: the diversity of the sensitive values in the least diverse class
+    (Machanavajjhala et al. 2006). 'distinct' is the number of values; 'entropy' is exp(-sum p
+    ln p), not rounded; 'recursive' is the largest l with r1 < c * (r_l + ... + r_v), where r
+    are the counts of the values in descending order. NULL is not a value: a class of NULLs only
+    has 0. Suppressed rows, shown as *, are a class; rows left out of the release publish no
+    sensitive value and are not a class.
+
+    raw: name of the raw table.
+    released: name of its release, in any format.
+    sensitive: sensitive column or list of columns, in addition to those declared. Each column
+        is measured by itself, and the worst is returned.
+    kind: 'distinct', 'entropy' or 'recursive'.
+    c: the constant of 'recursive'.
+    qids: quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: DOUBLE; a whole number except for 'entropy'; None for an empty release.
+    Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that
+        cannot be read, raw and release swapped, an unknown kind, a c that is not above 0.
+    """
+    return _call.value("l_diversity", locals())
+
+
+def max_share(
+    raw: Frame, released: Frame, *, sensitive: Columns = None, qids: Columns = None,
+    hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> float | None:
+    """The largest share of one sensitive value in a class of a release. (α,k)-anonymity (Wong et
+    al. 2006) requires that it is at most α, the parameter max_share of release functions. NULL
+    is a value. Suppressed rows, shown as *, are a class; rows left out of the release publish
+    no sensitive value and are not a class.
+
+    raw: name of the raw table.
+    released: name of its release, in any format.
+    sensitive: sensitive column or list of columns, in addition to those declared. The worst of
+        several columns is returned.
+    qids: quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: DOUBLE, above 0 and at most 1; None for an empty release.
+    Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that
+        cannot be read, raw and release swapped, sensitive values that the raw table lacks.
+    """
+    return _call.value("max_share", locals())
+
+
+def risk(
+    raw: Frame, released: Frame, *, population: Frame = None, threshold: float = 0.2,
+    qids: Columns = None, hierarchy: Frame = None, sampling_fraction: float | None = None,
+    population_size: int | None = None, weights: str | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The risk of re-identification of the persons in a release (El Emam and Dankar 2008; Dankar
+    and El Emam 2010). Prosecutor risk assumes that the attacker knows that the person is in the
+    table: 1 / f, where f is the number of rows with the same labels. Journalist risk does not
+    assume this: 1 / F, where F is the number of rows of the population that the labels match.
+    Marketer risk is the mean of 1 / F over the rows, (1 / n) * sum f / F over the classes. If
+    the table is the whole population, pass it as population. Rows shown as * are one class
+    together with the rows left out of the release, and match every person; rows left out are
+    not published and are not counted as at risk. If the raw table is a random sample and the
+    population is unknown, pass sampling_fraction or population_size, or the weights of the
+    rows: 1 / F is then replaced by its expectation E(1 / F | f) (Benedetti and Franconi 1998),
+    and the share of the population that is unique on the labels is estimated by three models:
+    pitman (Hoshino 2001), zayatz (Zayatz 1991) and snb (Chen and McNulty 1998).
+    population_unique is the one that the rule of Dankar et al. 2012 takes. Without any of these
+    all but the prosecutor's risks are NULL.
+
+    raw: name of the raw table.
+    released: name of its release, in any format; with population in label or typed format.
+    population: table of all persons who could be in the raw table, including those who are,
+        with the same quasi-identifiers. Its distinct rows are compared with all classes.
+    threshold: a row is at risk if its risk exceeds this, 0…1.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    sampling_fraction: rows of the raw table divided by rows of the population, above 0 and at
+        most 1.
+    population_size: rows of the population.
+    weights: column of the release that holds sampling weights: the number of persons in the
+        population for whom a row stands.
+    Returns: one row: rows (of the release), prosecutor (the maximum, 0…1), prosecutor_mean
+        (over the rows of the release; classes / rows if none is suppressed), prosecutor_at_risk
+        (rows above the threshold), journalist (the maximum), journalist_at_risk, marketer; with
+        a population also k_map (the smallest F), presence_min and presence_max (δ-presence: f /
+        F, 0 if the labels do not match a person of the population); with a sample also
+        population_unique (0…1), estimator ('pitman', 'zayatz' or 'snb'), pitman, zayatz and snb
+        (0…1, NULL if the model does not fit). Risks are None for an empty release.
+    Errors: no quasi-identifier, one that the release or the population lacks, a label that
+        cannot be read, raw and release swapped, a threshold outside 0…1, a label that matches
+        fewer rows of the population than of the release, more than one description of the
+        population, a population smaller than the raw table, weights that are no positive
+        numbers.
+    """
+    return _call.table("risk", locals())
+
+
+def t_closeness(
+    raw: Frame, released: Frame, *, sensitive: Columns = None, qids: Columns = None,
+    hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> float | None:
+    """The t of a release: the largest distance between the distribution of the sensitive values in
+    a class and in the raw table (Li et al. 2007, earth mover's distance). The ground distance
+    of adjacent numbers, dates and times is 1 / (values - 1). For all other types, and for a
+    column with NULLs, which are a value, every ground distance is 1. For a column of the
+    hierarchy it is the height of the lowest common ancestor / the height of the tree, and NULL
+    is a child of the root. Suppressed rows, shown as *, are a class; rows left out of the
+    release publish no sensitive value and are not a class, but count in the raw table.
+
+    raw: name of the raw table.
+    released: name of its release, in any format.
+    sensitive: sensitive column or list of columns, in addition to those declared. The worst of
+        several columns is returned.
+    qids: quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: the hierarchy table that the release was made with, which may have sensitive
+        columns too; None for none.
+    Returns: DOUBLE, 0…1; None for an empty release.
+    Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that
+        cannot be read, raw and release swapped, sensitive values that the raw table or the
+        hierarchy lacks.
+    """
+    return _call.value("t_closeness", locals())
+
+
+def attack_background(
+    raw: Frame, released: Frame, *, sensitive: Columns = None, known: int = 2,
+    sample: int | None = 50000, seed: int = 42, qids: Columns = None, hierarchy: Frame = None,
+    mode: Literal['matching', 'majority'] = 'matching', threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """How often an attacker guesses the sensitive value of a person if the attacker knows some of
+    the person's quasi-identifiers and guesses the most frequent value among the matching rows
+    (Majeed and Hwang 2025). The known quasi-identifiers are drawn for each person. A row
+    matches if its labels cover the known values; a row shown as * matches every person. Labels
+    overlap.
+
+    raw: name of the raw table.
+    released: name of its release, in label or typed format. A release with added rows is also
+        read.
+    sensitive: sensitive column or list of columns, in addition to those declared.
+    known: number of a person's quasi-identifiers that the attacker knows, from 0 to all.
+    sample: maximum number of persons attacked, drawn at random by seed; None means all.
+    seed: seed for random choices.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    mode: 'matching', or 'majority' for an attacker who knows which class each released row is
+        in and guesses the most frequent value of that class, as the program of the paper's
+        authors does; known, sample and seed then have no effect.
+    Returns: a row per sensitive column: attribute, persons (attacked; with 'majority' all rows
+        of the release), guessed (number of correct guesses; several most frequent values are
+        guessed equally often), guessed_share (of persons), baseline (the same share without any
+        knowledge; only the part above it is due to the knowledge of the attacker). A value that
+        is NULL is never guessed. Both shares are NULL if nobody is attacked.
+    Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that
+        cannot be read, raw and release swapped, a sample below 1, more known than there are, an
+        unknown mode.
+    """
+    return _call.table("attack_background", locals())
+
+
+def attack_homogeneity(
+    raw: Frame, released: Frame, *, sensitive: Columns = None, qids: Columns = None,
+    hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """The classes with a single sensitive value, which disclose the value of every member
+    (Machanavajjhala et al. 2006; Majeed and Hwang 2025). NULL is not a value and hides none: a
+    class of one value and NULLs is exposed, and so is a class of NULLs. A release with
+    l_diversity of 2 or more has no exposed class. Suppressed rows, shown as *, are a class;
+    rows left out publish nothing.
+
+    raw: name of the raw table.
+    released: name of its release, in any format. A release with added rows is also read.
+    sensitive: sensitive column or list of columns, in addition to those declared.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: a row per sensitive column: attribute, classes, exposed_classes, class_share (0…1),
+        rows (of the release), exposed_rows (rows in exposed classes), row_share (0…1). Both
+        shares are None for an empty release.
+    Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that
+        cannot be read, raw and release swapped.
+    """
+    return _call.table("attack_homogeneity", locals())
+
+
+def attack_linking(
+    raw: Frame, released: Frame, *, sensitive: Columns = None, sample: int | None = 50000,
+    seed: int = 42, qids: Columns = None, hierarchy: Frame = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The persons whose sensitive value is disclosed to an attacker who knows all their quasi-
+    identifiers and that they are in the table: the matching rows, and the sensitive value if
+    all of them share it (Majeed and Hwang 2025). A row matches if every label covers the
+    person's value. Labels overlap, so matching rows may be in several classes. Rows shown as *
+    match every person, and so do rows left out of the release: both add the same number of
+    matching rows.
+
+    raw: name of the raw table.
+    released: name of its release, in label or typed format. A release with added rows is also
+        read.
+    sensitive: sensitive column or list of columns, in addition to those declared.
+    sample: maximum number of persons attacked, drawn at random by seed; None means all.
+    seed: seed for random choices.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: a row per sensitive column: attribute, persons (attacked), linked (expected number
+        found by choosing one matching row at random, the sum of 1 / matching rows),
+        linked_share (of persons), disclosed (persons with the value that all matching rows
+        share; NULL is not a value), disclosed_share. Both shares are NULL if nobody is
+        attacked.
+    Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that
+        cannot be read, raw and release swapped, a sample below 1.
+    """
+    return _call.table("attack_linking", locals())
+
+
+def attack_skewness(
+    raw: Frame, released: Frame, *, sensitive: Columns = None, threshold: float = 0.5,
+    qids: Columns = None, hierarchy: Frame = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The classes with two or more sensitive values in which one value is far more frequent than
+    the others, so that an attacker guesses it (Li et al. 2007; Majeed and Hwang 2025). Classes
+    with one value are counted by attack_homogeneity. NULL is not a value: shares are those of
+    the rows with a value. Suppressed rows, shown as *, are a class; rows left out publish
+    nothing.
+
+    raw: name of the raw table.
+    released: name of its release, in any format. A release with added rows is also read.
+    sensitive: sensitive column or list of columns, in addition to those declared.
+    threshold: a class is exposed if the share of one value in it exceeds this, 0…1. Above 0.5 a
+        guess is right for most of its rows; raise it if a value has a larger share in the whole
+        table.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: a row per sensitive column: attribute, classes, exposed_classes, class_share (0…1),
+        rows (of the release), exposed_rows (rows in exposed classes), row_share (0…1). Both
+        shares are None for an empty release.
+    Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that
+        cannot be read, raw and release swapped, a threshold outside 0…1.
+    """
+    return _call.table("attack_skewness", locals())
+
+
+def composition(
+    raw: Frame, releases: Sequence[Frame] | Frame, *, id: str | None = None,
+    sensitive: Columns = None, l: int = 2, share: float = 0.5, qids: Columns = None,
+    hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """The persons whose sensitive value several releases disclose together: the intersection or
+    composition attack (Ganta, Kasiviswanathan and Smith 2008), counted on the raw table. The
+    attacker knows all quasi-identifiers of a person and which releases hold the person. In one
+    release the candidates of a person are the rows of all classes whose labels cover the
+    person's quasi-identifiers, counted by sensitive value; in several, the values that are
+    candidates in each release that covers the person, each as often as in the release that has
+    it least. The result holds counts only, never values. It is one attack, and finding nobody
+    is not a bound: it compares sets of values of one sensitive column, but neither counts of
+    rows nor kept columns. A class covers a person if each of its labels covers the value in the
+    same row of the person; a quasi-identifier that a release lacks covers everything. A class
+    shown as * in every quasi-identifier covers only persons whom no other class of the release
+    covers. NULL in a sensitive column is not a value; a release that shows only NULLs for a
+    person, or lacks the column, does not narrow the candidates.
+
+    raw: name of the raw table.
+    releases: list of the names of 1 to 12 releases, each in label or typed format and with its
+        own quasi-identifiers, which may also be left unchanged.
+    id: column of the raw table that identifies the person; None means that each row is a
+        person. A class covers a person with several rows if it covers one of them. Every row
+        whose id is NULL counts as one person.
+    sensitive: sensitive column or list of columns, in addition to those declared.
+    l: below_l and only_together count persons with fewer candidate values than this.
+    share: above_share counts persons for whom one value has a larger share of the candidates
+        than this.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: for each sensitive column a row per release and, for several releases, a last row
+        for all together: attribute, releases (VARCHAR[]), persons (covered by at least one of
+        them), in_all (covered by all of them), contradicted (no candidate is left: the person
+        is not in a release that covers the person, or the value has changed; not counted
+        further), one_value (one candidate value is left), below_l (fewer than l are left),
+        only_together (fewer than l are left, though each release alone leaves at least l),
+        above_share (one value has a larger share of the candidates than share), least_values,
+        mean_values (candidate values of a person), least_rows (smallest number of candidates of
+        a person), note (what is not counted). The three before it are NULL without such
+        persons.
+    Errors: no release or more than 12, an unknown id, no quasi-identifier in a release, no
+        sensitive column, a sensitive column that all releases lack or hold in different types,
+        a label that cannot be read, means or medians in place of labels.
+    """
+    return _call.table("composition", locals())
+
+
+def check_hierarchy(
+    data: Frame, hierarchy: Frame, *, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """All faults of a hierarchy, for the columns of a table that it names. The result shows values
+    of the table and is not a release.
+
+    data: the relation.
+    hierarchy: a relation with the columns attribute, value, level and label, as
+        read_hierarchies returns them.
+    Returns: a row per fault: attribute, fault, name (the value or label) and found (the
+        conflicting entry). fault is 'not covered' (a value of the table that the hierarchy
+        lacks), 'listed twice' (a value), 'two parents' (a label), 'also a leaf' (a label that
+        is a value of another branch), 'above itself' (a label) or '* below a label'. No row:
+        the hierarchy has no fault.
+    Errors: a column in the hierarchy that is neither number, date, time nor text.
+    """
+    return _call.table("check_hierarchy", locals())
+
+
+def date_hierarchy(
+    data: Frame, column_name: str, *, levels: Any = ('month', 'quarter', 'year'),
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """A generalization hierarchy of a date or timestamp column: day, month, quarter, year and
+    longer periods.
+
+    data: the relation.
+    column_name: the column of the hierarchy.
+    levels: any of 'day', 'month', 'quarter', 'year', 'decade' and 'century', in this order.
+    Returns: a row per distinct value and level: attribute, value, level, label, such as
+        '2020-03', '2020-Q1', '2020', '2020s' and 'century 21'; the last level is '*'.
+    Errors: no such column, unknown levels or levels in another order.
+    """
+    return _call.table("date_hierarchy", locals())
+
+
+def numeric_hierarchy(
+    data: Frame, column_name: str, *, widths: Any = (5, 10, 20), threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """A generalization hierarchy of a numeric column: ranges of fixed widths, each within the
+    next.
+
+    data: the relation.
+    column_name: the column of the hierarchy.
+    widths: widths of the ranges, in ascending order, each a multiple of the one before. Ranges
+        start at multiples of their width.
+    Returns: a row per distinct value and level: attribute, value, level, label, such as '20 to
+        24' for whole numbers and '20 to below 25' for others; the last level is '*'.
+    Errors: no such column, widths that are not multiples of each other.
+    """
+    return _call.table("numeric_hierarchy", locals())
+
+
+def prefix_hierarchy(
+    data: Frame, column_name: str, *, lengths: Any = (4, 3, 2, 1), threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """A generalization hierarchy of codes such as postal codes: their prefixes.
+
+    data: the relation.
+    column_name: the column of the hierarchy.
+    lengths: number of leading characters kept at each level, in descending order. Shorter codes
+        stay unchanged.
+    Returns: a row per distinct value and level: attribute, value, level, label, such as '123*';
+        the last level is '*'.
+    Errors: no such column, lengths that do not descend to at least 1.
+    """
+    return _call.table("prefix_hierarchy", locals())
+
+
+def read_hierarchies(
+    files: str | Sequence[str], *, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """Generalization hierarchies from files in the usual format: no header, one line per value,
+    the value first, then its labels from the lowest level to the root, separated by semicolons
+    or commas. Store the result: the files are read again on every use.
+
+    files: a path, a pattern such as 'dir/*.csv', or a list of them; UTF-8. The name of a file,
+        up to its first dot, is the name of its column.
+    Returns: a row per value and level: attribute, value, level (1 is the first above the
+        value), label. Empty cells are left out, so lines may have different lengths.
+    Errors: no such file, a file that is not UTF-8, a line without a label.
+    """
+    return _call.table("read_hierarchies", locals())
+
+
+def anon_roles(
+    data: Frame, *, qids: Columns = None, sensitive: Columns = None, identifiers: Columns = None,
+    keep: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """The role of every column of a table, and where it is declared.
+
+    data: the relation.
+    qids, sensitive, identifiers, keep: as in a release, to see what a call would make of them.
+    Returns: column_name, column_type, role ('identifier', 'quasi', 'sensitive', 'keep' or
+        NULL), source ('comment', 'call' or NULL), distinct_values, nulls.
+    Errors: an unknown tag, two roles for one column, an unknown column.
+    """
+    return _call.table("anon_roles", locals())
+
+
+def suggest_roles(
+    data: Frame, *, threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """A suggested role for every column, with the reason. No suggestion is applied automatically,
+    and declared roles do not change the suggestions. The first rule that applies decides.
+    'identifier': values that look like an e-mail address, IBAN or card number (both with their
+    check digits), UUID, IP address, web address or phone number, in a sample of 2000 values;
+    types that cannot be generalized; free text. Then what the name says, by words in several
+    languages. Then 'identifier' if nine in ten texts or whole numbers are different, and
+    'quasi' if the column alone singles out a row. The other columns are 'keep', the one that
+    tells rows apart least first, as long as together they single out no row, as audit requires;
+    the others are 'quasi'.
+
+    data: the relation.
+    Returns: a row per column: column_name, column_type (without the values of an ENUM), role
+        ('identifier', 'quasi', 'sensitive' or 'keep'), reason, distinct_values (without NULL),
+        null_share (0…1), unique_share (of the rows that are unique on this column; NULL is a
+        value), adds_share (of the rows that are unique on this column and all others that are
+        not identifiers, but not on the others alone). The shares are None for an empty table.
+        No part of the result contains a value. Values are compared by a 64-bit hash.
+    Errors: a column name that begins with __anon_, a table whose hashes do not fit into memory.
+    """
+    return _call.table("suggest_roles", locals())
+
+
+def unique_combinations(
+    data: Frame, *, max_columns: Any = 3, columns: Columns = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The smallest combinations of columns that single rows out, the most identifying first, as
+    SUDA2 finds them (Elliot, Manning and Ford 2002; Manning, Haglin and Keane 2008): minimal
+    sample uniques. A set is counted for a row if no other row has its values in these columns,
+    and no part of the set singles the row out. NULL is a value.
+
+    data: the relation.
+    max_columns: maximum number of columns in a combination.
+    columns: columns to search; None means all except the declared identifiers.
+    Returns: a row per set: columns (VARCHAR[]), size, rows (of which the set is a minimal
+        unique), share (of all rows), score (share of the sum of all scores, 0…1). As in SUDA, a
+        row scores (n - s)(n - s - 1) … (n - m + 1) in a set of s columns, where n is the number
+        of columns and m is max_columns: one that few columns single out scores more. The sum of
+        score over the sets that contain a column tells how much the column contributes.
+    Errors: an unknown column, a max_columns below 1, too many sets, a table whose hashes do not
+        fit into memory; without columns, an unknown tag and two roles for one column.
+    """
+    return _call.table("unique_combinations", locals())
+
+
+def ledger_entry(
+    raw: Frame, released: Frame, name: str, *, entity: str | None = None,
+    manifest: str | None = None, key: str = 'env:ANON_KEY', threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The entry of a release for a ledger, a table that anon_sql.ledger makes: INSERT INTO
+    anon_ledger FROM ledger_entry(…). It holds the manifest, a hash of the released rows and a
+    keyed hash of each person, so that ledger_overlap can tell which persons are released again,
+    but no value of the data.
+
+    raw: name of the raw table; all its persons count as released.
+    released: name of its release.
+    name: name of the release in the ledger.
+    entity: column of the raw table that identifies persons; the same for all entries of a
+        ledger.
+    manifest: the manifest as JSON: (SELECT to_json(m) FROM anon_manifest(…) AS m).
+    key: as in anon_pseudonym; the same for all entries of a ledger. Without it nobody can test
+        from the ledger whether a person was released, and the overlap cannot be told.
+    Returns: one row: release, released_at (TIMESTAMP, UTC), rows_sha256 (of the released rows
+        in any order), manifest (JSON), entity, entity_type (the column and its SQL type),
+        key_check (hash by which entries with another key are seen), persons (BIGINT),
+        person_hashes (BLOB[], 16 bytes each, sorted), digest (keyed hash of all these, by which
+        a changed entry is seen).
+    Errors: no name, no manifest, an unknown entity or one with NULL, a key as in
+        anon_pseudonym.
+    """
+    return _call.table("ledger_entry", locals())
+
+
+def ledger_new(
+    data: Frame, ledger: Frame, *, entity: str | None = None, key: str = 'env:ANON_KEY',
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The rows of all persons in a table whom no release in a ledger holds. They can be released
+    without releasing anybody twice. The result holds identifiers and is not a release.
+
+    data: the table.
+    ledger: name of the ledger.
+    entity: column that identifies persons, as in ledger_overlap.
+    key: the key of the ledger, as in anon_pseudonym.
+    Returns: columns and rows of the table, all rows of a person or none.
+    Errors: an entry that was made with another key, and those of ledger_overlap.
+    """
+    return _call.table("ledger_new", locals())
+
+
+def ledger_overlap(
+    data: Frame, ledger: Frame, *, entity: str | None = None, key: str = 'env:ANON_KEY',
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The earlier releases in a ledger, and how many persons of a table each of them holds.
+
+    data: the table.
+    ledger: name of the ledger.
+    entity: column that identifies persons, called as in the raw tables of all entries. Its
+        values are compared whatever their type: the numbers 5 and 5.00 and the text 5 are the
+        same person, and the text 005 is another.
+    key: the key of the ledger, as in anon_pseudonym.
+    Returns: a row per entry of the ledger: release, released_at (TIMESTAMP, UTC), persons (of
+        that release), shared (those who are in the table, too), share (of the persons of the
+        table, 0…1). The last two are None for an entry that was made with another key.
+    Errors: a table that is not a ledger, an entry that was changed after ledger_entry made it,
+        one of another column than entity, an unknown entity or one with NULL, a key as in
+        anon_pseudonym.
+    """
+    return _call.table("ledger_overlap", locals())

@@ -1,0 +1,188 @@
+"""Run one call on frames: a release by the core, anything else by the macro of its name."""
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from anon_sql.core import stopping
+from anon_sql.core.names import literal, quote
+from anon_sql.errors import AnonError, Argument, Parameter, Python, SpelledAs
+from anon_sql.hosts.duckdb.errors import as_raised, own_error_text
+from anon_sql.hosts.frames.database import Settings, cursor, settings_of
+from anon_sql.hosts.frames.kinds import Frame, given, is_file
+from anon_sql.hosts.frames.release import earlier_labels, earlier_quasi, released
+from anon_sql.hosts.frames.rows import Columns, of_relation, unreadable
+from anon_sql.hosts.parts.call import paths_of
+
+DATA = "data"  # what Python calls the parameter tbl
+_TABLES = ("data", "raw", "released")  # frames that are passed by position
+_NAMED = ("hierarchy", "population", "ledger", "like", "releases", "previous")
+_PREFIX = "anon_frame_"
+_numbers = itertools.count(1)
+
+
+class FrameSpelling(Python):
+    """The spelling of calls on frames."""
+
+    def parameter(self, name: str, said: str | None) -> str:
+        return DATA if name == "tbl" else name
+
+    def relation(self, name: str) -> str:
+        return name.removeprefix(_PREFIX).partition("_")[2] if name.startswith(_PREFIX) else name
+
+
+FRAMES = FrameSpelling()
+
+
+def release(function: str, call: Mapping[str, Any]) -> Any:
+    """Return the release of ``data``, a frame of the same kind.
+
+    call: the arguments of the Python function by name. Raises AnonError as the SQL function does.
+    """
+    with ExitStack() as open_, _settled(function, call) as (settings, arguments):
+        scratch = open_.enter_context(cursor(settings, function))
+        frame = given(function, DATA, arguments.pop(DATA), scratch, settings.connection)
+        hierarchy, like = arguments.pop("hierarchy", None), arguments.get("like")
+        paths = None
+        if hierarchy is not None:
+            with _room(function, settings) as room, as_raised():
+                paths = paths_of(room.con, room.named("hierarchy", hierarchy))
+        if like is not None:
+            quasi = earlier_quasi(function, frame.columns, settings, arguments)
+            with _room(function, settings) as room:
+                arguments["like"] = earlier_labels(room.con, room.named("like", like), quasi)
+        return released(function, frame, arguments, settings, scratch, paths)
+
+
+def table(function: str, call: Mapping[str, Any]) -> Any:
+    """Return the result of a table function, a frame of the kind of its first frame."""
+    with _settled(function, call) as (settings, arguments), _room(function, settings) as room:
+        called, parameters = room.call(arguments)
+        statement = f"FROM {quote(function)}({called})"
+        found = room.ask(lambda: room.con.sql(statement, params=parameters).to_arrow_table())
+        return found if room.first is None else room.first.made(found)
+
+
+def value(function: str, call: Mapping[str, Any]) -> Any:
+    """Return the result of a scalar function."""
+    with _settled(function, call) as (settings, arguments), _room(function, settings) as room:
+        called, parameters = room.call(arguments)
+        statement = f"SELECT {quote(function)}({called})"
+        ((found,),) = room.ask(lambda: room.con.execute(statement, parameters).fetchall())
+        return found
+
+
+@contextmanager
+def _settled(function: str, call: Mapping[str, Any]) -> Iterator[tuple[Settings, dict[str, Any]]]:
+    """Give the settings of a call and its other arguments, tuples as lists."""
+    arguments = {
+        name: list(each) if isinstance(each, tuple) else each for name, each in call.items()
+    }
+    names = ("threads", "time_zone", "connection")
+    with SpelledAs(FRAMES), stopping.call(), stopping.listening():
+        yield settings_of(function, *(arguments.pop(name) for name in names)), arguments
+
+
+class _Room:
+    """A cursor with the functions of the package, and the frames of one call as views.
+
+    first: the frame whose kind the result has, None for a call without frames.
+    """
+
+    def __init__(self, function: str, settings: Settings, con: duckdb.DuckDBPyConnection):
+        self.function, self.settings, self.con = function, settings, con
+        self.first: Frame | None = None
+        self.views: dict[str, pa.Table] = {}  # DuckDB does not hold the rows of a view
+
+    def add(self, parameter: str, columns: Columns) -> str:
+        """Return the name of a view of a table, on which comments say its roles."""
+        name = f"{_PREFIX}{next(_numbers)}_{parameter}"
+        names = list(columns.types)
+        rows = columns.read(names)
+        self.views[name] = rows
+        columns.restored(self.con.from_arrow(rows), names).create_view(name)
+        spelled = {each.lower(): each for each in names}
+        for folded, text in columns.comments.items():
+            column = quote(spelled[folded])
+            self.con.execute(f"COMMENT ON COLUMN {quote(name)}.{column} IS {literal(text)}")
+        return name
+
+    def table(self, parameter: str, data: Any) -> str:
+        """Return the name of a view of a frame that was passed by position."""
+        frame = given(self.function, parameter, data, self.con, self.settings.connection)
+        self.first = self.first or frame
+        return self.add(parameter, frame.columns)
+
+    def named(self, parameter: str, data: Any) -> str:
+        """Return the name of a view of a frame, of a file or of a relation of the connection."""
+        connection = self.settings.connection
+        if not isinstance(data, str) or is_file(data):
+            frame = given(self.function, parameter, data, self.con, connection)
+            return self.add(parameter, frame.columns)
+        if connection is None:
+            raise AnonError(
+                self.function,
+                Parameter(parameter) + " must be a frame, a file or a relation of a connection",
+                "a name without a connection",
+                "pass the frame itself, or " + Argument("connection"),
+            )
+        try:
+            relation = connection.sql(f"FROM query_table({literal(data)})")
+        except duckdb.Error as error:
+            raise unreadable(self.function, error) from None
+        return self.add(parameter, of_relation(self.function, relation, self.con))
+
+    def call(self, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        """Return the arguments of a call as SQL, and the values of its parameters."""
+        texts: list[str] = []
+        parameters: dict[str, Any] = {}
+        for name, each in arguments.items():
+            before = "" if name in _POSITIONAL else f"{quote(name)} := "
+            if each is None:
+                continue
+            if name in _TABLES:
+                text = literal(self.table(name, each))
+            elif name in _NAMED and isinstance(each, list):
+                text = f"[{', '.join(literal(self.named(name, one)) for one in each)}]"
+            elif name in _NAMED:
+                text = literal(self.named(name, each))
+            elif name == "weights" and isinstance(each, Mapping):
+                text = f"MAP(${name}_names, ${name}_values)"
+                parameters |= {f"{name}_names": list(each), f"{name}_values": list(each.values())}
+            else:
+                text, parameters[name] = f"${name}", each
+            texts.append(before + text)
+        return ", ".join(texts), parameters
+
+    def ask(self, fetch: Callable[[], Any]) -> Any:
+        """Return what a statement gives; raise AnonError for what DuckDB refuses."""
+        try:
+            with as_raised(), stopping.reaching(self.con.interrupt):
+                return fetch()
+        except duckdb.InterruptException:
+            stopping.check(self.function)
+            raise
+        except duckdb.Error as error:
+            own = own_error_text(error)
+            if own is None:
+                raise unreadable(self.function, error) from None
+            function, _, rule = own.partition(": ")
+            raise AnonError(function, rule) from None
+
+
+_POSITIONAL = (*_TABLES, "releases")
+
+
+@contextmanager
+def _room(function: str, settings: Settings) -> Iterator[_Room]:
+    with cursor(settings, function, registered=True) as con:
+        room = _Room(function, settings, con)
+        try:
+            yield room
+        finally:
+            for name in room.views:
+                con.execute(f"DROP VIEW IF EXISTS {quote(name)}")

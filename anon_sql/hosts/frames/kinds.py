@@ -1,0 +1,385 @@
+"""Tell frames apart, read them as Arrow, and make a result of the kind that was given."""
+
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import duckdb
+import narwhals.dependencies as frames
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from anon_sql.core.arrow import one_array
+from anon_sql.core.names import quote
+from anon_sql.core.running import Workers
+from anon_sql.errors import AnonError, Argument, Parameter, listed
+from anon_sql.hosts.columns import require_names
+from anon_sql.hosts.frames.rows import Columns, comments_of, of_arrow, of_relation, unreadable
+
+Positions = npt.NDArray[np.int32]
+_SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
+_PACKED = (".gz", ".zst")
+_SAMPLE = 4096  # values of a column that show whether they recur
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A table that was given, here a PyArrow table or a file.
+
+    native: as it was given. columns: its columns, as the core takes them.
+    """
+
+    native: Any
+    columns: Columns
+
+    def made(self, table: pa.Table) -> Any:
+        """Return a table as a frame of this kind."""
+        return table
+
+    # Whether labels of types that Arrow lacks are text, which ``finished`` casts.
+    casts: ClassVar[bool] = False
+
+    def warn(self) -> None:
+        """Warn of what a release leaves out besides identifiers."""
+
+    def assembled(
+        self,
+        rows: pa.Table,
+        positions: Mapping[str, Positions],
+        labels: Mapping[str, Callable[[], pa.Array]],
+        workers: Workers,
+    ) -> Any:
+        """Return released rows as a frame that ``finished`` takes: of pandas, Polars or PyArrow.
+
+        rows: the columns that are released unchanged, as ``Columns.read`` returns them. positions:
+        the rows of each of them, int32[r]. labels: of each quasi-identifier, r values. The columns
+        of the result are in the order of the table.
+        """
+        jobs: list[tuple[Callable[[], Any]]] = [
+            (partial(_taken, rows[name], at),) for name, at in positions.items()
+        ]
+        jobs += [(make,) for make in labels.values()]
+        size = len(next(iter(positions.values()), ())) or 1
+        found = workers.map(_call, jobs, [size] * len(jobs))
+        made = dict(zip([*positions, *labels], found, strict=True))
+        return pa.table({name: made[name] for name in self.columns.types if name in made})
+
+    def sent(self, assembled: Any, types: Mapping[str, pa.DataType]) -> pa.Table:
+        """Return an assembled frame as Arrow; types: those of its columns by name."""
+        return assembled
+
+    def finished(self, assembled: Any, casts: Mapping[str, str | None]) -> Any:
+        """Return an assembled frame, whose columns may be carried as text, as this kind.
+
+        casts: by quasi-identifier the SQL type of labels that come as text, None for others.
+        """
+        return assembled
+
+
+def _taken(values: pa.ChunkedArray, positions: Positions) -> pa.Array:
+    """Return the values at positions, which are in random order.
+
+    Text that recurs is taken through its dictionary, in a third of the time.
+    """
+    at, few = pa.array(positions), pa.array(positions[:_SAMPLE])
+    text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+    if not text or pc.count_distinct(values.take(few)).as_py() > len(few) // 4:
+        return one_array(values).take(at)
+    coded = one_array(values.dictionary_encode().unify_dictionaries())
+    return coded.dictionary.take(coded.indices.take(at))
+
+
+def _call(make: Callable[[], Any]) -> Any:
+    return make()
+
+
+class PandasFrame(Frame):
+    """A DataFrame of pandas."""
+
+    def made(self, table: pa.Table) -> Any:
+        return table.to_pandas()
+
+    def warn(self) -> None:
+        index = self.native.index
+        if type(index).__name__ != "RangeIndex" or index.name is not None:
+            warnings.warn(
+                "the index of a DataFrame is left out of its release; reset_index() makes it a "
+                "column",
+                stacklevel=_depth(),
+            )
+
+    def assembled(
+        self,
+        rows: pa.Table,
+        positions: Mapping[str, Positions],
+        labels: Mapping[str, Callable[[], pa.Array]],
+        workers: Workers,
+    ) -> Any:
+        import pandas as pd
+
+        shown = pa.table({name: make() for name, make in labels.items()}).to_pandas()
+        kept = {name: self.native[name].array.take(at) for name, at in positions.items()}
+        found = {
+            name: kept[name] if name in kept else shown[name].array
+            for name in self.columns.types
+            if name in kept or name in labels
+        }
+        return pd.DataFrame(found, copy=False)
+
+    def sent(self, assembled: Any, types: Mapping[str, pa.DataType]) -> pa.Table:
+        schema = pa.schema([(name, types[name]) for name in assembled.columns])
+        return pa.Table.from_pandas(assembled, schema, preserve_index=False)
+
+
+@dataclass(frozen=True)
+class PolarsFrame(Frame):
+    """A DataFrame of Polars; native: of a LazyFrame that which it gives. lazy: whether it was."""
+
+    lazy: bool
+
+    def made(self, table: pa.Table) -> Any:
+        import polars as pl
+
+        return self._kind(pl.from_arrow(table))
+
+    def assembled(
+        self,
+        rows: pa.Table,
+        positions: Mapping[str, Positions],
+        labels: Mapping[str, Callable[[], pa.Array]],
+        workers: Workers,
+    ) -> Any:
+        import polars as pl
+
+        found = {name: pl.from_arrow(make()).alias(name) for name, make in labels.items()}
+        for name, at in positions.items():  # of several chunks, gather takes ten times as long
+            found[name] = self.native[name].rechunk().gather(at)
+        return pl.DataFrame([found[n] for n in self.columns.types if n in found])
+
+    def sent(self, assembled: Any, types: Mapping[str, pa.DataType]) -> pa.Table:
+        return assembled.to_arrow()
+
+    def finished(self, assembled: Any, casts: Mapping[str, str | None]) -> Any:
+        return self._kind(assembled)
+
+    def _kind(self, made: Any) -> Any:
+        return made.lazy() if self.lazy else made
+
+
+def _restored(rows: Any, columns: Columns, casts: Mapping[str, str | None]) -> Any:
+    """Return a relation of released rows in their SQL types."""
+    wanted = [
+        columns.cast(name)
+        if name not in casts
+        else f"CAST({quote(name)} AS {casts[name]}) AS {quote(name)}"
+        if casts[name] is not None
+        else quote(name)
+        for name in rows.columns
+    ]
+    return rows.project(", ".join(wanted))
+
+
+@dataclass(frozen=True)
+class FileFrame(Frame):
+    """A file. scratch: a connection of this package's own."""
+
+    scratch: duckdb.DuckDBPyConnection
+
+    def finished(self, assembled: Any, casts: Mapping[str, str | None]) -> Any:
+        """Return the table as DuckDB makes one of it."""
+        if not self.columns.carried.intersection(assembled.column_names) - casts.keys():
+            return assembled
+        return _restored(self.scratch.from_arrow(assembled), self.columns, casts).to_arrow_table()
+
+
+@dataclass(frozen=True)
+class RelationFrame(Frame):
+    """A relation of DuckDB. function: of the call. connection: its connection, if it is known."""
+
+    casts: ClassVar[bool] = True
+    function: str
+    connection: duckdb.DuckDBPyConnection | None
+
+    def made(self, table: pa.Table) -> Any:
+        return _of_connection(self, table)
+
+    def finished(self, assembled: Any, casts: Mapping[str, str | None]) -> Any:
+        return _restored(self.made(assembled), self.columns, casts)
+
+
+def _of_connection(frame: RelationFrame, __anon_frame: pa.Table) -> Any:
+    """Return a table as a relation of the connection of one that was given.
+
+    ``query`` finds the table by the name of the parameter.
+    """
+    if frame.connection is not None:
+        return frame.connection.from_arrow(__anon_frame)
+    try:
+        return frame.native.query("__anon_given", "FROM __anon_frame")
+    except duckdb.Error:
+        raise AnonError(
+            frame.function,
+            "a relation must tell its connection",
+            "one that does not find the rows of a frame",
+            "pass its connection as " + Argument("connection"),
+        ) from None
+    finally:
+        with suppress(duckdb.Error):  # DuckDB 1.5 leaves the view
+            frame.native.query("__anon_given", "DROP VIEW IF EXISTS __anon_given")
+
+
+def given(
+    function: str,
+    parameter: str,
+    data: Any,
+    scratch: duckdb.DuckDBPyConnection,
+    connection: duckdb.DuckDBPyConnection | None,
+) -> Frame:
+    """Return a frame of any kind that was given as a parameter.
+
+    scratch: a connection of this package's own. connection: of the user. Raises AnonError for
+    anything else, for a file that is none, and for names and values that cannot be read.
+    """
+    if isinstance(data, (str, os.PathLike)):
+        return _file(function, parameter, Path(data), scratch)
+    if frames.is_pyarrow_table(data):
+        require_names(function, data.column_names)
+        return Frame(data, of_arrow(function, data, scratch))
+    if isinstance(data, duckdb.DuckDBPyRelation):
+        require_names(function, data.columns)
+        return RelationFrame(data, of_relation(function, data, scratch), function, connection)
+    if frames.is_pandas_dataframe(data):
+        return PandasFrame(data, of_arrow(function, _from_pandas(function, data), scratch))
+    if frames.is_polars_lazyframe(data):
+        return _from_polars(function, _collected(function, data), scratch, lazy=True)
+    if frames.is_polars_dataframe(data):
+        return _from_polars(function, data, scratch, lazy=False)
+    spark = type(data).__module__.startswith("pyspark.")
+    raise AnonError(
+        function,
+        Parameter(parameter)
+        + " must be a pandas, Polars or PyArrow table, a relation of DuckDB, or the path of a "
+        "Parquet or CSV file",
+        "None" if data is None else f"a {type(data).__module__.split('.')[0]} {_name(data)}",
+        "anon_sql.spark releases it" if spark else None,
+    )
+
+
+def is_frame(value: Any) -> bool:
+    """Return whether a value is a frame, but for a path."""
+    return (
+        isinstance(value, duckdb.DuckDBPyRelation)
+        or frames.is_pyarrow_table(value)
+        or frames.is_pandas_dataframe(value)
+        or frames.is_polars_dataframe(value)
+        or frames.is_polars_lazyframe(value)
+    )
+
+
+def is_file(text: str) -> bool:
+    """Return whether a text is the path of a Parquet or CSV file, by its ending."""
+    return _kind_of(Path(text)) is not None
+
+
+def _kind_of(path: Path) -> str | None:
+    """Return 'parquet' or 'csv' by the ending of a path; None for others."""
+    ends = [end.lower() for end in path.suffixes]
+    return _SUFFIXES.get(ends[-2] if len(ends) > 1 and ends[-1] in _PACKED else "".join(ends[-1:]))
+
+
+def _name(data: Any) -> str:
+    return type(data).__name__
+
+
+def _from_pandas(function: str, data: Any) -> pa.Table:
+    names = list(data.columns)
+    if not all(isinstance(name, str) for name in names):
+        other = next(name for name in names if not isinstance(name, str))
+        rule = "the names of columns must be text"
+        raise AnonError(function, rule, f"a {_name(other)}", "rename them")
+    require_names(function, names)
+    try:
+        return pa.Table.from_pandas(data, preserve_index=False)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError):
+        wrong = [name for name in names if not _has_one_type(data[name])]
+    raise AnonError(
+        function,
+        "the values of a column must be of one type",
+        f"several or another in {listed(wrong)}",
+        "cast it, for instance with astype(str), or drop it",
+    )
+
+
+def _has_one_type(values: Any) -> bool:
+    try:
+        return bool(pa.Array.from_pandas(values) is not None)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError):
+        return False
+
+
+def _collected(function: str, data: Any) -> Any:
+    try:
+        return data.collect()
+    except Exception as error:
+        raise AnonError(
+            function,
+            "a lazy frame must be one that can be collected",
+            f"one that fails with {_name(error)}",
+            "call collect() to see why",
+        ) from None
+
+
+def _from_polars(
+    function: str, data: Any, scratch: duckdb.DuckDBPyConnection, *, lazy: bool
+) -> PolarsFrame:
+    require_names(function, data.columns)
+    wrong = [name for name, kind in data.schema.items() if str(kind) == "Object"]
+    if wrong:
+        raise AnonError(
+            function,
+            "every column must have a type that Arrow has",
+            f"{listed(wrong)} of type Object",
+            "cast or drop it",
+        )
+    table = data.to_arrow()
+    return PolarsFrame(data, of_arrow(function, table, scratch), lazy)
+
+
+def _file(
+    function: str, parameter: str, path: Path, scratch: duckdb.DuckDBPyConnection
+) -> FileFrame:
+    """Return a Parquet or CSV file, which DuckDB reads."""
+    kind = _kind_of(path)
+    rule = Parameter(parameter) + " must be the path of a Parquet or CSV file"
+    if kind is None:
+        raise AnonError(function, rule, f"'{path.name}'", "its name ends in .parquet or .csv")
+    if not path.is_file():
+        raise AnonError(function, rule, f"'{path.name}', which does not exist")
+    read = scratch.read_parquet if kind == "parquet" else scratch.read_csv
+    try:
+        relation = read(str(path))
+        comments = comments_of(pq.read_schema(path)) if kind == "parquet" else {}
+    except duckdb.Error as error:
+        raise unreadable(function, str(error).replace(str(path), path.name)) from None
+    except pa.ArrowException:
+        raise AnonError(function, rule, f"'{path.name}', which cannot be read") from None
+    require_names(function, relation.columns)
+    return FileFrame(path, of_relation(function, relation, scratch, comments), scratch)
+
+
+def _depth() -> int:
+    """Return how many frames lie between the caller of this function and that of the package."""
+    import sys
+
+    depth, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("anon_sql"):
+        depth, frame = depth + 1, frame.f_back
+    return depth

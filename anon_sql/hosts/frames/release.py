@@ -1,0 +1,282 @@
+"""Release the rows of a frame: through Arrow and the core, without a macro."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from anon_sql.core import stopping
+from anon_sql.core.arrow import valid
+from anon_sql.core.columns import is_number
+from anon_sql.core.duckdb_internals.hashing import mark, row_hash, sort_key
+from anon_sql.core.labels.writing import Labels
+from anon_sql.core.names import literal, quote
+from anon_sql.core.running import Workers
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb.rows import combined, rows_that_fit
+from anon_sql.hosts.frames.checking import require_as_checked
+from anon_sql.hosts.frames.database import Settings
+from anon_sql.hosts.frames.kinds import Frame, Positions
+from anon_sql.hosts.frames.rows import Columns, unreadable
+from anon_sql.pipeline.compute import Release, release
+from anon_sql.pipeline.request import Relation, Request, Source, checked, roles_of
+from anon_sql.pipeline.synthesize import require_sensitive, synthesize
+from anon_sql.pipeline.table import released_type, shown
+
+_HASH, _KEY, _MARK = "__anon_hash", "__anon_key_", "__anon_mark_"
+_AS_SENT = (  # Arrow types of columns that DuckDB would return as they are
+    *(pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32()),
+    *(pa.uint64(), pa.float32(), pa.float64(), pa.string(), pa.date32(), pa.timestamp("us")),
+)
+_SCORES = ("cof", "outlier")  # columns of cof_score, which generalize drops
+
+
+def released(
+    function: str,
+    frame: Frame,
+    arguments: Mapping[str, Any],
+    settings: Settings,
+    scratch: duckdb.DuckDBPyConnection,
+    paths: pa.StructArray | None,
+) -> Any:
+    """Return the release of a frame as a frame of the same kind.
+
+    arguments: those of the SQL function by name, with ``like`` as ``earlier_labels`` returns it.
+    scratch: a connection of this package's own. paths: the rows of the hierarchy. Raises AnonError
+    as the SQL function does, and returns nothing then.
+    """
+    columns = frame.columns
+    drops = [name for name in _SCORES if name in columns.types] if function == "generalize" else []
+    request = checked(function, _relation(columns, settings), arguments, drops=drops)
+    frame.warn()
+    shown_names = [name for name in columns.types if name in {*request.kept, *request.quasi}]
+    others = [name for name in (request.entity, request.classes) if name is not None]
+    names = list(dict.fromkeys([*shown_names, *others]))
+    rows = columns.read(names)
+    _require_memory(request, rows.num_rows, settings)
+    stopping.check(function)
+    if rows.num_rows == 0:
+        return _empty(frame, request, rows, shown_names, settings)
+    table = _Rows(request, columns, rows, scratch, Workers(function, settings.threads))
+    made = table.with_records() if request.method and request.method.perturbative else None
+    found = release(table.source() if made is None else made.source(), request, paths)
+    origin = {} if made is None else made.origin or {}
+    positions = {
+        name: origin[name][found.position] if name in origin else found.position
+        for name in request.kept
+    }
+    return _assembled(frame, request, rows, found, positions, scratch, table.workers)
+
+
+def _relation(columns: Columns, settings: Settings) -> Relation:
+    """Return what ``checked`` needs to know of a table."""
+    return Relation(columns.types, columns.comments, settings.threads, settings.time_zone)
+
+
+def _require_memory(request: Request, rows: int, settings: Settings) -> None:
+    most, too_large = rows_that_fit(request, settings.memory_limit)
+    if rows > most:
+        raise AnonError(request.function, f"the table must fit into memory, got {too_large}")
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of a call.
+
+    columns: those of the table; rows: what ``read`` returned of them. origin: int32[n] by released
+    column, the rows that synthetic records take their values from, after the rows themselves;
+    empty without such records, which are the rows from ``real`` on.
+    """
+
+    request: Request
+    columns: Columns
+    rows: pa.Table
+    scratch: duckdb.DuckDBPyConnection
+    workers: Workers
+    origin: Mapping[str, Positions] | None = None
+    real: int | None = None
+
+    def source(self) -> Source:
+        """Return the rows as the core takes them."""
+        request, types = self.request, self.columns.types
+        taken = [*request.quasi, *([request.classes] if request.classes else ())]
+        keys = [*request.protected, *([request.entity] if request.entity else ())]
+        direct = [name for name in taken if self._as_sent(name)]
+        kept = {quote(name): types[name] for name in request.kept}
+        wanted = {_HASH: row_hash(kept)}
+        wanted |= {_KEY + name: sort_key(quote(name)) for name in keys}
+        wanted |= {name: quote(name) for name in taken if name not in direct}
+        found = self.asked(wanted)
+        arrays = [self.rows[name] for name in direct]
+        arrays += [found[name] for name in wanted]
+        jobs = [(each,) for each in arrays]
+        made = dict(
+            zip(
+                [*direct, *wanted],
+                self.workers.map(combined, jobs, [self.rows.num_rows] * len(jobs)),
+                strict=True,
+            )
+        )
+        added = None if self.real is None else np.arange(self.rows.num_rows) < self.real
+        return Source(
+            {name: made[name] for name in request.quasi},
+            made[_HASH],
+            {name: made[_KEY + name] for name in keys},
+            None if request.classes is None else made[request.classes],
+            added,
+        )
+
+    def _as_sent(self, name: str) -> bool:
+        """Return whether DuckDB would return a column as it is."""
+        same = self.rows.schema.field(name).type in _AS_SENT
+        return same and name not in self.columns.carried
+
+    def asked(self, wanted: Mapping[str, str]) -> pa.Table:
+        """Return the values of SQL expressions by name for every row, in order."""
+        text = ", ".join(f"{said} AS {quote(name)}" for name, said in wanted.items())
+        rows = self.columns.restored(self.scratch.from_arrow(self.rows), self.rows.column_names)
+        try:
+            with stopping.reaching(self.scratch.interrupt):
+                return rows.project(text).to_arrow_table()
+        except duckdb.InterruptException:
+            stopping.check(self.request.function)
+            raise
+        except duckdb.Error as error:
+            raise unreadable(self.request.function, error) from None
+
+    def with_records(self) -> "_Rows":
+        """Return the rows with synthetic records of rare sensitive values after them."""
+        request, real = self.request, self.rows.num_rows
+        require_sensitive(request)
+        shown_names = [n for n in self.columns.types if n in {*request.kept, *request.quasi}]
+        wanted = {name: quote(name) for name in shown_names}
+        wanted |= {_MARK + name: mark(quote(name), self.columns.types[name]) for name in wanted}
+        found = self.asked(wanted)
+        at = synthesize(
+            request,
+            {name: found[name].combine_chunks() for name in shown_names},
+            {name: found[_MARK + name].combine_chunks() for name in shown_names},
+        )
+        many = len(next(iter(at.values())))
+        if many == 0:
+            return self
+        added = pa.table(
+            {
+                name: self.rows[name].take(pa.array(at[name]))
+                if name in at
+                else pa.nulls(many, self.rows.schema.field(name).type)
+                for name in self.rows.column_names
+            },
+            schema=self.rows.schema,
+        )
+        whole = np.arange(real, dtype=np.int32)
+        origin = {name: np.append(whole, of.astype(np.int32)) for name, of in at.items()}
+        rows = pa.concat_tables([self.rows, added])
+        return _Rows(request, self.columns, rows, self.scratch, self.workers, origin, real)
+
+
+def _assembled(
+    frame: Frame,
+    request: Request,
+    rows: pa.Table,
+    found: Release,
+    positions: Mapping[str, Positions],
+    scratch: duckdb.DuckDBPyConnection,
+    workers: Workers,
+) -> Any:
+    """Return the released rows, each beside the labels of its class, as they were checked."""
+    casts = {name: _cast(frame, request, name) for name in request.quasi}
+
+    def texts(of: Mapping[str, Labels]) -> dict[str, pa.Array]:
+        """Return the distinct labels of each quasi-identifier as they are released."""
+        return {
+            name: _in_zone(
+                made.printed if casts[name] is not None else shown(request, name, made),
+                rows.schema.field(name).type,
+            )
+            for name, made in of.items()
+        }
+
+    labels = {
+        name: partial(_of_rows, text, found.labels[name], found.class_of)
+        for name, text in texts(found.labels).items()
+    }
+    allowed = {*request.kept, *request.quasi}
+    if {*positions, *labels} != allowed or not {*positions, *labels} <= {*frame.columns.types}:
+        raise AnonError(
+            request.function,
+            "the columns released must be those that the roles allow",
+            "others",
+            "nothing was released; please report this",
+        )
+    made = frame.assembled(rows, positions, labels, workers)
+    shown_labels = {} if found.checked is None else texts(found.checked.labels)
+    require_as_checked(frame, request, rows, made, found.checked, shown_labels, scratch, workers)
+    return frame.finished(made, casts)
+
+
+def _of_rows(values: pa.Array, labels: Labels, class_of: Positions) -> pa.Array:
+    """Return the label of each row."""
+    return values.take(pa.array(labels.label_of[class_of]))
+
+
+def _in_zone(values: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return means or ends of instants in the time zone of their column; kind: its type."""
+    if not pa.types.is_timestamp(kind) or kind.tz is None:
+        return values
+    if pa.types.is_timestamp(values.type):
+        return values.cast(pa.timestamp(values.type.unit, kind.tz))
+    if pa.types.is_struct(values.type):
+        ends = [_in_zone(values.field(at), kind) for at in range(2)]
+        missing = pa.array(~valid(values))
+        return pa.StructArray.from_arrays(ends, names=["min", "max"], mask=missing)
+    return values
+
+
+def _cast(frame: Frame, request: Request, name: str) -> str | None:
+    """Return the SQL type that printed labels of a column are cast to; None for none."""
+    if not frame.casts or name not in frame.columns.carried:
+        return None
+    kind, own = request.quasi[name], request.value_type(name)
+    if own is not None:
+        return own
+    ends = request.typed and is_number(request.function, name, kind)
+    return f"STRUCT(min {kind}, max {kind})" if ends else None
+
+
+def _empty(
+    frame: Frame, request: Request, rows: pa.Table, names: Sequence[str], settings: Settings
+) -> Any:
+    """Return a release without rows."""
+    types = {
+        name: released_type(request, name, rows.schema.field(name).type) for name in request.quasi
+    }
+    none = np.empty(0, np.int32)
+    labels = {name: partial(pa.nulls, 0, kind) for name, kind in types.items()}
+    casts = {name: _cast(frame, request, name) for name in labels}
+    positions = {name: none for name in names if name not in labels}
+    workers = Workers(request.function)
+    return frame.finished(frame.assembled(rows, positions, labels, workers), casts)
+
+
+def earlier_quasi(
+    function: str, columns: Columns, settings: Settings, arguments: Mapping[str, Any]
+) -> Sequence[str]:
+    """Return the quasi-identifiers of a call, which the labels of ``like`` are read of."""
+    return roles_of(function, _relation(columns, settings), arguments).quasi
+
+
+def earlier_labels(
+    con: duckdb.DuckDBPyConnection, name: str, quasi: Sequence[str]
+) -> list[dict[str, str | None]]:
+    """Return the distinct labels of an earlier release, as the option ``like`` takes them."""
+    named = literal(name)
+    ((found,),) = con.execute(
+        f"SELECT __anon_earlier({named}, __anon_scope({named}, struct_pack(qids := $qids)))",
+        {"qids": list(quasi)},
+    ).fetchall()
+    return list(found)

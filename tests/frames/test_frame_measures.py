@@ -1,0 +1,129 @@
+"""Measures, checks, attacks and suggestions of frames are those of SQL."""
+
+import inspect
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from anon_sql import frames
+from anon_sql.core.parameters import declared, takes
+from anon_sql.hosts.duckdb.sql_files import entries
+from tests.frames.sql import as_sql
+
+CALL = {"k": 4, "qids": ["age", "city"], "keep": ["*"]}
+PAIRS = {
+    "gcp": {"weights": {"age": 2}},
+    "dm": {},
+    "cavg": {"k": 4},
+    "suppression_rate": {},
+    "k_anonymity": {},
+    "l_diversity": {"sensitive": "illness"},
+    "t_closeness": {"sensitive": "illness"},
+    "utility": {"k": 4},
+    "attribute_loss": {},
+    "equivalence_classes": {},
+    "audit": {"k": 4, "l": 2, "sensitive": "illness"},
+    "risk": {},
+    "anon_manifest": {"k": 4, "method": "anonymize"},
+    "attack_linking": {"sensitive": "illness"},
+    "attack_homogeneity": {"sensitive": "illness"},
+    "query_error": {"queries": ["SELECT count(*) FROM raw WHERE age > 40"]},
+}
+TABLES = {
+    "suggest_roles": {},
+    "unique_combinations": {"max_columns": 2},
+    "data_quality": {},
+    "imbalance": {"sensitive": "illness"},
+    "gower_ranges": {"qids": ["age", "city"]},
+    "anonymize_stats": CALL,
+    "compare": {"methods": ["mondrian"], "ks": [4], **{n: CALL[n] for n in ("qids", "keep")}},
+    "cof_score": {"k": 4, "qids": ["age", "city"]},
+}
+
+
+@pytest.fixture
+def pair(people):
+    """Return the table ``people`` and its release, as PyArrow tables and as tables of SQL."""
+    people.execute(f"CREATE TABLE released AS {as_sql('anonymize', 'people', CALL)}")
+    return people, [people.sql(f"FROM {name}").to_arrow_table() for name in ("people", "released")]
+
+
+def rows_of(found):
+    """Return rows in plain values and in one order, without the seconds that a method took."""
+    return sorted(
+        repr({name: value for name, value in row.items() if name not in ("seconds", "created")})
+        for row in found.to_pylist()
+    )
+
+
+@pytest.mark.parametrize("function", PAIRS)
+def test_a_measure_of_two_frames(pair, function):
+    con, (raw, released) = pair
+    arguments = {"qids": ["age", "city"], **PAIRS[function]}
+    made = getattr(frames, function)(raw, released, **arguments)
+    call = as_sql(function, "people", arguments).replace("'people'", "'people', 'released'", 1)
+    if isinstance(made, (int, float)):
+        call = f"SELECT {call.removeprefix('FROM ')}"
+        assert con.execute(call).fetchall() == [(made,)]
+    else:
+        assert rows_of(made) == rows_of(con.sql(call).to_arrow_table())
+
+
+@pytest.mark.parametrize("function", TABLES)
+def test_an_analysis_of_one_frame(pair, function):
+    con, (raw, _) = pair
+    made = getattr(frames, function)(raw, **TABLES[function])
+    call = as_sql(function, "people", TABLES[function])
+    if isinstance(made, dict):
+        assert con.execute(f"SELECT {call.removeprefix('FROM ')}").fetchall() == [(made,)]
+    else:
+        assert rows_of(made) == rows_of(con.sql(call).to_arrow_table())
+
+
+def test_the_result_is_of_the_kind_of_the_raw_table(pair):
+    con, (raw, released) = pair
+    one = frames.utility(raw.to_pandas(), released, qids=["age", "city"])
+    assert isinstance(one, pd.DataFrame)
+    two = frames.utility(pl.from_arrow(raw).lazy(), released, qids=["age", "city"])
+    assert isinstance(two, pl.LazyFrame)
+    made = frames.utility(con.sql("FROM people"), released.to_pandas(), qids=["age", "city"])  # noqa: F841
+    assert con.sql("FROM made").fetchall() == list(one.itertuples(index=False, name=None))
+
+
+def test_several_releases_and_earlier_ones(pair):
+    con, (raw, released) = pair
+    call = {"id": "n", "sensitive": "illness", "qids": ["age", "city"]}
+    made = frames.composition(raw, [released, released.to_pandas()], **call)
+    text = as_sql("composition", "people", call)
+    text = text.replace("'people'", "'people', ['released', 'released']", 1)
+    assert made.num_rows == con.sql(text).to_arrow_table().num_rows
+
+
+def test_no_view_is_left(pair):
+    from anon_sql.hosts.frames.database import cursor, settings_of
+
+    _, (raw, released) = pair
+    frames.gcp(raw, released, qids=["age", "city"])
+    with cursor(settings_of("gcp", None, "UTC", None), "gcp") as con:
+        left = "SELECT count(*) FROM duckdb_views() WHERE view_name LIKE 'anon_frame%'"
+        assert con.execute(left).fetchall() == [(0,)]
+
+
+def test_every_function_has_the_parameters_of_sql():
+    own = {"threads", "time_zone", "connection"}
+    for entry in entries():
+        if entry.folder in ("reader", "pseudonym", "help") or entry.name == "gower":
+            assert not hasattr(frames, entry.name)
+            continue
+        found = inspect.signature(getattr(frames, entry.name)).parameters
+        assert not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in found.values())
+        names = {"data" if name == "tbl" else name.strip('"') for name in entry.names}
+        withdrawn = {"previous", "invariant", "counterfeits"}
+        assert {*found} - own in (names, names - withdrawn), entry.name
+        assert own <= {*found}
+        if entry.name in declared():
+            for name, one in takes(entry.name).items():
+                assert name not in found or found[name].default == one.default
+    assert frames.anonymize.__annotations__["threads"] == int | None
+    assert "effort: 'fast'" in frames.anonymize.__doc__
