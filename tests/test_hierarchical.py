@@ -140,6 +140,7 @@ def test_a_label_is_the_lowest_common_ancestor_of_its_class(shared, method, rows
             assert labels[at] == expected(name, {row[at] for row in members})
 
 
+@pytest.mark.slow
 @BY_METHOD
 @examples(4)
 @given(rows=st.lists(ROW, min_size=3, max_size=30))

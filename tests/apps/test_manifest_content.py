@@ -3,6 +3,7 @@
 import json
 
 import duckdb
+import pytest
 
 from anon_sql.apps import manifest
 from anon_sql.core.duckdb_internals.hashing import ROW_HASH
@@ -70,6 +71,7 @@ def test_a_report_requires_what_the_manifest_states(tmp_path):
     assert said["verdict"]["state"] == "failed"
 
 
+@pytest.mark.slow
 def test_versions_are_written_and_others_are_said_and_no_fault(tmp_path):
     people, out, path, written = released(tmp_path)
     here = {"anon_sql": VERSION, "duckdb": f"v{duckdb.__version__}", "row_hash": ROW_HASH}

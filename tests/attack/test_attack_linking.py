@@ -115,6 +115,7 @@ TYPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.oldest
 @pytest.mark.parametrize("kind", TYPES)
 def test_every_type_in_both_formats(con, kind):

@@ -47,6 +47,7 @@ def test_methods_of_numbers_few_rows_or_added_rows(people):
     compare(people, "generalize", "people", k=2, qids=QIDS, keep=["illness", "n", "person"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "more",
     [

@@ -244,6 +244,7 @@ def test_every_host_spells_an_error(t, tmp_path, case):
         assert in_spark(t, call) == f"anonymize: {expected}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "call",
     [

@@ -60,6 +60,7 @@ class Looks:
         return len(rows), self.count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_function_stops_at_every_look(con, looks, name):
     for script in (TABLES, LEDGER):

@@ -38,6 +38,7 @@ def t(con):
     return con
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [*FAULTS][:-1])
 def test_the_same_fault_is_named(t, first):
     """The first of two, whatever the second is."""

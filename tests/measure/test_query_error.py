@@ -90,6 +90,7 @@ def rows_of(con, name, columns="age, city, pay, ill"):
     return [dict(zip(names, row, strict=True)) for row in rel.fetchall()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RELEASES)
 @examples(3, suppress_health_check=list(HealthCheck))
 @given(st.lists(conditions, min_size=20, max_size=20))
@@ -202,6 +203,7 @@ def test_declared_roles_and_every_kind_of_relation(con, tmp_path, monkeypatch):
     assert con.execute(held).fetchall() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "value", "constants"),
     [

@@ -45,6 +45,7 @@ def test_two_spellings_of_one_range(wide, old, new):
     assert found["spelling"][3].startswith("age: [")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "label"),
     [

@@ -64,6 +64,7 @@ def stays(con):
 OF_PERSONS = {"qids": ["age"], "sensitive": ["ill"], "keep": ["note"], "entity": "'who'"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["anonymize", "rayden"])
 @pytest.mark.parametrize(
     ("kind", "level", "t"), [("distinct", 3, 0.4), ("entropy", 2.5, 0.3), ("recursive", 2, 0.35)]

@@ -113,6 +113,7 @@ def audited(con, whose, asked):
     ).fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whose", COUNTED)
 @pytest.mark.parametrize("method", EVERY)
 def test_recounted_in_every_release(con, method, whose):

@@ -40,6 +40,7 @@ def old(con):
     return con
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("measure", MEASURES)
 def test_a_wider_label_counts_what_it_covers_of_the_domain(old, measure, form):
@@ -130,6 +131,7 @@ def test_a_label_that_covers_no_value_is_refused_and_misspelt(old, form):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "values", "label", "covered"),
     [

@@ -33,6 +33,7 @@ QIDS = ['a "1', "x", "select"]
 CALL = f"'t', k := 5, qids := {QIDS}, keep := ['*']"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_release_by_every_method(table, method):
     for form in ("mean", "median"):

@@ -25,6 +25,7 @@ TABLE = """
 STRATA = "SELECT city, sex::VARCHAR FROM {} ORDER BY ALL"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @examples(6, suppress_health_check=list(HealthCheck))
 @given(

@@ -74,6 +74,7 @@ def test_no_table_is_emptied_because_its_only_class_is_starred(made, method):
             assert "may leave out no row, got 60 that are * in every quasi-identifier" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [None, 0, 0.1, 0.4, 1])
 @pytest.mark.parametrize("method", METHODS)
 def test_no_more_rows_are_left_out_than_may_be(made, method, share):

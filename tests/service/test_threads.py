@@ -39,6 +39,7 @@ def alone(people):
     return answers
 
 
+@pytest.mark.slow
 def test_ten_threads_get_the_results_and_errors_of_one(people, alone):
     def work(at):
         with people.cursor() as cursor:

@@ -62,6 +62,7 @@ def both(dbt_plugin, tmp_path_factory):
         yield con, sql
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 def test_relations_without_quotes(both, entry):
     """The same rows, but for columns that depend on when it was done and how long it took."""

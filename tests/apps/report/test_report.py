@@ -46,6 +46,7 @@ def test_names_and_values_are_escaped(made):
     assert [svg for svg in drawn(text) if "<i>$0" in unescape(svg)]
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded(made):
     text = page(made)
     assert "default-src 'none'; img-src data:" in unescape(text)

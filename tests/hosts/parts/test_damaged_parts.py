@@ -176,6 +176,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changed", OTHERS.values(), ids=OTHERS)
 def test_regions_of_a_run_with_another_parameter_or_source_are_not_taken(
     con, left, tmp_path, changed
@@ -222,6 +223,7 @@ def test_rows_of_more_files_are_routed_again(con, left, tmp_path):
     assert (again, routed) == (every, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [*TRIED, "another number"])
 def test_a_damaged_state_begins_anew(con, left, tmp_path, damage):
     STATES[damage](left / "state.json")

@@ -27,6 +27,7 @@ def big(con):
     return con
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "asked", "checked"),
     [
