@@ -3,8 +3,7 @@
 All are rows of one table, ``figures``: data, name, seed, k, measure, figure.
 """
 
-from anon_sql.core.names import quote
-from anon_sql.hosts.duckdb.register import literal
+from anon_sql.core.names import literal, quote
 
 SAMPLE = 5000  # persons that are attacked, where there are more
 MAJORITY = "background knowledge, majority"

@@ -15,7 +15,7 @@ from page import Claim, Page
 from released import Columns, Method
 from verdicts import lower
 
-from anon_sql.hosts.duckdb.register import literal
+from anon_sql.core.names import literal
 
 ONE, MONDRIAN, DOP = "Mondrian, one column", "Mondrian", "DOP"
 METHODS = [

@@ -12,7 +12,7 @@ import plain_mondrian
 import released
 from released import Columns, Imitated
 
-from anon_sql.hosts.duckdb.register import literal
+from anon_sql.core.names import literal
 
 
 def plain(con, table: str, k: int, seed: int, columns: Columns, relaxed: bool = False) -> None:

@@ -9,7 +9,7 @@ import duckdb
 from released import Columns, Method
 
 import anon_sql
-from anon_sql.hosts.duckdb.register import literal
+from anon_sql.core.names import literal
 
 TABLES = """
     CREATE TABLE measured (

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from anon_sql.core.names import quote
-from anon_sql.hosts.duckdb.register import literal
+from anon_sql.core.names import literal, quote
 
 MEASURES = "seconds", "rows", "classes", "dm", "cavg", "gcp", "suppressed"
 

@@ -14,7 +14,7 @@ import sdka_page
 from released import Columns, Method
 from sdka_data import CTGAN, DATA, LEARNED, METHODS, Data, file_of
 
-from anon_sql.hosts.duckdb.register import literal
+from anon_sql.core.names import literal
 
 
 def load(con, data: Data, folder, rows: int | None) -> str:

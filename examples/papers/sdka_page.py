@@ -7,7 +7,7 @@ from page import Claim, Page
 from sdka_data import CTGAN, DATA, LEARNED, NAMES, OURS, PLAIN, SDKA, Data, file_of
 from verdicts import NOTHING, Verdict, lower, most, span
 
-from anon_sql.hosts.duckdb.register import literal
+from anon_sql.core.names import literal
 
 
 def means(con, data: Data, measure: str) -> measured.Means:

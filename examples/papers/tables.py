@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 
 from anon_sql.apps.cli.data import COLUMNS
-from anon_sql.hosts.duckdb.register import literal
+from anon_sql.core.names import literal
 
 NUMBERS = ["age", "fnlwgt", "capital_loss", "capital_gain", "hours_per_week"]
 MIXED = [

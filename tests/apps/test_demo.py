@@ -120,7 +120,8 @@ def test_piped_there_are_no_escapes_and_no_wrapped_rows(small):
 
 
 @pytest.mark.slow
-def test_the_last_commands_work_as_they_are_printed(tmp_path):
+def test_the_last_commands_work_as_they_are_printed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "your.csv").write_text("age,job\n" + "31,cook\n42,smith\n" * 9)
     result = run("demo")
     _, shell, own = (

@@ -70,7 +70,10 @@ def test_a_changed_ledger_and_one_of_a_former_version_are_refused(months):
     for change, said in (
         ("UPDATE anon_ledger SET person_hashes = []", "release: each entry of the ledger must be"),
         ("ALTER TABLE anon_ledger DROP digest", "release: --ledger must be a ledger, got one of a"),
-        ("ALTER TABLE anon_ledger DROP persons", "--ledger must be a ledger, got a table of other"),
+        (
+            "ALTER TABLE anon_ledger DROP persons",
+            "--ledger must be a ledger, got a table with other",
+        ),
     ):
         with duckdb.connect(str(ledger)) as con:
             con.execute(change)

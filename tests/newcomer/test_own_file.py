@@ -24,7 +24,7 @@ MISTAKES = {
     ),
     "quote": (
         RELEASE + "--quote ';' --k 5 " + ROLES,
-        "release: --delimiter and --quote must differ, got the same sign",
+        "release: --delimiter and --quote must differ, got the same character",
     ),
     "column": (
         RELEASE + "--k 5 --quasi Groesse --keep '*'",
