@@ -1,6 +1,7 @@
 """Release and measure pandas, Polars and PyArrow tables, relations of DuckDB and files.
 
-Each function has the name and the parameters of the SQL function; docs/reference.md describes both.
+Each function has the name and the parameters of the SQL function; docs/look-up/reference.md
+describes both, and so does ``anon-sql help NAME``.
 A release comes back in the kind of frame that was given, and so does what a measure returns as a
 table. A path gives a PyArrow table. A release of a relation has the rows of the SQL function on the
 table, in the same order. PyArrow, Polars and pandas hold values of some types in another type, for

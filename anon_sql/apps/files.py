@@ -11,11 +11,7 @@ from anon_sql.apps.csv.dialect import CsvSource, Dialect
 from anon_sql.apps.csv.loading import load
 from anon_sql.core.names import exactly, quote
 from anon_sql.errors import AnonError
-from anon_sql.hosts.files import files_of, require_new_folder
-
-PACKED = {"": None, ".gz": "gzip", ".zst": "zstd"}
-KINDS = {f"{kind}{packed}": "csv" for packed in PACKED for kind in (".csv", ".tsv")}
-KINDS[".parquet"] = "parquet"
+from anon_sql.hosts.files import KINDS, PACKED, files_of, require_new_folder
 
 
 def kind(path: Path, function: str = "release") -> tuple[str, str]:

@@ -24,6 +24,9 @@ from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Words
 
 ROWS = 1_000_000  # of a file
+PACKED = {"": None, ".gz": "gzip", ".zst": "zstd"}  # by ending, DuckDB's name of the compression
+KINDS = {f"{kind}{packed}": "csv" for packed in PACKED for kind in (".csv", ".tsv")}
+KINDS[".parquet"] = "parquet"
 _NAME = "release-{:05}.parquet"
 _NAMES = re.compile(r"release-\d{5,}\.parquet")
 _MARK = "anon_sql"  # key in the metadata of a file that was written here

@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +19,7 @@ from typing import Any
 
 from numba import types
 
-from anon_sql.kernels import numba_internals
+from anon_sql.kernels import numba_internals, parallel
 
 FILE = Path(__file__).with_name("first_calls.json")
 FEWEST = 8  # kernels to compile, below which a second process costs more than it saves
@@ -39,36 +39,23 @@ def beside(function: str, protected: bool) -> Iterator[None]:
     in a process; do nothing where processes cannot share the work, or have one processor.
     """
     name = name_of(function, protected)
-    if name in _begun:
-        yield
-        return
+    first = name not in _begun
     _begun.add(name)
-    if not _can_share() or _missing(_listed().get(name, ())) < FEWEST:
+    with ExitStack() as open_:
+        if first and _can_share() and _missing(_listed().get(name, ())) >= FEWEST:
+            with suppress(OSError):  # no folder for temporary files, or no other process
+                locks = open_.enter_context(TemporaryDirectory(ignore_cleanup_errors=True))
+                other = _process(name, locks)
+                open_.callback(other.wait)
+                open_.callback(other.kill)
+                open_.callback(parallel.compile_alone)
+                parallel.compile_what_no_other_does(Path(locks))
         yield
-        return
-    with TemporaryDirectory(ignore_cleanup_errors=True) as locks:
-        other = _process(name, locks)
-        if other is None:
-            yield
-            return
-        from anon_sql.kernels import parallel
-
-        parallel.compile_what_no_other_does(Path(locks))
-        try:
-            yield
-        finally:
-            parallel.compile_alone()
-            other.kill()
-            other.wait()
 
 
 def _can_share() -> bool:
     """Return whether two processes can compile side by side here, and do not yet."""
-    if not (numba_internals.LOCKS and numba_internals.FINDS) or os.name != "posix":
-        return False
-    from anon_sql.kernels import parallel
-
-    if parallel.shares():
+    if not (numba_internals.LOCKS and numba_internals.FINDS) or parallel.shares():
         return False
     free = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return (free or 1) > 1 and Path(sys.executable or "").name.startswith("python")
@@ -80,14 +67,11 @@ def _missing(kernels: Sequence[tuple[str, Any]]) -> int:
     return sum(index is not None and not index.exists() for index in found)
 
 
-def _process(name: str, locks: str) -> subprocess.Popen[bytes] | None:
-    """Start the process that compiles from the end; None where it cannot be started."""
+def _process(name: str, locks: str) -> subprocess.Popen[bytes]:
+    """Start the process that compiles from the end. Raises OSError where it cannot be started."""
     nothing = subprocess.DEVNULL
     call = [sys.executable, "-P", "-m", "anon_sql.kernels.ahead", name, locks]
-    try:
-        return subprocess.Popen(call, stdin=nothing, stdout=nothing, stderr=nothing)
-    except OSError:
-        return None
+    return subprocess.Popen(call, stdin=nothing, stdout=nothing, stderr=nothing)
 
 
 def kernel_called(name: str) -> Any:
@@ -137,8 +121,6 @@ def _listed() -> dict[str, list[tuple[str, Any]]]:
 
 def compile_from_the_end(name: str, locks: Path) -> None:
     """Compile the kernels of a call, the last first, until the process that asked for it ends."""
-    from anon_sql.kernels import parallel
-
     parallel.compile_what_no_other_does(locks)
     parent = os.getppid()
     for kernel, kinds in reversed(_listed()[name]):

@@ -357,3 +357,48 @@ STEPS = {
         after(compute, "equal_labels", one_dropped), CHECKED, call=DROP
     ),
 }
+
+
+def no_model(k, sensitive, persons, models=()):
+    return k, (), persons, ()
+
+
+def rows_alone(k, sensitive, persons, models=()):
+    return k, sensitive, None, models
+
+
+def smaller_k(k, sensitive, persons, models=()):
+    return k - 1, sensitive, persons, models
+
+
+def null_known(k, sensitive, persons, models=()):
+    """Count NULL as one more value."""
+    return k, [replace(own, known=own.known + 1) for own in sensitive], persons, models
+
+
+# What goes wrong in a rule goes wrong in the check of the release too: an audit finds it.
+IN_RULES = {
+    "k - 1 asked for": Fault(before(partition, "constraint", smaller_k), found={"k"}),
+    "an l that counts NULL": Fault(
+        before(partition, "constraint", null_known), found={"l"}, call={"l": 3}, audit={"l": 3}
+    ),
+    "t measured against another table": Fault(
+        after(partition, "constraint", of_another_table),
+        found={"t"},
+        call={"t": 0.1},
+        audit={"t": 0.1},
+    ),
+    **{
+        f"{name} ignored": Fault(
+            before(partition, "constraint", no_model), found={name}, call=asked, audit=asked
+        )
+        for asked in RULES.values()
+        for name in asked
+    },
+    "a person split over rows": Fault(
+        before(partition, "constraint", rows_alone),
+        found={"k"},
+        call={"entity": "person", "identifiers": ["id"]},
+        audit={"entity": "person"},
+    ),
+}

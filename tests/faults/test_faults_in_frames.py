@@ -9,22 +9,19 @@ import pytest
 
 from anon_sql import AnonError, frames
 from anon_sql.hosts.frames import kinds, release
-from anon_sql.pipeline import partition
-from tests.faults.fault import CITIES, HIERARCHY, TABLE, Fault, after, before
+from tests.faults.fault import CITIES, HIERARCHY, TABLE, Fault, after
 from tests.faults.steps import (
     CHECKED,
-    RULES,
+    IN_RULES,
     STEPS,
     in_source_order,
     labels_exchanged,
     moved,
     named_otherwise,
-    of_another_table,
     one_row_wider,
     shifted,
     taking,
 )
-from tests.faults.test_faults_in_sql import no_model, null_known, rows_alone, smaller_k
 
 pytestmark = pytest.mark.quick
 
@@ -190,29 +187,7 @@ def next_row(found, *_):
 # What goes wrong in a rule goes wrong in the check of the release too.
 AUDITED = {
     BY_AUDIT: Fault(STEPS[BY_AUDIT].plant, found={"identifiers", "row numbers"}),
-    "k - 1 asked for": Fault(before(partition, "constraint", smaller_k), found={"k"}),
-    "an l that counts NULL": Fault(
-        before(partition, "constraint", null_known), found={"l"}, call={"l": 3}, audit={"l": 3}
-    ),
-    "t measured against another table": Fault(
-        after(partition, "constraint", of_another_table),
-        found={"t"},
-        call={"t": 0.1},
-        audit={"t": 0.1},
-    ),
-    **{
-        f"{name} ignored": Fault(
-            before(partition, "constraint", no_model), found={name}, call=asked, audit=asked
-        )
-        for asked in RULES.values()
-        for name in asked
-    },
-    "a person split over rows": Fault(
-        before(partition, "constraint", rows_alone),
-        found={"k"},
-        call={"entity": "person", "identifiers": ["id"]},
-        audit={"entity": "person"},
-    ),
+    **IN_RULES,
     "quasi-identifiers of the next row handed over": Fault(
         after(release._Rows, "source", next_row), found={"labels", "raw rows", "matching"}
     ),

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -82,6 +83,16 @@ def test_a_process_that_cannot_be_started_is_missed_by_nobody(monkeypatch):
     monkeypatch.setattr(ahead, "_begun", set())
     monkeypatch.setattr(ahead, "_missing", lambda kernels: ahead.FEWEST)
     monkeypatch.setattr(sys, "executable", "/nowhere/python3")
+    with ahead.beside("rayden", False):
+        assert parallel._shared == []
+
+
+@pytest.mark.quick
+@needs_two
+def test_a_folder_for_temporary_files_that_is_missing_is_missed_by_nobody(monkeypatch, tmp_path):
+    monkeypatch.setattr(ahead, "_begun", set())
+    monkeypatch.setattr(ahead, "_missing", lambda kernels: ahead.FEWEST)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
     with ahead.beside("rayden", False):
         assert parallel._shared == []
 

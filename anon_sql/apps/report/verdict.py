@@ -71,7 +71,7 @@ def _failed(facts: Mapping[str, Any]) -> Iterator[str]:
         name = check["property"]
         what = f"“{name}” fails: {check['meaning']}"
         if name == "identifying combinations":
-            what = f"{percent(unique)} of the rows are unique on the unchanged columns together."
+            what = f"{_unique_rows(unique)}."
         yield f"{what} {CONSEQUENCE[name]}"
     if facts["kept"]["without_role"]:
         names = facts["kept"]["without_role"]
@@ -79,13 +79,17 @@ def _failed(facts: Mapping[str, Any]) -> Iterator[str]:
         yield f"{many} without a role can be read unchanged: {listed(names)}."
 
 
+def _unique_rows(share: float) -> str:
+    return f"{percent(share)} of the rows are unique on the columns kept unchanged"
+
+
 def _open(facts: Mapping[str, Any], request: Mapping[str, Any]) -> Iterator[str]:
     passed = {check["property"]: check["passed"] for check in facts["checks"]}
     unique = facts["kept"]["unique_share"]
     if unique and passed["identifying combinations"] is not False:
         yield (
-            f"{percent(unique)} of the rows are unique on the columns kept unchanged, which this "
-            f"release allows. {CONSEQUENCE['identifying combinations']}"
+            f"{_unique_rows(unique)}, which this release allows. "
+            f"{CONSEQUENCE['identifying combinations']}"
         )
     unchanged, changed = facts["columns"]["unchanged"], facts["columns"]["generalized"]
     if len(unchanged) > len(changed):

@@ -16,6 +16,7 @@ from anon_sql.hosts.duckdb.register import register
 Connection = duckdb.DuckDBPyConnection
 _lock = ForkLock()
 _open: dict[tuple[int, str | None], Connection] = {}
+_registered: set[tuple[int, str | None]] = set()  # those with the functions of the package
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,9 @@ def cursor(settings: Settings, function: str, *, registered: bool = False) -> It
             _open[key] = duckdb.connect(config={"threads": settings.threads})
             if settings.memory_limit is not None:
                 _open[key].execute("SET memory_limit = ?", [settings.memory_limit])
-        if registered:
+        if registered and key not in _registered:
             register(_open[key])
+            _registered.add(key)
         own = _open[key].cursor()
     with closing(own):
         try:
@@ -96,6 +98,7 @@ def _leave_those_of_parent() -> None:
     for con in _open.values():
         leave(con)
     _open.clear()
+    _registered.clear()
 
 
 os.register_at_fork(after_in_child=_leave_those_of_parent)

@@ -22,11 +22,11 @@ from anon_sql.core.names import quote
 from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError, Argument, Parameter, listed
 from anon_sql.hosts.columns import require_names
+from anon_sql.hosts.files import KINDS
 from anon_sql.hosts.frames.rows import Columns, comments_of, of_arrow, of_relation, unreadable
 
 Positions = npt.NDArray[np.int32]
-_SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
-_PACKED = (".gz", ".zst")
+_KINDS = {**KINDS, ".pq": "parquet"}
 _SAMPLE = 4096  # values of a column that show whether they recur
 
 
@@ -273,17 +273,6 @@ def given(
     )
 
 
-def is_frame(value: Any) -> bool:
-    """Return whether a value is a frame, but for a path."""
-    return (
-        isinstance(value, duckdb.DuckDBPyRelation)
-        or frames.is_pyarrow_table(value)
-        or frames.is_pandas_dataframe(value)
-        or frames.is_polars_dataframe(value)
-        or frames.is_polars_lazyframe(value)
-    )
-
-
 def is_file(text: str) -> bool:
     """Return whether a text is the path of a Parquet or CSV file, by its ending."""
     return _kind_of(Path(text)) is not None
@@ -291,8 +280,8 @@ def is_file(text: str) -> bool:
 
 def _kind_of(path: Path) -> str | None:
     """Return 'parquet' or 'csv' by the ending of a path; None for others."""
-    ends = [end.lower() for end in path.suffixes]
-    return _SUFFIXES.get(ends[-2] if len(ends) > 1 and ends[-1] in _PACKED else "".join(ends[-1:]))
+    name = path.name.lower()
+    return next((kind for ending, kind in _KINDS.items() if name.endswith(ending)), None)
 
 
 def _name(data: Any) -> str:
