@@ -23,8 +23,6 @@ from tests.faults.steps import (
     taking,
 )
 
-pytestmark = pytest.mark.quick
-
 KINDS = {
     "PyArrow": (lambda con: con.sql("FROM t").to_arrow_table(), kinds.Frame),
     "pandas": (lambda con: con.sql("FROM t").df(), kinds.PandasFrame),
