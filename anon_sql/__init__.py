@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from anon_sql.frames import anonymize
     from anon_sql.hosts.duckdb.interrupting import interrupt
     from anon_sql.hosts.duckdb.ledger import ledger
+    from anon_sql.hosts.duckdb.listening import listen
     from anon_sql.hosts.duckdb.register import connect, register, unregister
     from anon_sql.hosts.duckdb.roles import declare
     from anon_sql.hosts.parts.release import release
@@ -22,6 +23,7 @@ __all__ = [
     "declare",
     "interrupt",
     "ledger",
+    "listen",
     "register",
     "release",
     "unregister",
@@ -30,6 +32,7 @@ _PLACES = {
     "declare": "duckdb.roles",
     "interrupt": "duckdb.interrupting",
     "ledger": "duckdb.ledger",
+    "listen": "duckdb.listening",
     "release": "parts.release",
 }
 

@@ -30,6 +30,7 @@ from anon_sql.apps.cli.earlier import (
     unique_on_kept,
 )
 from anon_sql.apps.cli.parameters import flag, of_releases, takers, with_parameters
+from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core import stopping
@@ -237,6 +238,7 @@ def release(
         bool, typer.Option("--manifest", help=f"Also write OUT{manifest.ENDING} for verify.")
     ] = False,
     written_as: Dialect,
+    progress: Progress = None,
     overwrite: arguments.Overwrite = False,
 ) -> None:
     """Read IN, generalize its quasi-identifiers, and write OUT.
@@ -308,7 +310,7 @@ def release(
                 _say_manifest(output.manifest, made)
 
         with anon_sql.connect() as con, ExitStack() as stack:
-            stoppable(con, partial(make, con, stack))
+            stoppable(con, showing("release", progress, partial(make, con, stack)))
 
 
 def _split(method: str, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

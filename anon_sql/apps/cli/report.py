@@ -16,6 +16,7 @@ from anon_sql.apps.cli import console, options
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.earlier import require_labels
 from anon_sql.apps.cli.parameters import names, of_compare, of_manifests, with_parameters
+from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.errors import AnonError, not_installed
@@ -51,6 +52,7 @@ def report(
         bool, typer.Option("--show-sensitive", help="Show distributions of sensitive values.")
     ] = False,
     written_as: Dialect,
+    progress: Progress = None,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Write a report on a release: verdict, checks, risk and loss.
@@ -91,7 +93,7 @@ def report(
             output.write_text(text, "utf-8")
 
         with anon_sql.connect() as con:
-            stoppable(con, partial(draw, con))
+            stoppable(con, showing("report", progress, partial(draw, con)))
     console.say(f"{output}: the report, for those who may see {raw}")
 
 
@@ -151,6 +153,7 @@ def sweep(
         bool, typer.Option("--attacks", help="Repeat each release and attack it.")
     ] = False,
     written_as: Dialect,
+    progress: Progress = None,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Compare the loss, risk and time of release methods by k.
@@ -183,7 +186,7 @@ def sweep(
             console.say(f"{output}: {_count(rows)}, none written")
 
         with anon_sql.connect() as con:
-            stoppable(con, partial(draw, con))
+            stoppable(con, showing("sweep", progress, partial(draw, con)))
 
 
 def _count(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -14,6 +14,7 @@ import anon_sql
 from anon_sql.apps import files
 from anon_sql.apps.cli import console, options
 from anon_sql.apps.cli.console import stoppable
+from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core.names import literal, quote, split
 from anon_sql.errors import AnonError
@@ -35,6 +36,7 @@ def roles(
     ] = None,
     *,
     written_as: Dialect,
+    progress: Progress = None,
 ) -> None:
     """Suggest a role for every column of a file. Nothing is changed.
 
@@ -68,7 +70,7 @@ def roles(
                 typer.echo(console.visible(line) if sys.stdout.isatty() else line)
 
         with anon_sql.connect() as con:
-            stoppable(con, partial(suggest, con))
+            stoppable(con, showing(NAME, progress, partial(suggest, con)))
 
 
 def _stem(path: Path) -> str:

@@ -22,6 +22,7 @@ from anon_sql.apps.cli.earlier import (
     in_types_of_raw,
     read_earlier,
 )
+from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.attacks.composition import NOTE
@@ -114,8 +115,10 @@ def of_release(
     """Check what the release alone shows: its columns, and k and distinct l of its rows."""
     columns = {fold(name) for name in con.sql(f"FROM {quote(released)}").columns}
     roles = written["roles"]
-    left = [name for name in roles["identifiers"] if fold(name) in columns]
-    yield Check("no identifier is left", not left, ", ".join(left))
+    for role, what in (("identifiers", "no identifier"), ("drop", "no column to leave out")):
+        left = [name for name in roles.get(role, []) if fold(name) in columns]
+        if role == "identifiers" or roles.get(role):
+            yield Check(f"{what} is left", not left, ", ".join(left))
     gone = [name for name in roles["qids"] if fold(name) not in columns]
     yield Check("every quasi-identifier is there", not gone, f"none called {', '.join(gone)}")
     if gone:
@@ -217,6 +220,7 @@ def verify(
     hierarchy: options.Hierarchy = None,
     previous: options.Previous = [],  # noqa: B006
     written_as: Dialect,
+    progress: Progress = None,
 ) -> None:
     """Check a released file against its manifest and the raw file.
 
@@ -250,7 +254,7 @@ def verify(
                 said.append(others)
 
         with anon_sql.connect() as con:
-            stoppable(con, partial(check_all, con))
+            stoppable(con, showing("verify", progress, partial(check_all, con)))
         if failed:
             rule = "the release must be what its manifest says"
             raise AnonError("verify", rule, "failed: " + _listed(failed))
@@ -268,6 +272,7 @@ def _checks(
     hierarchy: Path | None,
     previous: Sequence[Path],
     written_as: Dialect,
+    progress: Progress = None,
 ) -> Iterator[Check]:
     same = list(of_file(written, released))
     yield from same
