@@ -10,9 +10,11 @@ if TYPE_CHECKING:
     from anon_sql.frames import anonymize
     from anon_sql.hosts.duckdb.interrupting import interrupt
     from anon_sql.hosts.duckdb.ledger import ledger
+    from anon_sql.hosts.duckdb.listening import listen
     from anon_sql.hosts.duckdb.register import connect, register, unregister
     from anon_sql.hosts.duckdb.roles import declare
     from anon_sql.hosts.parts.release import release
+    from anon_sql.hosts.recipes import recipe
 
 __all__ = [
     "AnonError",
@@ -22,6 +24,8 @@ __all__ = [
     "declare",
     "interrupt",
     "ledger",
+    "listen",
+    "recipe",
     "register",
     "release",
     "unregister",
@@ -30,6 +34,7 @@ _PLACES = {
     "declare": "duckdb.roles",
     "interrupt": "duckdb.interrupting",
     "ledger": "duckdb.ledger",
+    "listen": "duckdb.listening",
     "release": "parts.release",
 }
 
@@ -40,6 +45,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"anon_sql.{name}")
     if name == "anonymize":
         return import_module("anon_sql.frames").anonymize
+    if name == "recipe":
+        return import_module("anon_sql.hosts.recipes").recipe
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     host = import_module(f"anon_sql.hosts.{_PLACES.get(name, 'duckdb.register')}")

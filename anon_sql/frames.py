@@ -32,6 +32,7 @@ __all__ = [
     "anonymize_stats",
     "attack_background",
     "attack_homogeneity",
+    "attack_inference",
     "attack_linking",
     "attack_skewness",
     "attribute_loss",
@@ -108,16 +109,16 @@ def anonymize(
     rounds: int | None = None, hierarchy: Frame = None, beta: float | None = None,
     delta: float | None = None, strata: Columns = None, weights: Weights = None,
     suppression_limit: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release that loses as little information as the effort allows: classes of k to
     2k - 1 rows, chosen by their loss (NCP) and not by a distance. No row is suppressed unless
     suppression_limit allows it. With format='mean' or 'median' the loss is the sum of squared
     distances from the class means, over standardized columns (microaggregation).
 
-    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
-    beta_kind, delta, max_share, entity, format, strata, weights.
+    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    beta, beta_kind, delta, max_share, entity, format, strata, weights.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if
         more rows are suppressed than suppression_limit allows.
     seed: seed for random choices. Only effort 'best' makes any; with 'mean' or 'median', every
@@ -148,15 +149,15 @@ def basic_mondrian(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by basic Mondrian (LeFevre et al. 2006): classes are cut along
     hierarchies, the widest column first. A number without a hierarchy is cut at its median,
     text into its values.
 
-    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
-    beta_kind, delta, max_share, entity, format, hierarchy, strata, weights.
+    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    beta, beta_kind, delta, max_share, entity, format, hierarchy, strata, weights.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -180,13 +181,14 @@ def canon(
     hierarchy: Frame = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release of numeric quasi-identifiers by CANON (Canbay et al. 2022): the
     classes are the leaves of a VP-tree.
 
-    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
-    beta_kind, delta, max_share, entity, format, seed, strata, weights.
+    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -213,14 +215,15 @@ def datafly(
     suppression_limit: float | None = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, like: Frame = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by Datafly (Sweeney 1998): whole columns are generalized along their
     hierarchies, level by level, until few rows are in combinations rarer than k; these rows are
     suppressed.
 
-    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
-    beta_kind, delta, max_share, entity, format, hierarchy, strata.
+    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    beta, beta_kind, delta, max_share, entity, format, hierarchy, strata.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if
         more rows are suppressed than suppression_limit allows. If the shown rows are too few
         for a class, the rows of the smallest classes are suppressed too.
@@ -248,14 +251,14 @@ def dop(
     noise: Literal['class', 'split', 'suppress'] = 'class', hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by DOP (Sharma et al.): dense clusters (DBSCAN), each cut where the
     loss is least.
 
-    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
-    beta_kind, delta, max_share, entity, format, strata, weights.
+    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    beta, beta_kind, delta, max_share, entity, format, strata, weights.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
         only by noise='suppress': 'drop' is refused if a class is * in every quasi-identifier
         for another reason.
@@ -287,15 +290,15 @@ def full_domain(
     suppression_limit: float = 0, minimize: Literal['gcp', 'dm', 'height'] = 'gcp',
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     like: Frame = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by optimal full-domain generalization (Samarati 2001; OLA, El Emam et
     al. 2009; Flash, Kohlmayer et al. 2012): one level per column for all rows, the best of all
     combinations of levels that are legal.
 
-    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
-    beta_kind, delta, max_share, entity, format, strata.
+    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    beta, beta_kind, delta, max_share, entity, format, strata.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Suppressed rows that
         are shown must be a legal class: if they are too few, the rows of the smallest classes
         are suppressed too. 'drop' never leaves out all rows.
@@ -326,15 +329,15 @@ def k_member(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by k-member clustering (Byun et al. 2007): classes of k rows, each
     grown by the row that increases its loss least. The time grows with the square of the number
     of rows.
 
-    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
-    beta_kind, delta, max_share, entity, format, strata, weights.
+    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    beta, beta_kind, delta, max_share, entity, format, strata, weights.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -359,13 +362,14 @@ def mondrian(
     columns: Literal['any', 'widest'] = 'any', hierarchy: Frame = None, beta: float | None = None,
     delta: float | None = None, strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by Mondrian (LeFevre et al. 2006): the widest column is cut at its
     median, recursively.
 
-    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
-    beta_kind, delta, max_share, entity, format, strata, weights.
+    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    beta, beta_kind, delta, max_share, entity, format, strata, weights.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -395,13 +399,14 @@ def mondrian_cof(
     threshold: float | None = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by M-COF (Kara and Eyüpoğlu 2023): Mondrian's classes, from which
     outliers are detected by COF and partitioned separately.
 
-    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
-    beta_kind, delta, max_share, entity, format, strata, weights.
+    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    beta, beta_kind, delta, max_share, entity, format, strata, weights.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
         only by unrecovered='suppress': 'drop' is refused if a class is * in every quasi-
         identifier for another reason.
@@ -435,15 +440,15 @@ def oka(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by OKA (Lin and Wei 2008): one pass of k-means, then classes above k
     rows give rows to smaller ones. The time grows with the square of the number of rows,
     divided by k.
 
-    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
-    beta_kind, delta, max_share, entity, format, seed, strata, weights.
+    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -470,13 +475,14 @@ def rayden(
     threshold: float | None = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by RAYDEN (Haruna et al. 2026): the classes are the leaves of a VP-
     tree, from which outliers are detected by COF and partitioned separately.
 
-    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
-    beta_kind, delta, max_share, entity, format, seed, strata, weights.
+    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
         only by unrecovered='suppress': 'drop' is refused if a class is * in every quasi-
         identifier for another reason.
@@ -513,14 +519,15 @@ def sdka(
     dominant: float = 0.9, numbers: Literal['range', 'centre'] = 'range', hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A release by SDkA (Majeed and Hwang 2025), which adds rows: rare sensitive values get
     synthetic records, k-means clusters real and synthetic rows, and each class has k real rows
     and l real sensitive values. The method is perturbative; sdka_stats reports the number of
     added rows.
 
-    As in every release: data, qids, sensitive, identifiers, keep, l_kind, c, t, beta,
+    As in every release: data, qids, sensitive, identifiers, keep, drop, l_kind, c, t, beta,
     beta_kind, delta, max_share, entity, seed.
     k: minimum number of rows in an equivalence class. Synthetic rows do not count.
     l: minimum diversity of each sensitive column in a class. Only real rows count, also for t,
@@ -561,14 +568,14 @@ def top_down(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by top-down greedy splitting (Xu et al. 2006): each row joins the side
     whose loss grows less. The time grows with the square of the number of classes.
 
-    As in every release: data, qids, sensitive, identifiers, keep, k, l, l_kind, c, t, beta,
-    beta_kind, delta, max_share, entity, format, seed, strata, weights.
+    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -603,7 +610,8 @@ def compare(
     entity: str | None = None, beta: float | None = None, delta: float | None = None,
     weights: Weights = None, strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """The measures and the time of several methods on one table, side by side. The methods run one
     after another on one copy of the table, and nothing is released.
@@ -643,6 +651,8 @@ def compare(
     beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
     max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count
         as one value; None for none.
+    drop: columns to leave out that identify nobody; None means the columns declared in
+        comments.
     Returns: a row per method and k: method, k, seconds (spent in the method itself); rows,
         suppressed, classes, smallest_class, dm, dm_star, cavg, gcp, iloss, suppression_rate (as
         in utility); note (NULL, or the reason why there is no release and all measures are
@@ -663,7 +673,8 @@ def lattice(
     delta: float | None = None, strata: Columns = None,
     format: Literal['label', 'typed', 'mean', 'median'] = 'label', seed: int = 42,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """The nodes of the generalization lattice that full_domain looks at: one row per combination
     of levels, with what it loses and whether it is legal.
@@ -687,7 +698,8 @@ def tradeoff(
     queries: int = 50, options: Any = None, t: float = 1.0, beta: float | None = None,
     delta: float | None = None, weights: Weights = None, strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """What a release would lose, and what it would still disclose, for several k and l: choose k
     and l by these figures before you release anything. The releases are made one after another
@@ -729,6 +741,8 @@ def tradeoff(
     beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
     max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count
         as one value; None for none.
+    drop: columns to leave out that identify nobody; None means the columns declared in
+        comments.
     Returns: a row per k and l: k, l; gcp (information loss, 0…1), classes, smallest_class,
         suppressed (rows), as in utility; query_error (mean of relative_error, as in
         workload_error); largest_share (of the most frequent sensitive value in the rows of a
@@ -755,7 +769,8 @@ def anonymize_stats(
     suppression_limit: float | None = None,
     format: Literal['label', 'typed', 'mean', 'median'] = 'label',
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """The rows that anonymize suppresses on a table, why, and what that saves; counts and losses
     only.
@@ -836,7 +851,8 @@ def dop_stats(
     beta: float | None = None, delta: float | None = None, weights: Weights = None,
     format: Literal['label', 'typed', 'mean', 'median'] = 'label', strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """The clusters, the noise and the number of cuts of DOP on a table.
 
@@ -857,8 +873,8 @@ def generalize(
     l: float = 1, l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3,
     t: float = 1.0, entity: str | None = None, hierarchy: Frame = None, beta: float | None = None,
     delta: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A release from your own column of classes, labelled and checked like every release.
 
@@ -894,6 +910,8 @@ def generalize(
     beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
     max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count
         as one value; None for none.
+    drop: columns to leave out that identify nobody; None means the columns declared in
+        comments.
     Returns: the columns of the source without the identifiers, the classes, cof and outlier;
         quasi-identifiers are generalized.
     Errors: a class of fewer than k rows, no such column of classes.
@@ -946,7 +964,8 @@ def mondrian_cof_stats(
     beta: float | None = None, delta: float | None = None, entity: str | None = None,
     format: Literal['label', 'typed', 'mean', 'median'] = 'label', strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """The number of outliers that M-COF detects, recovers and returns on a table.
 
@@ -996,7 +1015,8 @@ def rayden_stats(
     beta: float | None = None, delta: float | None = None, entity: str | None = None,
     format: Literal['label', 'typed', 'mean', 'median'] = 'label', strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """The number of outliers that RAYDEN detects, recovers and returns on a table.
 
@@ -1020,7 +1040,8 @@ def sdka_stats(
     format: Literal['label', 'typed', 'mean', 'median'] = 'label',
     suppressed: Literal['keep', 'drop'] = 'keep',
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """The synthetic rows and the classes of SDkA on a table. A release must not show which rows
     are synthetic, so these figures are for people who may see the table: `added` shows
@@ -1423,7 +1444,8 @@ def anon_manifest(
     recipient: Any = None, assumptions: Any = None, invariant: Any = None, previous: Frame = None,
     previous_share: float = 0, counterfeits: Any = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """The manifest of a release, for its recipients: how it was made and what it achieves. It
     holds names of columns, parameters and measures, but no value, no minimum or maximum, no
@@ -1463,7 +1485,8 @@ def audit(
     beta: float | None = None, delta: float | None = None, previous: Frame = None,
     previous_share: float = 0, counterfeits: Any = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """Checks a release against its raw table, one row per property. passed is NULL if the property
     cannot be decided. 'rows': the release has as many rows as the raw table; NULL with
@@ -1535,6 +1558,8 @@ def audit(
     beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
     max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count
         as one value; None means not measured.
+    drop: columns that were left out; the release must not have them; None means the columns
+        declared in comments on the raw table.
     Returns: property, required, found (numbers), passed (BOOLEAN), example (labels, names of
         columns or counts), meaning (what was found, in a sentence with its figures; no value
         and no label).
@@ -1806,6 +1831,42 @@ def attack_homogeneity(
     return _call.table("attack_homogeneity", locals())
 
 
+def attack_inference(
+    raw: Frame, released: Frame, *, sensitive: Columns = None, sure: float = 0.8, lift: float = 5.0,
+    lift_share: float = 0.3, within: float = 0.05, qids: Columns = None, hierarchy: Frame = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """What whoever finds a person's class infers about sensitive values: for certain, since the
+    class has one value (as attack_homogeneity finds); nearly so, since one value has most of
+    its rows; a value many times as frequent in the class as in the raw table; numbers that lie
+    close together. The last three count classes of two or more values. NULL is not a value:
+    shares are those of the rows with a value. Of the most frequent value of the raw table
+    little is learned: it is inferred only if, besides, all other values together are at most a
+    hundredth as frequent in the class as in the raw table. Suppressed rows, shown as *, are a
+    class; rows left out publish nothing.
+
+    raw: name of the raw table.
+    released: name of its release, in any format. A release with added rows is also read.
+    sensitive: sensitive column or list of columns, in addition to those declared.
+    sure: a value is inferred of a class in which its share is at least this.
+    lift: a value is lifted in a class in which its share is at least lift times that in the raw
+        table, and at least lift_share.
+    lift_share: the least share of a value that is lifted.
+    within: numbers of a class are near if they differ by at most this share of the distance
+        between the 5th and the 95th percentile of the raw table.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: a row per sensitive column: attribute, rows (of the release); certain, inferred,
+        lifted and near (rows of such classes) with certain_share, inferred_share, lifted_share
+        and near_share (0…1, None for an empty release), near is None for what is no number,
+        date or time; even_values (exp of the entropy of the column in the raw table: as many
+        equally frequent values are as hard to guess; a column of 94 to 6 % is worth 1.25).
+    Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that
+        cannot be read, raw and release swapped, a parameter out of its range.
+    """
+    return _call.table("attack_inference", locals())
+
+
 def attack_linking(
     raw: Frame, released: Frame, *, sensitive: Columns = None, sample: int | None = 50000,
     seed: int = 42, qids: Columns = None, hierarchy: Frame = None, threads: int | None = None,
@@ -2005,15 +2066,16 @@ def read_hierarchies(
 
 def anon_roles(
     data: Frame, *, qids: Columns = None, sensitive: Columns = None, identifiers: Columns = None,
-    keep: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    keep: Columns = None, drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> Frame:
     """The role of every column of a table, and where it is declared.
 
     data: the relation.
-    qids, sensitive, identifiers, keep: as in a release, to see what a call would make of them.
-    Returns: column_name, column_type, role ('identifier', 'quasi', 'sensitive', 'keep' or
-        NULL), source ('comment', 'call' or NULL), distinct_values, nulls.
+    qids, sensitive, identifiers, keep, drop: as in a release, to see what a call would make of
+        them.
+    Returns: column_name, column_type, role ('identifier', 'quasi', 'sensitive', 'keep', 'drop'
+        or NULL), source ('comment', 'call' or NULL), distinct_values, nulls.
     Errors: an unknown tag, two roles for one column, an unknown column.
     """
     return _call.table("anon_roles", locals())
@@ -2037,8 +2099,10 @@ def suggest_roles(
         ('identifier', 'quasi', 'sensitive' or 'keep'), reason, distinct_values (without NULL),
         null_share (0…1), unique_share (of the rows that are unique on this column; NULL is a
         value), adds_share (of the rows that are unique on this column and all others that are
-        not identifiers, but not on the others alone). The shares are None for an empty table.
-        No part of the result contains a value. Values are compared by a 64-bit hash.
+        not identifiers, but not on the others alone), repeats (another column of which each
+        value has one value of this one, so that a release gains little by both; None for most).
+        The shares are None for an empty table. No part of the result contains a value. Values
+        are compared by a 64-bit hash.
     Errors: a column name that begins with __anon_, a table whose hashes do not fit into memory.
     """
     return _call.table("suggest_roles", locals())

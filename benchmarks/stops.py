@@ -93,6 +93,7 @@ CALLS = {
     "attack_linking": f"FROM attack_linking({SECRET})",
     "attack_background": f"FROM attack_background({SECRET}, known := 3)",
     "attack_homogeneity": f"FROM attack_homogeneity({SECRET})",
+    "attack_inference": f"FROM attack_inference({SECRET})",
     "attack_skewness": f"FROM attack_skewness({SECRET})",
     "composition": f"FROM composition('t', ['r', 's'], qids := {QIDS}, sensitive := 'income')",
     "composition of many values": "FROM composition('persons', ['persons_r', 'persons_s'], "

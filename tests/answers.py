@@ -73,6 +73,7 @@ audit: k := 5 | k := 50 | k := 5, l := 2, t := 0.3 | beta := 1 | delta := 1, l :
 attack_linking: |
 attack_background: known := 1 | known := 0
 attack_homogeneity: |
+attack_inference: | sure := 0.5 | within := 2
 attack_skewness: |
 risk: | threshold := 0.1 | threshold := 2
 """

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import duckdb
+
 from anon_sql.apps.cli import compile
+from anon_sql.hosts import recipes
 
 PEOPLE = f"""
     {compile.PEOPLE}
@@ -33,8 +36,26 @@ Delhi;India;Asia;*
 }
 
 
+def write_recipe(folder: Path) -> None:
+    """Write people.parquet and a recipe for it."""
+    with duckdb.connect() as con:
+        con.execute(compile.PEOPLE)
+        people = con.table("people")
+        people.write_parquet(str(folder / "people.parquet"))
+        types = dict(zip(people.columns, map(str, people.types), strict=True))
+    recipes.write(
+        folder / "recipe.toml",
+        {"file": "people.parquet", "schema_sha256": recipes.schema_sha256(types)},
+        {"quasi": ["age", "city"], "sensitive": ["illness"]},
+        release={"k": 5},
+        statement={"audience": "contract"},
+        made={},
+    )
+
+
 def write_files(folder: Path) -> None:
-    """Write the hierarchies that the tables are made of."""
+    """Write the hierarchies that the tables are made of, and a recipe."""
+    write_recipe(folder)
     (folder / "hierarchies").mkdir()
     for name, text in FILES.items():
         (folder / "hierarchies" / name).write_text(text)

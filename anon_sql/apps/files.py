@@ -37,9 +37,15 @@ def check_source(function: str, name: str, source: Path) -> None:
         raise AnonError(function, f"{name} must be a file", f"'{source}'")
 
 
-def check_pair(source: Path, target: Path, overwrite: bool, in_folder: bool) -> None:
-    """Raise AnonError if the source is no file or the target must not be written."""
-    check_source("release", "IN", source)
+def check_pair(
+    source: Path, target: Path, overwrite: bool, in_folder: bool, *, database: bool = False
+) -> None:
+    """Raise AnonError if the source is no file or the target must not be written.
+
+    database: whether the source is a database, of which only a table is read.
+    """
+    if not database:
+        check_source("release", "IN", source)
     if not target.parent.is_dir():
         raise AnonError("release", "OUT must be in a directory that exists", f"'{target}'")
     if target.exists() and any(map(target.samefile, (source, source.absolute().parent))):

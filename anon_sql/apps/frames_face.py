@@ -30,7 +30,7 @@ TOPICS = (
     *("release", "method", "primitive", "measure", "privacy", "attack", "hierarchy", "role"),
     "ledger",
 )
-_WITHOUT = ("gower",)  # of two values of a row
+_WITHOUT = ("gower", "anonymize_recipe")  # of two values of a row; of a file
 WIDTH = 100  # of generated files
 _WIDTH = 92  # of docstrings
 _HEAD = '''\
@@ -66,6 +66,7 @@ _TYPES = {
     "sensitive": "Columns",
     "identifiers": "Columns",
     "keep": "Columns",
+    "drop": "Columns",
     "weights": "Weights",
 }
 _NAMED = ("hierarchy", "population", "like", "ledger")

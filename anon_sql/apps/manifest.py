@@ -1,8 +1,6 @@
 """Write and read the manifest of a release: what ``anon_manifest`` says, and the file's hash."""
 
-import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,7 @@ import duckdb
 
 from anon_sql.core.duckdb_internals.hashing import ROW_HASH
 from anon_sql.errors import AnonError
-from anon_sql.hosts.files import files_of
+from anon_sql.hosts.files import digest, files_of
 from anon_sql.privacy import MODELS
 from anon_sql.version import VERSION
 
@@ -28,7 +26,7 @@ PROMISED = (*REQUIRED, "seed")
 UNIQUE = "unique_share"
 LIMIT = "previous_share"  # on what composition finds with earlier releases
 STATEMENT = ("purpose", "recipient", "assumptions")  # what a release is for, in words
-ROLES = ("qids", "sensitive", "identifiers", "keep")  # as functions call them
+ROLES = ("qids", "sensitive", "identifiers", "keep", "drop")  # as functions call them
 _SHAPE: dict[str, Any] = {
     "statement": {"purpose": object, "recipient": object, "assumptions": list},
     "versions": {"anon_sql": str, "duckdb": str},
@@ -99,15 +97,6 @@ def make(
     return made
 
 
-def digest(path: Path) -> str:
-    """Return the SHA-256 of a file, or of what ``sha256sum *.parquet`` prints in a folder."""
-    if path.is_dir():
-        lines = (f"{digest(file)}  {file.name}\n" for file in files_of(path))
-        return hashlib.sha256(os.fsencode("".join(lines))).hexdigest()
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def with_output(made: Mapping[str, Any], released: Path) -> dict[str, Any]:
     """Return a manifest with the hash of its file, or of its folder, whose files it names."""
     output: dict[str, Any] = {"sha256": digest(released)}
@@ -135,6 +124,8 @@ def read(function: str, path: Path) -> dict[str, Any]:
         if isinstance(found.get(part), dict):
             unknown = {name: _UNASKED[name] for name in names if name in _UNASKED}
             found[part] = {**unknown, **found[part]}
+    if isinstance(found.get("roles"), dict):
+        found["roles"] = {"drop": [], **found["roles"]}  # earlier versions had no such role
     for name, shape in _SHAPE.items():
         if not _fits(found.get(name), shape):
             raise AnonError(function, rule, f"one with another {name} in '{path}'")

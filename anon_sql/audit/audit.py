@@ -22,6 +22,7 @@ from anon_sql.audit.labels import require_order, spelling, unique_ends, wider_la
 from anon_sql.audit.parameters import NAME
 from anon_sql.audit.rows import truth
 from anon_sql.core.labels.reading import coverage
+from anon_sql.core.running import Progress
 from anon_sql.privacy import VALUE_MODELS
 
 
@@ -32,22 +33,46 @@ def audit(
 
     Raises AnonError for values that no label stands for, and for relations in the wrong order.
     """
-    columns = {}
-    for name, kind in request.types.items():
-        labels = named(released.labels, name)
-        columns[name] = coverage(NAME, name, kind, raw.values[name], labels, trees.get(name))
-        require_order(name, columns[name])
-    compared = Compared(request, raw, released, columns)
+    with Progress(NAME, len(request.types) + _STEPS) as progress:
+        columns = {}
+        for name, kind in request.types.items():
+            progress.note = f"reads the labels of {name}"
+            labels = named(released.labels, name)
+            columns[name] = coverage(NAME, name, kind, raw.values[name], labels, trees.get(name))
+            require_order(name, columns[name])
+            progress.advance(1)
+        rows = _properties(Compared(request, raw, released, columns), trees, progress)
+    return pa.Table.from_pylist([row.row() for row in rows], pa.schema(list(ROW)))
+
+
+_STEPS = 4
+
+
+def _properties(
+    compared: Compared, trees: Mapping[str, pa.StructArray], progress: Progress
+) -> list[Property]:
+    """Return the properties in the order of the rows of ``audit``; progress: counts ``_STEPS``."""
+
+    def step(note: str) -> None:
+        progress.note = note
+        progress.advance(1)
+
+    request = compared.request
+    progress.note = "compares columns"
+    progress.advance(0)
     released_columns = [
         *column_properties(compared),
         identifying_combinations(compared),
         linking_columns(compared),
     ]
+    step("compares rows")
     true = truth(compared)
+    step("counts values")
     whose = persons.whose(compared, true.whose)
     owners_known = whose is not None or request.entity is None or not compared.released_rows
     named_values = request.values if request.models else ()
     values = {name: sensitive_values(compared, name, whose) for name in named_values}
+    step("measures classes")
     rows = [
         classes.rows(compared),
         classes.anonymity(compared, true),
@@ -60,7 +85,8 @@ def audit(
         unique_ends(compared),
         *released_columns,
     ]
-    return pa.Table.from_pylist([row.row() for row in rows], pa.schema(list(ROW)))
+    step("measures classes")
+    return rows
 
 
 def _levels(

@@ -98,8 +98,8 @@ def audit_request(
         shared=shared,
         dropped=tuple(name for name in roles.keep if name not in shared),
         added=tuple(name for name in released if fold(name) not in map(fold, raw)),
-        identifiers=roles.identifier,
-        leftover=tuple(name for name in roles.identifier if name in shared),
+        identifiers=roles.left_out,
+        leftover=tuple(name for name in roles.left_out if name in shared),
         loose=frozenset(name for name in roles.none if name in shared and name != person),
     )
 

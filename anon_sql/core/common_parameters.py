@@ -59,6 +59,13 @@ class ColumnRoles:
         null=_DECLARED,
         bound=True,
     )
+    drop: Any = param(
+        None,
+        Columns(),
+        "columns to leave out that identify nobody",
+        null=_DECLARED,
+        bound=True,
+    )
 
 
 @dataclass(frozen=True)

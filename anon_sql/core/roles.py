@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from anon_sql.errors import COMMENTS, AnonError, Argument, Parameter, Where, did_you_mean
 
-ROLES = ("identifier", "quasi", "sensitive", "keep")
+ROLES = ("identifier", "quasi", "sensitive", "keep", "drop")
 _TAGS = {f"anon:{role}": role for role in ROLES}
 _LIKE_TAG = re.compile(
     r"""[\w-]*anon[\w.-]*(?:\s*|[^\w:]{0,3}):"""  # anon before a colon, in quotes or a longer word
@@ -73,8 +73,14 @@ def _plain(text: str) -> str:
     return "".join(char for char in ascii_text if unicodedata.category(char) not in _INVISIBLE)
 
 
-PARAMETER = {"identifier": "identifiers", "quasi": "qids", "sensitive": "sensitive", "keep": "keep"}
-REST = "*"  # in keep: every column that has no other role
+PARAMETER = {
+    "identifier": "identifiers",
+    "quasi": "qids",
+    "sensitive": "sensitive",
+    "keep": "keep",
+    "drop": "drop",
+}
+REST = "*"  # in one of the parameters: every column that has no other role
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
@@ -87,7 +93,8 @@ def fold(name: str) -> str:
 class Roles:
     """The columns of each role, spelled as in the table; ``quasi`` in the order of the call.
 
-    none: columns without a role. source: 'comment' or 'call', by name of each column with a role.
+    drop: columns that are left out although they identify nobody. none: columns without a role.
+    source: 'comment' or 'call', by name of each column with a role.
     """
 
     identifier: tuple[str, ...] = ()
@@ -96,6 +103,12 @@ class Roles:
     keep: tuple[str, ...] = ()
     none: tuple[str, ...] = ()
     source: Mapping[str, str] = field(default_factory=dict)
+    drop: tuple[str, ...] = ()
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Return the columns that a release does not have."""
+        return (*self.identifier, *self.drop)
 
 
 def named(
@@ -157,30 +170,21 @@ def assign(
     """Return the roles of the columns ``names``.
 
     declared: comment of each column by folded name. arguments: value of each parameter by name;
-    NULL means that the comments apply, and ``*`` in keep stands for every column without another
-    role. needs_quasi: whether at least one quasi-identifier is required. dropped: columns that a
-    release drops in addition to identifiers, for which ``*`` does not stand. Raises AnonError if
-    comments and parameters disagree, if a name is not a column, or if a required quasi-identifier
-    is missing.
+    NULL means that the comments apply, and ``*`` in one of them stands for every column without
+    another role. needs_quasi: whether at least one quasi-identifier is required. dropped: columns
+    that a release drops in addition to identifiers, for which ``*`` does not stand. Raises
+    AnonError if comments and parameters disagree, if a name is not a column, or if a required
+    quasi-identifier is missing.
     """
     columns = {fold(name): name for name in names}
-    role_of: dict[str, str] = {}
-    for name in names:
-        try:
-            declared_role = tag(declared.get(fold(name)))
-        except ValueError as wrong:
-            raise AnonError(
-                function, f"the comment on column {name} is not clear", str(wrong)
-            ) from None
-        if declared_role:
-            role_of[name] = declared_role
+    role_of = _tagged(function, names, declared)
     source = dict.fromkeys(role_of, "comment")
     arguments, rest = _without_rest(function, arguments, columns)
     chosen = {
         role: named(function, PARAMETER[role], arguments.get(PARAMETER[role]), columns)
         for role in ROLES
     }
-    kept = chosen["keep"] or []
+    kept = [*(chosen["keep"] or []), *(chosen["drop"] or [])]
     if chosen["quasi"] is not None:
         for name in [
             n for n, role in role_of.items() if role == "quasi" and n not in chosen["quasi"]
@@ -210,10 +214,14 @@ def assign(
             role_of[name] = role
             source[name] = "call"
     without = {fold(name) for name in dropped}
-    for name in names if rest else ():
-        if name not in role_of and fold(name) not in without:
-            role_of[name], source[name] = "keep", "call"
-    quasi = chosen["quasi"] if chosen["quasi"] is not None else _having("quasi", names, role_of)
+    others = [n for n in names if n not in role_of and fold(n) not in without] if rest else []
+    role_of |= dict.fromkeys(others, rest or "")
+    source |= dict.fromkeys(others, "call")
+    also = others if rest == "quasi" else []
+    named_quasi = chosen["quasi"]
+    quasi = (
+        [*named_quasi, *also] if named_quasi is not None else [*_having("quasi", names, role_of)]
+    )
     if needs_quasi and not quasi:
         raise AnonError(
             function,
@@ -228,9 +236,27 @@ def assign(
         quasi=tuple(quasi),
         sensitive=_having("sensitive", names, role_of),
         keep=_having("keep", names, role_of),
+        drop=_having("drop", names, role_of),
         none=tuple(n for n in names if n not in role_of),
         source=source,
     )
+
+
+def _tagged(
+    function: str, names: Sequence[str], declared: Mapping[str, str | None]
+) -> dict[str, str]:
+    """Return the roles that comments declare, by column. Raises AnonError for one not clear."""
+    role_of: dict[str, str] = {}
+    for name in names:
+        try:
+            declared_role = tag(declared.get(fold(name)))
+        except ValueError as wrong:
+            raise AnonError(
+                function, f"the comment on column {name} is not clear", str(wrong)
+            ) from None
+        if declared_role:
+            role_of[name] = declared_role
+    return role_of
 
 
 def including(names: object, column: str) -> object:
@@ -246,16 +272,26 @@ def including(names: object, column: str) -> object:
 
 def _without_rest(
     function: str, arguments: Mapping[str, object], columns: Mapping[str, str]
-) -> tuple[Mapping[str, object], bool]:
-    """Return the parameters of a call without ``*`` in keep, and whether it was there."""
-    keep = arguments.get("keep")
-    listed_names = [keep] if isinstance(keep, str) else keep
-    if not isinstance(listed_names, list) or REST not in listed_names:
-        return arguments, False
+) -> tuple[Mapping[str, object], str | None]:
+    """Return the parameters of a call without ``*``, and the role it was given to, if any."""
+    roles = [role for role in ROLES if has_rest(arguments.get(PARAMETER[role]))]
+    if not roles:
+        return arguments, None
+    parameter = PARAMETER[roles[0]]
+    if len(roles) > 1:
+        rule = Argument(parameter, [REST]) + " must be the only * of a call"
+        raise AnonError(function, rule, "another in " + Parameter(PARAMETER[roles[1]]))
     if REST in columns:
-        rule = Argument("keep", [REST]) + " must be clear"
+        rule = Argument(parameter, [REST]) + " must be clear"
         raise AnonError(function, rule, "a column named *", "rename it")
-    return {**arguments, "keep": [name for name in listed_names if name != REST]}, True
+    value = arguments[parameter]
+    listed_names = value if isinstance(value, list) else [value]
+    return {**arguments, parameter: [n for n in listed_names if n != REST]}, roles[0]
+
+
+def has_rest(value: object) -> bool:
+    """Return whether a parameter holds ``*``."""
+    return value == REST or (isinstance(value, list) and REST in value)
 
 
 def _having(role: str, names: Sequence[str], role_of: Mapping[str, str]) -> tuple[str, ...]:

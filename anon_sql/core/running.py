@@ -36,8 +36,8 @@ class Progress:
 
     total: the amount of work, None if unknown. seconds: the time limit; if given, the bar shows
     time instead of work. note: text shown after the name of the function. Within another Progress
-    of the same thread nothing is shown, but the outer bar is refreshed. ``rich`` is imported only
-    when a bar appears.
+    of the same thread nothing is shown, but the outer bar is refreshed. Whoever listens to the call
+    is told instead of a bar. ``rich`` is imported only when a bar appears.
     """
 
     def __init__(self, function: str, total: int | None, seconds: float | None = None):
@@ -62,6 +62,10 @@ class Progress:
             return
         elapsed = time.monotonic() - self.started
         done = self.done if self.seconds is None else elapsed
+        call = current()
+        if call is not None and call.listener is not None:
+            call.listener.tell(self.function, done, self.total, self.note)
+            return
         if self.bar is None:
             over = self.total is not None and done >= self.total
             if elapsed <= PATIENCE or over or not sys.stderr.isatty():
@@ -87,6 +91,9 @@ class Progress:
 
     def stop(self) -> None:
         """Remove the bar, if one is shown."""
+        call = current()
+        if self.outer is None and call is not None and call.listener is not None:
+            call.listener.end()
         if self.bar is not None:
             self.bar.stop()
 

@@ -3,7 +3,7 @@
 DuckDB does not interrupt Python functions. What they do long asks the token of their call instead,
 at steps short enough: ``check`` looks at the token of its thread, and threads that a call starts
 take its token along. A token knows its connection, so that a stop reaches the calls of one
-connection and no other; Ctrl-C reaches all.
+connection and no other; Ctrl-C reaches all. In the same way it knows who listens to the call.
 """
 
 import signal
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from anon_sql.core.listening import Listener
 from anon_sql.errors import AnonError
 
 T = TypeVar("T")
@@ -44,7 +45,10 @@ class Stop:
         self._requested = False
         self._asked: set[int] = set()  # connections that were stopped before this had one
         self._reached: list[Callable[[], None]] = []
+        self.listener: Listener | None = None if parent is None else parent.listener
         with _lock:
+            if connection is not None:
+                self._belongs_to(connection)
             _living.add(self)
 
     @property
@@ -71,11 +75,15 @@ class Stop:
     def _belongs_to(self, connection: int) -> None:
         with _lock:
             self.connection = connection
-            self._requested |= connection in self._asked or any(
-                other.encloses and other.requested
+            around = [
+                other
                 for other in _living
-                if (other.database, other.connection) == (self.database, connection)
-            )
+                if other.encloses
+                and (other.database, other.connection) == (self.database, connection)
+            ]
+            self._requested |= connection in self._asked or any(each.requested for each in around)
+            heard = (each.listener for each in around if each.listener is not None)
+            self.listener = self.listener or next(heard, None)
 
 
 def current() -> Stop | None:
@@ -84,7 +92,7 @@ def current() -> Stop | None:
 
 
 def check(function: str = "") -> None:
-    """Raise AnonError if the call that this thread works for is to stop.
+    """Raise AnonError if the call that this thread works for is to stop; else tell who listens.
 
     function: its name, for the error; the one that an earlier look gave where it is left out.
     """
@@ -96,6 +104,8 @@ def check(function: str = "") -> None:
         raise AnonError(
             stop.function or "anon_sql", "stopped on request", hint="nothing was released"
         )
+    if stop.listener is not None and stop.function:
+        stop.listener.look(stop.function)
 
 
 @contextmanager

@@ -38,6 +38,15 @@ def files_of(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.parquet") if path.is_file())
 
 
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file, or of what ``sha256sum *.parquet`` prints in a folder."""
+    if path.is_dir():
+        lines = (f"{digest(file)}  {file.name}\n" for file in files_of(path))
+        return hashlib.sha256(os.fsencode("".join(lines))).hexdigest()
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def others(folder: Path) -> list[str]:
     """Return the names of what a folder holds beside files that were written here."""
     return sorted(path.name for path in folder.iterdir() if not _is_own(path))

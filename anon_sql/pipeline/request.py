@@ -23,7 +23,7 @@ from anon_sql.core.parameters import (
     read,
     takes,
 )
-from anon_sql.core.roles import Roles, assign, fold, including, named
+from anon_sql.core.roles import PARAMETER, Roles, assign, fold, including, named
 from anon_sql.errors import (
     COMMENTS,
     AnonError,
@@ -196,7 +196,7 @@ def checked(
             + Argument("keep", ["*"])
             + " to release all of them as they are",
         )
-    gone |= {fold(name) for name in (*roles.quasi, *roles.identifier)}
+    gone |= {fold(name) for name in (*roles.quasi, *roles.left_out)}
     return Request(
         function,
         k,
@@ -230,7 +230,7 @@ def roles_of(
     The column of ``entity`` is an identifier. needs_quasi, drops: as in ``assign``.
     """
     names = list(relation.types)
-    said = {name: call_arguments.get(name) for name in ("qids", "sensitive", "identifiers", "keep")}
+    said = {name: call_arguments.get(name) for name in PARAMETER.values()}
     entity = entity_of(function, call_arguments.get("entity"), names)
     if entity is not None:
         said["identifiers"] = including(said["identifiers"], entity)

@@ -31,6 +31,7 @@ from anon_sql.core.columns import is_number, shown_type
 from anon_sql.errors import AnonError
 from anon_sql.measures.uniqueness import UNIQUE_SHARE
 from anon_sql.suggest.combinations import Counts, Marks, Together, counts_of, unique_count
+from anon_sql.suggest.repeats import repeated
 
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+")
 _ORDER = {"identifier": 0, "sensitive": 1, "quasi": 2, "keep": 3}
@@ -350,6 +351,7 @@ SUGGESTION = pa.struct(
         *((name, pa.string()) for name in ("column_name", "column_type", "role", "reason")),
         ("distinct_values", pa.int64()),
         *((name, pa.float64()) for name in ("null_share", "unique_share", "adds_share")),
+        ("repeats", pa.string()),
     ]
 )
 
@@ -371,6 +373,9 @@ def suggest_roles(shapes: Sequence[Shape], marks: Sequence[Marks]) -> pa.Array:
     chosen = [rest[at] if one is None else one for at, one in enumerate(found)]
     others = [at for at, one in enumerate(chosen) if one.role != "identifier"]
     adds = together.unique_by(others)
+    distinct = [shape.counts.distinct for shape in shapes]
+    texts = [shape.is_text for shape in shapes]
+    copied = repeated(marks, distinct, texts, [one.role != "identifier" for one in chosen])
     return pa.array(
         [
             {
@@ -382,8 +387,9 @@ def suggest_roles(shapes: Sequence[Shape], marks: Sequence[Marks]) -> pa.Array:
                 "null_share": shape.nulls / rows if rows else None,
                 "unique_share": shape.unique_share if rows else None,
                 "adds_share": added / rows if rows else None,
+                "repeats": None if of is None else shapes[of].name,
             }
-            for shape, one, added in zip(shapes, chosen, adds, strict=True)
+            for shape, one, added, of in zip(shapes, chosen, adds, copied, strict=True)
         ],
         SUGGESTION,
     )

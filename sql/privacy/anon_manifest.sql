@@ -27,14 +27,14 @@ CREATE OR REPLACE MACRO anon_manifest(
     identifiers := NULL, keep := NULL, hierarchy := NULL, suppressed := 'keep', unique_share := 0,
     beta := NULL, delta := NULL, purpose := NULL, recipient := NULL, assumptions := NULL,
     invariant := NULL, previous := NULL, previous_share := 0, counterfeits := NULL,
-    beta_kind := 'enhanced', max_share := NULL
+    beta_kind := 'enhanced', max_share := NULL, drop := NULL
 ) AS TABLE
 WITH
 __anon_assigned AS MATERIALIZED (
     SELECT __anon_methods_roles_of(
         __anon_types, __anon_scope(raw, system.main.struct_pack(
             qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep,
-            drops := __anon_entity_of(entity))),
+            drop := drop, drops := __anon_entity_of(entity))),
         __anon_seen(raw))
         AS __anon_columns
     FROM __anon_schema(raw, 1)
@@ -51,7 +51,7 @@ __anon_audited AS MATERIALIZED (
         unique_share := unique_share, beta := beta, delta := delta,
         previous := previous, previous_share := previous_share,
         counterfeits := if(invariant, 1, counterfeits),
-        beta_kind := beta_kind, max_share := max_share
+        beta_kind := beta_kind, max_share := max_share, drop := drop
     )
 ),
 __anon_measured_once AS MATERIALIZED (
@@ -88,6 +88,7 @@ SELECT
         'sensitive': __anon_named_as(__anon_columns, 'sensitive'),
         'identifiers': __anon_named_as(__anon_columns, 'identifier'),
         'keep': __anon_named_as(__anon_columns, 'keep'),
+        'drop': __anon_named_as(__anon_columns, 'drop'),
         'without_role': __anon_named_as(__anon_columns, NULL)
     } AS roles,
     {

@@ -71,6 +71,8 @@
 -- beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
 -- max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count as
 --   one value; NULL means not measured.
+-- drop: columns that were left out; the release must not have them; NULL means the columns declared
+--   in comments on the raw table.
 -- Returns: property, required, found (numbers), passed (BOOLEAN), example (labels, names of columns
 --   or counts), meaning (what was found, in a sentence with its figures; no value and no label).
 -- Errors: no quasi-identifier, one or a sensitive column that the release lacks, columns of other
@@ -82,7 +84,7 @@ CREATE OR REPLACE MACRO audit(
     identifiers := NULL, keep := NULL, l_kind := 'distinct', c := 3, hierarchy := NULL,
     entity := NULL, suppressed := 'keep', synthetic := 0, unique_share := 0, beta := NULL,
     delta := NULL, previous := NULL, previous_share := 0, counterfeits := NULL,
-    beta_kind := 'enhanced', max_share := NULL
+    beta_kind := 'enhanced', max_share := NULL, drop := NULL
 ) AS TABLE
 -- A CTE is bound if it is named: without earlier releases the second one costs nothing.
 WITH
@@ -102,5 +104,5 @@ FROM __anon_audited(
         beta_kind := beta_kind, max_share := max_share),
     hierarchy, __anon_scope(raw, system.main.struct_pack(
         qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep,
-        drops := __anon_entity_of(entity), whole := true)))
+        drop := drop, drops := __anon_entity_of(entity), whole := true)))
 UNION ALL FROM query_table(if(__anon_all_named(previous), '__anon_together', '__anon_alone'));

@@ -2,7 +2,7 @@
 -- the widest column first. A number without a hierarchy is cut at its median, text into its values.
 --
 -- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
---   hierarchy, beta, delta, strata, weights, beta_kind, max_share.
+--   hierarchy, beta, delta, strata, weights, beta_kind, max_share, drop.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function suppresses
 --   no rows on request: 'drop' is refused if a class is * in every quasi-identifier.
 -- seed: seed for random choices. It has no effect: the method makes no random choices.
@@ -14,12 +14,13 @@ CREATE OR REPLACE MACRO basic_mondrian(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, hierarchy := NULL, beta := NULL, delta := NULL, strata := NULL, weights := NULL,
-    beta_kind := 'enhanced', max_share := NULL
+    beta_kind := 'enhanced', max_share := NULL, drop := NULL
 ) AS TABLE
 FROM __anon_release(
     'basic_mondrian', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
-        t := t, entity := entity, beta := beta, delta := delta, max_share := max_share)),
+        t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
+        drop := drop)),
     format, system.main.struct_pack(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         strata := strata, weights := weights, beta_kind := beta_kind),

@@ -70,7 +70,7 @@ def test_no_report_of_such_a_release_can_be_read_as_fine(con, census):
     assert run(*report).exit_code == 0
     said = json.loads(facts.read_text("utf-8"))["verdict"]
     assert said["heading"] == "No check fails, but a decision is open"
-    reasons = " ".join(said["reasons"])
+    reasons = " ".join(each["text"] for each in said["reasons"])
     allowed = "of the rows are unique on the columns kept unchanged, which this release allows"
     assert allowed in reasons
     assert "No column was named as sensitive" in reasons

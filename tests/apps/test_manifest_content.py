@@ -68,7 +68,7 @@ def test_a_report_requires_what_the_manifest_states(tmp_path):
     assert said["required"]["max_share"] == 0.01
     (check,) = (check for check in said["checks"] if check["property"] == "max_share")
     assert check["passed"] is False
-    assert said["verdict"]["state"] == "failed"
+    assert said["verdict"]["state"] == "red"
 
 
 @pytest.mark.slow

@@ -87,7 +87,7 @@ def test_declared_columns(people):
     assert found == wanted
 
 
-ATTACKS = ["homogeneity", "skewness", "linking", "background"]
+ATTACKS = ["homogeneity", "inference", "skewness", "linking", "background"]
 
 
 @pytest.mark.parametrize("attack", ATTACKS)

@@ -26,7 +26,13 @@ def test_a_row_for_every_function(con):
             "anon_roles",
             "Roles",
             "table",
-            ["tbl", *(f"{role} := NULL" for role in ("qids", "sensitive", "identifiers", "keep"))],
+            [
+                "tbl",
+                *(
+                    f"{role} := NULL"
+                    for role in ("qids", "sensitive", "identifiers", "keep", "drop")
+                ),
+            ],
             "The role of every column of a table, and where it is declared.",
         ),
     ]

@@ -24,6 +24,7 @@ from anon_sql.apps.cli.demo import (
     run_demo,
 )
 from anon_sql.apps.cli.help import show_help
+from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.release import release
 from anon_sql.apps.cli.report import report, sweep
 from anon_sql.apps.cli.roles import roles
@@ -78,6 +79,7 @@ def query(
     rows: Annotated[
         int | None, typer.Option(min=0, help="Rows to print. Default: 40 as a table, else all.")
     ] = None,
+    progress: Progress = None,
 ) -> None:
     """Run SQL with the anon_sql functions and print the result.
 
@@ -100,7 +102,7 @@ def query(
             console.write_json(result, rows)
 
     with console.one_sentence(sql=sql), anon_sql.connect(database) as con:
-        stoppable(con, partial(show, con))
+        stoppable(con, showing("query", progress, partial(show, con)))
 
 
 app.command("roles")(roles)

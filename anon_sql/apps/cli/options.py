@@ -13,6 +13,7 @@ from anon_sql.apps import files
 from anon_sql.apps.cli.parameters import with_options
 from anon_sql.apps.csv.dialect import Dialect, dialect
 from anon_sql.core.names import quote
+from anon_sql.core.roles import REST, fold
 from anon_sql.errors import AnonError
 
 _STATED, _SERIES = "Statement for the recipient", "Earlier releases"
@@ -129,6 +130,19 @@ def read_hierarchy(
     written = Dialect(files.own_delimiter(path), header=True)
     files.read(con, path, table, dialect=written, called=(function, "--hierarchy"))
     return table
+
+
+def name_rest(
+    con: duckdb.DuckDBPyConnection, roles: dict[str, Any], entity: str | None = None
+) -> None:
+    """Write the columns of ``raw`` in place of a ``*`` that is not in ``keep``."""
+    listed = [role for role in roles if role != "keep" and REST in (roles[role] or [])]
+    if len(listed) != 1 or REST in (roles.get("keep") or []):
+        return  # none, or more than one, which is refused
+    named = {fold(name) for names in roles.values() for name in names or []}
+    named |= {fold(entity)} if entity else set()
+    rest = [name for name in con.table("raw").columns if fold(name) not in named]
+    roles[listed[0]] = [*(name for name in roles[listed[0]] if name != REST), *rest]
 
 
 def measured(

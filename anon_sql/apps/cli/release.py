@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,6 +31,7 @@ from anon_sql.apps.cli.earlier import (
     unique_on_kept,
 )
 from anon_sql.apps.cli.parameters import flag, of_releases, takers, with_parameters
+from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core import stopping
@@ -49,6 +51,7 @@ from anon_sql.hosts.frames.named import released_by_name
 from anon_sql.hosts.parts.call import parts_request
 from anon_sql.hosts.parts.release import PartsOptions, one_statement, released_in_parts
 from anon_sql.hosts.parts.workspace import Place
+from anon_sql.hosts.recipes import is_recipe
 from anon_sql.measures.uniqueness import UNIQUE_SHARE
 from anon_sql.methods.method import release_methods
 
@@ -136,7 +139,9 @@ class Output:
         """Return the path of the manifest."""
         return manifest.beside(self.target)
 
-    def prepare(self, source: Path, form: str | None, overwrite: bool) -> None:
+    def prepare(
+        self, source: Path, form: str | None, overwrite: bool, *, database: bool = False
+    ) -> None:
         """Remove what killed processes have left of the release and its manifest.
 
         Raises AnonError for files that must not be written, or cannot hold the format.
@@ -147,7 +152,7 @@ class Output:
         if is_csv and form == "typed":
             rule = "OUT must be Parquet for --format typed"
             raise AnonError("release", rule, "CSV", "name it .parquet")
-        files.check_pair(source, self.target, overwrite, self.in_files)
+        files.check_pair(source, self.target, overwrite, self.in_files, database=database)
         if self.stated and not overwrite and self.manifest.exists():
             rule, got = "the manifest must be a new file", f"'{self.manifest}', which exists"
             raise AnonError("release", rule, got, "--overwrite replaces it")
@@ -191,12 +196,12 @@ STOPPED = "release: stopped on request; nothing was written"
 _LARGE = "Large tables"
 
 
-@with_parameters(of_releases, required=("qids",))
+@with_parameters(of_releases)
 @arguments.with_dialect
 def release(
     source: Annotated[
         Path,
-        typer.Argument(metavar="IN", help=arguments.TABLE_FILE),
+        typer.Argument(metavar="IN", help=f"{arguments.TABLE_FILE[:-1]}; or a recipe, .toml."),
     ],
     out: Annotated[
         str, typer.Argument(metavar="OUT", help="File to write, or a folder if it ends in '/'.")
@@ -236,6 +241,7 @@ def release(
         bool, typer.Option("--manifest", help=f"Also write OUT{manifest.ENDING} for verify.")
     ] = False,
     written_as: Dialect,
+    progress: Progress = None,
     overwrite: arguments.Overwrite = False,
 ) -> None:
     """Read IN, generalize its quasi-identifiers, and write OUT.
@@ -244,11 +250,26 @@ def release(
     ends in /, it becomes a folder of Parquet files of a million rows each.
     Separate columns with commas, or repeat the option. Every column needs a
     role; --keep '*' releases all other columns unchanged.
-    More on CSV files: anon-sql help release-a-csv-file.
+    More on CSV files: anon-sql help release-a-csv-file. A recipe holds all of
+    these: anon-sql help release-by-a-recipe.
 
     Example: anon-sql release raw.csv safe.csv --quasi age,sex --sensitive income
     """
     with console.one_sentence(STOPPED, spelling=Options(release, earlier_files(previous))):
+        if is_recipe(source):
+            named = (method, unique_share, regions, region_rows, written_as)
+            _require_alone(
+                parameters
+                or previous
+                or ledger
+                or purpose
+                or recipient
+                or assumption
+                or named != ("anonymize", UNIQUE_SHARE, None, None, Dialect())
+            )
+            _release_by(source, out, (overwrite, progress, memory_limit, resume))
+            return
+        _require_quasi(parameters)
         refuse_withdrawn("release", {"invariant": invariant, "counterfeits": counterfeits})
         output = Output(Path(out), means_folder(out), with_manifest)
         output.prepare(source, parameters.get("format"), overwrite)
@@ -257,7 +278,7 @@ def release(
         entity, weights = parameters.get("entity"), parameters.get("weights")
         check_earlier(previous, like, roles["sensitive"])
         check_ledger(ledger, entity)
-        required, options = _split(method, {**parameters, **({"like": like.name} if like else {})})
+        required, options = split(method, {**parameters, **({"like": like.name} if like else {})})
         stated = arguments.statement(purpose, recipient, assumption)
         stated |= {
             manifest.UNIQUE: unique_share,
@@ -269,6 +290,7 @@ def release(
         def make(con: duckdb.DuckDBPyConnection, stack: ExitStack) -> None:
             name = fold(method)
             noticed = read_source(con, source, "raw", written_as, memory_limit)
+            arguments.name_rest(con, roles, entity)
             again = open_ledger(con, ledger, entity, ledger_key) if ledger and entity else []
             trees = arguments.read_hierarchy(con, "release", hierarchy, "hierarchy")
             call: dict[str, Any] = {**required, **roles, **options, "hierarchy": trees}
@@ -304,13 +326,13 @@ def release(
                 together.show()
             _warn(noticed, roles["qids"], (singled_out, *again))
             if made and with_manifest:
-                _say_manifest(output.manifest, made)
+                say_manifest(output.manifest, made)
 
         with anon_sql.connect() as con, ExitStack() as stack:
-            stoppable(con, partial(make, con, stack))
+            stoppable(con, showing("release", progress, partial(make, con, stack)))
 
 
-def _split(method: str, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def split(method: str, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what the manifest states as constraints, and as options, of the given parameters.
 
     Raises AnonError for an option that the method does not take.
@@ -329,6 +351,26 @@ def _split(method: str, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], 
     return required, {name: value for name, value in values.items() if name not in apart}
 
 
+def _require_quasi(parameters: Mapping[str, Any]) -> None:
+    if not parameters.get("qids"):
+        hint = "write --quasi age,city, or release by a recipe"
+        raise AnonError("release", "--quasi must name quasi-identifiers", "none", hint)
+
+
+def _release_by(recipe: Path, out: str, settings: tuple[Any, ...]) -> None:
+    """Release by a recipe. settings: overwrite, progress, memory_limit and resume."""
+    names = ("overwrite", "progress", "memory_limit", "resume")
+    by_recipe = import_module("anon_sql.apps.cli.by_recipe")  # which imports this module
+    by_recipe.release(recipe, out, **dict(zip(names, settings, strict=True)))
+
+
+def _require_alone(others: object) -> None:
+    """Raise AnonError if a recipe comes with options that it has of its own."""
+    if others:
+        rule = "a recipe must come without options of roles, parameters, statements and files"
+        raise AnonError("release", rule, "some", "write them into the recipe")
+
+
 def _warn(noticed: Mapping[str, str], qids: Sequence[str], found: Sequence[str | None]) -> None:
     """Warn of what was noticed in quasi-identifiers of a file, and of what else was found."""
     names = {fold(column) for column in qids}
@@ -337,7 +379,7 @@ def _warn(noticed: Mapping[str, str], qids: Sequence[str], found: Sequence[str |
         console.warn(warning)
 
 
-def _say_manifest(path: Path, made: Mapping[str, Any]) -> None:
+def say_manifest(path: Path, made: Mapping[str, Any]) -> None:
     """Print where the manifest is, and which of its checks fail."""
     failed = [check["property"] for check in made["checks"] if check["passed"] is False]
     console.say(f"{path}: the manifest")

@@ -13,12 +13,16 @@ import typer
 import anon_sql
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console, options
+from anon_sql.apps.cli.by_recipe import judging, load, requested
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.earlier import require_labels
 from anon_sql.apps.cli.parameters import names, of_compare, of_manifests, with_parameters
+from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.errors import AnonError, not_installed
+from anon_sql.hosts import recipes
+from anon_sql.hosts.files import digest
 
 Page = Annotated[
     Path, typer.Option("-o", "--output", help="File to write: .html, or .json with --format json.")
@@ -35,7 +39,9 @@ class Format(StrEnum):
 @with_parameters(of_manifests)
 @options.with_dialect
 def report(
-    raw: Annotated[Path, typer.Argument(metavar="RAW", help=options.TABLE_FILE)],
+    raw: Annotated[
+        Path, typer.Argument(metavar="RAW", help=f"{options.TABLE_FILE[:-1]}; or a recipe.")
+    ],
     released: Annotated[Path, typer.Argument(metavar="RELEASED", help="The released file.")],
     *,
     output: Page,
@@ -51,6 +57,7 @@ def report(
         bool, typer.Option("--show-sensitive", help="Show distributions of sensitive values.")
     ] = False,
     written_as: Dialect,
+    progress: Progress = None,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Write a report on a release: verdict, checks, risk and loss.
@@ -62,7 +69,9 @@ def report(
     Example: anon-sql report people.parquet safe.parquet -o report.html
     """
     with console.one_sentence(spelling=Options(report)):
-        files.check_source("report", "RAW", raw)
+        recipe = recipes.read("report", raw) if recipes.is_recipe(raw) else None
+        if recipe is None:
+            files.check_source("report", "RAW", raw)
         files.check_source("report", "RELEASED", released)
         options.check_page("report", output, overwrite, f".{format_.value}")
         facts, page = drawing("report")
@@ -77,21 +86,38 @@ def report(
         def draw(con: duckdb.DuckDBPyConnection) -> None:
             path = parameters.get("hierarchy")
             trees = options.read_hierarchy(con, "report", path, "hierarchy")
+            if recipe is not None:
+                load(con, "report", recipe)
+                said = {n: v for n, v in recipe.statement.items() if n in manifest.STATEMENT}
+                base = {**said, **requested(recipe)}
+                trees = base["hierarchy"]
+                for each in (request, roles):
+                    each |= {n: base[n] for n in each if n in base and not each[n]}
             call = {**_merged(written, {**request, **roles}), "hierarchy": trees}
             if written and written["parameters"]["hierarchy"] and not trees:
                 rule = "a release made with a hierarchy needs it again"
                 raise AnonError("report", rule, "none", "pass --hierarchy")
-            files.read(con, raw, "raw", dialect=written_as, called=("report", "RAW"))
+            if recipe is None:
+                files.read(con, raw, "raw", dialect=written_as, called=("report", "RAW"))
             files.read(con, released, "released", labels=True, called=("report", "RELEASED"))
             if con.sql("SELECT count(*) FROM raw").fetchall() == [(0,)]:
                 raise AnonError("report", "RAW must have rows", "none")
-            found = facts.gather(con, call, written, show_sensitive=show_sensitive)
+            named = {name: call[name] for name in manifest.ROLES}
+            options.name_rest(con, named, call["entity"])
+            call |= named
+            found = facts.gather(
+                con,
+                call,
+                written,
+                show_sensitive=show_sensitive,
+                judging=None if recipe is None else judging(recipe, "report"),
+            )
             said = facts.described(found, call, written, raw.name, released.name)
             text = page.of_release(said) if format_ is Format.HTML else _json(said)
             output.write_text(text, "utf-8")
 
         with anon_sql.connect() as con:
-            stoppable(con, partial(draw, con))
+            stoppable(con, showing("report", progress, partial(draw, con)))
     console.say(f"{output}: the report, for those who may see {raw}")
 
 
@@ -115,7 +141,7 @@ def _written(released: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     written = manifest.read("report", path)
-    if written["output"]["sha256"] != manifest.digest(released):
+    if written["output"]["sha256"] != digest(released):
         hint = f"remove it if {released.name} is what you want a report on"
         raise AnonError("report", "the manifest must be of RELEASED", f"'{path}'", hint)
     return written
@@ -151,6 +177,7 @@ def sweep(
         bool, typer.Option("--attacks", help="Repeat each release and attack it.")
     ] = False,
     written_as: Dialect,
+    progress: Progress = None,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Compare the loss, risk and time of release methods by k.
@@ -176,6 +203,9 @@ def sweep(
                 "hierarchy": options.read_hierarchy(con, "sweep", path, "hierarchy"),
             }
             files.read(con, raw, "raw", dialect=written_as, called=("sweep", "RAW"))
+            named = {name: request[name] for name in manifest.ROLES}
+            options.name_rest(con, named, request.get("entity"))
+            request |= named
             if attacks and not request["sensitive"]:
                 raise AnonError("sweep", "--attacks needs a sensitive column", "none")
             rows = facts.sweep(con, request, attacks=attacks)
@@ -183,7 +213,7 @@ def sweep(
             console.say(f"{output}: {_count(rows)}, none written")
 
         with anon_sql.connect() as con:
-            stoppable(con, partial(draw, con))
+            stoppable(con, showing("sweep", progress, partial(draw, con)))
 
 
 def _count(rows: Sequence[Mapping[str, Any]]) -> str:

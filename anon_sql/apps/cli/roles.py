@@ -1,6 +1,7 @@
 """``anon-sql roles``: suggest the roles of a file's columns, as a table, as SQL or for dbt."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -14,9 +15,13 @@ import anon_sql
 from anon_sql.apps import files
 from anon_sql.apps.cli import console, options
 from anon_sql.apps.cli.console import stoppable
+from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core.names import literal, quote, split
+from anon_sql.core.roles import ROLES
 from anon_sql.errors import AnonError
+from anon_sql.hosts import recipes
+from anon_sql.hosts.files import atomic_file, digest
 
 NAME = "roles"
 HEADER = ("column", "type", "role", "distinct", "NULL", "unique", "adds", "reason")
@@ -33,14 +38,20 @@ def roles(
             help="Name of the table or model in --sql or --dbt. Default: the file's name."
         ),
     ] = None,
+    recipe: Annotated[
+        Path | None, typer.Option(help="Recipe to write, .toml, with the suggested roles.")
+    ] = None,
     *,
     written_as: Dialect,
+    overwrite: options.Overwrite = False,
+    progress: Progress = None,
 ) -> None:
     """Suggest a role for every column of a file. Nothing is changed.
 
     "unique" is the share of rows that the column alone singles out. "adds" is
     the share that becomes unique only when it joins all other columns that are
     not identifiers. The statements of --sql replace comments on the columns.
+    --recipe writes a file that release, report and verify read.
 
     Example: anon-sql roles people.csv --sql
     """
@@ -48,6 +59,8 @@ def roles(
         files.check_source(NAME, "FILE", source)
         if sql and dbt:
             raise AnonError(NAME, "one format must be chosen", "--sql and --dbt")
+        if recipe is not None:
+            _check_recipe(recipe, overwrite, sql or dbt)
         if table is not None and not (sql or dbt):
             raise AnonError(NAME, "--table must come with --sql or --dbt", "neither")
         names = split(table) if table is not None else [_stem(source)]
@@ -57,7 +70,9 @@ def roles(
         def suggest(con: duckdb.DuckDBPyConnection) -> None:
             files.read(con, source, "raw", dialect=written_as, called=(NAME, "FILE"))
             found = con.sql("FROM suggest_roles('raw')").to_arrow_table().to_pylist()
-            if sql:
+            if recipe is not None:
+                lines = _write_recipe(con, source, recipe, found, written_as)
+            elif sql:
                 lines = _comments(found, names)
             elif dbt:
                 lines = _schema(found, names[-1])
@@ -68,7 +83,62 @@ def roles(
                 typer.echo(console.visible(line) if sys.stdout.isatty() else line)
 
         with anon_sql.connect() as con:
-            stoppable(con, partial(suggest, con))
+            stoppable(con, showing(NAME, progress, partial(suggest, con)))
+
+
+def _check_recipe(path: Path, overwrite: bool, others: bool) -> None:
+    """Raise AnonError for a recipe that must not be written."""
+    if others:
+        raise AnonError(NAME, "one format must be chosen", "--recipe and another")
+    if not recipes.is_recipe(path):
+        raise AnonError(NAME, "--recipe must end in .toml", f"'{path.name}'")
+    if not path.parent.is_dir():
+        raise AnonError(NAME, "--recipe must be in a directory that exists", f"'{path}'")
+    if path.exists() and not overwrite:
+        hint = "--overwrite replaces it"
+        raise AnonError(NAME, "--recipe must be a new file", f"'{path}', which exists", hint)
+
+
+def _write_recipe(
+    con: duckdb.DuckDBPyConnection,
+    source: Path,
+    path: Path,
+    found: Sequence[dict[str, Any]],
+    written_as: Dialect,
+) -> Iterator[str]:
+    """Write a first recipe and return lines that say so."""
+    raw = con.table("raw")
+    types = dict(zip(raw.columns, map(str, raw.types), strict=True))
+    stated = {
+        "file": os.path.relpath(source.absolute(), path.absolute().parent),
+        "schema_sha256": recipes.schema_sha256(types),
+        "sha256": digest(source),
+        **_as_written(written_as),
+    }
+    by_role = {
+        role: [each["column_name"] for each in found if each["role"] == role] for role in ROLES
+    }
+    release = {"method": "anonymize", "k": 5, "l": 2 if by_role["sensitive"] else 1}
+    with atomic_file(path) as temporary:
+        recipes.write(
+            temporary,
+            stated,
+            by_role,
+            release={**release, "effort": "good", "seed": 42},
+            statement={"purpose": "", "recipient": "", "assumptions": [], "audience": "contract"},
+            made={"anon_sql": anon_sql.__version__, "duckdb": duckdb.__version__},
+        )
+    yield f"{path}: a recipe with the suggested roles; read them, and set confirmed = true"
+    yield f"next: anon-sql release {path} OUT"
+
+
+def _as_written(dialect: Dialect) -> dict[str, Any]:
+    """Return how a CSV file is written, as far as that is not the default."""
+    default = Dialect()
+    said = {"delimiter": dialect.delimiter, "quote": dialect.quote, "header": dialect.header}
+    changed = {name: value for name, value in said.items() if value != getattr(default, name)}
+    nulls = {} if dialect.nulls == default.nulls else {"null": list(dialect.nulls)}
+    return {**changed, **nulls}
 
 
 def _stem(path: Path) -> str:
@@ -83,7 +153,7 @@ def _row(found: dict[str, Any]) -> list[str]:
         *(found[name] for name in ("column_name", "column_type", "role")),
         f"{found['distinct_values']:,}",
         *("" if share is None else f"{share:.1%}" for share in shares),
-        found["reason"],
+        found["reason"] + (f"; repeats {found['repeats']}" if found["repeats"] else ""),
     ]
 
 

@@ -1,7 +1,7 @@
 """``anon-sql verify``: check that a released file is what its manifest says."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isclose
@@ -14,6 +14,7 @@ import typer
 import anon_sql
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console, options
+from anon_sql.apps.cli.by_recipe import HIERARCHY, load
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.earlier import (
     cast_values,
@@ -22,12 +23,16 @@ from anon_sql.apps.cli.earlier import (
     in_types_of_raw,
     read_earlier,
 )
+from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.attacks.composition import NOTE
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError
+from anon_sql.hosts import recipes
+from anon_sql.hosts.files import digest
+from anon_sql.hosts.recipes import Recipe
 
 _SHOWN = 5
 
@@ -82,7 +87,7 @@ def of_file(written: Mapping[str, Any], path: Path) -> Iterator[Check]:
         yield Check("the folder holds nothing else", not others, first_paths(others))
         if others:
             return
-    same = manifest.digest(path) == written["output"]["sha256"]
+    same = digest(path) == written["output"]["sha256"]
     what = "the files are those that were" if path.is_dir() else "the file is the one that was"
     yield Check(f"{what} written", same, "another SHA-256")
 
@@ -103,7 +108,7 @@ def of_earlier(written: Mapping[str, Any], previous: Sequence[Path]) -> Iterator
     """Check that these files are the earlier releases that the manifest names."""
     stated = sorted(each["sha256"] for each in written["series"]["previous"])
     if stated or previous:
-        same = sorted(map(manifest.digest, previous)) == stated if previous else None
+        same = sorted(map(digest, previous)) == stated if previous else None
         what = "the earlier releases are those that were named"
         yield Check(what if previous else f"{what}: --previous names none", same, "others")
 
@@ -114,8 +119,10 @@ def of_release(
     """Check what the release alone shows: its columns, and k and distinct l of its rows."""
     columns = {fold(name) for name in con.sql(f"FROM {quote(released)}").columns}
     roles = written["roles"]
-    left = [name for name in roles["identifiers"] if fold(name) in columns]
-    yield Check("no identifier is left", not left, ", ".join(left))
+    for role, what in (("identifiers", "no identifier"), ("drop", "no column to leave out")):
+        left = [name for name in roles.get(role, []) if fold(name) in columns]
+        if role == "identifiers" or roles.get(role):
+            yield Check(f"{what} is left", not left, ", ".join(left))
     gone = [name for name in roles["qids"] if fold(name) not in columns]
     yield Check("every quasi-identifier is there", not gone, f"none called {', '.join(gone)}")
     if gone:
@@ -214,9 +221,13 @@ def verify(
     raw: Annotated[
         Path | None, typer.Option(help="Raw file. Without it, fewer properties can be checked.")
     ] = None,
+    recipe: Annotated[
+        Path | None, typer.Option(help="Recipe that the release was made by; names the raw table.")
+    ] = None,
     hierarchy: options.Hierarchy = None,
     previous: options.Previous = [],  # noqa: B006
     written_as: Dialect,
+    progress: Progress = None,
 ) -> None:
     """Check a released file against its manifest and the raw file.
 
@@ -228,6 +239,9 @@ def verify(
         files.check_source("verify", "OUT", released)
         if raw is not None:
             files.check_source("verify", "--raw", raw)
+        if recipe is not None and (raw or hierarchy):
+            raise AnonError("verify", "--recipe must come without --raw and --hierarchy", "both")
+        by = None if recipe is None else recipes.read("verify", recipe)
         path = manifest.beside(released)
         if not path.is_file():
             hint = "anon-sql release --manifest writes one"
@@ -242,7 +256,8 @@ def verify(
         said: list[str] = []
 
         def check_all(con: duckdb.DuckDBPyConnection) -> None:
-            for check in _checks(con, written, released, raw, hierarchy, previous, written_as):
+            source = _source(con, raw, hierarchy, written_as, by)
+            for check in _checks(con, written, released, source, previous, by):
                 said.append(f"{_STATE[check.holds]}  {check.what}")
                 if check.holds is False:
                     failed.append(check)
@@ -250,25 +265,47 @@ def verify(
                 said.append(others)
 
         with anon_sql.connect() as con:
-            stoppable(con, partial(check_all, con))
+            stoppable(con, showing("verify", progress, partial(check_all, con)))
         if failed:
             rule = "the release must be what its manifest says"
             raise AnonError("verify", rule, "failed: " + _listed(failed))
         for line in said:
             console.say(line)
-        if raw is None:
+        if raw is None and by is None:
             console.say("without --raw neither labels, t nor measures were checked")
+
+
+def _source(
+    con: duckdb.DuckDBPyConnection,
+    raw: Path | None,
+    hierarchy: Path | None,
+    written_as: Dialect,
+    by: Recipe | None,
+) -> Callable[[], str | None] | None:
+    """Return what makes ``raw`` and returns the name of its hierarchies; None without raw table."""
+
+    def read() -> str | None:
+        if by is not None:
+            load(con, "verify", by)
+            return HIERARCHY if by.hierarchies else None
+        if raw is not None:
+            files.read(con, raw, "raw", dialect=written_as, called=("verify", "--raw"))
+        return options.read_hierarchy(con, "verify", hierarchy, "hierarchy")
+
+    return None if raw is None and by is None else read
 
 
 def _checks(
     con: duckdb.DuckDBPyConnection,
     written: Mapping[str, Any],
     released: Path,
-    raw: Path | None,
-    hierarchy: Path | None,
+    source: Callable[[], str | None] | None,
     previous: Sequence[Path],
-    written_as: Dialect,
+    by: Recipe | None,
 ) -> Iterator[Check]:
+    if by is not None:
+        stated = (written.get("recipe") or {}).get("sha256")
+        yield Check("the recipe is the one that was used", stated == by.sha256, "another SHA-256")
     same = list(of_file(written, released))
     yield from same
     yield from of_earlier(written, previous)
@@ -277,20 +314,19 @@ def _checks(
     files.read(con, released, "released", labels=True, called=("verify", "OUT"))
     alone = list(of_release(con, written, "released"))
     yield from alone
-    if raw is None or not all(check.holds for check in alone):
+    if source is None or not all(check.holds for check in alone):
         return
-    files.read(con, raw, "raw", dialect=written_as, called=("verify", "--raw"))
+    trees = source()
     gone = of_raw(con, written, "raw")
     if not gone.holds:
         yield gone
         return
     cast_values(con, "verify", "released", written["roles"]["qids"], form_of(written))
-    trees = options.read_hierarchy(con, "verify", hierarchy, "hierarchy")
     earlier = read_earlier(con, "verify", previous, written["roles"])
     typed = in_types_of_raw(con, "released", written["roles"]["sensitive"] if earlier else [])
-    stated = {**written["parameters"], **written["series"]}
+    parameters = {**written["parameters"], **written["series"]}
     made = manifest.make(
-        con, ("raw", typed), written["method"], stated, written["roles"], trees, earlier
+        con, ("raw", typed), written["method"], parameters, written["roles"], trees, earlier
     )
     yield from of_pair(written, made)
 

@@ -236,6 +236,8 @@ def load(
             if block == _BLOCKS[-1]:
                 raise source.error("be readable", "a row of more than 2 GiB") from None
     try:
+        if not labels:
+            _without_nulls(con, source.dialect.nulls, len(names))
         count = con.execute(f"SELECT count(*) FROM {quote(_TEXTS)}").fetchall()
         if count != [(rows,)]:
             hint = "nothing was read; please report this"
@@ -252,6 +254,17 @@ def load(
         return {} if labels else _nearly_numbers(con, names, kinds)
     finally:
         con.execute(f"DROP TABLE IF EXISTS {quote(_TEXTS)}")
+
+
+def _without_nulls(con: duckdb.DuckDBPyConnection, nulls: Sequence[str], columns: int) -> None:
+    """Make texts that are NULL but for blanks around them NULL too."""
+    said = [text.strip() for text in nulls if text.strip()]
+    if said:
+        kept = ", ".join(f"if(trim(f{at}) IN $said, NULL, f{at}) AS f{at}" for at in range(columns))
+        con.execute(
+            f"CREATE OR REPLACE TABLE {quote(_TEXTS)} AS SELECT {kept} FROM {quote(_TEXTS)}",
+            {"said": said},
+        )
 
 
 def _nearly_numbers(

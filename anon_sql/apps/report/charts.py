@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from anon_sql.apps.report.verdict import percent
+from anon_sql.apps.verdict.words import percent
 
 RAW, RELEASED, INK = "#3b6ea5", "#e69f00", "#333333"
 LINES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"]

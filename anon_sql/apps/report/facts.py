@@ -1,6 +1,6 @@
 """Collect the facts of a report or a sweep with SQL on the tables ``raw`` and ``released``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import pairwise
 from math import isfinite
@@ -11,9 +11,12 @@ import duckdb
 from anon_sql.apps.manifest import REQUIRED, ROLES, STATEMENT, UNIQUE
 from anon_sql.apps.report import distributions
 from anon_sql.apps.report.distributions import correlations
-from anon_sql.apps.report.verdict import CONSEQUENCE, verdict
+from anon_sql.apps.verdict.figures import measure
+from anon_sql.apps.verdict.rules import verdict
+from anon_sql.apps.verdict.words import CONSEQUENCE
 from anon_sql.core.names import quote
 from anon_sql.core.roles import REST, fold
+from anon_sql.core.running import Progress
 
 
 def rows_of(
@@ -134,7 +137,7 @@ METHOD = "full_domain"
 MOST = 15  # nodes that are listed
 _PARAMETERS = (
     *REQUIRED,
-    *("qids", "sensitive", "identifiers", "hierarchy"),
+    *("qids", "sensitive", "identifiers", "drop", "hierarchy"),
 )
 
 
@@ -171,46 +174,64 @@ def gather(
     manifest: Mapping[str, Any] | None = None,
     *,
     show_sensitive: bool,
+    judging: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the facts of a release by section: numbers, texts, lists and dicts.
 
     request: qids, sensitive, identifiers, keep, hierarchy; parameters of privacy models, entity,
     None where nothing is asked; purpose, recipient, assumptions. manifest: None without one.
+    judging: what ``verdict`` takes besides, from a recipe.
     """
     con.execute("SET TimeZone = 'UTC'")
     roles = {name: request[name] for name in ("qids", "hierarchy")}
     arguments = {n: v for n, v in request.items() if v is not None and n not in STATEMENT}
     listed = _listed(arguments)
     k = 5 if request["k"] is None else request["k"]
-    checks = rows_of(con, f"FROM audit('raw', 'released', {listed})", arguments)
-    facts: dict[str, Any] = {
-        "checks": [
-            {**each, "consequence": CONSEQUENCE[each["property"]]} for each in checks
-        ],
-        "utility": rows_of(
+    checks: list[dict[str, Any]] = []
+
+    def checked() -> list[dict[str, Any]]:
+        checks.extend(rows_of(con, f"FROM audit('raw', 'released', {listed})", arguments))
+        return [{**each, "consequence": CONSEQUENCE[each["property"]]} for each in checks]
+
+    sections: dict[str, Callable[[], Any]] = {
+        "checks": checked,
+        "utility": lambda: rows_of(
             con, f"FROM utility('raw', 'released', k := $k, {_ROLES})", {**roles, "k": k}
         )[0],
-        "columns": _columns(con, request),
-        "kept": _kept(con, request, checks),
-        "attacks": attacked(con, request),
-        "risk": rows_of(con, f"FROM risk('raw', 'released', {_ROLES})", roles)[0],
-        "risk_levels": [_at_risk(con, n, roles) for n in ONE_IN],
-        "class_sizes": _sizes(con, request["qids"]),
-        "levels": lattice_nodes(con, request, manifest),
-        "loss": rows_of(con, f"FROM attribute_loss('raw', 'released', {_ROLES})", roles),
-        "query_errors": [
+        "columns": lambda: _columns(con, request),
+        "kept": lambda: _kept(con, request, checks),
+        "attacks": lambda: attacked(con, request),
+        "risk": lambda: rows_of(con, f"FROM risk('raw', 'released', {_ROLES})", roles)[0],
+        "risk_levels": lambda: [_at_risk(con, n, roles) for n in ONE_IN],
+        "class_sizes": lambda: _sizes(con, request["qids"]),
+        "levels": lambda: lattice_nodes(con, request, manifest),
+        "loss": lambda: rows_of(con, f"FROM attribute_loss('raw', 'released', {_ROLES})", roles),
+        "query_errors": lambda: [
             {"selectivity": share, **_error(con, share, roles)} for share in SELECTIVITIES
         ],
-        "correlations": correlations(con, request),
-        "distributions": [
+        "correlations": lambda: correlations(con, request),
+        "distributions": lambda: [
             asdict(distributions.quasi(con, name, roles)) for name in request["qids"]
         ],
-        "sensitive_distributions": [
+        "sensitive_distributions": lambda: [
             asdict(distributions.kept(con, name)) for name in request["sensitive"] if show_sensitive
         ],
-    }  # fmt: skip
+        "verdict": lambda: verdict(measure(con, _asked(request), checks), **(judging or {})).said(),
+    }
+    facts: dict[str, Any] = {}
+    with Progress("report", len(sections)) as progress:
+        for name, found in sections.items():
+            progress.note = name.replace("_", " ")
+            progress.advance(0)
+            facts[name] = found()
+            progress.advance(1)
     facts["worst_groups"] = [_worst(each) for each in facts["distributions"]]
-    return {"verdict": verdict(facts, request), **facts}
+    return facts
+
+
+def _asked(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the roles and all that is asked of a release, without statements."""
+    return {name: value for name, value in request.items() if name not in STATEMENT}
 
 
 def described(

@@ -12,7 +12,7 @@ from anon_sql.apps.cli.console import MEANING, visible
 from anon_sql.apps.manifest import LEVELS
 from anon_sql.apps.report import charts
 from anon_sql.apps.report.facts import LEARNED, size_steps
-from anon_sql.apps.report.verdict import per_thousand, percent
+from anon_sql.apps.verdict.words import per_thousand, percent
 from anon_sql.version import VERSION
 
 _TEMPLATES = files("anon_sql") / "apps" / "report" / "templates"

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import first
 from anon_sql.core.forks import ForkLock
-from anon_sql.core.roles import clear_tag, fold
+from anon_sql.core.roles import PARAMETER, clear_tag, fold, has_rest
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb import registry
 from anon_sql.hosts.duckdb.registry import udf
@@ -24,6 +24,7 @@ NO_ROLES: dict[str, Any] = {  # the scope of a call that names no column
     "sensitive": None,
     "identifiers": None,
     "keep": None,
+    "drop": None,
     "classes": None,
     "drops": None,
     "whole": False,
@@ -107,14 +108,15 @@ def bound_role(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: s
     folded = fold(name)
     if folded in _names(scope["classes"]):
         return "classes"
-    if any(folded in _names(scope[parameter]) for parameter in ("identifiers", "drops", "entity")):
-        return "identifier"
     declared = clear_tag(tags.get(folded))
-    if declared == "identifier":
+    rest = _rest_of(scope, declared, folded)
+    gone = ("identifiers", "drop", "drops", "entity")
+    if rest in gone or any(folded in _names(scope[parameter]) for parameter in gone):
+        return "identifier"
+    if declared in ("identifier", "drop"):
         return "kept" if scope["whole"] else "identifier"
-    if folded in _names(scope["qids"]) or (scope["qids"] is None and declared == "quasi"):
-        return "quasi"
-    return "kept"
+    by_comment = scope["qids"] is None and declared == "quasi"
+    return "quasi" if rest == "qids" or by_comment or folded in _names(scope["qids"]) else "kept"
 
 
 def protects(scope: Mapping[str, Any]) -> bool:
@@ -136,7 +138,20 @@ def bound_protected(scope: Mapping[str, Any], tags: Mapping[str, str | None], na
 def bound_sensitive(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> bool:
     """Return whether a column is sensitive, by its comment or by the parameters of the call."""
     folded = fold(name)
-    return clear_tag(tags.get(folded)) == "sensitive" or folded in _names(scope["sensitive"])
+    declared = clear_tag(tags.get(folded))
+    if declared == "sensitive" or folded in _names(scope["sensitive"]):
+        return True
+    return _rest_of(scope, declared, folded) == "sensitive"
+
+
+def _rest_of(scope: Mapping[str, Any], declared: str | None, folded: str) -> str | None:
+    """Return the parameter whose ``*`` stands for a column; None where it has a role of its own."""
+    if declared is not None:
+        return None
+    parameters = [*PARAMETER.values(), "drops", "entity", "classes"]
+    if any(folded in _names(scope[parameter]) for parameter in parameters):
+        return None
+    return next((each for each in PARAMETER.values() if has_rest(scope[each])), None)
 
 
 def _names(value: Any) -> set[str]:

@@ -89,7 +89,7 @@ def _require_one_meaning(
     Another table of the same name and columns may not have stricter roles.
     """
     theirs, ours = find(scope["relation"], scope_of(scope), seen or []), committed(scope)
-    columns = [*roles.identifier, *roles.quasi, *roles.sensitive, *roles.keep, *roles.none]
+    columns = [*roles.left_out, *roles.quasi, *roles.sensitive, *roles.keep, *roles.none]
     folded = {fold(name) for name in columns}
     for other in namesakes(scope["relation"], seen or []):
         if other not in (theirs, ours) and {fold(name) for name in other.names} == folded:
@@ -99,7 +99,7 @@ def _require_one_meaning(
         bound = bound_role({**scope, "drops": None, "classes": None}, bound_tags, name)
         if (bound == "quasi") != (name in roles.quasi):
             raise shadowed(function)
-        if not scope["whole"] and (bound == "identifier") != (name in roles.identifier):
+        if not scope["whole"] and (bound == "identifier") != (name in roles.left_out):
             raise shadowed(function)
 
 
@@ -113,7 +113,7 @@ def _require_as_strict(function: str, other: Table, roles: Roles, declared: bool
     role_of = {name: bound_role(NO_ROLES, other.tags(), name) for name in other.tags()}
     hidden = {name for name, role in role_of.items() if role == "identifier"}
     quasi = {name for name, role in role_of.items() if role == "quasi"}
-    if hidden <= {fold(name) for name in roles.identifier} and (
+    if hidden <= {fold(name) for name in roles.left_out} and (
         not declared or quasi == {fold(name) for name in roles.quasi}
     ):
         return
@@ -157,6 +157,7 @@ def declare(
     sensitive: Sequence[str] = (),
     identifier: Sequence[str] = (),
     keep: Sequence[str] = (),
+    drop: Sequence[str] = (),
 ) -> None:
     """Declare the roles of columns as ``anon:`` tags; other columns keep their comments.
 
@@ -175,7 +176,7 @@ def declare(
         raise AnonError("declare", "the table must exist", f"'{table}'")
     columns = {fold(name): name for name in found.names}
     chosen: dict[str, str] = {}
-    for role, names in zip(ROLES, (identifier, quasi, sensitive, keep), strict=True):
+    for role, names in zip(ROLES, (identifier, quasi, sensitive, keep, drop), strict=True):
         for name in [names] if isinstance(names, str) else names:
             column = columns.get(fold(name))
             if column is None:

@@ -12,6 +12,7 @@ from anon_sql.core import stopping
 from anon_sql.core.names import literal, quote
 from anon_sql.errors import AnonError, Argument, Parameter, Python, SpelledAs
 from anon_sql.hosts.duckdb.errors import as_raised, own_error_text
+from anon_sql.hosts.duckdb.listening import passed_on
 from anon_sql.hosts.frames.database import Settings, cursor, settings_of
 from anon_sql.hosts.frames.kinds import Frame, given, is_file
 from anon_sql.hosts.frames.release import earlier_labels, earlier_quasi, released
@@ -163,7 +164,7 @@ class _Room:
     def ask(self, fetch: Callable[[], Any]) -> Any:
         """Return what a statement gives; raise AnonError for what DuckDB refuses."""
         try:
-            with as_raised(), stopping.reaching(self.con.interrupt):
+            with as_raised(), stopping.reaching(self.con.interrupt), passed_on(self.con):
                 return fetch()
         except duckdb.InterruptException:
             stopping.check(self.function)

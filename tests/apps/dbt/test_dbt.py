@@ -192,6 +192,12 @@ def test_roles_may_stand_in_the_test(refused, failures):
     assert refused.status["far_from_call"] == "fail"
 
 
+def test_a_recipe_has_the_schema_of_a_model_or_says_what_differs(refused):
+    assert refused.status["as_written"] == "pass"
+    assert refused.status["not_as_written"] == "error"
+    assert "every column of the recipe, got none called" in refused.message["not_as_written"]
+
+
 @pytest.mark.parametrize("test", ["nobody", "nobody_alike", "nobody_far"])
 def test_an_empty_release_has_no_class(refused, test):
     assert refused.status[test] == "pass"
@@ -213,7 +219,7 @@ def test_persist_docs_keeps_the_roles(refused):
     ("model", "said"),
     [
         ("misspelt", "got none called persn_id"),
-        ("unknown_role", "must be identifier, quasi, sensitive or keep, got quasy"),
+        ("unknown_role", "must be identifier, quasi, sensitive, keep or drop, got quasy"),
         ("uncommitted", "comments count only where the relation is the committed table"),
     ],
 )

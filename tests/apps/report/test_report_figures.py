@@ -8,7 +8,9 @@ import pytest
 import anon_sql
 from anon_sql.apps.manifest import LEVELS
 from anon_sql.apps.report.facts import size_steps
-from anon_sql.apps.report.verdict import CONSEQUENCE, per_thousand, percent, verdict
+from anon_sql.apps.verdict.figures import Measured
+from anon_sql.apps.verdict.rules import AMBER, verdict
+from anon_sql.apps.verdict.words import CONSEQUENCE, per_thousand, percent
 from tests.apps.report.pages import drawn, first_screen, page
 from tests.privacy.test_audit import PROPERTIES
 
@@ -34,7 +36,9 @@ def test_every_section_is_there(made):
 
 def test_the_first_screen_says_what_a_reader_signs(made):
     said = first_screen(page(made))
-    assert said.startswith("Release report: safe.parquet ✓ All required properties hold ")
+    assert said.startswith(
+        "Release report: safe.parquet ✗ Do not release this as it is Counts are "
+    )
     for text in (
         "rows 120 of the 120 rows of people.parquet generalized 3 columns: age, se<b>x, born",
         "sensitive, unchanged 1 column: illness other, unchanged none left out name",
@@ -48,15 +52,12 @@ def test_the_first_screen_says_what_a_reader_signs(made):
 @pytest.mark.parametrize("name", ["k", "l", "t", "beta", "delta"])
 def test_a_constraint_that_cannot_be_decided_does_not_hold(name):
     check = {"property": name, "required": 2.0, "found": None, "passed": None, "meaning": "Why."}
-    facts = {
-        "checks": [{**check, "property": "identifying combinations", "passed": True}, check],
-        "kept": {"unique_share": 0.0, "without_role": []},
-        "columns": {"unchanged": [], "generalized": ["age"]},
-        "attacks": [],
-    }
-    found = verdict(facts, {"k": 5, "sensitive": ["illness"]})
-    assert found["state"] == "open"
-    assert found["reasons"] == [f"Whether {name} holds cannot be decided: Why."]
+    request = {"k": 5, "qids": ["age"], "sensitive": ["illness"]}
+    found = verdict(Measured([], [check], "FROM audit()", generalized=["age"], request=request))
+    assert found.level == AMBER
+    assert [each.text for each in found.reasons] == [
+        f"Whether {name} holds cannot be decided: Why."
+    ]
 
 
 @pytest.fixture(scope="module")

@@ -17,16 +17,20 @@ from anon_sql.attacks.attacks import (
     linking,
 )
 from anon_sql.attacks.candidates import People, RawGroups
+from anon_sql.attacks.inference import INFERRED, Inference, inference, number_values
+from anon_sql.attacks.inference import NAME as INFERENCE
 from anon_sql.core.arrow import first, integers
 from anon_sql.core.labels.reading import coverage
 from anon_sql.core.parameters import read
 from anon_sql.hosts.duckdb.binding import HELPER
-from anon_sql.hosts.duckdb.pair import KEY, PairInput, as_rows, by_name, columns_of
+from anon_sql.hosts.duckdb.pair import KEY, PairInput, as_rows, by_name, columns_of, tables
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.measures.pair import Pair
-from anon_sql.privacy.class_values import ClassValues
+from anon_sql.privacy.class_values import NOTHING, ClassValues
 
-_EXPOSURE, _LINKED, _GUESSED = (pa.list_(kind) for kind in (EXPOSURE, LINKED, GUESSED))
+_EXPOSURE, _LINKED, _GUESSED, _INFERRED = (
+    pa.list_(kind) for kind in (EXPOSURE, LINKED, GUESSED, INFERRED)
+)
 
 
 @udf(sql_type(_EXPOSURE))
@@ -52,6 +56,23 @@ def guessed(argument: Any, persons: Any, parameters: Any, threads: Any) -> pa.Ar
     """Return how many persons' values are guessed."""
     people, _ = _people("attack_background", argument, persons)
     return as_rows(background(people, first(parameters), first(threads)))
+
+
+@udf(sql_type(_INFERRED))
+def inferred(argument: Any, raw_groups: Any, parameters: Any) -> pa.Array:
+    """Return what classes let infer of each sensitive column.
+
+    raw_groups: the result of ``__anon_key_groups`` with values.
+    """
+    options = read(Inference, INFERENCE, first(parameters))
+    _, pair, values = _classes(INFERENCE, argument, values=True)
+    raw = tables(raw_groups, pair.roles.sensitive)
+    columns = {}
+    for name, spread in values.items():
+        table, held = raw.get(name, (NOTHING, None))
+        numbers = None if held is None else number_values(pair.types[name], held)
+        columns[name] = spread, table, numbers
+    return as_rows(inference(columns, options))
 
 
 def _classes(

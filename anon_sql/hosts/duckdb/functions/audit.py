@@ -291,7 +291,7 @@ def _chosen(kinds: dict[str, str], columns: Any, scope: Any, seen: Any) -> list[
     """Return the columns to look at. Raises AnonError for a name that the table lacks."""
     if columns is None:
         roles = resolve_roles(_COMBINATIONS, kinds, scope, seen, needs_quasi=False)
-        return [name for name in kinds if name not in roles.identifier]
+        return [name for name in kinds if name not in roles.left_out]
     names = [columns] if isinstance(columns, str) else columns
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise AnonError(_COMBINATIONS, Parameter("columns") + " must be a list of column names")

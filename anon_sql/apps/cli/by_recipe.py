@@ -1,0 +1,193 @@
+"""Release, verify and report by a recipe: its source as ``raw``, its roles, its verdict."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import typer
+
+import anon_sql
+from anon_sql.apps import files, manifest
+from anon_sql.apps.cli import console
+from anon_sql.apps.cli import options as arguments
+from anon_sql.apps.cli.console import stoppable
+from anon_sql.apps.cli.earlier import cast_values, in_types_of_raw
+from anon_sql.apps.cli.progress import Shown, showing
+from anon_sql.apps.cli.release import Output, in_table, read_source, say_manifest, split
+from anon_sql.apps.csv.dialect import Dialect, dialect
+from anon_sql.apps.verdict.figures import audit_statement, measure
+from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, Verdict, stricter, verdict
+from anon_sql.core.names import literal, quote
+from anon_sql.core.names import split as split_name
+from anon_sql.core.parameters import takes
+from anon_sql.core.running import Progress
+from anon_sql.hosts import recipes
+from anon_sql.hosts.files import means_folder
+from anon_sql.hosts.parts.release import PartsOptions
+from anon_sql.hosts.recipes import Recipe
+
+IS_RED, IS_OPEN = 3, 4  # exit codes: red, and amber without a sentence
+HIERARCHY = "hierarchy"
+
+
+def dialect_of(function: str, recipe: Recipe) -> Dialect:
+    """Return how the source is written, if it is a CSV file."""
+    said = recipe.source
+    return dialect(
+        function,
+        said.get("delimiter"),
+        said.get("quote", '"'),
+        said.get("header"),
+        list(said.get("null", [])),
+    )
+
+
+def load(con: duckdb.DuckDBPyConnection, function: str, recipe: Recipe) -> dict[str, str]:
+    """Make ``raw`` from the source of a recipe, and ``hierarchy`` if it has any.
+
+    Returns what ``files.read`` returns. Raises AnonError for a source that is not the stated one.
+    """
+    recipes.require_content(function, recipe)
+    noticed: dict[str, str] = {}
+    if recipe.table is None:
+        files.check_source(function, "the source of the recipe", recipe.file)
+        noticed = read_source(con, recipe.file, "raw", dialect_of(function, recipe), None)
+    else:
+        con.execute(f"ATTACH {literal(str(recipe.file))} AS recipe_source (READ_ONLY)")
+        name = ".".join(map(quote, ["recipe_source", *split_name(recipe.table)]))
+        con.execute(f"CREATE VIEW raw AS FROM {name}")
+    recipes.require_schema(function, recipe, types_of_raw(con))
+    if recipe.hierarchies:
+        paths = [str(path) for path in recipe.hierarchies.values()]
+        for path in recipe.hierarchies.values():
+            files.check_source(function, "a hierarchy of the recipe", path)
+        con.execute(f"CREATE TABLE {HIERARCHY} AS FROM read_hierarchies(?)", [paths])
+    return noticed
+
+
+def types_of_raw(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Return the SQL type of each column of ``raw``."""
+    raw = con.table("raw")
+    return dict(zip(raw.columns, map(str, raw.types), strict=True))
+
+
+def requested(recipe: Recipe) -> dict[str, Any]:
+    """Return what an audit of the release asks for: roles, levels and hierarchy."""
+    known = takes(recipe.method)
+    asked = {name: known[name].default for name in manifest.REQUIRED if name in known}
+    asked |= {n: recipe.parameters[n] for n in manifest.REQUIRED if n in recipe.parameters}
+    trees = HIERARCHY if recipe.hierarchies else None
+    return {
+        **dict.fromkeys(manifest.REQUIRED),
+        **asked,
+        **recipe.roles,
+        "hierarchy": trees,
+        manifest.UNIQUE: recipe.parameters.get(manifest.UNIQUE, 0),
+    }
+
+
+def judged(
+    recipe: Recipe, con: duckdb.DuckDBPyConnection, function: str, request: Mapping[str, Any]
+) -> Verdict:
+    """Return the verdict on ``released``, after an audit."""
+    with Progress(function, 5) as progress:
+
+        def step(note: str) -> None:
+            progress.note = note
+            progress.advance(1)
+
+        progress.note = "audit"
+        progress.advance(0)
+        result = con.execute(audit_statement(request))
+        names = [column[0] for column in result.description or []]
+        checks = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+        measured = measure(con, request, checks, step)
+    return verdict(measured, **judging(recipe, function))
+
+
+def judging(recipe: Recipe, function: str) -> dict[str, Any]:
+    """Return what ``verdict`` takes from a recipe."""
+    return {
+        "accepted": recipe.accepted,
+        "limits": stricter(function, recipe.stricter),
+        "audience": recipe.audience,
+        "confirmed": recipe.confirmed,
+    }
+
+
+def say_verdict(found: Verdict) -> None:
+    """Print the reasons of a verdict on stderr, and its level. Raises typer.Exit if it is open."""
+    for each in found.reasons:
+        said = f" (accepted: {each.accepted})" if each.accepted else ""
+        typer.echo(console.visible(f"{each.level} {each.rule}: {each.text}{said}"), err=True)
+    if found.level == RED:
+        typer.echo("release: the verdict is red; nothing was written", err=True)
+        raise typer.Exit(IS_RED)
+    if found.open:
+        rules = ", ".join(found.open)
+        typer.echo(
+            "release: the verdict is amber; nothing was written. Write a sentence for each rule "
+            f"in [accepted]: {rules}",
+            err=True,
+        )
+        raise typer.Exit(IS_OPEN)
+
+
+def release(
+    path: Path,
+    out: str,
+    *,
+    overwrite: bool,
+    progress: Shown | None,
+    memory_limit: str | None,
+    resume: bool,
+) -> None:
+    """Write the release of a recipe with its manifest, unless the verdict is red or open."""
+    recipe = recipes.read("release", path)
+    stricter("release", recipe.stricter)
+    output = Output(Path(out), means_folder(out), True)
+    parameters = dict(recipe.parameters)
+    regions, region_rows = (parameters.pop(name, None) for name in ("regions", "region_rows"))
+    unique_share = parameters.pop(manifest.UNIQUE, 0)
+    recipes.require_content("release", recipe)
+    form, in_database = parameters.get("format"), recipe.table is not None
+    output.prepare(recipe.file, form, overwrite, database=in_database)
+    required, options = split(recipe.method, parameters)
+    in_parts = PartsOptions(regions, region_rows, resume, output.in_files)
+    said = recipe.statement
+    stated = arguments.statement(
+        said.get("purpose"), said.get("recipient"), said.get("assumptions", [])
+    )
+    stated |= {manifest.UNIQUE: unique_share, manifest.LIMIT: 0, "options": options}
+
+    def make(con: duckdb.DuckDBPyConnection, stack: ExitStack) -> None:
+        if memory_limit is not None:
+            con.execute("SET memory_limit = ?", [memory_limit])
+        load(con, "release", recipe)
+        request = requested(recipe)
+        trees = request["hierarchy"]
+        roles = {name: recipe.roles[name] for name in manifest.ROLES}
+        call = {**required, **roles, **options, "hierarchy": trees}
+        released = stack.enter_context(in_table(con, recipe.method, call, output.target, in_parts))
+        found = judged(recipe, con, "release", request)
+        say_verdict(found)
+
+        def describe() -> dict[str, Any]:
+            cast_values(con, "release", "written", roles["qids"], options["format"])
+            again = in_types_of_raw(con, "written", [])
+            made = manifest.make(
+                con, ("raw", again), recipe.method, {**required, **stated}, roles, trees
+            )
+            return {**made, "recipe": {"sha256": recipe.sha256}}
+
+        made = output.write(con, released, describe, None)
+        level = GREEN if found.level == GREEN else f"{AMBER}, accepted"
+        console.say(f"{out}: {recipe.method}, k = {required['k']}, by {path}; verdict {level}")
+        if made:
+            say_manifest(output.manifest, made)
+
+    with anon_sql.connect() as con, ExitStack() as stack:
+        stoppable(con, showing("release", progress, partial(make, con, stack)))

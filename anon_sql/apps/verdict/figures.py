@@ -1,0 +1,210 @@
+"""Measure what a verdict judges with SQL on the tables ``raw`` and ``released``.
+
+Each figure has the statement that it is the result of, so that anybody can ask again.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import duckdb
+
+from anon_sql.apps.manifest import STATEMENT
+from anon_sql.core.names import literal, quote
+from anon_sql.core.roles import REST, fold
+
+Rows = list[dict[str, Any]]
+TABLES = "'raw', 'released'"
+QUERIES, ATTRIBUTES, SELECTIVITY, SEED = 100, 2, 0.05, 42
+_ROWS = "SELECT (SELECT count(*) FROM raw), (SELECT count(*) FROM released)"
+WIDE = 0.9  # loss above which a column says next to nothing
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a release.
+
+    name: of the limit that it is held against. value: None where it cannot be measured. column:
+    that it belongs to, if any. sql: the statement whose only value it is. note: of the reason.
+    """
+
+    name: str
+    value: float | None
+    sql: str
+    column: str | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a verdict judges.
+
+    checks: the rows of ``audit``, None without one, and audit_sql, its statement. without_role,
+    unchanged, generalized: released columns.
+    """
+
+    figures: Sequence[Figure]
+    checks: Sequence[Mapping[str, Any]] | None
+    audit_sql: str
+    without_role: Sequence[str] = ()
+    unchanged: Sequence[str] = ()
+    generalized: Sequence[str] = ()
+    request: Mapping[str, Any] = field(default_factory=dict)
+
+
+def sql_value(value: Any) -> str:
+    """Return a value as SQL writes it; values are texts, numbers, and lists and maps of them."""
+    if isinstance(value, str):
+        return literal(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        pairs = ", ".join(f"{sql_value(name)}: {sql_value(each)}" for name, each in value.items())
+        return f"MAP {{{pairs}}}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(sql_value, value))}]"
+    return repr(value)
+
+
+def arguments(call: Mapping[str, Any]) -> str:
+    """Return the arguments of a call after its tables, those that are None left out."""
+    return "".join(f", {n} := {sql_value(each)}" for n, each in call.items() if each is not None)
+
+
+def measure(
+    con: duckdb.DuckDBPyConnection,
+    request: Mapping[str, Any],
+    checks: Sequence[Mapping[str, Any]] | None,
+    step: Callable[[str], None] = lambda note: None,
+) -> Measured:
+    """Return what a verdict judges.
+
+    request: qids, sensitive, identifiers, keep, hierarchy and the parameters of privacy models,
+    None where nothing is asked. checks: the rows of ``audit`` if it has run. step: is told what is
+    measured next.
+    """
+    ask = partial(_rows, con)
+    roles = {name: request.get(name) for name in ("qids", "hierarchy")}
+    released, raw = con.table("released").columns, con.table("raw").columns
+    figures: list[Figure] = []
+    ((raw_rows, released_rows),) = con.execute(_ROWS).fetchall()
+    if request["qids"] and released_rows:
+        step("inference")
+        figures += _inference(ask, request["sensitive"], roles)
+        if released_rows > raw_rows:  # added ones, of which no loss is known
+            figures.append(Figure("gcp", None, f"SELECT gcp FROM utility({TABLES})"))
+        else:
+            step("loss")
+            figures += _loss(ask, roles)
+            step("queries")
+            figures += _query_error(ask, roles, {fold(name): name for name in raw})
+        step("distributions")
+        figures += [each for name in request["sensitive"] for each in _distribution(con, name)]
+    changed = {fold(name) for name in request["qids"]}
+    hidden = {fold(name) for name in request["sensitive"]}
+    named = {
+        fold(name)
+        for role in ("qids", "sensitive", "identifiers", "keep", "drop")
+        for name in request.get(role) or []
+    }
+    rest = REST in (request.get("keep") or [])
+    return Measured(
+        figures,
+        checks,
+        audit_statement(request),
+        [] if rest else [name for name in released if fold(name) not in named],
+        [name for name in released if fold(name) not in changed | hidden],
+        [name for name in released if fold(name) in changed],
+        request,
+    )
+
+
+def audit_statement(request: Mapping[str, Any]) -> str:
+    """Return the audit of a release, with all that was asked of it."""
+    given = {n: each for n, each in request.items() if n not in STATEMENT}
+    return f"FROM audit({TABLES}{arguments(given)})"
+
+
+def _rows(con: duckdb.DuckDBPyConnection, sql: str) -> Rows:
+    result = con.execute(sql)
+    names = [column[0] for column in result.description or []]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+def _inference(
+    ask: Callable[[str], Rows], sensitive: Sequence[str], roles: Mapping[str, Any]
+) -> Iterator[Figure]:
+    """Give what classes disclose of each sensitive column."""
+    if not sensitive:
+        return
+    call = f"attack_inference({TABLES}{arguments({'sensitive': list(sensitive), **roles})})"
+    for row in ask(f"FROM {call}"):
+        where = f"FROM {call} WHERE attribute = {literal(row['attribute'])}"
+        for name in ("certain", "inferred", "lifted", "near"):
+            share = f"{name}_share"
+            if name != "near" or row["near"] is not None:
+                yield Figure(name, row[share], f"SELECT {share} {where}", row["attribute"])
+        yield Figure(
+            "even_values", row["even_values"], f"SELECT even_values {where}", row["attribute"]
+        )
+
+
+def _loss(ask: Callable[[str], Rows], roles: Mapping[str, Any]) -> Iterator[Figure]:
+    """Give the loss of the table and of columns, and the suppressed rows."""
+    call = f"FROM utility({TABLES}{arguments(roles)})"
+    (row,) = ask(call)
+    qids = {"qids": roles["qids"]}
+    yield Figure("suppression_rate", row["suppression_rate"], f"SELECT suppression_rate {call}")
+    if row["gcp"] is not None:
+        yield Figure("gcp", row["gcp"], f"SELECT gcp {call}")
+        lost = f"attribute_loss({TABLES}{arguments(roles)})"
+        share = f"SELECT avg((ncp > {WIDE})::INTEGER) FROM {lost}"
+        wide = ask(f"SELECT attribute FROM {lost} WHERE ncp > {WIDE}")
+        ((value,),) = (tuple(each.values()) for each in ask(share))
+        yield Figure("columns", value, share, note=", ".join(each["attribute"] for each in wide))
+        return
+    worst = f"SELECT max(sse_sst) FROM value_loss({TABLES}{arguments(qids)})"
+    ((value,),) = (tuple(each.values()) for each in ask(worst))
+    yield Figure("sse_sst", value, worst)
+
+
+def _query_error(
+    ask: Callable[[str], Rows], roles: Mapping[str, Any], raw: Mapping[str, str]
+) -> Iterator[Figure]:
+    """Give the error of random queries over that of a release that shows nothing but * ."""
+    if ask(f"SELECT gcp FROM utility({TABLES}{arguments(roles)})")[0]["gcp"] is None:
+        return
+    names = [raw.get(fold(name), name) for name in roles["qids"]]
+    workload = (
+        f"query_workload('raw', n := {QUERIES}, attributes := {min(ATTRIBUTES, len(names))}, "
+        f"selectivity := {SELECTIVITY}, seed := {SEED}{arguments({'qids': names})})"
+    )
+    stars = ", ".join(f"'*' AS {quote(name)}" for name in names)
+    given = arguments({**roles, "qids": names})
+    sql = (
+        f"SET VARIABLE anon_verdict_queries = (SELECT list(query ORDER BY query) FROM {workload}); "
+        f"WITH anon_verdict_stars AS (SELECT {stars} FROM raw) "
+        "SELECT released.mean / nullif(stars.mean, 0) FROM "
+        f"workload_error({TABLES}, getvariable('anon_verdict_queries'){given}) AS released, "
+        "workload_error('raw', 'anon_verdict_stars', "
+        f"getvariable('anon_verdict_queries'){given}) AS stars"
+    )
+    ((value,),) = (tuple(each.values()) for each in ask(sql))
+    ask("RESET VARIABLE anon_verdict_queries")
+    yield Figure("query_error", value, sql)
+
+
+def _distribution(con: duckdb.DuckDBPyConnection, name: str) -> Iterator[Figure]:
+    """Give how far the shares of a sensitive column's values moved, suppressed and added rows
+    included."""
+    counts = "SELECT {name}::VARCHAR AS value, count(*) AS n FROM {table} GROUP BY ALL"
+    before, after = (counts.format(name=quote(name), table=t) for t in ("raw", "released"))
+    sql = (  # whole numbers up to the last division: the order of values does not matter
+        "SELECT sum(abs(coalesce(a.n, 0)::HUGEINT * q - coalesce(b.n, 0)::HUGEINT * p)) "
+        "/ (2 * max(p * q)) "
+        f"FROM ({before}) AS a FULL JOIN ({after}) AS b ON a.value IS NOT DISTINCT FROM b.value, "
+        "(SELECT count(*)::HUGEINT AS p FROM raw), (SELECT count(*)::HUGEINT AS q FROM released)"
+    )
+    ((value,),) = con.execute(sql).fetchall()
+    yield Figure("distribution", value, sql, name)

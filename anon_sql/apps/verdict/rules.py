@@ -1,0 +1,315 @@
+"""Judge a release by ``VERDICT``: red, amber or green, with a reason for each rule it breaks.
+
+Red cannot be signed. Amber needs a sentence for every rule. Green has none.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from anon_sql.apps.verdict.figures import Figure, Measured
+from anon_sql.apps.verdict.words import CONSEQUENCE, NOT_COVERED, percent
+from anon_sql.errors import AnonError, did_you_mean, listed
+from anon_sql.hosts.recipes import ACCEPTABLE, AUDIENCES
+from anon_sql.privacy import MODELS
+
+RED, AMBER, GREEN = "red", "amber", "green"
+HEADINGS = {
+    RED: "Do not release this as it is",
+    AMBER: "No check fails, but a decision is open",
+    GREEN: "All required properties hold",
+}
+FLOORS = dict(zip(AUDIENCES, (11, 5), strict=True))  # least k by audience
+_PROMISED = tuple(model.name for model in MODELS)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """From which figure on a release is amber, and from which red; None for never.
+
+    rule: that the sentence of a steward accepts. says: the reason, with {found}, {column} and
+    {note}. at_red, at_amber: whether the limit itself is red or amber, not only what is above it.
+    """
+
+    rule: str
+    says: str
+    amber: float | None
+    red: float | None
+    at_amber: bool = True
+    at_red: bool = True
+
+    def level(self, value: float) -> str | None:
+        """Return the level of a figure; None below every limit."""
+        for level, limit, at in ((RED, self.red, self.at_red), (AMBER, self.amber, self.at_amber)):
+            if limit is not None and (value > limit or (at and value == limit)):
+                return level
+        return None
+
+
+VERDICT: Mapping[str, Limit] = {
+    "certain": Limit(
+        "certain",
+        "For {found} of the rows, all rows of the group have one {column}: whoever finds the group "
+        "knows it, without knowing which row is the person's.",
+        *(0.0, 0.01),
+        at_amber=False,
+    ),
+    "inferred": Limit(
+        "inferred",
+        "For {found} of the rows, nearly all rows of the group have one {column} that is less "
+        "usual in the table: whoever finds the group can infer it.",
+        *(0.0, 0.01),
+        at_amber=False,
+    ),
+    "lifted": Limit(
+        "lifted",
+        "For {found} of the rows, a {column} is at least five times as frequent in the group as in "
+        "the table.",
+        *(0.05, None),
+    ),
+    "near": Limit(
+        "near",
+        "For {found} of the rows, the {column} of all rows of the group lies within a twentieth of "
+        "the usual range: whoever finds the group knows it nearly.",
+        *(0.01, 0.1),
+    ),
+    "gcp": Limit(
+        "gcp",
+        "The quasi-identifiers have lost {found} of their detail.",
+        *(0.3, 0.5),
+        at_amber=False,
+        at_red=False,
+    ),
+    "sse_sst": Limit(
+        "gcp",
+        "The means or medians of a column have lost {found} of its variance.",
+        *(0.3, 0.5),
+        at_amber=False,
+        at_red=False,
+    ),
+    "query_error": Limit(
+        "query_error",
+        "Counts are {found} as wrong as from a release in which every quasi-identifier is *.",
+        *(0.5, 0.75),
+    ),
+    "columns": Limit(
+        "columns",
+        "{found} of the quasi-identifiers say next to nothing any more: {note}.",
+        *(0.0, 0.5),
+        at_amber=False,
+        at_red=False,
+    ),
+    "suppression_rate": Limit(
+        "suppression", "{found} of the rows are suppressed.", *(0.05, 0.2), at_amber=False,
+        at_red=False,
+    ),
+    "distribution": Limit(
+        "distribution",
+        "The shares of the values of {column} have moved by {found} of the rows.",
+        *(0.02, 0.1),
+        at_amber=False,
+        at_red=False,
+    ),
+}  # fmt: skip
+RULES = ACCEPTABLE
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a release is red or amber.
+
+    found, sql: the figure, and the statement whose only value it is (an audit's is all its rows).
+    accepted: the sentence of a steward, for an amber one.
+    """
+
+    level: str
+    rule: str
+    text: str
+    sql: str
+    found: float | None = None
+    column: str | None = None
+    accepted: str | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The level of a release, and its reasons, the red ones first."""
+
+    level: str
+    reasons: Sequence[Reason]
+
+    @property
+    def open(self) -> list[str]:
+        """Return the amber rules that nobody has accepted."""
+        rules = [each.rule for each in self.reasons if each.level == AMBER and not each.accepted]
+        return list(dict.fromkeys(rules))
+
+    def said(self) -> dict[str, Any]:
+        """Return what a report says."""
+        return {
+            "state": self.level,
+            "heading": HEADINGS[self.level],
+            "reasons": [asdict(each) for each in self.reasons],
+            "not_covered": list(NOT_COVERED),
+        }
+
+
+def verdict(
+    measured: Measured,
+    *,
+    accepted: Mapping[str, str] | None = None,
+    limits: Mapping[str, Limit] = VERDICT,
+    audience: str = "contract",
+    confirmed: bool = True,
+) -> Verdict:
+    """Return the verdict on a release.
+
+    accepted: a sentence by rule. limits: ``VERDICT``, or stricter ones. audience: of ``FLOORS``.
+    confirmed: whether somebody has read the roles.
+    """
+    sentences = accepted or {}
+    found = [
+        *_audited(measured),
+        *(reason for each in measured.figures for reason in _judged(each, limits)),
+        *_alone(measured),
+        *_chosen(measured, audience, confirmed),
+    ]
+    reasons = [
+        replace(each, accepted=sentences.get(each.rule) or None) if each.level == AMBER else each
+        for each in sorted(found, key=lambda each: each.level != RED)
+    ]
+    levels = {each.level for each in reasons}
+    return Verdict(RED if RED in levels else AMBER if AMBER in levels else GREEN, reasons)
+
+
+def stricter(function: str, given: Mapping[str, Mapping[str, Any]]) -> dict[str, Limit]:
+    """Return ``VERDICT`` with limits that are stricter. Raises AnonError for laxer or unknown ones.
+
+    given: by name of a limit its ``amber`` and ``red``, either or both.
+    """
+    limits = dict(VERDICT)
+    for name, levels in given.items():
+        if name not in limits:
+            raise AnonError(
+                function, "a limit must be one of VERDICT", f"'{name}'", did_you_mean(name, limits)
+            )
+        if not isinstance(levels, Mapping) or not levels or set(levels) - {AMBER, RED}:
+            rule = f"the limit {name} must have amber, red or both"
+            raise AnonError(function, rule, "another", f"{name} = {{ amber = 0.1, red = 0.2 }}")
+        for level, value in levels.items():
+            number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            before = getattr(limits[name], level)
+            most = 1.0 if before is None else before
+            if not number or not 0 <= value <= most:
+                rule = f"the limit {name} must be at most {most:g} for {level}"
+                raise AnonError(function, rule, f"{value}" if number else type(value).__name__)
+            known = limits[name]
+            limits[name] = (
+                replace(known, red=float(value))
+                if level == RED
+                else replace(known, amber=float(value))
+            )
+    return limits
+
+
+def _judged(figure: Figure, limits: Mapping[str, Limit]) -> Iterator[Reason]:
+    """Give the reason that a figure is, if it is one. What cannot be measured is amber."""
+    limit = limits.get(figure.name)
+    if limit is None:
+        return
+    if figure.value is None:
+        if limit.rule == "gcp":
+            text = "What the quasi-identifiers have lost cannot be measured."
+            yield Reason(AMBER, limit.rule, text, figure.sql, None, figure.column)
+        return
+    level = limit.level(figure.value)
+    if level is not None:
+        text = limit.says.format(
+            found=percent(figure.value), column=figure.column, note=figure.note
+        )
+        yield Reason(level, limit.rule, text, figure.sql, figure.value, figure.column)
+
+
+def _audited(measured: Measured) -> Iterator[Reason]:
+    """Give what an audit finds; what fails is red, what nobody has decided is amber."""
+    request, sql = measured.request, measured.audit_sql
+    if not request["qids"]:
+        yield Reason(RED, "audit", "No column is a quasi-identifier, so k protects nobody.", sql)
+    if measured.without_role:
+        names = measured.without_role
+        many = "1 column" if len(names) == 1 else f"{len(names)} columns"
+        text = f"{many} without a role can be read unchanged: {listed(names)}."
+        yield Reason(RED, "audit", text, sql)
+    k = request.get("k")
+    if k is not None and k < 2:
+        yield Reason(RED, "audit", "k is 1, so a person can be alone in a group.", sql, k)
+    if k is None:
+        yield Reason(AMBER, "audit", "No k was required, so no group size is promised.", sql)
+    if measured.checks is None:
+        yield Reason(AMBER, "audit", "Nobody has audited the release yet.", sql)
+    for check in measured.checks or ():
+        yield from _of_check(check, sql)
+    same, changed = len(measured.unchanged), len(measured.generalized)
+    if same > changed:
+        yield Reason(
+            AMBER,
+            "audit",
+            f"{same} columns are released unchanged, more than the {changed} that are generalized. "
+            "k does not protect anybody against those who know these values.",
+            sql,
+        )
+
+
+def _of_check(check: Mapping[str, Any], sql: str) -> Iterator[Reason]:
+    """Give the reason that a row of an audit is, if it is one."""
+    name, found, passed = check["property"], check["found"], check["passed"]
+    unique = f"{percent(found)} of the rows are unique on the columns kept unchanged"
+    if passed is False:
+        what = f"“{name}” fails: {check['meaning']}"
+        if name == "identifying combinations":
+            what = f"{unique}."
+        yield Reason(RED, "audit", f"{what} {CONSEQUENCE[name]}", sql, found)
+    elif name == "identifying combinations" and found:
+        text = f"{unique}, which this release allows. {CONSEQUENCE[name]}"
+        yield Reason(AMBER, "audit", text, sql, found)
+    elif name == "k" and found is not None and found < 2:
+        yield Reason(RED, "audit", "A person is alone in a group.", sql, found)
+    elif passed is None and check["required"] is not None and name in _PROMISED:
+        text = f"Whether {name} holds cannot be decided: {check['meaning']}"
+        yield Reason(AMBER, "audit", text, sql, found)
+
+
+def _alone(measured: Measured) -> Iterator[Reason]:
+    """Give the columns for which a number of distinct values promises more than it keeps."""
+    request = measured.request
+    level = request.get("l") or 1
+    t = request.get("t")
+    others = [name for name in ("beta", "delta", "max_share") if request.get(name) is not None]
+    if level <= 1 or others or (t is not None and t < 1):
+        return
+    if (request.get("l_kind") or "distinct") != "distinct":
+        return
+    for figure in measured.figures:
+        if figure.name == "even_values" and figure.value is not None and figure.value < level:
+            text = (
+                f"l = {level:g} alone protects little: {figure.column} is as hard to guess as "
+                f"{figure.value:.2f} equally frequent values. Require t, beta or entropy too."
+            )
+            yield Reason(AMBER, "l_alone", text, figure.sql, figure.value, figure.column)
+
+
+def _chosen(measured: Measured, audience: str, confirmed: bool) -> Iterator[Reason]:
+    """Give what the steward has not decided, or decided to have less of."""
+    request, sql = measured.request, measured.audit_sql
+    if not request["sensitive"]:
+        text = (
+            "No column was named as sensitive, so nothing was checked about what a group "
+            "discloses about its members."
+        )
+        yield Reason(AMBER, "choice", text, sql)
+    k, floor = request.get("k"), FLOORS[audience]
+    if k is not None and 2 <= k < floor:
+        text = f"k is {k}; for the audience “{audience}” at least {floor} is usual."
+        yield Reason(AMBER, "choice", text, sql, k)
+    if not confirmed:
+        yield Reason(AMBER, "roles", "Nobody has confirmed the roles of the columns.", sql)

@@ -1,0 +1,58 @@
+"""Say what follows from a property that fails, what no verdict covers, and shares in words."""
+
+from anon_sql.privacy import MODELS
+
+CONSEQUENCE = {
+    **{model.name: model.broken for model in MODELS},
+    "rows": "Rows were lost or added after the release was made.",
+    "suppressed rows": "Such a small number of suppressed rows stands out.",
+    "kept values": "Values were changed after the release was made, or belong to another table.",
+    "labels": "Rows were changed after the release was made, or belong to another table.",
+    "raw rows": "Persons from the raw table are missing or described wrongly.",
+    "matching": "Values were swapped between rows after the release was made.",
+    "spelling": "The file was edited or converted after the release was made.",
+    "wider labels": "The labels were widened after the release was made.",
+    "unique range ends": "The end of the range is the value of a single person.",
+    "added columns": "Nobody has decided whether these columns may be published.",
+    "identifiers": "The release names persons. It is not anonymous.",
+    "identifying columns": "Such a column works like an identifier.",
+    "row numbers": "Whoever has the raw table can look up rows by their number.",
+    "identifying combinations": (
+        "Whoever knows these values of a person can find the row, whatever k is. Declare the "
+        "columns as quasi-identifiers, or leave them out."
+    ),
+    "pseudonyms": "Releases with the same pseudonyms can be joined.",
+}
+
+
+NOT_COVERED = (
+    "Other releases of the same persons, which could be compared with this one.",
+    "Attackers who know more about a person than the quasi-identifiers, or who know a sensitive "
+    "value.",
+    "Sensitive values that differ but mean nearly the same, such as two kinds of cancer.",
+    "Columns with the role keep, apart from rows that are unique on them: they are not changed.",
+    "Whether the roles are right: only you can know what others know about these persons.",
+    "Legal questions. The figures are facts about two files, not a certificate.",
+)
+
+
+def percent(share: float | None) -> str:
+    """Return a share in percent; a share above 0 is never shown as 0, nor one below 1 as 100."""
+    if share is None:
+        return "-"
+    if 0 < share < 0.001:
+        return "less than 0.1%"
+    if 0.999 < share < 1:
+        return "more than 99.9%"
+    return f"{share * 100:.1f}".removesuffix(".0") + "%"
+
+
+def per_thousand(share: float | None) -> str:
+    """Return persons of 1,000; a share above 0 is never shown as 0, nor one below 1 as 1,000."""
+    if share is None:
+        return "-"
+    if 0 < share < 0.001:
+        return "less than 1"
+    if 0.999 < share < 1:
+        return "more than 999"
+    return f"{share * 1000:,.0f}"

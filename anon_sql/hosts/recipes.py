@@ -1,0 +1,321 @@
+"""Read and write recipes: TOML files of a source, roles, parameters and accepted reasons.
+
+A recipe holds all that a release needs and no value of the data. Whatever it says is checked:
+unknown keys, columns without a role, another schema and other content are refused.
+"""
+
+import hashlib
+import json
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from anon_sql.core.names import literal
+from anon_sql.core.parameters import takes
+from anon_sql.core.roles import PARAMETER, REST, ROLES, fold
+from anon_sql.errors import AnonError, did_you_mean, listed
+from anon_sql.hosts.files import digest
+from anon_sql.methods.method import release_methods
+
+FORM = 1
+AUDIENCES = ("public", "contract")
+ACCEPTABLE = (
+    *("audit", "certain", "inferred", "lifted", "l_alone", "near", "gcp", "query_error", "columns"),
+    *("suppression", "distribution", "choice", "roles"),
+)
+_OF_COMMAND = ("regions", "region_rows", "unique_share")  # no parameters of a method
+_WITHOUT = {"tbl", "hierarchy", "previous", "invariant", "counterfeits", "like"}
+_SOURCE: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("file", "database", "table", "schema_sha256", "sha256"), str),
+    **dict.fromkeys(("delimiter", "quote"), str),
+    "header": bool,
+    "null": list,
+}
+_STATEMENT: dict[str, type | tuple[type, ...]] = {
+    "purpose": str,
+    "recipient": str,
+    "assumptions": list,
+    "audience": str,
+}
+_MADE: dict[str, type | tuple[type, ...]] = {"anon_sql": str, "duckdb": str}
+_TABLES = (
+    *("source", "release", "roles", "hierarchies", "statement", "accepted", "stricter", "made"),
+)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A recipe that has been read from ``path``.
+
+    source: file, or database and table; and hashes. method, parameters: of the release. roles: the
+    columns by parameter (``PARAMETER``). hierarchies: a path by column. stricter: limits of the
+    verdict.
+    """
+
+    path: Path
+    source: Mapping[str, Any]
+    method: str
+    parameters: Mapping[str, Any]
+    roles: Mapping[str, list[str]]
+    confirmed: bool = False
+    hierarchies: Mapping[str, Path] = field(default_factory=dict)
+    statement: Mapping[str, Any] = field(default_factory=dict)
+    accepted: Mapping[str, str] = field(default_factory=dict)
+    stricter: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def file(self) -> Path:
+        """Return the path of the source, or of its database."""
+        return self.path.parent / str(self.source.get("file") or self.source["database"])
+
+    @property
+    def table(self) -> str | None:
+        """Return the table of a database; None for a file."""
+        return self.source.get("table")
+
+    @property
+    def audience(self) -> str:
+        """Return for whom the release is, one of ``AUDIENCES``."""
+        return str(self.statement.get("audience", "contract"))
+
+    @property
+    def sha256(self) -> str:
+        """Return the hash of the recipe."""
+        return digest(self.path)
+
+
+def is_recipe(path: Path) -> bool:
+    """Return whether a path is that of a recipe, by its name."""
+    return path.suffix.lower() == ".toml"
+
+
+def read(function: str, path: Path) -> Recipe:
+    """Return the recipe in a file. Raises AnonError of ``function`` for anything else."""
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise AnonError(function, "the recipe must be a file of text", f"'{path}'") from None
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as wrong:
+        place = str(wrong).rpartition("(")[2].rstrip(")") or "somewhere"
+        raise AnonError(function, "the recipe must be TOML", f"a mistake {place}") from None
+    _known(function, "the recipe", found, ("recipe", *_TABLES))
+    if found.get("recipe") != FORM:
+        raise AnonError(function, f"the recipe must be one of form {FORM}", "another")
+    for name in _TABLES:
+        if not isinstance(found.setdefault(name, {}), dict):
+            raise AnonError(function, f"[{name}] of the recipe must be a table", "another")
+    _made(function, found["made"])
+    release = dict(found["release"])
+    method = release.pop("method", "anonymize")
+    return Recipe(
+        path.absolute(),
+        _source(function, found["source"]),
+        *_release(function, method, release),
+        *_roles(function, found["roles"]),
+        _hierarchies(function, path.absolute().parent, found["hierarchies"]),
+        _statement(function, found["statement"]),
+        _accepted(function, found["accepted"]),
+        found["stricter"],
+    )
+
+
+def _known(function: str, where: str, found: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Raise AnonError for a key that is none of the known ones."""
+    for name in found:
+        if name not in names:
+            rule = f"{where} must have known keys only"
+            raise AnonError(function, rule, f"'{name}'", did_you_mean(name, names))
+
+
+def _typed(
+    function: str,
+    where: str,
+    found: Mapping[str, Any],
+    kinds: Mapping[str, type | tuple[type, ...]],
+) -> None:
+    """Raise AnonError for an unknown key, and for a value of another type."""
+    _known(function, where, found, list(kinds))
+    for name, value in found.items():
+        if not isinstance(value, kinds[name]) or (
+            isinstance(value, list) and not all(isinstance(each, str) for each in value)
+        ):
+            raise AnonError(function, f"{name} in {where} has another type", type(value).__name__)
+
+
+def _made(function: str, found: Mapping[str, Any]) -> None:
+    _typed(function, "[made]", found, _MADE)
+
+
+def _relative(function: str, what: str, value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise AnonError(function, f"{what} must be a path", type(value).__name__)
+    if os.path.isabs(value) or "://" in value:
+        raise AnonError(function, f"{what} must be relative to the recipe", "an absolute path")
+    return value
+
+
+def _source(function: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    _typed(function, "[source]", found, _SOURCE)
+    in_database = {"database", "table"} & set(found)
+    if ("file" in found) == bool(in_database) or len(in_database) == 1:
+        rule = "[source] must have a file, or a database and a table"
+        raise AnonError(function, rule, "neither or both")
+    _relative(function, "file" if "file" in found else "database",
+              found.get("file") or found.get("database"))  # fmt: skip
+    if "schema_sha256" not in found:
+        rule = "[source] must have a schema_sha256"
+        raise AnonError(function, rule, "none", "anon-sql roles FILE --recipe PATH writes one")
+    return dict(found)
+
+
+def release_keys(method: str) -> list[str]:
+    """Return the keys of [release] for a method."""
+    known = [name for name in takes(method) if name not in {*PARAMETER.values(), *_WITHOUT}]
+    return ["method", *known, *_OF_COMMAND]
+
+
+def _release(function: str, method: Any, found: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    if not isinstance(method, str) or fold(method) not in release_methods():
+        hint = did_you_mean(str(method), release_methods())
+        raise AnonError(function, "method must be a release function", f"'{method}'", hint)
+    _known(function, "[release]", found, release_keys(fold(method)))
+    return fold(method), dict(found)
+
+
+def _roles(function: str, found: Mapping[str, Any]) -> tuple[dict[str, list[str]], bool]:
+    kinds: dict[str, type | tuple[type, ...]] = {"confirmed": bool, **dict.fromkeys(ROLES, list)}
+    _typed(function, "[roles]", found, kinds)
+    named: dict[str, str] = {}
+    for role in ROLES:
+        for name in found.get(role, []):
+            if name == REST:
+                rule = "[roles] must name every column"
+                raise AnonError(function, rule, f"* in {role}", "write the names out")
+            if fold(name) in named:
+                raise AnonError(function, "a column has one role", f"{name} twice")
+            named[fold(name)] = role
+    roles = {PARAMETER[role]: list(found.get(role, [])) for role in ROLES}
+    return roles, bool(found.get("confirmed", False))
+
+
+def _hierarchies(function: str, folder: Path, found: Mapping[str, Any]) -> dict[str, Path]:
+    """Return the file of each hierarchy, whose name up to its first dot is that of the column."""
+    files = {}
+    for name, file in found.items():
+        path = folder / _relative(function, f"the hierarchy of {name}", file)
+        if fold(path.name.partition(".")[0]) != fold(name):
+            rule = f"the hierarchy of {name} must be in a file of that name"
+            raise AnonError(function, rule, f"'{path.name}'", f"call it {name}.csv")
+        files[name] = path
+    return files
+
+
+def _statement(function: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    _typed(function, "[statement]", found, _STATEMENT)
+    if found.get("audience", AUDIENCES[0]) not in AUDIENCES:
+        rule = f"audience must be {' or '.join(AUDIENCES)}"
+        raise AnonError(function, rule, f"'{found['audience']}'")
+    return dict(found)
+
+
+def _accepted(function: str, found: Mapping[str, Any]) -> dict[str, str]:
+    _known(function, "[accepted]", found, ACCEPTABLE)
+    for name, why in found.items():
+        if not isinstance(why, str) or not why.strip():
+            raise AnonError(function, f"{name} in [accepted] must be a sentence", "none")
+    return dict(found)
+
+
+def schema_sha256(types: Mapping[str, str]) -> str:
+    """Return the hash of the names and SQL types of columns, in their order."""
+    text = json.dumps([[*pair] for pair in types.items()], ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def require_schema(function: str, recipe: Recipe, types: Mapping[str, str]) -> None:
+    """Raise AnonError unless a table has the columns of the recipe, each with a role."""
+    named = {fold(name) for names in recipe.roles.values() for name in names}
+    present = {fold(name) for name in types}
+    gone = [n for names in recipe.roles.values() for n in names if fold(n) not in present]
+    if gone:
+        rule = "the source must have every column of the recipe"
+        raise AnonError(function, rule, f"none called {listed(gone)}")
+    new = [name for name in types if fold(name) not in named]
+    if new:
+        rule = "every column of the source must have a role in the recipe"
+        raise AnonError(function, rule, f"none for {listed(new)}")
+    if schema_sha256(types) != recipe.source["schema_sha256"]:
+        rule = "the source must have the schema that the recipe was written for"
+        hint = "anon-sql roles FILE --recipe PATH writes a recipe for this one"
+        raise AnonError(function, rule, "columns of other types or in another order", hint)
+
+
+def require_content(function: str, recipe: Recipe) -> None:
+    """Raise AnonError unless the source exists and has the content that the recipe states."""
+    if not recipe.file.exists():
+        rule = "the source of the recipe must exist"
+        raise AnonError(function, rule, f"no '{recipe.file.name}' beside it")
+    stated = recipe.source.get("sha256")
+    if stated is not None and _digest(str(recipe.file), *_stamp(recipe.file)) != stated:
+        raise AnonError(
+            function,
+            "the source must have the sha256 that the recipe states",
+            "other content",
+            "remove the line sha256 if new content is what you want to release",
+        )
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_mtime_ns, found.st_size
+
+
+@cache
+def _digest(path: str, changed: int, size: int) -> str:
+    return digest(Path(path))
+
+
+def recipe(con: duckdb.DuckDBPyConnection, path: str | Path) -> duckdb.DuckDBPyRelation:
+    """Return the release that a recipe describes, as ``anonymize_recipe`` makes it.
+
+    con: a connection with the functions; path: of the TOML file.
+    """
+    return con.sql(f"FROM anonymize_recipe({literal(str(path))})")
+
+
+def write(
+    path: Path, source: Mapping[str, Any], roles: Mapping[str, Sequence[str]], **tables: Any
+) -> None:
+    """Write a recipe. roles: columns by role. tables: release, statement and made."""
+    lines = [f"recipe = {FORM}"]
+    lines += _section("source", source, "sha256", "other content is refused unless you remove it")
+    lines += _section("release", tables["release"])
+    said = "true once somebody has read them"
+    lines += _section("roles", {"confirmed": False, **roles}, "confirmed", said)
+    lines += _section("statement", tables["statement"])
+    lines += ["", "[accepted]  # why, for each amber rule of the verdict"]
+    lines += _section("made", tables["made"])
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def _section(name: str, values: Mapping[str, Any], noted: str = "", note: str = "") -> list[str]:
+    lines = ["", f"[{name}]"]
+    for key, value in values.items():
+        comment = f"  # {note}" if key == noted else ""
+        lines.append(f"{key} = {_toml(value)}{comment}")
+    return lines
+
+
+def _toml(value: Any) -> str:
+    """Return a text, a number, a truth value or a list of them as TOML."""
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")

@@ -1,0 +1,1 @@
+select 1::integer as age, 'x' as illness

@@ -1,0 +1,1 @@
+select age, sex, occupation from {{ ref('adult') }}

@@ -1,0 +1,106 @@
+"""A verdict is never green on a useless or disclosing release, and every figure is that of SQL."""
+
+import pytest
+
+from anon_sql import AnonError
+from anon_sql.apps.verdict import rules
+from anon_sql.apps.verdict.figures import audit_statement, measure
+from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, RULES, VERDICT, stricter, verdict
+from tests.apps.verdict.planted import PLANTS, Plant, made
+
+
+def judged(con, plant, **more):
+    request = made(con, plant)
+    checks = None
+    if plant.audited:
+        result = con.execute(audit_statement(request))
+        names = [column[0] for column in result.description]
+        checks = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+    measured = measure(con, request, checks)
+    options = {"audience": plant.audience, "confirmed": plant.confirmed, **more}
+    return verdict(measured, **options)
+
+
+def test_the_release_that_all_others_are_made_from_is_green(con):
+    found = judged(con, Plant("", ""))
+    assert (found.level, list(found.reasons)) == (GREEN, [])
+
+
+@pytest.mark.parametrize("name", PLANTS)
+def test_a_cell_of_the_table(con, name):
+    plant = PLANTS[name]
+    found = judged(con, plant)
+    levels = {(each.rule, each.level) for each in found.reasons}
+    assert (plant.rule, plant.level) in levels
+    assert found.level != GREEN
+    if plant.level == RED:
+        assert found.level == RED
+    for each in found.reasons:
+        if each.rule not in ("audit", "choice", "roles") and each.found is not None:
+            ((value,),) = con.execute(each.sql).fetchall()
+            assert value == each.found
+
+
+def test_every_cell_has_a_plant():
+    planted = {(plant.rule, plant.level) for plant in PLANTS.values()}
+    cells = {("audit", RED), ("audit", AMBER), ("l_alone", AMBER), ("choice", AMBER)}
+    cells.add(("roles", AMBER))
+    for limit in VERDICT.values():
+        cells |= {(limit.rule, AMBER)} | ({(limit.rule, RED)} if limit.red is not None else set())
+    assert planted == cells
+    assert {rule for rule, _ in cells} == set(RULES)
+
+
+def test_a_sentence_accepts_amber_and_never_red(con):
+    plant = PLANTS["near of two classes"]
+    found = judged(con, plant)
+    assert "near" in found.open
+    rest = dict.fromkeys(found.open, "Because.")
+    assert judged(con, plant, accepted=rest).open == []
+    assert judged(con, plant, accepted=rest).level == AMBER
+    assert judged(con, plant, accepted={"near": " "[:0]}).open == found.open
+    red = judged(con, PLANTS["certain of two classes"], accepted={"certain": "Because."})
+    assert red.level == RED
+    assert all(each.accepted is None for each in red.reasons if each.level == RED)
+
+
+def test_stricter_limits(con):
+    plant = Plant("", "")
+    limits = stricter("recipe", {"gcp": {"amber": 0.001, "red": 0.002}})
+    found = judged(con, plant, limits=limits)
+    assert [(each.rule, each.level) for each in found.reasons] == [("gcp", RED)]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"gpc": {"red": 0.1}}, "a limit must be one of VERDICT, got 'gpc'; did you mean gcp?"),
+        ({"gcp": {"red": 0.6}}, "the limit gcp must be at most 0.5 for red, got 0.6"),
+        ({"gcp": {"red": True}}, "the limit gcp must be at most 0.5 for red, got bool"),
+        ({"gcp": {"green": 0.1}}, "the limit gcp must have amber, red or both, got another"),
+        ({"gcp": 0.1}, "the limit gcp must have amber, red or both, got another"),
+        ({"lifted": {"red": 1.5}}, "the limit lifted must be at most 1 for red, got 1.5"),
+    ],
+)
+def test_laxer_and_unknown_limits_are_refused(given, said):
+    if given == {"lifted": {"red": 1.5}}:
+        assert stricter("recipe", {"lifted": {"red": 0.2}})["lifted"].red == 0.2
+    with pytest.raises(AnonError) as caught:
+        stricter("recipe", given)
+    assert str(caught.value).startswith(f"recipe: {said}")
+
+
+def test_what_a_report_says(con):
+    said = judged(con, PLANTS["certain of two classes"]).said()
+    assert said["state"] == RED
+    assert said["heading"] == rules.HEADINGS[RED]
+    assert {"level", "rule", "text", "sql", "found", "column", "accepted"} == set(
+        said["reasons"][0]
+    )
+
+
+def test_no_value_of_the_data_is_in_a_reason(con):
+    for name in ("certain of two classes", "inferred of two classes", "lifted"):
+        text = str(judged(con, PLANTS[name]).said())
+        assert "v1" not in text
+        assert "rare" not in text
