@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from anon_sql.hosts.duckdb.ledger import ledger
     from anon_sql.hosts.duckdb.register import connect, register, unregister
     from anon_sql.hosts.duckdb.roles import declare
+    from anon_sql.hosts.linked import release_linked
     from anon_sql.hosts.parts.release import release
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "ledger",
     "register",
     "release",
+    "release_linked",
     "unregister",
 ]
 _PLACES = {
@@ -31,6 +33,7 @@ _PLACES = {
     "interrupt": "duckdb.interrupting",
     "ledger": "duckdb.ledger",
     "release": "parts.release",
+    "release_linked": "linked",
 }
 
 
