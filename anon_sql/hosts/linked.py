@@ -131,11 +131,21 @@ def release_linked(
         )
         _require_types(schema)
         given = {name: given_of(con, node) for name, node in schema.nodes.items()}
-        made = release(asked, schema, given)
+        made = _made(asked, schema, given)
         stopping.check(NAME)
         target.write(schema, made, options.format)
     tables = {name: _released(count) for name, count in made.counts.items()}
     return LinkedRelease(tables, described(schema, made, {**stated, "hierarchy": hierarchy}))
+
+
+def _made(asked: Asked, schema: Schema, given: Mapping[str, Given]) -> Made:
+    """Return the release; its errors are those of this function, whatever step raised them."""
+    try:
+        return release(asked, schema, given)
+    except AnonError as error:
+        if error.function == NAME:
+            raise
+        raise AnonError(NAME, error.rule, error.got, error.hint) from None
 
 
 def _refuse(others: Mapping[str, Any]) -> None:

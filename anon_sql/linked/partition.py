@@ -82,18 +82,27 @@ def points_of(asked: Asked, schema: Schema, tied: Mapping[str, Rows], node: Node
     return Points(table, columns, types, time)
 
 
-def classes_of(
-    asked: Asked, schema: Schema, tied: Mapping[str, Rows], points: Mapping[str, Points | None]
+def bins_of_persons(
+    asked: Asked, schema: Schema, tied: Mapping[str, Rows]
 ) -> npt.NDArray[np.int32]:
-    """Return the class of each person, int32[n]; classes have at least k persons."""
+    """Return the bin of near counts of each person, int32[n]."""
+    many = tied[schema.root].count
+    counts = [
+        counts_of(tied[node.name].parent, many) for node in schema.children(schema.root, "quasi")
+    ]
+    return bins_of(np.column_stack(counts or [np.zeros((many, 0), np.int64)]), asked.k)
+
+
+def classes_of(
+    asked: Asked,
+    schema: Schema,
+    tied: Mapping[str, Rows],
+    points: Mapping[str, Points | None],
+    bins: npt.NDArray[np.int32],
+) -> npt.NDArray[np.int32]:
+    """Return the class of each person, int32[n], at least k persons of one bin."""
     rows = tied[schema.root]
     known = [node for node in schema.nodes.values() if node.link and schema.known(node.name)]
-    direct = [node for node in known if node.link and node.link.parent == schema.root]
-    counts = np.column_stack(
-        [counts_of(tied[node.name].parent, rows.count) for node in direct]
-        or [np.zeros((rows.count, 0), np.int64)]
-    )
-    bins = bins_of(counts, asked.k)
     wide, types, weights = _own(asked, schema, rows)
     for node in known:
         for name, values in _copies(asked, tied[node.name], points[node.name], rows.count):

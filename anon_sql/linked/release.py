@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from anon_sql.linked.bins import least_surplus
 from anon_sql.linked.diversity import merge_classes, repair, require_values
 from anon_sql.linked.folds import require_folds
 from anon_sql.linked.options import Asked
-from anon_sql.linked.partition import Points, classes_of, points_of
+from anon_sql.linked.partition import Points, bins_of_persons, classes_of, points_of
 from anon_sql.linked.rows import Given, Ints, Rows, counts_of, tie
 from anon_sql.linked.schema import Node, Schema
 from anon_sql.linked.slots import Placed, place
@@ -87,8 +88,11 @@ def plan(asked: Asked, schema: Schema, given: Mapping[str, Given]) -> Plan:
         for name, node in schema.nodes.items()
         if schema.known(name)
     }
-    found = classes_of(asked, schema, tied, points)
-    classes = merge_classes(schema, tied, points[schema.root], found, options.l, asked.function)
+    bins = bins_of_persons(asked, schema, tied)
+    merged = partial(
+        merge_classes, schema, tied, points[schema.root], l=options.l, function=asked.function
+    )
+    classes = merged(classes_of(asked, schema, tied, points, merged(bins)))
     placed = place(asked, schema, tied, points, classes)
     repair(schema, tied, placed, classes, options.l)
     groups, linked = {}, {}

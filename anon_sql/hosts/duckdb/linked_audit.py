@@ -171,9 +171,10 @@ class LinkedAudit:
                 continue
             gone = " AND ".join(f"{quote(column)} IS NULL" for column in node.link.columns)
             source = f"{self.released(node.name)} AS __anon_source WHERE {gone}"
-            labels = ", ".join(self.folds.labels(node)) or "0"
+            labels = ", ".join(self.folds.labels(node))
+            each = f"GROUP BY {labels}" if labels else "HAVING count(*) > 0"
             k = "NULL" if self.k is None else f"{int(self.k)}"
-            groups = f"SELECT count(*) AS n FROM {source} GROUP BY {labels}"
+            groups = f"SELECT count(*) AS n FROM {source} {each}"
             found = f"(SELECT min(n) FROM ({groups}))"
             passed = "coalesce(found, required) >= required"
             yield _row(f"unlinked labels of {node.name}", k, found, passed, "NULL")
