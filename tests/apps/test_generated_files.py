@@ -158,7 +158,13 @@ def test_a_parameter_is_added_by_one_line(tmp_path):
     assert "--patience" in shown
 
 
-PLAIN = {"help", "ledger", "pseudonym", "reader"}  # folders of functions that nobody declares
+PLAIN = {
+    "help",
+    "ledger",
+    "linked",
+    "pseudonym",
+    "reader",
+}  # folders of functions that nobody declares
 UNDECLARED = {
     *("anon_methods", "anon_roles", "gower", "paper_queries", "suggest_roles"),
     *("check_hierarchy", "read_hierarchies"),
