@@ -6,9 +6,10 @@ whether that passes; the example has counts and names, never a value.
 
 from collections.abc import Callable, Iterator, Mapping
 
+from anon_sql.core.duckdb_internals.hashing import HASH
 from anon_sql.core.names import literal, quote
 from anon_sql.core.roles import fold
-from anon_sql.hosts.duckdb.linked_folds import HASH, Folds
+from anon_sql.hosts.duckdb.linked_folds import Folds
 from anon_sql.linked.schema import Node, Schema
 
 _TRUTH = ("labels", "kept values", "spelling")  # properties of ``audit`` that say it of rows
