@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from anon_sql.hosts.duckdb.listening import listen
     from anon_sql.hosts.duckdb.register import connect, register, unregister
     from anon_sql.hosts.duckdb.roles import declare
+    from anon_sql.hosts.linked import release_linked
     from anon_sql.hosts.parts.release import release
     from anon_sql.hosts.recipes import recipe
 
@@ -28,6 +29,7 @@ __all__ = [
     "recipe",
     "register",
     "release",
+    "release_linked",
     "unregister",
 ]
 _PLACES = {
@@ -36,6 +38,7 @@ _PLACES = {
     "ledger": "duckdb.ledger",
     "listen": "duckdb.listening",
     "release": "parts.release",
+    "release_linked": "linked",
 }
 
 

@@ -160,6 +160,84 @@ def stays(
     return _make(con, "datasets.stays", table, pa.table(columns))
 
 
+HOSPITAL = ("person", "visit", "diagnosis")
+
+
+def hospital(
+    con: duckdb.DuckDBPyConnection, persons: int = 2_000, *, seed: int = 5, roles: bool = True
+) -> None:
+    """Make the tables of a hospital: person, visit and diagnosis, linked by foreign keys.
+
+    Most persons have few visits and some have many. persons: how many, 0 or more. roles: whether
+    the columns declare their roles; the number of visits is a quasi-identifier, that of diagnoses
+    is kept. Raises AnonError for persons below 0, and for a table of these names that was made
+    elsewhere.
+    """
+    if persons < 0:
+        raise AnonError("datasets.hospital", "persons must be 0 or more", persons)
+    rng = np.random.default_rng(seed)
+    age = np.minimum(rng.gamma(4, 12, persons), 99).astype(np.int64)
+    postcode = 53100 + np.minimum(rng.pareto(1.2, persons) * 6, 39).astype(np.int64)
+    many = np.minimum(rng.poisson(0.4 + age / 20 * rng.gamma(1, 1, persons)), 40)
+    owner = np.repeat(np.arange(persons), many)
+    wards, shares = np.array(list(WARDS)), np.array([0.35, 0.5, 0.15])
+    own = rng.choice(3, persons, p=shares)
+    ward = np.where(rng.random(len(owner)) < 0.6, own[owner], rng.choice(3, len(owner), p=shares))
+    day = (rng.integers(0, 600, persons)[owner] + rng.integers(0, 400, len(owner))).astype(np.int64)
+    visit_id = rng.permutation(len(owner)) + 1
+    each = 1 + rng.binomial(2, 0.3, len(owner))
+    letter = np.array(["A", "B", "C"])[np.repeat((ward + rng.integers(0, 2, len(owner))) % 3, each)]
+    code = np.char.add(letter, rng.integers(10, 60, len(letter)).astype(str))
+    rows = {
+        "person": {
+            "person_id": pa.array(rng.permutation(persons) + 1),
+            "born": pa.array((2025 - age).astype(np.int32)),
+            "sex": pa.array(np.array(["f", "m"])[rng.integers(0, 2, persons)]),
+            "postcode": pa.array(postcode.astype(str)),
+        },
+        "visit": {
+            "visit_id": pa.array(visit_id),
+            "person_id": pa.array([], pa.int64()),
+            "visited": pa.array(np.datetime64("2023-01-01") + day.astype("timedelta64[D]")),
+            "ward": pa.array(wards[ward]),
+            "days": pa.array(np.minimum(rng.geometric(0.3, len(owner)), 30)),
+        },
+        "diagnosis": {
+            "visit_id": pa.array(np.repeat(visit_id, each)),
+            "code": pa.array(code),
+        },
+    }
+    rows["visit"]["person_id"] = rows["person"]["person_id"].take(pa.array(owner))
+    for table in reversed(HOSPITAL):
+        drop(con, "datasets.hospital", table)
+    for table, columns in rows.items():
+        con.register("__anon_dataset", pa.table(columns))
+        con.execute(_CREATE[table])
+        con.execute(f"INSERT INTO {table} FROM __anon_dataset")
+        con.unregister("__anon_dataset")
+        mark(con, table)
+    if roles:
+        declare(con, "person", identifier=["person_id"], quasi=["born", "sex", "postcode"])
+        declare(
+            con,
+            "visit",
+            identifier=["visit_id"],
+            quasi=["person_id", "visited", "ward"],
+            keep=["days"],
+        )
+        declare(con, "diagnosis", keep=["visit_id"], sensitive=["code"])
+
+
+_CREATE = {
+    "person": "CREATE TABLE person (person_id BIGINT PRIMARY KEY, born INTEGER, sex VARCHAR, "
+    "postcode VARCHAR)",
+    "visit": "CREATE TABLE visit (visit_id BIGINT PRIMARY KEY, person_id BIGINT "
+    "REFERENCES person (person_id), visited DATE, ward VARCHAR, days INTEGER)",
+    "diagnosis": "CREATE TABLE diagnosis (visit_id BIGINT REFERENCES visit (visit_id), "
+    "code VARCHAR)",
+}
+
+
 def drop(con: duckdb.DuckDBPyConnection, function: str, table: str) -> None:
     """Drop a table that was made here, if there is one. Raises AnonError for any other."""
     found = con.execute(

@@ -41,13 +41,12 @@ def clocks() -> tuple[float, float]:
 def measure(method: str, rows: int) -> dict[str, Any]:
     """Seconds of both, phases and peak memory, in this process."""
     import anon_sql
-    from anon_sql import frames
-    from anon_sql.apps.cli.demo import make_adult_like
+    from anon_sql import datasets, frames
     from anon_sql.methods.method import _methods, find_method
 
     con = anon_sql.connect()
     con.execute(f"SET threads = {THREADS}")
-    make_adult_like(con, "made", rows=rows, seed=42)
+    datasets.adult(con, rows, table="made", seed=42, roles=False)
     kept = [
         f"hash(age, occupation, {number}) % 1000 AS kept_{number}"
         if number % 2

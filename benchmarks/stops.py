@@ -19,7 +19,7 @@ from typing import Any
 import duckdb
 
 import anon_sql
-from anon_sql.apps.cli.demo import make_adult_like
+from anon_sql import datasets
 from anon_sql.core import stopping
 
 QIDS = ["age", "education_num", "marital_status", "occupation", "sex"]
@@ -199,7 +199,7 @@ def opened(rows: int) -> duckdb.DuckDBPyConnection:
     """Open a database with the tables of ``CALLS``."""
     con = anon_sql.connect()
     con.execute("SET enable_progress_bar = false")
-    make_adult_like(con, "adult", rows=rows, seed=42)
+    datasets.adult(con, rows, seed=42, roles=False)
     con.execute(WHOLE.format(rows=rows, roles=ROLES, many=MANY, qids=QIDS, keyed=KEYED))
     con.execute(f"SET VARIABLE queries = {QUERIES}")
     return con

@@ -5,6 +5,7 @@ import inspect
 import re
 from collections import Counter
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType
 
@@ -109,3 +110,14 @@ def test_a_kernel_is_reached_through_its_package_which_imports_it_when_it_is_use
 def test_no_file_that_anything_fits_into():
     for name in ("utils", "helpers", "common", "misc"):
         assert not list(ROOT.glob(f"anon_sql/**/{name}.py"))
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("benchmarks/*.py")), ids=lambda path: path.stem)
+def test_what_a_benchmark_imports_of_the_package_is_there(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("anon_sql"):
+            module = import_module(node.module)
+            for alias in node.names:
+                assert hasattr(module, alias.name) or find_spec(f"{node.module}.{alias.name}"), (
+                    f"{node.module} has no {alias.name}"
+                )

@@ -12,7 +12,8 @@ in which rows were scanned. Rows with equal hashes have equal values in the rele
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -95,7 +96,8 @@ class Domain:
 
 
 Column = Numbers | Categories | Hierarchical
-BLOCK = 4096  # rows whose points are written at a time
+BLOCK = 4096  # rows whose points fit into the CPU cache
+SPAN = 1 << 16  # rows whose points a thread writes at a time
 
 
 @dataclass(frozen=True)
@@ -105,11 +107,13 @@ class QuasiTable:
     columns: d columns with rows in source order. order: int32[n], the source row at each position
     of the canonical order. Every other array passed to a method is in canonical order. weights:
     float64[d], the loss of each whole column, 0…1; None for 1 each.
+    workers: the threads that arrange the points.
     """
 
     columns: tuple[Column, ...]
     order: npt.NDArray[np.int32]
     weights: npt.NDArray[np.float64] | None = None
+    workers: Workers = field(default_factory=partial(Workers, "arrange"))
 
     @property
     def rows(self) -> int:
@@ -121,13 +125,22 @@ class QuasiTable:
 
         min(|a - b|, weight) is the distance of two values of either kind.
         """
-        came = np.empty((len(self.order), len(self.columns)))
-        points = [self._points(at) for at in range(len(self.columns))]
-        for first in range(0, len(came), BLOCK):  # a block that fits into the CPU cache
-            rows = slice(first, first + BLOCK)
-            for at, values in enumerate(points):
-                came[rows, at] = values[rows]
-        return came.take(self.order, axis=0)
+        columns = [self._points(at) for at in range(len(self.columns))]
+        came, points = np.empty((2, len(self.order), len(self.columns)))
+
+        def beside(first: int, end: int) -> None:
+            for start in range(first, end, BLOCK):
+                rows = slice(start, min(start + BLOCK, end))
+                for at, values in enumerate(columns):
+                    came[rows, at] = values[rows]
+
+        def arranged(first: int, end: int) -> None:
+            came.take(self.order[first:end], axis=0, out=points[first:end], mode="clip")
+
+        spans = list(pairwise([*range(0, len(came), SPAN), len(came)]))
+        for step in (beside, arranged):
+            self.workers.map(step, spans, [end - first for first, end in spans])
+        return points
 
     def _points(self, at: int) -> npt.NDArray[Any]:
         """Return the points of one column in source order."""
@@ -140,7 +153,7 @@ class QuasiTable:
 
     def only(self, kept: npt.NDArray[Any]) -> "QuasiTable":
         """Return the rows at some canonical positions, marked bool[n] or listed int64[m]."""
-        part = QuasiTable(self.columns, self.order[kept], self.weights)
+        part = QuasiTable(self.columns, self.order[kept], self.weights, self.workers)
         part.__dict__.update(points=self.points[kept], model=self.model)
         return part
 
@@ -199,7 +212,7 @@ def read(
             row_hash = kernels.hashing.mix(row_hash, column.codes)
     if domain is not None:
         columns = [domain.placed(column) for column in columns]
-    return QuasiTable(tuple(columns), kernels.orders.by_hash(row_hash), weights)
+    return QuasiTable(tuple(columns), kernels.orders.by_hash(row_hash), weights, workers)
 
 
 def _column(

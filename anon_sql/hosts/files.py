@@ -30,6 +30,7 @@ KINDS[".parquet"] = "parquet"
 _NAME = "release-{:05}.parquet"
 _NAMES = re.compile(r"release-\d{5,}\.parquet")
 _MARK = "anon_sql"  # key in the metadata of a file that was written here
+LINKED = "linked"  # its value in the file of a table that is released with others
 _STORED = "__anon_stored"
 
 
@@ -55,13 +56,14 @@ def others(folder: Path) -> list[str]:
 def _is_own(path: Path) -> bool:
     from pyarrow.parquet import read_metadata
 
-    if not _NAMES.fullmatch(path.name) or path.is_symlink() or not path.is_file():
+    if path.suffix != ".parquet" or path.is_symlink() or not path.is_file():
         return False
     try:
         with path.open("rb") as file:
-            return _MARK.encode() in (read_metadata(file).metadata or {})
+            mark = (read_metadata(file).metadata or {}).get(_MARK.encode())
     except (pa.ArrowException, OSError):
         return False
+    return mark == LINKED.encode() or (mark is not None and bool(_NAMES.fullmatch(path.name)))
 
 
 def number_of_files(rows: int) -> int:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         parallel,
         regrouping,
         sides,
+        slot_matching,
         sorting,
         splitting,
         top_down,

@@ -31,8 +31,8 @@ class Guard(NamedTuple):
     rules: ``Rules`` with the keys of the group's rows; without an attribute where nothing is
     required. price: of a shortfall of 1, in units of loss. shortfall: float64[C]. tried:
     float64[2], the shortfalls of the two classes after the exchange last evaluated. keys, values:
-    int32[capacity + 1], counts: int64[capacity + 1], scratch. tally: int64[keys] where there are
-    few keys, which are then counted instead of sorted, else of length 0.
+    int32[capacity + 1], counts: int64[capacity + 1], scratch. held: int32[b, C, keys], rows of each
+    class by attribute and key, where there are few keys; else of width 0, and keys are sorted.
     """
 
     rules: Any
@@ -42,11 +42,11 @@ class Guard(NamedTuple):
     keys: npt.NDArray[np.int32]
     values: npt.NDArray[np.int32]
     counts: npt.NDArray[np.int64]
-    tally: npt.NDArray[np.int64]
+    held: npt.NDArray[np.int32]
 
 
 def few_keys(rules: Rules) -> bool:
-    """Return whether counting the keys of a class takes time proportional to its rows."""
+    """Return whether the keys of each class are counted, as rows are exchanged."""
     return rules.value.shape[1] <= KEYS
 
 
@@ -66,19 +66,27 @@ def guard_of(
         keys=np.empty(capacity + 1, np.int32),
         values=np.empty(capacity + 1, np.int32),
         counts=np.empty(capacity + 1, np.int64),
-        tally=np.zeros(rules.value.shape[1] if few_keys(rules) else 0, np.int64),
+        held=np.zeros(
+            (len(rules.total), classes, rules.value.shape[1] if few_keys(rules) else 0), np.int32
+        ),
     )
 
 
-@kernel(widened=True)
+@kernel(widened=True, borrows=True)
 def survey(s, guard):
     """Compute the shortfall of each class of a ClassState and return their sum."""
+    total = 0.0
+    guard.held[:] = 0
+    for attribute in range(guard.held.shape[0] if guard.held.shape[2] > 0 else 0):
+        for row in range(s.home.size):
+            guard.held[attribute, s.home[row], guard.rules.keys[attribute, row]] += 1
     for at in range(s.size.size):
         guard.shortfall[at] = shortfall_with(s, guard, at, -1, -1)
-    return guard.shortfall.sum()
+        total += guard.shortfall[at]
+    return total
 
 
-@kernel(widened=True)
+@kernel(widened=True, borrows=True)
 def exchange_price(s, guard, here, there, row, back, least):
     """Return the price of the change of both shortfalls by an exchange of rows.
 
@@ -96,13 +104,21 @@ def exchange_price(s, guard, here, there, row, back, least):
     return guard.price * (guard.tried[0] + guard.tried[1] - before)
 
 
-@kernel(widened=True)
-def keep(guard, here, there):
-    """Record the shortfalls after the exchange last evaluated."""
+@kernel(widened=True, borrows=True)
+def keep(guard, here, there, row, back):
+    """Record what the exchange last evaluated leaves; rows as in ``exchange_price``."""
     guard.shortfall[here], guard.shortfall[there] = guard.tried[0], guard.tried[1]
+    for attribute in range(guard.held.shape[0] if guard.held.shape[2] > 0 else 0):
+        key = guard.rules.keys[attribute, row]
+        guard.held[attribute, here, key] -= 1
+        guard.held[attribute, there, key] += 1
+        if back >= 0:
+            key = guard.rules.keys[attribute, back]
+            guard.held[attribute, there, key] -= 1
+            guard.held[attribute, here, key] += 1
 
 
-@kernel(widened=True)
+@kernel(widened=True, borrows=True)
 def equal_keys(rules, a, b):
     """Return whether two rows have equal keys in every attribute."""
     same = True
@@ -111,7 +127,7 @@ def equal_keys(rules, a, b):
     return same
 
 
-@kernel(widened=True)
+@kernel(widened=True, borrows=True)
 def shortfall_with(s, guard, at, out, inn):
     """Return the shortfall of class ``at`` without row ``out`` and with row ``inn`` (-1: no row).
 
@@ -125,31 +141,26 @@ def shortfall_with(s, guard, at, out, inn):
     return total
 
 
-@kernel(widened=True)
+@kernel(widened=True, borrows=True)
 def _counted(s, guard, attribute, at, out, inn):
     """Write the values of a class and their counts into the guard; return how many values."""
     rules, size = guard.rules, 0
-    if guard.tally.size == 0:
+    if guard.held.shape[2] == 0:
         count = _sorted_keys(s, guard, attribute, at, out, inn)
         for i in range(count):
             again = i > 0 and guard.keys[i] == guard.keys[i - 1]
             size = _count(guard, attribute, size, guard.keys[i], 0 if again and rules.pairs else 1)
         return size
-    own, tally = rules.keys[attribute], guard.tally
-    tally[:] = 0
-    for place in range(s.size[at]):
-        tally[own[s.members[at, place]]] += 1
-    if out >= 0:
-        tally[own[out]] -= 1
-    if inn >= 0:
-        tally[own[inn]] += 1
-    for key in range(tally.size):
-        if tally[key] > 0:
-            size = _count(guard, attribute, size, key, 1 if rules.pairs else tally[key])
+    gone = rules.keys[attribute, out] if out >= 0 else np.int32(-1)
+    come = rules.keys[attribute, inn] if inn >= 0 else np.int32(-1)
+    for key in range(guard.held.shape[2]):
+        count = np.int64(guard.held[attribute, at, key]) - (key == gone) + (key == come)
+        if count > 0:
+            size = _count(guard, attribute, size, key, 1 if rules.pairs else count)
     return size
 
 
-@kernel(widened=True)
+@kernel(widened=True, borrows=True)
 def _count(guard, attribute, size, key, more):
     """Add to the count of a key's value, the last of ``size`` or a new one; return how many."""
     value = guard.rules.value[attribute, key]
@@ -160,7 +171,7 @@ def _count(guard, attribute, size, key, more):
     return size + 1
 
 
-@kernel(widened=True)
+@kernel(widened=True, borrows=True)
 def _sorted_keys(s, guard, attribute, at, out, inn):
     """Write the keys of a class into the guard, ascending; return how many rows it has."""
     own, keys, count = guard.rules.keys[attribute], guard.keys, 0
@@ -206,7 +217,7 @@ class ClassState(NamedTuple):
     ncp: npt.NDArray[np.float64]
 
 
-@kernel(widened=True)
+@kernel(widened=True, borrows=True)
 def ncp_with(s, at, out, inn):
     """Return the NCP of class ``at`` without row ``out`` and with row ``inn`` (-1: no row).
 
@@ -239,7 +250,7 @@ def ncp_with(s, at, out, inn):
     return total
 
 
-@kernel(widened=True)
+@kernel(widened=True, borrows=True)
 def _ncp_of_others(s, at, out, inn):
     """Return the part of ``ncp_with`` in hierarchies and in columns that hold NULL."""
     total = 0.0
@@ -272,7 +283,7 @@ def _ncp_of_others(s, at, out, inn):
     return total
 
 
-@kernel(widened=True)
+@kernel(widened=True, borrows=True)
 def add_member(s, at, row):
     """List a row in class ``at`` of a state with home, position, members and size."""
     s.home[row] = at
@@ -281,7 +292,7 @@ def add_member(s, at, row):
     s.size[at] += 1
 
 
-@kernel(widened=True)
+@kernel(widened=True, borrows=True)
 def drop_member(s, at, row):
     """Remove a row from the list of class ``at``; the last row takes its place."""
     s.size[at] -= 1
@@ -290,7 +301,7 @@ def drop_member(s, at, row):
     s.position[last] = s.position[row]
 
 
-@kernel(widened=True)
+@kernel(widened=True, borrows=True)
 def enter(s, at, row):
     """Add a row to class ``at``; the caller updates ``ncp``."""
     add_member(s, at, row)
@@ -305,7 +316,7 @@ def enter(s, at, row):
             _extend(s.ends[at, c], value)
 
 
-@kernel(widened=True)
+@kernel(widened=True, borrows=True)
 def _extend(ends, value):
     """Update the two smallest and two largest numbers by a value."""
     if value < ends[1]:
@@ -316,7 +327,7 @@ def _extend(ends, value):
         ends[2] = max(value, ends[2])
 
 
-@kernel(widened=True)
+@kernel(widened=True, borrows=True)
 def leave(s, at, row):
     """Remove a row from class ``at``; the caller updates ``ncp``."""
     drop_member(s, at, row)
@@ -335,7 +346,7 @@ def leave(s, at, row):
                     _extend(s.ends[at, c], other)
 
 
-@kernel(widened=True)
+@kernel(widened=True, borrows=True)
 def fill(s):
     """Put each row into the class that ``home`` names."""
     s.size[:] = 0
@@ -390,7 +401,7 @@ LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 
 
-@kernel
+@kernel(borrows=True)
 def warmth(s):
     """Return the mean decrease of |E| * NCP(E) by a row that leaves, over rows whose leaving helps.
 
@@ -406,7 +417,7 @@ def warmth(s):
     return total / max(count, 1)
 
 
-@kernel
+@kernel(borrows=True)
 def proposed(near, seed, step):
     """Return a random row, a row near it, and random bits for what else the step draws.
 
@@ -418,19 +429,19 @@ def proposed(near, seed, step):
     return row, like, draw(seed, np.uint64(2 * step + 1))
 
 
-@kernel
+@kernel(borrows=True)
 def tolerated(heat, bits):
     """Return the increase below which a step is taken; bits: random."""
     return -heat * np.log((np.float64(bits >> HALF) + 0.5) / 4294967296.0)
 
 
-@kernel
+@kernel(borrows=True)
 def random_member(s, at, bits):
     """Return a random row of class ``at`` of a state with members and size; bits: random."""
     return s.members[at, np.int64(((bits & LOW) * np.uint64(s.size[at])) >> HALF)]
 
 
-@kernel
+@kernel(borrows=True)
 def anneal(s, guard, near, k, most, proposals, hot, cold, seed):
     """Apply ``proposals`` proposals while cooling from ``hot`` to ``cold``, in units of loss.
 
@@ -467,7 +478,7 @@ def anneal(s, guard, near, k, most, proposals, hot, cold, seed):
                 enter(s, there, row)
                 s.ncp[here], s.ncp[there] = left, right
                 if guarded:
-                    keep(guard, here, there)
+                    keep(guard, here, there, row, back)
                 change += increase
                 break
     return change

@@ -56,7 +56,7 @@ def keys_to(points, rows, v, measure, out):
         out[at] = key(points, rows[at], v, measure)
 
 
-@kernel
+@kernel(borrows=True)
 def draw(seed, at):
     """Return the at-th random number of the stream of a seed (splitmix64), both uint64.
 

@@ -7,16 +7,23 @@ from typing import Any, Protocol
 from anon_sql.kernels import numba_internals
 
 
-def kernel(function: Any = None, *, widened: bool = False, **options: Any) -> Any:
+def kernel(
+    function: Any = None, *, widened: bool = False, borrows: bool = False, **options: Any
+) -> Any:
     """Return a function compiled by numba, kept on disk, that runs without the GIL.
 
     To compile less, no wrapper for callbacks from C is made where numba can leave it out, and
     division by zero does not raise. widened: what another kernel passes as a small or constant
-    integer is compiled as int64 only, where numba can be told so.
+    integer is compiled as int64 only, where numba can be told so. borrows: it makes and returns no
+    array and calls only kernels that do not either, so that references to arrays, which its caller
+    holds, need not be counted, where numba can leave that out; if it does make one, it fails to
+    compile.
     """
     if function is None:
-        return lambda function: kernel(function, widened=widened, **options)
+        return lambda function: kernel(function, widened=widened, borrows=borrows, **options)
     always = {"nogil": True, "error_model": "numpy", **numba_internals.OPTIONS}
+    if borrows:
+        always |= numba_internals.BORROWED
     made = numba_internals.on_disk(function, **always, **options)
     return numba_internals.widen(made) if widened else made
 

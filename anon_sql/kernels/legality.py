@@ -126,7 +126,7 @@ LEAST = 1e-9  # smallest shortfall of an illegal class
 EXACT = 1 + 1e-12  # tolerance, since sums of whole numbers beyond 2**53 are rounded
 
 
-@kernel
+@kernel(borrows=True)
 def short_of_l(rules, attribute, values, counts):
     """Return the missing diversity times the number of rows; 0.0 where l is satisfied.
 
@@ -154,22 +154,26 @@ def short_of_l(rules, attribute, values, counts):
     return 0.0
 
 
-@kernel
+@kernel(borrows=True)
 def recursive_parts(counts, nth):
     """Return the largest of at least ``nth`` counts, and the sum from the n-th largest on."""
-    most, rest = counts.copy(), 0
-    for at in range(1, most.size):  # descending
-        count, to = most[at], at
-        while to > 0 and most[to - 1] < count:
-            most[to] = most[to - 1]
-            to -= 1
-        most[to] = count
-    for at in range(nth - 1, most.size):
-        rest += most[at]
-    return most[0], rest
+    most, rest = np.int64(0), np.int64(0)
+    for at in range(counts.size):
+        most, rest = max(most, counts[at]), rest + counts[at]
+    above, place = np.int64(2**62), np.int64(-1)  # the last that was taken from the rest
+    for _ in range(nth - 1):
+        largest, found = np.int64(-1), np.int64(-1)
+        for at in range(counts.size):
+            count = counts[at]
+            follows = count < above or (count == above and at > place)  # ties by place
+            if follows and count > largest:
+                largest, found = count, np.int64(at)
+        above, place = largest, found
+        rest -= largest
+    return most, rest
 
 
-@kernel
+@kernel(borrows=True)
 def short_of_t(rules, attribute, values, counts):
     """Return the excess of the distance over t times the number of rows; 0.0 where t is satisfied.
 
@@ -201,7 +205,7 @@ def short_of_t(rules, attribute, values, counts):
     return max(m * (distance / sizes - rules.t), LEAST)
 
 
-@kernel
+@kernel(borrows=True)
 def gap(rules, attribute, level, m, first, end):
     """Return the sum of |level - m * below| over the values first … end - 1."""
     low, high = first, end
@@ -216,7 +220,7 @@ def gap(rules, attribute, level, m, first, end):
     return under + over
 
 
-@kernel
+@kernel(borrows=True)
 def short_of_shares(rules, attribute, values, counts):
     """Return how many rows are beyond the bounds on shares; 0.0 where all shares are within.
 
@@ -245,7 +249,7 @@ def short_of(rules, attribute, key_counts):
     return short_of_values(rules, attribute, values[:size], counts[:size])
 
 
-@kernel
+@kernel(borrows=True)
 def short_of_values(rules, attribute, values, counts):
     """Return the shortfall of a class in one attribute, given its values and their counts.
 
@@ -259,7 +263,7 @@ def short_of_values(rules, attribute, values, counts):
     return shortfall + (short_of_shares(rules, attribute, values, counts) if bounded else 0.0)
 
 
-@kernel
+@kernel(borrows=True)
 def short_of_k(rules, rows):
     """Return the shortfall of so many rows below k; persons are an attribute of their own."""
     return 0.0 if rules.persons else float(rows * max(0, rules.k - rows))

@@ -95,7 +95,7 @@ def _take(x, left, rows, point, keys, near, count, home, at):
     return kept
 
 
-@kernel
+@kernel(borrows=True)
 def gap(x, row, point):
     """Return the squared distance of a row from a point."""
     total = 0.0
@@ -137,7 +137,7 @@ def means_of(x: npt.NDArray[np.float64], classes: npt.NDArray[np.int32], capacit
     return state
 
 
-@kernel
+@kernel(borrows=True)
 def fill(s):
     """Put each row into the class that ``home`` names, and compute the means."""
     s.size[:] = 0
@@ -152,7 +152,7 @@ def fill(s):
             s.mean[at, c] /= max(s.size[at], 1)
 
 
-@kernel
+@kernel(borrows=True)
 def squares(s):
     """Return the SSE."""
     total = 0.0
@@ -161,7 +161,7 @@ def squares(s):
     return total
 
 
-@kernel
+@kernel(borrows=True)
 def away(s, row, at):
     """Return the squared distance of a row from the mean of class ``at``."""
     total = 0.0
@@ -170,7 +170,7 @@ def away(s, row, at):
     return total
 
 
-@kernel
+@kernel(borrows=True)
 def between(s, a, b):
     """Return the squared distance of two rows."""
     total = 0.0
@@ -179,7 +179,7 @@ def between(s, a, b):
     return total
 
 
-@kernel
+@kernel(borrows=True)
 def leave(s, at, row):
     """Remove a row from its class ``at``."""
     drop_member(s, at, row)
@@ -187,7 +187,7 @@ def leave(s, at, row):
         s.mean[at, c] += (s.mean[at, c] - s.x[row, c]) / max(s.size[at], 1)
 
 
-@kernel
+@kernel(borrows=True)
 def take_in(s, at, row):
     """Add a row to class ``at``."""
     add_member(s, at, row)
@@ -195,14 +195,14 @@ def take_in(s, at, row):
         s.mean[at, c] += (s.x[row, c] - s.mean[at, c]) / s.size[at]
 
 
-@kernel
+@kernel(borrows=True)
 def move_cost(s, row, here, there):
     """Return the change of the SSE by a row that moves; ``here`` has another row."""
     p, q = s.size[here], s.size[there]
     return away(s, row, there) * q / (q + 1) - away(s, row, here) * p / (p - 1)
 
 
-@kernel
+@kernel(borrows=True)
 def swap_cost(s, row, back, here, there):
     """Return the change of the SSE by an exchange of two rows."""
     far = between(s, row, back) * (1 / s.size[here] + 1 / s.size[there])
@@ -210,7 +210,7 @@ def swap_cost(s, row, back, here, there):
     return out + away(s, back, here) - away(s, back, there) - far
 
 
-@kernel
+@kernel(borrows=True)
 def anneal(s, near, k, most, proposals, hot, cold, seed):
     """Apply ``proposals`` proposals while cooling from ``hot`` to ``cold``, in units of the SSE.
 

@@ -50,6 +50,20 @@ NO_WRAPPER = _holds(_knows_no_cfunc_wrapper)
 OPTIONS = {"no_cfunc_wrapper": True} if NO_WRAPPER else {}  # of njit
 
 
+# -- A kernel that counts no references to arrays: its caller holds them. Plain: it counts them.
+# It must not make an array, which nobody would free. numba refuses to compile one that does.
+
+
+def _can_leave_references() -> bool:
+    from numba.core.registry import cpu_target
+
+    return hasattr(cpu_target.options, "_nrt")
+
+
+BORROWS = _holds(_can_leave_references)
+BORROWED = {"_nrt": False} if BORROWS else {}  # of njit
+
+
 # -- One compilation of a kernel for all whole numbers. Plain: one for each type that is passed.
 
 

@@ -42,7 +42,7 @@ class Groups(NamedTuple):
     state: npt.NDArray[np.int64]
 
 
-@kernel
+@kernel(borrows=True)
 def ones(word):
     """Return the number of set bits of a uint64."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)

@@ -141,7 +141,7 @@ def mark(values, buckets, pool, side):
     return near
 
 
-@kernel
+@kernel(borrows=True)
 def ncp_of(points, model, rows, seen, stamp):
     """Return the NCP of rows, summed over the columns."""
     total = 0.0

@@ -228,19 +228,19 @@ def partitioned(table: QuasiTable, call: Call[Anonymize]) -> Classes:
         return search(table, classes, call, started, 1.0) if effort == "best" else classes
     sizes = [k] if effort == "fast" else [size for size in (k, 2 * k) if size <= table.rows]
     found = [cut(table, order, size, call) for size in sizes]
-    classes = least(table, [legal(table, classes, call) for classes in found], call)
+    classes = least(table, [legal(table, classes, call, order) for classes in found], call)
     if effort == "fast":
         return classes
     starts = [classes]
     if is_small(table, call):
-        starts.append(legal(table, improve_few(table, found[0], k, call.workers), call))
-    ends = [legal(table, polished(table, start, call), call) for start in starts]
+        starts.append(legal(table, improve_few(table, found[0], k, call.workers), call, order))
+    ends = [legal(table, polished(table, start, call), call, order) for start in starts]
     classes = least(table, [*starts, *ends], call)
     if effort == "best":
-        before = legal(table, search(table, found[0], call, started, 0.5, LOW), call)
+        before = legal(table, search(table, found[0], call, started, 0.5, LOW), call, order)
         better = least(table, [classes, before], call)
         most = widest(better, call)
-        after = legal(table, search(table, better, call, started, 1.0, HIGH, most), call)
+        after = legal(table, search(table, better, call, started, 1.0, HIGH, most), call, order)
         classes = least(table, [better, after], call)
     return classes
 
@@ -259,7 +259,7 @@ def of_means(
     classes = microaggregate(x, order, k, call, until)
     if call.constraint.rules is None:
         return classes
-    found = [legal(table, each, call) for each in (classes, cut(table, order, k, call))]
+    found = [legal(table, each, call, order) for each in (classes, cut(table, order, k, call))]
     return min(found, key=lambda classes: sum_of_squares(x, classes))
 
 
@@ -272,9 +272,9 @@ def cut(table: QuasiTable, order: Order, k: int, call: Call[Anonymize]) -> Class
     return min(found, key=lambda cut: cut[1])[0]
 
 
-def legal(table: QuasiTable, classes: Classes, call: Call[Anonymize]) -> Classes:
+def legal(table: QuasiTable, classes: Classes, call: Call[Anonymize], order: Order) -> Classes:
     """Return classes merged until legal and split again where the parts stay legal."""
-    merged = merge_until_legal(table, classes, call.constraint, call.workers)
+    merged = merge_until_legal(table, classes, call.constraint, call.workers, order)
     return split_classes(table, merged, call.constraint, call.workers)
 
 

@@ -2,18 +2,21 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from anon_sql import kernels
 from anon_sql.core.running import Workers
+from anon_sql.core.stopping import check
 from anon_sql.core.table import QuasiTable
-from anon_sql.methods.ordering import curve_order
+from anon_sql.methods.ordering import Order, curve_order
 from anon_sql.methods.searching import total_loss
 from anon_sql.methods.suppressed_rows import dense
 from anon_sql.privacy.constraint import Constraint
 
+BLOCK = 1 << 12  # classes that are merged by themselves
 STEPS = 1000  # merges between two tests for Ctrl-C
 
 
@@ -22,26 +25,71 @@ def merge_until_legal(
     classes: npt.NDArray[np.int32],
     constraint: Constraint,
     workers: Workers,
+    order: Order | None = None,
 ) -> npt.NDArray[np.int32]:
     """Return class ids int32[n], merged until each class is legal; -1 (suppressed) stays.
 
-    At worst one class is left; it is legal if the rows that are not suppressed are.
+    order: the curve through the table, if it is known. Blocks of adjacent classes along it are
+    merged by themselves; a class that finds none to mend it there, among all classes. At worst one
+    class is left; it is legal if the rows that are not suppressed are.
     """
     kept = classes >= 0
     if constraint.rules is None or not kept.any():
         return classes
-    own, rules = table.only(kept), constraint.only(kept).rules
-    numbered = along(dense(classes[kept]), curve_order(own, workers))
-    state = kernels.merging.classes_of(
-        own.points, own.model, rules, *kernels.hashing.group(numbered, int(numbered.max()) + 1)
-    )
-    workers.repeat(kernels.merging.merge, (state, own.model, rules, STEPS), len(state.size))
-    last = state.becomes
+    own, limits = table, constraint
+    if not kept.all():
+        own, limits, order = table.only(kept), constraint.only(kept), None
+    rules = limits.rules
+    assert rules is not None
+    merged = along(dense(classes[kept]), curve_order(own, workers) if order is None else order)
+    count = int(merged.max()) + 1
+    for blocks in sorted({max(count // BLOCK, 1), 1}, reverse=True):
+        merged, short = merged_in_blocks(own, merged, rules, blocks, workers)
+        if not short:
+            break
+    result = classes.copy()
+    result[kept] = merged
+    return result
+
+
+def merged_in_blocks(
+    table: QuasiTable,
+    classes: npt.NDArray[np.int32],
+    rules: "kernels.legality.Rules",
+    blocks: int,
+    workers: Workers,
+) -> tuple[npt.NDArray[np.int32], int]:
+    """Return class ids int32[n] after classes have merged within blocks, and how many are short.
+
+    classes: int32[n], numbered along a curve, as the result is. Blocks have equally many.
+    """
+    order, starts = kernels.hashing.group(classes, int(classes.max()) + 1)
+    edges = np.linspace(0, len(starts) - 1, blocks + 1).astype(np.int64)
+    jobs = [(int(a), int(b)) for a, b in pairwise(edges)]
+
+    def state_of(a: int, b: int) -> Any:
+        rows, own = order[starts[a] : starts[b]], starts[a : b + 1] - starts[a]
+        return kernels.merging.classes_of(table.points, table.model, rules, rows, own)
+
+    def result_of(state: Any, first: int) -> tuple[npt.NDArray[np.int64], int]:
+        return state.becomes + first, int((state.shortfall[state.size > 0] > 0).sum())
+
+    def merged(a: int, b: int) -> tuple[npt.NDArray[np.int64], int]:
+        state = state_of(a, b)
+        while kernels.merging.merge(state, table.model, rules, STEPS):
+            check(workers.function)
+        return result_of(state, a)
+
+    if blocks > 1:
+        found = workers.map(merged, jobs, [int(starts[b] - starts[a]) for a, b in jobs])
+    else:
+        state = state_of(*jobs[0])
+        workers.repeat(kernels.merging.merge, (state, table.model, rules, STEPS), len(starts))
+        found = [result_of(state, 0)]
+    last = np.concatenate([becomes for becomes, _ in found])
     while (last[last] != last).any():
         last = last[last]
-    merged = classes.copy()
-    merged[kept] = last[numbered]
-    return dense(merged)
+    return dense(last[classes].astype(np.int32)), sum(short for _, short in found)
 
 
 def cheapest(table: QuasiTable, found: Sequence[npt.NDArray[np.int32]], workers: Workers) -> int:
@@ -50,24 +98,22 @@ def cheapest(table: QuasiTable, found: Sequence[npt.NDArray[np.int32]], workers:
     All must suppress (-1) the same rows.
     """
     kept = found[0] >= 0
-    own = table.only(kept)
+    own = table if kept.all() else table.only(kept)
     lost = [total_loss(own, dense(classes[kept]), workers) for classes in found]
     return int(np.argmin(np.round(lost, 9)))
 
 
 def along(classes: npt.NDArray[np.int32], order: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """Return the classes, numbered from 0 by the place of their middle rows in an order of rows."""
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    by_class = np.lexsort((place, classes))
-    starts = np.searchsorted(classes[by_class], np.arange(int(classes.max()) + 2))
-    middle = place[by_class[(starts[:-1] + starts[1:]) // 2]]
+    place, starts = kernels.hashing.group(classes[order], int(classes.max()) + 1)
+    middle = place[(starts[:-1] + starts[1:]) // 2]
     rank = np.empty(len(middle), np.int32)
     rank[np.argsort(middle)] = np.arange(len(middle), dtype=np.int32)
     return rank[classes]
 
 
 JOB = 1 << 16  # rows in a job
+FEW = 1 << 16  # buckets that may be counted, however few the rows
 
 
 def split_classes(
@@ -133,12 +179,17 @@ def buckets_of(constraint: Constraint) -> npt.NDArray[np.int32]:
     """
     rules = constraint.rules
     assert rules is not None
-    attributes = range(len(constraint.names))
-    values = [rules.value[attribute][rules.keys[attribute]] for attribute in attributes]
-    if not values:
-        return np.zeros(rules.keys.shape[1], np.int32)
-    _, buckets = np.unique(np.column_stack(values), axis=0, return_inverse=True)
-    return np.asarray(buckets.reshape(-1), np.int32)
+    buckets = np.zeros(rules.keys.shape[1], np.int64)
+    for attribute in range(len(constraint.names)):
+        values = rules.value[attribute][rules.keys[attribute]]
+        buckets = buckets * (int(values.max(initial=0)) + 1) + values
+        highest = int(buckets.max(initial=0))
+        if highest < 2 * len(buckets) + FEW:
+            ranks = np.cumsum(np.bincount(buckets, minlength=1) > 0) - 1
+            buckets = ranks[buckets]
+        else:
+            buckets = np.unique(buckets, return_inverse=True)[1].reshape(-1)
+    return buckets.astype(np.int32)
 
 
 Classes = npt.NDArray[np.int32]

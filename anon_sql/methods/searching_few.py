@@ -109,8 +109,8 @@ def annealing(table: QuasiTable, k: int, workers: Workers) -> Anneal:
 def near_rows(table: QuasiTable) -> npt.NDArray[np.int32]:
     """Return the rows nearest to each row by what a class of both loses, int32[n, …].
 
-    Some rows at random follow, since the nearest ones may all be equal. Leaves of a hierarchy are
-    compared by their places.
+    Of equally near rows the first are taken. Some rows at random follow, since the nearest ones may
+    all be equal. Leaves of a hierarchy are compared by their places.
     """
     n, model = table.rows, table.model
     far = np.zeros((n, n), np.float32)
@@ -129,6 +129,9 @@ def near_rows(table: QuasiTable) -> npt.NDArray[np.int32]:
         far += np.minimum(gap, np.float32(weight), out=gap)
     np.fill_diagonal(far, np.inf)
     near = min(NEAR, n - 1)
-    nearest = np.argpartition(far, near - 1, axis=1)[:, :near]
+    # distance and row in one number, since which of equal ones NumPy takes depends on the processor
+    keys = far.view(np.uint32).astype(np.uint64) << np.uint64(32)
+    keys |= np.arange(n, dtype=np.uint64)
+    nearest = np.sort(np.partition(keys, near - 1, axis=1)[:, :near]) & np.uint64(0xFFFFFFFF)
     others = np.random.default_rng(0).integers(0, n, (n, OTHERS))
     return np.hstack([nearest, others]).astype(np.int32)

@@ -1,5 +1,6 @@
 """A release comes back in the kind of frame that was given, a measure as a number or that kind."""
 
+import uuid
 import warnings
 
 import pandas as pd
@@ -80,12 +81,22 @@ def test_nan_of_pandas_is_null_and_that_of_polars_is_none(people):
     assert made["n"].is_nan().sum() == 4
 
 
+def arrow_takes_uuids():
+    """Older versions of PyArrow do not: DuckDB makes such values of a UUID in pandas."""
+    try:
+        return bool(pa.array([uuid.uuid4()]))
+    except pa.ArrowException:
+        return False
+
+
 @pytest.mark.parametrize("form", ["label", "typed", "mean", "median"])
 @pytest.mark.parametrize("kind", ["pandas", "pandas of PyArrow", "Polars"])
 def test_released_values_of_every_type_are_those_checked(people, kind, form):
     """Each kind of frame is read back as Arrow for the check."""
     rows = people.sql("SELECT * EXCLUDE (span) FROM kinds")
     data = rows.pl() if kind == "Polars" else rows.df()
+    if kind != "Polars" and not arrow_takes_uuids():
+        data = data.drop(columns="id")
     if kind == "pandas of PyArrow":
         data = data.convert_dtypes(dtype_backend="pyarrow")
     qids = ["number", "born", "pay", "member", "score", "seen", "zoned", "clock", "word"]

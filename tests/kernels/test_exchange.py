@@ -7,9 +7,12 @@ from hypothesis import strategies as st
 
 from anon_sql.kernels.annealing import (
     class_state,
+    enter,
     exchange_price,
     fill,
     guard_of,
+    keep,
+    leave,
     shortfall_with,
     survey,
 )
@@ -35,8 +38,8 @@ def two_classes(rules, rows, counted):
     home = np.arange(rows, dtype=np.int32) % np.int32(2)
     state = class_state(points, model_of(["number"], points), home, rows + 1)
     fill(state)
-    tally = np.zeros(rules.value.shape[1] if counted else 0, np.int64)
-    return state, guard_of(rules, np.arange(rows), 2, rows + 1, 3.0)._replace(tally=tally)
+    held = np.zeros((len(rules.total), 2, rules.value.shape[1] if counted else 0), np.int32)
+    return state, guard_of(rules, np.arange(rows), 2, rows + 1, 3.0)._replace(held=held)
 
 
 @examples(300)
@@ -60,6 +63,15 @@ def test_classes_without_one_row_and_with_another(table, counted, data):
     price = exchange_price(state, guard, 0, 1, out, back, np.inf)
     after = afresh(rules, own - {out} | came) + afresh(rules, other - came | {out})
     assert price == pytest.approx(3.0 * (after - guard.shortfall.sum()))
+    keep(guard, 0, 1, out, back)
+    leave(state, 0, out)
+    if back >= 0:
+        leave(state, 1, back)
+        enter(state, 0, back)
+    enter(state, 1, out)
+    assert guard.shortfall.sum() == pytest.approx(after)
+    assert shortfall_with(state, guard, 0, -1, -1) == pytest.approx(guard.shortfall[0])
+    assert shortfall_with(state, guard, 1, -1, -1) == pytest.approx(guard.shortfall[1])
 
 
 @examples(100)

@@ -6,11 +6,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from anon_sql.kernels import hashing
+from anon_sql.kernels.legality import shortfalls
 from anon_sql.kernels.merging import absorb, classes_of, merge, partner, shortfall_of
 from tests.drawing import examples
 from tests.kernels.legal import asked, legal, made
 from tests.kernels.test_mondrian import VALUES
-from tests.loss import model_of, ncp
+from tests.loss import NULL, model_of, ncp
 
 pytestmark = pytest.mark.quick
 
@@ -118,3 +119,71 @@ def test_the_partner_is_the_cheapest_for_what_it_mends(table):
         assert cost / mended == pytest.approx(min(best))
     else:
         assert cost == pytest.approx(min(least))
+
+
+class Twin:
+    """Classes that merge, as lists of rows: what they fall short of and lose is counted afresh."""
+
+    def __init__(self, points, classes, rules, model):
+        self.points, self.rules, self.model = points, rules, model
+        self.rows = {own: np.flatnonzero(classes == own) for own in set(classes.tolist())}
+
+    def shortfall(self, rows):
+        return shortfalls(self.rules, rows.astype(np.int32), np.array([0, len(rows)]))[0]
+
+    def lost(self, rows):
+        return len(rows) * ncp(KINDS, self.model, self.points[rows])
+
+    def urgency(self, own):
+        return self.shortfall(self.rows[own]) / len(self.rows[own])
+
+    def costs(self, a):
+        """Return cost for what is mended, and cost, of the other classes."""
+        found = {}
+        for b, rows in self.rows.items():
+            if b != a:
+                both, own = np.concatenate([self.rows[a], rows]), self.rows[a]
+                cost = self.lost(both) - self.lost(own) - self.lost(rows)
+                mended = self.shortfall(own) + self.shortfall(rows) - self.shortfall(both)
+                found[b] = cost / mended if mended > 1e-12 else np.inf, cost
+        return found
+
+
+@examples(150)
+@given(tables())
+def test_each_merge_is_the_twins(table):
+    _, _, points, classes, rules = table
+    model, state = state_of(points, classes, rules)
+    twin = Twin(points, classes, rules, model)
+    while len(twin.rows) > 1:
+        size, before = state.size.copy(), max(map(twin.urgency, twin.rows))
+        left = merge(state, model, rules, 1)
+        (taken,) = np.flatnonzero((size > 0) & (state.size == 0)).tolist() or [None]
+        if taken is None:
+            assert before == left == 0
+            break
+        own = int(state.becomes[taken])
+        assert twin.urgency(own) == pytest.approx(before)
+        costs = twin.costs(own)
+        best, cheapest = (min(each) for each in zip(*costs.values(), strict=True))
+        got = costs[taken]
+        assert got[0] == pytest.approx(best) if best < np.inf else got[1] == pytest.approx(cheapest)
+        twin.rows[own] = np.concatenate([twin.rows[own], twin.rows.pop(taken)])
+        assert left == 0 or left == len(twin.rows)
+
+
+@examples(150)
+@given(tables())
+def test_sets_of_many_codes_are_lists(table):
+    _, _, points, classes, rules = table
+    model, state = state_of(points, classes, rules)
+    spread = points.copy()
+    spread[:, 1] = np.where(points[:, 1] == NULL["set"], 100.0, points[:, 1] * 20)
+    longer = model._replace(null=np.array([NULL["number"], 100.0, NULL["tree"]]))
+    many = classes_of(spread, longer, rules, *hashing.group(classes, int(classes.max()) + 1))
+    assert many.ncp.tolist() == state.ncp.tolist()
+    assert not many.masks.any()
+    while merge(state, model, rules, 1):
+        merge(many, longer, rules, 1)
+        assert many.becomes.tolist() == state.becomes.tolist()
+        assert many.ncp.tolist() == state.ncp.tolist()

@@ -5,17 +5,19 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numba import njit, types
+from numba.core.errors import NumbaError
 
 from anon_sql.kernels import numba_internals
 
 ROOT = Path(__file__).resolve().parents[2]
 HOME = ROOT / "anon_sql" / "kernels" / "numba_internals.py"
-PARTS = ["NO_WRAPPER", "WIDENS", "TELLS", "LOCKS", "FINDS"]
+PARTS = ["NO_WRAPPER", "BORROWS", "WIDENS", "TELLS", "LOCKS", "FINDS"]
 private = pytest.mark.skipif(numba_internals.PLAIN, reason="tests what the plain ways do without")
 
 
@@ -39,6 +41,54 @@ def test_no_wrapper_for_callbacks_is_compiled():
     assert "define i64 @cfunc." in text
     (text,) = without.inspect_llvm().values()
     assert "cfunc." not in text
+
+
+def greatest(pair):
+    own = pair[0]
+    for row in range(len(pair[1])):
+        if pair[1][row] > own[0]:
+            own = pair[1][row:]
+        elif own[0] > 3:
+            own = pair[0][row:]
+    return own[0]
+
+
+def a_new_array(x):
+    return np.zeros(int(x)).size
+
+
+@pytest.mark.quick
+@private
+def test_a_kernel_that_borrows_counts_no_references_and_makes_no_array():
+    counting, borrowing = njit(greatest), njit(greatest, **numba_internals.BORROWED)
+    pair = np.array([1.0, 0.0, 0.0]), np.array([0.0, 2.0, 1.0])
+    assert borrowing(pair) == counting(pair) == 2.0
+    (text,) = counting.inspect_llvm().values()
+    assert "NRT_" in text
+    (text,) = borrowing.inspect_llvm().values()
+    assert "NRT_" not in text
+    assert njit(a_new_array)(3) == 3
+    with pytest.raises(NumbaError):
+        njit(a_new_array, **numba_internals.BORROWED)(3)
+
+
+@pytest.mark.quick
+@private
+def test_a_kernel_that_borrows_calls_only_such_kernels():
+    """What it calls inherits the option where it is compiled first, and else may make arrays."""
+    known = [
+        made
+        for path in sorted(HOME.parent.glob("*.py"))
+        for made in vars(import_module(f"anon_sql.kernels.{path.stem}")).values()
+        if hasattr(made, "py_func")
+    ]
+    borrowing = {made for made in known if made.targetoptions.get("_nrt") is False}
+    assert len(borrowing) > 30
+    for made in borrowing:
+        within = made.py_func.__globals__
+        called = {within.get(name) for name in made.py_func.__code__.co_names}
+        others = [each for each in called if hasattr(each, "py_func") and each not in borrowing]
+        assert not others, made.py_func.__qualname__
 
 
 @pytest.mark.quick
@@ -156,6 +206,10 @@ ABSENT = {  # by part: what has it, and its name
         "next(kind for kind in cpu_target.options.__mro__ if name in vars(kind))",
         "no_cfunc_wrapper",
     ),
+    "BORROWS": (
+        "next(kind for kind in cpu_target.options.__mro__ if name in vars(kind))",
+        "_nrt",
+    ),
     "WIDENS": ("types", "signed_domain"),
     "TELLS": ("event", "Listener"),
     "LOCKS": ("compiler_lock", "global_compiler_lock"),
@@ -178,7 +232,6 @@ RELEASE = f"""
 import json
 import anon_sql
 from anon_sql.kernels import numba_internals, parallel
-from anon_sql.kernels.kernel import kernel
 
 @kernel(widened=True)
 def double(x):
@@ -245,7 +298,15 @@ PRIVATE = re.compile(r"^ *(?:from|import) numba\.", re.MULTILINE)
 @pytest.mark.quick
 def test_one_file_knows_what_numba_does_not_promise():
     assert PRIVATE.search(HOME.read_text(encoding="utf-8"))
-    words = ("no_cfunc_wrapper", "get_call_template", "cache_path", ".nbi", "nb[ic]", "._cache")
+    words = (
+        "no_cfunc_wrapper",
+        "_nrt",
+        "get_call_template",
+        "cache_path",
+        ".nbi",
+        "nb[ic]",
+        "._cache",
+    )
     for folder in ("anon_sql", "benchmarks", "tests"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             if path not in (HOME, Path(__file__)):

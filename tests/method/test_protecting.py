@@ -4,13 +4,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from anon_sql.core import running
 from anon_sql.core.running import Workers
+from anon_sql.methods import legal_classes
 from anon_sql.methods.legal_classes import merge_until_legal, mixed, protect
 from anon_sql.methods.searching import total_loss
 from anon_sql.privacy.constraint import Constraint, Sensitive, constraint
 from anon_sql.privacy.l_diversity import LDiversity
 from anon_sql.privacy.t_closeness import TCloseness
+from tests.kernels import legal
 from tests.method.test_improving import made
+from tests.test_protection import ASKED, definition
 
 pytestmark = pytest.mark.quick
 
@@ -61,3 +65,38 @@ def test_without_rules_nothing_changes():
 def test_mixed_classes():
     before, after = np.array([0, 0, 1, 2, -1, -1]), np.array([0, 0, 0, 1, -1, -1])
     assert mixed(before.astype(np.int32), after.astype(np.int32)).tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_blocks_are_legal_and_no_matter_of_threads(monkeypatch, asked):
+    """Few classes in a block, so that some blocks cannot mend all of theirs."""
+    rng, n = np.random.default_rng(7), 400
+    table = made(
+        n,
+        x=pa.array(rng.integers(0, 90, n).astype(float)),
+        y=pa.array([None if each == 0 else float(each) for each in rng.integers(0, 5, n)]),
+        z=pa.array([f"z{each}" for each in rng.integers(0, 80, n)]),
+    )
+    numbers, words, how = [1, 2, 3, 5, 8, None], ["a", "a", "a", "b", "c"], definition(ASKED[asked])
+    rows = [
+        (numbers[int(a)], words[int(b)], int(c))
+        for a, b, c in zip(*(rng.integers(0, most, n) for most in (6, 5, 130)), strict=True)
+    ]
+    given = {"delta": None, "beta": None, "max_share": None, "beta_kind": "enhanced", **how}
+    limits, classes = legal.made(rows, given), rng.permutation(np.arange(n) // 3).astype(np.int32)
+    classes[:5] = -1
+    monkeypatch.setattr(running, "FEW", 0)
+    found = []
+    for block in (1 << 12, 8):
+        monkeypatch.setattr(legal_classes, "BLOCK", block)
+        merged = [
+            merge_until_legal(table, classes, limits, Workers("test", threads))
+            for threads in (1, 2)
+        ]
+        assert merged[0].tolist() == merged[1].tolist()
+        assert (merged[0][:5] == -1).all()
+        for own in range(int(merged[0].max()) + 1):
+            members = [rows[row] for row in np.flatnonzero(merged[0] == own)]
+            assert legal.legal(members, rows, given)
+        found.append(merged[0].tolist())
+    assert found[0] != found[1]

@@ -85,7 +85,12 @@ class _Display:
     @property
     def sections(self) -> bool:
         """Return whether the command counts its sections, not rows."""
-        return self.whole is not None and bool(self.whole.note)
+        return bool(self.section)
+
+    @property
+    def section(self) -> str:
+        """Return the section that the command is in, '' where it counts none."""
+        return "" if self.whole is None else self.whole.note
 
     def text(self) -> str:
         """Return what is done, without the time."""
@@ -110,13 +115,12 @@ class _Lines(_Display):
         return self
 
     def _write(self) -> None:
-        due, last = EVERY, self.whole
+        due, last = EVERY, self.section
         while not self._ended.wait(min(EVERY, 0.2)):
             elapsed = time.monotonic() - self.started
-            section = self.sections and self.whole is not last
-            if elapsed < EVERY or not (elapsed >= due or section):
+            if elapsed < EVERY or not (elapsed >= due or self.section != last):
                 continue
-            last, due = self.whole, elapsed + EVERY
+            last, due = self.section, elapsed + EVERY
             line = f"{self.text()} {int(elapsed) // 60}:{int(elapsed) % 60:02}\n"
             sys.stderr.write(line)
             sys.stderr.flush()

@@ -36,7 +36,6 @@ from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core import stopping
 from anon_sql.core.common_parameters import refuse_withdrawn
-from anon_sql.core.names import quote
 from anon_sql.core.parameters import takes
 from anon_sql.core.roles import REST, fold
 from anon_sql.errors import AnonError, did_you_mean
@@ -48,6 +47,7 @@ from anon_sql.hosts.files import (
     stored,
     write_files,
 )
+from anon_sql.hosts.frames.named import released_by_name
 from anon_sql.hosts.parts.call import parts_request
 from anon_sql.hosts.parts.release import PartsOptions, one_statement, released_in_parts
 from anon_sql.hosts.parts.workspace import Place
@@ -108,8 +108,7 @@ def in_table(
     options = {name: value for name, value in call.items() if name != "k"}
     checked = parts_request(con, "raw", method, call["k"], options)
     if one_statement(checked, rows, in_parts):
-        listed = ", ".join(f"{parameter} := ${parameter}" for parameter in call)
-        with stored(con, f"FROM {quote(method)}('raw', {listed})", call) as found:
+        with released_by_name(con, checked, call) as select, stored(con, select, {}) as found:
             con.execute(f"CREATE TEMP VIEW released AS {found.select}")
             yield ReleasedRelation(
                 found.rows, found.files if in_parts.in_files else ["FROM released"]

@@ -332,4 +332,10 @@ def _cursor(token: str) -> Iterator[duckdb.DuckDBPyConnection]:
     )
 
 
-registry.use_catalog(catalog, secret)
+def asked(token: str, statement: str) -> list[tuple[Any, ...]]:
+    """Implement ``registry.asked``. Raises AnonError if no registered connection is open."""
+    with _cursor(token) as cursor:
+        return cursor.execute(statement).fetchall()
+
+
+registry.use_catalog(catalog, secret, asked)

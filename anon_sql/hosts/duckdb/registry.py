@@ -126,14 +126,23 @@ def sql_type(kind: pa.DataType) -> str:
 
 Catalog = Callable[[str, str], list[dict[str, Any]]]
 Secrets = Callable[[str, str, str], str]
+Queries = Callable[[str, str], list[tuple[Any, ...]]]
 _catalog: list[Catalog] = []
 _secrets: list[Secrets] = []
+_queries: list[Queries] = []
 
 
-def use_catalog(look_up: Catalog, secrets: Secrets) -> None:
-    """Set the functions behind ``catalog`` and ``secret``; ``register`` has the connections."""
+def use_catalog(look_up: Catalog, secrets: Secrets, queries: Queries) -> None:
+    """Set the functions behind ``catalog``, ``secret`` and ``asked``; ``register`` has the
+    connections."""
     _catalog[:] = [look_up]
     _secrets[:] = [secrets]
+    _queries[:] = [queries]
+
+
+def asked(token: str, statement: str) -> list[tuple[Any, ...]]:
+    """Return the rows of a query on what is committed in a database."""
+    return _queries[0](token, statement)
 
 
 def catalog(token: str, relation: str) -> list[dict[str, Any]]:

@@ -66,6 +66,14 @@ def find(name: str, scope: Scope, columns: Iterable[Mapping[str, Any]]) -> Table
     return None if place is None else by_table[place]
 
 
+def place_of(
+    name: str, scope: Scope, columns: Iterable[Mapping[str, Any]]
+) -> tuple[str, str, str] | None:
+    """Return the folded (database, schema, table) that a relation's name refers to, or None."""
+    by_table = _tables(columns)
+    return next((at for at in _candidates(split(name), scope) if at in by_table), None)
+
+
 def namesakes(name: str, columns: Iterable[Mapping[str, Any]]) -> list[Table]:
     """Return the tables of that name in any schema; none for a name with database and schema."""
     parts = split(name)

@@ -114,6 +114,7 @@ TITLES = {
     "primitive": "Building blocks",
     "measure": "Information loss",
     "privacy": "Privacy",
+    "linked": "Tables that belong together",
     "attack": "Attacks",
     "hierarchy": "Hierarchies",
     "reader": "Reading labels",

@@ -108,6 +108,8 @@ class _Room:
         columns.restored(self.con.from_arrow(rows), names).create_view(name)
         spelled = {each.lower(): each for each in names}
         for folded, text in columns.comments.items():
+            if text is None:
+                continue
             column = quote(spelled[folded])
             self.con.execute(f"COMMENT ON COLUMN {quote(name)}.{column} IS {literal(text)}")
         return name

@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -174,17 +174,22 @@ class PolarsFrame(Frame):
         return made.lazy() if self.lazy else made
 
 
-def _restored(rows: Any, columns: Columns, casts: Mapping[str, str | None]) -> Any:
-    """Return a relation of released rows in their SQL types."""
+def in_own_types(names: Sequence[str], columns: Columns, casts: Mapping[str, str | None]) -> str:
+    """Return released columns in their SQL types, as a SQL list."""
     wanted = [
         columns.cast(name)
         if name not in casts
         else f"CAST({quote(name)} AS {casts[name]}) AS {quote(name)}"
         if casts[name] is not None
         else quote(name)
-        for name in rows.columns
+        for name in names
     ]
-    return rows.project(", ".join(wanted))
+    return ", ".join(wanted)
+
+
+def _restored(rows: Any, columns: Columns, casts: Mapping[str, str | None]) -> Any:
+    """Return a relation of released rows in their SQL types."""
+    return rows.project(in_own_types(rows.columns, columns, casts))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_sql.core import stopping
 from anon_sql.core.columns import shown_type
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
@@ -28,7 +29,7 @@ class Columns:
 
     types: Mapping[str, str]
     read: Callable[[Sequence[str]], pa.Table]
-    comments: Mapping[str, str] = field(default_factory=dict)
+    comments: Mapping[str, str | None] = field(default_factory=dict)
     carried: frozenset[str] = frozenset()
 
     def restored(self, rows: Any, names: Sequence[str]) -> Any:
@@ -48,7 +49,7 @@ def of_relation(
     function: str,
     relation: duckdb.DuckDBPyRelation,
     scratch: duckdb.DuckDBPyConnection,
-    comments: Mapping[str, str] | None = None,
+    comments: Mapping[str, str | None] | None = None,
 ) -> Columns:
     """Return the columns of a relation of DuckDB.
 
@@ -79,6 +80,9 @@ def of_relation(
         ]
         try:
             rows = relation.project(", ".join(wanted)).to_arrow_table()
+        except duckdb.InterruptException:
+            stopping.check(function)
+            raise
         except duckdb.Error as error:
             raise unreadable(function, error) from None
         for name in nested:

@@ -117,12 +117,14 @@ def _refused(function: str, name: str, kind: str) -> AnonError:
 class PartsRequest:
     """A checked call.
 
-    relation: name of the table; columns: SQL type of each of its columns. paths: rows of the
-    hierarchy. memory: DuckDB's setting memory_limit; threads: its number of threads.
+    relation: name of the table; columns: SQL type of each of its columns; comments: those that
+    count, by folded name. paths: rows of the hierarchy. memory: DuckDB's setting memory_limit;
+    threads: its number of threads.
     """
 
     relation: str
     columns: Mapping[str, str]
+    comments: Mapping[str, str | None]
     request: Request
     paths: pa.StructArray | None
     memory: str
@@ -191,6 +193,7 @@ def parts_request(
     return PartsRequest(
         relation,
         columns,
+        found.comments,
         call,
         paths,
         settings["memory_limit"],

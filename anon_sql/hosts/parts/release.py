@@ -10,13 +10,13 @@ from typing import Any
 import duckdb
 
 from anon_sql.core import stopping
-from anon_sql.core.names import literal, quote
+from anon_sql.core.names import literal
 from anon_sql.core.table import Domain
 from anon_sql.errors import PYTHON, AnonError, Parameter, SpelledAs
 from anon_sql.hosts import files as parquet_files
-from anon_sql.hosts.duckdb.errors import as_raised
 from anon_sql.hosts.duckdb.interrupting import owner_of
 from anon_sql.hosts.duckdb.register import register
+from anon_sql.hosts.frames.named import released_by_name
 from anon_sql.hosts.parts.call import PartsRequest, parts_request
 from anon_sql.hosts.parts.checking import check_together
 from anon_sql.hosts.parts.regions import FinishedRegions, RegionFiles, SequentialReader
@@ -105,9 +105,8 @@ def release(
         call = parts_request(con, tbl, method, k, parameters)
         if one_statement(call, rows, options):
             names = {"k": k, **parameters}
-            listed = ", ".join(f"{name} := ${name}" for name in names)
-            with as_raised():
-                count = target.write(f"FROM {quote(method)}({literal(tbl)}, {listed})", names)
+            with released_by_name(con, call, names) as select:
+                count = target.write(select, {})
             return Written(rows, rows - count, 1)
         with released_in_parts(con, call, target.place(), options) as released:
             written = released.written

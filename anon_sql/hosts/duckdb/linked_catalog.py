@@ -1,0 +1,238 @@
+"""Read linked tables from the catalog: foreign keys, given links, and the roles of columns."""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from anon_sql.core.names import literal, pieces, quote, split
+from anon_sql.core.roles import PARAMETER, REST, ROLES, fold, tag
+from anon_sql.errors import AnonError, Parameter, did_you_mean, listed
+from anon_sql.hosts.duckdb.binding import require_names
+from anon_sql.hosts.duckdb.relation import Scope, place_of
+from anon_sql.linked.schema import Link, Schema, Table, arrange, read_links, side_of
+
+Ask = Callable[[str], list[tuple[Any, ...]]]
+Place = tuple[str, str, str]
+_COLUMNS = (
+    "SELECT database_name, schema_name, table_name, column_name, data_type, comment, column_index "
+    "FROM system.main.duckdb_columns() WHERE NOT internal"
+)
+_FOREIGN = (
+    "SELECT database_name, schema_name, table_name, constraint_column_names, referenced_table, "
+    "referenced_column_names FROM system.main.duckdb_constraints() "
+    "WHERE constraint_type = 'FOREIGN KEY'"
+)
+_KEYS = ("database", "schema", "relation", "name", "type", "comment", "at")
+SCOPE = "SELECT current_database(), current_schema(), current_setting('search_path')"
+
+
+class Catalog:
+    """The tables of a database as one transaction sees them.
+
+    ask: returns the rows of a query. files: whether relations that the catalog lacks may be
+    described by a query.
+    """
+
+    def __init__(self, function: str, ask: Ask, scope: Scope, *, files: bool):
+        self.function, self.ask, self.scope, self.files = function, ask, scope, files
+        self.columns = [dict(zip(_KEYS, row, strict=True)) for row in ask(_COLUMNS)]
+        self.by_place: dict[Place, list[dict[str, Any]]] = {}
+        for column in sorted(self.columns, key=lambda each: each["at"]):
+            place = (column["database"], column["schema"], column["relation"])
+            self.by_place.setdefault(place, []).append(column)
+        self.found: dict[str, tuple[str, str, list[dict[str, Any]]]] = {}
+
+    def place(self, name: str) -> Place | None:
+        """Return where a relation is, spelled as in the catalog; None for a file."""
+        folded = place_of(name, self.scope, self.columns)
+        for place in self.by_place:
+            if folded == tuple(map(fold, place)):
+                return place
+        return None
+
+    def add(self, name: str) -> str:
+        """Note a relation, and return its short name."""
+        place = self.place(name)
+        if place is not None:
+            return self._note(place[2], ".".join(map(quote, place)), self.by_place[place])
+        if not self.files:
+            known = sorted({table for _, _, table in self.by_place})
+            rule = "the relation must be a table or view in the catalog"
+            raise AnonError(self.function, rule, listed([name]), did_you_mean(name, known))
+        relation = f"query_table({literal(name)})"
+        described = self.ask(f"DESCRIBE FROM {relation}")
+        columns = [{"name": row[0], "type": row[1], "comment": None} for row in described]
+        short = PurePath(name).name.partition(".")[0] if "/" in name or "." in name else name
+        return self._note(short, relation, columns)
+
+    def _note(self, short: str, relation: str, columns: list[dict[str, Any]]) -> str:
+        known = self.found.setdefault(fold(short), (short, relation, columns))
+        if known[1] != relation:
+            rule = "linked tables must have different names"
+            raise AnonError(self.function, rule, f"two of the name {listed([short])}")
+        require_names(self.function, [column["name"] for column in columns])
+        return known[0]
+
+    def links(self, given: object, root: str) -> list[Link]:
+        """Return the foreign keys around the root, and the links that a call gives."""
+        written = [given] if isinstance(given, str) else given or []
+        names: dict[str, str] = {}
+        if isinstance(written, (list, tuple)):
+            for text in written:
+                sides = text.split("->") if isinstance(text, str) else []
+                for side in sides if len(sides) == 2 else ():
+                    relation, _ = side_of(self.function, side)
+                    names[fold(relation)] = self.add(relation)
+        found = read_links(self.function, given, names)
+        places = {place for place in map(self.place, [root, *names]) if place}
+        foreign = [
+            ((database, schema, child), tuple(columns), (database, schema, parent), tuple(keys))
+            for database, schema, child, columns, parent, keys in self.ask(_FOREIGN)
+        ]
+        reached = True
+        while reached:  # everything that foreign keys tie to what is known
+            reached = False
+            for child, _, parent, _ in foreign:
+                if (child in places) != (parent in places):
+                    places |= {child, parent}
+                    reached = True
+        for child, columns, parent, keys in foreign:
+            if child in places:
+                ends = [self.add(".".join(map(quote, place))) for place in (child, parent)]
+                found.append(Link(ends[0], columns, ends[1], keys))
+        return found
+
+
+def read_schema(
+    catalog: Catalog,
+    root: str,
+    *,
+    links: object = None,
+    leave_out: object = None,
+    roles: Mapping[str, object],
+) -> Schema:
+    """Return the tables linked with a root, in the catalog or by given links.
+
+    roles: the parameters qids, sensitive, identifiers and keep, columns written 'visit.ward'.
+    Raises AnonError for what ``arrange`` refuses.
+    """
+    function = catalog.function
+    if not isinstance(root, str) or not root:
+        raise AnonError(function, Parameter("root") + " must be the name of a table", "none")
+    top = catalog.add(root)
+    found = catalog.links(links, root)
+    left = _listed(leave_out)
+    names = {fold(str(name)) for name in left}
+    tables = {}
+    given = _given(function, roles)
+    for short, relation, columns in catalog.found.values():
+        types = {column["name"]: column["type"] for column in columns}
+        assigned = {} if fold(short) in names else _roles(function, short, columns, given)
+        tables[short] = Table(short, relation, types, assigned)
+    _require_used(function, given, tables)
+    return arrange(function, top, tables, found, left)
+
+
+def _listed(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return [str(each) for each in value] if isinstance(value, (list, tuple)) else []
+
+
+def _given(function: str, roles: Mapping[str, object]) -> dict[tuple[str, str], str]:
+    """Return the role of each (table, column) that a call names, folded; '*' for the rest."""
+    found: dict[tuple[str, str], str] = {}
+    for role in ROLES:
+        parameter = PARAMETER[role]
+        value = roles.get(parameter)
+        names = [value] if isinstance(value, str) else value or []
+        if not isinstance(names, (list, tuple)) or not all(isinstance(n, str) for n in names):
+            rule = Parameter(parameter) + " must be a list of columns like 'visit.ward'"
+            raise AnonError(function, rule, type(value).__name__)
+        for name in names:
+            *table, column = pieces(name, ".")
+            if not table and name != REST:
+                rule = Parameter(parameter) + " must name columns with their tables"
+                raise AnonError(function, rule, listed([name]), "write 'visit.ward'")
+            key = (fold(split(".".join(table))[-1]) if table else REST, fold(split(column)[0]))
+            if found.setdefault(key, role) != role:
+                raise AnonError(function, "a column has one role", f"two for {listed([column])}")
+    return found
+
+
+def _roles(
+    function: str,
+    table: str,
+    columns: Iterable[Mapping[str, Any]],
+    given: Mapping[tuple[str, str], str],
+) -> dict[str, str | None]:
+    """Return the role of each column, from comments and from the call."""
+    found: dict[str, str | None] = {}
+    for column in columns:
+        name = column["name"]
+        try:
+            declared = tag(column["comment"])
+        except ValueError as wrong:
+            rule = f"the comment on column {table}.{name} is not clear"
+            raise AnonError(function, rule, str(wrong)) from None
+        asked = given.get((fold(table), fold(name)))
+        if declared and asked and declared != asked:
+            got = f"{table}.{name} as {declared} and as {asked}"
+            raise AnonError(function, "a column has one role", got, "change what is declared")
+        rest = given.get((fold(table), REST)) or given.get((REST, REST))
+        found[name] = asked or declared or rest
+    return found
+
+
+def _require_used(
+    function: str, given: Mapping[tuple[str, str], str], tables: Mapping[str, Table]
+) -> None:
+    """Raise AnonError for a column of the call that no linked table has."""
+    known = {(fold(name), fold(column)) for name, table in tables.items() for column in table.types}
+    known |= {(fold(name), REST) for name in tables} | {(REST, REST)}
+    for key, role in given.items():
+        if key not in known:
+            rule = Parameter(PARAMETER[role]) + " must name columns of linked tables"
+            columns = [f"{name}.{column}" for name, t in tables.items() for column in t.types]
+            got = listed([key[0]]) + "." + listed([key[1]])
+            raise AnonError(function, rule, got, did_you_mean(".".join(key), columns))
+
+
+def released_relation(released: str, root: str, name: str) -> str:
+    """Return the relation of a released table beside the released root, for ``query_table``.
+
+    released: that of the root as a call writes it: 'safe.person', or the path of a file.
+    """
+    if "/" in released or released.endswith((".parquet", ".csv")):
+        path = PurePath(released)
+        return str(path.with_name(name + path.name[len(path.name.partition(".")[0]) :]))
+    *qualifier, _ = split(released)
+    return ".".join(quote(part) for part in [*qualifier, name])
+
+
+def weights_of(function: str, raw: Any, schema: Schema) -> dict[tuple[str, str], float]:
+    """Return the weight of each quasi-identifier, written 'visit.ward', that a call names."""
+    if raw is None:
+        return {}
+    known = {
+        (fold(node.name), fold(name)): (node.name, name)
+        for node in schema.nodes.values()
+        for name in node.quasi
+    }
+    rule = Parameter("weights") + " must be numbers of at least 0 by columns like 'visit.ward'"
+    if not isinstance(raw, Mapping):
+        raise AnonError(function, rule, type(raw).__name__)
+    found = {}
+    for name, value in raw.items():
+        *table, column = split(name) if isinstance(name, str) else [""]
+        key = known.get((fold(table[-1] if table else schema.root), fold(column)))
+        if (
+            key is None
+            or isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not 0 <= value < float("inf")
+        ):
+            choices = [f"{table}.{column}" for table, column in known.values()]
+            raise AnonError(function, rule, listed([str(name)]), did_you_mean(str(name), choices))
+        found[key] = float(value)
+    return found

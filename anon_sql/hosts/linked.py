@@ -1,0 +1,400 @@
+"""Release linked tables into a schema or a folder: all of them or none."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from anon_sql.core import stopping
+from anon_sql.core.columns import is_number
+from anon_sql.core.common_parameters import refuse_withdrawn
+from anon_sql.core.duckdb_internals.hashing import mark, row_hash
+from anon_sql.core.names import quote, split
+from anon_sql.core.parameters import read
+from anon_sql.core.roles import fold
+from anon_sql.errors import PYTHON, AnonError, Argument, Parameter, SpelledAs, did_you_mean, listed
+from anon_sql.hosts.duckdb.interrupting import owner_of
+from anon_sql.hosts.duckdb.linked_catalog import SCOPE, Catalog, read_schema, weights_of
+from anon_sql.hosts.duckdb.register import register
+from anon_sql.hosts.duckdb.relation import Scope
+from anon_sql.hosts.files import (
+    LINKED,
+    atomic_folder,
+    means_folder,
+    remove_temporary,
+    require_new_folder,
+)
+from anon_sql.hosts.parts.call import paths_of
+from anon_sql.linked.options import Asked, Linking
+from anon_sql.linked.release import Counted, Made, release
+from anon_sql.linked.rows import Given
+from anon_sql.linked.schema import Node, Schema
+from anon_sql.privacy.k_anonymity import KAnonymity
+
+NAME = "release_linked"
+_KEPT, _WHOLE, _MARK, _TABLE = "__anon_kept", "__anon_whole", "__anon_mark_", "__anon_linked"
+_REFUSED = ("t", "beta", "delta", "max_share", "strata", "series", "regions", "entity")
+FILES = {"parquet": "FORMAT parquet", "csv": "FORMAT csv, HEADER true"}
+
+
+@dataclass(frozen=True)
+class TableReleased:
+    """What was released of one table.
+
+    rows: released, with their links. left_out: neither linked nor unlinked. unlinked: released
+    without link and values. gcp: mean information loss of the labels of linked rows, 0…1; None for
+    a table without quasi-identifiers.
+    """
+
+    rows: int
+    left_out: int
+    unlinked: int
+    gcp: float | None
+
+
+@dataclass(frozen=True)
+class LinkedRelease:
+    """What ``release_linked`` has written.
+
+    tables: by name. manifest: what ``anon-sql verify`` reads, without hashes of files.
+    """
+
+    tables: Mapping[str, TableReleased]
+    manifest: dict[str, Any] = field(repr=False)
+
+
+@SpelledAs(PYTHON)
+def release_linked(
+    con: duckdb.DuckDBPyConnection,
+    root: str,
+    *,
+    into: str,
+    k: int = 5,
+    l: int = 1,  # noqa: E741 - the parameter of l-diversity
+    surplus: str = "drop",
+    links: Sequence[str] | str | None = None,
+    leave_out: Sequence[str] | str | None = None,
+    orphans: str = "error",
+    qids: Sequence[str] | str | None = None,
+    sensitive: Sequence[str] | str | None = None,
+    identifiers: Sequence[str] | str | None = None,
+    keep: Sequence[str] | str | None = None,
+    hierarchy: str | None = None,
+    weights: Mapping[str, float] | None = None,
+    format: str = "label",
+    effort: str = "good",
+    seed: int = 42,
+    format_files: str = "parquet",
+    overwrite: bool = False,
+    **others: Any,
+) -> LinkedRelease:
+    """Release the tables that are linked with a table of persons, so that they still join.
+
+    Every released person has the same folded record as at least k - 1 others: labels, numbers of
+    rows and labels of all rows below. root: the table of persons. into: a schema, or a folder if it
+    ends in '/'. l: see ``Linking``. surplus: 'drop' or 'unlink'. links: foreign keys that the
+    catalog lacks, as 'visit.person_id -> person.person_id'. leave_out: linked tables that are not
+    released. orphans: 'error' or 'drop'. qids, sensitive, identifiers, keep: columns such as
+    'visit.ward', beside those declared in comments. hierarchy, format, effort, seed: as in
+    ``anonymize``. weights: by column, such as 'visit.ward'. format_files: of a folder, 'parquet' or
+    'csv'. overwrite: replace tables of these names, or the folder. Raises AnonError, and leaves the
+    target as it was, if the release is refused.
+    """
+    register(con)
+    _refuse(others)
+    stated = {
+        "k": k, "l": l, "surplus": surplus, "orphans": orphans, "format": format,
+        "effort": effort, "seed": seed,
+    }  # fmt: skip
+    options = read(Linking, NAME, stated)
+    size = min(read(KAnonymity, NAME, stated).k, 2**31 - 1)
+    roles = {"qids": qids, "sensitive": sensitive, "identifiers": identifiers, "keep": keep}
+    target = _Target(con, into, format_files, overwrite)
+    target.require_new()
+    with stopping.call(*owner_of(con), encloses=True), _transaction(con):
+        schema = schema_of(con, NAME, root, links=links, leave_out=leave_out, roles=roles)
+        threads, zone = con.execute(
+            "SELECT current_setting('threads'), current_setting('TimeZone')"
+        ).fetchall()[0]
+        asked = Asked(
+            NAME,
+            size,
+            options,
+            weights_of(NAME, weights, schema),
+            paths_of(con, hierarchy),
+            int(threads),
+            zone,
+        )
+        _require_types(schema)
+        given = {name: given_of(con, node) for name, node in schema.nodes.items()}
+        made = _made(asked, schema, given)
+        stopping.check(NAME)
+        target.write(schema, made, options.format)
+    tables = {name: _released(count) for name, count in made.counts.items()}
+    return LinkedRelease(tables, described(schema, made, {**stated, "hierarchy": hierarchy}))
+
+
+def _made(asked: Asked, schema: Schema, given: Mapping[str, Given]) -> Made:
+    """Return the release; its errors are those of this function, whatever step raised them."""
+    try:
+        return release(asked, schema, given)
+    except AnonError as error:
+        if error.function == NAME:
+            raise
+        raise AnonError(NAME, error.rule, error.got, error.hint) from None
+
+
+def _refuse(others: Mapping[str, Any]) -> None:
+    """Raise AnonError for parameters that linked tables do not take."""
+    refuse_withdrawn(NAME, others)
+    for name in others:
+        if name in _REFUSED:
+            rule = Parameter(name) + " does not apply to linked tables yet"
+            raise AnonError(NAME, rule, Argument(name, ...), "leave it out; l bounds values")
+        known = ("k", "l", "surplus", "links", "leave_out", "weights", "format", "into")
+        raise AnonError(NAME, "there is no such parameter", name, did_you_mean(name, known))
+
+
+def schema_of(
+    con: duckdb.DuckDBPyConnection,
+    function: str,
+    root: str,
+    *,
+    links: object = None,
+    leave_out: object = None,
+    roles: Mapping[str, object],
+) -> Schema:
+    """Return the linked tables that a connection sees."""
+
+    def ask(statement: str) -> list[tuple[Any, ...]]:
+        return con.execute(statement).fetchall()
+
+    catalog = Catalog(function, ask, Scope(*ask(SCOPE)[0]), files=True)
+    return read_schema(catalog, root, links=links, leave_out=leave_out, roles=roles)
+
+
+def _require_types(schema: Schema) -> None:
+    for node in schema.nodes.values():
+        for name in node.quasi:
+            is_number(NAME, f"{node.name}.{name}", node.table.types[name])
+
+
+@contextmanager
+def _transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Read and write in one transaction, the caller's if one is open."""
+    first, second = (con.execute("SELECT txid_current()").fetchall() for _ in range(2))
+    if first == second:
+        yield
+        return
+    con.execute("BEGIN")
+    try:
+        yield
+    except BaseException:
+        con.execute("ROLLBACK")
+        raise
+    con.execute("COMMIT")
+
+
+def given_of(con: duckdb.DuckDBPyConnection, node: Node) -> Given:
+    """Return the rows of a table of the tree."""
+    types = node.table.types
+    names = [
+        name for name in types if name in node.renewed or node.table.roles[name] != "identifier"
+    ]
+    kept = {quote(name): types[name] for name in node.kept}
+    whole = {quote(name): types[name] for name in (*node.quasi, *node.kept)}
+    parts = [quote(name) for name in names]
+    parts += [f"{row_hash(kept)} AS {_KEPT}", f"{row_hash(whole)} AS {_WHOLE}"]
+    marks = {name: f"{_MARK}{at}" for at, name in enumerate(node.sensitive)}
+    parts += [f"{mark(quote(name), types[name])} AS {own}" for name, own in marks.items()]
+    found = con.sql(f"SELECT {', '.join(parts)} FROM {node.table.relation}").to_arrow_table()
+    return Given(
+        node,
+        found.select(names),
+        found.column(_KEPT).to_numpy(),
+        found.column(_WHOLE).to_numpy(),
+        {name: found.column(own).combine_chunks() for name, own in marks.items()},
+    )
+
+
+def _released(count: Counted) -> TableReleased:
+    return TableReleased(count.rows, count.left_out, count.unlinked, count.gcp)
+
+
+class _Target:
+    """Where the tables go: a schema, or a folder."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, into: str, files: str, overwrite: bool):
+        if not isinstance(into, str) or not into:
+            raise AnonError(NAME, Parameter("into") + " must be a schema or a folder", "none")
+        if files not in FILES:
+            rule = Parameter("format_files") + " must be 'parquet' or 'csv'"
+            raise AnonError(NAME, rule, f"'{files}'")
+        self.con, self.into, self.files, self.overwrite = con, into, files, overwrite
+        self.folder = Path(into) if "/" in into and means_folder(into) else None
+        if self.folder is None and "/" in into:
+            rule = Parameter("into") + " must be a schema, or a folder that ends in '/'"
+            raise AnonError(NAME, rule, f"'{into}'")
+
+    def require_new(self) -> None:
+        """Raise AnonError for a folder that must not be replaced."""
+        if self.folder is None:
+            return
+        if not self.folder.resolve().parent.is_dir():
+            rule = Parameter("into") + " must be in a directory that exists"
+            raise AnonError(NAME, rule, f"'{self.into}'")
+        remove_temporary(self.folder)
+        require_new_folder(
+            Parameter("into"), self.folder, self.overwrite, "overwrite=True replaces it"
+        )
+
+    def write(self, schema: Schema, made: Made, form: str) -> None:
+        """Write every table and reference table."""
+        if self.folder is not None:
+            with atomic_folder(self.folder) as temporary:
+                for name, select, rows in _selects(schema, made, form):
+                    file = temporary / f"{name}.{self.files}"
+                    marked = f", KV_METADATA {{anon_sql: '{LINKED}'}}"
+                    how = FILES[self.files] + (marked if self.files == "parquet" else "")
+                    with _registered(self.con, rows):
+                        copy = f"COPY ({select}) TO $target ({how}, USE_TMP_FILE false)"
+                        self.con.execute(copy, {"target": str(file)})
+                    stopping.check(NAME)
+            return
+        place = ".".join(quote(part) for part in split(self.into))
+        self.con.execute(f"CREATE SCHEMA IF NOT EXISTS {place}")
+        self._require_apart(schema)
+        create = "CREATE OR REPLACE TABLE" if self.overwrite else "CREATE TABLE"
+        for name, select, rows in _selects(schema, made, form):
+            with _registered(self.con, rows):
+                self.con.execute(f"{create} {place}.{quote(name)} AS {select}")
+            stopping.check(NAME)
+
+    def _require_apart(self, schema: Schema) -> None:
+        """Raise AnonError if a table of the target is there, or is one of those released."""
+        *database, name = split(self.into)
+        (current,) = self.con.execute("SELECT current_database()").fetchall()[0]
+        home = database[0] if database else current
+        if len(database) > 1:
+            raise AnonError(NAME, Parameter("into") + " must be a schema", f"'{self.into}'")
+        raw = {
+            fold(table.relation)
+            for table in (*(n.table for n in schema.nodes.values()), *schema.references.values())
+        }
+        for table in (*schema.nodes, *schema.references):
+            if fold(".".join(map(quote, (home, name, table)))) in raw:
+                rule = Parameter("into") + " must be another schema than that of the raw tables"
+                raise AnonError(NAME, rule, f"'{self.into}'")
+        there = [
+            table
+            for (table,) in self.con.execute(
+                "SELECT table_name FROM duckdb_tables() WHERE lower(database_name) = lower(?) "
+                "AND lower(schema_name) = lower(?)",
+                [home, name],
+            ).fetchall()
+            if fold(table) in {fold(each) for each in (*schema.nodes, *schema.references)}
+        ]
+        if there and not self.overwrite:
+            rule = Parameter("into") + " must have no tables of these names"
+            got = f"{listed(there)} in '{self.into}'"
+            raise AnonError(NAME, rule, got, "overwrite=True replaces them")
+
+
+@contextmanager
+def _registered(con: duckdb.DuckDBPyConnection, rows: pa.Table | None) -> Iterator[None]:
+    if rows is None:
+        yield
+        return
+    con.register(_TABLE, rows)
+    try:
+        yield
+    finally:
+        con.unregister(_TABLE)
+
+
+def _selects(schema: Schema, made: Made, form: str) -> Iterator[tuple[str, str, pa.Table | None]]:
+    """Yield each table: its name, a query of its rows, and these as Arrow where they were made."""
+    for name, node in schema.nodes.items():
+        table = made.tables[name]
+        columns = [_shown(node, column, form) for column in table.column_names]
+        yield name, f"SELECT {', '.join(columns)} FROM {_TABLE}", table
+    for name, reference in schema.references.items():
+        columns = [quote(column) for column in reference.having("keep")]
+        yield name, f"SELECT {', '.join(columns)} FROM {reference.relation} ORDER BY ALL", None
+
+
+def _shown(node: Node, column: str, form: str) -> str:
+    """Return a released column in the type of its source."""
+    own = quote(column)
+    kind = node.table.types.get(column)
+    if column in node.kept:
+        return f"{own}::{kind} AS {own}"
+    if column in node.quasi and form == "typed" and is_number(NAME, column, str(kind)):
+        return f"{own}::STRUCT(min {kind}, max {kind}) AS {own}"
+    return own
+
+
+def described(schema: Schema, made: Made, stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the manifest of a release: roles, links, parameters and counts, no value."""
+    from anon_sql.core.duckdb_internals.hashing import ROW_HASH
+    from anon_sql.version import VERSION
+
+    tables = {}
+    for name, node in schema.nodes.items():
+        count = made.counts[name]
+        tables[name] = {
+            "roles": {
+                "qids": node.quasi,
+                "sensitive": node.sensitive,
+                "keep": node.of_role("keep"),
+                "identifiers": [
+                    c for c in node.table.having("identifier") if c not in node.renewed
+                ],
+            },
+            "keys": list(node.keys),
+            "columns": made.tables[name].column_names,
+            "raw_rows": count.raw,
+            "rows": count.rows,
+            "unlinked": count.unlinked,
+            "left_out": count.left_out,
+            "orphans": count.orphans,
+            "gcp": count.gcp,
+        }
+    links = [
+        {
+            "child": node.name,
+            "columns": list(node.link.columns),
+            "parent": node.link.parent,
+            "keys": list(node.link.keys),
+            "role": node.role,
+        }
+        for node in schema.nodes.values()
+        if node.link is not None
+    ]
+    return {
+        "linked_manifest": 1,
+        "versions": {"anon_sql": VERSION, "duckdb": duckdb.__version__, "row_hash": ROW_HASH},
+        "root": schema.root,
+        "parameters": dict(stated),
+        "persons": made.counts[schema.root].rows,
+        "classes": made.classes,
+        "smallest_class": made.smallest,
+        "links": links,
+        "references": [
+            {
+                "table": name,
+                "columns": reference.having("keep"),
+                "links": [
+                    {"child": e.child, "columns": list(e.columns), "keys": list(e.keys)}
+                    for e in schema.reference_links
+                    if e.parent == name
+                ],
+            }
+            for name, reference in schema.references.items()
+        ],
+        "tables": tables,
+    }

@@ -1,0 +1,174 @@
+"""Divide persons into bins of near counts of rows, within which classes are cut by their values.
+
+A class releases as many rows of each person as its person with fewest has. Where one child table
+decides, the least surplus is known: sorted counts are cut into groups of k … 2k - 1 by a dynamic
+program. Bins join such groups as long as little surplus can be added.
+"""
+
+import heapq
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql import kernels
+
+Ints = npt.NDArray[np.int64]
+FEW = 20  # a bin below FEW * k persons is joined with a neighbour, if that costs little
+ADDED = 0.2, 0.003  # surplus that joining may add: shares of the least surplus and of all rows
+
+
+def bins_of(counts: Ints, k: int) -> npt.NDArray[np.int32]:
+    """Return the bin of each of n persons, int32[n], each of at least k persons.
+
+    counts: int64[n, t], the rows of each person in t child tables; n >= k.
+    """
+    rows, tables = counts.shape
+    if tables == 0 or not counts.any():
+        return np.zeros(rows, np.int32)
+    order = np.lexsort((*counts.T[::-1], counts.sum(axis=1)))
+    ordered = counts[order]
+    if tables == 1:
+        starts, least = kernels.slot_matching.least_surplus(ordered[:, 0].copy(), k)
+        group = np.unique(starts, return_inverse=True)[1].reshape(-1)
+    else:
+        group = _by_splitting(ordered, k)
+        least = sum(
+            _surplus(ordered[group == at]) for at in np.unique(group[_mixed(ordered, group)])
+        )
+    joined = _joined(ordered, group, k, int(ADDED[0] * least + ADDED[1] * counts.sum()))
+    found = np.empty(rows, np.int32)
+    found[order] = joined
+    return found
+
+
+def least_surplus(counts: Ints, k: int) -> int:
+    """Return the fewest rows that any classes of at least k persons leave out of one table."""
+    if len(counts) < k:
+        return 0
+    return int(kernels.slot_matching.least_surplus(np.sort(counts).astype(np.int64), k)[1])
+
+
+def _surplus(counts: Ints) -> int:
+    return int((counts - counts.min(axis=0)).sum())
+
+
+def _mixed(counts: Ints, group: Ints) -> npt.NDArray[np.bool_]:
+    """Return the persons whose group has persons of other counts."""
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(group[order]) != 0])
+    low = np.minimum.reduceat(counts[order], starts, axis=0)
+    high = np.maximum.reduceat(counts[order], starts, axis=0)
+    mixed = np.empty(len(group), np.bool_)
+    mixed[order] = np.repeat((low != high).any(axis=1), np.diff(np.r_[starts, len(group)]))
+    return mixed
+
+
+def _by_splitting(counts: Ints, k: int) -> Ints:
+    """Return groups of at least k persons by halving where most surplus is saved.
+
+    Persons of a vector of counts that k or more have are a group of their own.
+    """
+    _, vector, many = np.unique(counts, axis=0, return_inverse=True, return_counts=True)
+    vector = vector.reshape(-1)
+    group = np.where(many[vector] >= k, vector, -1)
+    rare = np.flatnonzero(group < 0)
+    following = int(vector.max()) + 1
+    if 0 < len(rare) < k:
+        totals = counts.sum(axis=1)
+        common = np.flatnonzero(group >= 0)
+        if len(common) == 0:
+            return np.zeros(len(counts), np.int64)
+        for at in rare:  # they join a vector that is near
+            group[at] = group[common[np.abs(totals[common] - totals[at]).argmin()]]
+        return group
+    waiting = [rare] if len(rare) else []
+    while waiting:
+        own = waiting.pop()
+        cut = _best_cut(counts[own], k)
+        if cut is None:
+            group[own] = following
+            following += 1
+        else:
+            waiting += [own[~cut], own[cut]]
+    return group
+
+
+def _best_cut(counts: Ints, k: int) -> npt.NDArray[np.bool_] | None:
+    """Return the upper side of the cut that leaves the least surplus; None for no cut."""
+    rows, best, found = len(counts), _surplus(counts), None
+    if rows < 2 * k or best == 0:
+        return None
+    for table in range(counts.shape[1]):
+        order = np.argsort(counts[:, table], kind="stable")
+        ordered = counts[order]
+        total = np.r_[np.zeros((1, counts.shape[1]), np.int64), ordered.cumsum(axis=0)]
+        low = np.minimum.accumulate(ordered, axis=0)
+        high = np.minimum.accumulate(ordered[::-1], axis=0)[::-1]
+        at = np.arange(k, rows - k + 1)
+        left = (total[at] - at[:, None] * low[at - 1]).sum(axis=1)
+        right = (total[rows] - total[at] - (rows - at)[:, None] * high[at]).sum(axis=1)
+        cost = left + right
+        least = int(cost.argmin())
+        if cost[least] < best:
+            best = int(cost[least])
+            found = np.zeros(rows, np.bool_)
+            found[order[at[least] :]] = True
+    return found
+
+
+def _joined(counts: Ints, group: Ints, k: int, allowed: int) -> Ints:
+    """Return groups joined with neighbours: those of equal counts, and small ones at little cost.
+
+    counts: in an order in which near counts are neighbours. allowed: surplus that may be added.
+    """
+    ids, first, group = np.unique(group, return_index=True, return_inverse=True)
+    rank = np.empty(len(ids), np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(ids))
+    group = rank[group.reshape(-1)]
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(group[order]) != 0])
+    sizes = np.diff(np.r_[starts, len(group)])
+    low = np.minimum.reduceat(counts[order], starts, axis=0)
+    after = [*range(1, len(sizes)), -1]
+    before = [-1, *range(len(sizes) - 1)]
+    stamp, alive = [0] * len(sizes), [True] * len(sizes)
+    becomes = np.arange(len(sizes))
+
+    def price(at: int, other: int) -> int:
+        floor = np.minimum(low[at], low[other])
+        return int((sizes[at] * (low[at] - floor) + sizes[other] * (low[other] - floor)).sum())
+
+    heap: list[tuple[float, int, int, int, int]] = []
+
+    def offer(at: int) -> None:
+        other = after[at]
+        if other < 0:
+            return
+        cost = price(at, other)
+        equal = cost == 0 and bool((low[at] == low[other]).all())
+        if equal or min(sizes[at], sizes[other]) < FEW * k:
+            heapq.heappush(heap, (cost, at, other, stamp[at], stamp[other]))
+
+    for at in range(len(sizes)):
+        offer(at)
+    while heap:
+        cost, at, other, one, two = heapq.heappop(heap)
+        if not (alive[at] and alive[other]) or (stamp[at], stamp[other]) != (one, two):
+            continue
+        if cost > allowed:
+            break
+        allowed -= int(cost)
+        low[at] = np.minimum(low[at], low[other])
+        sizes[at] += sizes[other]
+        alive[other], becomes[other] = False, at
+        after[at] = after[other]
+        if after[at] >= 0:
+            before[after[at]] = at
+        stamp[at] += 1
+        offer(at)
+        if before[at] >= 0:
+            offer(before[at])
+    for at in range(len(becomes)):
+        while becomes[at] != becomes[becomes[at]]:
+            becomes[at] = becomes[becomes[at]]
+    return np.unique(becomes[group], return_inverse=True)[1].reshape(-1)

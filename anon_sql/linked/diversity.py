@@ -1,0 +1,280 @@
+"""Make l hold: in every slot, and over all slots of a table together.
+
+In a class of n persons, the persons have at least l values in each slot, and at most n - (l - 1) of
+them have any one value there; the second part holds also over all slots of a table. Slots that
+break this are left out whole, so every person of the class loses a row. What hangs on a person
+directly has no slot to leave out: these classes are merged before slots are made.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql.errors import AnonError, Argument
+from anon_sql.linked.partition import Points
+from anon_sql.linked.rows import Ints, Rows, counts_of
+from anon_sql.linked.schema import Node, Schema
+from anon_sql.linked.slots import Placed, leave_out
+
+Classes = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Values:
+    """The m values of a sensitive column, or of the numbers of rows of a sensitive link.
+
+    name: of the column. owner: the table whose slots the values are in. slot, class_of, person:
+    int64[m]. code: int64[m].
+    """
+
+    name: str
+    owner: str
+    slot: Ints
+    class_of: Ints
+    person: Ints
+    code: Ints
+
+    def of_slots(self) -> "Values":
+        """Return the values that are not left out."""
+        kept = np.flatnonzero(self.slot >= 0)
+        parts = (self.slot, self.class_of, self.person, self.code)
+        return Values(self.name, self.owner, *(part[kept] for part in parts))
+
+
+def values_of(
+    schema: Schema, tied: Mapping[str, Rows], placed: Mapping[str, Placed]
+) -> Iterator[Values]:
+    """Yield the values that l applies to."""
+    for node in schema.nodes.values():
+        rows, own = tied[node.name], placed[node.name]
+        for name in node.sensitive:
+            label = f"{node.name}.{name}"
+            yield Values(label, own.owner, own.slot, own.class_of, rows.person, rows.codes[name])
+        if node.role == "sensitive" and node.link is not None:
+            above, parent = tied[node.link.parent], placed[node.link.parent]
+            counts = counts_of(rows.parent, above.count)
+            label = f"the number of {node.name}"
+            yield Values(label, parent.owner, parent.slot, parent.class_of, above.person, counts)
+
+
+def _holders(group: Ints, code: Ints, person: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return of each group and code, in order: group, code, and how many persons have it."""
+    order = np.lexsort((person, code, group))
+    group, code, person = group[order], code[order], person[order]
+    pair = (
+        np.r_[True, (np.diff(group) != 0) | (np.diff(code) != 0)]
+        if len(group)
+        else np.zeros(0, bool)
+    )
+    fresh = pair.copy()
+    if len(group):
+        fresh[1:] |= np.diff(person) != 0
+    starts = np.flatnonzero(pair)
+    held = np.add.reduceat(fresh.astype(np.int64), starts) if len(starts) else np.zeros(0, np.int64)
+    return group[starts], code[starts], held
+
+
+def broken_groups(values: Values, group: Ints, sizes: Ints, l: int, *, distinct: bool) -> Ints:  # noqa: E741
+    """Return the groups that break l, ascending.
+
+    group: int64[m], of each value. sizes: int64[c], persons of each class. distinct: whether the
+    persons must have at least l values.
+    """
+    if len(group) == 0:
+        return np.zeros(0, np.int64)
+    groups, _, held = _holders(group, values.code, values.person)
+    class_of_group = np.zeros(int(group.max()) + 1, np.int64)
+    class_of_group[group] = values.class_of
+    wrong = groups[held > sizes[class_of_group[groups]] - (l - 1)]
+    if distinct:
+        names, many = np.unique(groups, return_counts=True)
+        wrong = np.r_[wrong, names[many < l]]
+    return np.unique(wrong)
+
+
+def require_values(
+    function: str,
+    schema: Schema,
+    tied: Mapping[str, Rows],
+    l: int,  # noqa: E741
+) -> None:
+    """Raise AnonError for a column with fewer than l values in the whole table, or for none."""
+    if l < 2:
+        return
+    zero = np.zeros
+    every = {
+        name: Placed(zero(rows.count, np.int64), zero(rows.count, np.bool_), rows.person, name)
+        for name, rows in tied.items()
+    }
+    found = list(values_of(schema, tied, every))
+    if not found:
+        rule = Argument("l", l) + " needs a sensitive column or link"
+        raise AnonError(function, rule, "none")
+    for values in found:
+        many = len(np.unique(values.code))
+        if len(values.code) and many < l:
+            raise AnonError(
+                function,
+                f"{values.name} must have at least {l} values in the whole table",
+                f"{many}",
+                "lower " + Argument("l", 1) + ", or give it another role",
+            )
+
+
+def merge_classes(
+    schema: Schema,
+    tied: Mapping[str, Rows],
+    points: Points | None,
+    classes: Classes,
+    l: int,  # noqa: E741
+    function: str,
+) -> Classes:
+    """Return classes in which l holds for what hangs on persons directly.
+
+    A class that breaks it is merged with the class whose persons are nearest.
+    """
+    if l < 2:
+        return classes
+    direct = {schema.root} | {
+        node.name for node in schema.nodes.values() if _hangs_on_persons(schema, node)
+    }
+    while True:
+        wrong = _wrong_classes(schema, tied, classes, l, direct)
+        if len(wrong) == 0:
+            return classes
+        if int(classes.max()) == 0:
+            raise AnonError(
+                function,
+                f"all persons together must satisfy l = {l} in what hangs on them directly",
+                "a table that does not",
+                "lower " + Argument("l", l - 1),
+            )
+        classes = _merged(points, tied[schema.root], classes, wrong)
+
+
+def _hangs_on_persons(schema: Schema, node: Node) -> bool:
+    """Return whether no table from the root to this one has slots."""
+    while node.link is not None:
+        if schema.known(node.name):
+            return False
+        node = schema.parent(node)
+    return True
+
+
+def _wrong_classes(
+    schema: Schema,
+    tied: Mapping[str, Rows],
+    classes: Classes,
+    l: int,  # noqa: E741
+    direct: set[str],
+) -> Ints:
+    placed = {
+        name: Placed(
+            classes[rows.person].astype(np.int64),
+            np.zeros(rows.count, np.bool_),
+            classes[rows.person].astype(np.int64),
+            schema.root if name in direct else name,
+        )
+        for name, rows in tied.items()
+    }
+    sizes = np.bincount(classes)
+    found = [np.zeros(0, np.int64)]
+    for values in values_of(schema, tied, placed):
+        if values.owner == schema.root:
+            found.append(broken_groups(values, values.slot, sizes, l, distinct=True))
+    return np.unique(np.concatenate(found))
+
+
+def _merged(points: Points | None, rows: Rows, classes: Classes, wrong: Ints) -> Classes:
+    """Return classes after each wrong one was joined with the nearest."""
+    count = int(classes.max()) + 1
+    array = np.zeros((rows.count, 1)) if points is None else points.array()
+    sizes = np.bincount(classes, minlength=count)
+    centres = np.column_stack(
+        [
+            np.bincount(classes, array[:, at], minlength=count) / sizes
+            for at in range(array.shape[1])
+        ]
+    )
+    becomes = np.arange(count)
+    for at in wrong:
+        if becomes[at] != at:
+            continue
+        far = np.abs(centres - centres[at]).sum(axis=1)
+        far[becomes == becomes[at]] = np.inf
+        other = int(far.argmin())
+        becomes[becomes == at] = becomes[other]
+    return np.unique(becomes[classes], return_inverse=True)[1].reshape(-1).astype(np.int32)
+
+
+def repair(
+    schema: Schema,
+    tied: Mapping[str, Rows],
+    placed: Mapping[str, Placed],
+    classes: Classes,
+    l: int,  # noqa: E741
+) -> None:
+    """Leave out slots, in place, until l holds in every slot and over all slots of a table."""
+    if l < 2:
+        return
+    sizes = np.bincount(classes)
+    _each_slot(schema, tied, placed, sizes, l)
+    for at in range(len(list(values_of(schema, tied, placed)))):
+        values = list(values_of(schema, tied, placed))[at].of_slots()
+        if values.owner != schema.root:
+            gone = _over_slots(values, sizes, l)
+            leave_out(schema, tied, placed, values.owner, gone)
+
+
+def _each_slot(
+    schema: Schema,
+    tied: Mapping[str, Rows],
+    placed: Mapping[str, Placed],
+    sizes: Ints,
+    l: int,  # noqa: E741
+) -> None:
+    for at in range(len(list(values_of(schema, tied, placed)))):
+        values = list(values_of(schema, tied, placed))[at].of_slots()
+        if values.owner != schema.root:
+            wrong = broken_groups(values, values.slot, sizes, l, distinct=True)
+            leave_out(schema, tied, placed, values.owner, wrong)
+
+
+def _over_slots(values: Values, sizes: Ints, l: int) -> Ints:  # noqa: E741
+    """Return slots without which no value is had by too many persons of a class."""
+    wrong = broken_groups(values, values.class_of, sizes, l, distinct=False)
+    gone: list[int] = []
+    order = np.argsort(values.class_of, kind="stable")
+    ends = np.searchsorted(values.class_of[order], [wrong, wrong + 1])
+    for own, first, last in zip(wrong, *ends, strict=True):
+        rows = order[first:last]
+        gone += _fewest_slots(
+            values.slot[rows], values.code[rows], values.person[rows], int(sizes[own]) - (l - 1)
+        )
+    return np.array(sorted(set(gone)), np.int64)
+
+
+def _fewest_slots(slot: Ints, code: Ints, person: Ints, most: int) -> list[int]:
+    """Return slots to leave out so that at most ``most`` persons have any value.
+
+    Each time the person who has the value in the fewest slots loses these.
+    """
+    gone: list[int] = []
+    left = np.ones(len(slot), np.bool_)
+    while True:
+        pairs = np.unique(np.column_stack((code[left], person[left])), axis=0)
+        codes, many = np.unique(pairs[:, 0], return_counts=True)
+        if not (many > most).any():
+            return gone
+        worst = codes[many.argmax()]
+        mine = left & (code == worst)
+        best: list[int] | None = None
+        for one in np.unique(person[mine]):
+            own = np.unique(slot[mine & (person == one)])
+            if best is None or (len(own), int(own[0])) < (len(best), best[0]):
+                best = own.tolist()
+        assert best is not None
+        gone += best
+        left &= ~np.isin(slot, best)

@@ -1,0 +1,228 @@
+"""Check released tables as they are about to be written: keys, links, k and l over folds.
+
+The fold of a row is its labels and, for each child table of known number, the multiset of the folds
+of its rows. Folds are computed from the released values alone, and know nothing of classes and
+slots by which a release was made.
+"""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.core.arrow import integers, valid
+from anon_sql.errors import AnonError
+from anon_sql.linked.rows import plain_values
+from anon_sql.linked.schema import Node, Schema
+
+Ints = npt.NDArray[np.int64]
+_HINT = "nothing was released; please report this"
+
+
+@dataclass(frozen=True)
+class Folded:
+    """The folds of released tables.
+
+    parent: by table, int64[n], the row above, -1 for unlinked rows. fold: int64[n].
+    """
+
+    parent: Mapping[str, Ints]
+    person: Mapping[str, Ints]
+    fold: Mapping[str, Ints]
+
+
+def codes_of(column: pa.Array) -> Ints:
+    """Return a number for each value, equal for equal values; NULL is a value."""
+    kind = column.type
+    if pa.types.is_struct(kind):
+        parts = [codes_of(column.field(at)) for at in range(kind.num_fields)]
+        return _together([*parts, valid(column).astype(np.int64)])
+    if pa.types.is_list(kind):
+        return _listed_codes(column)
+    coded = plain_values(column).dictionary_encode()
+    return np.where(valid(coded), integers(coded.indices) + 1, 0).astype(np.int64)
+
+
+def _listed_codes(column: pa.Array) -> Ints:
+    """Return a number for each list of texts."""
+    numbers: dict[object, int] = {}
+    texts = column.to_pylist()
+    keys = [None if each is None else tuple(each) for each in texts]
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+
+
+def _together(parts: list[Ints]) -> Ints:
+    """Return a number for each combination of numbers."""
+    found = np.zeros(len(parts[0]), np.int64)
+    for part in parts:
+        high = int(part.max(initial=0)) + 1
+        found = np.unique(found * high + part, return_inverse=True)[1].reshape(-1)
+    return found
+
+
+def label_columns(schema: Schema, node: Node) -> list[str]:
+    """Return the columns of a released table that its fold holds, added ones included."""
+    added = [name for _, *names in schema.added(node) for name in names]
+    return [*node.quasi, *added]
+
+
+def fold(function: str, schema: Schema, tables: Mapping[str, pa.Table]) -> Folded:
+    """Return the folds of released tables. Raises AnonError for keys twice and for orphans."""
+    parents: dict[str, Ints] = {}
+    for node in schema.nodes.values():
+        parents[node.name] = _parents(function, node, tables)
+    folds: dict[str, Ints] = {}
+    for node in reversed(list(schema.nodes.values())):
+        table = tables[node.name]
+        parts = [np.zeros(table.num_rows, np.int64)]
+        parts += [codes_of(_whole(table, name)) for name in label_columns(schema, node)]
+        for child in schema.children(node.name, "quasi"):
+            parts += _multiset(folds[child.name], parents[child.name], table.num_rows)
+        folds[node.name] = _together(parts)
+    persons: dict[str, Ints] = {}
+    for node in schema.nodes.values():
+        parent = parents[node.name]
+        if node.link is None:
+            persons[node.name] = np.arange(len(parent))
+        else:
+            persons[node.name] = np.where(parent < 0, -1, persons[node.link.parent][parent])
+    return Folded(parents, persons, folds)
+
+
+def _whole(table: pa.Table, name: str) -> pa.Array:
+    found = table.column(name)
+    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+
+
+def _parents(function: str, node: Node, tables: Mapping[str, pa.Table]) -> Ints:
+    """Return the row above each row, -1 where the whole link is NULL."""
+    table = tables[node.name]
+    for key in node.keys:
+        column = table.column(key)
+        if column.null_count or pc.count_distinct(column).as_py() != len(column):
+            if node.link is not None and key in node.link.columns:
+                continue  # a part of a key that is a link too
+            got = f"others in {node.name}"
+            raise AnonError(function, "new keys must be different", got, _HINT)
+    if node.link is None:
+        return np.full(table.num_rows, -1, np.int64)
+    above = tables[node.link.parent]
+    own = [_whole(table, name) for name in node.link.columns]
+    theirs = [_whole(above, name) for name in node.link.keys]
+    codes = _together([codes_of(pa.concat_arrays(pair)) for pair in zip(theirs, own, strict=True)])
+    keys, named = codes[: above.num_rows], codes[above.num_rows :]
+    missing = np.logical_and.reduce([~valid(each) for each in own])
+    found = pc.index_in(pa.array(named), pa.array(keys))
+    parent = np.where(missing | ~valid(found), -1, integers(found)).astype(np.int64)
+    lost = int(((parent < 0) & ~missing).sum())
+    if lost:
+        got = f"{lost:,} of {node.name} below none"
+        raise AnonError(function, "every released row must be below one", got, _HINT)
+    return parent
+
+
+def _multiset(folds: Ints, parent: Ints, rows: int) -> list[Ints]:
+    """Return two numbers for the multiset of the folds below each row, equal for equal multisets.
+
+    Sums of random numbers of 64 bits of each fold, two of them, which nobody can foresee.
+    """
+    rng = np.random.default_rng(secrets.randbits(128))
+    kept = np.flatnonzero(parent >= 0)
+    found = []
+    for _ in range(2):
+        numbers = rng.integers(0, 2**64, int(folds.max(initial=0)) + 1, np.uint64)
+        total = np.zeros(rows, np.uint64)
+        np.add.at(total, parent[kept], numbers[folds[kept]])
+        found.append(np.unique(total, return_inverse=True)[1].reshape(-1))
+    return found
+
+
+def require_folds(
+    function: str,
+    schema: Schema,
+    tables: Mapping[str, pa.Table],
+    k: int,
+    l: int,  # noqa: E741
+) -> Folded:
+    """Return the folds of released tables after k and l were found in them, or raise AnonError."""
+    found = fold(function, schema, tables)
+    classes = found.fold[schema.root]
+    sizes = np.bincount(classes)
+    small = int((sizes < k).sum())
+    if small:
+        rule = f"every class of folded records must have at least {k} persons"
+        raise AnonError(function, rule, f"{small} that have fewer", _HINT)
+    if l > 1:
+        _require_l(function, schema, tables, found, l)
+    return found
+
+
+def _require_l(
+    function: str,
+    schema: Schema,
+    tables: Mapping[str, pa.Table],
+    found: Folded,
+    l: int,  # noqa: E741
+) -> None:
+    """Raise AnonError for a value that too many persons have in a slot or over all slots."""
+    classes = found.fold[schema.root]
+    sizes = np.bincount(classes)
+    paths: dict[str, Ints] = {}
+    for node in schema.nodes.values():
+        parent, own = found.parent[node.name], found.fold[node.name]
+        if node.link is None:
+            paths[node.name] = classes
+            continue
+        above = np.where(parent < 0, -1, paths[node.link.parent][parent])
+        known = schema.known(node.name)
+        paths[node.name] = _together([above + 1, own]) if known else above
+    for node in schema.nodes.values():
+        table, person = tables[node.name], found.person[node.name]
+        held = np.flatnonzero(person >= 0)
+        groups = {"slot": paths[node.name][held], "table": classes[person[held]]}
+        for name in node.sensitive:
+            codes = codes_of(_whole(table, name))[held]
+            what = f"{node.name}.{name}"
+            _require_spread(function, what, groups, codes, person[held], classes, sizes, l)
+        if node.role == "sensitive" and node.link is not None:
+            parent = found.parent[node.name]
+            above = tables[node.link.parent]
+            counts = np.bincount(parent[parent >= 0], minlength=above.num_rows)
+            owner = found.person[node.link.parent]
+            there = np.flatnonzero(owner >= 0)
+            groups = {
+                "slot": paths[node.link.parent][there],
+                "table": classes[owner[there]],
+            }
+            what = f"the number of {node.name}"
+            _require_spread(function, what, groups, counts[there], owner[there], classes, sizes, l)
+
+
+def _require_spread(
+    function: str,
+    what: str,
+    groups: Mapping[str, Ints],
+    codes: Ints,
+    person: Ints,
+    classes: Ints,
+    sizes: Ints,
+    l: int,  # noqa: E741
+) -> None:
+    for place, group in groups.items():
+        triples = np.unique(np.column_stack((group, codes, person)), axis=0)
+        if len(triples) == 0:
+            continue
+        pairs, first, many = np.unique(
+            triples[:, :2], axis=0, return_index=True, return_counts=True
+        )
+        most = sizes[classes[triples[first, 2]]] - (l - 1)
+        wrong = int((many > most).sum())
+        if place == "slot":
+            wrong += int((np.unique(pairs[:, 0], return_counts=True)[1] < l).sum())
+        if wrong:
+            rule = f"every value of {what} must be lacked by at least {l - 1} persons of a class"
+            raise AnonError(function, rule, f"{wrong:,} that are not, in a {place}", _HINT)

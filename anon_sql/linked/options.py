@@ -1,0 +1,59 @@
+"""The parameters of a release of linked tables, declared once for every host."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from anon_sql.core.parameters import Choice, Whole, param
+
+
+@dataclass(frozen=True)
+class Linking:
+    """How linked tables are released, beside k."""
+
+    l: int = param(  # noqa: E741 - the parameter of l-diversity
+        1,
+        Whole(1),
+        "each sensitive value of a slot, and of all slots of a table together, is lacked by at "
+        "least l - 1 persons of a class, which have at least l values there",
+    )
+    surplus: str = param(
+        "drop",
+        Choice(("drop", "unlink")),
+        "rows above the smallest count of their class: 'drop' leaves them out; 'unlink' releases "
+        "them with labels alone, without link and values",
+    )
+    orphans: str = param(
+        "error",
+        Choice(("error", "drop")),
+        "'error', or 'drop' to leave out rows whose link is NULL or names no row",
+    )
+    format: str = param(
+        "label",
+        Choice(("label", "typed", "mean", "median")),
+        "as in every release",
+    )
+    effort: str = param("good", Choice(("good", "fast", "best")), "search effort")
+    seed: int = param(42, Whole(0), "seed for random choices; new keys never come from it")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A checked call.
+
+    weights: of quasi-identifiers by table and column. paths: rows of the hierarchy, None for none.
+    """
+
+    function: str
+    k: int
+    options: Linking
+    weights: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    paths: pa.StructArray | None = None
+    threads: int = 1
+    time_zone: str = "UTC"
+
+    def arguments(self, **others: Any) -> dict[str, Any]:
+        """Return arguments for a request of the pipeline."""
+        return {"k": self.k, **others}

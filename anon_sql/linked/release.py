@@ -1,0 +1,315 @@
+"""Release linked tables: classes, slots, labels and new keys, checked before they are written."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core.columns import Categories, Numbers
+from anon_sql.core.hierarchy.column import Hierarchical
+from anon_sql.core.table import QuasiTable
+from anon_sql.errors import AnonError
+from anon_sql.linked.bins import least_surplus
+from anon_sql.linked.diversity import merge_classes, repair, require_values
+from anon_sql.linked.folds import require_folds
+from anon_sql.linked.options import Asked
+from anon_sql.linked.partition import Points, bins_of_persons, classes_of, points_of
+from anon_sql.linked.rows import Given, Ints, Rows, counts_of, tie
+from anon_sql.linked.schema import Node, Schema
+from anon_sql.linked.slots import Placed, place
+from anon_sql.linked.unlinked import unlinked_classes
+from anon_sql.pipeline.compute import release as release_rows
+from anon_sql.pipeline.request import Relation, Request, Source, checked
+from anon_sql.pipeline.table import released_type, shown
+
+CLASSES = "class"
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What a release of one table has.
+
+    raw: rows of the table. rows: released and linked. unlinked: released without a link. orphans:
+    left out because no row was above them. least: the fewest rows of a table directly below the
+    root that any classes leave out. gcp: mean loss of the labels of linked rows, None without them.
+    """
+
+    raw: int
+    rows: int
+    unlinked: int
+    orphans: int
+    least: int
+    gcp: float | None
+
+    @property
+    def left_out(self) -> int:
+        return self.raw - self.rows - self.unlinked
+
+
+@dataclass(frozen=True)
+class Made:
+    """A release: the tables, their counts, and the smallest class of folds."""
+
+    tables: Mapping[str, pa.Table]
+    counts: Mapping[str, Counted]
+    smallest: int
+    classes: int
+    plan: "Plan"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The places and new keys of all rows.
+
+    groups: by table, int64[n], the class of labels of each row, -1 for rows that are left out.
+    linked: bool[n]. keys: int64[n], new keys.
+    """
+
+    tied: Mapping[str, Rows]
+    groups: Mapping[str, Ints]
+    linked: Mapping[str, npt.NDArray[np.bool_]]
+    keys: Mapping[str, Ints]
+    points: Mapping[str, Points | None] = field(default_factory=dict)
+    placed: Mapping[str, Placed] = field(default_factory=dict)
+
+
+def plan(asked: Asked, schema: Schema, given: Mapping[str, Given]) -> Plan:
+    """Return the classes, slots and new keys of a release. Raises AnonError where there is none."""
+    options = asked.options
+    tied = tie(asked.function, schema, given, options.orphans, asked.k)
+    require_values(asked.function, schema, tied, options.l)
+    points = {
+        name: points_of(asked, schema, tied, node)
+        for name, node in schema.nodes.items()
+        if schema.known(name)
+    }
+    bins = bins_of_persons(asked, schema, tied)
+    merged = partial(
+        merge_classes, schema, tied, points[schema.root], l=options.l, function=asked.function
+    )
+    classes = merged(classes_of(asked, schema, tied, points, merged(bins)))
+    placed = place(asked, schema, tied, points, classes)
+    repair(schema, tied, placed, classes, options.l)
+    groups, linked = {}, {}
+    for name, own in placed.items():
+        linked[name] = own.slot >= 0
+        groups[name] = own.slot
+        if options.surplus == "unlink" and own.owner == name and name != schema.root:
+            extra = unlinked_classes(asked, tied[name], points[name], own.surplus)
+            top = int(own.slot.max(initial=-1)) + 1
+            groups[name] = np.where(extra >= 0, extra + top, own.slot)
+    keys = {name: new_keys(tied[name].count) for name, node in schema.nodes.items() if node.keys}
+    return Plan(tied, groups, linked, keys, points, placed)
+
+
+def new_keys(count: int) -> Ints:
+    """Return different random numbers of 63 bits from the operating system, int64[n]."""
+    found = np.zeros(0, np.int64)
+    while len(found) < count:
+        drawn = np.frombuffer(os.urandom(8 * (count - len(found))), np.uint64) >> np.uint64(1)
+        found = np.unique(np.r_[found, drawn.astype(np.int64)])
+    rng = np.random.default_rng(np.frombuffer(os.urandom(32), np.uint32))
+    return rng.permutation(found)
+
+
+def release(asked: Asked, schema: Schema, given: Mapping[str, Given]) -> Made:
+    """Return the released tables, whose folds were checked. Raises AnonError, with no result."""
+    made = plan(asked, schema, given)
+    tables = {name: released(asked, schema, made, node) for name, node in schema.nodes.items()}
+    folded = require_folds(asked.function, schema, tables, asked.k, asked.options.l)
+    sizes = np.bincount(folded.fold[schema.root])
+    counts = {
+        name: _counted(asked, schema, made, node, given[name].values.num_rows)
+        for name, node in schema.nodes.items()
+    }
+    _require_all(asked, schema, made, tables, counts)
+    return Made(tables, counts, int(sizes.min()), len(sizes), made)
+
+
+def _require_all(
+    asked: Asked,
+    schema: Schema,
+    made: Plan,
+    tables: Mapping[str, pa.Table],
+    counts: Mapping[str, Counted],
+) -> None:
+    """Raise AnonError unless every person and every row of the plan is released."""
+    for name, count in counts.items():
+        wrong = tables[name].num_rows != count.rows + count.unlinked
+        if wrong or (name == schema.root and count.rows != made.tied[name].count):
+            hint = "nothing was released; please report this"
+            raise AnonError(asked.function, "every row of the plan must be released", name, hint)
+
+
+def released(asked: Asked, schema: Schema, made: Plan, node: Node) -> pa.Table:
+    """Return one released table, its labels checked, in an order that no key decides."""
+    rows, group, linked = made.tied[node.name], made.groups[node.name], made.linked[node.name]
+    own = np.flatnonzero(group >= 0)
+    points = made.points.get(node.name)
+    columns: dict[str, pa.Array] = {}
+    if points is not None:
+        position, labels = _labelled(asked, node, points, rows, group[own], linked[own], own)
+        columns.update(labels)
+    else:
+        hidden = np.where(linked[own], rows.given.kept[own], np.uint64(2**64 - 1))
+        position = own[np.lexsort((rows.order[own], hidden))]
+    at, shown_linked = pa.array(position), linked[position]
+    mask = pa.array(~shown_linked)
+    for name in node.kept:
+        columns[name] = _without(rows.given.column(name).take(at), mask)
+    for name in node.renewed:
+        values = _renewed(schema, made, node, name)[position]
+        own_link = node.link is not None and name in node.link.columns
+        columns[name] = pa.array(values, mask=~shown_linked) if own_link else pa.array(values)
+    names = [name for name in node.table.types if name in columns]
+    for child, counted, weight in schema.added(node):
+        columns[weight] = _weights(schema, made, node, child)[position]
+        columns[weight] = pa.array(columns[weight], mask=np.isnan(columns[weight]))
+        names += [counted, weight]
+    return pa.table({name: columns[name] for name in names})
+
+
+def _without(values: pa.Array, gone: pa.Array) -> pa.Array:
+    """Return values with NULL where rows are unlinked."""
+    if not gone.true_count:
+        return values
+    places = np.arange(len(values))
+    return values.take(pa.array(places, mask=gone.to_numpy(zero_copy_only=False)))
+
+
+def _renewed(schema: Schema, made: Plan, node: Node, column: str) -> Ints:
+    """Return the new keys that a column of a key or a link shows, int64[n]."""
+    at = np.arange(made.tied[node.name].count)
+    while node.link is not None and column in node.link.columns:
+        column = node.link.keys[node.link.columns.index(column)]
+        at = made.tied[node.name].parent[at]
+        node = schema.parent(node)
+    return made.keys[node.name][at]
+
+
+def _labelled(
+    asked: Asked,
+    node: Node,
+    points: Points,
+    rows: Rows,
+    group: Ints,
+    linked: npt.NDArray[np.bool_],
+    own: Ints,
+) -> tuple[Ints, dict[str, pa.Array]]:
+    """Return the order of released rows and their labels, which ``generalize`` checks."""
+    request = _request(asked, points)
+    at = pa.array(own)
+    if len(own) == 0:
+        none = {
+            name: pa.nulls(0, released_type(request, name, values.type))
+            for name, values in points.columns.items()
+        }
+        return own, none
+    hashes = np.where(linked, rows.given.kept[own], np.uint64(2**64 - 1))
+    place = np.lexsort((rows.order[own], hashes))  # ties are in an order that no scan decides
+    own, at = own[place], pa.array(own[place])
+    source = Source(
+        {name: values.take(at) for name, values in points.columns.items()},
+        pa.array(hashes[place]),
+        {},
+        pa.array(group[place].astype(np.int64)),
+    )
+    found = release_rows(source, request, asked.paths)
+    labels = {}
+    for name, each in found.labels.items():
+        text = shown(request, name, each)
+        labels[name] = text.take(pa.array(each.label_of[found.class_of].astype(np.int64)))
+    return own[found.position], labels
+
+
+def _request(asked: Asked, points: Points) -> Request:
+    try:
+        return checked(
+            "generalize",
+            Relation({**points.types, CLASSES: "BIGINT"}, {}, asked.threads, asked.time_zone),
+            asked.arguments(qids=list(points.types), classes=CLASSES, format=asked.options.format),
+        )
+    except AnonError as error:
+        raise AnonError(asked.function, error.rule, error.got, error.hint) from None
+
+
+def _weights(schema: Schema, made: Plan, node: Node, child: Node) -> npt.NDArray[np.float64]:
+    """Return true rows of the class of each row above / released rows, NaN where there are none."""
+    rows, group = made.tied[child.name], made.groups[node.name]
+    above = np.where(made.linked[node.name], group, -1)
+    own = above[rows.parent]
+    size = int(above.max(initial=-1)) + 1
+    true = np.bincount(own[own >= 0], minlength=size)
+    shown_rows = np.bincount(own[(own >= 0) & made.linked[child.name]], minlength=size)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weight = np.where(shown_rows > 0, true / shown_rows, np.nan)
+    found = np.full(len(group), np.nan)
+    found[above >= 0] = weight[above[above >= 0]]
+    return found
+
+
+def _counted(asked: Asked, schema: Schema, made: Plan, node: Node, raw: int) -> Counted:
+    rows, linked = made.tied[node.name], made.linked[node.name]
+    unlinked = int(((made.groups[node.name] >= 0) & ~linked).sum())
+    least = 0
+    if node.link is not None and node.link.parent == schema.root and node.role == "quasi":
+        least = least_surplus(counts_of(rows.parent, made.tied[schema.root].count), asked.k)
+    points = made.points.get(node.name)
+    gcp = None
+    if points is not None and node.quasi and linked.any():
+        gcp = loss(points.table, node.quasi, made.groups[node.name], np.flatnonzero(linked))
+    return Counted(raw, int(linked.sum()), unlinked, rows.orphans, least, gcp)
+
+
+def loss(table: QuasiTable, names: list[str], group: Ints, own: Ints) -> float:
+    """Return the mean normalized certainty penalty (NCP) of labels, over rows and columns, 0…1.
+
+    group: int64[n], the class of labels of each row. own: int64[m], the rows that count.
+    """
+    order = own[np.argsort(group[own], kind="stable")]
+    starts = np.flatnonzero(np.r_[True, np.diff(group[order]) != 0])
+    sizes = np.diff(np.r_[starts, len(order)])
+    total = 0.0
+    for column in table.columns:
+        if column.name in names:
+            total += float((_column_loss(column, order, starts) * sizes).sum())
+    return total / (len(own) * len(names))
+
+
+def _column_loss(column: Any, order: Ints, starts: Ints) -> npt.NDArray[np.float64]:
+    """Return the NCP of each class in one column."""
+    if isinstance(column, Numbers):
+        present, points = column.present[order], column.points[order]
+        low = np.minimum.reduceat(np.where(present, points, np.inf), starts)
+        high = np.maximum.reduceat(np.where(present, points, -np.inf), starts)
+        some, every = _both(present, starts)
+        return np.where(some & ~every, 1.0, np.where(some, high - low, 0.0))
+    if isinstance(column, Hierarchical):
+        return _tree_loss(column, order, starts)
+    assert isinstance(column, Categories)
+    classes = np.repeat(np.arange(len(starts)), np.diff(np.r_[starts, len(order)]))
+    pairs = np.unique(classes * (column.null_code + 1) + column.codes[order])
+    many = np.bincount(pairs // (column.null_code + 1), minlength=len(starts))
+    return np.where(many > 1, many / column.distinct, 0.0)
+
+
+def _both(present: Any, starts: Ints) -> tuple[Any, Any]:
+    """Return of each class whether some and whether every value is present."""
+    return np.logical_or.reduceat(present, starts), np.logical_and.reduceat(present, starts)
+
+
+def _tree_loss(column: Hierarchical, order: Ints, starts: Ints) -> npt.NDArray[np.float64]:
+    tree, codes = column.tree, column.codes[order]
+    present = codes != column.null_code
+    low = np.minimum.reduceat(np.where(present, codes, tree.leaves), starts)
+    high = np.maximum.reduceat(np.where(present, codes, -1), starts)
+    some, every = _both(present, starts)
+    node = np.where(some, low, 0).astype(np.int64)
+    while (below := some & (tree.last[node] < high)).any():
+        node[below] = tree.parent[node[below]]
+    return np.where(some & ~every, 1.0, np.where(some, tree.share[node], 0.0))

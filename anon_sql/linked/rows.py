@@ -1,0 +1,201 @@
+"""The rows of linked tables as arrays: whose they are, and an order that no scan decides."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.core.arrow import integers, valid
+from anon_sql.errors import AnonError, Argument
+from anon_sql.linked.schema import Link, Node, Schema
+
+Ints = npt.NDArray[np.int64]
+Hashes = npt.NDArray[np.uint64]
+Bools = npt.NDArray[np.bool_]
+_GOLDEN, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
+
+
+@dataclass(frozen=True)
+class Given:
+    """The rows of a table as a host reads them.
+
+    values: the columns of the table that have a role. kept: uint64[n], the hash of the columns that
+    are released unchanged. whole: uint64[n], the hash of all columns but keys and links. marks: of
+    each sensitive column, uint64[n] and whether it is not NULL.
+    """
+
+    node: Node
+    values: pa.Table
+    kept: Hashes
+    whole: Hashes
+    marks: Mapping[str, pa.Array]
+
+    def column(self, name: str) -> pa.Array:
+        """Return a column as one array."""
+        found = self.values.column(name)
+        return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The n rows of a table of the tree.
+
+    parent: int64[n], the row above, -1 in the root. person: int64[n], the row of the root. order:
+    uint64[n], a hash of the row and of all below it. codes: int64[n] by sensitive column. orphans:
+    rows that were left out because no row is above them.
+    """
+
+    given: Given
+    parent: Ints
+    person: Ints
+    order: Hashes
+    codes: Mapping[str, Ints]
+    orphans: int = 0
+
+    @property
+    def count(self) -> int:
+        return len(self.parent)
+
+
+def mixed(values: Hashes) -> Hashes:
+    """Return hashes of hashes."""
+    found = values.astype(np.uint64, copy=True) + _GOLDEN
+    found ^= found >> np.uint64(30)
+    found *= _MIX
+    found ^= found >> np.uint64(27)
+    found *= np.uint64(0x94D049BB133111EB)
+    found ^= found >> np.uint64(31)
+    return found
+
+
+def tie(
+    function: str, schema: Schema, given: Mapping[str, Given], orphans: str, k: int
+) -> dict[str, Rows]:
+    """Return the rows of every table of the tree, tied to the rows above them.
+
+    orphans: 'error', or 'drop' for rows below no row to be left out. Raises AnonError for keys that
+    are NULL or not unique, for orphans, and for fewer than k persons.
+    """
+    for node in schema.nodes.values():
+        _require_keys(function, schema, given[node.name])
+    persons = given[schema.root].values.num_rows
+    if persons < k:
+        got = f"{persons:,} row{'' if persons == 1 else 's'} of {schema.root}"
+        raise AnonError(function, f"there must be at least {k} persons", got)
+    tied: dict[str, tuple[Given, Ints, Ints, int]] = {}
+    for node in schema.nodes.values():
+        own = given[node.name]
+        if node.link is None:
+            none = np.full(persons, -1, np.int64)
+            tied[node.name] = own, none, np.arange(persons), 0
+            continue
+        above, _, owners, _ = tied[node.link.parent]
+        parent = rows_above(node.link, own, above)
+        lost = int((parent < 0).sum())
+        if lost and orphans != "drop":
+            raise AnonError(
+                function,
+                "every row must be below one of its parent",
+                f"{lost:,} row{'' if lost == 1 else 's'} of {node.name} that "
+                f"{'is' if lost == 1 else 'are'} below none or have no link ({node.link})",
+                Argument("orphans", "drop") + " leaves them out",
+            )
+        if lost:
+            held = np.flatnonzero(parent >= 0)
+            own, parent = _only(own, held), parent[held]
+        tied[node.name] = own, parent, owners[parent], lost
+    order = _orders(schema, tied)
+    return {
+        name: Rows(own, parent, person, order[name], _codes(own), lost)
+        for name, (own, parent, person, lost) in tied.items()
+    }
+
+
+def _only(own: Given, held: Ints) -> Given:
+    at = pa.array(held)
+    marks = {name: values.take(at) for name, values in own.marks.items()}
+    return Given(own.node, own.values.take(at), own.kept[held], own.whole[held], marks)
+
+
+def _codes(own: Given) -> dict[str, Ints]:
+    """Return each sensitive value as a number; NULL is a value."""
+    found = {}
+    for name, marks in own.marks.items():
+        codes = np.unique(integers(marks), return_inverse=True)[1].reshape(-1) + 1
+        found[name] = np.where(valid(marks), codes, 0).astype(np.int64)
+    return found
+
+
+def _require_keys(function: str, schema: Schema, own: Given) -> None:
+    """Raise AnonError for keys that are NULL or name several rows."""
+    node = own.node
+    below = {node_.link.keys for node_ in schema.children(node.name) if node_.link}
+    for keys in sorted(below):
+        codes, present = _combined([own.column(key) for key in keys])
+        missing, known = int((~present).sum()), codes[present]
+        twice = len(known) - len(np.unique(known))
+        if missing or twice:
+            got = [f"{missing:,} without one"] if missing else []
+            got += [f"{twice:,} with that of another"] if twice else []
+            listed = ", ".join(keys)
+            raise AnonError(
+                function,
+                f"the key {listed} of {node.name} must name each row once",
+                "rows: " + " and ".join(got),
+                "release a view without them, or name another column in links",
+            )
+
+
+def _combined(columns: list[pa.Array], like: list[pa.Array] | None = None) -> tuple[Ints, Bools]:
+    """Return the values of several columns together as int64[n], and whether each is there.
+
+    like: columns whose values are coded; values that they lack are not there.
+    """
+    codes = np.zeros(len(columns[0]), np.int64)
+    present = np.ones(len(columns[0]), np.bool_)
+    for at, column in enumerate(columns):
+        words = pc.drop_null(pc.unique(plain_values(column if like is None else like[at])))
+        found = pc.index_in(plain_values(column), words)
+        present &= valid(found)
+        codes = codes * (len(words) + 1) + integers(found)
+    return codes, present
+
+
+def plain_values(column: pa.Array) -> pa.Array:
+    """Return values that Arrow can look up: text of an ENUM, and other types as they are."""
+    if pa.types.is_dictionary(column.type):
+        return column.cast(column.type.value_type)
+    return column
+
+
+def rows_above(link: Link, own: Given, above: Given) -> Ints:
+    """Return the row of the parent that each row names, int64[n]; -1 for none."""
+    columns = [above.column(key) for key in link.keys]
+    keys, _ = _combined(columns)
+    named, present = _combined([own.column(name) for name in link.columns], columns)
+    found = pc.index_in(pa.array(named), pa.array(keys))
+    return np.where(present & valid(found), integers(found), -1).astype(np.int64)
+
+
+def _orders(schema: Schema, tied: Mapping[str, tuple[Any, ...]]) -> dict[str, Hashes]:
+    """Return a hash of each row and of all rows below it, which no order of rows changes."""
+    found: dict[str, Hashes] = {}
+    for node in reversed(list(schema.nodes.values())):
+        own = tied[node.name][0]
+        value = mixed(own.whole)
+        for place, child in enumerate(schema.children(node.name)):
+            _, parent, _, _ = tied[child.name]
+            total = np.zeros(len(value), np.uint64)
+            np.add.at(total, parent, mixed(found[child.name]))
+            value = mixed(value ^ mixed(total + np.uint64(place + 1)))
+        found[node.name] = value
+    return found
+
+
+def counts_of(parent: Ints, rows: int) -> Ints:
+    """Return how many rows are below each of ``rows`` rows; -1 in ``parent`` for none."""
+    return np.bincount(parent[parent >= 0], minlength=rows).astype(np.int64)

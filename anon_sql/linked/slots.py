@@ -1,0 +1,142 @@
+"""Give each row of a table its slot: one row of every person of a class, matched by least loss.
+
+A class keeps as many slots as its person with fewest rows has; the other rows are surplus. One
+level below, the rows of a slot are a class. Rows below a link that is not a quasi-identifier have
+no slots of their own: those of the nearest table above count.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql import kernels
+from anon_sql.core.running import Workers
+from anon_sql.linked.options import Asked
+from anon_sql.linked.partition import Points
+from anon_sql.linked.rows import Bools, Ints, Rows
+from anon_sql.linked.schema import Node, Schema
+
+JOBS = 16  # parts of the matching for each thread
+
+
+@dataclass
+class Placed:
+    """Where the n rows of a table are.
+
+    slot: int64[n], numbered from 0; -1 for rows that are left out. surplus: bool[n], rows of a kept
+    parent that no slot has. class_of: int64[n], the class of the person. owner: the table whose
+    slots these are, the table itself if its number of rows is known.
+    """
+
+    slot: Ints
+    surplus: Bools
+    class_of: Ints
+    owner: str
+
+
+def place(
+    asked: Asked,
+    schema: Schema,
+    tied: Mapping[str, Rows],
+    points: Mapping[str, Points | None],
+    classes: npt.NDArray[np.int32],
+) -> dict[str, Placed]:
+    """Return the places of all rows; classes: int32[n], of the persons."""
+    found: dict[str, Placed] = {}
+    for node in schema.nodes.values():
+        rows = tied[node.name]
+        class_of = classes[rows.person].astype(np.int64)
+        none = np.zeros(rows.count, np.bool_)
+        if node.link is None:
+            found[node.name] = Placed(class_of, none, class_of, node.name)
+            continue
+        above = found[node.link.parent]
+        if not schema.known(node.name):
+            slot = above.slot[rows.parent]
+            found[node.name] = Placed(slot, none, class_of, above.owner)
+            continue
+        slot = _matched(asked, rows, tied[node.link.parent], points[node.name], above.slot)
+        surplus = (slot < 0) & (above.slot[rows.parent] >= 0)
+        found[node.name] = Placed(slot, surplus, class_of, node.name)
+    return found
+
+
+def _matched(asked: Asked, rows: Rows, above: Rows, points: Points | None, groups: Ints) -> Ints:
+    """Return the slot of each row, int64[n]; groups: the slot of each row above."""
+    slot = np.full(rows.count, -1, np.int64)
+    owners = np.flatnonzero(groups >= 0)
+    owners = owners[np.lexsort((above.order[owners], groups[owners]))]
+    if len(owners) == 0 or rows.count == 0:
+        return slot
+    rank = np.full(above.count, -1, np.int64)
+    rank[owners] = np.arange(len(owners))
+    own = np.flatnonzero(rank[rows.parent] >= 0)
+    time = np.zeros(rows.count, np.int64) if points is None else points.time
+    own = own[np.lexsort((rows.order[own], time[own], rank[rows.parent[own]]))]
+    starts = np.r_[0, np.bincount(rank[rows.parent[own]], minlength=len(owners)).cumsum()]
+    begins = np.r_[np.flatnonzero(np.r_[True, np.diff(groups[owners]) != 0]), len(owners)]
+    array = np.zeros((len(own), 0)) if points is None else points.array()[own]
+    model = _no_columns() if points is None else points.table.model
+    slot_of = np.full(len(own), -1, np.int32)
+    counts = np.zeros(len(begins) - 1, np.int64)
+    _in_parts(asked, array, model, starts, begins, slot_of, counts)
+    base = np.r_[0, counts.cumsum()[:-1]]
+    group = np.repeat(np.arange(len(counts)), np.diff(starts[begins]))
+    slot[own] = np.where(slot_of < 0, -1, base[group] + slot_of)
+    return slot
+
+
+def _in_parts(
+    asked: Asked,
+    array: npt.NDArray[np.float64],
+    model: object,
+    starts: Ints,
+    begins: Ints,
+    slot_of: npt.NDArray[np.int32],
+    counts: Ints,
+) -> None:
+    """Match groups in parts of about as much work, on the threads of the call."""
+    many = np.diff(starts[begins])
+    work = np.r_[0, (many + 1).cumsum()]
+    workers = Workers(asked.function, asked.threads)
+    cuts = np.linspace(0, work[-1], JOBS * workers.threads + 1)
+    edges = np.unique(np.searchsorted(work, cuts))
+    edges[0], edges[-1] = 0, len(counts)
+    pairs = [(int(a), int(b)) for a, b in pairwise(edges) if a < b]
+    jobs = [(array, model, starts, begins, a, b, slot_of, counts) for a, b in pairs]
+    sizes = [int(work[b] - work[a]) for a, b in pairs]
+    workers.map(kernels.slot_matching.match_groups, jobs, sizes)
+
+
+def _no_columns() -> object:
+    """Return the model of no columns."""
+    ints, floats = np.zeros(0, np.int64), np.zeros(0)
+    return kernels.loss.LossModel(ints, ints, floats, ints, ints, ints, floats, floats)
+
+
+def leave_out(
+    schema: Schema, tied: Mapping[str, Rows], placed: Mapping[str, Placed], owner: str, slots: Ints
+) -> None:
+    """Leave out slots of a table with all that is below them, in place."""
+    if len(slots) == 0:
+        return
+    own = placed[owner]
+    own.slot[np.isin(own.slot, slots)] = -1
+    for node in below(schema, owner):
+        assert node.link is not None
+        gone = placed[node.link.parent].slot[tied[node.name].parent] < 0
+        placed[node.name].slot[gone] = -1
+        placed[node.name].surplus[gone] = False
+
+
+def below(schema: Schema, name: str) -> list[Node]:
+    """Return the tables below one, parents first."""
+    names, found = {name}, []
+    for node in schema.nodes.values():
+        if node.link is not None and node.link.parent in names:
+            names.add(node.name)
+            found.append(node)
+    return found

@@ -1,0 +1,40 @@
+-- Checks released tables that belong together, one row per property, against the raw ones. It shares no
+-- code with release_linked. passed is NULL if the property is not required.
+-- 'identifiers', 'columns': columns of the raw table that must not be there, and such that are missing.
+-- 'persons': as many as in the raw table. 'rows': not more than in the raw table.
+-- 'keys': rows without a key, and with that of another. 'orphans': rows with a link to none. 'raw
+-- keys': new keys that the raw table has in the same column.
+-- 'k': the fewest persons of one folded record: their labels, and for each of their rows its labels
+-- and what is below it. 'l' of a sensitive column or number of rows: the least number of values in a
+-- slot, rows of a class with equal folds on the path from the person, and one more than the fewest
+-- persons of the class who lack a value there; with 'all slots', the latter over all rows of a table.
+-- 'unlinked labels': the fewest rows of equal labels among those without a link. 'values of unlinked':
+-- of them, rows with a sensitive or kept value.
+-- 'reference rows': rows of a table that is released unchanged which fewer than k persons use.
+-- 'labels', 'kept values', 'spelling', with truth: as in audit, of the linked rows of each table.
+--
+-- raw: name of the raw table of persons. released: name of its release, such as 'safe.person'; the
+--   other tables lie beside it, with the names of the raw ones. It may be a file in a folder.
+-- k: persons that must share a folded record; NULL means that it is measured but not required.
+-- l: values that must be in a slot; NULL means that it is measured but not required.
+-- links: foreign keys that the catalog lacks, as in linked_risk.
+-- leave_out: names of linked tables that were not released.
+-- truth: whether labels are compared with raw rows, which takes longest.
+-- qids: quasi-identifiers beside those declared, a list like ['visit.ward']; sensitive, identifiers
+--   and keep alike.
+-- sensitive: as qids.
+-- identifiers: as qids.
+-- keep: as qids; '*' stands for every column without another role.
+-- Returns: property, required, found (numbers), passed (BOOLEAN), example (counts and names).
+-- Errors: as linked_risk; a released table that is missing or lacks a column.
+-- Example: SELECT * FROM linked_audit('people', 'people', k := 2, qids := ['people.age', 'people.city'], keep := 'people.illness', truth := false);
+CREATE OR REPLACE MACRO linked_audit(
+    raw, released, k := NULL, l := NULL, links := NULL, leave_out := NULL, truth := true,
+    qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL
+) AS TABLE
+FROM query(__anon_linked_audit_statement(
+    __anon_scope(raw, system.main.struct_pack(whole := true)),
+    system.main.struct_pack(
+        released := released, k := k, l := l, links := links, leave_out := leave_out,
+        truth := truth, qids := qids, sensitive := sensitive, identifiers := identifiers,
+        keep := keep)));

@@ -1,0 +1,139 @@
+"""linked_audit passes a release, and finds each of the faults that are planted in one."""
+
+import pytest
+
+import anon_sql
+from anon_sql import datasets
+from tests.sentence import fails
+
+CALL = "FROM linked_audit('person', 'safe.person', k := 5, l := 2, truth := {})"
+ANY_VISIT = "SELECT visit_id FROM safe.visit ORDER BY hash(visit_id, 3) LIMIT 1"
+ANY_PERSON = "SELECT min(person_id) FROM safe.visit"
+FAULTS = {
+    "child row deleted": (f"DELETE FROM safe.visit WHERE visit_id = ({ANY_VISIT})", "k"),
+    "child moved to another person": (
+        f"UPDATE safe.visit SET person_id = (SELECT max(person_id) FROM safe.person) "
+        f"WHERE person_id = ({ANY_PERSON}) AND visit_id = "
+        f"(SELECT min(visit_id) FROM safe.visit WHERE person_id = ({ANY_PERSON}))",
+        "k",
+    ),
+    "label made exact": (
+        f"UPDATE safe.visit SET visited = '2023-05-05' WHERE visit_id = ({ANY_VISIT})",
+        "k",
+    ),
+    "label of a person made exact": (
+        "UPDATE safe.person SET born = '1901' WHERE person_id = (SELECT min(person_id) FROM safe.person)",
+        "k",
+    ),
+    "person deleted": (
+        "DELETE FROM safe.person WHERE person_id = (SELECT min(person_id) FROM safe.person)",
+        "persons",
+    ),
+    "key twice": (
+        "INSERT INTO safe.person FROM safe.person ORDER BY person_id LIMIT 1",
+        "keys of person",
+    ),
+    "orphan": (
+        f"UPDATE safe.visit SET person_id = -5 WHERE visit_id = ({ANY_VISIT})",
+        "orphans of visit",
+    ),
+    "raw key left": (
+        "UPDATE safe.person SET person_id = 17 WHERE person_id NOT IN "
+        "(SELECT person_id FROM safe.visit) AND person_id = (SELECT min(person_id) FROM "
+        "safe.person WHERE person_id NOT IN (SELECT person_id FROM safe.visit))",
+        "raw keys in person.person_id",
+    ),
+    "one value in a slot": ("UPDATE safe.diagnosis SET code = 'A11'", "l of diagnosis.code"),
+    "column of another name": (
+        "ALTER TABLE safe.visit RENAME COLUMN days TO stay",
+        "columns of visit",
+    ),
+}
+
+
+@pytest.fixture
+def made(con):
+    datasets.hospital(con, 300)
+    anon_sql.release_linked(con, "person", into="safe", k=5, l=2)
+    yield con
+    con.execute("DROP SCHEMA safe CASCADE")
+    for table in reversed(datasets.HOSPITAL):
+        con.execute(f"DROP TABLE IF EXISTS {table}")
+
+
+def failed(con, truth="false"):
+    found = con.execute(CALL.format(truth)).fetchall()
+    return {name for name, _, _, passed, _ in found if passed is False}
+
+
+def test_a_release_passes(made):
+    found = made.execute(CALL.format("true")).fetchall()
+    assert {row[0] for row in found} >= {"k", "persons", "labels of visit", "l of diagnosis.code"}
+    assert all(passed for *_, passed, _ in found)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_found(made, fault):
+    statement, named = FAULTS[fault]
+    made.execute(statement)
+    if fault == "column of another name":
+        with pytest.raises(Exception, match="days"):
+            failed(made)
+        return
+    assert named in failed(made)
+
+
+def test_labels_that_are_not_true_are_found(made):
+    made.execute("UPDATE safe.visit SET visited = '[2031-01-01, 2031-01-02]'")
+    assert "labels of visit" in failed(made, "true")
+
+
+def test_a_value_in_an_unlinked_row_is_found(made):
+    anon_sql.release_linked(made, "person", into="safe", k=5, surplus="unlink", overwrite=True)
+    ((loose,),) = made.execute("SELECT count(*) FROM safe.visit WHERE person_id IS NULL").fetchall()
+    assert loose >= 5
+    assert not failed(made) - {"l of diagnosis.code", "l of diagnosis.code, all slots"}
+    made.execute("UPDATE safe.visit SET days = 3 WHERE person_id IS NULL")
+    assert "values of unlinked visit" in failed(made)
+    made.execute(
+        "DELETE FROM safe.visit WHERE person_id IS NULL AND visit_id <> "
+        "(SELECT min(visit_id) FROM safe.visit WHERE person_id IS NULL)"
+    )
+    assert "unlinked labels of visit" in failed(made)
+
+
+def test_a_reference_row_of_few_persons_is_found(con):
+    con.execute("CREATE TABLE ward (ward_id BIGINT PRIMARY KEY, floor INTEGER)")
+    con.execute("INSERT INTO ward FROM range(3) AS made(i), (SELECT 4)")
+    con.execute(
+        "CREATE TABLE person AS SELECT i AS id, i % 7 AS age, if(i = 0, 2, i % 2) AS ward_id "
+        "FROM range(60) AS made(i)"
+    )
+    roles = {
+        "identifiers": ["person.id"],
+        "qids": ["person.age"],
+        "keep": ["person.ward_id", "ward.*"],
+    }
+    links = ["person.ward_id -> ward.ward_id"]
+    made = anon_sql.release_linked(con, "person", into="safe", links=links, **roles)
+    assert set(made.tables) == {"person"}
+    assert con.execute("FROM safe.ward").fetchall() == con.execute("FROM ward").fetchall()
+    found = con.execute(
+        "FROM linked_audit('person', 'safe.person', k := 5, links := $links, qids := 'person.age', "
+        "identifiers := 'person.id', keep := ['person.ward_id', 'ward.*'])",
+        {"links": links},
+    ).fetchall()
+    assert {name: passed for name, _, _, passed, _ in found}["reference rows of ward"] is False
+    for table in ("person", "ward"):
+        con.execute(f"DROP TABLE {table}")
+    con.execute("DROP SCHEMA safe CASCADE")
+
+
+def test_bad_input(made):
+    assert fails(made, "FROM linked_audit('person', 'nowhere.person')") == (
+        "linked_audit: every linked table must be released beside the root, got no committed "
+        "table or file nowhere.person"
+    )
+    assert fails(made, "FROM linked_audit('person', 'safe.person', l := 0)") == (
+        "linked_audit: l must be at least 1, got 0"
+    )
