@@ -66,7 +66,7 @@ LedgerKey = Annotated[
         rich_help_panel=_SERIES,
     ),
 ]
-TABLE_FILE = "CSV, TSV or Parquet file, or a folder of Parquet files."
+TABLE_FILE = "CSV, TSV or Parquet file, folder of Parquet files, or FILE.duckdb:schema.table."
 Hierarchy = Annotated[
     Path | None,
     typer.Option(

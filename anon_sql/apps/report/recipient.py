@@ -4,11 +4,13 @@ It runs in DuckDB's own command line, without this package and without the raw t
 """
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from anon_sql.core.names import literal, quote
+from anon_sql.apps.files import in_database
+from anon_sql.core.names import literal, quote, split
 from anon_sql.hosts.files import KINDS
 
 _RELATION = "{released}"
@@ -43,6 +45,8 @@ def _statements(request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _source(file: str) -> str:
     """Return a released file as plain SQL reads it: labels are text."""
+    if (stored := in_database(Path(file))) is not None:
+        return ".".join(map(quote, split(stored[1])))
     ending = next((each for each in KINDS if file.lower().endswith(each)), None)
     if ending is None:
         return literal(f"{file}/*.parquet")
