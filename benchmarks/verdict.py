@@ -20,6 +20,7 @@ import duckdb
 import anon_sql
 from anon_sql.apps.verdict.figures import measure
 from anon_sql.apps.verdict.rules import AMBER, RED, verdict
+from anon_sql.hosts.duckdb.errors import own_error_text
 
 DATA = Path(__file__).absolute().parents[2] / "shared" / "data"
 MOST = 30_000
@@ -92,7 +93,8 @@ def row_of(con: duckdb.DuckDBPyConnection, name: str, asked: dict[str, Any]) -> 
     try:
         con.execute(f"CREATE OR REPLACE TABLE released AS FROM anonymize('raw', {listed})", call)
     except duckdb.Error as error:
-        return f"| {name} | {words} | cannot be made: {str(error).splitlines()[0][-60:]} |"
+        said = own_error_text(error) or "DuckDB refuses it"
+        return f"| {name} | {words} |{' |' * 9} cannot be made: {said} |"
     request = {
         **dict.fromkeys(("l", "t", "beta", "delta", "max_share", "l_kind", "hierarchy")),
         **{key: value for key, value in call.items() if key not in ("effort", "suppressed")},

@@ -3,15 +3,18 @@
 Names of files reach DuckDB as parameters only, so none of them is ever read as SQL.
 """
 
+import re
 from pathlib import Path
 
 import duckdb
 
 from anon_sql.apps.csv.dialect import CsvSource, Dialect
 from anon_sql.apps.csv.loading import load
-from anon_sql.core.names import exactly, quote
+from anon_sql.core.names import exactly, literal, quote, split
 from anon_sql.errors import AnonError
 from anon_sql.hosts.files import KINDS, PACKED, files_of, require_new_folder
+
+_IN_DATABASE = re.compile(r"(?P<file>.+\.(?:duckdb|db)):(?P<table>.+)", re.IGNORECASE | re.DOTALL)
 
 
 def kind(path: Path, function: str = "release") -> tuple[str, str]:
@@ -27,8 +30,46 @@ def kind(path: Path, function: str = "release") -> tuple[str, str]:
     raise AnonError(function, f"files must end in {', '.join(KINDS)}", f"'{path.name}'")
 
 
+def in_database(source: Path) -> tuple[Path, str] | None:
+    """Return the file and the table that ``FILE.duckdb:schema.table`` means; None for a file."""
+    found = _IN_DATABASE.fullmatch(str(source))
+    return (Path(found["file"]), found["table"]) if found else None
+
+
+def read_table(
+    con: duckdb.DuckDBPyConnection, file: Path, name: str, view: str, called: tuple[str, str]
+) -> None:
+    """Make a view of a table of a database file, which is attached and never written.
+
+    called: the function and the argument that errors name.
+    """
+    path = str(file.resolve())
+    known = con.execute(
+        "SELECT database_name FROM duckdb_databases() WHERE path = ?", [path]
+    ).fetchall()
+    alias = known[0][0] if known else f"source_of_{view}"
+    try:
+        if not known:
+            con.execute(f"ATTACH {literal(path)} AS {quote(alias)} (READ_ONLY)")
+        table = ".".join(map(quote, [alias, *split(name)]))
+        con.execute(f"CREATE VIEW {quote(view)} AS FROM {table}")
+    except duckdb.CatalogException:
+        rule = f"{called[1]} must be a table of '{file.name}'"
+        raise AnonError(called[0], rule, f"'{name}'", "write schema.table") from None
+    except duckdb.IOException:
+        rule = f"{called[1]} must be in a database that can be read"
+        raise AnonError(called[0], rule, f"'{file.name}'") from None
+
+
 def check_source(function: str, name: str, source: Path) -> None:
-    """Raise AnonError if the source is no file of a known format. name: of the argument."""
+    """Raise AnonError if the source is no file of a known format. name: of the argument.
+
+    A table of a database is a source if the file exists.
+    """
+    if (found := in_database(source)) is not None:
+        if not found[0].is_file():
+            raise AnonError(function, f"{name} must be in a file", f"'{found[0]}'")
+        return
     kind(source, function)
     if source.is_dir() and not files_of(source):
         rule = f"{name} must be a file or a folder of Parquet files"
@@ -46,6 +87,7 @@ def check_pair(
     """
     if not database:
         check_source("release", "IN", source)
+    source = (in_database(source) or (source,))[0]
     if not target.parent.is_dir():
         raise AnonError("release", "OUT must be in a directory that exists", f"'{target}'")
     if target.exists() and any(map(target.samefile, (source, source.absolute().parent))):
@@ -69,11 +111,15 @@ def read(
 ) -> dict[str, str]:
     """Create ``table`` from a file: all rows of a Parquet file, all lines of a CSV file.
 
-    Returns a sentence for each column of a CSV that is text for the sake of a few texts.
+    A table of a database becomes a view. Returns a sentence for each column of a CSV that is text
+    for the sake of a few texts.
     labels: a CSV holds a release, whose labels are text whatever they look like, '' and all.
     named: the path whose name says the format, where it is not the source. dialect: how a CSV is
     written, if not as its extension says. called: the function and the argument that errors name.
     """
+    if (stored := in_database(source)) is not None:
+        read_table(con, *stored, table, called)
+        return {}
     name, ending = kind(source if source.is_dir() else named or source, called[0])
     if name == "csv":
         stated = dialect or Dialect(header=labels or None)

@@ -274,7 +274,7 @@ def _without_rest(
     function: str, arguments: Mapping[str, object], columns: Mapping[str, str]
 ) -> tuple[Mapping[str, object], str | None]:
     """Return the parameters of a call without ``*``, and the role it was given to, if any."""
-    roles = [role for role in ROLES if has_rest(arguments.get(PARAMETER[role]))]
+    roles = [role for role in ROLES if has_rest(PARAMETER[role], arguments.get(PARAMETER[role]))]
     if not roles:
         return arguments, None
     parameter = PARAMETER[roles[0]]
@@ -289,9 +289,13 @@ def _without_rest(
     return {**arguments, parameter: [n for n in listed_names if n != REST]}, roles[0]
 
 
-def has_rest(value: object) -> bool:
-    """Return whether a parameter holds ``*``."""
-    return value == REST or (isinstance(value, list) and REST in value)
+def has_rest(parameter: str, value: object) -> bool:
+    """Return whether a parameter is ``*``, or in keep holds it.
+
+    Beside other names in another parameter it is the name of a column.
+    """
+    held = isinstance(value, list) and REST in value
+    return value in (REST, [REST]) or (held and parameter == PARAMETER["keep"])
 
 
 def _having(role: str, names: Sequence[str], role_of: Mapping[str, str]) -> tuple[str, ...]:

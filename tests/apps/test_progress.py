@@ -1,6 +1,7 @@
 """A command shows its progress as a bar, as lines on stderr, or not at all."""
 
 import re
+import signal
 import time
 
 import pytest
@@ -36,6 +37,17 @@ def test_a_piped_report_writes_lines(files, at_once):
     assert result.exit_code == 0, result.output
     assert any(re.fullmatch(r"report \d+/\d+ [\w ]+.* 0:\d\d", line) for line in lines), lines
     assert page.is_file()
+
+
+def test_lines_where_signals_are_ignored(files, at_once):
+    """As in the background of a script."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        page = files / "report.html"
+        result = run("report", files / "people.csv", files / "safe.csv", "-o", page)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert re.search(r"report \d+/\d+ ", result.stderr)
 
 
 @pytest.mark.parametrize("how", ["none", "bar"])

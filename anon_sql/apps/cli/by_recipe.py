@@ -20,8 +20,6 @@ from anon_sql.apps.cli.release import Output, in_table, read_source, say_manifes
 from anon_sql.apps.csv.dialect import Dialect, dialect
 from anon_sql.apps.verdict.figures import audit_statement, measure
 from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, Verdict, stricter, verdict
-from anon_sql.core.names import literal, quote
-from anon_sql.core.names import split as split_name
 from anon_sql.core.parameters import takes
 from anon_sql.core.running import Progress
 from anon_sql.hosts import recipes
@@ -56,9 +54,8 @@ def load(con: duckdb.DuckDBPyConnection, function: str, recipe: Recipe) -> dict[
         files.check_source(function, "the source of the recipe", recipe.file)
         noticed = read_source(con, recipe.file, "raw", dialect_of(function, recipe), None)
     else:
-        con.execute(f"ATTACH {literal(str(recipe.file))} AS recipe_source (READ_ONLY)")
-        name = ".".join(map(quote, ["recipe_source", *split_name(recipe.table)]))
-        con.execute(f"CREATE VIEW raw AS FROM {name}")
+        called = function, "the source of the recipe"
+        files.read_table(con, recipe.file, recipe.table, "raw", called)
     recipes.require_schema(function, recipe, types_of_raw(con))
     if recipe.hierarchies:
         paths = [str(path) for path in recipe.hierarchies.values()]

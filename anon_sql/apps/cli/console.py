@@ -214,7 +214,8 @@ def stoppable(con: duckdb.DuckDBPyConnection, work: Callable[[], None]) -> None:
     main = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGINT)
     if not main or not callable(before):  # no signal reaches this thread
-        work()
+        with stopping.call(*owner_of(con), encloses=True):
+            work()
         return
     with stopping.call(*owner_of(con), encloses=True) as stop:
 

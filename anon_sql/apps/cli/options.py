@@ -66,7 +66,7 @@ LedgerKey = Annotated[
         rich_help_panel=_SERIES,
     ),
 ]
-TABLE_FILE = "CSV, TSV or Parquet file, or a folder of Parquet files."
+TABLE_FILE = "CSV, TSV or Parquet file, folder of Parquet files, or FILE.duckdb:schema.table."
 Hierarchy = Annotated[
     Path | None,
     typer.Option(
@@ -137,11 +137,12 @@ def name_rest(
 ) -> None:
     """Write the columns of ``raw`` in place of a ``*`` that is not in ``keep``."""
     listed = [role for role in roles if role != "keep" and REST in (roles[role] or [])]
-    if len(listed) != 1 or REST in (roles.get("keep") or []):
-        return  # none, or more than one, which is refused
+    columns = con.table("raw").columns
+    if len(listed) != 1 or REST in (roles.get("keep") or []) or REST in columns:
+        return  # none, or more than one, which is refused, or the name of a column
     named = {fold(name) for names in roles.values() for name in names or []}
     named |= {fold(entity)} if entity else set()
-    rest = [name for name in con.table("raw").columns if fold(name) not in named]
+    rest = [name for name in columns if fold(name) not in named]
     roles[listed[0]] = [*(name for name in roles[listed[0]] if name != REST), *rest]
 
 

@@ -86,7 +86,7 @@ def read_source(
     """
     if memory_limit is not None:
         con.execute("SET memory_limit = ?", [memory_limit])
-    if files.kind(source)[0] != "parquet":
+    if files.in_database(source) or files.kind(source)[0] != "parquet":
         return files.read(con, source, table, dialect=written_as)
     con.read_parquet(files.parquet(source), hive_partitioning=False).create_view(table)
     return {}

@@ -111,6 +111,7 @@ def report(
                 written,
                 show_sensitive=show_sensitive,
                 judging=None if recipe is None else judging(recipe, "report"),
+                file=released.name,
             )
             said = facts.described(found, call, written, raw.name, released.name)
             text = page.of_release(said) if format_ is Format.HTML else _json(said)
@@ -209,7 +210,8 @@ def sweep(
             if attacks and not request["sensitive"]:
                 raise AnonError("sweep", "--attacks needs a sensitive column", "none")
             rows = facts.sweep(con, request, attacks=attacks)
-            output.write_text(page.of_sweep(rows, request, raw.name), "utf-8")
+            others = facts.left_out(con, rows, request["methods"])
+            output.write_text(page.of_sweep(rows, request, raw.name, others), "utf-8")
             console.say(f"{output}: {_count(rows)}, none written")
 
         with anon_sql.connect() as con:

@@ -109,12 +109,14 @@ def _write_recipe(
     """Write a first recipe and return lines that say so."""
     raw = con.table("raw")
     types = dict(zip(raw.columns, map(str, raw.types), strict=True))
-    stated = {
-        "file": os.path.relpath(source.absolute(), path.absolute().parent),
-        "schema_sha256": recipes.schema_sha256(types),
-        "sha256": digest(source),
-        **_as_written(written_as),
-    }
+    file, table = files.in_database(source) or (source, None)
+    relative = os.path.relpath(file.absolute(), path.absolute().parent)
+    schema = {"schema_sha256": recipes.schema_sha256(types)}
+    stated = (
+        {"file": relative, **schema, "sha256": digest(source), **_as_written(written_as)}
+        if table is None
+        else {"database": relative, "table": table, **schema}
+    )
     by_role = {
         role: [each["column_name"] for each in found if each["role"] == role] for role in ROLES
     }
@@ -143,6 +145,9 @@ def _as_written(dialect: Dialect) -> dict[str, Any]:
 
 def _stem(path: Path) -> str:
     """Return the name of a file without the extension of its format."""
+    stored = files.in_database(path)
+    if stored is not None:
+        return split(stored[1])[-1]
     return path.name[: -len(files.kind(path, NAME)[1])] or path.name
 
 

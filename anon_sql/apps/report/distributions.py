@@ -1,9 +1,9 @@
 """Compare distributions and correlations of columns in the raw table and in its release."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from math import ceil, floor, isfinite, log10
 from typing import Any
 
@@ -192,24 +192,39 @@ class Distribution:
     released: tuple[float, ...]
 
 
-def quasi(con: duckdb.DuckDBPyConnection, column: str, roles: Mapping[str, Any]) -> Distribution:
-    """Return that of a quasi-identifier, by query_error. roles: ``qids``; ``hierarchy`` or None."""
-    found = bins(con, "raw", column)
-    queries = [f"SELECT count(*) FROM raw WHERE {each.condition}" for each in found.bins]
+def quasi(
+    con: duckdb.DuckDBPyConnection, columns: Sequence[str], roles: Mapping[str, Any]
+) -> list[Distribution]:
+    """Return those of quasi-identifiers, by one call of query_error.
+
+    roles: ``qids``; ``hierarchy`` or None.
+    """
+    found = {column: bins(con, "raw", column) for column in columns}
+    queries = {
+        column: [f"SELECT count(*) FROM raw WHERE {each.condition}" for each in own.bins]
+        for column, own in found.items()
+    }
     rows = con.execute(
         "SELECT query, actual, estimate FROM query_error('raw', 'released', ?, qids := ?, "
         "hierarchy := ?)",
-        [list(dict.fromkeys(queries)), roles["qids"], roles["hierarchy"]],
+        [
+            list(dict.fromkeys(chain.from_iterable(queries.values()))),
+            roles["qids"],
+            roles["hierarchy"],
+        ],
     ).fetchall()
     answers = {query: (actual, estimate) for query, actual, estimate in rows}
-    return Distribution(
-        column,
-        found.ordered,
-        found.ranges,
-        tuple(each.label for each in found.bins),
-        tuple(answers[query][0] for query in queries),
-        tuple(answers[query][1] for query in queries),
-    )
+    return [
+        Distribution(
+            column,
+            own.ordered,
+            own.ranges,
+            tuple(each.label for each in own.bins),
+            tuple(answers[query][0] for query in queries[column]),
+            tuple(answers[query][1] for query in queries[column]),
+        )
+        for column, own in found.items()
+    ]
 
 
 def kept(con: duckdb.DuckDBPyConnection, column: str) -> Distribution:

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 from anon_sql.apps.manifest import REQUIRED, ROLES, STATEMENT, UNIQUE
-from anon_sql.apps.report import distributions
+from anon_sql.apps.report import distributions, recipient
 from anon_sql.apps.report.distributions import correlations
 from anon_sql.apps.verdict.figures import measure
 from anon_sql.apps.verdict.rules import verdict
@@ -112,6 +112,30 @@ def sweep(
     return rows
 
 
+def left_out(
+    con: duckdb.DuckDBPyConnection, rows: Sequence[Mapping[str, Any]], asked: Sequence[str] | None
+) -> list[dict[str, str]]:
+    """Return the methods that a sweep has no row of, each with the reason.
+
+    asked: the methods that were named, None for all that fit.
+    """
+    there = {fold(row["method"]) for row in rows}
+    found = rows_of(con, "SELECT name, needs, perturbative FROM anon_methods() ORDER BY name", {})
+    return [
+        {"method": each["name"], "reason": _why(each, asked)}
+        for each in found
+        if each["name"] not in there
+    ]
+
+
+def _why(method: Mapping[str, Any], asked: Sequence[str] | None) -> str:
+    if asked:
+        return "it was not asked for (--methods)"
+    if method["perturbative"]:
+        return "it adds rows, of which no loss is measured"
+    return f"needs: {method['needs']}" if method["needs"] else "it does not fit the table"
+
+
 def _learned(
     con: duckdb.DuckDBPyConnection,
     row: Mapping[str, Any],
@@ -175,12 +199,13 @@ def gather(
     *,
     show_sensitive: bool,
     judging: Mapping[str, Any] | None = None,
+    file: str = "released.parquet",
 ) -> dict[str, Any]:
     """Return the facts of a release by section: numbers, texts, lists and dicts.
 
     request: qids, sensitive, identifiers, keep, hierarchy; parameters of privacy models, entity,
     None where nothing is asked; purpose, recipient, assumptions. manifest: None without one.
-    judging: what ``verdict`` takes besides, from a recipe.
+    judging: what ``verdict`` takes besides, from a recipe. file: the name of the released file.
     """
     con.execute("SET TimeZone = 'UTC'")
     roles = {name: request[name] for name in ("qids", "hierarchy")}
@@ -211,13 +236,14 @@ def gather(
         ],
         "correlations": lambda: correlations(con, request),
         "distributions": lambda: [
-            asdict(distributions.quasi(con, name, roles)) for name in request["qids"]
+            asdict(each) for each in distributions.quasi(con, request["qids"], roles)
         ],
         "sensitive_distributions": lambda: [
             asdict(distributions.kept(con, name)) for name in request["sensitive"] if show_sensitive
         ],
         "verdict": lambda: verdict(measure(con, _asked(request), checks), **(judging or {})).said(),
     }
+    sections["recipient"] = lambda: recipient.checks(con, request, file)
     facts: dict[str, Any] = {}
     with Progress("report", len(sections)) as progress:
         for name, found in sections.items():

@@ -92,8 +92,16 @@ def _matrices(found: Mapping[str, Any]) -> list[tuple[str, str]]:
     return both
 
 
-def of_sweep(rows: Sequence[Mapping[str, Any]], request: Mapping[str, Any], name: str) -> str:
-    """Return the page of a comparison. rows: as ``sweep`` returns them."""
+def of_sweep(
+    rows: Sequence[Mapping[str, Any]],
+    request: Mapping[str, Any],
+    name: str,
+    left_out: Sequence[Mapping[str, str]] = (),
+) -> str:
+    """Return the page of a comparison.
+
+    rows, left_out: as ``sweep`` and ``left_out`` of ``facts`` return them.
+    """
     made = [row for row in rows if row["note"] is None]
     curves = [
         (measure, MEANING.get(measure, "time that the method takes"), _curves(made, measure, log))
@@ -107,6 +115,7 @@ def of_sweep(rows: Sequence[Mapping[str, Any]], request: Mapping[str, Any], name
         name=name,
         request=request,
         rows=rows,
+        left_out=left_out,
         made=made,
         points=points,
         charts=curves,

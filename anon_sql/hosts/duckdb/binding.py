@@ -151,7 +151,7 @@ def _rest_of(scope: Mapping[str, Any], declared: str | None, folded: str) -> str
     parameters = [*PARAMETER.values(), "drops", "entity", "classes"]
     if any(folded in _names(scope[parameter]) for parameter in parameters):
         return None
-    return next((each for each in PARAMETER.values() if has_rest(scope[each])), None)
+    return next((each for each in PARAMETER.values() if has_rest(each, scope[each])), None)
 
 
 def _names(value: Any) -> set[str]:

@@ -49,7 +49,7 @@ def test_both_sides_count_every_row(table):
         [columns],
     )
     for column in columns:
-        found = distributions.quasi(table, column, {"qids": columns, "hierarchy": None})
+        (found,) = distributions.quasi(table, [column], {"qids": columns, "hierarchy": None})
         assert sum(found.raw) == 125
         assert sum(found.released) == pytest.approx(125)
 

@@ -2,11 +2,14 @@
 
 import json
 import re
+from html import unescape
 
+import duckdb
 import pytest
 
 import anon_sql
 from anon_sql.apps.manifest import LEVELS
+from anon_sql.apps.report import recipient
 from anon_sql.apps.report.facts import size_steps
 from anon_sql.apps.verdict.figures import Measured
 from anon_sql.apps.verdict.rules import AMBER, verdict
@@ -27,6 +30,7 @@ def test_every_section_is_there(made):
         "What analysts lose",
         "Figures that standards ask for",
         "How the release was made",
+        "Check the file yourself",
     ):
         assert f"<h2>{title}</h2>" in text
     assert "anonymize, seed 42" in text
@@ -126,6 +130,42 @@ def test_figures_are_those_of_the_functions(made, said):
         assert f'<td class="number">{percent(level["share"])}</td>' in text
     for each in said["query_errors"]:
         assert f'<td class="number">{percent(each["median"])}</td>' in text
+
+
+def test_a_recipient_counts_the_same_without_the_package(made, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(made)
+    assert [each["what"] for each in said["recipient"]] == [
+        *("rows", "groups that look alike", "rows of the smallest group (k)"),
+        "fewest values of illness in a group (l)",
+    ]
+    rows, _, k, least = (each["expected"] for each in said["recipient"])
+    assert (rows, k >= 10, least >= 2) == (120, True, True)
+    with duckdb.connect() as plain:
+        for each in said["recipient"]:
+            assert plain.execute(each["sql"]).fetchall() == [(each["expected"],)]
+    for each in said["recipient"]:
+        assert unescape(page(made)).count(each["sql"] + ";") == 1
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv.gz", ".parquet", ""])
+def test_a_recipient_reads_every_kind_of_file(con, tmp_path, monkeypatch, ending):
+    monkeypatch.chdir(tmp_path)
+    name = f"sa'fe{ending}"
+    con.execute(
+        "CREATE TABLE released AS SELECT '[1, ' || i % 3 || ']' AS \"a\"\"b\", i % 2 AS s "
+        "FROM range(60) AS made(i)"
+    )
+    text = {".csv": "(HEADER)", ".tsv.gz": "(HEADER, DELIMITER '\t', COMPRESSION gzip)"}
+    if ending:
+        con.execute(f"COPY released TO 'sa''fe{ending}' {text.get(ending, '')}")
+    else:
+        (tmp_path / name).mkdir()
+        con.execute("COPY released TO 'sa''fe/release-00000.parquet'")
+    found = recipient.checks(con, {"qids": ['a"b'], "sensitive": ["s"]}, name)
+    assert [each["expected"] for each in found] == [60, 3, 20, 2]
+    with duckdb.connect() as plain:
+        for each in found:
+            assert plain.execute(each["sql"]).fetchall() == [(each["expected"],)]
 
 
 def test_worst_groups_are_the_largest_relative_errors(said):

@@ -3,6 +3,7 @@
 import re
 
 import anon_sql
+from anon_sql.methods.method import release_methods
 from tests.apps.report.pages import ROLES, drawn, page
 from tests.command import refused, run
 
@@ -23,6 +24,25 @@ def test_methods_and_releases_that_could_not_be_made(folder):
     assert len(drawn(text)) == text.count(" alt=") == 4
     assert not [svg for svg in drawn(text) if "datafly" in svg]
     assert not re.search(r"secret\d|illness\d|<b>", text)
+
+
+def left_out(text):
+    section = text[text.index("<h2>Methods that did not run</h2>") :]
+    return dict(re.findall(r"<dt>(\w+)</dt><dd>([^<]*)</dd>", section))
+
+
+def test_methods_that_did_not_run_have_a_reason(folder):
+    _, text = swept(folder, "--methods", "mondrian", "--ks", 5)
+    reasons = left_out(text)
+    assert set(reasons) == set(release_methods()) - {"mondrian"}
+    assert set(reasons.values()) == {"it was not asked for (--methods)"}
+    _, text = swept(folder, "--ks", 30)
+    reasons = left_out(text)
+    assert reasons == {
+        "canon": "needs: numbers only",
+        "datafly": "needs: hierarchy for each quasi-identifier",
+        "sdka": "it adds rows, of which no loss is measured",
+    }
 
 
 def test_constraints_and_attacks(folder):

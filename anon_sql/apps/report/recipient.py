@@ -1,0 +1,56 @@
+"""Write plain SQL with which whoever receives a file sees that k, l and the counts hold.
+
+It runs in DuckDB's own command line, without this package and without the raw table.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from anon_sql.apps.files import in_database
+from anon_sql.core.names import literal, quote, split
+from anon_sql.hosts.files import KINDS
+
+_RELATION = "{released}"
+
+
+def checks(
+    con: duckdb.DuckDBPyConnection, request: Mapping[str, Any], file: str
+) -> list[dict[str, Any]]:
+    """Return what is counted, the statement on the file, and the figure that it must give.
+
+    request: qids and sensitive. file: the name of the released file or folder.
+    """
+    source = _source(file)
+    found = []
+    for what, sql in _statements(request):
+        ((value,),) = con.execute(sql.replace(_RELATION, "released")).fetchall()
+        found.append({"what": what, "sql": sql.replace(_RELATION, source), "expected": value})
+    return found
+
+
+def _statements(request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Give statements with ``_RELATION`` in place of the release."""
+    labels = ", ".join(quote(name) for name in request["qids"])
+    yield "rows", f"SELECT count(*) FROM {_RELATION}"
+    groups = f"FROM {_RELATION} GROUP BY {labels}"
+    yield "groups that look alike", f"SELECT count(*) FROM (SELECT 1 {groups})"
+    yield "rows of the smallest group (k)", f"SELECT min(n) FROM (SELECT count(*) AS n {groups})"
+    for name in request["sensitive"]:
+        values = f"SELECT count(DISTINCT {quote(name)}) AS n {groups}"
+        yield f"fewest values of {name} in a group (l)", f"SELECT min(n) FROM ({values})"
+
+
+def _source(file: str) -> str:
+    """Return a released file as plain SQL reads it: labels are text."""
+    if (stored := in_database(Path(file))) is not None:
+        return ".".join(map(quote, split(stored[1])))
+    ending = next((each for each in KINDS if file.lower().endswith(each)), None)
+    if ending is None:
+        return literal(f"{file}/*.parquet")
+    if KINDS[ending] == "parquet":
+        return literal(file)
+    delimiter = "\\t" if ending.startswith(".tsv") else ","
+    return f"read_csv({literal(file)}, header = true, all_varchar = true, delim = '{delimiter}')"
