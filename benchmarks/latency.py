@@ -4,8 +4,9 @@
 
 For each number of rows (default 60 and 1,000) one process opens a database, makes a table of four
 columns and its release, and runs each statement some times after one run that is not counted. The
-table gives the least time of each as a multiple of the two others, since times alone are of one
-machine on one day. ``connect`` is ``anon_sql.connect()`` beside ``duckdb.connect()``.
+table gives the least time of each as a multiple of the two others and of a unit of work, ``SELECT
+sum(hash(i)) FROM range(5000000) r(i)`` on one thread, which runs between them, since times alone are
+of one machine on one day. ``connect`` is ``anon_sql.connect()`` beside ``duckdb.connect()``.
 """
 
 import sys
@@ -21,6 +22,7 @@ import anon_sql
 ROWS = [60, 1_000]
 RUNS = 15
 QIDS = "qids := ['age', 'city', 'code']"
+UNIT = "SELECT sum(hash(i)) FROM range(5000000) r(i)"
 STATEMENTS = {
     "rayden": f"FROM rayden('people', k := 5, {QIDS}, keep := 'illness')",
     "anonymize": f"FROM anonymize('people', k := 5, {QIDS}, keep := 'illness')",
@@ -47,12 +49,18 @@ def least(call: Callable[[], Any], runs: int = RUNS) -> float:
     return min(found)
 
 
+def unit() -> float:
+    """Return the least seconds of the unit."""
+    with duckdb.connect(config={"threads": 1}) as con:
+        return least(partial(answer, con, UNIT), 3)
+
+
 def main() -> None:
     """Print the table."""
     opened = least(lambda: duckdb.connect().close(), 5)
     registered = least(lambda: anon_sql.connect().close(), 5)
     print(f"connect: {registered / opened:.0f} times duckdb.connect() ({registered:.3f} s)")
-    print("rows    statement      SELECT 1   ORDER BY        ms")
+    print("rows    statement      SELECT 1   ORDER BY     unit        ms")
     for rows in [int(rows) for rows in sys.argv[1:]] or ROWS:
         con = anon_sql.connect()
         con.execute(
@@ -64,8 +72,13 @@ def main() -> None:
             least(partial(answer, con, text)) for text in ("SELECT 1", "FROM people ORDER BY ALL")
         )
         for name, statement in STATEMENTS.items():
+            before = unit()
             taken = least(partial(answer, con, statement))
-            print(f"{rows:<8,}{name:<12}{taken / one:9.0f}{taken / sort:11.0f}{taken * 1000:10.1f}")
+            work = min(before, unit())
+            print(
+                f"{rows:<8,}{name:<12}{taken / one:9.0f}{taken / sort:11.0f}{taken / work:9.2f}"
+                f"{taken * 1000:10.1f}"
+            )
 
 
 if __name__ == "__main__":
