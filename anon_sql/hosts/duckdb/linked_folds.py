@@ -6,10 +6,9 @@ labels, and its fold is a hash of that and of the sorted folds of its rows below
 
 from collections.abc import Callable, Sequence
 
+from anon_sql.core.duckdb_internals.hashing import HASH
 from anon_sql.core.names import literal, quote
 from anon_sql.linked.schema import Node, Schema
-
-HASH = "system.main.hash"
 
 
 class Folds:
