@@ -32,9 +32,7 @@ def bins_of(counts: Ints, k: int) -> npt.NDArray[np.int32]:
         group = np.unique(starts, return_inverse=True)[1].reshape(-1)
     else:
         group = _by_splitting(ordered, k)
-        least = sum(
-            _surplus(ordered[group == at]) for at in np.unique(group[_mixed(ordered, group)])
-        )
+        least = _surplus_of_groups(ordered, group)
     joined = _joined(ordered, group, k, int(ADDED[0] * least + ADDED[1] * counts.sum()))
     found = np.empty(rows, np.int32)
     found[order] = joined
@@ -52,15 +50,13 @@ def _surplus(counts: Ints) -> int:
     return int((counts - counts.min(axis=0)).sum())
 
 
-def _mixed(counts: Ints, group: Ints) -> npt.NDArray[np.bool_]:
-    """Return the persons whose group has persons of other counts."""
+def _surplus_of_groups(counts: Ints, group: Ints) -> int:
+    """Return the surplus of all groups together; group: int64[n]."""
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(group[order]) != 0])
     low = np.minimum.reduceat(counts[order], starts, axis=0)
-    high = np.maximum.reduceat(counts[order], starts, axis=0)
-    mixed = np.empty(len(group), np.bool_)
-    mixed[order] = np.repeat((low != high).any(axis=1), np.diff(np.r_[starts, len(group)]))
-    return mixed
+    sizes = np.diff(np.r_[starts, len(group)])
+    return int(counts.sum() - (low * sizes[:, None]).sum())
 
 
 def _by_splitting(counts: Ints, k: int) -> Ints:

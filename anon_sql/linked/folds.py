@@ -213,16 +213,26 @@ def _require_spread(
     l: int,  # noqa: E741
 ) -> None:
     for place, group in groups.items():
-        triples = np.unique(np.column_stack((group, codes, person)), axis=0)
-        if len(triples) == 0:
+        if len(group) == 0:
             continue
-        pairs, first, many = np.unique(
-            triples[:, :2], axis=0, return_index=True, return_counts=True
-        )
-        most = sizes[classes[triples[first, 2]]] - (l - 1)
-        wrong = int((many > most).sum())
+        order = np.lexsort((person, codes, group))
+        fresh = _changes(group[order], codes[order])  # where a value of a group begins
+        first = np.flatnonzero(fresh)
+        held = np.add.reduceat(fresh | _changes(person[order]), first, dtype=np.int64)
+        most = sizes[classes[person[order][first]]] - (l - 1)
+        wrong = int((held > most).sum())
         if place == "slot":
-            wrong += int((np.unique(pairs[:, 0], return_counts=True)[1] < l).sum())
+            begins = np.flatnonzero(_changes(group[order][first]))
+            wrong += int((np.diff(np.r_[begins, len(first)]) < l).sum())
         if wrong:
             rule = f"every value of {what} must be lacked by at least {l - 1} persons of a class"
             raise AnonError(function, rule, f"{wrong:,} that are not, in a {place}", _HINT)
+
+
+def _changes(*columns: Ints) -> npt.NDArray[np.bool_]:
+    """Return where sorted rows differ from the row before, bool[n]; the first row does."""
+    found = np.zeros(len(columns[0]), np.bool_)
+    found[0] = True
+    for column in columns:
+        found[1:] |= column[1:] != column[:-1]
+    return found

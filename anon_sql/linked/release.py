@@ -109,12 +109,16 @@ def plan(asked: Asked, schema: Schema, given: Mapping[str, Given]) -> Plan:
 
 def new_keys(count: int) -> Ints:
     """Return different random numbers of 63 bits from the operating system, int64[n]."""
-    found = np.zeros(0, np.int64)
-    while len(found) < count:
-        drawn = np.frombuffer(os.urandom(8 * (count - len(found))), np.uint64) >> np.uint64(1)
-        found = np.unique(np.r_[found, drawn.astype(np.int64)])
-    rng = np.random.default_rng(np.frombuffer(os.urandom(32), np.uint32))
-    return rng.permutation(found)
+    found = random_numbers(count)
+    while len(again := np.setdiff1d(np.arange(count), np.unique(found, return_index=True)[1])):
+        found[again] = random_numbers(len(again))
+    return found
+
+
+def random_numbers(count: int) -> Ints:
+    """Return random numbers of 63 bits from the operating system, int64[n]."""
+    drawn = np.frombuffer(os.urandom(8 * count), np.uint64) >> np.uint64(1)
+    return drawn.astype(np.int64)
 
 
 def release(asked: Asked, schema: Schema, given: Mapping[str, Given]) -> Made:
@@ -147,17 +151,22 @@ def _require_all(
 
 
 def released(asked: Asked, schema: Schema, made: Plan, node: Node) -> pa.Table:
-    """Return one released table, its labels checked, in an order that no key decides."""
+    """Return one released table, its labels checked.
+
+    Rows are in the order of hashes of what is shown, and rows that look alike, but for keys, in a
+    random order of the operating system: one that follows from raw rows would tell who has which
+    key.
+    """
     rows, group, linked = made.tied[node.name], made.groups[node.name], made.linked[node.name]
     own = np.flatnonzero(group >= 0)
     points = made.points.get(node.name)
     columns: dict[str, pa.Array] = {}
     if points is not None:
-        position, labels = _labelled(asked, node, points, rows, group[own], linked[own], own)
+        position, labels = _labelled(asked, points, rows, group[own], linked[own], own)
         columns.update(labels)
     else:
         hidden = np.where(linked[own], rows.given.kept[own], np.uint64(2**64 - 1))
-        position = own[np.lexsort((rows.order[own], hidden))]
+        position = own[np.lexsort((random_numbers(len(own)), hidden))]
     at, shown_linked = pa.array(position), linked[position]
     mask = pa.array(~shown_linked)
     for name in node.kept:
@@ -194,7 +203,6 @@ def _renewed(schema: Schema, made: Plan, node: Node, column: str) -> Ints:
 
 def _labelled(
     asked: Asked,
-    node: Node,
     points: Points,
     rows: Rows,
     group: Ints,
@@ -203,7 +211,6 @@ def _labelled(
 ) -> tuple[Ints, dict[str, pa.Array]]:
     """Return the order of released rows and their labels, which ``generalize`` checks."""
     request = _request(asked, points)
-    at = pa.array(own)
     if len(own) == 0:
         none = {
             name: pa.nulls(0, released_type(request, name, values.type))
@@ -211,8 +218,9 @@ def _labelled(
         }
         return own, none
     hashes = np.where(linked, rows.given.kept[own], np.uint64(2**64 - 1))
-    place = np.lexsort((rows.order[own], hashes))  # ties are in an order that no scan decides
-    own, at = own[place], pa.array(own[place])
+    place = np.lexsort((random_numbers(len(own)), hashes))
+    own = own[place]
+    at = pa.array(own)
     source = Source(
         {name: values.take(at) for name, values in points.columns.items()},
         pa.array(hashes[place]),

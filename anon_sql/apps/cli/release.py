@@ -30,6 +30,7 @@ from anon_sql.apps.cli.earlier import (
     require_apart,
     unique_on_kept,
 )
+from anon_sql.apps.cli.linked import release_root
 from anon_sql.apps.cli.parameters import flag, of_releases, takers, with_parameters
 from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.spelling import Options
@@ -194,6 +195,7 @@ STOPPED = "release: stopped on request; nothing was written"
 
 
 _LARGE = "Large tables"
+_LINKED = "Tables that belong together"
 
 
 @with_parameters(of_releases)
@@ -240,6 +242,37 @@ def release(
     with_manifest: Annotated[
         bool, typer.Option("--manifest", help=f"Also write OUT{manifest.ENDING} for verify.")
     ] = False,
+    root: Annotated[
+        str | None,
+        typer.Option(
+            help="Table of persons; IN is a database or folder, and OUT gets a file per table.",
+            rich_help_panel=_LINKED,
+        ),
+    ] = None,
+    link: Annotated[
+        list[str],
+        typer.Option(
+            help="A link that IN lacks: 'visit.person_id -> person.person_id'.",
+            rich_help_panel=_LINKED,
+        ),
+    ] = [],  # noqa: B006
+    leave_out: Annotated[
+        list[str],
+        typer.Option(help="Linked table that is not released.", rich_help_panel=_LINKED),
+    ] = [],  # noqa: B006
+    surplus: Annotated[
+        str,
+        typer.Option(
+            help="Rows that a class cannot hold: drop, or unlink to release labels alone.",
+            rich_help_panel=_LINKED,
+        ),
+    ] = "drop",
+    orphans: Annotated[
+        str,
+        typer.Option(
+            help="Rows below no row: error, or drop to leave them out.", rich_help_panel=_LINKED
+        ),
+    ] = "error",
     written_as: Dialect,
     progress: Progress = None,
     overwrite: arguments.Overwrite = False,
@@ -269,18 +302,30 @@ def release(
             )
             _release_by(source, out, (overwrite, progress, memory_limit, resume))
             return
-        _require_quasi(parameters)
         refuse_withdrawn("release", {"invariant": invariant, "counterfeits": counterfeits})
+        if root is not None:
+            release_root(
+                source,
+                out,
+                root,
+                parameters,
+                {"links": link, "leave_out": leave_out, "surplus": surplus, "orphans": orphans},
+                arguments.statement(purpose, recipient, assumption),
+                with_manifest=with_manifest,
+                overwrite=overwrite,
+            )
+            return
+        _require_quasi(parameters)
         output = Output(Path(out), means_folder(out), with_manifest)
         output.prepare(source, parameters.get("format"), overwrite)
         roles = {name: parameters.get(name, []) for name in manifest.ROLES}
-        like, hierarchy = parameters.get("like"), parameters.get("hierarchy")
-        entity, weights = parameters.get("entity"), parameters.get("weights")
+        like, hierarchy, entity, weights = map(
+            parameters.get, ("like", "hierarchy", "entity", "weights")
+        )
         check_earlier(previous, like, roles["sensitive"])
         check_ledger(ledger, entity)
         required, options = split(method, {**parameters, **({"like": like.name} if like else {})})
-        stated = arguments.statement(purpose, recipient, assumption)
-        stated |= {
+        stated = arguments.statement(purpose, recipient, assumption) | {
             manifest.UNIQUE: unique_share,
             manifest.LIMIT: previous_share,
             "options": options,

@@ -13,7 +13,10 @@ from typer.models import OptionInfo
 from anon_sql.apps.cli.parameters import NAMED
 from anon_sql.errors import Spelling
 
-_WITHIN = ("hierarchy", "ledger", "ledger_overlap", "ledger_entry")  # what commands call
+_WITHIN = (
+    *("hierarchy", "ledger", "ledger_overlap", "ledger_entry"),
+    *("release_linked", "linked_risk"),
+)  # what commands call
 
 
 class Options(Spelling):

@@ -23,6 +23,7 @@ from anon_sql.apps.cli.earlier import (
     in_types_of_raw,
     read_earlier,
 )
+from anon_sql.apps.cli.linked import checks_of, is_linked
 from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
@@ -236,6 +237,13 @@ def verify(
     Example: anon-sql verify safe.parquet --raw people.parquet
     """
     with console.one_sentence(spelling=Options(verify, earlier_files(previous))):
+        linked = is_linked(manifest.beside(released))
+        if linked is not None:
+            if recipe is not None or hierarchy is not None or previous:
+                rule = "tables that belong together are checked by their manifest and --raw alone"
+                raise AnonError("verify", rule, "another option")
+            _verify_linked(linked, released, raw)
+            return
         files.check_source("verify", "OUT", released)
         if raw is not None:
             files.check_source("verify", "--raw", raw)
@@ -293,6 +301,19 @@ def _source(
         return options.read_hierarchy(con, "verify", hierarchy, "hierarchy")
 
     return None if raw is None and by is None else read
+
+
+def _verify_linked(written: Mapping[str, Any], released: Path, raw: Path | None) -> None:
+    """Check the tables of a folder that belong together."""
+    checks = [Check(*each) for each in checks_of(written, released, raw)]
+    failed = [check for check in checks if check.holds is False]
+    if failed:
+        rule = "the release must be what its manifest says"
+        raise AnonError("verify", rule, "failed: " + _listed(failed))
+    for check in checks:
+        console.say(f"{_STATE[check.holds]}  {check.what}")
+    if raw is None:
+        console.say("without --raw neither labels, raw keys nor reference rows were checked")
 
 
 def _checks(

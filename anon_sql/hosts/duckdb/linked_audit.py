@@ -18,13 +18,14 @@ _TRUTH = ("labels", "kept values", "spelling")  # properties of ``audit`` that s
 class LinkedAudit:
     """The checks of the released tables of a schema.
 
-    raw, released: return the SQL of a table. columns: of each released table, by its name.
+    raw, released: return the SQL of a table; without raw tables less is checked. columns: of each
+    released table, by its name.
     """
 
     def __init__(
         self,
         schema: Schema,
-        raw: Callable[[str], str],
+        raw: Callable[[str], str] | None,
         released: Callable[[str], str],
         columns: Mapping[str, list[str]],
         k: int | None,
@@ -32,10 +33,11 @@ class LinkedAudit:
         *,
         truth: bool,
     ):
-        self.schema, self.raw, self.released, self.columns = schema, raw, released, columns
-        self.k, self.l, self.truth = k, l, truth
+        self.schema, self.released, self.columns = schema, released, columns
+        self.k, self.l, self.truth, self.compared = k, l, truth and raw is not None, raw is not None
+        self.raw = raw or released
         self.folds = Folds(schema, "__anon_s_", lambda node: released(node.name), added=True)
-        self.source = Folds(schema, "__anon_r_", lambda node: raw(node.name), added=False)
+        self.source = Folds(schema, "__anon_r_", lambda node: self.raw(node.name), added=False)
         self.extra: list[str] = []
 
     def statement(self) -> str:
@@ -65,6 +67,8 @@ class LinkedAudit:
             yield _row(f"identifiers of {name}", "0", found, "found = 0", _named(wrong))
             found = f"{len(missing)}"
             yield _row(f"columns of {name}", "0", found, "found = 0", _named(missing))
+        if not self.compared:
+            return
         root = self.schema.root
         required = f"(SELECT count(*) FROM {self.raw(root)})"
         found = f"(SELECT count(*) FROM {self.released(root)})"
@@ -101,7 +105,7 @@ class LinkedAudit:
                     f"ON {self.folds.on(node, 'c', 'p')} WHERE {some})"
                 )
                 yield _row(f"orphans of {name}", "0", found, "found = 0", "NULL")
-            for at, column in enumerate(node.renewed):
+            for at, column in enumerate(node.renewed if self.compared else ()):
                 known = f"SELECT {quote(column)}::VARCHAR FROM {self.raw(name)}"
                 found = (
                     f"(SELECT count(*) FROM {rows} WHERE c{at} IS NOT NULL "
@@ -185,7 +189,7 @@ class LinkedAudit:
 
     def _references(self) -> Iterator[str]:
         """Yield the check that each row of a reference table is used by k persons or by none."""
-        for name in self.schema.references:
+        for name in self.schema.references if self.compared else ():
             links = [link for link in self.schema.reference_links if link.parent == name]
             users = [link for link in links if link.child in self.schema.nodes]
             if not users:

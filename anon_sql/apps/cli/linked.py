@@ -1,0 +1,257 @@
+"""``anon-sql release IN OUT/ --root`` and ``verify``: tables that belong together, in a folder."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+import anon_sql
+from anon_sql.apps import files, manifest
+from anon_sql.apps.cli import console
+from anon_sql.apps.cli.console import stoppable
+from anon_sql.apps.cli.options import read_hierarchy
+from anon_sql.core.names import literal, quote
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb.linked_audit import LinkedAudit
+from anon_sql.hosts.files import atomic_file
+from anon_sql.hosts.linked import release_linked
+from anon_sql.linked.schema import Link, Node, Schema, Table
+
+MARK = "linked_manifest"
+FORM = 1
+DATABASES = (".duckdb", ".db", ".ddb")
+_TAKEN = (
+    "k",
+    "l",
+    "qids",
+    "sensitive",
+    "identifiers",
+    "keep",
+    "weights",
+    "format",
+    "seed",
+    "effort",
+)
+
+
+@contextmanager
+def opened(function: str, name: str, source: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a database file without changing it, or a folder of files as views of their names."""
+    if source.is_dir():
+        with anon_sql.connect() as con:
+            for file in sorted(source.iterdir()):
+                if file.suffix.lower() == ".parquet":
+                    con.read_parquet(files.parquet(file)).create_view(file.stem)
+                elif file.suffix.lower() == ".csv":
+                    files.read(con, file, file.stem)
+            yield con
+        return
+    if source.suffix.lower() not in DATABASES:
+        endings = ", ".join(DATABASES)
+        rule = f"{name} must be a database file ({endings}) or a folder of files for --root"
+        raise AnonError(function, rule, f"'{source.name}'")
+    if not source.is_file():
+        raise AnonError(function, f"{name} must be a file", f"'{source}'")
+    with anon_sql.connect(str(source), read_only=True) as con:
+        yield con
+
+
+def release_root(
+    source: Path,
+    out: str,
+    root: str,
+    given: Mapping[str, Any],
+    linking: Mapping[str, Any],
+    stated: Mapping[str, Any],
+    *,
+    with_manifest: bool,
+    overwrite: bool,
+) -> None:
+    """Release the tables that are linked with a root into a folder.
+
+    given: the parameters of a release by name. linking: links, leave_out, surplus and orphans.
+    stated: what the release is for.
+    """
+    if not out.endswith("/"):
+        raise AnonError("release", "OUT must be a folder that ends in '/' for --root", f"'{out}'")
+    others = [name for name in given if name not in (*_TAKEN, "hierarchy")]
+    if others:
+        rule = f"--{others[0].replace('_', '-')} does not apply to tables that belong together"
+        raise AnonError("release", rule, "it with --root", "leave it out")
+    beside = manifest.beside(Path(out))
+    if with_manifest and beside.exists() and not overwrite:
+        got = f"'{beside}', which exists"
+        raise AnonError(
+            "release", "the manifest must be a new file", got, "--overwrite replaces it"
+        )
+
+    def make(con: duckdb.DuckDBPyConnection) -> None:
+        before = con.execute(*_risk(root, given, linking)).fetchall()
+        trees = read_hierarchy(con, "release", given.get("hierarchy"), "hierarchy")
+        own = {name: value for name, value in given.items() if name != "hierarchy"}
+        if float(own.get("l", 1)).is_integer():  # an option of all models, so a number
+            own["l"] = int(own.get("l", 1))
+        made = release_linked(
+            con, root, into=out, overwrite=overwrite, hierarchy=trees, **own, **linking
+        )
+        if with_manifest:
+            with ExitStack() as written:
+                temporary = written.enter_context(atomic_file(beside))
+                text = {**made.manifest, "statement": dict(stated), "output": hashes(Path(out))}
+                temporary.write_text(json.dumps(text, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        console.say(f"{out}: {len(made.tables)} tables, k = {made.manifest['parameters']['k']}")
+        console.show_lines(
+            ("table", "rows", "unlinked", "left out", "gcp"),
+            [
+                (name, f"{t.rows:,}", f"{t.unlinked:,}", f"{t.left_out:,}", _figure(t.gcp))
+                for name, t in made.tables.items()
+            ],
+        )
+        console.say("unique persons before the release, by what is known of them:")
+        console.show_lines(
+            ("knowledge", "unique", "of"), [(r[0], f"{r[2]:,}", f"{r[1]:,}") for r in before]
+        )
+        if with_manifest:
+            console.say(f"{beside}: the manifest")
+
+    with opened("release", "IN", source) as con:
+        stoppable(con, partial(make, con))
+
+
+def _risk(
+    root: str, given: Mapping[str, Any], linking: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """Return the statement of ``linked_risk`` for a call, and its parameters."""
+    names = ("k", "qids", "sensitive", "identifiers", "keep")
+    call = {name: given[name] for name in names if name in given}
+    call |= {name: linking[name] for name in ("links", "leave_out") if linking[name]}
+    listed = "".join(f", {name} := ${name}" for name in call)
+    return f"FROM linked_risk({literal(root)}{listed})", call
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
+
+
+def hashes(folder: Path) -> dict[str, Any]:
+    """Return the SHA-256 of each file of a folder."""
+    found = {}
+    for file in sorted(folder.iterdir()):
+        with file.open("rb") as opened_file:
+            found[file.name] = hashlib.file_digest(opened_file, "sha256").hexdigest()
+    return {"files": found}
+
+
+def is_linked(path: Path) -> dict[str, Any] | None:
+    """Return the manifest of linked tables in a file, None for another one."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError):
+        return None
+    if not isinstance(found, dict) or MARK not in found:
+        return None
+    needed = ("root", "parameters", "links", "references", "tables", "output", "persons")
+    if found[MARK] != FORM or any(name not in found for name in needed):
+        rule = f"the manifest must be one of form {FORM}"
+        raise AnonError("verify", rule, f"another in '{path}'")
+    return found
+
+
+def checks_of(
+    written: Mapping[str, Any], folder: Path, raw: Path | None
+) -> Iterator[tuple[str, bool | None, str]]:
+    """Yield what was checked of a folder: the property, whether it holds, and what was found."""
+    stated = written["output"]["files"]
+    there = hashes(folder)["files"] if folder.is_dir() else {}
+    others = sorted(set(there) - set(stated))
+    yield "the folder holds nothing else", not others, ", ".join(others[:5])
+    same = all(there.get(name) == digest for name, digest in stated.items())
+    yield "the files are those that were written", same, "another SHA-256"
+    if others or not same:
+        return
+    with ExitStack() as stack:
+        if raw is None:
+            con = stack.enter_context(anon_sql.connect())
+        else:
+            con = stack.enter_context(opened("verify", "--raw", raw))
+        places = {Path(name).stem: str(folder / name) for name in stated}
+        columns = {
+            name: [row[0] for row in con.execute(_described(places[name])).fetchall()]
+            for name in written["tables"]
+        }
+        types = None
+        if raw is not None:
+            types = {
+                name: {r[0]: r[1] for r in con.execute(f"DESCRIBE {quote(name)}").fetchall()}
+                for name in written["tables"]
+            }
+        schema = schema_of(written, columns, types)
+        parameters = written["parameters"]
+        audit = LinkedAudit(
+            schema,
+            None if raw is None else quote,
+            lambda name: f"query_table({literal(places[name])})",
+            columns,
+            parameters["k"],
+            float(parameters["l"]),
+            truth=parameters["format"] in ("label", "typed") and not parameters["hierarchy"],
+        )
+        persons = con.execute(
+            f"SELECT count(*) FROM query_table({literal(places[schema.root])})"
+        ).fetchall()[0][0]
+        yield "persons: as written", persons == written["persons"], f"{persons:,}"
+        for name, required, found, passed, example in con.execute(audit.statement()).fetchall():
+            limit = "" if required is None else f", {required:g} required"
+            got = "none" if found is None else f"{found:g}"
+            yield f"audit: {name}", passed, got + limit + (f", {example}" if example else "")
+
+
+def _described(place: str) -> str:
+    return f"DESCRIBE FROM query_table({literal(place)})"
+
+
+def schema_of(
+    written: Mapping[str, Any],
+    columns: Mapping[str, Sequence[str]],
+    types: Mapping[str, Mapping[str, str]] | None,
+) -> Schema:
+    """Return the schema that a manifest states.
+
+    columns: of the released tables. types: SQL types of the raw tables' columns, None without them.
+    """
+    links = {
+        each["child"]: Link(
+            each["child"], tuple(each["columns"]), each["parent"], tuple(each["keys"])
+        )
+        for each in written["links"]
+    }
+    link_role = {each["child"]: each["role"] for each in written["links"]}
+    nodes = {}
+    for name, said in written["tables"].items():
+        roles: dict[str, str | None] = {}
+        for parameter, role in (
+            ("qids", "quasi"),
+            ("sensitive", "sensitive"),
+            ("keep", "keep"),
+            ("identifiers", "identifier"),
+        ):
+            roles |= dict.fromkeys(said["roles"][parameter], role)
+        roles |= dict.fromkeys(said["keys"], "identifier")
+        own = dict.fromkeys([*columns[name], *roles], "") if types is None else types[name]
+        table = Table(name, quote(name), own, {**dict.fromkeys(own), **roles})
+        nodes[name] = Node(table, links.get(name), link_role.get(name), tuple(said["keys"]))
+    references = {
+        each["table"]: Table(each["table"], quote(each["table"]), {}, {})
+        for each in written["references"]
+    }
+    up = [
+        Link(e["child"], tuple(e["columns"]), each["table"], tuple(e["keys"]))
+        for each in written["references"]
+        for e in each["links"]
+    ]
+    return Schema(written["root"], nodes, references, up)

@@ -1,0 +1,87 @@
+"""anon-sql release --root and verify: a folder of tables, one manifest, and what is refused."""
+
+import json
+
+import pytest
+
+import anon_sql
+from anon_sql import datasets
+from tests.command import refused, run
+
+pytestmark = pytest.mark.makes_functions
+
+
+@pytest.fixture
+def stored(tmp_path):
+    path = tmp_path / "hospital.duckdb"
+    with anon_sql.connect(str(path)) as con:
+        datasets.hospital(con, 200)
+    return path
+
+
+def test_a_release_is_written_and_verified(stored, tmp_path):
+    out = f"{tmp_path}/out/"
+    made = run("release", stored, out, "--root", "person", "--k", 5, "--l", 2, "--manifest")
+    assert made.exit_code == 0, made.output
+    assert "and all rows" in made.output
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == ["diagnosis.parquet", "person.parquet", "visit.parquet"]
+    written = json.loads((tmp_path / "out.anon.json").read_text("utf-8"))
+    assert written["parameters"]["k"] == 5
+    assert set(written["output"]["files"]) == set(names)
+    for raw in ([], ["--raw", stored]):
+        checked = run("verify", out, *raw)
+        assert checked.exit_code == 0, checked.output
+        assert "fails" not in checked.output
+        assert "holds    audit: k" in checked.output
+
+
+def test_a_changed_file_does_not_verify(stored, tmp_path):
+    out = f"{tmp_path}/out/"
+    run("release", stored, out, "--root", "person", "--manifest")
+    visits = tmp_path / "out" / "visit.parquet"
+    with anon_sql.connect() as con:
+        rows = con.sql(f"FROM '{visits}' OFFSET 1").to_arrow_table()
+        con.register("rows", rows)
+        con.execute(f"COPY rows TO '{visits}' (FORMAT parquet)")
+    said = refused("verify", out)
+    assert "the files are those that were written (another SHA-256)" in said
+    written = json.loads((tmp_path / "out.anon.json").read_text("utf-8"))
+    from anon_sql.apps.cli.linked import hashes
+
+    written["output"] = hashes(tmp_path / "out")
+    (tmp_path / "out.anon.json").write_text(json.dumps(written), "utf-8")
+    assert "audit: k (" in refused("verify", out)
+
+
+def test_a_folder_of_files_with_links_and_roles(stored, tmp_path):
+    source = tmp_path / "raw"
+    source.mkdir()
+    with anon_sql.connect(str(stored)) as con:
+        for table in datasets.HOSPITAL:
+            con.execute(f"COPY {table} TO '{source}/{table}.parquet' (FORMAT parquet)")
+    made = run(
+        *("release", source, f"{tmp_path}/safe/", "--root", "person", "--manifest"),
+        *("--link", "visit.person_id -> person.person_id"),
+        *("--link", "diagnosis.visit_id -> visit.visit_id"),
+        *("--identifier", "person.person_id,visit.visit_id"),
+        *("--quasi", "person.born,person.sex,person.postcode,visit.person_id,visit.visited"),
+        *("--quasi", "visit.ward", "--keep", "visit.days", "--sensitive", "diagnosis.code"),
+        *("--keep", "diagnosis.visit_id"),
+    )
+    assert made.exit_code == 0, made.output
+    checked = run("verify", f"{tmp_path}/safe/", "--raw", source)
+    assert checked.exit_code == 0, checked.output
+
+
+def test_what_is_refused(stored, tmp_path):
+    assert refused("release", stored, f"{tmp_path}/out", "--root", "person") == (
+        f"release: OUT must be a folder that ends in '/' for --root, got '{tmp_path}/out'"
+    )
+    assert refused(
+        "release", stored, f"{tmp_path}/out/", "--root", "person", "--t", 0.2
+    ).startswith("release: --t does not apply to tables that belong together")
+    assert not (tmp_path / "out").exists()
+    said = run("release", "in.csv", "out.csv")
+    assert said.exit_code == 2
+    assert "--quasi" in said.output

@@ -1,0 +1,42 @@
+"""The order of released rows tells nothing: rows that look alike are in a random order."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from anon_sql import datasets
+from anon_sql.hosts.linked import given_of, schema_of
+from anon_sql.linked.options import Asked, Linking
+from anon_sql.linked.release import new_keys, plan, released
+
+
+@pytest.fixture
+def hospital(con):
+    datasets.hospital(con, 200)
+    yield con
+    for table in reversed(datasets.HOSPITAL):
+        con.execute(f"DROP TABLE {table}")
+
+
+def test_rows_that_look_alike_are_in_a_random_order(hospital):
+    schema = schema_of(hospital, "release_linked", "person", roles={})
+    given = {name: given_of(hospital, node) for name, node in schema.nodes.items()}
+    asked = Asked("release_linked", 5, Linking(surplus="unlink"))
+    made = plan(asked, schema, given)
+    # keys that are numbers of raw rows show the order of raw rows in the release
+    numbered = replace(made, keys={name: np.arange(len(keys)) for name, keys in made.keys.items()})
+    for name, column in (("person", "person_id"), ("visit", "visit_id"), ("diagnosis", "visit_id")):
+        node = schema.nodes[name]
+        first, second = (released(asked, schema, numbered, node) for _ in range(2))
+        shown = [each for each in first.column_names if each not in node.renewed]
+        assert first.select(shown).equals(second.select(shown))
+        one, other = (table.column(column).to_numpy() for table in (first, second))
+        assert (one != other).any()
+
+
+def test_new_keys_are_different():
+    keys = new_keys(1000)
+    assert len(set(keys.tolist())) == 1000
+    assert min(keys) >= 0
+    assert not set(keys.tolist()) & set(new_keys(1000).tolist())
