@@ -176,6 +176,7 @@ LOW, HIGH = 3.0, 30.0  # price of shortfalls, before classes merge and once they
 ROUNDS = 2  # of the search of 'good'
 MOST = (1 << 13, 1 << 8)  # rows of classes that are searched; where values are many, fewer
 PROPOSALS = (6, 32, 1 << 21)  # least and most a row in such a round, and how many it aims at
+WIDE = 4  # times the least rows of a class: mean rows of classes that are searched for longer
 COMPARED = (1 << 9, 1 << 26)  # rows compared with each there: at least, and with all of them
 FEW = (32, 512)  # least and most a row in a small table, where they are as many as the rows
 
@@ -293,7 +294,7 @@ def from_cuts(table: QuasiTable, order: Order, call: Call[Anonymize]) -> tuple[C
     lost, limit = total_loss(table, classes, workers), HARD * total_loss(table, plain, workers)
     size = k
     while lost > limit and size <= table.rows:
-        own = plain if size == k else cut(table, order, size, call)[0]
+        own = plain if size == k else cut_order(table, best, size, workers)[0]
         other = legal(table, own, call, order)
         other_lost = total_loss(table, other, workers)
         if other_lost < lost - EQUAL:
@@ -325,6 +326,8 @@ def widest(classes: Classes, call: Call[Anonymize]) -> int:
 def polished(table: QuasiTable, classes: Classes, call: Call[Anonymize]) -> Classes:
     """Return the classes after a short search, which depends on no seed and no clock."""
     few, many, aim = PROPOSALS
+    if table.rows > WIDE * call.constraint.smallest * (int(classes.max()) + 1):
+        aim *= 2  # there is more to gain
     row = (
         np.clip(table.rows, *FEW)
         if is_small(table, call)
