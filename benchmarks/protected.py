@@ -10,13 +10,15 @@ PyArrow table, and runs
 
 in turn RUNS times after a release of some of its rows that is not counted. A line shows the least
 seconds of each, their ratio, the same of processor time, and the loss: the GCP, or where means are shown
-the mean SSE / SST. The first line of each group is the plain release of the same columns. --adult
-takes the complete rows of Adult, of the folder ../shared/data, instead; --only, options whose name
-contains the word. Absolute times are of one machine on one day; the ratio is what is claimed.
+the mean SSE / SST (of medians it is not known without an id). The first line of each group is the plain
+release of the same columns. --adult takes the complete rows of Adult, of the folder ../shared/data,
+instead; --only, options whose name contains the word. Absolute times are of one machine on one day; the
+ratio is what is claimed.
 """
 
 import argparse
 import json
+import math
 import subprocess
 import sys
 import time
@@ -111,7 +113,7 @@ def measure(option: str, rows: int, k: int, runs: int) -> dict[str, float]:
     if options.get("format") in ("mean", "median"):
         shown = frames.value_loss(table, released, qids=qids)
         losses = [each for each in shown["sse_sst"].to_pylist() if each is not None]
-        loss = sum(losses) / len(losses)
+        loss = sum(losses) / len(losses) if losses else math.nan
     else:
         loss = frames.gcp(table, released, qids=qids)
     wall, cpu, sort_wall, sort_cpu = (min(each) for each in zip(*found, strict=True))

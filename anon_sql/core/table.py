@@ -158,6 +158,22 @@ class QuasiTable:
         return part
 
     @cached_property
+    def ranks(self) -> npt.NDArray[np.int32]:
+        """Return the rank of each value in its column, int32[n, d].
+
+        Sets are ranked by frequency, NULL behind all values.
+        """
+        ranks = np.empty(self.points.shape, np.int32)
+        for column, kind in enumerate(self.model.kind):
+            values = self.points[:, column]
+            if kind == kernels.loss.SET:
+                ranks[:, column] = values
+            else:
+                ranks[:, column] = np.unique(values, return_inverse=True)[1].reshape(-1)
+        kernels.mondrian.order_sets(ranks, self.model)
+        return ranks
+
+    @cached_property
     def model(self) -> "kernels.loss.LossModel":
         """Return the description of the points for the kernels that compute information loss."""
         kinds = {

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         order_cuts,
         orders,
         parallel,
+        prices,
         regrouping,
         sides,
         slot_matching,

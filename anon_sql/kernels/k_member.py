@@ -265,9 +265,15 @@ def near_rows(columns, weights, sample, near):
 
 
 def near_in_group(
-    points: npt.NDArray[np.float64], model: LossModel, rng: np.random.Generator
+    points: npt.NDArray[np.float64],
+    model: LossModel,
+    rng: np.random.Generator,
+    compared: int | None = None,
 ) -> npt.NDArray[np.int32]:
-    """Return the rows near each row of float64[m, d], int32[m, NEAR]."""
+    """Return the rows near each row of float64[m, d], int32[m, NEAR].
+
+    compared: most rows with which each row is compared; None for SAMPLE.
+    """
     m = len(points)
     columns = np.ascontiguousarray(points.T, dtype=np.float32)
     shared = np.maximum(model.values, 1)
@@ -276,7 +282,7 @@ def near_in_group(
         columns[c] /= model.weight[c]
     for c in np.flatnonzero(model.kind == TREE):
         columns[c] /= max(float(model.null[c]), 1.0)
-    most = min(SAMPLE, max(2 * NEAR, PAIRS // m))
+    most = min(compared or SAMPLE, max(2 * NEAR, PAIRS // m))
     sample = np.arange(m) if m <= most else np.sort(rng.choice(m, most, replace=False))
     return near_rows(columns, weights, sample.astype(np.int32), NEAR)  # type: ignore[no-any-return]
 

@@ -353,13 +353,17 @@ def add_set(back, counts, first, high, per_k, model, column, out):
 STARTS = 1 << 15  # costs in a block: first rows times lengths
 
 
+NO_PRICES = np.zeros((0, 0), np.float32)
+
+
 @kernel
-def optimal_groups(points, rows, model, k):
+def optimal_groups(points, rows, model, k, prices):
     """Return where each group begins, int64[groups + 1], and the least sum of |E| * NCP(E).
 
     points: float64[n, d]; rows: int32[m], in the order that is cut, m >= k. In the sum |E| is
     counted in units (see ``interval_loss``). Where k exceeds EXACT only every (k / UNITS)-th
-    boundary is tried.
+    boundary is tried. prices: what is added to the NCP of each run, from ``shortfall_prices``;
+    NO_PRICES for nothing.
     """
     columns, per_k = points.shape[1], k if k <= EXACT else UNITS
     begins = unit_begins(rows.size, k, per_k)
@@ -386,6 +390,9 @@ def optimal_groups(points, rows, model, k):
                 add_set(x, counts[c], a, y, per_k, model, c, losses)
             else:
                 add_range(x, y, per_k, model, c, losses)
+        for extra in range(prices.shape[0]):
+            for i in range(b - a):
+                losses[extra, i] += prices[extra, a + i]
         longest = units - 2 * per_k + 1
         if (
             a <= longest < b and rows.size - begins[longest] >= 2 * k

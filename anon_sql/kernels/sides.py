@@ -7,14 +7,54 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql.kernels.kernel import kernel
-from anon_sql.kernels.legality import contents, short_of
+from anon_sql.kernels.legality import short_of, short_of_values
+from anon_sql.kernels.sorting import sort_within
 
 
 @kernel
 def legal_rows(rules, rows):
     """Return whether rows int32[m] satisfy l, t and the k of persons; the caller counts rows."""
+    return legal_within(rules, rows, rows_scratch(rows.size))
+
+
+class RowsScratch(NamedTuple):
+    """Scratch for the keys of m rows: next_keys, next_ids for sorting, values and counts."""
+
+    keys: npt.NDArray[np.uint64]
+    next_keys: npt.NDArray[np.uint64]
+    ids: npt.NDArray[np.int32]
+    next_ids: npt.NDArray[np.int32]
+    values: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.int64]
+
+
+@kernel
+def rows_scratch(m):
+    """Return scratch for m rows."""
+    keys, next_keys = np.empty(m, np.uint64), np.empty(m, np.uint64)
+    ids, next_ids = np.empty(m, np.int32), np.empty(m, np.int32)
+    return RowsScratch(keys, next_keys, ids, next_ids, np.empty(m, np.int32), np.empty(m, np.int64))
+
+
+@kernel(borrows=True)
+def legal_within(rules, rows, scratch):
+    """Return what ``legal_rows`` does; makes no array."""
+    keys = scratch.keys[: rows.size]
     for attribute in range(rules.total.size):
-        if short_of(rules, attribute, contents(rules, attribute, rows)) > 0:
+        ascending, size = True, np.int64(0)
+        for at in range(rows.size):
+            keys[at] = np.uint64(rules.keys[attribute, rows[at]])
+            ascending &= at == 0 or keys[at] >= keys[at - 1]
+        if not ascending:
+            sort_within(keys, scratch.ids[: rows.size], scratch.next_keys, scratch.next_ids)
+        for at in range(rows.size):
+            value = rules.value[attribute, np.int64(keys[at])]
+            if at == 0 or value != scratch.values[size - 1]:
+                scratch.values[size], scratch.counts[size] = value, 1
+                size += 1
+            elif not rules.pairs or keys[at] != keys[at - 1]:
+                scratch.counts[size - 1] += 1
+        if short_of_values(rules, attribute, scratch.values[:size], scratch.counts[:size]) > 0:
             return False
     return True
 

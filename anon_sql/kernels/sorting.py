@@ -14,6 +14,13 @@ RUN = 16  # keys that an insertion sort puts in order
 @kernel
 def merge_sort(keys, rows):
     """Sort keys uint64[m] ascending, in place, and rows int32[m] alike; equal keys keep order."""
+    length = keys.size if keys.size > RUN else 0
+    sort_within(keys, rows, np.empty(length, np.uint64), np.empty(length, np.int32))
+
+
+@kernel(borrows=True)
+def sort_within(keys, rows, next_keys, next_rows):
+    """Sort as ``merge_sort`` does; next_keys, next_rows: scratch of m, where m exceeds RUN."""
     m, width = keys.size, RUN
     for low in range(0, m, RUN):
         for at in range(low + 1, min(low + RUN, m)):
@@ -22,8 +29,6 @@ def merge_sort(keys, rows):
                 keys[to], rows[to] = keys[to - 1], rows[to - 1]
                 to -= 1
             keys[to], rows[to] = key, row
-    length = m if m > RUN else 0
-    next_keys, next_rows = np.empty(length, np.uint64), np.empty(length, np.int32)
     while width < m:
         for low in range(0, m, 2 * width):
             left, middle = low, min(low + width, m)

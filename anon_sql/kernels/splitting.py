@@ -6,14 +6,45 @@ well; of all cuts whose sides are legal the one of least loss is made. Source: t
 LeFevre et al. 2006 (Mondrian) and the buckets of Cao et al. 2011 (SABRE).
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss import SET, range_loss, set_loss
-from anon_sql.kernels.sides import legal_rows
-from anon_sql.kernels.sorting import merge_sort
+from anon_sql.kernels.sides import legal_within, rows_scratch
+from anon_sql.kernels.sorting import sort_within
 
 POOLS = (0, 16, 2)  # least rows of a bucket; 0: the node is one bucket, a plain cut
+
+
+class Scratch(NamedTuple):
+    """Scratch for nodes of up to m rows.
+
+    side, best: bool[m], the rows of one side of a cut. values, own: int32[m], the ranks in a column
+    and the buckets of the rows. parted, buffer: int32[m]. seen: int64[d, codes], the last stamp of
+    each code. rows: ``RowsScratch``.
+    """
+
+    side: npt.NDArray[np.bool_]
+    best: npt.NDArray[np.bool_]
+    values: npt.NDArray[np.int32]
+    own: npt.NDArray[np.int32]
+    parted: npt.NDArray[np.int32]
+    buffer: npt.NDArray[np.int32]
+    seen: npt.NDArray[np.int64]
+    rows: Any
+
+
+@kernel
+def split_scratch(m, columns, codes):
+    """Return scratch for nodes of up to m rows."""
+    side, best = np.empty(m, np.bool_), np.empty(m, np.bool_)
+    values, own = np.empty(m, np.int32), np.empty(m, np.int32)
+    parted, buffer = np.empty(m, np.int32), np.empty(m, np.int32)
+    seen = np.full((columns, codes), -1, np.int64)
+    return Scratch(side, best, values, own, parted, buffer, seen, rows_scratch(m))
 
 
 @kernel
@@ -27,49 +58,56 @@ def split(points, model, rules, rank, buckets, order, starts, k):
     widest = 0
     for own in range(starts.size - 1):
         widest = max(widest, starts[own + 1] - starts[own])
-    side, best = np.empty(widest, np.bool_), np.empty(widest, np.bool_)
-    first, end = np.empty(widest // k + 2, np.int64), np.empty(widest // k + 2, np.int64)
-    seen = np.full((points.shape[1], int(model.null.max()) + 2), -1, np.int64)
+    scratch = split_scratch(widest, points.shape[1], int(model.null.max()) + 2)
+    stack = np.empty((2, widest // k + 2), np.int64)
     begins = np.empty(order.size // k + 2, np.int64)
+    count = split_within(
+        points, model, rules, rank, buckets, order, starts, k, scratch, stack, begins
+    )
+    begins[count] = order.size
+    return begins[: count + 1]
+
+
+@kernel(borrows=True)
+def split_within(points, model, rules, rank, buckets, order, starts, k, scratch, stack, begins):
+    """Split as ``split`` does into ``begins``; return the number of classes."""
+    first, end = stack[0], stack[1]
     count, stamp = 0, np.int64(0)
     for own in range(starts.size - 1):
         rows = order[starts[own] : starts[own + 1]]
-        keys = np.empty(rows.size, np.uint64)
+        keys = scratch.rows.keys[: rows.size]
         for at in range(rows.size):
             keys[at] = np.uint64(buckets[rows[at]])
-        merge_sort(keys, rows)
+        sort_within(keys, rows, scratch.rows.next_keys, scratch.rows.next_ids)
         first[0], end[0], depth = starts[own], starts[own + 1], 1
         while depth > 0:
             depth -= 1
             a, b = first[depth], end[depth]
             node = order[a:b]
-            sides = side[: b - a], best[: b - a]
             found = False
             if b - a >= 2 * k:
                 found, stamp = best_cut(
-                    points, model, rules, rank, buckets, node, k, sides, seen, stamp
+                    points, model, rules, rank, buckets, node, k, scratch, stamp
                 )
             if not found:
                 begins[count] = a
                 count += 1
                 continue
-            chosen = sides[1]
-            near = a + part_rows(node, chosen)
+            near = a + part_rows(node, scratch.best, scratch.buffer)
             first[depth], end[depth] = near, b
             first[depth + 1], end[depth + 1] = a, near
             depth += 2
-    begins[count] = order.size
-    return begins[: count + 1]
+    return count
 
 
-@kernel
-def best_cut(points, model, rules, rank, buckets, rows, k, sides, seen, stamp):
-    """Mark one side of the legal cut of least loss; return whether there is one, and ``stamp``.
+@kernel(borrows=True)
+def best_cut(points, model, rules, rank, buckets, rows, k, scratch, stamp):
+    """Mark one side of the legal cut of least loss in ``best``; return whether there is one.
 
-    sides: two bool[m], scratch and the result. seen: int64[d, codes], the last stamp of each code.
+    Returns the last stamp too.
     """
-    side, best = sides
-    values, own, parted = np.empty_like(rows), np.empty_like(rows), np.empty_like(rows)
+    values, parted = scratch.values[: rows.size], scratch.parted[: rows.size]
+    own, seen = scratch.own[: rows.size], scratch.seen
     for at in range(rows.size):
         own[at] = buckets[rows[at]]
     least, found = np.inf, False
@@ -81,29 +119,32 @@ def best_cut(points, model, rules, rank, buckets, rows, k, sides, seen, stamp):
         if not varied:
             continue
         for pool in POOLS:
-            near = mark(values, own, pool, side)
+            near = mark(values, own, pool, scratch)
             if near < k or rows.size - near < k:
                 continue
             for at in range(rows.size):
                 parted[at] = rows[at]
-            part_rows(parted, side)
+            part_rows(parted, scratch.side, scratch.buffer)
             left, right = parted[:near], parted[near:]
             stamp += 1
             loss = left.size * ncp_of(points, model, left, seen, stamp)
+            if loss >= least - 1e-9:
+                continue
             stamp += 1
             loss += right.size * ncp_of(points, model, right, seen, stamp)
-            if loss < least - 1e-9 and legal_rows(rules, left) and legal_rows(rules, right):
+            if loss >= least - 1e-9:
+                continue
+            if legal_within(rules, left, scratch.rows) and legal_within(rules, right, scratch.rows):
                 least, found = loss, True
                 for at in range(rows.size):
-                    best[at] = side[at]
+                    scratch.best[at] = scratch.side[at]
     return found, stamp
 
 
-@kernel
-def part_rows(rows, side):
+@kernel(borrows=True)
+def part_rows(rows, side, buffer):
     """Bring the rows marked in ``side`` to the front, order preserved; return their number."""
     near = far = 0
-    buffer = np.empty_like(rows)
     for at in range(rows.size):
         if side[at]:
             rows[near] = rows[at]
@@ -116,15 +157,15 @@ def part_rows(rows, side):
     return near
 
 
-@kernel
-def mark(values, buckets, pool, side):
+@kernel(borrows=True)
+def mark(values, buckets, pool, scratch):
     """Mark the lower half of each bucket of at least ``pool`` rows; return how many are marked.
 
     values, buckets: int32[m], buckets ascending. The extra row of odd buckets goes to the sides in
     turn.
     """
     m, a, carry, near = values.size, 0, 0, 0
-    keys, ranked = np.empty(m, np.uint64), np.empty(m, np.int32)
+    keys, ranked, side = scratch.rows.keys, scratch.rows.ids, scratch.side
     while a < m:
         b = a + 1
         while b < m and (pool == 0 or buckets[b] == buckets[a] or b - a < pool):
@@ -133,7 +174,7 @@ def mark(values, buckets, pool, side):
         carry = (b - a + carry) % 2
         for i in range(a, b):
             keys[i], ranked[i] = np.uint64(values[i]), i
-        merge_sort(keys[a:b], ranked[a:b])
+        sort_within(keys[a:b], ranked[a:b], scratch.rows.next_keys, scratch.rows.next_ids)
         for i in range(a, b):
             side[ranked[i]] = i < a + half
         near += half

@@ -11,11 +11,11 @@ of that order (Ghinita et al. 2007), greedy orders (after k-member, Byun et al. 
 columns with hierarchies, top-down splitting, Xu et al. 2006), and simulated annealing (Kirkpatrick
 et al. 1983). Where the release shows means or medians of classes, the loss is the sum of squares in
 them, see ``microaggregation``. Every class has k to 2k - 1 rows. l, t and persons are satisfied by
-merging classes and splitting them again within buckets of like sensitive values (after Cao et al.
-2011, SABRE); then a class may have more rows. Annealing follows for 'good' too, with a price on
-what classes fall short of. In a table of at most SMALL rows it follows for 'good' in any case. No
-row is suppressed, unless ``suppression_limit`` allows it and all rows together then lose less
-(below).
+a price on what groups fall short of in the cut, and by merging classes and splitting them again
+within buckets of like sensitive values (after Cao et al. 2011, SABRE); then a class may have more
+rows. Annealing follows for 'good' too, with a price on what classes fall short of. In a table of
+at most SMALL rows it follows for 'good' in any case. No row is suppressed, unless
+``suppression_limit`` allows it and all rows together then lose less (below).
 """
 
 from collections.abc import Callable
@@ -170,11 +170,14 @@ def fits(classes: Classes, call: Call[Anonymize]) -> bool:
     return len(np.unique(counted)) >= limits.k
 
 
+HARD = 1.5  # times the loss of a cut: of legal classes, from which on other cuts are tried
 SMALL = 800  # most rows of a small table, in which 'good' searches at k alone too
 LOW, HIGH = 3.0, 30.0  # price of shortfalls, before classes merge and once they are legal
 ROUNDS = 2  # of the search of 'good'
 MOST = (1 << 13, 1 << 8)  # rows of classes that are searched; where values are many, fewer
-PROPOSALS = (6, 32, 1 << 22)  # least and most a row in such a round, and how many it aims at
+PROPOSALS = (6, 32, 1 << 21)  # least and most a row in such a round, and how many it aims at
+WIDE = 4  # times the least rows of a class: mean rows of classes that are searched for longer
+COMPARED = (1 << 9, 1 << 26)  # rows compared with each there: at least, and with all of them
 FEW = (32, 512)  # least and most a row in a small table, where they are as many as the rows
 
 
@@ -222,22 +225,20 @@ def partitioned(table: QuasiTable, call: Call[Anonymize]) -> Classes:
     if x is not None:
         return of_means(table, x, order, call, started)
     if call.constraint.rules is None:
-        classes = cut(table, order, k, call)
+        classes, _ = cut(table, order, k, call)
         if effort != "fast" and is_small(table, call):
             classes = improve_few(table, classes, k, call.workers)
         return search(table, classes, call, started, 1.0) if effort == "best" else classes
-    sizes = [k] if effort == "fast" else [size for size in (k, 2 * k) if size <= table.rows]
-    found = [cut(table, order, size, call) for size in sizes]
-    classes = least(table, [legal(table, classes, call, order) for classes in found], call)
+    classes, first = from_cuts(table, order, call)
     if effort == "fast":
         return classes
     starts = [classes]
     if is_small(table, call):
-        starts.append(legal(table, improve_few(table, found[0], k, call.workers), call, order))
+        starts.append(legal(table, improve_few(table, first, k, call.workers), call, order))
     ends = [legal(table, polished(table, start, call), call, order) for start in starts]
     classes = least(table, [*starts, *ends], call)
     if effort == "best":
-        before = legal(table, search(table, found[0], call, started, 0.5, LOW), call, order)
+        before = legal(table, search(table, first, call, started, 0.5, LOW), call, order)
         better = least(table, [classes, before], call)
         most = widest(better, call)
         after = legal(table, search(table, better, call, started, 1.0, HIGH, most), call, order)
@@ -259,17 +260,49 @@ def of_means(
     classes = microaggregate(x, order, k, call, until)
     if call.constraint.rules is None:
         return classes
-    found = [legal(table, each, call, order) for each in (classes, cut(table, order, k, call))]
+    found = [legal(table, classes, call, order), from_cuts(table, order, call)[0]]
     return min(found, key=lambda classes: sum_of_squares(x, classes))
 
 
-def cut(table: QuasiTable, order: Order, k: int, call: Call[Anonymize]) -> Classes:
-    """Return the classes of least loss of the curve and, with more effort, of better orders."""
+def cut(table: QuasiTable, order: Order, k: int, call: Call[Anonymize]) -> tuple[Classes, Order]:
+    """Return the classes of least loss of the curve and, with more effort, of better orders.
+
+    Their order is returned too.
+    """
     orders = [order]
     if call.options.effort != "fast":
         orders += better_orders(table, order, k, call.workers)
-    found = [cut_order(table, each, k, call.workers) for each in orders]
-    return min(found, key=lambda cut: cut[1])[0]
+    found = [(*cut_order(table, each, k, call.workers), each) for each in orders]
+    classes, _, best = min(found, key=lambda cut: cut[1])
+    return classes, best
+
+
+def from_cuts(table: QuasiTable, order: Order, call: Call[Anonymize]) -> tuple[Classes, Classes]:
+    """Return legal classes made from cuts of an order, and the first cut.
+
+    The first has a price on what groups fall short of. Where merging adds much to its loss, cuts
+    without are tried, into groups of k, 2k and more: larger groups need less merging, and a price
+    tells little where no group can be legal.
+    """
+    k, workers, rules = call.constraint.smallest, call.workers, call.constraint.rules
+    if call.options.effort == "fast":
+        first, _ = cut_order(table, order, k, workers, rules)
+        return legal(table, first, call, order), first
+    plain, best = cut(table, order, k, call)
+    first, _ = cut_order(table, best, k, workers, rules)
+    classes = legal(table, first, call, order)
+    lost, limit = total_loss(table, classes, workers), HARD * total_loss(table, plain, workers)
+    size = k
+    while lost > limit and size <= table.rows:
+        own = plain if size == k else cut_order(table, best, size, workers)[0]
+        other = legal(table, own, call, order)
+        other_lost = total_loss(table, other, workers)
+        if other_lost < lost - EQUAL:
+            classes, lost = other, other_lost
+        elif size > k:
+            break
+        size *= 2
+    return classes, first
 
 
 def legal(table: QuasiTable, classes: Classes, call: Call[Anonymize], order: Order) -> Classes:
@@ -293,6 +326,8 @@ def widest(classes: Classes, call: Call[Anonymize]) -> int:
 def polished(table: QuasiTable, classes: Classes, call: Call[Anonymize]) -> Classes:
     """Return the classes after a short search, which depends on no seed and no clock."""
     few, many, aim = PROPOSALS
+    if table.rows > WIDE * call.constraint.smallest * (int(classes.max()) + 1):
+        aim *= 2  # there is more to gain
     row = (
         np.clip(table.rows, *FEW)
         if is_small(table, call)
@@ -309,6 +344,7 @@ def polished(table: QuasiTable, classes: Classes, call: Call[Anonymize]) -> Clas
         price=HIGH,
         most=widest(classes, call),
         effort=(int(row),),
+        compared=max(COMPARED[0], COMPARED[1] // max(table.rows, 1)),
     )
     return found.classes
 

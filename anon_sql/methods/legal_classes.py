@@ -16,7 +16,7 @@ from anon_sql.methods.searching import total_loss
 from anon_sql.methods.suppressed_rows import dense
 from anon_sql.privacy.constraint import Constraint
 
-BLOCK = 1 << 12  # classes that are merged by themselves
+BLOCK = 1 << 13  # classes that are merged by themselves, at least
 STEPS = 1000  # merges between two tests for Ctrl-C
 
 
@@ -129,7 +129,7 @@ def split_classes(
     rules = constraint.rules
     assert rules is not None
     order, starts = kernels.hashing.group(classes, int(classes.max()) + 1)
-    rank, buckets = ranks(table), buckets_of(constraint)
+    rank, buckets = table.ranks, buckets_of(constraint)
     edges = np.unique(np.searchsorted(starts, np.arange(0, len(order) + JOB, JOB)))
     edges[-1] = len(starts) - 1
     parts = [(starts[a], starts[b], starts[a : b + 1] - starts[a]) for a, b in pairwise(edges)]
@@ -154,22 +154,6 @@ def split_classes(
     smaller = np.empty_like(classes)
     smaller[order] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
     return smaller
-
-
-def ranks(table: QuasiTable) -> npt.NDArray[np.int32]:
-    """Return the rank of each value in its column, int32[n, d].
-
-    Sets are ranked by frequency, NULL behind all values.
-    """
-    rank = np.empty(table.points.shape, np.int32)
-    for column, kind in enumerate(table.model.kind):
-        values = table.points[:, column]
-        if kind == kernels.loss.SET:
-            rank[:, column] = values
-        else:
-            rank[:, column] = np.unique(values, return_inverse=True)[1].reshape(-1)
-    kernels.mondrian.order_sets(rank, table.model)
-    return rank
 
 
 def buckets_of(constraint: Constraint) -> npt.NDArray[np.int32]:

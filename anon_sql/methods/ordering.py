@@ -20,6 +20,8 @@ BITS = 63  # of a key
 LEADING = 8  # most values of a column that comes before all others in the order
 CANDIDATES = (192, 4096)  # least and most rows of the moving window
 COMPARISONS = 3 << 26  # rows times candidates that 'good' aims at
+PRICE = 0.04  # of a shortfall of 1 in a group, in units of what a row can lose
+COUNTED = 1 << 10  # values that are counted for a row, at most
 FEW, MANY = 0.2, 0.7  # of k: rows in the boxes of the moving window
 
 Order = npt.NDArray[np.int32]
@@ -128,16 +130,40 @@ def window_order(table: QuasiTable, order: Order, k: int, workers: Workers) -> O
 
 
 def cut_order(
-    table: QuasiTable, order: Order, k: int, workers: Workers
+    table: QuasiTable,
+    order: Order,
+    k: int,
+    workers: Workers,
+    rules: "kernels.legality.Rules | None" = None,
 ) -> tuple[npt.NDArray[np.int32], float]:
     """Return class ids int32[n] and their loss: the order cut into groups of k to 2k - 1 rows.
 
-    The loss is the least, and comparable with that of another order of the same table.
+    The loss is the least, and comparable with that of another order of the same table. rules: what
+    else a group should satisfy; the loss then includes a price for what it falls short of them.
     """
+    priced = priced_attributes(rules, k)
+    price = PRICE * float(table.model.weight.sum())
+
+    def groups(rows: Order) -> tuple[npt.NDArray[np.int64], float]:
+        cuts = kernels.order_cuts
+        prices = cuts.NO_PRICES
+        if priced.any():
+            prices = kernels.prices.shortfall_prices(rules, rows, k, price, priced)
+        found: tuple[npt.NDArray[np.int64], float] = cuts.optimal_groups(
+            table.points, rows, table.model, k, prices
+        )
+        return found
+
     parts = pieces(len(order), max(CHUNK // k, LEAST_GROUPS) * k)
-    jobs = [(table.points, order[a:b], table.model, k) for a, b in parts]
-    found = workers.map(kernels.order_cuts.optimal_groups, jobs, [b - a for a, b in parts])
+    found = workers.map(groups, [(order[a:b],) for a, b in parts], [b - a for a, b in parts])
     sizes = np.concatenate([np.diff(starts) for starts, _ in found])
     classes = np.empty(len(order), np.int32)
     classes[order] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
     return classes, float(sum(loss for _, loss in found))
+
+
+def priced_attributes(rules: "kernels.legality.Rules | None", k: int) -> npt.NDArray[np.bool_]:
+    """Return the attributes whose shortfall is priced, bool[b]: those of few values for that k."""
+    if rules is None or k > kernels.order_cuts.EXACT:
+        return np.zeros(0, np.bool_)
+    return np.asarray(k * (rules.known + 1) <= COUNTED)

@@ -57,6 +57,7 @@ def improve(
     price: float = 0.0,
     most: int | None = None,
     effort: tuple[int, ...] = EFFORT,
+    compared: int | None = None,
 ) -> Improved:
     """Return classes of at most the |E| * NCP(E) of the given ones, int32[n].
 
@@ -68,7 +69,8 @@ def improve(
 
     rules: what else classes should satisfy; price: cost of a shortfall of 1, in units of what a row
     saves by leaving its class. The gain then counts both, and the loss may grow. effort: proposals
-    a row in the first rounds, the last in all that follow.
+    a row in the first rounds, the last in all that follow. compared: most rows with which a row is
+    compared to find those near it; None for as many as gain something.
     """
     rules, most = rules or kernels.legality.no_rules(len(classes)), most or 2 * k - 1
     until = None if seconds is None else working_time() + seconds
@@ -88,7 +90,7 @@ def improve(
             proposals = effort[min(done, len(effort) - 1)]
             stream = (seed % 2**64, done)
             classes, gain, complete = one_round(
-                table, classes, k, most, proposals, stream, until, workers, rules, price
+                table, classes, k, most, (proposals, compared), stream, until, workers, rules, price
             )
             loss += gain
             done += complete
@@ -111,7 +113,7 @@ def one_round(
     classes: npt.NDArray[np.int32],
     k: int,
     most: int,
-    effort: int,
+    effort: tuple[int, int | None],
     stream: tuple[int, int],
     until: float | None,
     workers: Workers,
@@ -174,13 +176,16 @@ def improve_group(
     classes: npt.NDArray[np.int32],
     k: int,
     most: int,
-    effort: int,
+    effort: tuple[int, int | None],
     rng: np.random.Generator,
     rules: "kernels.legality.Rules",
     rows: npt.NDArray[np.int32],
     price: float,
 ) -> tuple[npt.NDArray[np.int32], float] | None:
-    """Return better classes of a group's rows and the change of loss; None without gain."""
+    """Return better classes of a group's rows and the change of loss; None without gain.
+
+    effort: proposals a row, and rows with which it is compared.
+    """
     m, d = points.shape
     state = kernels.annealing.class_state(points, model, classes, most + 1)
     kernels.annealing.fill(state)
@@ -189,9 +194,9 @@ def improve_group(
     before = float(state.size @ state.ncp) + guard.price * kernels.annealing.survey(state, guard)
     if len(state.size) < 2 or unit <= 0:
         return None
-    proposals = min(effort * m, PROPOSALS // max(d, 8))
+    proposals = min(effort[0] * m, PROPOSALS // max(d, 8))
     hot = HOT * unit * min(1.0, proposals / m / EFFORT[-1])
-    near = kernels.k_member.near_in_group(points, model, rng)
+    near = kernels.k_member.near_in_group(points, model, rng, effort[1])
     own = np.uint64(rng.integers(2**63))
     kernels.annealing.anneal(
         state, guard, near, k, most, proposals, hot, min(COLD * unit, hot), own

@@ -36,6 +36,8 @@ def test_near_rows_are_the_twins():
 def test_large_groups_are_sampled(monkeypatch):
     points, model = every_kind(500, 2)
     whole = near_in_group(points, model, np.random.default_rng(1))
+    few = near_in_group(points, model, np.random.default_rng(1), 60)
+    assert len(np.unique(few)) <= 60
     monkeypatch.setattr(kernel, "SAMPLE", 50)
     part = near_in_group(points, model, np.random.default_rng(1))
     assert whole.shape == part.shape == (500, NEAR)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from anon_sql.kernels import hashing
 from anon_sql.kernels.legality import shortfalls
-from anon_sql.kernels.splitting import mark, ncp_of, split
+from anon_sql.kernels.splitting import mark, ncp_of, split, split_scratch
 from tests.drawing import examples
 from tests.kernels.legal import asked, made
 from tests.kernels.test_mondrian import VALUES
@@ -75,8 +75,8 @@ def test_loss_of_rows(table):
 def test_each_bucket_is_halved_at_its_median(pairs, pool):
     pairs.sort(key=lambda pair: pair[0])
     buckets, values = (np.array(side, np.int32) for side in zip(*pairs, strict=True))
-    side = np.zeros(len(pairs), np.bool_)
-    near = mark(values, buckets, pool, side)
+    scratch = split_scratch(len(pairs), 1, 1)
+    near, side = mark(values, buckets, pool, scratch), scratch.side
     assert near == side.sum()
     assert abs(2 * near - len(pairs)) <= 1
     if pool == 1:

@@ -402,3 +402,29 @@ def test_numbers_of_classes_are_tried_from_far_to_near_and_then_again():
 
 def test_even_classes_keep_the_order_of_classes():
     assert evenly(np.array([1, 0, 1, 0, 2, 2]), 2).tolist() == [0, 0, 1, 0, 1, 1]
+
+
+@pytest.mark.quick
+def test_larger_groups_are_tried_where_merging_adds_much(con, monkeypatch):
+    """Three in four rows have one value, most of what classes may have; counted from labels alone."""
+    datasets.adult(con, 6000, table="rare", roles=False)
+    qids = QUASI
+    call = (
+        f"FROM anonymize('rare', k := 5, l := 1.5, l_kind := 'entropy', qids := {qids}, "
+        "sensitive := 'income')"
+    )
+    lost = []
+    for limit in (np.inf, 1.5):
+        monkeypatch.setattr("anon_sql.methods.anonymize.HARD", limit)
+        con.execute(f"CREATE OR REPLACE TABLE released AS {call}")
+        classes = con.execute(
+            f"SELECT list(income) FROM released GROUP BY {', '.join(qids)}"
+        ).fetchall()
+        assert sum(len(values) for (values,) in classes) == 6000
+        for (values,) in classes:
+            shares = [values.count(income) / len(values) for income in set(values)]
+            assert len(values) >= 5
+            assert np.exp(-sum(p * np.log(p) for p in shares)) >= 1.5 - 1e-9
+        ((loss,),) = con.execute(f"SELECT gcp('rare', 'released', qids := {qids})").fetchall()
+        lost.append(loss)
+    assert lost[1] < lost[0]
