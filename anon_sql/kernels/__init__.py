@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         sorting,
         splitting,
         top_down,
+        units,
         vp_tree,
     )
 else:
