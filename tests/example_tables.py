@@ -26,6 +26,12 @@ LEDGER = """
     FROM ledger_entry(
         'early', 'release', 'May', entity := 'city', manifest := '{}', key := '0123456789abcdef')
 """
+SERIES = """
+    CREATE TABLE persons AS SELECT row_number() OVER () AS person, * FROM people;
+    CREATE TABLE anon_series AS FROM series_next(
+        'persons', l := 2, qids := ['age', 'city'], sensitive := 'illness', entity := 'person',
+        key := '0123456789abcdef')
+"""
 FILES = {
     "city.csv": """\
 Accra;Ghana;Africa;*

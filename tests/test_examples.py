@@ -16,7 +16,7 @@ import pytest
 import anon_sql
 from anon_sql.hosts.duckdb import sql_files
 from tests.apps.dbt import environment as dbt_environment
-from tests.example_tables import LEDGER, TABLES, write_files
+from tests.example_tables import LEDGER, SERIES, TABLES, write_files
 from tests.reused import lent
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,6 +40,7 @@ def tables(tmp_path_factory):
         patch.chdir(folder)
         con.execute(TABLES)
         con.execute(LEDGER)
+        con.execute(SERIES)
         yield con
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from textwrap import wrap
 
-from anon_sql.core.common_parameters import WITHDRAWN
+from anon_sql.core.common_parameters import IN_SQL, WITHDRAWN
 from anon_sql.core.parameters import (
     Choice,
     Columns,
@@ -117,7 +117,7 @@ def _words(entry: Entry, known: Mapping[str, Declaration]) -> tuple[list[str], l
     for written in entry.parameters:
         name, _, default = (part.strip() for part in written.partition(":="))
         name = name.strip('"')
-        if name in WITHDRAWN and entry.folder in ("release", "primitive", "method"):
+        if name in (*WITHDRAWN, *IN_SQL) and entry.folder in ("release", "primitive", "method"):
             continue
         if not default:
             words.append(f"{'data' if name == TABLE else name}: {_required(name)}")
@@ -186,7 +186,7 @@ def _docstring(entry: Entry, known: Mapping[str, Declaration]) -> str:
     lines = wrap(_said(entry.description), _WIDTH)
     lines.append("")
     if entry.name in release_methods() and common:
-        shared = [name for name in known if name not in own and name not in WITHDRAWN]
+        shared = [name for name in known if name not in own and name not in (*WITHDRAWN, *IN_SQL)]
         lines += wrap(f"As in every release: {', '.join(['data', *shared])}.", _WIDTH)
     elif entry.note:
         lines += wrap(_said(entry.note), _WIDTH)
@@ -196,7 +196,7 @@ def _docstring(entry: Entry, known: Mapping[str, Declaration]) -> str:
             continue
         if names == (TABLE,) and entry.name in release_methods():
             continue
-        if {*names} <= {*WITHDRAWN} and entry.folder in ("release", "primitive", "method"):
+        if {*names} <= {*WITHDRAWN, *IN_SQL} and entry.folder in ("release", "primitive", "method"):
             continue
         called = ", ".join("data" if name == TABLE else name for name in names)
         text = said if one is None else one.spelled(PYTHON)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import anon_sql
 from anon_sql.apps.frames_face import WIDTH, face, filled
-from anon_sql.core.parameters import Declaration, declared, function_of, takes
+from anon_sql.core.parameters import Declaration, Secret, declared, function_of, takes
 from anon_sql.hosts.duckdb.registry import load_functions
 from anon_sql.hosts.duckdb.sql_files import (
     CREATE,
@@ -105,7 +105,10 @@ def _with_structs(text: str, known: Mapping[str, Declaration], order: Sequence[s
     """Return the text with the structs of parameters: those for binding, and all others."""
     bound = [name for name in order if known[name].bound]
     others = [
-        name for name in order if not (known[name].bound or known[name].relation or name == "k")
+        name
+        for name in order
+        if not (known[name].bound or known[name].relation or name == "k")
+        and not isinstance(known[name].accepts, Secret)
     ]
 
     head, body = text.split(") AS", 1)

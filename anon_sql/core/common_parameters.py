@@ -15,6 +15,7 @@ from anon_sql.core.parameters import (
     Columns,
     ColumnWeights,
     RelationOf,
+    Secret,
     Whole,
     kind,
     param,
@@ -158,6 +159,21 @@ class Withdrawn:
     counterfeits: Any = param(None, Anything(), "withdrawn, like previous")
 
 
+@dataclass(frozen=True)
+class InSeries:
+    """The series that a release belongs to."""
+
+    series: Any = param(
+        None,
+        RelationOf("cohort, person and tuple"),
+        "state of a series that series_next has made of this table; the release then consists of "
+        "its cohorts, the rows of former members included",
+        null="none",
+        relation=True,
+    )
+    key: Any = param("env:ANON_KEY", Secret(), "secret key of the series, as in anon_pseudonym")
+
+
 def read_weights(function: str, raw: object, quasi: Sequence[str]) -> dict[str, float]:
     """Return the weight of each quasi-identifier that a call names, in the order of ``quasi``.
 
@@ -205,6 +221,7 @@ def of_columns(weights: Mapping[str, float], names: Sequence[str]) -> npt.NDArra
 
 
 WITHDRAWN = ("invariant", "previous", "counterfeits")
+IN_SQL = ("series", "key")  # parameters of releases that other hosts do not have
 
 
 def refuse_withdrawn(function: str, arguments: Mapping[str, Any]) -> None:
@@ -219,5 +236,6 @@ def refuse_withdrawn(function: str, arguments: Mapping[str, Any]) -> None:
             "invariant, previous and counterfeits of release functions are withdrawn, because "
             "releases made with them disclose sensitive values together",
             " and ".join(wanted),
-            "release new persons only, whom ledger_new selects (anon-sql help releasing-again)",
+            "release a series (series_next, anonymize with series), or new persons only, whom "
+            "ledger_new selects (anon-sql help releasing-again)",
         )

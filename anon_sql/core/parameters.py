@@ -163,6 +163,11 @@ class Columns(Anything):
 
 
 @dataclass(frozen=True)
+class Secret(Anything):
+    """A key, which SQL holds and gives a name, so that no struct of parameters shows it."""
+
+
+@dataclass(frozen=True)
 class ColumnWeights(Anything):
     """Numbers by name of a quasi-identifier, which ``read_weights`` checks."""
 

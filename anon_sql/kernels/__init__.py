@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         sorting,
         splitting,
         top_down,
+        units,
         vp_tree,
     )
 else:

@@ -141,6 +141,9 @@ def checked(
     identifiers.
     """
     refuse_withdrawn(function, call_arguments)
+    if call_arguments.get("series") is not None:  # SQL reads it, and passes nothing of it on
+        rule = Parameter("series") + " is a parameter of the SQL function alone"
+        raise AnonError(function, rule, "another call", "call it in SQL, or leave it out")
     method, types = find_method(function), relation.types
     call_arguments = {
         **{name: known.default for name, known in takes(function).items()},

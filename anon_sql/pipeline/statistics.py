@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.core.common_parameters import WITHDRAWN
+from anon_sql.core.common_parameters import WITHDRAWN, InSeries
 from anon_sql.core.parameters import declare
 from anon_sql.methods.anonymize import loss_of
 from anon_sql.methods.full_domain import lattice_nodes
@@ -25,7 +25,7 @@ from anon_sql.pipeline.partition import (
 from anon_sql.pipeline.request import Request, Source
 
 for _name in ("rayden", "mondrian_cof", "dop", "anonymize", "sdka"):
-    declare(f"{_name}_stats", of=_name, without=WITHDRAWN)
+    declare(f"{_name}_stats", of=_name, without=(*WITHDRAWN, InSeries))
 declare("lattice", of="full_domain", without=("like",))
 
 

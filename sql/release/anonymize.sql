@@ -22,6 +22,9 @@
 -- previous: withdrawn: using it raises an error that says why and what to do instead.
 -- invariant: withdrawn, like previous.
 -- counterfeits: withdrawn, like previous.
+-- series: state of a series that series_next has made of this table; the release then consists of
+--   its cohorts, the rows of former members included; NULL for none.
+-- key: secret key of the series, as in anon_pseudonym.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -32,9 +35,9 @@ CREATE OR REPLACE MACRO anonymize(
     seed := 42, effort := 'good', time_limit := 30, rounds := NULL, hierarchy := NULL, beta := NULL,
     delta := NULL, strata := NULL, weights := NULL, suppression_limit := NULL, previous := NULL,
     invariant := NULL, counterfeits := NULL, beta_kind := 'enhanced', max_share := NULL,
-    drop := NULL
+    drop := NULL, series := NULL, key := 'env:ANON_KEY'
 ) AS TABLE
-FROM __anon_release(
+FROM __anon_released(
     'anonymize', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
@@ -44,4 +47,4 @@ FROM __anon_release(
         effort := effort, time_limit := time_limit, rounds := rounds, strata := strata,
         weights := weights, suppression_limit := suppression_limit, previous := previous,
         invariant := invariant, counterfeits := counterfeits, beta_kind := beta_kind),
-    __anon_hierarchy := hierarchy);
+    hierarchy, entity, series, key);

@@ -166,6 +166,8 @@ PLAIN = {
     "reader",
 }  # folders of functions that nobody declares
 UNDECLARED = {
+    "series_forget",
+    "series_status",
     *("anon_methods", "anon_roles", "gower", "paper_queries", "suggest_roles"),
     *("anonymize_recipe", "check_hierarchy", "read_hierarchies"),
     *(model.__module__.rpartition(".")[2] for model in MODELS),

@@ -9,7 +9,7 @@ import pytest
 from anon_sql.core.stopping import Stop
 from anon_sql.hosts.duckdb import sql_files
 from anon_sql.hosts.duckdb.errors import error_text
-from tests.example_tables import LEDGER, TABLES, write_files
+from tests.example_tables import LEDGER, SERIES, TABLES, write_files
 
 EXAMPLES = {entry.name: entry.example for entry in sql_files.entries()}
 AT_ONCE = {  # functions that take what is read at once: names, queries, distinct values, one row
@@ -63,7 +63,7 @@ class Looks:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_function_stops_at_every_look(con, looks, name):
-    for script in (TABLES, LEDGER):
+    for script in (TABLES, LEDGER, SERIES):
         con.execute(script)
     statement = EXAMPLES[name]
     looks.of(con, statement)  # what was parsed is kept

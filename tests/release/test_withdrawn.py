@@ -9,8 +9,9 @@ from tests.sentence import fails
 ROLES = "qids := ['age'], sensitive := 'ill', keep := ['*']"
 SAID = (
     "{}: invariant, previous and counterfeits of release functions are withdrawn, because "
-    "releases made with them disclose sensitive values together, got {}; release new persons "
-    "only, whom ledger_new selects (anon-sql help releasing-again)"
+    "releases made with them disclose sensitive values together, got {}; release a series "
+    "(series_next, anonymize with series), or new persons only, whom ledger_new selects "
+    "(anon-sql help releasing-again)"
 )
 GIVEN = [
     ("invariant := true", "invariant"),

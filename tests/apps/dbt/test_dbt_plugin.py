@@ -11,7 +11,7 @@ import pytest
 
 import anon_sql
 from anon_sql.apps import generate
-from tests.example_tables import LEDGER, TABLES, write_files
+from tests.example_tables import LEDGER, SERIES, TABLES, write_files
 
 RELATION = re.compile(r"'(people|release|classed|births|people_hierarchy)'")
 ENTRIES = [entry for entry in generate.entries() if RELATION.search(entry.example)]
@@ -59,6 +59,7 @@ def both(dbt_plugin, tmp_path_factory):
         for each in (con, sql):
             each.execute(TABLES)
             each.execute(LEDGER)
+            each.execute(SERIES)
         yield con, sql
 
 

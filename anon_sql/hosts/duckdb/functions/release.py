@@ -18,16 +18,16 @@ from anon_sql.pipeline.compute import Release, release
 from anon_sql.pipeline.synthesize import require_sensitive, synthesize
 
 _KEPT = HELPER + "kept_"
-_TEXT, _SETS = pa.list_(pa.string()), pa.list_(pa.list_(pa.string()))
-_ENDS = pa.list_(pa.struct([("min", pa.string()), ("max", pa.string())]))
+TEXT, SETS = pa.list_(pa.string()), pa.list_(pa.list_(pa.string()))
+ENDS = pa.list_(pa.struct([("min", pa.string()), ("max", pa.string())]))
 _RELEASE = pa.struct(
     [
         ("buffer", pa.int64()),
         ("position", pa.list_(pa.int32())),
         ("class", pa.list_(pa.int32())),
-        ("labels", pa.map_(pa.string(), _TEXT)),
-        ("ends", pa.map_(pa.string(), _ENDS)),
-        ("sets", pa.map_(pa.string(), _SETS)),
+        ("labels", pa.map_(pa.string(), TEXT)),
+        ("ends", pa.map_(pa.string(), ENDS)),
+        ("sets", pa.map_(pa.string(), SETS)),
     ]
 )
 
@@ -46,9 +46,9 @@ def result(
     request, source = buffered_rows(number, row_numbers)
     if source is None:
         return pa.array([None], _RELEASE)
-    _require_bound(request.function, request.kept, first(kept_names))
-    _require_bound(request.function, request.quasi, first(quasi_names))
-    _require_bound(request.function, [*request.kept, *request.quasi], first(order_names))
+    require_bound(request.function, request.kept, first(kept_names))
+    require_bound(request.function, request.quasi, first(quasi_names))
+    require_bound(request.function, [*request.kept, *request.quasi], first(order_names))
     return _packed(number, release(source, request, path_rows(paths)))
 
 
@@ -62,21 +62,21 @@ def _packed(number: int, found: Release) -> pa.StructArray:
             "buffer": pa.array([number], pa.int64()),
             "position": one_list(found.position + np.int32(1), pa.int32()),
             "class": one_list(found.class_of + np.int32(1), pa.int32()),
-            "labels": _by_name(labels, _TEXT),
-            "ends": _by_name(labels, _ENDS),
-            "sets": _by_name(labels, _SETS),
+            "labels": by_name(labels, TEXT),
+            "ends": by_name(labels, ENDS),
+            "sets": by_name(labels, SETS),
         }
     )
 
 
-def _by_name(columns: Mapping[str, pa.Array], kind: pa.ListType) -> pa.MapArray:
+def by_name(columns: Mapping[str, pa.Array], kind: pa.ListType) -> pa.MapArray:
     """Return one map from column to labels, of the columns whose labels have the type ``kind``."""
     own = {name: labels for name, labels in columns.items() if labels.type == kind.value_type}
     values = [one_list(labels, kind.value_type) for labels in own.values()]
     return one_map(list(own), values, kind)
 
 
-def _require_bound(function: str, allowed: Collection[str], picked: Collection[str]) -> None:
+def require_bound(function: str, allowed: Collection[str], picked: Collection[str]) -> None:
     """Raise AnonError unless the columns picked at binding are those that the roles allow."""
     bound = {name.removeprefix(_KEPT) for name in picked}
     bound = {name for name in bound if not name.startswith(HELPER)}

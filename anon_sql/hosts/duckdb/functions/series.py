@@ -1,0 +1,232 @@
+"""Make and read the state of a series, and release its cohorts, as SQL calls it."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from anon_sql.core.arrow import first, one_array, one_list, one_map, one_struct
+from anon_sql.core.columns import shown_type
+from anon_sql.core.parameters import read
+from anon_sql.core.pseudonyms import key_of, person_hashes, require_type
+from anon_sql.errors import AnonError, Parameter, listed
+from anon_sql.hosts.duckdb.binding import types_of
+from anon_sql.hosts.duckdb.functions.release import ENDS, SETS, TEXT, by_name, require_bound
+from anon_sql.hosts.duckdb.registry import sql_type, udf
+from anon_sql.hosts.duckdb.rows import buffered_rows, path_rows
+from anon_sql.pipeline.request import Request, Source
+from anon_sql.series.next import NAME, Next, Table, forget, next_state
+from anon_sql.series.release import SeriesRelease, release
+from anon_sql.series.state import Persons, State, keyed, read_state, series_key
+
+_ROW = pa.struct([("cohort", pa.int64()), ("person", pa.string()), ("tuple", pa.string())])
+_STATE = pa.list_(_ROW)
+_FIGURES = ("cohorts", "present", "former", "waiting", "withheld")
+_STATUS = pa.list_(
+    pa.struct(
+        [
+            ("release", pa.int64()),
+            ("made_at", pa.string()),
+            *((name, pa.int64()) for name in _FIGURES),
+            ("largest_waiting_share", pa.float64()),
+        ]
+    )
+)
+_RELEASE = pa.struct(
+    [
+        ("class", pa.list_(pa.int32())),
+        ("kept", pa.map_(pa.string(), TEXT)),
+        ("labels", pa.map_(pa.string(), TEXT)),
+        ("ends", pa.map_(pa.string(), ENDS)),
+        ("sets", pa.map_(pa.string(), SETS)),
+    ]
+)
+
+
+@udf(sql_type(_STATE), volatile=True)
+def next(
+    numbers: Any,
+    people: Any,
+    paths: Any,
+    types: Any,
+    state: Any,
+    state_types: Any,
+    asked: Any,
+    key: Any,
+) -> pa.Array:
+    """Return the rows of the next state.
+
+    numbers: of the buffer. people: a list of structs with the number of each row, the text of its
+    entity, and its tuple. state, state_types: the rows of the state before. asked: parameters.
+    """
+    table, secret = _table(first(numbers), people, paths, types, first(key))
+    if table is None:
+        raise AnonError(NAME, "a table must have persons", "no row")
+    given = dict(first(asked))
+    given["l"] = given.pop("asked_l")
+    before = _state(NAME, state, state_types, secret)
+    return _rows(next_state(before, table, read(Next, NAME, given), secret))
+
+
+def _rows(state: State) -> pa.Array:
+    rows = [dict(zip(("cohort", "person", "tuple"), row, strict=True)) for row in state.rows()]
+    return pa.array([rows], _STATE)
+
+
+def _state(function: str, state: Any, types: Any, key: bytes | None) -> State | None:
+    """Return the state that a list of structs is; key: None where it needs none."""
+    listed_ = one_array(state)[0].values
+    rows = [] if listed_ is None else [tuple(row.values()) for row in listed_.to_pylist()]
+    given = [(None if c is None else int(c), p, t) for c, p, t in rows if (c, p, t) != (None,) * 3]
+    return read_state(function, given, first(types), key)
+
+
+def _table(
+    number: int, people: Any, paths: Any, types: Any, held_as: str
+) -> tuple[Table | None, bytes]:
+    """Return the persons of a call, None for a table without rows, and the key of the series."""
+    packed = one_array(people)
+    known = packed[0].is_valid
+    rows = packed[0].values if known else None
+    numbers = one_list(None if rows is None else rows.field("number"), pa.int32())
+    request, source = buffered_rows(number, numbers)
+    function = request.function
+    key = series_key(key_of(function, held_as))
+    if source is None or rows is None:
+        return None, key
+    own = types_of(types)
+    entity = _required(request)
+    require_type(function, "entity", own[entity])
+    texts = rows.field("person")
+    if texts.null_count:
+        rule = Parameter("entity") + " must say whose each row is"
+        raise AnonError(function, rule, "NULL", "leave these rows out")
+    hashes = person_hashes(texts, own[entity], key)
+    many = len(hashes) - len(hashes.unique())
+    if many:
+        raise AnonError(
+            function,
+            "a series needs a table with one row a person",
+            f"{many} more rows than persons",
+            "aggregate the rows of a person, or release them without a series",
+        )
+    persons = [one.hex() for one in hashes.to_pylist()]
+    tuples = [_tuple(text, request) for text in rows.field("tuple").to_pylist()]
+    values = [tuple(one[name] or "" for name in request.sensitive) for one in tuples]
+    if any(one[name] is None for one in tuples for name in request.sensitive):
+        raise AnonError(
+            function,
+            "every person of a series must have a sensitive value",
+            "NULL in " + listed(list(request.sensitive)),
+            "write a word such as 'unknown' instead, or leave these rows out",
+        )
+    printed = [json.dumps(one, ensure_ascii=False) for one in tuples]
+    digests = [keyed(key, one, text) for one, text in zip(persons, printed, strict=True)]
+    order = [int(keyed(key, "row", one)[:16], 16) for one in persons]
+    columns: Mapping[str, Mapping[str, str]] = {
+        "sensitive": {name: own[name] for name in request.sensitive},
+        "kept": {name: own[name] for name in request.kept if name not in request.sensitive},
+        "entity": {entity: shown_type(own[entity])},
+    }
+    return (
+        Table(
+            Source(source.quasi, pa.array(order, pa.uint64())),
+            request,
+            path_rows(paths),
+            Persons(persons, digests, printed),
+            values,
+            columns,
+        ),
+        key,
+    )
+
+
+def _required(request: Request) -> str:
+    """Return the column of persons. Raises AnonError without it or a sensitive column."""
+    if request.entity is None:
+        rule = "a series needs " + Parameter("entity") + ", the column that identifies the person"
+        raise AnonError(request.function, rule, "none")
+    if not request.sensitive:
+        raise AnonError(
+            request.function, "a series needs " + Parameter("sensitive") + " columns", "none"
+        )
+    return request.entity
+
+
+_TEXT = "__anon_text_"
+
+
+def _tuple(text: str, request: Request) -> dict[str, str | None]:
+    """Return the sensitive and kept values of a row as texts, by name in the order of the table."""
+    found = {name.removeprefix(_TEXT): value for name, value in json.loads(text).items()}
+    return {name: found[name] for name in request.kept}
+
+
+@udf(sql_type(_STATUS), volatile=True)
+def status(state: Any, types: Any) -> pa.Array:
+    """Return the figures of the releases of a state, a list of structs."""
+    found = _state("series_status", state, types, None)
+    return pa.array([[] if found is None else found.releases], _STATUS)
+
+
+@udf(sql_type(_STATE), volatile=True)
+def forget_persons(state: Any, types: Any, persons: Any, key: Any) -> pa.Array:
+    """Return the rows of a state without some persons, given as texts."""
+    function = "series_forget"
+    secret = series_key(key_of(function, first(key)))
+    found = _state(function, state, types, secret)
+    if found is None:
+        raise AnonError(function, Parameter("state") + " must be that of a series", "no row")
+    texts = one_array(persons)[0].values
+    ((_, kind),) = found.head["columns"]["entity"].items()
+    hashes = person_hashes(texts, kind, secret).to_pylist()
+    return _rows(forget(found, [one.hex() for one in hashes if one is not None]))
+
+
+@udf(sql_type(_RELEASE), volatile=True)
+def result(
+    numbers: Any,
+    people: Any,
+    paths: Any,
+    types: Any,
+    state: Any,
+    state_types: Any,
+    key: Any,
+    kept_names: Any,
+    quasi_names: Any,
+) -> pa.Array:
+    """Return the class and the kept values of each released row, and the labels of each class.
+
+    Classes count from 1. The first arguments are as for ``next``. kept_names, quasi_names: the
+    columns picked while the statement was bound. The result is NULL for a table without rows.
+    """
+    table, secret = _table(first(numbers), people, paths, types, first(key))
+    if table is None:
+        return pa.array([None], _RELEASE)
+    request = table.request
+    require_bound(request.function, request.kept, first(kept_names))
+    require_bound(request.function, request.quasi, first(quasi_names))
+    before = _state(request.function, state, state_types, secret)
+    if before is None:
+        rule = Parameter("series") + " must be a state that series_next has made"
+        raise AnonError(request.function, rule, "no row")
+    return _packed(release(before, table, secret))
+
+
+def _packed(found: SeriesRelease) -> pa.StructArray:
+    labels = {
+        name: made.printed.take(pa.array(made.label_of)) for name, made in found.labels.items()
+    }
+    values = [
+        one_list(pa.array(texts, pa.string()), pa.string()) for texts in found.values.values()
+    ]
+    return one_struct(
+        {
+            "class": one_list(found.class_of + 1, pa.int32()),
+            "kept": one_map(list(found.values), values, TEXT),
+            "labels": by_name(labels, TEXT),
+            "ends": by_name(labels, ENDS),
+            "sets": by_name(labels, SETS),
+        }
+    )

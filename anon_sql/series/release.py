@@ -1,0 +1,245 @@
+"""The release of cohorts: classes that are unions of whole cohorts, and what each of them shows.
+
+Classes are made by a release method from a row per present member, in place of which the cohort's
+middle member stands. A cohort joins the class that holds most of its rows, cohorts of classes that
+are too small join others where that costs least, and cohorts are then moved and exchanged by
+simulated annealing. Only quasi-identifiers have a part in it. Labels cover the members who are
+present, and the persons who wait.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql import kernels
+from anon_sql.core.labels.writing import Labels
+from anon_sql.core.running import Workers
+from anon_sql.core.table import QuasiTable
+from anon_sql.errors import AnonError, Parameter
+from anon_sql.methods.method import Partition
+from anon_sql.pipeline.compute import check, label
+from anon_sql.pipeline.partition import legal_partition, prepare
+from anon_sql.pipeline.request import Request, Source
+from anon_sql.series.next import Table, blind
+from anon_sql.series.state import State, require_columns
+
+Classes = npt.NDArray[np.int32]
+GROUP = 1500  # cohorts among which near ones are looked for
+PROPOSALS = 300  # moves and exchanges that are tried, per cohort
+HOT, COLD = 0.3, 0.02  # temperatures, in rows times NCP
+
+
+@dataclass(frozen=True)
+class SeriesRelease:
+    """The r rows of a release.
+
+    class_of: int32[r], the class of each row. values: texts of the sensitive and kept columns of
+    each row. labels: of every class, by name of the quasi-identifier.
+    """
+
+    class_of: Classes
+    values: Mapping[str, Sequence[str | None]]
+    labels: Mapping[str, Labels]
+
+
+def release(state: State, table: Table, key: bytes) -> SeriesRelease:
+    """Return the release of the cohorts of a state, whose members are persons of the table.
+
+    The rows are ordered by a hash of their labels, and within equal labels by their values. Raises
+    AnonError for a table that is not the one of the state, for fewer than k persons, and if a
+    check fails; nothing is released then.
+    """
+    request = table.request
+    function = request.function
+    require_columns(function, state, table.columns)
+    state.require_present(function, table.persons, key)
+    _require_simple(request)
+    cohorts = state.cohort_of(table.persons)
+    cover = [state.waiting.get(person) or None for person in table.persons.hashes]
+    shown = [at for at, pair in enumerate(zip(cohorts, cover, strict=True)) if pair != (None, None)]
+    here = sum(cohort is not None for cohort in cohorts)
+    if here < request.k:
+        raise AnonError(
+            function,
+            f"a release must have at least k = {request.k} persons with a cohort",
+            f"{here}",
+            "persons without one wait for the next release",
+        )
+    part = table.only(np.array(shown, np.int64))
+    present = np.array([cohorts[at] is not None for at in shown])
+    ids = [cohorts[at] if cohorts[at] is not None else cover[at] for at in shown]
+    known, unit_of = np.unique(np.array(ids, np.int64), return_inverse=True)
+    unit_of = unit_of.reshape(-1)
+    with kernels.ahead.beside(function, False):
+        classes = classes_of(part, unit_of, present)[unit_of].astype(np.int32)
+        plain = replace(blind(request), k=1)
+        prepared = prepare(part.source, plain, part.paths)
+        found = Partition(classes[prepared.table.order])
+        made = label(prepared, found)
+        check(prepared, found, made)
+    groups = made.row_group
+    _require_whole(request, groups, unit_of, present)
+    group_of = np.full(len(known), -1)
+    group_of[unit_of] = groups
+    class_in = np.zeros(int(groups.max()) + 1, np.int32)
+    class_in[groups] = made.class_of
+    rows = sorted(
+        (int(group), text)
+        for cohort, group in zip(known.tolist(), group_of, strict=True)
+        for text in state.tuples[cohort]
+    )
+    values = [json.loads(text) for _, text in rows]
+    return SeriesRelease(
+        class_in[[group for group, _ in rows]],
+        {name: [one[name] for one in values] for name in request.kept},
+        dict(zip(request.quasi, made.labels, strict=True)),
+    )
+
+
+def _require_simple(request: Request) -> None:
+    """Raise AnonError for what a release of cohorts cannot give."""
+    wrong: list[tuple[str, str]] = []
+    if request.format not in ("label", "typed"):
+        wrong.append(("format", "means would tell who has left: write 'label' or 'typed'"))
+    if request.models:
+        wrong.append(
+            (request.models[0].name, "l and the largest share 1/l are those of the series")
+        )
+    if request.strata:
+        wrong.append(("strata", "a cohort may hold persons of several strata"))
+    if request.option("suppression_limit"):
+        wrong.append(("suppression_limit", "a person who is left out once would be recognized"))
+    if wrong:
+        name, why = wrong[0]
+        raise AnonError(
+            request.function,
+            Parameter(name) + " must be left out or plain in a series",
+            "another value",
+            why,
+        )
+
+
+def _require_whole(
+    request: Request,
+    groups: Classes,
+    unit_of: npt.NDArray[np.int64],
+    present: npt.NDArray[np.bool_],
+) -> None:
+    """Raise AnonError unless cohorts are whole in groups of equal labels that have k persons."""
+    least = np.full(int(unit_of.max()) + 1, np.iinfo(np.int32).max)
+    most = np.full(len(least), -1)
+    np.minimum.at(least, unit_of, groups)
+    np.maximum.at(most, unit_of, groups)
+    persons = np.bincount(groups[present], minlength=int(groups.max()) + 1)
+    if (least != most).any() or (persons < request.k).any():
+        raise AnonError(
+            request.function,
+            "every class must consist of whole cohorts and have k persons who are present",
+            "one that does not",
+            "nothing was released; please report this",
+        )
+
+
+def classes_of(
+    table: Table, unit_of: npt.NDArray[np.int64], present: npt.NDArray[np.bool_]
+) -> Classes:
+    """Return the class of each cohort, int32[u].
+
+    unit_of: int64[n], the cohort of each person; present: bool[n], who is a member; the others
+    wait, and only widen labels.
+    """
+    request, many = table.request, int(unit_of.max()) + 1
+    size = np.bincount(unit_of[present], minlength=many)
+    if size.sum() < 2 * request.k:
+        return np.zeros(many, np.int32)
+    whole = prepare(table.source, replace(blind(request), k=1), table.paths).table
+    points = np.empty_like(whole.points)
+    points[whole.order] = whole.points
+    middle = middles(points, whole, unit_of, present, size)
+    home, count = _by_middles(table, middle, size, request.k)
+    word = np.zeros(len(whole.columns) + 1, np.int64)
+    sets = whole.model.kind == kernels.loss.SET
+    word[1:] = np.cumsum(np.where(sets, (whole.model.null.astype(np.int64) + 64) // 64, 0))
+    order, starts = kernels.hashing.group(unit_of.astype(np.int32), many)
+    box = kernels.units.boxes(points, whole.model, word, starts, order)
+    kernels.units.place(box, whole.model, word, size, home, count)
+    if count > 1:
+        near = _near(points[middle], whole, table)
+        kernels.units.anneal(
+            box, whole.model, word, size, home, count, request.k, near,
+            PROPOSALS * many, HOT, COLD, np.uint64(request.seed % 2**64),
+        )  # fmt: skip
+    return home
+
+
+def middles(
+    points: npt.NDArray[np.float64],
+    table: QuasiTable,
+    unit_of: npt.NDArray[np.int64],
+    present: npt.NDArray[np.bool_],
+    size: npt.NDArray[np.int64],
+) -> npt.NDArray[np.int64]:
+    """Return for each cohort the position of the present member nearest to the mean of numbers."""
+    rows = table.order[present[table.order]].astype(np.int64)
+    own = unit_of[rows]
+    numbers = np.minimum(points[rows][:, table.model.kind != kernels.loss.SET], 2.0)
+    mean = np.zeros((len(size), numbers.shape[1]))
+    np.add.at(mean, own, numbers)
+    mean /= size[:, None]
+    away = np.abs(numbers - mean[own]).sum(1)
+    by_distance = np.lexsort((away, own))
+    firsts = np.searchsorted(own[by_distance], np.arange(len(size)))
+    return rows[by_distance[firsts]]
+
+
+def _by_middles(
+    table: Table, middle: npt.NDArray[np.int64], size: npt.NDArray[np.int64], k: int
+) -> tuple[Classes, int]:
+    """Return the class of each cohort by the method of the request, -1 for none, and their number.
+
+    The method gets a row per present member: the middle of its cohort.
+    """
+    own = np.repeat(np.arange(len(size)), size)
+    rows = table.only(middle[own])
+    source = Source(rows.source.quasi, rows.source.hashes)
+    prepared = prepare(source, replace(blind(table.request), k=k), table.paths)
+    found = legal_partition(prepared.table, prepared.call, table.request.method).classes
+    classes = np.empty_like(found)
+    classes[prepared.table.order] = found
+    pairs, votes = np.unique(np.column_stack([own, classes]), axis=0, return_counts=True)
+    best = np.lexsort((pairs[:, 1], -votes, pairs[:, 0]))
+    firsts = best[np.searchsorted(pairs[best, 0], np.arange(len(size)))]
+    home = pairs[firsts, 1]
+    total = np.bincount(home[home >= 0], weights=size[home >= 0], minlength=int(home.max()) + 1)
+    legal = total >= k
+    if not legal.any():
+        return np.zeros(len(size), np.int32), 1
+    becomes = np.where(legal, np.cumsum(legal) - 1, -1)
+    return np.where(home < 0, -1, becomes[home]).astype(np.int32), int(legal.sum())
+
+
+def _near(points: npt.NDArray[np.float64], table: QuasiTable, part: Table) -> npt.NDArray[Any]:
+    """Return cohorts near each cohort, int32[u, …], -1 for none; points: of their middles."""
+    request = part.request
+    workers = Workers(request.function, request.threads)
+    rng = np.random.default_rng(request.seed)
+    many = len(points)
+    tree = kernels.vp_tree.vp_partition(
+        points,
+        min(GROUP, many),
+        metric="gower",
+        vantage="max_spread",
+        seed=request.seed,
+        weights=table.model.weight,
+        workers=workers,
+    )
+    near = np.full((many, kernels.k_member.NEAR), -1, np.int32)
+    for first, end in zip(tree.starts[:-1], tree.starts[1:], strict=True):
+        own = tree.order[first:end]
+        found = kernels.k_member.near_in_group(points[own], table.model, rng)
+        near[own] = np.where(found < 0, -1, own[found])
+    return near

@@ -1,0 +1,90 @@
+"""Cohorts of a leaf: the posterior of a member, over all worlds and all orders, is exactly 1/l."""
+
+from collections import Counter, defaultdict
+from fractions import Fraction
+from itertools import permutations, product
+
+import pytest
+
+from anon_sql.series.placement import expected, form
+
+UNEVEN = {"a": Fraction(6, 10), "b": Fraction(3, 10), "c": Fraction(1, 10)}
+EVEN = dict.fromkeys("abc", Fraction(1, 3))
+
+
+def placed(values, order, l):  # noqa: E741
+    """Return the cohorts of the persons in an order, as frozensets, and who waits."""
+    made, rest = form([(values[person],) for person in order], l)
+    return [frozenset(order[at] for at in cohort) for cohort in made], [order[at] for at in rest]
+
+
+def seen(cohorts, values):
+    """Return what an attacker sees who knows the cohorts: their persons and their values."""
+    return frozenset((cohort, "".join(sorted(values[p] for p in cohort))) for cohort in cohorts)
+
+
+def posteriors(first, later, rates, l):  # noqa: E741
+    """Return the largest posterior of a member placed on arrival, and of one who waited before.
+
+    first, later: how many persons come first, and how many after them.
+    """
+    worlds = defaultdict(Counter)  # what is seen: weight of each world
+    arrivals = {}
+    for world in product(rates, repeat=first + later):
+        weight = Fraction(1)
+        for value in world:
+            weight *= rates[value]
+        for order in permutations(range(first)):
+            made, rest = placed(world, order, l)
+            second = list(
+                product(permutations(sorted(rest)), permutations(range(first, first + later)))
+            )
+            if later == 0:
+                second = [((), ())]
+            for waiting, new in second:  # who has waited is divided apart from newcomers
+                more = placed(world, waiting, l)[0] + placed(world, new, l)[0]
+                view = (seen(made, world), seen(more, world))
+                worlds[view][world] += weight / len(second)
+                waited = {p for cohort in more for p in cohort if p < first}
+                arrivals[view] = ({p for c in made + more for p in c} - waited, waited)
+    largest = [Fraction(0), Fraction(0)]
+    for view, weights in worlds.items():
+        total = sum(weights.values())
+        for kind, persons in enumerate(arrivals[view]):
+            for person in persons:
+                shares = Counter()
+                for world, weight in weights.items():
+                    shares[world[person]] += weight
+                largest[kind] = max(largest[kind], *(share / total for share in shares.values()))
+    return largest
+
+
+@pytest.mark.parametrize("rates", [EVEN, UNEVEN])
+@pytest.mark.parametrize(("first", "l"), [(4, 2), (5, 2), (5, 3)])
+def test_one_release(rates, first, l):  # noqa: E741
+    assert posteriors(first, 0, rates, l)[0] == Fraction(1, l)
+
+
+@pytest.mark.parametrize("rates", [EVEN, UNEVEN])
+@pytest.mark.parametrize(("first", "later", "l"), [(3, 2, 2), (2, 3, 2), (3, 2, 3)])
+def test_two_releases(rates, first, later, l):  # noqa: E741
+    largest, _ = posteriors(first, later, rates, l)
+    assert largest == Fraction(1, l)
+
+
+@pytest.mark.parametrize("l", [2, 3])
+def test_a_leaf_without_a_frequent_value_makes_nobody_wait(l):  # noqa: E741
+    for values in product("abc", repeat=6):
+        made, rest = form([(value,) for value in values], l)
+        if max(Counter(values).values()) * l <= 6:
+            assert rest == []
+        assert sorted([*rest, *(at for cohort in made for at in cohort)]) == list(range(6))
+        assert all(len({values[at] for at in cohort}) == len(cohort) >= l for cohort in made)
+
+
+def test_the_expected_share_is_that_of_halves_dealt_at_random():
+    assert expected((6,), 2) == (1.0, 1.0)
+    share, bare = expected((1,) * 12, 2)
+    assert (share, bare) == (0.0, 0.0)
+    share, _ = expected((7, 3, 2), 2)
+    assert share > 1 / 12

@@ -1,0 +1,194 @@
+"""Releases of a series: classes of whole cohorts, and attackers who compare files."""
+
+import random
+
+import pyarrow as pa
+import pytest
+
+from anon_sql.core.pseudonyms import person_hashes
+from anon_sql.series.state import keyed, read_state, series_key
+from tests.sentence import fails
+from tests.series.months import KEY, make_month, released, status, step
+
+COVERS = (
+    "anon_min(r.age)::INTEGER <= p.age AND p.age <= anon_max(r.age)::INTEGER "
+    "AND list_contains(anon_values(r.city), p.city)"
+)
+
+
+def release(con, name, k=5):
+    con.execute(f"CREATE OR REPLACE TABLE {name} AS FROM {released(k)}")
+
+
+def test_a_release_has_whole_cohorts_and_k_persons_who_are_present(con):
+    make_month(con, 0, 300)
+    step(con, 2)
+    release(con, "may")
+    make_month(con, 60, 360)
+    step(con)
+    release(con, "june")
+    figures = status(con)
+    assert con.execute("SELECT count(*) FROM june").fetchall() == [
+        (figures["present"] + figures["former"],)
+    ]
+    assert con.execute("DESCRIBE june").fetchall()[3][:2] == ("ward", "BOOLEAN")
+    held = "SELECT tuple::JSON ->> 'illness' FROM anon_series WHERE person IS NULL AND cohort > 0"
+    shown = "SELECT illness FROM june"
+    assert con.execute(f"{held} EXCEPT ALL {shown}").fetchall() == []
+    assert con.execute(f"{shown} EXCEPT ALL {held}").fetchall() == []
+    least = con.execute(
+        "SELECT min(n), min(v) FROM (SELECT count(*) AS n, count(DISTINCT illness) AS v "
+        "FROM june GROUP BY age, city)"
+    ).fetchall()[0]
+    assert least[0] >= 5
+    assert least[1] >= 2
+
+
+def test_labels_cover_everybody_who_is_present_or_waits(con):
+    make_month(con, 0, 300)
+    step(con, 3)
+    release(con, "may")
+    assert status(con)["waiting"] > 0
+    outside = con.execute(
+        f"SELECT count(*) FROM people p WHERE NOT EXISTS (FROM may r WHERE {COVERS})"
+    )
+    assert outside.fetchall() == [(0,)]
+
+
+def test_typed_labels_and_any_order_of_rows(con):
+    make_month(con, 0, 200)
+    step(con, 2)
+    one = con.execute(f"FROM {released()}").fetchall()
+    con.execute("CREATE OR REPLACE TABLE people AS FROM people ORDER BY hash(person)")
+    assert con.execute(f"FROM {released()}").fetchall() == one
+    typed = ", format := 'typed'"
+    found = con.execute(f"SELECT age.min FROM {released(more=typed)}")
+    assert len(found.fetchall()) == len(one)
+
+
+def swapped(con, first: int, other: int) -> list:
+    """Exchange the tuples of two persons in the table and in the state; return the release."""
+    for name in ("illness", "ward"):
+        con.execute(
+            f"UPDATE people SET {name} = (SELECT {name} FROM people AS o WHERE o.person = "
+            f"if(people.person = {first}, {other}, {first})) WHERE person IN ({first}, {other})"
+        )
+    key = series_key(KEY.encode())
+    rows = con.execute("SELECT cohort, person, tuple FROM anon_series").fetchall()
+    types = {"cohort": "BIGINT", "person": "VARCHAR", "tuple": "VARCHAR"}
+    state = read_state("test", rows, types, key)
+    persons = con.execute(
+        "SELECT person::VARCHAR, to_json({'illness': illness, 'ward': ward::VARCHAR})::VARCHAR "
+        "FROM people"
+    ).fetchall()
+    digests = []
+    for text, told in persons:
+        person = person_hashes(pa.array([text]), "BIGINT", key)[0].as_py().hex()
+        digest = keyed(key, person, told.replace('":', '": ').replace(',"', ', "'))
+        digests.append(digest)
+        state.members[person] = [(cohort, digest) for cohort, _ in state.members[person]]
+    state.head["present"] = keyed(key, "present", *sorted(digests))
+    con.execute("DELETE FROM anon_series")
+    con.executemany("INSERT INTO anon_series VALUES (?, ?, ?)", state.rows())
+    return con.execute(f"FROM {released()}").fetchall()
+
+
+def test_exchanging_tuples_within_a_cohort_changes_no_file(con):
+    make_month(con, 0, 120)
+    step(con, 2)
+    before = con.execute(f"FROM {released()}").fetchall()
+    key = series_key(KEY.encode())
+    hashes = person_hashes(pa.array([str(i) for i in range(120)]), "BIGINT", key)
+    who = {one.as_py().hex(): i for i, one in enumerate(hashes)}
+    own = con.execute(
+        "SELECT list(person) FROM anon_series WHERE person IS NOT NULL AND length(tuple) = 32 "
+        "GROUP BY cohort ORDER BY cohort LIMIT 3"
+    ).fetchall()
+    for (members,) in own:
+        assert swapped(con, who[members[0]], who[members[1]]) == before
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_attackers_who_compare_files_find_nobody(con, seed):
+    """Intersection by labels, and growth and shrinkage of values in the whole table."""
+    draw = random.Random(seed)
+    l, first = draw.choice([2, 3]), 0  # noqa: E741
+    for month in range(3):
+        make_month(con, first, first + 200, seed=seed)
+        step(con, l)
+        con.execute(f"CREATE TABLE people_{month} AS FROM people")
+        release(con, f"file_{month}")
+        first += draw.randint(1, 40)
+    values = " INTERSECT ".join(
+        f"SELECT r.illness FROM file_{m} r WHERE {COVERS}" for m in range(3)
+    )
+    below = con.execute(
+        "SELECT count(*) FROM people_0 p SEMI JOIN people_1 USING (person) "
+        f"SEMI JOIN people_2 USING (person) WHERE (SELECT count(*) FROM ({values})) < {l}"
+    )
+    assert below.fetchall() == [(0,)]
+    for month in (1, 2):
+        changed = con.execute(
+            f"""
+            WITH grown AS (
+                SELECT illness, sum(n) AS n FROM (
+                    SELECT illness, count(*) AS n FROM file_{month} GROUP BY ALL UNION ALL
+                    SELECT illness, -count(*) FROM file_{month - 1} GROUP BY ALL)
+                GROUP BY ALL)
+            SELECT max(n) FROM grown
+            """
+        ).fetchall()[0][0]
+        new = con.execute(
+            f"SELECT count(*) FROM people_{month} ANTI JOIN people_{month - 1} USING (person)"
+        ).fetchall()[0][0]
+        waited = 200 - con.execute("FROM series_status('anon_series')").fetchall()[month - 1][3]
+        assert changed <= (new + waited) / l
+
+
+def test_the_row_of_a_single_leaver_stays(con):
+    """A plain release names the value by counts before and after."""
+    make_month(con, 0, 200)
+    step(con, 2)
+    release(con, "may")
+    con.execute("DELETE FROM people WHERE person = 7")
+    step(con)
+    release(con, "june")
+    counts = "SELECT illness, ward, count(*) AS n FROM {} GROUP BY ALL"
+    assert con.execute(f"{counts.format('may')} EXCEPT {counts.format('june')}").fetchall() == []
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (", format := 'mean'", "format must be left out or plain in a series"),
+        (", l := 2", "l must be left out or plain in a series"),
+        (", strata := 'city'", "strata must be left out or plain in a series"),
+        (", suppression_limit := 0.1", "suppression_limit must be left out"),
+    ],
+)
+def test_what_a_series_cannot_release(con, more, says):
+    make_month(con, 0, 100)
+    step(con, 2)
+    assert says in fails(con, f"FROM {released(more=more)}")
+
+
+def test_another_table_than_that_of_the_state_is_refused(con):
+    make_month(con, 0, 100)
+    step(con, 2)
+    make_month(con, 1, 100)
+    assert "call series_next first" in fails(con, f"FROM {released()}")
+
+
+def test_fewer_than_k_persons_are_refused(con):
+    make_month(con, 0, 100)
+    step(con, 2)
+    assert "a release must have at least k = 500" in fails(con, f"FROM {released(500)}")
+
+
+def test_a_table_without_rows_gives_none(con):
+    make_month(con, 0, 100)
+    step(con, 2)
+    con.execute("DELETE FROM people")
+    found = con.execute(f"FROM {released()}")
+    assert [column[0] for column in found.description] == ["age", "city", "illness", "ward"]
+    assert found.fetchall() == []
