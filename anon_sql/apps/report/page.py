@@ -30,6 +30,19 @@ RISK_NAMES = {
     11: "fewer than 11 rows, the threshold .09 of Health Canada and the EMA",
     20: "fewer than 20 rows",
 }
+# what fits on the first page: items of a list, and letters of a text
+FITS = {
+    "reasons": 5,
+    "assumptions": 3,
+    "accepted": 4,
+    "sensitive": 6,
+    "costly": 4,
+    "words": 200,
+    "names": 220,
+    "name": 80,
+    "column": 40,
+    "command": 600,
+}
 CURVES = (("gcp", False), ("cavg", False), ("suppression_rate", False), ("seconds", True))
 
 
@@ -45,6 +58,10 @@ def of_release(said: Mapping[str, Any]) -> str:
         meaning=MEANING,
         risk_names=RISK_NAMES,
         steps=steps,
+        most=FITS,
+        costly=sorted(
+            (each for each in said["loss"] if each["ncp"]), key=lambda each: -each["ncp"]
+        )[: FITS["costly"]],
         worst=sorted(worst, key=lambda each: -each["error"]),
         checks=sorted(checks, key=lambda each: _STATES.index(each["state"])),
         counts=Counter(each["state"] for each in checks),
@@ -156,6 +173,11 @@ def _with_chart(each: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _cut(text: str, most: int) -> str:
+    """Return a text of at most so many letters; the annex has the whole."""
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
 def _figure(value: object) -> str:
     """Return a number with separators, a dash for None."""
     if value is None:
@@ -176,5 +198,6 @@ def _render(template: str, /, **context: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"figure": _figure, "visible": visible}
+    environment.filters["cut"] = _cut
     environment.filters |= {"percent": percent, "per_thousand": per_thousand}
     return str(environment.get_template(template).render(version=VERSION, levels=LEVELS, **context))
