@@ -32,17 +32,9 @@ RISK_NAMES = {
 }
 # what fits on the first page: items of a list, and letters of a text
 FITS = {
-    "reasons": 5,
-    "assumptions": 3,
-    "accepted": 4,
-    "sensitive": 6,
-    "costly": 4,
-    "words": 200,
-    "names": 220,
-    "name": 80,
-    "column": 40,
-    "command": 600,
-}
+    "reasons": 4, "assumptions": 2, "accepted": 3, "sensitive": 4, "costly": 4,
+    "words": 150, "names": 85, "name": 60, "column": 24, "command": 330,
+}  # fmt: skip
 CURVES = (("gcp", False), ("cavg", False), ("suppression_rate", False), ("seconds", True))
 
 
@@ -59,6 +51,7 @@ def of_release(said: Mapping[str, Any]) -> str:
         risk_names=RISK_NAMES,
         steps=steps,
         most=FITS,
+        accepted=[f"{rule}: {why}" for rule, why in said["summary"]["accepted"].items()],
         costly=sorted(
             (each for each in said["loss"] if each["ncp"]), key=lambda each: -each["ncp"]
         )[: FITS["costly"]],
@@ -175,7 +168,18 @@ def _with_chart(each: Mapping[str, Any]) -> dict[str, Any]:
 
 def _cut(text: str, most: int) -> str:
     """Return a text of at most so many letters; the annex has the whole."""
-    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+    return text if len(text) <= most else f"{text[:most].rstrip()} … (annex)"
+
+
+def _short(name: str, most: int) -> str:
+    """Return a name of at most so many letters."""
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
+def _fit(texts: Sequence[str], most: int) -> list[str]:
+    """Return at most so many texts, each cut to its share of the letters that all have."""
+    shown = texts[:most]
+    return [_cut(each, FITS["words"] * most // len(shown)) for each in shown]
 
 
 def _figure(value: object) -> str:
@@ -198,6 +202,6 @@ def _render(template: str, /, **context: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"figure": _figure, "visible": visible}
-    environment.filters["cut"] = _cut
+    environment.filters |= {"cut": _cut, "fit": _fit, "short": _short}
     environment.filters |= {"percent": percent, "per_thousand": per_thousand}
     return str(environment.get_template(template).render(version=VERSION, levels=LEVELS, **context))
