@@ -16,6 +16,23 @@ from tests.apps.report.pages import ROLES, page
 from tests.command import run
 
 WIDE = 34
+GOOD = (
+    "SELECT (i // 20) * 20 + 2 * (i % 10) AS age, (i // 20 * 7) % 50 * 2 + i % 2 AS height, "
+    "'v' || i % 4 AS illness, i * 37 % 101 AS cost, 'p' || i AS email FROM range(1000) AS made(i)"
+)
+STATED = """[roles]
+confirmed = true
+identifier = ["email"]
+quasi = ["age", "height"]
+sensitive = ["illness", "cost"]
+
+[statement]
+purpose = "A test"
+
+[accepted]
+choice = "Four were agreed."
+
+"""
 QUASI = [f"a_quasi_identifier_{at:02}" for at in range(WIDE)]
 
 
@@ -91,6 +108,33 @@ def test_a_red_release_has_no_line_to_sign_on(made):
     shown = summary(page(made))
     assert "Do not release this as it is" in shown
     assert "Data protection officer" not in shown
+
+
+@pytest.mark.slow
+def test_what_a_steward_accepted_is_said_in_the_same_words(tmp_path):
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    raw, recipe, safe = (tmp_path / each for each in ("people.csv", "r.toml", "safe.parquet"))
+    duckdb.connect().execute(f"COPY ({GOOD}) TO '{raw}'")
+    assert run("roles", raw, "--recipe", recipe).exit_code == 0
+    text = recipe.read_text("utf-8")
+    text = text[: text.index("[roles]")] + STATED + text[text.index("[made]") :]
+    recipe.write_text(re.sub(r"\bk = \d+", "k = 4", text), "utf-8")
+    result = run("release", recipe, safe)
+    assert result.exit_code == 0, result.output
+    assert run("report", recipe, safe, "-o", tmp_path / "r.html").exit_code == 0
+    shown = summary(page(tmp_path, "r.html"))
+    assert "! No check fails, and the steward has accepted what is open" in shown
+    assert "6 Accepted, in the steward's words choice: Four were agreed. 7" in shown
+    assert "source people.csv, file of" in shown
+    assert "anon-sql release r.toml safe.parquet" in shown
+    assert f"recipe {digest(recipe)} (SHA-256)" in shown
+    assert "identifiers email, left out" in shown
+    assert shown.endswith("9 Signed Data steward Data protection officer Date")
+    assert run("report", raw, safe, "-o", tmp_path / "other.html").exit_code == 0
+    other = summary(page(tmp_path, "other.html"))
+    assert "The recipe of the release says what was accepted; it was not given" in other
+    assert "By the recipe whose SHA-256 is below" in other
 
 
 def test_without_a_manifest_nothing_is_invented(folder):
