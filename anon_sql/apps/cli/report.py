@@ -105,15 +105,16 @@ def report(
             named = {name: call[name] for name in manifest.ROLES}
             options.name_rest(con, named, call["entity"])
             call |= named
+            sources = facts.summary.Sources(raw, released, recipe, written_as, path)
             found = facts.gather(
                 con,
                 call,
                 written,
                 show_sensitive=show_sensitive,
                 judging=None if recipe is None else judging(recipe, "report"),
-                file=released.name,
+                sources=sources,
             )
-            said = facts.described(found, call, written, raw.name, released.name)
+            said = facts.described(found, call, written, sources.raw_name, released.name)
             text = page.of_release(said) if format_ is Format.HTML else _json(said)
             output.write_text(text, "utf-8")
 

@@ -50,7 +50,7 @@ class Options(Spelling):
         option = self._option(name)
         if option is None:
             return super().argument(name, value)
-        return option if value is None else f"{option} {_argument(value)}"
+        return option if value is None else f"{option} {argument(value)}"
 
     def relation(self, name: str) -> str:
         return super().relation(str(self.files.get(name, name)))
@@ -59,7 +59,7 @@ class Options(Spelling):
         return self.options.get(NAMED.get(name, name))
 
 
-def _argument(value: Any) -> str:
+def argument(value: Any) -> str:
     """Return a value as an argument for a shell."""
     if value is ...:
         return "…"

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 from anon_sql.apps.manifest import REQUIRED, ROLES, STATEMENT, UNIQUE
-from anon_sql.apps.report import distributions, recipient
+from anon_sql.apps.report import distributions, recipient, summary
 from anon_sql.apps.report.distributions import correlations
 from anon_sql.apps.verdict.figures import measure
 from anon_sql.apps.verdict.rules import verdict
@@ -29,6 +29,7 @@ def rows_of(
 
 
 KNOWN = 2  # quasi-identifiers that the attacker of ``attack_background`` knows
+SAMPLE = 5_000  # persons who are linked and guessed: 19 of 20 shares are within 1.4 points
 _PAIR = "'raw', 'released', $name, qids := $qids, hierarchy := $hierarchy"
 
 
@@ -51,9 +52,10 @@ def _column(
     uneven = _one(
         con, f"FROM attack_skewness({_PAIR}, threshold := $at)", {**arguments, "at": threshold}
     )
-    linked = _one(con, f"FROM attack_linking({_PAIR})", arguments)
-    guessed = _one(con, f"FROM attack_background({_PAIR}, known := $known)",
-                   {**arguments, "known": known})  # fmt: skip
+    drawn = {**arguments, "sample": SAMPLE}
+    linked = _one(con, f"FROM attack_linking({_PAIR}, sample := $sample)", drawn)
+    guessed = _one(con, f"FROM attack_background({_PAIR}, sample := $sample, known := $known)",
+                   {**drawn, "known": known})  # fmt: skip
     return {
         "column": name,
         "persons": linked["persons"],
@@ -199,13 +201,13 @@ def gather(
     *,
     show_sensitive: bool,
     judging: Mapping[str, Any] | None = None,
-    file: str = "released.parquet",
+    sources: summary.Sources,
 ) -> dict[str, Any]:
     """Return the facts of a release by section: numbers, texts, lists and dicts.
 
     request: qids, sensitive, identifiers, keep, hierarchy; parameters of privacy models, entity,
     None where nothing is asked; purpose, recipient, assumptions. manifest: None without one.
-    judging: what ``verdict`` takes besides, from a recipe. file: the name of the released file.
+    judging: what ``verdict`` takes besides, from a recipe. sources: what was read.
     """
     con.execute("SET TimeZone = 'UTC'")
     roles = {name: request[name] for name in ("qids", "hierarchy")}
@@ -213,11 +215,18 @@ def gather(
     listed = _listed(arguments)
     k = 5 if request["k"] is None else request["k"]
     checks: list[dict[str, Any]] = []
+    figures: list[dict[str, Any]] = []
 
     def checked() -> list[dict[str, Any]]:
         checks.extend(rows_of(con, f"FROM audit('raw', 'released', {listed})", arguments))
         return [{**each, "consequence": CONSEQUENCE[each["property"]]} for each in checks]
 
+    def judged() -> dict[str, Any]:
+        measured = measure(con, _asked(request), checks)
+        figures.extend(map(asdict, measured.figures))
+        return {**verdict(measured, **(judging or {})).said(), "figures": figures}
+
+    facts: dict[str, Any] = {}
     sections: dict[str, Callable[[], Any]] = {
         "checks": checked,
         "utility": lambda: rows_of(
@@ -241,10 +250,12 @@ def gather(
         "sensitive_distributions": lambda: [
             asdict(distributions.kept(con, name)) for name in request["sensitive"] if show_sensitive
         ],
-        "verdict": lambda: verdict(measure(con, _asked(request), checks), **(judging or {})).said(),
+        "verdict": judged,
+        "summary": lambda: summary.collect(
+            con, request, figures, facts["verdict"]["reasons"], manifest, sources
+        ),
+        "recipient": lambda: recipient.checks(con, request, sources.released.name),
     }
-    sections["recipient"] = lambda: recipient.checks(con, request, file)
-    facts: dict[str, Any] = {}
     with Progress("report", len(sections)) as progress:
         for name, found in sections.items():
             progress.note = name.replace("_", " ")

@@ -30,6 +30,11 @@ RISK_NAMES = {
     11: "fewer than 11 rows, the threshold .09 of Health Canada and the EMA",
     20: "fewer than 20 rows",
 }
+# what fits on the first page: items of a list, and letters of a text
+FITS = {
+    "reasons": 4, "assumptions": 2, "accepted": 3, "sensitive": 4, "costly": 4,
+    "words": 150, "names": 85, "name": 60, "column": 24, "command": 330,
+}  # fmt: skip
 CURVES = (("gcp", False), ("cavg", False), ("suppression_rate", False), ("seconds", True))
 
 
@@ -45,6 +50,11 @@ def of_release(said: Mapping[str, Any]) -> str:
         meaning=MEANING,
         risk_names=RISK_NAMES,
         steps=steps,
+        most=FITS,
+        accepted=[f"{rule}: {why}" for rule, why in said["summary"]["accepted"].items()],
+        costly=sorted(
+            (each for each in said["loss"] if each["ncp"]), key=lambda each: -each["ncp"]
+        )[: FITS["costly"]],
         worst=sorted(worst, key=lambda each: -each["error"]),
         checks=sorted(checks, key=lambda each: _STATES.index(each["state"])),
         counts=Counter(each["state"] for each in checks),
@@ -156,6 +166,22 @@ def _with_chart(each: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _cut(text: str, most: int) -> str:
+    """Return a text of at most so many letters; the annex has the whole."""
+    return text if len(text) <= most else f"{text[:most].rstrip()} … (annex)"
+
+
+def _short(name: str, most: int) -> str:
+    """Return a name of at most so many letters."""
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
+def _fit(texts: Sequence[str], most: int) -> list[str]:
+    """Return at most so many texts, each cut to its share of the letters that all have."""
+    shown = texts[:most]
+    return [_cut(each, FITS["words"] * most // len(shown)) for each in shown]
+
+
 def _figure(value: object) -> str:
     """Return a number with separators, a dash for None."""
     if value is None:
@@ -176,5 +202,6 @@ def _render(template: str, /, **context: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"figure": _figure, "visible": visible}
+    environment.filters |= {"cut": _cut, "fit": _fit, "short": _short}
     environment.filters |= {"percent": percent, "per_thousand": per_thousand}
     return str(environment.get_template(template).render(version=VERSION, levels=LEVELS, **context))

@@ -19,6 +19,7 @@ HEADINGS = {
     AMBER: "No check fails, but a decision is open",
     GREEN: "All required properties hold",
 }
+ACCEPTED = "No check fails, and the steward has accepted what is open"
 FLOORS = dict(zip(AUDIENCES, (11, 5), strict=True))  # least k by audience
 _PROMISED = tuple(model.name for model in MODELS)
 
@@ -146,9 +147,10 @@ class Verdict:
 
     def said(self) -> dict[str, Any]:
         """Return what a report says."""
+        settled = self.level == AMBER and not self.open
         return {
             "state": self.level,
-            "heading": HEADINGS[self.level],
+            "heading": ACCEPTED if settled else HEADINGS[self.level],
             "reasons": [asdict(each) for each in self.reasons],
             "not_covered": list(NOT_COVERED),
         }

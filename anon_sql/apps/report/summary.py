@@ -1,0 +1,221 @@
+"""Collect what the first page of a report says, for the person who signs, and fit it to the page.
+
+It holds names, figures and the words of the steward: no path and no value of the data.
+"""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from anon_sql.apps import files, manifest
+from anon_sql.apps.cli.parameters import flag, of_releases
+from anon_sql.apps.cli.spelling import argument
+from anon_sql.apps.csv.dialect import Dialect
+from anon_sql.core.names import quote
+from anon_sql.core.parameters import takes
+from anon_sql.core.roles import fold
+from anon_sql.hosts.files import digest, files_of
+from anon_sql.hosts.recipes import Recipe
+from anon_sql.version import VERSION
+
+FEW = 5
+DISCLOSED = ("certain", "inferred", "lifted", "near", "even_values", "distribution")
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What was read. raw: file, or table of a database; recipe: whose source it is, if any."""
+
+    raw: Path
+    released: Path
+    recipe: Recipe | None = None
+    dialect: Dialect = field(default_factory=Dialect)
+    hierarchy: Path | None = None
+
+    @property
+    def raw_file(self) -> Path:
+        """Return the file that holds the raw table."""
+        return self.recipe.file if self.recipe else _file(self.raw)
+
+    @property
+    def raw_name(self) -> str:
+        """Return the name of the raw table, without a folder."""
+        if self.recipe is None:
+            return self.raw.name
+        table = self.recipe.table
+        return self.raw_file.name + (f":{table}" if table else "")
+
+
+def collect(
+    con: duckdb.DuckDBPyConnection,
+    request: Mapping[str, Any],
+    figures: Sequence[Mapping[str, Any]],
+    reasons: Sequence[Mapping[str, Any]],
+    written: Mapping[str, Any] | None,
+    sources: Sources,
+) -> dict[str, Any]:
+    """Return the facts of the summary that no other section has.
+
+    figures, reasons: of the verdict. written: the manifest, or None.
+    """
+    ((rows,),) = con.execute("SELECT count(*) FROM raw").fetchall()
+    raw_names = {fold(name): name for name in con.table("raw").columns}
+    raw = {
+        "name": sources.raw_name,
+        "dated": _dated(sources.raw_file),
+        "rows": rows,
+        "columns": len(raw_names),
+        "sha256": digest(sources.raw_file),
+    }
+    return {
+        "raw": raw,
+        "today": _today(con, request, raw_names),
+        "columns": _by_role(con, request, raw_names),
+        "disclosed": _disclosed(request["sensitive"], figures),
+        "query_error": next((f["value"] for f in figures if f["name"] == "query_error"), None),
+        "accepted": {each["rule"]: each["accepted"] for each in reasons if each["accepted"]},
+        "again": _again(con, written, sources),
+    }
+
+
+def _file(source: Path) -> Path:
+    return (files.in_database(source) or (source,))[0]
+
+
+def _dated(path: Path) -> str:
+    """Return when a file, or the last file of a folder, was changed, in UTC."""
+    inside = files_of(path) if path.is_dir() else [path]
+    return _time(datetime.fromtimestamp(max(each.stat().st_mtime for each in inside), UTC))
+
+
+def _time(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def _today(
+    con: duckdb.DuckDBPyConnection, request: Mapping[str, Any], raw_names: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return what whoever knows the quasi-identifiers finds in the raw table.
+
+    alone, fewer: shares of the rows that share these values with no other row, and with fewer than
+    ``FEW`` rows in all; persons are counted in place of rows if the request has an entity.
+    """
+    by = ", ".join(quote(raw_names[fold(name)]) for name in request["qids"])
+    entity = request.get("entity")
+    alike = "count(*)" if entity is None else f"count(DISTINCT {quote(entity)})"
+    sql = (
+        "SELECT coalesce(sum(n) FILTER (alike = 1), 0) / sum(n) AS alone, "
+        f"coalesce(sum(n) FILTER (alike < {FEW}), 0) / sum(n) AS fewer "
+        f"FROM (SELECT count(*) AS n, {alike} AS alike FROM raw GROUP BY {by})"
+    )
+    ((alone, fewer),) = con.execute(sql).fetchall()
+    return {"alone": alone, "fewer": fewer, "few": FEW, "sql": sql}
+
+
+def _by_role(
+    con: duckdb.DuckDBPyConnection, request: Mapping[str, Any], raw_names: Mapping[str, str]
+) -> dict[str, list[str]]:
+    """Return the columns of the raw table by what was decided of them."""
+    role = {fold(name): each for each in manifest.ROLES for name in request.get(each) or []}
+    released = {fold(name) for name in con.table("released").columns}
+    found: dict[str, list[str]] = {
+        name: [] for name in ("generalized", "sensitive", "unchanged", "identifiers", "left_out")
+    }
+    kinds = {"qids": "generalized", "sensitive": "sensitive"}
+    for key, name in raw_names.items():
+        if key in released:
+            found[kinds.get(role.get(key, ""), "unchanged")].append(name)
+        else:
+            found["identifiers" if role.get(key) == "identifiers" else "left_out"].append(name)
+    return found
+
+
+def _disclosed(
+    sensitive: Sequence[str], figures: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the figures of each sensitive column, None for what was not measured."""
+    known = {(f["name"], fold(f["column"])): f["value"] for f in figures if f["column"]}
+    return [
+        {"column": name, **{each: known.get((each, fold(name))) for each in DISCLOSED}}
+        for name in sensitive
+    ]
+
+
+def _again(
+    con: duckdb.DuckDBPyConnection, written: Mapping[str, Any] | None, sources: Sources
+) -> dict[str, Any]:
+    """Return how the release is made again, and what it was made with.
+
+    recipe_sha256 is that of the recipe that made the release, as its manifest says.
+    """
+    ((duckdb_version,),) = con.execute("SELECT version()").fetchall()
+    by = (written or {}).get("recipe")
+    return {
+        "command": _command(written, sources, by),
+        "recipe_sha256": by["sha256"] if by else None,
+        "same_recipe": bool(by and sources.recipe and by["sha256"] == sources.recipe.sha256),
+        "released_sha256": digest(_file(sources.released)),
+        "released_dated": _dated(_file(sources.released)),
+        "reported": _time(datetime.now(UTC)),
+        "reported_with": {"anon_sql": VERSION, "duckdb": duckdb_version},
+    }
+
+
+def _command(
+    written: Mapping[str, Any] | None, sources: Sources, by: Mapping[str, Any] | None
+) -> str | None:
+    """Return the command that makes the release; None where nobody has written it down.
+
+    by: the recipe that a manifest names.
+    """
+    if written is None:
+        return None
+    words = ["anon-sql", "release"]
+    if by:
+        if sources.recipe is None or sources.recipe.sha256 != by["sha256"]:
+            return None
+        words += [sources.recipe.path.name, sources.released.name]
+        return " ".join(map(shlex.quote, words))
+    words += [shlex.quote(sources.raw_name), shlex.quote(sources.released.name)]
+    if written["method"] != "anonymize":
+        words += ["--method", str(written["method"])]
+    words += _options(written)
+    if written["parameters"]["hierarchy"]:
+        words += ["--hierarchy", shlex.quote(sources.hierarchy.name)] if sources.hierarchy else []
+    for each in written["series"]["previous"]:
+        words += ["--previous", shlex.quote(each["name"])]
+    return " ".join([*words, *_dialect(sources.dialect), "--manifest"])
+
+
+def _options(written: Mapping[str, Any]) -> Iterator[str]:
+    """Give the options of a release; those that have their defaults are left out."""
+    stated = written["parameters"]
+    values = {n: v for n, v in stated.items() if n not in ("hierarchy", "options")}
+    values |= written["roles"] | (stated["options"] or {})
+    known = {**of_releases(), **takes(written["method"])}
+    for name, value in values.items():
+        default = known[name].default if name in known else 0 if name == manifest.UNIQUE else None
+        if value in (None, [], {}) or name == "without_role" or (value == default and name != "k"):
+            continue
+        if isinstance(value, bool):
+            yield flag(name) if value else f"--no-{flag(name)[2:]}"
+        else:
+            plain = int(value) if isinstance(value, float) and value.is_integer() else value
+            yield f"{flag(name)} {argument(plain)}"
+
+
+def _dialect(written_as: Dialect) -> Iterator[str]:
+    """Give the options that say how a CSV file is written."""
+    for name in ("delimiter", "quote"):
+        if getattr(written_as, name) != getattr(Dialect(), name):
+            yield f"--{name} {shlex.quote(getattr(written_as, name))}"
+    if written_as.header != Dialect().header:
+        yield "--header" if written_as.header else "--no-header"
+    if written_as.nulls != Dialect().nulls:
+        for text in written_as.nulls:
+            yield f"--null {shlex.quote(text)}"

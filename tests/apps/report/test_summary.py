@@ -1,0 +1,257 @@
+"""The first page of a report: its facts equal SQL, no path and no value is on it, and it is one page."""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from copy import deepcopy
+from html import unescape
+
+import duckdb
+import pytest
+
+from anon_sql.hosts.files import digest
+from tests.apps.report.pages import ROLES, page
+from tests.command import run
+
+WIDE = 34
+GOOD = (
+    "SELECT (i // 20) * 20 + 2 * (i % 10) AS age, (i // 20 * 7) % 50 * 2 + i % 2 AS height, "
+    "'v' || i % 4 AS illness, i * 37 % 101 AS cost, 'p' || i AS email FROM range(1000) AS made(i)"
+)
+STATED = """[roles]
+confirmed = true
+identifier = ["email"]
+quasi = ["age", "height"]
+sensitive = ["illness", "cost"]
+
+[statement]
+purpose = "A test"
+
+[accepted]
+choice = "Four were agreed."
+
+"""
+QUASI = [f"a_quasi_identifier_{at:02}" for at in range(WIDE)]
+
+
+def summary(text):
+    """The text of the first page, without tags."""
+    body = text[text.index('<section class="summary"') : text.index('<div class="annex">')]
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", body)).split())
+
+
+@pytest.fixture(scope="module")
+def said(made):
+    return json.loads(page(made, "report.json"))
+
+
+def test_facts_are_those_of_sql(made, said):
+    raw, safe = made / "people.parquet", made / "safe.parquet"
+    own = said["summary"]
+    with duckdb.connect() as plain:
+        groups = f"SELECT count(*) AS n FROM '{raw}' GROUP BY age, \"se<b>x\", born"
+        for name, most in (("alone", 1), ("fewer", 4)):
+            ((share,),) = plain.execute(
+                f"SELECT (SELECT coalesce(sum(n), 0) FROM ({groups}) WHERE n <= {most}) / count(*) "
+                f"FROM '{raw}'"
+            ).fetchall()
+            assert own["today"][name] == share
+        plain.execute(f"CREATE VIEW raw AS FROM '{raw}'")
+        assert plain.execute(own["today"]["sql"]).fetchall() == [
+            (own["today"]["alone"], own["today"]["fewer"])
+        ]
+        ((one, all_),) = plain.execute(
+            "SELECT sum(n) FILTER (values = 1), sum(n) FROM (SELECT count(*) AS n, "
+            f"count(DISTINCT illness) AS values FROM '{safe}' GROUP BY age, \"se<b>x\", born)"
+        ).fetchall()
+    (illness,) = own["disclosed"]
+    assert illness["certain"] == (one or 0) / all_
+    assert own["raw"] | {"dated": ""} == {
+        "name": "people.parquet",
+        "dated": "",
+        "rows": 120,
+        "columns": 5,
+        "sha256": digest(raw),
+    }
+    assert own["again"]["released_sha256"] == digest(safe)
+    assert own["columns"] == {
+        "generalized": ["age", "se<b>x", "born"],
+        "sensitive": ["illness"],
+        "unchanged": [],
+        "identifiers": ["name"],
+        "left_out": [],
+    }
+    shown = summary(page(made))
+    for text in (digest(raw), digest(safe), "120 rows, 5 columns", "k = 10, l = 2", "seed 42"):
+        assert text in shown
+    assert re.search(r"file of \d{4}-\d\d-\d\d \d\d:\d\d UTC", shown)
+
+
+def test_no_path_and_no_value(made, said):
+    shown = summary(page(made))
+    for text in (shown, json.dumps(said["summary"])):
+        assert str(made) not in text
+        assert not re.search(r"secret\d|illness\d|<i>\$|/tmp|2000-0", text)
+
+
+def test_the_command_makes_the_same_file(folder, said):
+    words = shlex.split(said["summary"]["again"]["command"])
+    assert words[:4] == ["anon-sql", "release", "people.parquet", "safe.parquet"]
+    result = run("release", folder / words[2], folder / "again.parquet", *words[4:])
+    assert result.exit_code == 0, result.output
+    assert digest(folder / "again.parquet") == digest(folder / "safe.parquet")
+
+
+def test_a_red_release_has_no_line_to_sign_on(made):
+    shown = summary(page(made))
+    assert "Do not release this as it is" in shown
+    assert "Data protection officer" not in shown
+
+
+@pytest.mark.slow
+def test_what_a_steward_accepted_is_said_in_the_same_words(tmp_path):
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    raw, recipe, safe = (tmp_path / each for each in ("people.csv", "r.toml", "safe.parquet"))
+    duckdb.connect().execute(f"COPY ({GOOD}) TO '{raw}'")
+    assert run("roles", raw, "--recipe", recipe).exit_code == 0
+    text = recipe.read_text("utf-8")
+    text = text[: text.index("[roles]")] + STATED + text[text.index("[made]") :]
+    recipe.write_text(re.sub(r"\bk = \d+", "k = 4", text), "utf-8")
+    result = run("release", recipe, safe)
+    assert result.exit_code == 0, result.output
+    assert run("report", recipe, safe, "-o", tmp_path / "r.html").exit_code == 0
+    shown = summary(page(tmp_path, "r.html"))
+    assert "! No check fails, and the steward has accepted what is open" in shown
+    assert "6 Accepted, in the steward's words choice: Four were agreed. 7" in shown
+    assert "source people.csv, file of" in shown
+    assert "anon-sql release r.toml safe.parquet" in shown
+    assert f"recipe {digest(recipe)} (SHA-256)" in shown
+    assert "identifiers email, left out" in shown
+    assert shown.endswith("9 Signed Data steward Data protection officer Date")
+    assert run("report", raw, safe, "-o", tmp_path / "other.html").exit_code == 0
+    other = summary(page(tmp_path, "other.html"))
+    assert "The recipe of the release says what was accepted; it was not given" in other
+    assert "By the recipe whose SHA-256 is below" in other
+
+
+def test_without_a_manifest_nothing_is_invented(folder):
+    (folder / "safe.parquet.anon.json").unlink()
+    out = folder / "bare.html"
+    call = ("report", folder / "people.parquet", folder / "safe.parquet", *ROLES, "-o", out)
+    assert run(*call).exit_code == 0
+    shown = summary(out.read_text("utf-8"))
+    assert "Unknown: there is no manifest beside the release" in shown
+    assert "with what is unknown" in shown
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory):
+    """A report by a recipe that fills every part of the summary; and the folder."""
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    folder = tmp_path_factory.mktemp("crowded")
+    columns = ", ".join(
+        f"(hash(i // 20 * {WIDE} + {at}) % 3)::INTEGER AS {name}" for at, name in enumerate(QUASI)
+    )
+    source = ", ".join(f"(i * {at + 3}) % 7 AS sensitive_{at}" for at in range(8))
+    raw = folder / f"{'a_long_name_' * 8}.parquet"
+    duckdb.connect().execute(
+        f"COPY (SELECT {columns}, {source}, 'p' || i AS email FROM range(400) AS made(i)) TO '{raw}'"
+    )
+    recipe = folder / "r.toml"
+    assert run("roles", raw, "--recipe", recipe).exit_code == 0
+    text = recipe.read_text("utf-8")
+    hidden = [f"sensitive_{at}" for at in range(8)]
+    roles = (
+        f"[roles]\nconfirmed = false\nidentifier = ['email']\nquasi = {QUASI}\n"
+        f"sensitive = {hidden}\n\n"
+    )
+    long = "Words of a steward who has much to say about all of this. " * 6
+    stated = (
+        f"[statement]\npurpose = '{long}'\nrecipient = '{long}'\n"
+        f"assumptions = {[long] * 5}\naudience = 'public'\n\n"
+    )
+    rules = (
+        *("audit", "inferred", "lifted", "l_alone", "near", "gcp", "query_error", "columns"),
+        *("suppression", "distribution", "choice", "roles", "certain"),
+    )
+    accepted = "[accepted]\n" + "".join(f"{each} = '{long}'\n" for each in rules) + "\n"
+    text = text[: text.index("[roles]")] + roles + stated + accepted + text[text.index("[made]") :]
+    recipe.write_text(text, "utf-8")
+    result = run("release", recipe, folder / "safe.parquet")
+    if result.exit_code == 3:  # red: released without the recipe, to report on it
+        command = ("release", raw, folder / "safe.parquet", "--k", 5, "--quasi", ",".join(QUASI))
+        roles = ("--sensitive", ",".join(hidden), "--identifier", "email", "--manifest")
+        result = run(*command, *roles)
+    assert result.exit_code == 0, result.output
+    result = run("report", recipe, folder / "safe.parquet", "-o", folder / "report.html")
+    assert result.exit_code == 0, result.output
+    return folder
+
+
+@pytest.fixture
+def full(said):
+    """A page on which nothing is short: each list is too long, and so is each text and name."""
+    from anon_sql.apps.report.page import of_release
+
+    long, name = "Words about a release that a person wrote. " * 9, "column_" * 9
+    facts = deepcopy(said)
+    own = facts["summary"]
+    own["accepted"] = {f"rule_{at}": long for at in range(12)}
+    own["columns"] = {role: [name[:40]] * 4 for role in own["columns"]}
+    own["disclosed"] = [{**own["disclosed"][0], "column": name}] * 9
+    own["raw"]["name"] = facts["files"]["released"] = f"{name}.parquet"
+    own["again"] |= {"command": "anon-sql " + "-" * 321, "recipe_sha256": "f" * 64}
+    reason = facts["verdict"]["reasons"][0]
+    facts["verdict"] |= {"state": "amber", "reasons": [{**reason, "text": long}] * 12}
+    facts["statement"] = {"purpose": long, "recipient": long, "assumptions": [long] * 6}
+    facts["required"] |= dict.fromkeys(("k", "l", "t", "beta", "delta", "max_share"), 1.2345)
+    facts["loss"] = [{**facts["loss"][0], "attribute": name, "ncp": 0.5}] * 9
+    return of_release(facts)
+
+
+@pytest.mark.slow
+def test_many_columns_are_counted_and_listed_in_the_annex(crowded):
+    text = page(crowded)
+    shown = summary(text)
+    assert "34 columns, listed in the annex" in shown
+    assert QUASI[20] not in shown
+    assert ", ".join(QUASI) in unescape(text)
+    assert "4 more sensitive columns: see the annex." in shown
+    assert "Words of a steward" in shown
+    annex = text[text.index('<div class="annex">') :]
+    for at in range(8):
+        assert f'<th scope="row">sensitive_{at}</th>' in annex
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["crowded", "made", "full"])
+def test_it_is_one_page_of_a4(kind, request, tmp_path):
+    browser = shutil.which("chromium")
+    if browser is None:
+        pytest.skip("no Chromium")
+    text = request.getfixturevalue(kind)
+    text = text if kind == "full" else page(text)
+    first, pdf = tmp_path / "first.html", tmp_path / "first.pdf"
+    whole, printed = tmp_path / "whole.html", tmp_path / "whole.pdf"
+    first.write_text(text[: text.index('<div class="annex">')] + "</body></html>", "utf-8")
+    whole.write_text(text, "utf-8")
+    for source, target in ((first, pdf), (whole, printed)):
+        subprocess.run(
+            [browser, "--headless", "--no-sandbox", f"--user-data-dir={tmp_path / 'profile'}",
+             "--no-pdf-header-footer", f"--print-to-pdf={target}", source.as_uri()],
+            check=True, capture_output=True, timeout=120,
+        )  # fmt: skip
+    assert pages(pdf) == 1
+    assert pages(printed) > 2  # the annex begins on a page of its own
+
+
+def pages(pdf):
+    """The number of pages of a PDF, and that each is A4."""
+    content = pdf.read_bytes()
+    sizes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", content)
+    assert {(round(float(x)), round(float(y))) for x, y in sizes} <= {(595, 842), (594, 842)}
+    return len(re.findall(rb"/Type /Page\b", content))
