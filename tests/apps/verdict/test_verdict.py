@@ -9,16 +9,20 @@ from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, RULES, VERDICT, stric
 from tests.apps.verdict.planted import PLANTS, Plant, made
 
 
-def judged(con, plant, **more):
+def measured(con, plant):
+    """Make the tables of a plant, and measure its release."""
     request = made(con, plant)
     checks = None
     if plant.audited:
         result = con.execute(audit_statement(request))
         names = [column[0] for column in result.description]
         checks = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
-    measured = measure(con, request, checks)
+    return measure(con, request, checks)
+
+
+def judged(con, plant, **more):
     options = {"audience": plant.audience, "confirmed": plant.confirmed, **more}
-    return verdict(measured, **options)
+    return verdict(measured(con, plant), **options)
 
 
 def test_the_release_that_all_others_are_made_from_is_green(con):
@@ -52,13 +56,13 @@ def test_every_cell_has_a_plant():
 
 
 def test_a_sentence_accepts_amber_and_never_red(con):
-    plant = PLANTS["near of two classes"]
-    found = judged(con, plant)
+    near = measured(con, PLANTS["near of two classes"])
+    found = verdict(near)
     assert "near" in found.open
     rest = dict.fromkeys(found.open, "Because.")
-    assert judged(con, plant, accepted=rest).open == []
-    assert judged(con, plant, accepted=rest).level == AMBER
-    assert judged(con, plant, accepted={"near": " "[:0]}).open == found.open
+    assert verdict(near, accepted=rest).open == []
+    assert verdict(near, accepted=rest).level == AMBER
+    assert verdict(near, accepted={"near": ""}).open == found.open
     red = judged(con, PLANTS["certain of two classes"], accepted={"certain": "Because."})
     assert red.level == RED
     assert all(each.accepted is None for each in red.reasons if each.level == RED)
