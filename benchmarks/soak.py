@@ -32,7 +32,7 @@ import anon_sql
 from anon_sql.core import pseudonyms
 from anon_sql.core.arrow import return_memory
 from anon_sql.hosts.duckdb import register, rows, sql_files
-from tests.example_tables import LEDGER, TABLES, write_files
+from tests.example_tables import LEDGER, SERIES, TABLES, write_files
 
 ROLES = "qids := ['age', 'city'], keep := ['illness']"
 KEY = "0123456789abcdef"
@@ -117,7 +117,7 @@ def opened() -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a database with the tables of the examples and of ``FAILURES``."""
     con = anon_sql.connect()
     try:
-        for script in (TABLES, LEDGER, VIEWS):
+        for script in (TABLES, LEDGER, SERIES, VIEWS):
             con.execute(script)
         yield con
     finally:

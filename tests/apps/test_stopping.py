@@ -12,7 +12,7 @@ import pytest
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console
 from anon_sql.apps.cli.console import stoppable
-from anon_sql.hosts.duckdb import rows
+from anon_sql.hosts.frames import named
 from tests.command import run
 
 ENDLESS = "SELECT sum(a.range * b.range) FROM range(100000000) AS a, range(100000000) AS b"
@@ -34,7 +34,7 @@ def press():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "name"),
-    [(files, "read"), (rows, "start"), (files, "write"), (manifest, "make")],
+    [(files, "read"), (named, "released"), (files, "write"), (manifest, "make")],
     ids=["reading", "releasing", "writing", "manifest"],
 )
 @pytest.mark.parametrize("before", [{}, {"safe.csv": "old", "safe.csv.anon.json": "old"}])

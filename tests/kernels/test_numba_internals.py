@@ -232,6 +232,7 @@ RELEASE = f"""
 import json
 import anon_sql
 from anon_sql.kernels import numba_internals, parallel
+from anon_sql.kernels.kernel import kernel
 
 @kernel(widened=True)
 def double(x):

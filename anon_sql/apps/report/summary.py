@@ -171,9 +171,12 @@ def _command(
 ) -> str | None:
     """Return the command that makes the release; None where nobody has written it down.
 
-    by: the recipe that a manifest names.
+    by: the recipe that a manifest names. A manifest of rows that no method of this package made
+    names none, and a hierarchy that the report was not given has no name.
     """
-    if written is None:
+    if written is None or written["method"] is None:
+        return None
+    if written["parameters"]["hierarchy"] and not (by or sources.hierarchy):
         return None
     words = ["anon-sql", "release"]
     if by:
@@ -185,8 +188,8 @@ def _command(
     if written["method"] != "anonymize":
         words += ["--method", str(written["method"])]
     words += _options(written)
-    if written["parameters"]["hierarchy"]:
-        words += ["--hierarchy", shlex.quote(sources.hierarchy.name)] if sources.hierarchy else []
+    if sources.hierarchy:
+        words += ["--hierarchy", shlex.quote(sources.hierarchy.name)]
     for each in written["series"]["previous"]:
         words += ["--previous", shlex.quote(each["name"])]
     return " ".join([*words, *_dialect(sources.dialect), "--manifest"])

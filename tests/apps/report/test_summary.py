@@ -143,7 +143,7 @@ def test_without_a_manifest_nothing_is_invented(folder):
     call = ("report", folder / "people.parquet", folder / "safe.parquet", *ROLES, "-o", out)
     assert run(*call).exit_code == 0
     shown = summary(out.read_text("utf-8"))
-    assert "Unknown: there is no manifest beside the release" in shown
+    assert "Not known from the files given." in shown
     assert "with what is unknown" in shown
 
 
