@@ -60,7 +60,10 @@ def posteriors(first, later, rates, l):  # noqa: E741
 
 
 @pytest.mark.parametrize("rates", [EVEN, UNEVEN])
-@pytest.mark.parametrize(("first", "l"), [(4, 2), (5, 2), (5, 3)])
+@pytest.mark.parametrize(
+    ("first", "l"),
+    [(4, 2), *(pytest.param(5, least, marks=pytest.mark.slow) for least in (2, 3))],
+)
 def test_one_release(rates, first, l):  # noqa: E741
     assert posteriors(first, 0, rates, l)[0] == Fraction(1, l)
 

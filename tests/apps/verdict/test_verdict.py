@@ -30,6 +30,7 @@ def test_the_release_that_all_others_are_made_from_is_green(con):
     assert (found.level, list(found.reasons)) == (GREEN, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLANTS)
 def test_a_cell_of_the_table(con, name):
     plant = PLANTS[name]
