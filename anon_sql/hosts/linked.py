@@ -1,7 +1,7 @@
 """Release linked tables into a schema or a folder: all of them or none."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,14 @@ import pyarrow as pa
 from anon_sql.core import stopping
 from anon_sql.core.columns import is_number
 from anon_sql.core.common_parameters import refuse_withdrawn
-from anon_sql.core.duckdb_internals.hashing import mark, row_hash
+from anon_sql.core.duckdb_internals.hashing import ROW_HASH, mark, row_hash
 from anon_sql.core.names import quote, split
 from anon_sql.core.parameters import read
 from anon_sql.core.roles import fold
 from anon_sql.errors import PYTHON, AnonError, Argument, Parameter, SpelledAs, did_you_mean, listed
 from anon_sql.hosts.duckdb.interrupting import owner_of
 from anon_sql.hosts.duckdb.linked_catalog import SCOPE, Catalog, read_schema, weights_of
+from anon_sql.hosts.duckdb.macros import in_transaction, transaction
 from anon_sql.hosts.duckdb.register import register
 from anon_sql.hosts.duckdb.relation import Scope
 from anon_sql.hosts.files import (
@@ -34,6 +35,7 @@ from anon_sql.linked.release import Counted, Made, release
 from anon_sql.linked.rows import Given
 from anon_sql.linked.schema import Node, Schema
 from anon_sql.privacy.k_anonymity import KAnonymity
+from anon_sql.version import VERSION
 
 NAME = "release_linked"
 _KEPT, _WHOLE, _MARK, _TABLE = "__anon_kept", "__anon_whole", "__anon_mark_", "__anon_linked"
@@ -115,7 +117,8 @@ def release_linked(
     roles = {"qids": qids, "sensitive": sensitive, "identifiers": identifiers, "keep": keep}
     target = _Target(con, into, format_files, overwrite)
     target.require_new()
-    with stopping.call(*owner_of(con), encloses=True), _transaction(con):
+    whole = nullcontext() if in_transaction(con) else transaction(con)
+    with stopping.call(*owner_of(con), encloses=True), whole:
         schema = schema_of(con, NAME, root, links=links, leave_out=leave_out, roles=roles)
         threads, zone = con.execute(
             "SELECT current_setting('threads'), current_setting('TimeZone')"
@@ -181,22 +184,6 @@ def _require_types(schema: Schema) -> None:
     for node in schema.nodes.values():
         for name in node.quasi:
             is_number(NAME, f"{node.name}.{name}", node.table.types[name])
-
-
-@contextmanager
-def _transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Read and write in one transaction, the caller's if one is open."""
-    first, second = (con.execute("SELECT txid_current()").fetchall() for _ in range(2))
-    if first == second:
-        yield
-        return
-    con.execute("BEGIN")
-    try:
-        yield
-    except BaseException:
-        con.execute("ROLLBACK")
-        raise
-    con.execute("COMMIT")
 
 
 def given_of(con: duckdb.DuckDBPyConnection, node: Node) -> Given:
@@ -340,9 +327,6 @@ def _shown(node: Node, column: str, form: str) -> str:
 
 def described(schema: Schema, made: Made, stated: Mapping[str, Any]) -> dict[str, Any]:
     """Return the manifest of a release: roles, links, parameters and counts, no value."""
-    from anon_sql.core.duckdb_internals.hashing import ROW_HASH
-    from anon_sql.version import VERSION
-
     tables = {}
     for name, node in schema.nodes.items():
         count = made.counts[name]

@@ -208,3 +208,9 @@ def transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
             con.execute("ROLLBACK")
         raise
     con.execute("COMMIT")
+
+
+def in_transaction(con: duckdb.DuckDBPyConnection) -> bool:
+    """Return whether a transaction is open; otherwise each statement has its own transaction id."""
+    first, second = (con.execute("SELECT txid_current()").fetchall() for _ in range(2))
+    return bool(first == second)

@@ -168,16 +168,10 @@ def _drop_macros(
             con.execute(f"DROP {macros.kind(macro.name)} {macro.name}")
 
 
-def _in_transaction(con: duckdb.DuckDBPyConnection) -> bool:
-    """Return whether a transaction is open; otherwise each statement has its own transaction id."""
-    first, second = (con.execute("SELECT txid_current()").fetchall() for _ in range(2))
-    return bool(first == second)
-
-
 def _add_functions(con: duckdb.DuckDBPyConnection, known: Collection[str]) -> None:
     create: Any = con.create_function  # its overloads want enums that moved between versions
     missing = [function for function in registry.udfs() if function.name not in known]
-    if missing and _in_transaction(con):
+    if missing and macros.in_transaction(con):
         raise AnonError(
             "register",
             "no transaction may be open, because a rollback would break the functions",
@@ -236,7 +230,7 @@ def _forget(database: str) -> None:
 
 def _copy_macros(con: duckdb.DuckDBPyConnection, database: str) -> bool:
     """Copy every macro into a database that has none; return whether that was possible."""
-    if _in_transaction(con):
+    if macros.in_transaction(con):
         return False
     path = stored_catalog.find() or stored_catalog.make(lambda new: _add_functions(new, ()))
     return path is not None and stored_catalog.copied(con, database, path)
@@ -250,7 +244,7 @@ def _add_macros(con: duckdb.DuckDBPyConnection, *, temporary: bool) -> None:
     """
     create = "CREATE OR REPLACE TEMP MACRO" if temporary else CREATE
     commented = macros.PUBLIC if temporary else macros.NAMES
-    begun = _in_transaction(con)
+    begun = macros.in_transaction(con)
     try:
         with nullcontext() if begun else macros.transaction(con):
             con.execute(macros.script(create, commented=commented))
