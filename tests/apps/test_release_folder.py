@@ -15,7 +15,7 @@ from tests.command import refused, run
 OUT = "o'u[t] é"
 KILLED = """
 import os, signal
-from anon_sql.apps.cli import release as output
+from anon_sql.apps.cli import output
 output.write_files = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 from anon_sql.apps.main import main
 main()

@@ -15,8 +15,8 @@ from anon_sql.apps.cli import console
 from anon_sql.apps.cli import options as arguments
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.earlier import cast_values, in_types_of_raw
+from anon_sql.apps.cli.output import Output, in_table, read_source, say_manifest, split
 from anon_sql.apps.cli.progress import Shown, showing
-from anon_sql.apps.cli.release import Output, in_table, read_source, say_manifest, split
 from anon_sql.apps.csv.dialect import Dialect, dialect
 from anon_sql.apps.verdict.figures import audit_statement, measure
 from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, Verdict, stricter, verdict
