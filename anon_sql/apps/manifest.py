@@ -1,6 +1,7 @@
 """Write and read the manifest of a release: what ``anon_manifest`` says, and the file's hash."""
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ UNIQUE = "unique_share"
 LIMIT = "previous_share"  # on what composition finds with earlier releases
 STATEMENT = ("purpose", "recipient", "assumptions")  # what a release is for, in words
 ROLES = ("qids", "sensitive", "identifiers", "keep", "drop")  # as functions call them
+_SHOWN = 5  # paths in a sentence
 _SHAPE: dict[str, Any] = {
     "statement": {"purpose": object, "recipient": object, "assumptions": list},
     "versions": {"anon_sql": str, "duckdb": str},
@@ -108,6 +110,11 @@ def with_output(made: Mapping[str, Any], released: Path) -> dict[str, Any]:
 def write(made: Mapping[str, Any], released: Path, temporary: Path) -> None:
     """Write the manifest of a released file to a path."""
     complete = with_output(made, released)
+    write_text(complete, temporary)
+
+
+def write_text(complete: Mapping[str, Any], temporary: Path) -> None:
+    """Write a manifest, the hashes of its files included, to a path."""
     temporary.write_text(json.dumps(complete, indent=2, ensure_ascii=False) + "\n", "utf-8")
 
 
@@ -132,6 +139,46 @@ def read(function: str, path: Path) -> dict[str, Any]:
     if "files" in found["output"] and not _fits(found["output"], _FILES):
         raise AnonError(function, rule, f"one with another output in '{path}'")
     return found
+
+
+def entries(folder: Path) -> dict[str, bool]:
+    """Return the path of each entry below a folder, and whether it is a regular file.
+
+    Links are entries, and nothing behind them is looked at. A folder's path ends in '/'. Raises
+    OSError for a folder that cannot be read.
+    """
+    found: dict[str, bool] = {}
+    left = [""]
+    while left:
+        within = left.pop()
+        with os.scandir(folder / within) as listed:
+            for entry in listed:
+                path = within + entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    left.append(f"{path}/")
+                    found[f"{path}/"] = False
+                else:
+                    found[path] = entry.is_file(follow_symlinks=False)
+    return found
+
+
+def unnamed(written: Mapping[str, Any], folder: Path) -> list[str]:
+    """Return the paths in a folder that are no regular files which a manifest names.
+
+    Manifests of earlier versions name none: theirs are the Parquet files at the top.
+    """
+    found = entries(folder)
+    named = written["output"].get("files")
+    if named is None:
+        named = [path for path in found if "/" not in path and path.endswith(".parquet")]
+    return sorted(path for path, regular in found.items() if not (regular and path in named))
+
+
+def first_paths(paths: list[str]) -> str:
+    """Return the first few of some paths, and the number of the others."""
+    first = ", ".join(paths[:_SHOWN])
+    others = len(paths) - _SHOWN
+    return first if others <= 0 else f"{first} and {others:,} more"
 
 
 def other_versions(con: duckdb.DuckDBPyConnection, written: Mapping[str, Any]) -> str | None:

@@ -54,6 +54,54 @@ def test_a_changed_file_does_not_verify(stored, tmp_path):
     assert "audit: k (" in refused("verify", out)
 
 
+@pytest.mark.parametrize("name", ["sub/raw.csv", ".raw", "raw.parquet", "link"])
+def test_what_the_manifest_does_not_name_fails_by_name(stored, tmp_path, name):
+    out = tmp_path / "out"
+    run("release", stored, f"{out}/", "--root", "person", "--manifest")
+    (out / name).parent.mkdir(exist_ok=True)
+    if name == "link":
+        (out / name).symlink_to(stored)
+    else:
+        (out / name).write_text("a row")
+    said = refused("verify", f"{out}/")
+    assert f"the folder holds nothing else ({name.partition('/')[0]}" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (("--method", "mondrian"), "--method"),
+        (("--regions", 2), "--regions"),
+        (("--memory-limit", "1GB"), "--memory-limit"),
+        (("--resume",), "--resume"),
+        (("--ledger", "ledger.duckdb"), "--ledger"),
+        (("--previous", "before.parquet"), "--previous"),
+        (("--previous-share", 0.1), "--previous-share"),
+        (("--unique-share", 0.5), "--unique-share"),
+        (("--delimiter", ";"), "--delimiter"),
+    ],
+)
+def test_options_that_linked_tables_do_not_take_are_refused(stored, tmp_path, options, named):
+    said = refused("release", stored, f"{tmp_path}/out/", "--root", "person", *options)
+    assert said.startswith("release: tables that belong together take no such option, got ")
+    assert named in said
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--link", "a.b -> c.d"),
+        ("--leave-out", "a"),
+        ("--surplus", "unlink"),
+        ("--orphans", "drop"),
+    ],
+)
+def test_options_of_linked_tables_need_a_root(tmp_path, option):
+    said = refused("release", "in.csv", f"{tmp_path}/out.csv", "--quasi", "age", *option)
+    assert said == f"release: {option[0]} must come with --root, got none"
+
+
 def test_a_folder_of_files_with_links_and_roles(stored, tmp_path):
     source = tmp_path / "raw"
     source.mkdir()

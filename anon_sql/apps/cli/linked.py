@@ -1,6 +1,5 @@
 """``anon-sql release IN OUT/ --root`` and ``verify``: tables that belong together, in a folder."""
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -18,7 +17,7 @@ from anon_sql.apps.cli.options import read_hierarchy
 from anon_sql.core.names import literal, quote
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.linked_audit import LinkedAudit
-from anon_sql.hosts.files import atomic_file
+from anon_sql.hosts.files import atomic_file, digest
 from anon_sql.hosts.linked import release_linked
 from anon_sql.linked.schema import Link, Node, Schema, Table
 
@@ -74,7 +73,7 @@ def release_root(
 ) -> None:
     """Release the tables that are linked with a root into a folder.
 
-    given: the parameters of a release by name. linking: links, leave_out, surplus and orphans.
+    given: the parameters of a release by name. linking: link, leave_out, surplus and orphans.
     stated: what the release is for.
     """
     if not out.endswith("/"):
@@ -97,13 +96,12 @@ def release_root(
         if float(own.get("l", 1)).is_integer():  # an option of all models, so a number
             own["l"] = int(own.get("l", 1))
         made = release_linked(
-            con, root, into=out, overwrite=overwrite, hierarchy=trees, **own, **linking
+            con, root, into=out, overwrite=overwrite, hierarchy=trees, **own, **_named(linking)
         )
         if with_manifest:
-            with ExitStack() as written:
-                temporary = written.enter_context(atomic_file(beside))
-                text = {**made.manifest, "statement": dict(stated), "output": hashes(Path(out))}
-                temporary.write_text(json.dumps(text, indent=2, ensure_ascii=False) + "\n", "utf-8")
+            whole = {**made.manifest, "statement": dict(stated), "output": hashes(Path(out))}
+            with atomic_file(beside) as temporary:
+                manifest.write_text(whole, temporary)
         console.say(f"{out}: {len(made.tables)} tables, k = {made.manifest['parameters']['k']}")
         console.show_lines(
             ("table", "rows", "unlinked", "left out", "gcp"),
@@ -123,13 +121,18 @@ def release_root(
         stoppable(con, partial(make, con))
 
 
+def _named(linking: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is linked as ``release_linked`` calls it."""
+    return {"links" if name == "link" else name: value for name, value in linking.items()}
+
+
 def _risk(
     root: str, given: Mapping[str, Any], linking: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:
     """Return the statement of ``linked_risk`` for a call, and its parameters."""
     names = ("k", "qids", "sensitive", "identifiers", "keep")
     call = {name: given[name] for name in names if name in given}
-    call |= {name: linking[name] for name in ("links", "leave_out") if linking[name]}
+    call |= {n: v for n, v in _named(linking).items() if n in ("links", "leave_out") and v}
     listed = "".join(f", {name} := ${name}" for name in call)
     return f"FROM linked_risk({literal(root)}{listed})", call
 
@@ -140,11 +143,7 @@ def _figure(value: float | None) -> str:
 
 def hashes(folder: Path) -> dict[str, Any]:
     """Return the SHA-256 of each file of a folder."""
-    found = {}
-    for file in sorted(folder.iterdir()):
-        with file.open("rb") as opened_file:
-            found[file.name] = hashlib.file_digest(opened_file, "sha256").hexdigest()
-    return {"files": found}
+    return {"files": {file.name: digest(file) for file in sorted(folder.iterdir())}}
 
 
 def is_linked(path: Path) -> dict[str, Any] | None:
@@ -167,12 +166,16 @@ def checks_of(
 ) -> Iterator[tuple[str, bool | None, str]]:
     """Yield what was checked of a folder: the property, whether it holds, and what was found."""
     stated = written["output"]["files"]
-    there = hashes(folder)["files"] if folder.is_dir() else {}
-    others = sorted(set(there) - set(stated))
-    yield "the folder holds nothing else", not others, ", ".join(others[:5])
-    same = all(there.get(name) == digest for name, digest in stated.items())
+    others = manifest.unnamed(written, folder) if folder.is_dir() else []
+    yield "the folder holds nothing else", not others, manifest.first_paths(others)
+    if others:
+        return
+    files_there = [folder / name for name in stated]
+    same = all(file.is_file() for file in files_there) and (
+        list(map(digest, files_there)) == list(stated.values())
+    )
     yield "the files are those that were written", same, "another SHA-256"
-    if others or not same:
+    if not same:
         return
     with ExitStack() as stack:
         if raw is None:

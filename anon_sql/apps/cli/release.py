@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,7 +31,7 @@ from anon_sql.apps.cli.earlier import (
 )
 from anon_sql.apps.cli.linked import release_root
 from anon_sql.apps.cli.output import Output, in_table, read_source, say_manifest, split
-from anon_sql.apps.cli.parameters import of_releases, with_parameters
+from anon_sql.apps.cli.parameters import flag, of_releases, with_parameters
 from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
@@ -49,6 +50,7 @@ STOPPED = "release: stopped on request; nothing was written"
 
 _LARGE = "Large tables"
 _LINKED = "Tables that belong together"
+_WRITTEN = ["--delimiter, --quote, --header or --null"]
 
 
 @with_parameters(of_releases)
@@ -143,7 +145,6 @@ def release(
     """
     with console.one_sentence(STOPPED, spelling=Options(release, earlier_files(previous))):
         if is_recipe(source):
-            named = (method, unique_share, regions, region_rows, written_as)
             _require_alone(
                 parameters
                 or previous
@@ -154,7 +155,8 @@ def release(
                 or root
                 or link
                 or leave_out
-                or named != ("anonymize", UNIQUE_SHARE, None, None, Dialect())
+                or (method, unique_share, regions, region_rows, written_as)
+                != ("anonymize", UNIQUE_SHARE, None, None, Dialect())
             )
             by_recipe.release(
                 source,
@@ -166,19 +168,36 @@ def release(
             )
             return
         refuse_withdrawn("release", {"invariant": invariant, "counterfeits": counterfeits})
+        linking = {"link": link, "leave_out": leave_out, "surplus": surplus, "orphans": orphans}
+        _require_options(
+            root,
+            parameters,
+            linking,
+            {
+                "method": method,
+                "unique_share": unique_share,
+                "previous": previous,
+                "previous_share": previous_share,
+                "ledger": ledger,
+                "regions": regions,
+                "region_rows": region_rows,
+                "memory_limit": memory_limit,
+                "resume": resume,
+            },
+            written_as,
+        )
         if root is not None:
             release_root(
                 source,
                 out,
                 root,
                 parameters,
-                {"links": link, "leave_out": leave_out, "surplus": surplus, "orphans": orphans},
+                linking,
                 arguments.statement(purpose, recipient, assumption),
                 with_manifest=with_manifest,
                 overwrite=overwrite,
             )
             return
-        _require_quasi(parameters)
         output = Output(Path(out), means_folder(out), with_manifest)
         output.prepare(source, parameters.get("format"), overwrite)
         roles = {name: parameters.get(name, []) for name in manifest.ROLES}
@@ -193,7 +212,6 @@ def release(
             manifest.LIMIT: previous_share,
             "options": options,
         }
-        in_parts = PartsOptions(regions, region_rows, resume, output.in_files)
 
         def make(con: duckdb.DuckDBPyConnection, stack: ExitStack) -> None:
             name = fold(method)
@@ -204,6 +222,7 @@ def release(
             call: dict[str, Any] = {**required, **roles, **options, "hierarchy": trees}
             earlier = read_earlier(con, "release", previous, roles)
             call |= read_like(con, like)
+            in_parts = PartsOptions(regions, region_rows, resume, output.in_files)
             released = stack.enter_context(in_table(con, name, call, output.target, in_parts))
             measured = released.measures or arguments.measured(
                 con,
@@ -240,10 +259,33 @@ def release(
             stoppable(con, showing("release", progress, partial(make, con, stack)))
 
 
-def _require_quasi(parameters: Mapping[str, Any]) -> None:
-    if not parameters.get("qids"):
-        hint = "write --quasi age,city, or release by a recipe"
-        raise AnonError("release", "--quasi must name quasi-identifiers", "none", hint)
+def _require_options(
+    root: str | None,
+    parameters: Mapping[str, Any],
+    linking: Mapping[str, Any],
+    single: Mapping[str, Any],
+    written_as: Dialect,
+) -> None:
+    """Raise AnonError for options of linked tables without --root, and of one table with it.
+
+    A single table needs quasi-identifiers; those of linked tables may stand in comments.
+    """
+    if root is None:
+        for option in _changed(linking):
+            raise AnonError("release", f"{option} must come with --root", "none")
+        if not parameters.get("qids"):
+            hint = "write --quasi age,city, or release by a recipe"
+            raise AnonError("release", "--quasi must name quasi-identifiers", "none", hint)
+        return
+    for option in _changed(single) + _WRITTEN * (written_as != Dialect()):
+        rule = "tables that belong together take no such option"
+        raise AnonError("release", rule, option, "leave it out")
+
+
+def _changed(given: Mapping[str, Any]) -> list[str]:
+    """Return the options, by name of the parameter, that do not have their defaults."""
+    known = signature(release).parameters
+    return [flag(name) for name, value in given.items() if value != known[name].default]
 
 
 def _require_alone(others: object) -> None:

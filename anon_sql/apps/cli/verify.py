@@ -1,6 +1,5 @@
 """``anon-sql verify``: check that a released file is what its manifest says."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -35,37 +34,6 @@ from anon_sql.hosts import recipes
 from anon_sql.hosts.files import digest
 from anon_sql.hosts.recipes import Recipe
 
-_SHOWN = 5
-
-
-def entries(folder: Path) -> dict[str, bool]:
-    """Return the path of each entry below a folder, and whether it is a regular file.
-
-    Links are entries, and nothing behind them is looked at. A folder's path ends in '/'. Raises
-    OSError for a folder that cannot be read.
-    """
-    found: dict[str, bool] = {}
-    left = [""]
-    while left:
-        within = left.pop()
-        with os.scandir(folder / within) as listed:
-            for entry in listed:
-                path = within + entry.name
-                if entry.is_dir(follow_symlinks=False):
-                    left.append(f"{path}/")
-                    found[f"{path}/"] = False
-                else:
-                    found[path] = entry.is_file(follow_symlinks=False)
-    return found
-
-
-def first_paths(paths: list[str]) -> str:
-    """Return the first few of some paths, and the number of the others."""
-    first = ", ".join(paths[:_SHOWN])
-    others = len(paths) - _SHOWN
-    return first if others <= 0 else f"{first} and {others:,} more"
-
-
 _WEIGHTED, _COMPOSITION, _WIDER = "weighted_gcp", "composition", "wider labels"
 
 
@@ -84,25 +52,13 @@ def of_file(written: Mapping[str, Any], path: Path) -> Iterator[Check]:
     A folder must hold the regular files that the manifest names, and nothing else.
     """
     if path.is_dir():
-        others = _others(written, path)
-        yield Check("the folder holds nothing else", not others, first_paths(others))
+        others = manifest.unnamed(written, path)
+        yield Check("the folder holds nothing else", not others, manifest.first_paths(others))
         if others:
             return
     same = digest(path) == written["output"]["sha256"]
     what = "the files are those that were" if path.is_dir() else "the file is the one that was"
     yield Check(f"{what} written", same, "another SHA-256")
-
-
-def _others(written: Mapping[str, Any], folder: Path) -> list[str]:
-    """Return the paths in a folder that are no regular files which the manifest names.
-
-    Manifests of earlier versions name none: theirs are the Parquet files at the top.
-    """
-    found = entries(folder)
-    named = written["output"].get("files")
-    if named is None:
-        named = [path for path in found if "/" not in path and path.endswith(".parquet")]
-    return sorted(path for path, regular in found.items() if not (regular and path in named))
 
 
 def of_earlier(written: Mapping[str, Any], previous: Sequence[Path]) -> Iterator[Check]:
