@@ -104,9 +104,9 @@ SPAN = 1 << 16  # rows whose points a thread writes at a time
 class QuasiTable:
     """n rows of d quasi-identifiers.
 
-    columns: d columns with rows in source order. order: int32[n], the source row at each position
-    of the canonical order. Every other array passed to a method is in canonical order. weights:
-    float64[d], the loss of each whole column, 0…1; None for 1 each.
+    columns: d columns with rows in source order, of which there may be more. order: int32[n], the
+    source row at each position of the canonical order. Every other array passed to a method is in
+    canonical order. weights: float64[d], the loss of each whole column, 0…1; None for 1 each.
     workers: the threads that arrange the points.
     """
 
@@ -126,7 +126,8 @@ class QuasiTable:
         min(|a - b|, weight) is the distance of two values of either kind.
         """
         columns = [self._points(at) for at in range(len(self.columns))]
-        came, points = np.empty((2, len(self.order), len(self.columns)))
+        came = np.empty((max(map(len, columns), default=self.rows), len(columns)))
+        points = np.empty((self.rows, len(columns)))
 
         def beside(first: int, end: int) -> None:
             for start in range(first, end, BLOCK):
@@ -137,8 +138,8 @@ class QuasiTable:
         def arranged(first: int, end: int) -> None:
             came.take(self.order[first:end], axis=0, out=points[first:end], mode="clip")
 
-        spans = list(pairwise([*range(0, len(came), SPAN), len(came)]))
-        for step in (beside, arranged):
+        for step, rows in ((beside, len(came)), (arranged, self.rows)):
+            spans = list(pairwise([*range(0, rows, SPAN), rows]))
             self.workers.map(step, spans, [end - first for first, end in spans])
         return points
 

@@ -220,26 +220,16 @@ def repair(
     if l < 2:
         return
     sizes = np.bincount(classes)
-    _each_slot(schema, tied, placed, sizes, l)
-    for at in range(len(list(values_of(schema, tied, placed)))):
-        values = list(values_of(schema, tied, placed))[at].of_slots()
-        if values.owner != schema.root:
-            gone = _over_slots(values, sizes, l)
-            leave_out(schema, tied, placed, values.owner, gone)
+    for broken in (_broken_slots, _over_slots):
+        for values in values_of(schema, tied, placed):
+            own = values.of_slots()  # without those that were left out just before
+            if own.owner != schema.root:
+                leave_out(schema, tied, placed, own.owner, broken(own, sizes, l))
 
 
-def _each_slot(
-    schema: Schema,
-    tied: Mapping[str, Rows],
-    placed: Mapping[str, Placed],
-    sizes: Ints,
-    l: int,  # noqa: E741
-) -> None:
-    for at in range(len(list(values_of(schema, tied, placed)))):
-        values = list(values_of(schema, tied, placed))[at].of_slots()
-        if values.owner != schema.root:
-            wrong = broken_groups(values, values.slot, sizes, l, distinct=True)
-            leave_out(schema, tied, placed, values.owner, wrong)
+def _broken_slots(values: Values, sizes: Ints, l: int) -> Ints:  # noqa: E741
+    """Return slots in which l does not hold."""
+    return broken_groups(values, values.slot, sizes, l, distinct=True)
 
 
 def _over_slots(values: Values, sizes: Ints, l: int) -> Ints:  # noqa: E741

@@ -4,14 +4,12 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.core.columns import Categories, Numbers
-from anon_sql.core.hierarchy.column import Hierarchical
+from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.linked.bins import least_surplus
@@ -23,6 +21,7 @@ from anon_sql.linked.rows import Given, Ints, Rows, counts_of, tie
 from anon_sql.linked.schema import Node, Schema
 from anon_sql.linked.slots import Placed, place
 from anon_sql.linked.unlinked import unlinked_classes
+from anon_sql.methods.searching import total_loss
 from anon_sql.pipeline.compute import release as release_rows
 from anon_sql.pipeline.request import Relation, Request, Source, checked
 from anon_sql.pipeline.table import released_type, shown
@@ -270,54 +269,17 @@ def _counted(asked: Asked, schema: Schema, made: Plan, node: Node, raw: int) -> 
     points = made.points.get(node.name)
     gcp = None
     if points is not None and node.quasi and linked.any():
-        gcp = loss(points.table, node.quasi, made.groups[node.name], np.flatnonzero(linked))
+        gcp = loss(asked, points.table, node.quasi, made.groups[node.name], np.flatnonzero(linked))
     return Counted(raw, int(linked.sum()), unlinked, rows.orphans, least, gcp)
 
 
-def loss(table: QuasiTable, names: list[str], group: Ints, own: Ints) -> float:
+def loss(asked: Asked, table: QuasiTable, names: list[str], group: Ints, own: Ints) -> float:
     """Return the mean normalized certainty penalty (NCP) of labels, over rows and columns, 0…1.
 
     group: int64[n], the class of labels of each row. own: int64[m], the rows that count.
     """
-    order = own[np.argsort(group[own], kind="stable")]
-    starts = np.flatnonzero(np.r_[True, np.diff(group[order]) != 0])
-    sizes = np.diff(np.r_[starts, len(order)])
-    total = 0.0
-    for column in table.columns:
-        if column.name in names:
-            total += float((_column_loss(column, order, starts) * sizes).sum())
-    return total / (len(own) * len(names))
-
-
-def _column_loss(column: Any, order: Ints, starts: Ints) -> npt.NDArray[np.float64]:
-    """Return the NCP of each class in one column."""
-    if isinstance(column, Numbers):
-        present, points = column.present[order], column.points[order]
-        low = np.minimum.reduceat(np.where(present, points, np.inf), starts)
-        high = np.maximum.reduceat(np.where(present, points, -np.inf), starts)
-        some, every = _both(present, starts)
-        return np.where(some & ~every, 1.0, np.where(some, high - low, 0.0))
-    if isinstance(column, Hierarchical):
-        return _tree_loss(column, order, starts)
-    assert isinstance(column, Categories)
-    classes = np.repeat(np.arange(len(starts)), np.diff(np.r_[starts, len(order)]))
-    pairs = np.unique(classes * (column.null_code + 1) + column.codes[order])
-    many = np.bincount(pairs // (column.null_code + 1), minlength=len(starts))
-    return np.where(many > 1, many / column.distinct, 0.0)
-
-
-def _both(present: Any, starts: Ints) -> tuple[Any, Any]:
-    """Return of each class whether some and whether every value is present."""
-    return np.logical_or.reduceat(present, starts), np.logical_and.reduceat(present, starts)
-
-
-def _tree_loss(column: Hierarchical, order: Ints, starts: Ints) -> npt.NDArray[np.float64]:
-    tree, codes = column.tree, column.codes[order]
-    present = codes != column.null_code
-    low = np.minimum.reduceat(np.where(present, codes, tree.leaves), starts)
-    high = np.maximum.reduceat(np.where(present, codes, -1), starts)
-    some, every = _both(present, starts)
-    node = np.where(some, low, 0).astype(np.int64)
-    while (below := some & (tree.last[node] < high)).any():
-        node[below] = tree.parent[node[below]]
-    return np.where(some & ~every, 1.0, np.where(some, tree.share[node], 0.0))
+    columns = tuple(column for column in table.columns if column.name in names)
+    workers = Workers(asked.function, asked.threads)
+    shown_rows = QuasiTable(columns, own.astype(np.int32), workers=workers)
+    classes = np.unique(group[own], return_inverse=True)[1].reshape(-1).astype(np.int32)
+    return total_loss(shown_rows, classes, workers) / (len(own) * len(names))
