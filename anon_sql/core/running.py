@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from anon_sql import kernels
+from anon_sql.core.listening import Listener
 from anon_sql.core.stopping import check, current, work
 
 PATIENCE = 1.0  # seconds before a bar appears
@@ -29,6 +30,12 @@ def silent() -> Iterator[None]:
         yield
     finally:
         _open.progress = before
+
+
+def heard_by() -> Listener | None:
+    """Return who listens to the call that this thread works for, if anybody."""
+    call = current()
+    return None if call is None else call.listener
 
 
 class Progress:
@@ -62,9 +69,8 @@ class Progress:
             return
         elapsed = time.monotonic() - self.started
         done = self.done if self.seconds is None else elapsed
-        call = current()
-        if call is not None and call.listener is not None:
-            call.listener.tell(self.function, done, self.total, self.note)
+        if (listener := heard_by()) is not None:
+            listener.tell(self.function, done, self.total, self.note)
             return
         if self.bar is None:
             over = self.total is not None and done >= self.total
@@ -91,9 +97,8 @@ class Progress:
 
     def stop(self) -> None:
         """Remove the bar, if one is shown."""
-        call = current()
-        if self.outer is None and call is not None and call.listener is not None:
-            call.listener.end()
+        if self.outer is None and (listener := heard_by()) is not None:
+            listener.end()
         if self.bar is not None:
             self.bar.stop()
 

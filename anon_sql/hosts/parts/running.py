@@ -14,7 +14,7 @@ import duckdb
 from anon_sql.core import stopping
 from anon_sql.core.duckdb_internals.settings import size_to_set
 from anon_sql.core.parameters import Whole
-from anon_sql.core.running import Progress, silent
+from anon_sql.core.running import Progress, heard_by, silent
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.rows import available, bytes_a_row
 from anon_sql.hosts.parts.call import PartsRequest
@@ -101,7 +101,8 @@ class RowsDone:
         self.bar.note = self._found()
         self.bar.advance(0)
         now = time.monotonic()
-        if now - self.said > EVERY and rows and not sys.stderr.isatty():
+        silent = sys.stderr.isatty() or heard_by() is not None  # a bar, or a command, says it
+        if now - self.said > EVERY and rows and not silent:
             self.said = now
             sys.stderr.write(f"{self.text(now)}\n")
             sys.stderr.flush()

@@ -4,6 +4,9 @@ import time
 
 import pytest
 
+from anon_sql.core import stopping
+from anon_sql.core.listening import Listener
+from anon_sql.hosts.parts import running
 from anon_sql.hosts.parts.running import RowsDone
 
 pytestmark = pytest.mark.oldest
@@ -28,3 +31,15 @@ def test_what_is_shown_of_a_step(monkeypatch, capsys, total, found, terminal):
             done.advance(0)
             done.advance(10)
             assert capsys.readouterr().err == ""
+
+
+def test_whoever_listens_is_told_instead(monkeypatch, capsys):
+    monkeypatch.setattr(running, "EVERY", -1.0)
+    heard = []
+    with stopping.call() as call:
+        call.listener = Listener(heard.append)
+        with RowsDone("release", "written", 40) as done:
+            done.advance(10)
+            done.advance(30)
+    assert capsys.readouterr().err == ""
+    assert [(step.function, step.done) for step in heard][-1] == ("release", 40)
