@@ -17,6 +17,7 @@ from anon_sql.core.parameters import Number, declare, param
 from anon_sql.measures.loss import doubles
 from anon_sql.measures.pair import PairColumns, SensitiveColumns
 from anon_sql.privacy.class_values import ClassValues, Floats, Ints, TableValues
+from anon_sql.privacy.l_diversity import even_values
 
 Bools = npt.NDArray[np.bool_]
 NAME = "attack_inference"
@@ -80,7 +81,9 @@ def inference(columns: Columns, options: Inference) -> pa.Table:
             count = None if classes is None else int(spread.sizes[classes].sum())
             share = None if count is None or not rows else count / rows
             row |= {what: count, f"{what}_share": share}
-        found.append(row | {"even_values": even_values(_known_counts(table))})
+        counts = _known_counts(table)
+        even = even_values(counts[counts > 0]) if counts.any() else None
+        found.append(row | {"even_values": even})
     return pa.Table.from_pylist(found, pa.schema(list(INFERRED)))
 
 
@@ -97,14 +100,6 @@ def number_values(sql_type: str, values: pa.Array) -> Floats | None:
     ):
         return None
     return doubles(sql_type, values)
-
-
-def even_values(counts: Ints) -> float | None:
-    """Return how many equally frequent values would be as hard to guess: exp of the entropy."""
-    if not counts.sum():
-        return None
-    shares = counts[counts > 0] / counts.sum()
-    return float(np.exp(-(shares * np.log(shares)).sum()))
 
 
 def _known_counts(table: TableValues) -> Ints:

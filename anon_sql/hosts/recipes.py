@@ -10,7 +10,7 @@ import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -278,7 +278,7 @@ def _stamp(path: Path) -> tuple[int, int]:
     return found.st_mtime_ns, found.st_size
 
 
-@cache
+@lru_cache(maxsize=16)
 def _digest(path: str, changed: int, size: int) -> str:
     return digest(Path(path))
 

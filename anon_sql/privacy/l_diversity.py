@@ -107,11 +107,19 @@ class LDiversity(ValueModel):
         if self.l_kind == "distinct" or known == 0:
             return float(known)
         if self.l_kind == "entropy":
-            shares /= shares.sum()
-            return float(np.exp(-(shares * np.log(shares)).sum()))
+            return even_values(shares)
         most = -np.sort(-shares)
         tails = np.cumsum(most[::-1])[::-1]
         return float((most[0] < self.c * tails).sum())
+
+
+def even_values(counts: Any) -> float:
+    """Return how many equally frequent values are as hard to guess as values with these counts.
+
+    It is exp of the entropy of their shares; counts: above 0.
+    """
+    shares = counts / counts.sum()
+    return float(np.exp(-(shares * np.log(shares)).sum()))
 
 
 def _sums(class_of: Ints, values: npt.NDArray[Any], classes: int) -> Floats:

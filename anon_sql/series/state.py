@@ -97,22 +97,19 @@ class State:
     def withdraw(self, cohorts: Iterable[int], persons: Iterable[str] = ()) -> None:
         """Delete cohorts whole; their members are withheld from now on, except some persons."""
         gone, forgotten = set(cohorts), set(persons)
-        for person in list(self.members):
-            kept = [(cohort, known) for cohort, known in self.members[person] if cohort not in gone]
-            if len(kept) < len(self.members[person]) and person not in forgotten:
-                self.withheld.add(person)
-            if kept:
-                self.members[person] = kept
-            else:
-                del self.members[person]
+        self.withheld |= self._members_of(gone) - forgotten
         self.remove(gone)
+
+    def _members_of(self, cohorts: set[int]) -> set[str]:
+        """Return the persons of cohorts."""
+        return {p for p, own in self.members.items() if any(c in cohorts for c, _ in own)}
 
     def remove(self, cohorts: Iterable[int]) -> None:
         """Delete the tuples and the members of cohorts, and who waits for them."""
         gone = set(cohorts)
         for cohort in gone:
             self.tuples.pop(cohort, None)
-        for person in [p for p, own in self.members.items() if any(c in gone for c, _ in own)]:
+        for person in self._members_of(gone):
             kept = [(cohort, known) for cohort, known in self.members[person] if cohort not in gone]
             if kept:
                 self.members[person] = kept

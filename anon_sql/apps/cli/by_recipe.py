@@ -18,7 +18,7 @@ from anon_sql.apps.cli.earlier import cast_values, in_types_of_raw
 from anon_sql.apps.cli.output import Output, in_table, read_source, say_manifest, split
 from anon_sql.apps.cli.progress import Shown, showing
 from anon_sql.apps.csv.dialect import Dialect, dialect
-from anon_sql.apps.verdict.figures import audit_statement, measure
+from anon_sql.apps.verdict.figures import audit_statement, measure, rows_of
 from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, Verdict, stricter, verdict
 from anon_sql.core.parameters import takes
 from anon_sql.core.running import Progress
@@ -98,10 +98,7 @@ def judged(
 
         progress.note = "audit"
         progress.advance(0)
-        result = con.execute(audit_statement(request))
-        names = [column[0] for column in result.description or []]
-        checks = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
-        measured = measure(con, request, checks, step)
+        measured = measure(con, request, rows_of(con, audit_statement(request)), step)
     return verdict(measured, **judging(recipe, function))
 
 

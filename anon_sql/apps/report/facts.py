@@ -11,22 +11,12 @@ import duckdb
 from anon_sql.apps.manifest import REQUIRED, ROLES, STATEMENT, UNIQUE
 from anon_sql.apps.report import distributions, recipient, summary
 from anon_sql.apps.report.distributions import correlations
-from anon_sql.apps.verdict.figures import measure
+from anon_sql.apps.verdict.figures import measure, rows_of
 from anon_sql.apps.verdict.rules import verdict
 from anon_sql.apps.verdict.words import CONSEQUENCE
 from anon_sql.core.names import quote
 from anon_sql.core.roles import REST, fold
 from anon_sql.core.running import Progress
-
-
-def rows_of(
-    con: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    """Return the rows of a query with named parameters, each as a dict."""
-    result = con.execute(sql, dict(parameters))
-    names = [column[0] for column in result.description or []]
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
-
 
 KNOWN = 2  # quasi-identifiers that the attacker of ``attack_background`` knows
 SAMPLE = 5_000  # persons who are linked and guessed: 19 of 20 shares are within 1.4 points

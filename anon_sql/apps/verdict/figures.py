@@ -84,7 +84,7 @@ def measure(
     None where nothing is asked. checks: the rows of ``audit`` if it has run. step: is told what is
     measured next.
     """
-    ask = partial(_rows, con)
+    ask = partial(rows_of, con)
     roles = {name: request.get(name) for name in ("qids", "hierarchy")}
     released, raw = con.table("released").columns, con.table("raw").columns
     figures: list[Figure] = []
@@ -96,9 +96,11 @@ def measure(
             figures.append(Figure("gcp", None, f"SELECT gcp FROM utility({TABLES})"))
         else:
             step("loss")
-            figures += _loss(ask, roles)
+            lost = list(_loss(ask, roles))
+            figures += lost
             step("queries")
-            figures += _query_error(ask, roles, {fold(name): name for name in raw})
+            if any(each.name == "gcp" for each in lost):
+                figures += _query_error(ask, roles, {fold(name): name for name in raw})
         step("distributions")
         figures += [each for name in request["sensitive"] for each in _distribution(con, name)]
     changed = {fold(name) for name in request["qids"]}
@@ -126,8 +128,11 @@ def audit_statement(request: Mapping[str, Any]) -> str:
     return f"FROM audit({TABLES}{arguments(given)})"
 
 
-def _rows(con: duckdb.DuckDBPyConnection, sql: str) -> Rows:
-    result = con.execute(sql)
+def rows_of(
+    con: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, Any] | None = None
+) -> Rows:
+    """Return the rows of a query, each as a dict; parameters: by name."""
+    result = con.execute(sql, dict(parameters) if parameters else None)
     names = [column[0] for column in result.description or []]
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
@@ -173,8 +178,6 @@ def _query_error(
     ask: Callable[[str], Rows], roles: Mapping[str, Any], raw: Mapping[str, str]
 ) -> Iterator[Figure]:
     """Give the error of random queries over that of a release that shows nothing but * ."""
-    if ask(f"SELECT gcp FROM utility({TABLES}{arguments(roles)})")[0]["gcp"] is None:
-        return
     names = [raw.get(fold(name), name) for name in roles["qids"]]
     workload = (
         f"query_workload('raw', n := {QUERIES}, attributes := {min(ATTRIBUTES, len(names))}, "
