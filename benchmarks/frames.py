@@ -19,6 +19,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -36,6 +37,24 @@ METHODS = {
 
 def clocks() -> tuple[float, float]:
     return time.perf_counter(), time.process_time()
+
+
+def in_turn(
+    release: Callable[[], Any], ordered: Callable[[], None], runs: int
+) -> tuple[list[tuple[float, ...]], Any]:
+    """Run both in turn; return the seconds and the processor seconds of each, and a release."""
+    found, made = [], None
+    for _ in range(runs):
+        first = clocks()
+        made = release()
+        second = clocks()
+        ordered()
+        third = clocks()
+        found.append(
+            [b - a for a, b in zip(first, second, strict=True)]
+            + [b - a for a, b in zip(second, third, strict=True)]
+        )
+    return list(zip(*found, strict=True)), made
 
 
 def measure(method: str, rows: int) -> dict[str, Any]:
@@ -72,20 +91,9 @@ def measure(method: str, rows: int) -> dict[str, Any]:
     release(small)  # loads kernels
     before, most = peak(lambda: release(table))
     ordered()
-    found = []
     spent.clear()
     with phases():
-        for _ in range(RUNS):
-            first = clocks()
-            release(table)
-            second = clocks()
-            ordered()
-            third = clocks()
-            found.append(
-                [b - a for a, b in zip(first, second, strict=True)]
-                + [b - a for a, b in zip(second, third, strict=True)]
-            )
-    wall, cpu, sort_wall, sort_cpu = zip(*found, strict=True)
+        (wall, cpu, sort_wall, sort_cpu), _ = in_turn(lambda: release(table), ordered, RUNS)
     return {
         "columns": table.num_columns,
         "release": min(wall),

@@ -21,10 +21,10 @@ import json
 import math
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
+from frames import in_turn
 from release import QUASI
 
 ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult.parquet"
@@ -62,10 +62,6 @@ OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def clocks() -> tuple[float, float]:
-    return time.perf_counter(), time.process_time()
-
-
 def measure(option: str, rows: int, k: int, runs: int) -> dict[str, float]:
     """Least seconds and processor seconds of both, and the loss, in this process."""
     import anon_sql
@@ -99,24 +95,14 @@ def measure(option: str, rows: int, k: int, runs: int) -> dict[str, float]:
 
     release(table.slice(0, SMALL))
     ordered()
-    found = []
-    for _ in range(runs):
-        first = clocks()
-        released = release(table)
-        second = clocks()
-        ordered()
-        third = clocks()
-        found.append(
-            [b - a for a, b in zip(first, second, strict=True)]
-            + [b - a for a, b in zip(second, third, strict=True)]
-        )
+    found, released = in_turn(lambda: release(table), ordered, runs)
     if options.get("format") in ("mean", "median"):
         shown = frames.value_loss(table, released, qids=qids)
         losses = [each for each in shown["sse_sst"].to_pylist() if each is not None]
         loss = sum(losses) / len(losses) if losses else math.nan
     else:
         loss = frames.gcp(table, released, qids=qids)
-    wall, cpu, sort_wall, sort_cpu = (min(each) for each in zip(*found, strict=True))
+    wall, cpu, sort_wall, sort_cpu = (min(each) for each in found)
     return {"wall": wall, "cpu": cpu, "sort": sort_wall, "sort_cpu": sort_cpu, "loss": loss}
 
 
