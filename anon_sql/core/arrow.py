@@ -15,6 +15,16 @@ import pyarrow.compute as pc
 
 from anon_sql.errors import AnonError
 
+_VIEWS = frozenset(
+    kind.id
+    for kind in (
+        pa.string_view(),
+        pa.binary_view(),
+        pa.list_view(pa.null()),
+        pa.large_list_view(pa.null()),
+    )
+)
+
 
 def first(argument: pa.ChunkedArray | pa.Array) -> Any:
     """Return the first value of an argument as a Python object."""
@@ -37,17 +47,13 @@ def without_views(values: Any) -> Any:
 
 def _is_default(kind: pa.DataType) -> bool:
     """Return whether a type, and every type within it, is one that DuckDB sends by default."""
-    if _is_list_view(kind) or pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+    if kind.id in _VIEWS:
         return False
     if pa.types.is_decimal(kind):
         return bool(kind.bit_width >= 128)
-    if pa.types.is_map(kind):
+    if kind.num_fields == 0 or pa.types.is_map(kind):
         return True
     return all(_is_default(kind.field(at).type) for at in range(kind.num_fields))
-
-
-def _is_list_view(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind))
 
 
 def _copied(values: pa.Array) -> pa.Array:

@@ -8,14 +8,19 @@ FROM (
     FROM (FROM query_table(__anon_tbl) LIMIT 0)
 );
 
+-- Return the distinct values of text, and of what is grouped as text; NULL for other columns.
+CREATE OR REPLACE MACRO __anon_words
+    (x) AS NULL::VARCHAR[],
+    (x VARIANT) AS NULL::VARCHAR[],
+    (x VARCHAR) AS system.main.list(DISTINCT x::VARCHAR),
+    (x BOOLEAN) AS system.main.list(DISTINCT x::VARCHAR),
+    (x UUID) AS system.main.list(DISTINCT x::VARCHAR);
+
 -- Return the minimum, the maximum, the distinct values of text, and the number of NULLs of a column.
 CREATE OR REPLACE MACRO __anon_summary(x) AS system.main.struct_pack(
     low := system.main.min(x),
     high := system.main.max(x),
-    words := system.main.list(DISTINCT CASE
-        WHEN system.main.typeof(x) IN ('VARCHAR', 'BOOLEAN', 'UUID')
-            OR system.main.starts_with(system.main.typeof(x), 'ENUM(')
-        THEN x::VARCHAR END),
+    words := __anon_words(x),
     nulls := system.main.count(*) - system.main.count(x));
 
 -- Return one row: the summary of each column of a kind (see __anon_binding_is_role) by name, and the

@@ -1,12 +1,10 @@
 -- What measures of information loss need of a release: its labels and the sizes of its classes, counted.
 
 -- Return whether a released value is suppressed: '*' as a label, NULL in every other format.
-CREATE OR REPLACE MACRO __anon_starred(x) AS CASE
-    WHEN system.main.typeof(x) <> 'VARCHAR[]'
-        AND system.main.regexp_matches(system.main.typeof(x), '^(VARCHAR|ENUM\()')
-        THEN coalesce(x::VARCHAR = '*', false)
-    ELSE x IS NULL
-END;
+CREATE OR REPLACE MACRO __anon_starred
+    (x) AS x IS NULL,
+    (x VARIANT) AS x IS NULL,
+    (x VARCHAR) AS coalesce(x::VARCHAR = '*', false);
 
 -- Return the value of a column in the rows of its own name, NULL in others; and a list of these rows.
 CREATE OR REPLACE MACRO __anon_own(x, __anon_attribute) AS

@@ -6,6 +6,7 @@ when the query runs, and raises AnonError if they differ.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -154,12 +155,18 @@ def _rest_of(scope: Mapping[str, Any], declared: str | None, folded: str) -> str
     return next((each for each in PARAMETER.values() if has_rest(each, scope[each])), None)
 
 
-def _names(value: Any) -> set[str]:
+def _names(value: Any) -> frozenset[str]:
     """Return the folded names in a parameter that is a name, a list of names or NULL."""
-    if isinstance(value, str):
-        return {fold(value)}
-    listed = value if isinstance(value, list) else []
-    return {fold(name) for name in listed if isinstance(name, str)}
+    if not value:
+        return frozenset()
+    listed = value if isinstance(value, list) else [value]
+    return _folded(tuple(name for name in listed if isinstance(name, str)))
+
+
+@lru_cache(maxsize=_MOST)
+def _folded(names: tuple[str, ...]) -> frozenset[str]:
+    """Return folded names; each column of a statement asks for the same ones."""
+    return frozenset(map(fold, names))
 
 
 @udf("BOOLEAN")
