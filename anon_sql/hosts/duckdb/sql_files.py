@@ -18,6 +18,7 @@ from anon_sql.methods.method import COMMON
 
 _HEADER = re.compile(r"\A((?:--[^\n]*\n)+)")
 _MACRO = re.compile(r"^CREATE OR REPLACE MACRO\s+(\w+)", re.MULTILINE)
+_CALL = re.compile(r"\b(\w+)\(")
 _NAME = re.compile(r"\s*(\w+)")
 _AS_TABLE = re.compile(r"\)\s+AS TABLE\b")
 _COMMENT = re.compile(r"--[^\n]*")
@@ -90,6 +91,11 @@ def replace_text(file: SqlFile, text: str) -> SqlFile:
     return parsed(file.name, file.folder, text)
 
 
+def _called(file: SqlFile) -> set[str]:
+    """Return the names before parentheses in a file, comments apart."""
+    return set(_CALL.findall(_COMMENT.sub("", file.text)))
+
+
 @cache
 def sql_files() -> tuple[SqlFile, ...]:
     """Return all files, each after those whose macros it calls, as DuckDB requires."""
@@ -98,10 +104,9 @@ def sql_files() -> tuple[SqlFile, ...]:
         for path in sorted(folder().glob("*/*.sql"))
     }
     maker = {macro: path for path, file in found.items() for macro in file.macros}
-    calls = re.compile(r"\b(" + "|".join(map(re.escape, maker)) + r")\(")
     order = TopologicalSorter(
         {
-            path: sorted({maker[n] for n in calls.findall(_COMMENT.sub("", file.text))} - {path})
+            path: sorted({maker[n] for n in _called(file) if n in maker} - {path})
             for path, file in found.items()
         }
     )
