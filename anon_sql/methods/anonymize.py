@@ -33,7 +33,7 @@ from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.methods.legal_classes import cheapest, merge_until_legal, split_classes
 from anon_sql.methods.method import Call, Partition, method
-from anon_sql.methods.microaggregation import Features, features, microaggregate, sum_of_squares
+from anon_sql.methods.microaggregation import microaggregate, points_of, sum_of_squares
 from anon_sql.methods.ordering import Order, curve_order, cut_order
 from anon_sql.methods.searching import better_orders, improve, total_loss, working_time
 from anon_sql.methods.searching_few import improve_few
@@ -221,7 +221,7 @@ def partitioned(table: QuasiTable, call: Call[Anonymize]) -> Classes:
     started = working_time()
     effort, k = call.options.effort, call.constraint.smallest
     order = curve_order(table, call.workers)
-    x = features(table, k) if call.one_value else None
+    x = points_of(table, k) if call.one_value else None
     if x is not None:
         return of_means(table, x, order, call, started)
     if call.constraint.rules is None:
@@ -252,7 +252,11 @@ def is_small(table: QuasiTable, call: Call[Anonymize]) -> bool:
 
 
 def of_means(
-    table: QuasiTable, x: Features, order: Order, call: Call[Anonymize], started: float
+    table: QuasiTable,
+    x: "kernels.microaggregation.Points",
+    order: Order,
+    call: Call[Anonymize],
+    started: float,
 ) -> Classes:
     """Return the classes of least SSE of ``x``; with l, t or persons also those of least NCP."""
     k, rounds, limit = call.constraint.smallest, call.options.rounds, call.options.time_limit
