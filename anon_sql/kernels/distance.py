@@ -290,11 +290,11 @@ def nearest_cluster(points, clusters, rows):
 
 
 @kernel
-def class_loss(points, model, order, starts):
-    """Return the sum of |E| * NCP(E) of the classes of order int32[…], starts int64[m + 1]."""
+def class_losses(points, model, order, starts):
+    """Return |E| * NCP(E) of each class of order int32[…], starts int64[m + 1], float64[m]."""
     low, high, nulls, first, end, flat = profiles(points, model, order, starts)
-    total = 0.0
+    losses = np.empty(len(starts) - 1)
     for at in range(len(starts) - 1):
         own = loss(at, at, model, low, high, nulls, first, end, flat)
-        total += (starts[at + 1] - starts[at]) * own
-    return total
+        losses[at] = (starts[at + 1] - starts[at]) * own
+    return losses

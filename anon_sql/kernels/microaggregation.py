@@ -2,7 +2,8 @@
 
 Group rows around the ones far from the mean: MDAV. Source: Domingo-Ferrer and Torra 2005 (Ordinal,
 continuous and heterogeneous k-anonymity through microaggregation), algorithm MDAV-generic, with
-squared Euclidean distances.
+squared Euclidean distances. A category is a point on an axis of its value, so that a distance is
+one step a column, however many values there are.
 
 Improve classes by the sum of squared distances of rows from the mean of their class (SSE).
 Simulated annealing as in ``annealing``: a row moves to the class of a near row, or is exchanged
@@ -10,7 +11,7 @@ with one of its rows. Between two anneals, classes are dissolved whose rows lose
 (after the iterative refinement of Soria-Comas, Domingo-Ferrer and Mulero 2019, ONA).
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,57 +28,145 @@ from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss import SET, range_loss, set_loss
 
 
-def mdav(x: npt.NDArray[np.float64], k: int, more: int = 0) -> npt.NDArray[np.int32]:
-    """Return the class of each row of float64[n, d], int32[n], from 0 without gaps.
+class Points(NamedTuple):
+    """n rows of numbers and categories, as points of a space with an axis for each category value.
+
+    numbers: float64[n, N]. codes: int32[n, C], the axis of each category, counted from 0 over all
+    columns. square: float64[V], the squared distance of a value from the origin, along its axis.
+    length: float64[n], that of each row.
+    """
+
+    numbers: npt.NDArray[np.float64]
+    codes: npt.NDArray[np.int32]
+    square: npt.NDArray[np.float64]
+    length: npt.NDArray[np.float64]
+
+    @property
+    def axes(self) -> int:
+        """Return the number of axes."""
+        return self.numbers.shape[1] + len(self.square)
+
+    def only(self, rows: npt.NDArray[np.int32]) -> "Points":
+        """Return the points of some rows, int32[m]."""
+        return Points(self.numbers[rows], self.codes[rows], self.square, self.length[rows])
+
+
+def points_of(
+    numbers: npt.NDArray[np.float64],
+    codes: npt.NDArray[np.int32] | None = None,
+    square: npt.NDArray[np.float64] | None = None,
+) -> Points:
+    """Return the points of rows float64[n, N] and int32[n, C]; see ``Points``."""
+    codes = np.zeros((len(numbers), 0), np.int32) if codes is None else codes
+    square = np.zeros(0) if square is None else square
+    length = (numbers**2).sum(axis=1) + square[codes].sum(axis=1)
+    return Points(np.ascontiguousarray(numbers), np.ascontiguousarray(codes), square, length)
+
+
+@kernel(borrows=True)
+def between(x, a, b):
+    """Return the squared distance of two rows."""
+    total = 0.0
+    for c in range(x.numbers.shape[1]):
+        total += (x.numbers[a, c] - x.numbers[b, c]) ** 2
+    for c in range(x.codes.shape[1]):
+        if x.codes[a, c] != x.codes[b, c]:
+            total += x.square[x.codes[a, c]] + x.square[x.codes[b, c]]
+    return total
+
+
+@kernel(borrows=True)
+def product(x, row, sums):
+    """Return the scalar product of a row and a sum of rows, of which ``sums`` is as in ``add``."""
+    total, first = 0.0, x.numbers.shape[1]
+    for c in range(first):
+        total += x.numbers[row, c] * sums[c]
+    for c in range(x.codes.shape[1]):
+        total += sums[first + x.codes[row, c]]
+    return total
+
+
+@kernel(borrows=True)
+def add(x, row, sums, times):
+    """Add ``times`` a row to a sum of rows, float64[N + V]: of numbers and of ``square``."""
+    first = x.numbers.shape[1]
+    for c in range(first):
+        sums[c] += times * x.numbers[row, c]
+    for c in range(x.codes.shape[1]):
+        sums[first + x.codes[row, c]] += times * x.square[x.codes[row, c]]
+
+
+@kernel
+def squares_of(x, order, starts):
+    """Return the SSE of classes: order int32[n], starts int64[m + 1], the rows class by class."""
+    total, sums = 0.0, np.zeros(x.numbers.shape[1] + x.square.size)
+    for at in range(starts.size - 1):
+        norm = 0.0
+        for place in range(starts[at], starts[at + 1]):
+            row = order[place]
+            norm += 2 * product(x, row, sums) + x.length[row]
+            add(x, row, sums, 1.0)
+            total += x.length[row]
+        total -= norm / max(starts[at + 1] - starts[at], 1)
+        for c in range(x.numbers.shape[1]):
+            sums[c] = 0.0
+        for place in range(starts[at], starts[at + 1]):
+            for c in range(x.codes.shape[1]):
+                sums[x.numbers.shape[1] + x.codes[order[place], c]] = 0.0
+    return total
+
+
+def mdav(x: Points, k: int, more: int = 0) -> npt.NDArray[np.int32]:
+    """Return the class of each of n rows, int32[n], from 0 without gaps.
 
     Classes have k rows, every second one k + ``more``, at most 2k - 1, and the last one up to 2k -
     1. MDAV is ``more`` = 0. n is at least k. Ties go to the first row.
     """
-    home = np.full(len(x), -1, np.int32)
-    _mdav(np.ascontiguousarray(x), k, min(more, k - 1), home)
+    home = np.full(len(x.length), -1, np.int32)
+    _mdav(x, k, min(more, k - 1), home)
     return home
 
 
 @kernel
 def _mdav(x, k, more, home):
     """Write the class of each row into ``home``, int32[n], which holds -1."""
-    n, d = x.shape
+    n = home.size
     at, rows = 0, n
-    left, point = np.empty(n, np.int32), np.empty(d)
+    left, sums = np.empty(n, np.int32), np.zeros(x.numbers.shape[1] + x.square.size)
     keys, near = np.empty(k + more), np.empty(k + more, np.int32)
     for row in range(n):
         left[row] = row
+        add(x, row, sums, 1.0)
     while rows >= 2 * k:
-        for c in range(d):
-            point[c] = 0.0
-            for place in range(rows):
-                point[c] += x[left[place], c] / rows
-        rows = _take(x, left, rows, point, keys, near, k, home, at)
+        most, far = -np.inf, left[0]
+        for place in range(rows):  # from the mean, but for what is equal for all
+            away = x.length[left[place]] - 2 / rows * product(x, left[place], sums)
+            if away > most:
+                most, far = away, left[place]
+        rows = _take(x, left, rows, far, sums, keys, near, k, home, at)
         at += 1
         if rows >= 2 * k + more:
-            rows = _take(x, left, rows, point, keys, near, k + more, home, at)
+            most, other = -1.0, left[0]
+            for place in range(rows):
+                away = between(x, left[place], far)
+                if away > most:
+                    most, other = away, left[place]
+            rows = _take(x, left, rows, other, sums, keys, near, k + more, home, at)
             at += 1
     for place in range(rows):
         home[left[place]] = at
 
 
-@kernel
-def _take(x, left, rows, point, keys, near, count, home, at):
-    """Move the row farthest from a point and those nearest to it into class ``at``.
+@kernel(borrows=True)
+def _take(x, left, rows, first, sums, keys, near, count, home, at):
+    """Move a row and those nearest to it into class ``at``, and out of ``sums``.
 
-    count: rows of the class. ``point`` becomes the farthest row. Returns how many rows are left.
+    count: rows of the class. Returns how many rows are left.
     """
-    most, far = -1.0, left[0]
-    for place in range(rows):
-        away = gap(x, left[place], point)
-        if away > most:
-            most, far = away, left[place]
-    for c in range(point.size):
-        point[c] = x[far, c]
     for i in range(count):
         keys[i] = np.inf
     for place in range(rows):
-        away = gap(x, left[place], point)
+        away = between(x, left[place], first)
         if away >= keys[count - 1]:
             continue
         i = count - 1
@@ -87,6 +176,7 @@ def _take(x, left, rows, point, keys, near, count, home, at):
         keys[i], near[i] = away, left[place]
     for i in range(count):
         home[near[i]] = at
+        add(x, near[i], sums, -1.0)
     kept = 0
     for place in range(rows):
         if home[left[place]] < 0:
@@ -95,43 +185,37 @@ def _take(x, left, rows, point, keys, near, count, home, at):
     return kept
 
 
-@kernel(borrows=True)
-def gap(x, row, point):
-    """Return the squared distance of a row from a point."""
-    total = 0.0
-    for c in range(point.size):
-        total += (x[row, c] - point[c]) ** 2
-    return total
-
-
 class Means(NamedTuple):
     """m rows in C classes.
 
-    x: float64[m, d]. home: int32[m], the class of a row. members: int32[C, capacity], rows of a
-    class. position: int32[m], position of a row in its class. size: int64[C]. mean: float64[C, d].
+    x: ``Points``. home: int32[m], the class of a row. members: int32[C, capacity], rows of a class.
+    position: int32[m], position of a row in its class. size: int64[C]. sums: float64[C, N + V], of
+    the rows of a class, as in ``add``. norm: float64[C], the squared length of that sum.
     """
 
-    x: npt.NDArray[np.float64]
+    x: Any
     home: npt.NDArray[np.int32]
     members: npt.NDArray[np.int32]
     position: npt.NDArray[np.int32]
     size: npt.NDArray[np.int64]
-    mean: npt.NDArray[np.float64]
+    sums: npt.NDArray[np.float64]
+    norm: npt.NDArray[np.float64]
 
 
-def means_of(x: npt.NDArray[np.float64], classes: npt.NDArray[np.int32], capacity: int) -> Means:
-    """Return the state of rows float64[m, d] in classes int32[m] (0 … C - 1).
+def means_of(x: Points, classes: npt.NDArray[np.int32], capacity: int) -> Means:
+    """Return the state of rows in classes int32[m] (0 … C - 1).
 
     capacity: the largest number of rows of a class.
     """
-    m, count = len(x), int(classes.max()) + 1
+    m, count = len(classes), int(classes.max()) + 1
     state = Means(
-        np.ascontiguousarray(x),
+        x,
         classes.astype(np.int32),
         np.zeros((count, capacity), np.int32),
         np.zeros(m, np.int32),
         np.zeros(count, np.int64),
-        np.zeros((count, x.shape[1])),
+        np.zeros((count, x.axes)),
+        np.zeros(count),
     )
     fill(state)
     return state
@@ -139,17 +223,12 @@ def means_of(x: npt.NDArray[np.float64], classes: npt.NDArray[np.int32], capacit
 
 @kernel(borrows=True)
 def fill(s):
-    """Put each row into the class that ``home`` names, and compute the means."""
+    """Put each row into the class that ``home`` names."""
     s.size[:] = 0
-    s.mean[:] = 0.0
+    s.norm[:] = 0.0
+    s.sums[:] = 0.0
     for row in range(s.home.size):
-        at = s.home[row]
-        add_member(s, at, row)
-        for c in range(s.x.shape[1]):
-            s.mean[at, c] += s.x[row, c]
-    for at in range(s.size.size):
-        for c in range(s.x.shape[1]):
-            s.mean[at, c] /= max(s.size[at], 1)
+        take_in(s, s.home[row], row)
 
 
 @kernel(borrows=True)
@@ -157,25 +236,9 @@ def squares(s):
     """Return the SSE."""
     total = 0.0
     for row in range(s.home.size):
-        total += away(s, row, s.home[row])
-    return total
-
-
-@kernel(borrows=True)
-def away(s, row, at):
-    """Return the squared distance of a row from the mean of class ``at``."""
-    total = 0.0
-    for c in range(s.x.shape[1]):
-        total += (s.x[row, c] - s.mean[at, c]) ** 2
-    return total
-
-
-@kernel(borrows=True)
-def between(s, a, b):
-    """Return the squared distance of two rows."""
-    total = 0.0
-    for c in range(s.x.shape[1]):
-        total += (s.x[a, c] - s.x[b, c]) ** 2
+        total += s.x.length[row]
+    for at in range(s.size.size):
+        total -= s.norm[at] / max(s.size[at], 1)
     return total
 
 
@@ -183,31 +246,46 @@ def between(s, a, b):
 def leave(s, at, row):
     """Remove a row from its class ``at``."""
     drop_member(s, at, row)
-    for c in range(s.x.shape[1]):
-        s.mean[at, c] += (s.mean[at, c] - s.x[row, c]) / max(s.size[at], 1)
+    s.norm[at] += s.x.length[row] - 2 * product(s.x, row, s.sums[at])
+    add(s.x, row, s.sums[at], -1.0)
 
 
 @kernel(borrows=True)
 def take_in(s, at, row):
     """Add a row to class ``at``."""
     add_member(s, at, row)
-    for c in range(s.x.shape[1]):
-        s.mean[at, c] += (s.x[row, c] - s.mean[at, c]) / s.size[at]
+    s.norm[at] += s.x.length[row] + 2 * product(s.x, row, s.sums[at])
+    add(s.x, row, s.sums[at], 1.0)
 
 
 @kernel(borrows=True)
-def move_cost(s, row, here, there):
-    """Return the change of the SSE by a row that moves; ``here`` has another row."""
-    p, q = s.size[here], s.size[there]
-    return away(s, row, there) * q / (q + 1) - away(s, row, here) * p / (p - 1)
+def entry_cost(s, row, there, inn):
+    """Return the increase of the SSE of class ``there`` by a row, its own length left out.
+
+    inn: the product of the row and the sum of the class.
+    """
+    longer = s.norm[there] + 2 * inn + s.x.length[row]
+    return s.norm[there] / s.size[there] - longer / (s.size[there] + 1)
 
 
 @kernel(borrows=True)
-def swap_cost(s, row, back, here, there):
-    """Return the change of the SSE by an exchange of two rows."""
-    far = between(s, row, back) * (1 / s.size[here] + 1 / s.size[there])
-    out = away(s, row, there) - away(s, row, here)
-    return out + away(s, back, here) - away(s, back, there) - far
+def move_cost(s, row, here, there, out, inn):
+    """Return the change of the SSE by a row that moves; ``here`` has another row.
+
+    out, inn: the products of the row and the sums of ``here`` and ``there``.
+    """
+    shorter = s.norm[here] - 2 * out + s.x.length[row]
+    left = s.norm[here] / s.size[here] - shorter / (s.size[here] - 1)
+    return entry_cost(s, row, there, inn) + left
+
+
+@kernel(borrows=True)
+def swap_cost(s, row, back, here, there, out, inn):
+    """Return the change of the SSE by an exchange of two rows; out, inn as in ``move_cost``."""
+    far = between(s.x, row, back)
+    left = 2 * (out - product(s.x, back, s.sums[here])) - far
+    right = 2 * (inn - product(s.x, back, s.sums[there])) + far
+    return left / s.size[here] - right / s.size[there]
 
 
 @kernel(borrows=True)
@@ -226,12 +304,13 @@ def anneal(s, near, k, most, proposals, hot, cold, seed):
             continue
         accepted = tolerated(heat, more)
         moves = s.size[here] > k and s.size[there] < most
-        if moves and move_cost(s, row, here, there) < accepted:
+        out, inn = product(s.x, row, s.sums[here]), product(s.x, row, s.sums[there])
+        if moves and move_cost(s, row, here, there, out, inn) < accepted:
             leave(s, here, row)
             take_in(s, there, row)
             continue
         back = random_member(s, there, more)
-        if swap_cost(s, row, back, here, there) < accepted:
+        if swap_cost(s, row, back, here, there, out, inn) < accepted:
             leave(s, here, row)
             leave(s, there, back)
             take_in(s, here, back)
@@ -247,10 +326,10 @@ def dissolve(s, near, most):
     emptied, width = 0, near.shape[1]
     rows, came = np.empty(most, np.int32), np.empty(most, np.int32)
     for at in range(s.size.size):
-        count, saved, cost = s.size[at], 0.0, 0.0
+        count, saved, cost = s.size[at], -s.norm[at] / max(s.size[at], 1), 0.0
         for place in range(count):
             rows[place] = s.members[at, place]
-            saved += away(s, rows[place], at)
+            saved += s.x.length[rows[place]]
         done = 0
         for place in range(count):
             row, best, target = rows[place], np.inf, -1
@@ -258,8 +337,8 @@ def dissolve(s, near, most):
                 there = s.home[near[row, i]]
                 if there == at or s.size[there] >= most:
                     continue
-                q = s.size[there]
-                price = away(s, row, there) * q / (q + 1)
+                inn = product(s.x, row, s.sums[there])
+                price = s.x.length[row] + entry_cost(s, row, there, inn)
                 if price < best:
                     best, target = price, there
             cost += best

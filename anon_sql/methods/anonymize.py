@@ -33,7 +33,7 @@ from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.methods.legal_classes import cheapest, merge_until_legal, split_classes
 from anon_sql.methods.method import Call, Partition, method
-from anon_sql.methods.microaggregation import Features, features, microaggregate, sum_of_squares
+from anon_sql.methods.microaggregation import microaggregate, points_of, sum_of_squares
 from anon_sql.methods.ordering import Order, curve_order, cut_order
 from anon_sql.methods.searching import better_orders, improve, total_loss, working_time
 from anon_sql.methods.searching_few import improve_few
@@ -43,7 +43,7 @@ TURNS = 4  # partitions that are made besides the first; more gain nothing on Ad
 EQUAL = 1e-6  # losses that differ by less are the same
 
 Classes = npt.NDArray[np.int32]
-Again = Callable[[QuasiTable, Call[Any]], Classes]
+Again = Callable[[QuasiTable, Call[Any], Order | None], tuple[Classes, Order]]
 
 
 @dataclass(frozen=True)
@@ -97,20 +97,21 @@ class Suppression:
 def suppress(table: QuasiTable, call: Call[Anonymize], most: int, again: Again) -> Suppression:
     """Return the partition of least loss of which at most ``most`` rows are suppressed.
 
-    again: partitions some rows into legal classes. Rows are chosen with the effort 'good'; 'best'
-    then searches without and with suppressed rows, in half of the time each.
+    again: partitions some rows into legal classes, see ``partitioned``. Rows are chosen with the
+    effort 'good'; 'best' then searches without and with suppressed rows, in half of the time each.
     """
     if call.options.effort != "best":
         return _turns(table, call, most, again)
     found = _turns(table, _with(call, effort="good"), most, again)
     kept = found.classes >= 0
     half = call if kept.all() else _with(call, time_limit=call.options.time_limit / 2)
-    plain = again(table, half)
+    plain, _ = again(table, half, None)
     before = total_loss(table, plain, call.workers)
     if kept.all():
         return replace(found, classes=plain, lost=before, before=before)
     classes = found.classes.copy()
-    classes[kept] = again(table.only(kept), replace(half, constraint=call.constraint.only(kept)))
+    own = replace(half, constraint=call.constraint.only(kept))
+    classes[kept], _ = again(table.only(kept), own, None)
     lost = loss_of(table, classes, call.workers)
     better = classes if lost < before else plain
     return replace(found, classes=better, lost=min(lost, before), before=before)
@@ -121,16 +122,22 @@ def _with(call: Call[Anonymize], **options: Any) -> Call[Anonymize]:
 
 
 def _turns(table: QuasiTable, call: Call[Anonymize], most: int, again: Again) -> Suppression:
-    """Return the best of some partitions of which more and more rows are suppressed."""
+    """Return the best of some partitions of which more and more rows are suppressed.
+
+    The first finds the order that the others cut, without the rows that they suppress. Ends where
+    a turn gains nothing, or where rows cost less than they would lose.
+    """
     full_loss, limits = float(table.model.weight.sum()), call.constraint
-    classes = again(table, call)
+    classes, order = again(table, call, None)
     lost = before = total_loss(table, classes, call.workers)
     costs = costs_of(table, classes, call.workers)
     best, refused, costly = classes, 0, int((costs > full_loss).sum())
     for turn in range(TURNS + 1):
         peeled = peel(table, classes, call, most, costs)
-        found = loss_of(table, peeled, call.workers)
-        if found < lost - EQUAL:
+        suppresses = bool((peeled < 0).any())
+        found = loss_of(table, peeled, call.workers) if suppresses else before
+        gains = found < lost - EQUAL
+        if gains:
             fitting = fits(peeled, call)
             refused += not fitting
             best, lost = (peeled, found) if fitting else (best, lost)
@@ -139,11 +146,15 @@ def _turns(table: QuasiTable, call: Call[Anonymize], most: int, again: Again) ->
         quota = min(max(-(-most // TURNS), least), most - suppressed)
         removed = dearest(costs, full_loss, quota, least) & (classes >= 0)
         kept = (classes >= 0) & ~removed
-        if turn == TURNS or not removed.any() or not limits.allows(np.flatnonzero(kept)):
+        saved = float(costs[removed].sum()) - full_loss * max(int(removed.sum()), least)
+        if turn == TURNS or (turn and not gains) or saved <= 0:
+            break
+        if not limits.allows(np.flatnonzero(kept)):
             break
         own = replace(call, constraint=limits.only(kept))
+        place = np.cumsum(kept, dtype=np.int32) - np.int32(1)
         classes = np.full(table.rows, -1, np.int32)
-        classes[kept] = again(table.only(kept), own)
+        classes[kept], _ = again(table.only(kept), own, place[order[kept[order]]])
         costs = costs_of(table, classes, call.workers)
     return Suppression(best, lost, before, costly, refused)
 
@@ -203,7 +214,7 @@ def anonymize(table: QuasiTable, call: Call[Anonymize]) -> Partition:
     """
     most = rows_of_share(call.options.suppression_limit or 0, table.rows)
     if most == 0:
-        return Partition(partitioned(table, call))
+        return Partition(partitioned(table, call)[0])
     if call.one_value:
         raise AnonError(
             call.function,
@@ -216,22 +227,30 @@ def anonymize(table: QuasiTable, call: Call[Anonymize]) -> Partition:
     return Partition(found.classes, {**stats, "before": found.before, "lost": found.lost})
 
 
-def partitioned(table: QuasiTable, call: Call[Anonymize]) -> Classes:
-    """Return legal classes, none suppressed."""
+def partitioned(
+    table: QuasiTable, call: Call[Anonymize], known: Order | None = None
+) -> tuple[Classes, Order]:
+    """Return legal classes, none suppressed, and the order that was cut.
+
+    known: the order to cut; None to look for one.
+    """
     started = working_time()
     effort, k = call.options.effort, call.constraint.smallest
-    order = curve_order(table, call.workers)
-    x = features(table, k) if call.one_value else None
+    order = curve_order(table, call.workers) if known is None else known
+    x = points_of(table, k) if call.one_value else None
+    orders = [order]
+    if effort != "fast" and known is None and (x is None or call.constraint.rules is not None):
+        orders += better_orders(table, order, k, call.workers)
     if x is not None:
-        return of_means(table, x, order, call, started)
+        return of_means(table, x, orders, call, started), order
     if call.constraint.rules is None:
-        classes, _ = cut(table, order, k, call)
+        classes, best = cut(table, orders, k, call.workers)
         if effort != "fast" and is_small(table, call):
             classes = improve_few(table, classes, k, call.workers)
-        return search(table, classes, call, started, 1.0) if effort == "best" else classes
-    classes, first = from_cuts(table, order, call)
+        return search(table, classes, call, started, 1.0) if effort == "best" else classes, best
+    classes, first, best = from_cuts(table, orders, call)
     if effort == "fast":
-        return classes
+        return classes, best
     starts = [classes]
     if is_small(table, call):
         starts.append(legal(table, improve_few(table, first, k, call.workers), call, order))
@@ -243,7 +262,7 @@ def partitioned(table: QuasiTable, call: Call[Anonymize]) -> Classes:
         most = widest(better, call)
         after = legal(table, search(table, better, call, started, 1.0, HIGH, most), call, order)
         classes = least(table, [better, after], call)
-    return classes
+    return classes, best
 
 
 def is_small(table: QuasiTable, call: Call[Anonymize]) -> bool:
@@ -252,57 +271,58 @@ def is_small(table: QuasiTable, call: Call[Anonymize]) -> bool:
 
 
 def of_means(
-    table: QuasiTable, x: Features, order: Order, call: Call[Anonymize], started: float
+    table: QuasiTable,
+    x: "kernels.microaggregation.Points",
+    orders: list[Order],
+    call: Call[Anonymize],
+    started: float,
 ) -> Classes:
     """Return the classes of least SSE of ``x``; with l, t or persons also those of least NCP."""
     k, rounds, limit = call.constraint.smallest, call.options.rounds, call.options.time_limit
     until = started + limit if rounds is None else None
-    classes = microaggregate(x, order, k, call, until)
+    classes = microaggregate(x, orders[0], k, call, until)
     if call.constraint.rules is None:
         return classes
-    found = [legal(table, classes, call, order), from_cuts(table, order, call)[0]]
+    found = [legal(table, classes, call, orders[0]), from_cuts(table, orders, call)[0]]
     return min(found, key=lambda classes: sum_of_squares(x, classes))
 
 
-def cut(table: QuasiTable, order: Order, k: int, call: Call[Anonymize]) -> tuple[Classes, Order]:
-    """Return the classes of least loss of the curve and, with more effort, of better orders.
-
-    Their order is returned too.
-    """
-    orders = [order]
-    if call.options.effort != "fast":
-        orders += better_orders(table, order, k, call.workers)
-    found = [(*cut_order(table, each, k, call.workers), each) for each in orders]
+def cut(table: QuasiTable, orders: list[Order], k: int, workers: Workers) -> tuple[Classes, Order]:
+    """Return the classes of least loss that some orders are cut into, and their order."""
+    found = [(*cut_order(table, each, k, workers), each) for each in orders]
     classes, _, best = min(found, key=lambda cut: cut[1])
     return classes, best
 
 
-def from_cuts(table: QuasiTable, order: Order, call: Call[Anonymize]) -> tuple[Classes, Classes]:
-    """Return legal classes made from cuts of an order, and the first cut.
+def from_cuts(
+    table: QuasiTable, orders: list[Order], call: Call[Anonymize]
+) -> tuple[Classes, Classes, Order]:
+    """Return legal classes made from cuts of the best of some orders, its first cut, and it.
 
     The first has a price on what groups fall short of. Where merging adds much to its loss, cuts
     without are tried, into groups of k, 2k and more: larger groups need less merging, and a price
     tells little where no group can be legal.
     """
     k, workers, rules = call.constraint.smallest, call.workers, call.constraint.rules
+    curve = orders[0]
     if call.options.effort == "fast":
-        first, _ = cut_order(table, order, k, workers, rules)
-        return legal(table, first, call, order), first
-    plain, best = cut(table, order, k, call)
+        first, _ = cut_order(table, curve, k, workers, rules)
+        return legal(table, first, call, curve), first, curve
+    plain, best = cut(table, orders, k, workers)
     first, _ = cut_order(table, best, k, workers, rules)
-    classes = legal(table, first, call, order)
+    classes = legal(table, first, call, curve)
     lost, limit = total_loss(table, classes, workers), HARD * total_loss(table, plain, workers)
     size = k
     while lost > limit and size <= table.rows:
         own = plain if size == k else cut_order(table, best, size, workers)[0]
-        other = legal(table, own, call, order)
+        other = legal(table, own, call, curve)
         other_lost = total_loss(table, other, workers)
         if other_lost < lost - EQUAL:
             classes, lost = other, other_lost
         elif size > k:
             break
         size *= 2
-    return classes, first
+    return classes, first, best
 
 
 def legal(table: QuasiTable, classes: Classes, call: Call[Anonymize], order: Order) -> Classes:

@@ -22,56 +22,63 @@ from anon_sql.methods.method import Call
 from anon_sql.methods.ordering import Order, pieces
 from anon_sql.methods.searching import late
 
-WIDEST = 256  # features; more text than that is not compared row by row
-Features = npt.NDArray[np.float64]
+WIDEST = 256  # axes; more text than that is not compared row by row
 
 
-def features(table: QuasiTable, k: int) -> Features | None:
-    """Return standardized columns, float64[n, D] in canonical order.
+def points_of(table: QuasiTable, k: int) -> "kernels.microaggregation.Points | None":
+    """Return standardized columns in canonical order.
 
-    None for more than WIDEST, and for a table without a column of numbers, dates or times. One a
-    number and one each value of a category, together of variance 1. A further feature marks NULL of
-    a number, so far away that a class that mixes NULL and numbers costs more than one of any
+    None for more than WIDEST axes, and for a table without a column of numbers, dates or times. One
+    a number and one each value of a category, together of variance 1. A further number marks NULL
+    of a number, so far away that a class that mixes NULL and numbers costs more than one of any
     numbers.
     """
     numbers = [isinstance(column, Numbers) for column in table.columns]
-    parts: list[Features] = []
+    parts: list[npt.NDArray[np.float64]] = []
+    codes: list[npt.NDArray[np.int32]] = []
+    square: list[float] = []
     if not any(numbers):
         return None
     for at, number in enumerate(numbers):
         points = table.points[:, at]
-        share = 1.0 if table.weights is None else float(np.sqrt(table.weights[at]))
+        weight = 1.0 if table.weights is None else float(table.weights[at])
         if number:
             null = points == NULL_POINT
             known = points[~null]
             spread = known.std() if len(known) else 0.0
             centred = np.where(null, 0.0, points - (known.mean() if len(known) else 0.0))
-            parts.append(share * centred[:, None] / (spread or 1.0))
-            parts += [share * null[:, None] * (2.0 * k)] * bool(null.any())
+            parts.append(np.sqrt(weight) * centred / (spread or 1.0))
+            parts += [np.sqrt(weight) * null * (2.0 * k)] * bool(null.any())
             continue
-        values, code = np.unique(points, return_inverse=True)
-        if len(values) > WIDEST:
+        own = points.astype(np.int64)
+        counts = np.bincount(own)
+        used = counts > 0
+        many = int(used.sum())
+        if many > WIDEST:
             return None
-        marks = (code.reshape(-1, 1) == np.arange(len(values))).astype(np.float64)
-        parts.append(share * marks / (np.sqrt(marks.var(axis=0).sum()) or 1.0))
-    found: Features = np.concatenate(parts, axis=1)
-    return found if found.shape[1] <= WIDEST else None
+        codes.append(((np.cumsum(used) - 1)[own] + len(square)).astype(np.int32))
+        shares = counts[used] / len(own)
+        square += [weight / (float((shares * (1 - shares)).sum()) or 1.0)] * many
+    if len(parts) + len(square) > WIDEST:
+        return None
+    none = np.zeros((table.rows, 0), np.int32)
+    return kernels.microaggregation.points_of(
+        np.column_stack(parts), np.column_stack([none, *codes]), np.array(square)
+    )
 
 
-def sum_of_squares(x: Features, classes: npt.NDArray[np.int32]) -> float:
+def sum_of_squares(x: "kernels.microaggregation.Points", classes: npt.NDArray[np.int32]) -> float:
     """Return the sum of squared distances of rows from the means of their classes."""
     order, starts = kernels.hashing.group(classes, int(classes.max()) + 1)
-    rows, sizes = x[order], np.diff(starts)
-    means = np.add.reduceat(rows, starts[:-1]) / sizes[:, None]
-    return float(((rows - np.repeat(means, sizes, axis=0)) ** 2).sum())
+    return float(kernels.microaggregation.squares_of(x, order, starts))
 
 
 PIECE = (1 << 10, 1 << 12)  # least and most rows of a piece
 PAIRS = 1 << 27  # rows times those of a piece, aimed at
 MORE = (0, 1, 2)  # rows of every second class above k, in the starts of which the best is taken
-PROPOSALS = (32, 64, 256)  # a row and start: of 'fast', and least and most of 'good'
-WORK = 1 << 24  # proposals a row, times features of all rows, that 'good' aims at
-SEVERAL = 1 << 18  # features of all rows up to which several starts are tried
+PROPOSALS = (32, 48, 256)  # a row and start: of 'fast', and least and most of 'good'
+WORK = 1 << 22  # proposals of all rows that 'good' aims at
+SEVERAL = 1 << 18  # axes of all rows up to which several starts are tried
 NEAR = 24  # rows near each row
 HOT, AGAIN, COLD = 0.5, 0.1, 0.005  # temperatures, in units of the mean square of a row
 IDLE = 5  # consecutive rounds without gain that end the search
@@ -80,21 +87,25 @@ Classes = npt.NDArray[np.int32]
 
 
 def microaggregate(
-    x: Features, order: Order, k: int, call: Call[Any], until: float | None = None
+    x: "kernels.microaggregation.Points",
+    order: Order,
+    k: int,
+    call: Call[Any],
+    until: float | None = None,
 ) -> Classes:
     """Return classes of k to 2k - 1 rows, int32[n].
 
-    x: float64[n, D]. order: int32[n], rows with near ones together. The option ``effort`` says how
+    order: int32[n], rows with near ones together. The option ``effort`` says how
     many starts are tried; 'best' searches on until ``until`` or for the option ``rounds``.
     """
-    effort, n = call.options.effort, len(x)
+    effort, n = call.options.effort, len(x.length)
     size = max(int(np.clip(PAIRS // n, *PIECE)), 8 * k)
     fast, least, most = PROPOSALS
-    proposals = fast if effort == "fast" else int(np.clip(WORK // x.size, least, most))
-    more = MORE[:1] if effort == "fast" or x.size > SEVERAL else MORE
+    proposals = fast if effort == "fast" else int(np.clip(WORK // n, least, most))
+    more = MORE[:1] if effort == "fast" or n * x.axes > SEVERAL else MORE
     parts = pieces(n, size)
     jobs = [
-        (x[order[a:b]], k, more, proposals, (call.seed % 2**64, at))
+        (x.only(order[a:b]), k, more, proposals, (call.seed % 2**64, at))
         for at, (a, b) in enumerate(parts)
     ]
     found = call.workers.map(_start, jobs, [b - a for a, b in parts])
@@ -106,24 +117,24 @@ def microaggregate(
 
 
 def _start(
-    x: Features, k: int, more: tuple[int, ...], proposals: int, stream: tuple[int, int]
+    x: "kernels.microaggregation.Points",
+    k: int,
+    more: tuple[int, ...],
+    proposals: int,
+    stream: tuple[int, int],
 ) -> Classes:
     """Return the best classes of a piece's rows, from several starts; never worse than MDAV."""
     near = _near(x)
+    starts = [kernels.microaggregation.mdav(x, k, each) for each in more]
     tried = [
-        _annealed(
-            x, kernels.microaggregation.mdav(x, k, each), near, k, proposals, HOT, (*stream, at)
-        )
-        for at, each in enumerate(more)
+        _annealed(x, start, near, k, proposals, HOT, (*stream, at))
+        for at, start in enumerate(starts)
     ]
-    return min(
-        [kernels.microaggregation.mdav(x, k), *tried],
-        key=lambda classes: sum_of_squares(x, classes),
-    )
+    return min([starts[0], *tried], key=lambda classes: sum_of_squares(x, classes))
 
 
 def _annealed(
-    x: Features,
+    x: "kernels.microaggregation.Points",
     classes: Classes,
     near: npt.NDArray[np.int32],
     k: int,
@@ -135,10 +146,10 @@ def _annealed(
     most, seeds = 2 * k - 1, np.random.default_rng(stream).integers(2**63, size=2)
     for heat, share, seed in ((hot, 1, seeds[0]), (min(hot, AGAIN), 2, seeds[1])):
         state = kernels.microaggregation.means_of(x, classes, 2 * k)
-        unit = kernels.microaggregation.squares(state) / len(x)
+        unit = kernels.microaggregation.squares(state) / len(classes)
         if unit <= 1e-12 or len(state.size) < 2:
             break
-        steps = proposals * len(x) // share
+        steps = proposals * len(classes) // share
         kernels.microaggregation.anneal(
             state, near, k, most, steps, heat * unit, COLD * unit, np.uint64(seed)
         )
@@ -147,19 +158,22 @@ def _annealed(
     return classes
 
 
-def _near(x: Features) -> npt.NDArray[np.int32]:
+def _near(x: "kernels.microaggregation.Points") -> npt.NDArray[np.int32]:
     """Return the rows near each row of a piece, int32[m, NEAR]."""
-    reach = 2 * np.abs(x).max(initial=0.0) or 1.0  # distances of columns are capped at 1
-    columns = np.ascontiguousarray(x.T / reach, dtype=np.float32)
-    weights = np.ones(x.shape[1], np.float32)
+    width = np.sqrt(x.square)
+    reach = 2 * max(np.abs(x.numbers).max(initial=0.0), width.max(initial=0.0)) or 1.0
+    columns = np.column_stack([x.numbers / reach, x.codes]).astype(np.float32)
+    weights = np.ones(columns.shape[1], np.float32)  # distances of columns are capped at 1
+    weights[x.numbers.shape[1] :] = 2 * width[x.codes[0]] / reach
+    rows = np.arange(len(columns), dtype=np.int32)
     found: npt.NDArray[np.int32] = kernels.k_member.near_rows(
-        columns, weights, np.arange(len(x), dtype=np.int32), NEAR
+        np.ascontiguousarray(columns.T), weights, rows, NEAR
     )
     return found
 
 
 def _search(
-    x: Features,
+    x: "kernels.microaggregation.Points",
     order: Order,
     classes: Classes,
     k: int,
@@ -169,15 +183,15 @@ def _search(
 ) -> Classes:
     """Return classes of less SSE: round after round other neighbouring classes are annealed."""
 
-    rounds, place = call.options.rounds, np.empty(len(x), np.int64)
-    place[order] = np.arange(len(x))
+    rounds, place = call.options.rounds, np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
     done = idle = 0
     while (rounds is None or done < rounds) and idle < IDLE and not late(until):
         rows, starts = kernels.hashing.group(classes, int(classes.max()) + 1)
         line = np.argsort(np.minimum.reduceat(place[rows], starts[:-1]), kind="stable")
         ends = np.cumsum(np.diff(starts)[line])
         offset = size // 2 * (done % 2)
-        inner = np.searchsorted(ends, np.arange(offset, len(x) - size // 2, size)).tolist()
+        inner = np.searchsorted(ends, np.arange(offset, len(order) - size // 2, size)).tolist()
         cuts = sorted({0, *inner, len(line)})
         groups = [[rows[starts[c] : starts[c + 1]] for c in line[a:b]] for a, b in pairwise(cuts)]
         jobs = [(x, own, k, (call.seed % 2**64, done, at), until) for at, own in enumerate(groups)]
@@ -193,12 +207,16 @@ def _search(
 
 
 def _again(
-    x: Features, own: list[Any], k: int, stream: tuple[int, ...], until: float | None
+    x: "kernels.microaggregation.Points",
+    own: list[Any],
+    k: int,
+    stream: tuple[int, ...],
+    until: float | None,
 ) -> Classes | None:
     """Return classes of less SSE of the rows of some classes; None without gain."""
     if late(until):
         return None
-    rows = x[np.concatenate(own)]
+    rows = x.only(np.concatenate(own))
     classes = np.repeat(np.arange(len(own), dtype=np.int32), [len(each) for each in own])
     hot = HOT * 0.5 ** (stream[1] % 4)
     found = _annealed(rows, classes, _near(rows), k, 4 * PROPOSALS[2], hot, stream)

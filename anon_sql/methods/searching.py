@@ -211,7 +211,14 @@ def improve_group(
 
 
 def total_loss(table: QuasiTable, classes: npt.NDArray[np.int32], workers: Workers) -> float:
-    """Return the sum of |E| * NCP(E), computed in blocks of classes."""
+    """Return the sum of |E| * NCP(E)."""
+    return float(np.cumsum(losses_of(table, classes, workers))[-1]) if len(classes) else 0.0
+
+
+def losses_of(
+    table: QuasiTable, classes: npt.NDArray[np.int32], workers: Workers
+) -> npt.NDArray[np.float64]:
+    """Return |E| * NCP(E) of each class, float64[m], computed in blocks of classes."""
     order, starts = kernels.hashing.group(classes, int(classes.max(initial=-1)) + 1)
     edges = np.unique(np.searchsorted(starts, np.arange(0, len(classes) + BLOCK, BLOCK)))
     edges[-1] = len(starts) - 1
@@ -219,7 +226,8 @@ def total_loss(table: QuasiTable, classes: npt.NDArray[np.int32], workers: Worke
         (table.points, table.model, order[starts[a] : starts[b]], starts[a : b + 1] - starts[a])
         for a, b in pairwise(edges)
     ]
-    return float(sum(workers.map(kernels.distance.class_loss, jobs, [0] * len(jobs))))
+    found = workers.map(kernels.distance.class_losses, jobs, [0] * len(jobs))
+    return np.concatenate([np.zeros(0), *found])
 
 
 PART = 1 << 14  # rows that are split by themselves

@@ -9,6 +9,7 @@ from anon_sql import kernels
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods.method import Call
+from anon_sql.methods.searching import losses_of
 from anon_sql.privacy.constraint import Constraint
 
 JOB = 1 << 24  # comparisons of two classes in a job
@@ -122,6 +123,7 @@ def rows_of_share(share: float, rows: int) -> int:
 
 
 BLOCK = 1 << 13  # rows whose costs are computed in one job
+DEAR = 0.5  # of what a row can lose: least loss of a class whose rows are looked at one by one
 EXACT = 9  # decimals of a cost that decide
 
 Classes = npt.NDArray[np.int32]
@@ -141,24 +143,30 @@ def peel(
     """
     full_loss, peeled, costs = float(table.model.weight.sum()), classes.copy(), costs.copy()
     quota = most - int((peeled < 0).sum())
+    if quota <= 0 or not (costs > full_loss).any():
+        return peeled
+    count = int(peeled.max()) + 1
+    rows, starts = kernels.hashing.group(np.where(peeled < 0, np.int32(count), peeled), count + 1)
     while quota > 0:
-        waiting = np.flatnonzero(dearest(costs, full_loss, len(costs)))
+        waiting = np.flatnonzero(costs > full_loss)
         waiting = waiting[np.argsort(-costs[waiting], kind="stable")]
         _, first = np.unique(peeled[waiting], return_index=True)
-        left = []
+        left, changed = [], []
         for row in waiting[np.sort(first)][:quota]:
-            others = np.flatnonzero(peeled == peeled[row])
-            others = others[others != row]
+            at = peeled[row]
+            others = rows[starts[at] : starts[at + 1]]
+            others = others[(peeled[others] >= 0) & (others != row)]
             if call.constraint.allows(others):
                 left.append(row)
+                changed.append(others)
             else:
                 costs[others] = costs[row] = 0.0  # this class keeps its rows
         if not left:
             break
-        changed = np.isin(peeled, peeled[left]) & (peeled >= 0)
-        peeled[left], costs[left], changed[left] = -1, 0.0, False
+        peeled[left], costs[left] = -1, 0.0
         quota -= len(left)
-        costs[changed] = costs_of(table.only(changed), peeled[changed], call.workers)
+        again = np.concatenate(changed)
+        costs[again] = costs_of(table.only(again), peeled[again], call.workers)
     return peeled
 
 
@@ -167,16 +175,22 @@ def dearest(costs: Costs, full_loss: float, most: int, least: int = 0) -> npt.ND
 
     most: how many at most; least: how many are returned even if they cost less.
     """
-    chosen = np.zeros(len(costs), np.bool_)
-    order = np.argsort(-costs, kind="stable")[:most]
+    chosen, some = np.zeros(len(costs), np.bool_), np.flatnonzero(costs > 0)
+    order = some[np.argsort(-costs[some], kind="stable")][:most]
     chosen[order[(costs[order] > full_loss) | (np.arange(len(order)) < least)]] = True
     return chosen
 
 
 def costs_of(table: QuasiTable, classes: Classes, workers: Workers) -> Costs:
-    """Return what each row costs its class, float64[n]; 0 for suppressed rows."""
+    """Return what each row costs its class, float64[n].
+
+    0 for suppressed rows, and for those of classes that lose less than DEAR of a row.
+    """
     costs, kept = np.zeros(len(classes)), np.flatnonzero(classes >= 0)
     own = dense(classes[kept])
+    lost = losses_of(table if len(kept) == len(classes) else table.only(kept), own, workers)
+    dear = (lost > DEAR * float(table.model.weight.sum()))[own]
+    kept, own = kept[dear], dense(own[dear])
     order, starts = kernels.hashing.group(own, int(own.max(initial=-1)) + 1)
     sizes = np.diff(starts)
     jobs, rows = [], []

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from anon_sql.kernels import microaggregation
 from anon_sql.kernels.microaggregation import mdav
+from tests.kernels.test_mdav import mixed
 
 pytestmark = pytest.mark.quick
 
@@ -19,9 +20,9 @@ def twin_squares(x, classes):
 
 def made(rows, k, seed):
     pick = np.random.default_rng(seed)
-    x = pick.normal(size=(rows, 3))
-    classes = mdav(x, k)
-    return x, classes, microaggregation.means_of(x, classes, 2 * k), pick
+    points, x = mixed(rows, seed)
+    classes = mdav(points, k)
+    return x, classes, microaggregation.means_of(points, classes, 2 * k), pick
 
 
 DRAWN = (st.integers(6, 40), st.integers(2, 4), st.integers(0, 2**32 - 1))
@@ -32,6 +33,10 @@ def test_costs_are_changes_of_the_sum_of_squares(rows, k, seed):
     rows = max(rows, 3 * k)
     x, classes, state, pick = made(rows, k, seed)
     assert microaggregation.squares(state) == pytest.approx(twin_squares(x, classes))
+    order = np.argsort(classes, kind="stable")
+    starts = np.searchsorted(classes[order], np.arange(classes.max() + 2))
+    of_classes = microaggregation.squares_of(state.x, order.astype(np.int32), starts)
+    assert of_classes == pytest.approx(twin_squares(x, classes))
     row = int(pick.integers(rows))
     others = np.flatnonzero(classes != classes[row])
     back = int(others[pick.integers(len(others))])
@@ -39,10 +44,11 @@ def test_costs_are_changes_of_the_sum_of_squares(rows, k, seed):
     moved, swapped = classes.copy(), classes.copy()
     moved[row], swapped[row], swapped[back] = there, there, here
     before = twin_squares(x, classes)
-    assert microaggregation.move_cost(state, row, here, there) == pytest.approx(
+    out, inn = (microaggregation.product(state.x, row, state.sums[at]) for at in (here, there))
+    assert microaggregation.move_cost(state, row, here, there, out, inn) == pytest.approx(
         twin_squares(x, moved) - before
     )
-    assert microaggregation.swap_cost(state, row, back, here, there) == pytest.approx(
+    assert microaggregation.swap_cost(state, row, back, here, there, out, inn) == pytest.approx(
         twin_squares(x, swapped) - before
     )
 
@@ -69,7 +75,10 @@ def check(x, state, k):
     for at in np.flatnonzero(sizes):
         own = state.members[at, : sizes[at]]
         assert sorted(own) == np.flatnonzero(state.home == at).tolist()
-        assert state.mean[at] == pytest.approx(x[own].mean(axis=0))
+        sums = x[own].sum(axis=0)
+        assert state.norm[at] == pytest.approx(sums @ sums)
+        assert state.sums[at, :2] == pytest.approx(sums[:2])
+        assert state.sums[at, 2:] == pytest.approx(sums[2:] * np.sqrt(state.x.square))
         assert (own[state.position[own]] == own).all()
 
 
