@@ -197,6 +197,7 @@ def crowded(tmp_path_factory):
 @pytest.fixture
 def full(said):
     """A page on which nothing is short: each list is too long, and so is each text and name."""
+    from anon_sql.apps.report.figure_files import draw
     from anon_sql.apps.report.page import of_release
 
     long, name = "Words about a release that a person wrote. " * 9, "column_" * 9
@@ -213,7 +214,7 @@ def full(said):
     facts["required"] |= dict.fromkeys(("k", "l", "t", "beta", "delta", "max_share"), 1.2345)
     facts["loss"] = [{**facts["loss"][0], "attribute": name, "ncp": 0.5}] * 9
     facts["recommended"]["why"] = long
-    return of_release(facts)
+    return of_release(facts, draw(facts))
 
 
 @pytest.mark.slow
