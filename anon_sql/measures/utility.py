@@ -107,6 +107,7 @@ def counted_release(
 
 Floats = npt.NDArray[np.float64]
 COUNTS = ("rows", "suppressed", "classes", "smallest_class", "dm", "dm_star")
+LOST = 0.9  # ncp above which a column says next to nothing
 FIGURES = ("cavg", "suppression_rate", "gcp", "iloss")
 UTILITY = pa.struct(
     [

@@ -12,7 +12,7 @@ from anon_sql.core.parameters import Whole, declare, param
 from anon_sql.measures.classes import dominance
 from anon_sql.measures.loss import AttributeDomain, domain
 from anon_sql.measures.sweep import Measure, OneMethod, Settings, Sizes, SweptTable, Trial, sweep
-from anon_sql.measures.utility import counted_release, utility
+from anon_sql.measures.utility import LOST, counted_release, utility
 from anon_sql.methods.method import COMMON
 from anon_sql.pipeline.compute import labelled
 from anon_sql.pipeline.request import Request, Source
@@ -28,11 +28,12 @@ ROW = pa.struct(
         ("gcp", pa.float64()),
         *((name, pa.int64()) for name in ("classes", "smallest_class", "suppressed")),
         *((name, pa.float64()) for name in ("query_error", "largest_share", "exposed_share")),
+        ("lost_columns", pa.list_(pa.string())),
         ("seconds", pa.float64()),
         ("note", pa.string()),
     ]
 )
-_NOTHING = {"classes": 0, "suppressed": 0}  # of a table without rows
+_NOTHING = {"classes": 0, "suppressed": 0, "lost_columns": []}  # of a table without rows
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,11 @@ def _measure(swept: SweptTable) -> Measure:
             "query_error": queries.error(labels, sizes),
             "largest_share": max((float(share.max()) for _, share in found), default=None),
             "exposed_share": max((float((many < 2).mean()) for many, _ in found), default=None),
+            "lost_columns": [
+                name
+                for name, ncp in zip(lost["attributes"], lost["ncp"], strict=True)
+                if ncp is not None and ncp > LOST
+            ],
         }
 
     return measured

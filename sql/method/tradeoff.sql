@@ -21,7 +21,8 @@
 --   largest_share (of the most frequent sensitive value in the rows of a class that have a value,
 --   in the worst class; 1 where a class discloses it), exposed_share (share of classes with a
 --   single sensitive value, class_share of attack_homogeneity), both of the worst sensitive column
---   and NULL without one; seconds (spent in the method itself); note (NULL, or the reason why there
+--   and NULL without one; lost_columns (quasi-identifiers whose ncp is above .9, as in
+--   attribute_loss); seconds (spent in the method itself); note (NULL, or the reason why there
 --   is no release and the measures are NULL).
 -- Errors: no quasi-identifier, an unknown method, columns or options, a value that its hierarchy
 --   lacks. A method that cannot run, an impossible k or l and an l that the table does not have are

@@ -12,7 +12,7 @@ from tests.sentence import fails
 
 COLUMNS = [
     *("k", "l", "gcp", "classes", "smallest_class", "suppressed"),
-    *("query_error", "largest_share", "exposed_share", "seconds", "note"),
+    *("query_error", "largest_share", "exposed_share", "lost_columns", "seconds", "note"),
 ]
 FITTING = sorted(
     name
@@ -80,6 +80,9 @@ def agree(con, found, table, method, quasi, sensitive, more="", hierarchy="", se
         ours = [row[name] for name in COLUMNS[2:9]]
         assert ours == [e and pytest.approx(e, rel=1e-12) for e in expected], (method, k, l)
         assert row["seconds"] >= 0
+        loss = f"attribute_loss('{table}', 'r', qids := {quasi}{hierarchy})"
+        lost = con.execute(f"SELECT attribute FROM {loss} WHERE ncp > 0.9").fetchall()
+        assert sorted(row["lost_columns"]) == sorted(name for (name,) in lost)
 
 
 QUASI, SENSITIVE = ["age", "city", "sex", "born"], ["illness"]
@@ -242,7 +245,7 @@ def test_what_cannot_be_is_a_note(people):
 def test_an_empty_table(people):
     people.execute("CREATE TABLE none AS FROM people LIMIT 0")
     rows = people.execute("FROM tradeoff('none', ks := [5], ls := [1], qids := ['age'])").fetchall()
-    assert rows == [(5, 1, None, 0, None, 0, None, None, None, 0.0, None)]
+    assert rows == [(5, 1, None, 0, None, 0, None, None, None, [], 0.0, None)]
 
 
 @pytest.mark.parametrize(
@@ -311,3 +314,11 @@ def test_a_table_with_fewer_rows_or_persons_than_two(con, entity):
         "SELECT note FROM compare('t', ks := [1], qids := ['age', 'city'])"
     ).fetchall()
     assert (None,) in found
+
+
+def test_columns_that_say_nothing_any_more(people):
+    ((rows,),) = people.execute("SELECT count(*) FROM people").fetchall()
+    found = traded(people, "people", f", ks := [2, {rows}], ls := [1]")
+    assert found[2, 1]["lost_columns"] == []
+    assert found[rows, 1]["lost_columns"] == QUASI
+    agree(people, found, "people", "anonymize", QUASI, SENSITIVE)

@@ -22,7 +22,7 @@ from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.errors import AnonError, not_installed
 from anon_sql.hosts import recipes
-from anon_sql.hosts.files import digest
+from anon_sql.hosts.files import atomic_file, digest
 
 Page = Annotated[
     Path, typer.Option("-o", "--output", help="File to write: .html, or .json with --format json.")
@@ -57,6 +57,13 @@ def report(
         bool, typer.Option("--show-sensitive", help="Show distributions of sensitive values.")
     ] = False,
     written_as: Dialect,
+    figures: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder for the numbers of each figure, as CSV, and each chart, as SVG.",
+        ),
+    ] = None,
     progress: Progress = None,
     overwrite: options.Overwrite = False,
 ) -> None:
@@ -74,13 +81,16 @@ def report(
             files.check_source("report", "RAW", raw)
         files.check_source("report", "RELEASED", released)
         options.check_page("report", output, overwrite, f".{format_.value}")
-        facts, page = drawing("report")
+        facts, page, figure_files = drawing("report")
+        if figures is not None:
+            figure_files.check_folder("report", figures, overwrite)
         written = _written(released)
         require_labels("report", written)
         roles = {name: parameters.get(name, []) for name in manifest.ROLES}
-        request: dict[str, Any] = dict.fromkeys(manifest.REQUIRED)
-        request |= {name: value for name, value in parameters.items() if name in request}
-        request |= {manifest.UNIQUE: unique_share}
+        request: dict[str, Any] = {
+            **{name: parameters.get(name) for name in manifest.REQUIRED},
+            manifest.UNIQUE: unique_share,
+        }
         request |= options.statement(purpose, recipient, assumption)
 
         def draw(con: duckdb.DuckDBPyConnection) -> None:
@@ -115,26 +125,35 @@ def report(
                 sources=sources,
             )
             said = facts.described(found, call, written, sources.raw_name, released.name)
-            text = page.of_release(said) if format_ is Format.HTML else _json(said)
-            output.write_text(text, "utf-8")
+            html = format_ is Format.HTML
+            drawn = figure_files.draw(said) if html or figures else {}
+            _write(output, page.of_release(said, drawn) if html else _json(said))
+            console.say(f"{output}: the report, for those who may see {raw}")
+            if figures is not None:
+                count = figure_files.write(figures, said, drawn)
+                console.say(f"{figures}: its figures, {count} files, for the same readers")
 
         with anon_sql.connect() as con:
             stoppable(con, showing("report", progress, partial(draw, con)))
-    console.say(f"{output}: the report, for those who may see {raw}")
 
 
 def _json(said: Mapping[str, Any]) -> str:
     return json.dumps(said, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def drawing(function: str) -> tuple[Any, Any]:
+def _write(output: Path, text: str) -> None:
+    with atomic_file(output) as temporary:
+        temporary.write_text(text, "utf-8")
+
+
+def drawing(function: str) -> tuple[Any, Any, Any]:
     """Return the modules that ask and draw. Raises AnonError without their packages."""
     try:
-        from anon_sql.apps.report import facts, page
+        from anon_sql.apps.report import facts, figure_files, page
     except ModuleNotFoundError as error:
         rule = "matplotlib and jinja2 must be installed"
         raise not_installed(function, rule, f"no {error.name}", "report") from None
-    return facts, page
+    return facts, page, figure_files
 
 
 def _written(released: Path) -> dict[str, Any] | None:
@@ -191,7 +210,7 @@ def sweep(
     with console.one_sentence(spelling=Options(sweep)):
         files.check_source("sweep", "RAW", raw)
         options.check_page("sweep", output, overwrite)
-        facts, page = drawing("sweep")
+        facts, page, _ = drawing("sweep")
 
         def draw(con: duckdb.DuckDBPyConnection) -> None:
             path = parameters.get("hierarchy")
@@ -212,7 +231,7 @@ def sweep(
                 raise AnonError("sweep", "--attacks needs a sensitive column", "none")
             rows = facts.sweep(con, request, attacks=attacks)
             others = facts.left_out(con, rows, request["methods"])
-            output.write_text(page.of_sweep(rows, request, raw.name, others), "utf-8")
+            _write(output, page.of_sweep(rows, request, raw.name, others))
             console.say(f"{output}: {_count(rows)}, none written")
 
         with anon_sql.connect() as con:

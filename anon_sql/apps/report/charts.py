@@ -1,7 +1,8 @@
-"""Draw charts with matplotlib, as SVG in a ``data:`` address.
+"""Draw charts with matplotlib, as SVG.
 
-An image of its own keeps its ids apart from those of other charts. Text stays text, small and
-sharp; the two series differ in hatching too, for those who print in black.
+A page shows each in a ``data:`` address: an image of its own keeps its ids apart from those of
+other charts. Text stays text, small and sharp; the two series differ in hatching too, for those who
+print in black.
 """
 
 import warnings
@@ -36,6 +37,11 @@ _STYLE = {
 }
 
 
+def address(svg: str) -> str:
+    """Return a chart as an address that loads nothing."""
+    return "data:image/svg+xml;base64," + b64encode(svg.encode()).decode("ascii")
+
+
 def sizes(labels: Sequence[str], counts: Sequence[int]) -> str:
     """Draw the classes by their size, in steps of size."""
     with mpl.rc_context(_STYLE):
@@ -49,7 +55,7 @@ def sizes(labels: Sequence[str], counts: Sequence[int]) -> str:
         axes.margins(y=0.12)
         axes.set_xlabel("rows in the group" + (", steps on a log scale" if grows else ""))
         axes.set_ylabel("groups")
-        return _address(figure)
+        return _svg(figure)
 
 
 def risks(labels: Sequence[str], shares: Sequence[float]) -> str:
@@ -62,7 +68,7 @@ def risks(labels: Sequence[str], shares: Sequence[float]) -> str:
         axes.set_xlim(0, 112)
         axes.set_xticks([0, 25, 50, 75, 100])
         axes.set_xlabel("rows at higher risk, %")
-        return _address(figure)
+        return _svg(figure)
 
 
 def correlation(columns: Sequence[str], matrix: Sequence[Sequence[float]]) -> str:
@@ -81,7 +87,7 @@ def correlation(columns: Sequence[str], matrix: Sequence[Sequence[float]]) -> st
             value = matrix[row][col]
             text = "-" if isnan(value) else f"{round(value, 2) + 0.0:.2f}"
             axes.text(col, row, text, ha="center", va="center", fontsize=8)
-        return _address(figure)
+        return _svg(figure)
 
 
 def loss(names: Sequence[str], shares: Sequence[float]) -> str:
@@ -93,7 +99,7 @@ def loss(names: Sequence[str], shares: Sequence[float]) -> str:
         _words(axes, names)
         axes.set_xlim(0, 1)
         axes.set_xlabel("share of its detail lost")
-        return _address(figure)
+        return _svg(figure)
 
 
 def pair(
@@ -122,7 +128,7 @@ def pair(
             _words(axes, labels)
             axes.set_xlabel("rows")
         figure.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=2)
-        return _address(figure)
+        return _svg(figure)
 
 
 def _method(at: int, name: str) -> dict[str, Any]:
@@ -162,7 +168,7 @@ def curves(
         axes.set_xlabel("k")
         axes.set_ylabel(measure)
         figure.legend(loc="outside upper left", ncols=3, fontsize=9)
-        return _address(figure)
+        return _svg(figure)
 
 
 def risk_and_loss(
@@ -192,7 +198,7 @@ def risk_and_loss(
         axes.set_xlabel("loss (gcp)")
         axes.set_ylabel(risk)
         figure.legend(loc="outside upper left", ncols=3, fontsize=9)
-        return _address(figure)
+        return _svg(figure)
 
 
 def _figure(height: float) -> tuple[Figure, Axes]:
@@ -220,9 +226,9 @@ def _cut(label: str) -> str:
     return text if len(text) <= WORD else text[: WORD - 1] + "…"
 
 
-def _address(figure: Figure) -> str:
+def _svg(figure: Figure) -> str:
     out = BytesIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from")  # the reader's font has it
         figure.savefig(out, format="svg", metadata={"Date": None})
-    return "data:image/svg+xml;base64," + b64encode(out.getvalue()).decode("ascii")
+    return out.getvalue().decode()

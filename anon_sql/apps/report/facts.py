@@ -12,6 +12,7 @@ from anon_sql.apps.manifest import REQUIRED, ROLES, STATEMENT, UNIQUE
 from anon_sql.apps.report import distributions, recipient, summary
 from anon_sql.apps.report.distributions import correlations
 from anon_sql.apps.verdict.figures import measure, rows_of
+from anon_sql.apps.verdict.recommended import recommend
 from anon_sql.apps.verdict.rules import verdict
 from anon_sql.apps.verdict.words import CONSEQUENCE
 from anon_sql.core.names import quote
@@ -241,6 +242,7 @@ def gather(
             asdict(distributions.kept(con, name)) for name in request["sensitive"] if show_sensitive
         ],
         "verdict": judged,
+        "recommended": lambda: recommend(con, request, **_limits(judging or {})).said(),
         "summary": lambda: summary.collect(
             con, request, figures, facts["verdict"]["reasons"], manifest, sources
         ),
@@ -254,6 +256,11 @@ def gather(
             progress.advance(1)
     facts["worst_groups"] = [_worst(each) for each in facts["distributions"]]
     return facts
+
+
+def _limits(judging: Mapping[str, Any]) -> dict[str, Any]:
+    """Return by what a k is recommended: the limits and the audience of a recipe."""
+    return {name: judging[name] for name in ("limits", "audience") if name in judging}
 
 
 def _asked(request: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from math import nan
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
@@ -11,7 +10,9 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from anon_sql.apps.cli.console import MEANING, visible
 from anon_sql.apps.manifest import LEVELS
 from anon_sql.apps.report import charts
-from anon_sql.apps.report.facts import LEARNED, size_steps
+from anon_sql.apps.report.charts import address
+from anon_sql.apps.report.facts import LEARNED
+from anon_sql.apps.report.figure_files import named
 from anon_sql.apps.verdict.words import per_thousand, percent
 from anon_sql.version import VERSION
 
@@ -38,10 +39,11 @@ FITS = {
 CURVES = (("gcp", False), ("cavg", False), ("suppression_rate", False), ("seconds", True))
 
 
-def of_release(said: Mapping[str, Any]) -> str:
-    """Return the page of a release. said: the result of ``facts.described``."""
-    steps = size_steps(said["class_sizes"])
-    levels = said["risk_levels"]
+def of_release(said: Mapping[str, Any], drawn: Mapping[str, str]) -> str:
+    """Return the page of a release.
+
+    said: the result of ``facts.described``. drawn: its charts, see ``figure_files.draw``.
+    """
     checks = [{**each, "state": _state(each)} for each in said["checks"]]
     worst = [each for each in said["worst_groups"] if each is not None]
     return _render(
@@ -49,7 +51,6 @@ def of_release(said: Mapping[str, Any]) -> str:
         said=said,
         meaning=MEANING,
         risk_names=RISK_NAMES,
-        steps=steps,
         most=FITS,
         accepted=[f"{rule}: {why}" for rule, why in said["summary"]["accepted"].items()],
         costly=sorted(
@@ -58,17 +59,10 @@ def of_release(said: Mapping[str, Any]) -> str:
         worst=sorted(worst, key=lambda each: -each["error"]),
         checks=sorted(checks, key=lambda each: _STATES.index(each["state"])),
         counts=Counter(each["state"] for each in checks),
-        sizes_chart=charts.sizes(*zip(*steps, strict=True)) if steps else None,
-        risk_chart=charts.risks(
-            [f"1 in {each['one_in']}" for each in levels], [each["share"] for each in levels]
-        ),
-        loss_chart=charts.loss(
-            [each["attribute"] for each in said["loss"]], [each["ncp"] for each in said["loss"]]
-        ),
-        correlation_charts=_matrices(said["correlations"]),
+        drawn=drawn,
         pairs=sorted(said["correlations"]["pairs"], key=_change, reverse=True)[:MOST_PAIRS],
-        quasi=[_with_chart(each) for each in said["distributions"]],
-        sensitive=[_with_chart(each) for each in said["sensitive_distributions"]],
+        quasi=_with_charts("distribution", said["distributions"], drawn),
+        sensitive=_with_charts("sensitive", said["sensitive_distributions"], drawn),
     )
 
 
@@ -84,22 +78,6 @@ def _change(pair: Mapping[str, Any]) -> float:
     if pair["raw"] is None or pair["released"] is None:
         return 0.0 if pair["raw"] is pair["released"] else 3.0
     return float(abs(pair["raw"] - pair["released"]))
-
-
-def _matrices(found: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return a chart of the correlations before and one of those after; none for a single pair."""
-    columns = found["columns"]
-    if len(columns) < 3:
-        return []
-    place = {name: at for at, name in enumerate(columns)}
-    both = []
-    for table in ("raw", "released"):
-        matrix = [[1.0 if a == b else nan for b in columns] for a in columns]
-        for pair in found["pairs"]:
-            a, b = place[pair["first"]], place[pair["second"]]
-            matrix[a][b] = matrix[b][a] = nan if pair[table] is None else pair[table]
-        both.append((table, charts.correlation(columns, matrix)))
-    return both
 
 
 def of_sweep(
@@ -156,14 +134,17 @@ def _curves(rows: Sequence[Mapping[str, Any]], measure: str, log: bool) -> str |
     return charts.curves(series, measure, log=log) if series else None
 
 
-def _with_chart(each: Mapping[str, Any]) -> dict[str, Any]:
-    labels, raw, released = each["labels"], each["raw"], each["released"]
-    chart = charts.pair(labels, raw, released, each["ordered"])
-    return {
-        "column": each["column"],
-        "chart": chart,
-        "rows": list(zip(labels, raw, released, strict=True)),
-    }
+def _with_charts(
+    kind: str, found: Sequence[Mapping[str, Any]], drawn: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "column": each["column"],
+            "chart": drawn[name],
+            "rows": list(zip(each["labels"], each["raw"], each["released"], strict=True)),
+        }
+        for name, each in named(kind, found).items()
+    ]
 
 
 def _cut(text: str, most: int) -> str:
@@ -203,5 +184,5 @@ def _render(template: str, /, **context: Any) -> str:
     )
     environment.filters |= {"figure": _figure, "visible": visible}
     environment.filters |= {"cut": _cut, "fit": _fit, "short": _short}
-    environment.filters |= {"percent": percent, "per_thousand": per_thousand}
+    environment.filters |= {"address": address, "percent": percent, "per_thousand": per_thousand}
     return str(environment.get_template(template).render(version=VERSION, levels=LEVELS, **context))

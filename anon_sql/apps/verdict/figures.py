@@ -13,12 +13,13 @@ import duckdb
 from anon_sql.apps.manifest import STATEMENT
 from anon_sql.core.names import literal, quote
 from anon_sql.core.roles import REST, fold
+from anon_sql.measures.utility import LOST
 
 Rows = list[dict[str, Any]]
 TABLES = "'raw', 'released'"
 QUERIES, ATTRIBUTES, SELECTIVITY, SEED = 100, 2, 0.05, 42
+QUESTIONS, STARS = "anon_verdict_queries", "anon_verdict_stars"
 _ROWS = "SELECT (SELECT count(*) FROM raw), (SELECT count(*) FROM released)"
-WIDE = 0.9  # loss above which a column says next to nothing
 
 
 @dataclass(frozen=True)
@@ -164,8 +165,8 @@ def _loss(ask: Callable[[str], Rows], roles: Mapping[str, Any]) -> Iterator[Figu
     if row["gcp"] is not None:
         yield Figure("gcp", row["gcp"], f"SELECT gcp {call}")
         lost = f"attribute_loss({TABLES}{arguments(roles)})"
-        share = f"SELECT avg((ncp > {WIDE})::INTEGER) FROM {lost}"
-        wide = ask(f"SELECT attribute FROM {lost} WHERE ncp > {WIDE}")
+        share = f"SELECT avg((ncp > {LOST})::INTEGER) FROM {lost}"
+        wide = ask(f"SELECT attribute FROM {lost} WHERE ncp > {LOST}")
         ((value,),) = (tuple(each.values()) for each in ask(share))
         yield Figure("columns", value, share, note=", ".join(each["attribute"] for each in wide))
         return
@@ -178,24 +179,34 @@ def _query_error(
     ask: Callable[[str], Rows], roles: Mapping[str, Any], raw: Mapping[str, str]
 ) -> Iterator[Figure]:
     """Give the error of random queries over that of a release that shows nothing but * ."""
-    names = [raw.get(fold(name), name) for name in roles["qids"]]
+    named = {**roles, "qids": [raw.get(fold(name), name) for name in roles["qids"]]}
+    released = f"workload_error({TABLES}, getvariable('{QUESTIONS}'){arguments(named)})"
+    sql = (
+        f"{questions(named)}SELECT released.mean / nullif({STARS}.mean, 0) FROM {released} AS "
+        f"released, {STARS}"
+    )
+    ((value,),) = (tuple(each.values()) for each in ask(sql))
+    ask(f"RESET VARIABLE {QUESTIONS}")
+    yield Figure("query_error", value, sql)
+
+
+def questions(roles: Mapping[str, Any]) -> str:
+    """Return SQL before a SELECT: random queries in the variable ``QUESTIONS``, and ``STARS``.
+
+    The row of STARS has the error of a release that shows nothing but * . roles: qids, as the raw
+    table calls them, and hierarchy.
+    """
+    names = roles["qids"]
     workload = (
         f"query_workload('raw', n := {QUERIES}, attributes := {min(ATTRIBUTES, len(names))}, "
         f"selectivity := {SELECTIVITY}, seed := {SEED}{arguments({'qids': names})})"
     )
     stars = ", ".join(f"'*' AS {quote(name)}" for name in names)
-    given = arguments({**roles, "qids": names})
-    sql = (
-        f"SET VARIABLE anon_verdict_queries = (SELECT list(query ORDER BY query) FROM {workload}); "
-        f"WITH anon_verdict_stars AS (SELECT {stars} FROM raw) "
-        "SELECT released.mean / nullif(stars.mean, 0) FROM "
-        f"workload_error({TABLES}, getvariable('anon_verdict_queries'){given}) AS released, "
-        "workload_error('raw', 'anon_verdict_stars', "
-        f"getvariable('anon_verdict_queries'){given}) AS stars"
+    return (
+        f"SET VARIABLE {QUESTIONS} = (SELECT list(query ORDER BY query) FROM {workload}); "
+        f"WITH anon_verdict_nothing AS (SELECT {stars} FROM raw), {STARS} AS (FROM workload_error("
+        f"'raw', 'anon_verdict_nothing', getvariable('{QUESTIONS}'){arguments(roles)})) "
     )
-    ((value,),) = (tuple(each.values()) for each in ask(sql))
-    ask("RESET VARIABLE anon_verdict_queries")
-    yield Figure("query_error", value, sql)
 
 
 def _distribution(con: duckdb.DuckDBPyConnection, name: str) -> Iterator[Figure]:

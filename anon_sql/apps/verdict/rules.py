@@ -172,7 +172,7 @@ def verdict(
     sentences = accepted or {}
     found = [
         *_audited(measured),
-        *(reason for each in measured.figures for reason in _judged(each, limits)),
+        *(reason for each in measured.figures for reason in judged(each, limits)),
         *_alone(measured),
         *_chosen(measured, audience, confirmed),
     ]
@@ -214,7 +214,7 @@ def stricter(function: str, given: Mapping[str, Mapping[str, Any]]) -> dict[str,
     return limits
 
 
-def _judged(figure: Figure, limits: Mapping[str, Limit]) -> Iterator[Reason]:
+def judged(figure: Figure, limits: Mapping[str, Limit]) -> Iterator[Reason]:
     """Give the reason that a figure is, if it is one. What cannot be measured is amber."""
     limit = limits.get(figure.name)
     if limit is None:

@@ -86,6 +86,8 @@ def test_facts_are_those_of_sql(made, said):
     shown = summary(page(made))
     for text in (digest(raw), digest(safe), "120 rows, 5 columns", "k = 10, l = 2", "seed 42"):
         assert text in shown
+    assert said["recommended"]["why"].startswith("5 is the least for the audience “contract”.")
+    assert f"recommended k {said['recommended']['why'][:100]}" in shown
     assert re.search(r"file of \d{4}-\d\d-\d\d \d\d:\d\d UTC", shown)
 
 
@@ -195,6 +197,7 @@ def crowded(tmp_path_factory):
 @pytest.fixture
 def full(said):
     """A page on which nothing is short: each list is too long, and so is each text and name."""
+    from anon_sql.apps.report.figure_files import draw
     from anon_sql.apps.report.page import of_release
 
     long, name = "Words about a release that a person wrote. " * 9, "column_" * 9
@@ -210,7 +213,8 @@ def full(said):
     facts["statement"] = {"purpose": long, "recipient": long, "assumptions": [long] * 6}
     facts["required"] |= dict.fromkeys(("k", "l", "t", "beta", "delta", "max_share"), 1.2345)
     facts["loss"] = [{**facts["loss"][0], "attribute": name, "ncp": 0.5}] * 9
-    return of_release(facts)
+    facts["recommended"]["why"] = long
+    return of_release(facts, draw(facts))
 
 
 @pytest.mark.slow

@@ -1,0 +1,163 @@
+"""Draw the charts of a report, and write the numbers of each figure as CSV, each chart as SVG.
+
+All of it is what the report says: no file holds a value that the page or its JSON does not show.
+"""
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
+from math import nan
+from pathlib import Path
+from typing import Any
+
+from anon_sql.apps.report import charts
+from anon_sql.apps.report.facts import size_steps
+from anon_sql.apps.verdict.recommended import LOSS
+from anon_sql.errors import AnonError
+from anon_sql.hosts.files import atomic_file
+
+LONGEST = 40  # characters of a column in the name of a file
+_ROWS = {  # by name of a file, the part of a report that is a list of flat rows
+    "attacks": "attacks",
+    "class_sizes": "class_sizes",
+    "loss": "loss",
+    "query_errors": "query_errors",
+    "risk_levels": "risk_levels",
+}
+_PAIRED = {"distribution": "distributions", "sensitive": "sensitive_distributions"}
+_NAMES = (
+    *(*_ROWS, "checks", "correlations", "correlations_raw", "correlations_released", "disclosed"),
+    *("levels", "measures", "misrepresented", "other_k", "verdict", "verdict_figures"),
+)
+_OWN = re.compile(rf"({'|'.join(_NAMES)}|({'|'.join(_PAIRED)})_\d+_[\w-]*)\.(csv|svg)")
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def named(kind: str, found: Rows) -> dict[str, Mapping[str, Any]]:
+    """Return distributions by the name of their files: kind, number and column."""
+    columns = (re.sub(r"[^\w-]+", "_", each["column"])[:LONGEST] for each in found)
+    names = (f"{kind}_{at:02}_{column}" for at, column in enumerate(columns, 1))
+    return dict(zip(names, found, strict=True))
+
+
+def draw(said: Mapping[str, Any]) -> dict[str, str]:
+    """Return the charts of a report as SVG, by name. said: the result of ``facts.described``."""
+    steps, levels, lost = size_steps(said["class_sizes"]), said["risk_levels"], said["loss"]
+    drawn = {
+        "risk_levels": charts.risks(
+            [f"1 in {each['one_in']}" for each in levels], [each["share"] for each in levels]
+        ),
+        "loss": charts.loss([each["attribute"] for each in lost], [each["ncp"] for each in lost]),
+        **dict(_matrices(said["correlations"])),
+    }
+    if steps:
+        drawn["class_sizes"] = charts.sizes(*zip(*steps, strict=True))
+    for kind, part in _PAIRED.items():
+        for name, each in named(kind, said[part]).items():
+            drawn[name] = charts.pair(
+                each["labels"], each["raw"], each["released"], each["ordered"]
+            )
+    return drawn
+
+
+def _matrices(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Give a chart of the correlations before and one of those after; none for a single pair."""
+    columns = found["columns"]
+    if len(columns) < 3:
+        return
+    place = {name: at for at, name in enumerate(columns)}
+    for table in ("raw", "released"):
+        matrix = [[1.0 if a == b else nan for b in columns] for a in columns]
+        for pair in found["pairs"]:
+            a, b = place[pair["first"]], place[pair["second"]]
+            matrix[a][b] = matrix[b][a] = nan if pair[table] is None else pair[table]
+        yield f"correlations_{table}", charts.correlation(columns, matrix)
+
+
+def tables(said: Mapping[str, Any]) -> dict[str, str]:
+    """Return the numbers of a report as CSV, by name. said: the result of ``facts.described``."""
+    found: dict[str, Rows] = {name: said[part] for name, part in _ROWS.items()}
+    found |= {
+        "checks": _fields(said["checks"], "property", "required", "found", "passed", "meaning"),
+        "correlations": said["correlations"]["pairs"],
+        "disclosed": said["summary"]["disclosed"],
+        "levels": [{**each["levels"], **_without(each, "levels")} for each in said["levels"]],
+        "measures": [
+            {"measure": name, "value": value}
+            for name, value in {**said["utility"], **said["risk"]}.items()
+        ],
+        "misrepresented": [each for each in said["worst_groups"] if each is not None],
+        "other_k": list(map(_tried, said["recommended"]["tried"])),
+        "verdict": _fields(
+            said["verdict"]["reasons"], "level", "rule", "column", "found", "text", "accepted"
+        ),
+        "verdict_figures": _fields(said["verdict"]["figures"], "name", "column", "value"),
+    }
+    for kind, part in _PAIRED.items():
+        found |= {name: _bins(each) for name, each in named(kind, said[part]).items()}
+    return {name: _csv(rows) for name, rows in found.items() if rows}
+
+
+def _fields(rows: Rows, *names: str) -> list[dict[str, Any]]:
+    return [{name: row[name] for name in names} for row in rows]
+
+
+def _without(row: Mapping[str, Any], left_out: str) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != left_out}
+
+
+def _tried(each: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a release that was tried would lose as one row."""
+    figures = {found["name"]: found["value"] for found in each["figures"]}
+    return {
+        **{name: each[name] for name in ("k", "l", "classes")},
+        **{name: figures.get(name) for name in LOSS},
+        "limits": ", ".join(f"{reason['level']} {reason['rule']}" for reason in each["reasons"]),
+        "note": each["note"],
+    }
+
+
+def _bins(each: Mapping[str, Any]) -> list[dict[str, Any]]:
+    rows = zip(each["labels"], each["raw"], each["released"], strict=True)
+    return [{"value": label, "raw": raw, "released": released} for label, raw, released in rows]
+
+
+def _csv(rows: Rows) -> str:
+    """Return rows as CSV; None is an empty field, and a number has all its digits."""
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(rows[0])
+    writer.writerows([_cell(value) for value in row.values()] for row in rows)
+    return out.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def check_folder(function: str, folder: Path, overwrite: bool) -> None:
+    """Raise AnonError if figures must not be written to a folder."""
+    if folder.exists() and not folder.is_dir():
+        raise AnonError(function, "--figures must be a folder", f"the file '{folder}'")
+    if not folder.parent.is_dir():
+        rule = "--figures must be in a directory that exists"
+        raise AnonError(function, rule, f"'{folder}'")
+    if folder.exists() and any(folder.iterdir()) and not overwrite:
+        hint = "--overwrite replaces the figures in it"
+        raise AnonError(function, "--figures must be a new or an empty folder", f"'{folder}'", hint)
+
+
+def write(folder: Path, said: Mapping[str, Any], drawn: Mapping[str, str]) -> int:
+    """Write the figures of a report, and remove those of an earlier one. Return how many files."""
+    texts = {f"{name}.csv": text for name, text in tables(said).items()}
+    texts |= {f"{name}.svg": svg for name, svg in drawn.items()}
+    folder.mkdir(exist_ok=True)
+    for name, text in texts.items():
+        with atomic_file(folder / name) as temporary:
+            temporary.write_text(text, "utf-8")
+    for path in folder.iterdir():
+        if _OWN.fullmatch(path.name) and path.name not in texts:
+            path.unlink()
+    return len(texts)
