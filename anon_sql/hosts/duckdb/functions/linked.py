@@ -122,10 +122,11 @@ def _audit(scope: Mapping[str, Any], call: Mapping[str, Any]) -> str:
     ).statement()
 
 
-def _columns(function: str, catalog: Catalog, place: str) -> list[str]:
-    """Return the columns of a released table. Raises AnonError where there is none."""
+def _columns(function: str, catalog: Catalog, place: str) -> dict[str, str]:
+    """Return the SQL type of each column of a released table. Raises AnonError for no table."""
     try:
-        return [str(row[0]) for row in catalog.ask(f"DESCRIBE FROM query_table({literal(place)})")]
+        described = catalog.ask(f"DESCRIBE FROM query_table({literal(place)})")
+        return {str(name): str(kind) for name, kind, *_ in described}
     except duckdb.Error:
         raise AnonError(
             function,
