@@ -19,6 +19,8 @@ TABLES = f"""
     CREATE TABLE release AS
     FROM rayden('people', k := 5, qids := ['age', 'city'], sensitive := ['illness']);
     CREATE TABLE classed AS FROM vp_partition('people', k := 5, qids := ['age', 'city']);
+    CREATE TABLE people_plan AS FROM linked_plan(
+        'people', k := 2, qids := ['people.age', 'people.city'], keep := 'people.illness');
 """
 LEDGER = """
     CREATE TABLE anon_ledger AS

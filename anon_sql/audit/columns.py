@@ -1,11 +1,14 @@
 """Audit the kept columns of a release: pseudonyms, and rows that are unique on all of them."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from anon_sql.audit.compared import Compared, Property, no_columns, untold, within
-from anon_sql.measures.uniqueness import Hashes, steps_text, unique_together
+from anon_sql.errors import listed
+from anon_sql.measures.uniqueness import Hashes, counts, steps_text, unique_together
 from anon_sql.privacy.model import figures, many
 
+MANY_KEYS, FEW_ROWS = 20, 50  # a key has many values, and each of them not too many rows
 _PSEUDONYMS = (
     "No column holds pseudonyms.",
     "1 column holds pseudonyms, by which releases can be joined.",
@@ -35,7 +38,31 @@ def identifying_combinations(compared: Compared) -> Property:
     """
     request = compared.request
     kept = [name for name in (*request.shared, *request.added) if name not in request.values]
-    return unique_at_most(request.unique_share, kept, compared.marks, compared.released_rows)
+    row = unique_at_most(request.unique_share, kept, compared.marks, compared.released_rows)
+    keys = repeated_keys(compared, kept)
+    if not keys:
+        return row
+    hint = f"{listed(keys)} repeats as a key of persons would, whom linked_audit counts"
+    return replace(row, meaning=f"{row.meaning.removesuffix('.')}; {hint}.")
+
+
+def repeated_keys(compared: Compared, kept: Sequence[str]) -> list[str]:
+    """Return kept columns by which several rows may be tied to one person.
+
+    They are whole numbers, UUIDs or pseudonyms of many values with few rows each. k then counts
+    rows, and not persons; where ``entity`` was given it counts persons, and there are none.
+    """
+    request, rows = compared.request, compared.released_rows
+    if request.entity is not None:
+        return []
+    found = []
+    for name in kept:
+        if name not in request.keys and not compared.released.view(name).hashed:
+            continue
+        single, distinct = counts(compared.marks(name).copy())
+        if single < distinct and MANY_KEYS <= distinct < rows <= FEW_ROWS * distinct:
+            found.append(name)
+    return found
 
 
 def unique_at_most(

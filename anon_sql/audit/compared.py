@@ -34,7 +34,8 @@ class AuditRequest:
     names of earlier releases; previous_share: of persons whom ``composition`` may find.
     types: SQL type by quasi-identifier; values: by sensitive column.
     identifiers, loose (without a role): columns that the release has; shared: all of the raw
-    table's others that it has; dropped: kept ones that it lacks; added: its own.
+    table's others that it has; dropped: kept ones that it lacks; added: its own. keys: kept ones of
+    a type that keys have.
     """
 
     k: int | None
@@ -53,6 +54,7 @@ class AuditRequest:
     identifiers: tuple[str, ...]
     leftover: tuple[str, ...]
     loose: frozenset[str]
+    keys: frozenset[str] = frozenset()
 
 
 def audit_request(
@@ -101,6 +103,7 @@ def audit_request(
         identifiers=roles.left_out,
         leftover=tuple(name for name in roles.left_out if name in shared),
         loose=frozenset(name for name in roles.none if name in shared and name != person),
+        keys=frozenset(name for name in shared if raw[name] in KEY_TYPES and name != person),
     )
 
 
@@ -122,6 +125,7 @@ ROW = pa.struct(
         ("meaning", pa.string()),
     ]
 )
+KEY_TYPES = ("INTEGER", "BIGINT", "HUGEINT", "UINTEGER", "UBIGINT", "UHUGEINT", "UUID")
 MANY = "too many rows share their kept values"
 
 

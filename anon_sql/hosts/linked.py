@@ -12,13 +12,14 @@ import pyarrow as pa
 from anon_sql.core import stopping
 from anon_sql.core.columns import is_number
 from anon_sql.core.common_parameters import refuse_withdrawn
-from anon_sql.core.duckdb_internals.hashing import ROW_HASH, mark, row_hash
+from anon_sql.core.duckdb_internals.hashing import ROW_HASH
 from anon_sql.core.names import quote, split
 from anon_sql.core.parameters import read
 from anon_sql.core.roles import fold
 from anon_sql.errors import PYTHON, AnonError, Argument, Parameter, SpelledAs, did_you_mean, listed
 from anon_sql.hosts.duckdb.interrupting import owner_of
 from anon_sql.hosts.duckdb.linked_catalog import SCOPE, Catalog, read_schema, weights_of
+from anon_sql.hosts.duckdb.linked_rows import expressions, given_from
 from anon_sql.hosts.duckdb.macros import in_transaction, transaction
 from anon_sql.hosts.duckdb.register import register
 from anon_sql.hosts.duckdb.relation import Scope
@@ -38,7 +39,7 @@ from anon_sql.privacy.k_anonymity import KAnonymity
 from anon_sql.version import VERSION
 
 NAME = "release_linked"
-_KEPT, _WHOLE, _MARK, _TABLE = "__anon_kept", "__anon_whole", "__anon_mark_", "__anon_linked"
+_TABLE = "__anon_linked"
 _REFUSED = ("t", "beta", "delta", "max_share", "strata", "series", "regions", "entity")
 FILES = {"parquet": "FORMAT parquet", "csv": "FORMAT csv, HEADER true"}
 
@@ -188,24 +189,9 @@ def _require_types(schema: Schema) -> None:
 
 def given_of(con: duckdb.DuckDBPyConnection, node: Node) -> Given:
     """Return the rows of a table of the tree."""
-    types = node.table.types
-    names = [
-        name for name in types if name in node.renewed or node.table.roles[name] != "identifier"
-    ]
-    kept = {quote(name): types[name] for name in node.kept}
-    whole = {quote(name): types[name] for name in (*node.quasi, *node.kept)}
-    parts = [quote(name) for name in names]
-    parts += [f"{row_hash(kept)} AS {_KEPT}", f"{row_hash(whole)} AS {_WHOLE}"]
-    marks = {name: f"{_MARK}{at}" for at, name in enumerate(node.sensitive)}
-    parts += [f"{mark(quote(name), types[name])} AS {own}" for name, own in marks.items()]
+    parts = [f"{text} AS {quote(field)}" for field, text in expressions(node).items()]
     found = con.sql(f"SELECT {', '.join(parts)} FROM {node.table.relation}").to_arrow_table()
-    return Given(
-        node,
-        found.select(names),
-        found.column(_KEPT).to_numpy(),
-        found.column(_WHOLE).to_numpy(),
-        {name: found.column(own).combine_chunks() for name, own in marks.items()},
-    )
+    return given_from(node, {name: found.column(name) for name in found.column_names})
 
 
 def _released(count: Counted) -> TableReleased:

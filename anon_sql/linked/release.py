@@ -26,6 +26,7 @@ from anon_sql.pipeline.compute import release as release_rows
 from anon_sql.pipeline.request import Relation, Request, Source, checked
 from anon_sql.pipeline.table import released_type, shown
 
+Codes = npt.NDArray[np.int32]
 CLASSES = "class"
 
 
@@ -52,13 +53,28 @@ class Counted:
 
 @dataclass(frozen=True)
 class Made:
-    """A release: the tables, their counts, and the smallest class of folds."""
+    """A release: the tables, what they were put together from, their counts and their classes."""
 
     tables: Mapping[str, pa.Table]
+    shown: Mapping[str, "Shown"]
     counts: Mapping[str, Counted]
     smallest: int
     classes: int
     plan: "Plan"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a host needs to put the m released rows of a table together by itself.
+
+    position: int64[m], the row of each among those that were read. linked: bool[m]. labels: of each
+    quasi-identifier and each added number of rows, the distinct labels as they are printed and
+    int32[m], which of them each row has.
+    """
+
+    position: Ints
+    linked: npt.NDArray[np.bool_]
+    labels: Mapping[str, tuple[pa.Array, Codes]]
 
 
 @dataclass(frozen=True)
@@ -123,7 +139,8 @@ def random_numbers(count: int) -> Ints:
 def release(asked: Asked, schema: Schema, given: Mapping[str, Given]) -> Made:
     """Return the released tables, whose folds were checked. Raises AnonError, with no result."""
     made = plan(asked, schema, given)
-    tables = {name: released(asked, schema, made, node) for name, node in schema.nodes.items()}
+    both = {name: released(asked, schema, made, node) for name, node in schema.nodes.items()}
+    tables = {name: table for name, (table, _) in both.items()}
     folded = require_folds(asked.function, schema, tables, asked.k, asked.options.l)
     sizes = np.bincount(folded.fold[schema.root])
     counts = {
@@ -131,7 +148,8 @@ def release(asked: Asked, schema: Schema, given: Mapping[str, Given]) -> Made:
         for name, node in schema.nodes.items()
     }
     _require_all(asked, schema, made, tables, counts)
-    return Made(tables, counts, int(sizes.min()), len(sizes), made)
+    shown_rows = {name: each for name, (_, each) in both.items()}
+    return Made(tables, shown_rows, counts, int(sizes.min()), len(sizes), made)
 
 
 def _require_all(
@@ -149,8 +167,8 @@ def _require_all(
             raise AnonError(asked.function, "every row of the plan must be released", name, hint)
 
 
-def released(asked: Asked, schema: Schema, made: Plan, node: Node) -> pa.Table:
-    """Return one released table, its labels checked.
+def released(asked: Asked, schema: Schema, made: Plan, node: Node) -> tuple[pa.Table, Shown]:
+    """Return one released table, its labels checked, and how it was put together.
 
     Rows are in the order of hashes of what is shown, and rows that look alike, but for keys, in a
     random order of the operating system: one that follows from raw rows would tell who has which
@@ -160,9 +178,9 @@ def released(asked: Asked, schema: Schema, made: Plan, node: Node) -> pa.Table:
     own = np.flatnonzero(group >= 0)
     points = made.points.get(node.name)
     columns: dict[str, pa.Array] = {}
+    printed: dict[str, tuple[pa.Array, Codes]] = {}
     if points is not None:
-        position, labels = _labelled(asked, points, rows, group[own], linked[own], own)
-        columns.update(labels)
+        position, columns, printed = _labelled(asked, points, rows, group[own], linked[own], own)
     else:
         hidden = np.where(linked[own], rows.given.kept[own], np.uint64(2**64 - 1))
         position = own[np.lexsort((random_numbers(len(own)), hidden))]
@@ -179,7 +197,8 @@ def released(asked: Asked, schema: Schema, made: Plan, node: Node) -> pa.Table:
         columns[weight] = _weights(schema, made, node, child)[position]
         columns[weight] = pa.array(columns[weight], mask=np.isnan(columns[weight]))
         names += [counted, weight]
-    return pa.table({name: columns[name] for name in names})
+    table = pa.table({name: columns[name] for name in names})
+    return table, Shown(rows.given.read[position], shown_linked, printed)
 
 
 def _without(values: pa.Array, gone: pa.Array) -> pa.Array:
@@ -207,15 +226,19 @@ def _labelled(
     group: Ints,
     linked: npt.NDArray[np.bool_],
     own: Ints,
-) -> tuple[Ints, dict[str, pa.Array]]:
-    """Return the order of released rows and their labels, which ``generalize`` checks."""
-    request = _request(asked, points)
+) -> tuple[Ints, dict[str, pa.Array], dict[str, tuple[pa.Array, Codes]]]:
+    """Return the order of released rows and their labels, which ``generalize`` checks.
+
+    The labels are returned as they are released, and as ``Shown`` has them.
+    """
+    request = request_of(asked, points.types)
     if len(own) == 0:
         none = {
             name: pa.nulls(0, released_type(request, name, values.type))
             for name, values in points.columns.items()
         }
-        return own, none
+        empty = pa.array([], pa.string()), np.zeros(0, np.int32)
+        return own, none, dict.fromkeys(none, empty)
     hashes = np.where(linked, rows.given.kept[own], np.uint64(2**64 - 1))
     place = np.lexsort((random_numbers(len(own)), hashes))
     own = own[place]
@@ -227,19 +250,21 @@ def _labelled(
         pa.array(group[place].astype(np.int64)),
     )
     found = release_rows(source, request, asked.paths)
-    labels = {}
+    labels, printed = {}, {}
     for name, each in found.labels.items():
-        text = shown(request, name, each)
-        labels[name] = text.take(pa.array(each.label_of[found.class_of].astype(np.int64)))
-    return own[found.position], labels
+        label = each.label_of[found.class_of]
+        labels[name] = shown(request, name, each).take(pa.array(label))
+        printed[name] = each.printed, label
+    return own[found.position], labels, printed
 
 
-def _request(asked: Asked, points: Points) -> Request:
+def request_of(asked: Asked, types: Mapping[str, str]) -> Request:
+    """Return the request by which columns of some types are labelled."""
     try:
         return checked(
             "generalize",
-            Relation({**points.types, CLASSES: "BIGINT"}, {}, asked.threads, asked.time_zone),
-            asked.arguments(qids=list(points.types), classes=CLASSES, format=asked.options.format),
+            Relation({**types, CLASSES: "BIGINT"}, {}, asked.threads, asked.time_zone),
+            asked.arguments(qids=list(types), classes=CLASSES, format=asked.options.format),
         )
     except AnonError as error:
         raise AnonError(asked.function, error.rule, error.got, error.hint) from None

@@ -25,7 +25,8 @@ class Given:
 
     values: the columns of the table that have a role. kept: uint64[n], the hash of the columns that
     are released unchanged. whole: uint64[n], the hash of all columns but keys and links. marks: of
-    each sensitive column, uint64[n] and whether it is not NULL.
+    each sensitive column, uint64[n] and whether it is not NULL. read: int64[n], the place of each
+    row among those that the host has read.
     """
 
     node: Node
@@ -33,6 +34,7 @@ class Given:
     kept: Hashes
     whole: Hashes
     marks: Mapping[str, pa.Array]
+    read: Ints
 
     def column(self, name: str) -> pa.Array:
         """Return a column as one array."""
@@ -118,7 +120,9 @@ def tie(
 def _only(own: Given, held: Ints) -> Given:
     at = pa.array(held)
     marks = {name: values.take(at) for name, values in own.marks.items()}
-    return Given(own.node, own.values.take(at), own.kept[held], own.whole[held], marks)
+    return Given(
+        own.node, own.values.take(at), own.kept[held], own.whole[held], marks, own.read[held]
+    )
 
 
 def _codes(own: Given) -> dict[str, Ints]:

@@ -9,7 +9,9 @@
 -- slot, rows of a class with equal folds on the path from the person, and one more than the fewest
 -- persons of the class who lack a value there; with 'all slots', the latter over all rows of a table.
 -- 'unlinked labels': the fewest rows of equal labels among those without a link. 'values of unlinked':
--- of them, rows with a sensitive or kept value.
+-- of them, rows with a sensitive or kept value. 'persons of unlinked', with truth: the most persons who
+-- can be behind equal labels, none with more than an equal share of the rows, counted over the raw rows
+-- that the labels cover; an upper bound, since a release does not tell whose unlinked rows are.
 -- 'reference rows': rows of a table that is released unchanged which fewer than k persons use.
 -- 'labels', 'kept values', 'spelling', with truth: as in audit, of the linked rows of each table.
 --

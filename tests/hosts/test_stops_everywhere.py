@@ -18,7 +18,8 @@ AT_ONCE = {  # functions that take what is read at once: names, queries, distinc
     *("anon_max", "anon_mid", "anon_min", "anon_values"),
     *("check_hierarchy", "date_hierarchy", "numeric_hierarchy", "prefix_hierarchy"),
     *("read_hierarchies", "series_status"),
-    *("linked_audit", "linked_risk"),  # all of their work is DuckDB's own, which an interrupt ends
+    # all of their work is DuckDB's own, which an interrupt ends
+    *("linked_audit", "linked_risk", "linked_table"),
 }
 STOPPED = "stopped on request; nothing was released"
 

@@ -1,7 +1,7 @@
 """``anon-sql release IN OUT/ --root`` and ``verify``: tables that belong together, in a folder."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -184,7 +184,7 @@ def checks_of(
             con = stack.enter_context(opened("verify", "--raw", raw))
         places = {Path(name).stem: str(folder / name) for name in stated}
         columns = {
-            name: [row[0] for row in con.execute(_described(places[name])).fetchall()]
+            name: {row[0]: row[1] for row in con.execute(_described(places[name])).fetchall()}
             for name in written["tables"]
         }
         types = None
@@ -220,7 +220,7 @@ def _described(place: str) -> str:
 
 def schema_of(
     written: Mapping[str, Any],
-    columns: Mapping[str, Sequence[str]],
+    columns: Mapping[str, Mapping[str, str]],
     types: Mapping[str, Mapping[str, str]] | None,
 ) -> Schema:
     """Return the schema that a manifest states.

@@ -10,6 +10,7 @@ from anon_sql.core.duckdb_internals.hashing import HASH
 from anon_sql.core.names import literal, quote
 from anon_sql.core.roles import fold
 from anon_sql.hosts.duckdb.linked_folds import Folds
+from anon_sql.hosts.duckdb.linked_persons import PersonsBehind
 from anon_sql.linked.schema import Node, Schema
 
 _TRUTH = ("labels", "kept values", "spelling")  # properties of ``audit`` that say it of rows
@@ -18,8 +19,8 @@ _TRUTH = ("labels", "kept values", "spelling")  # properties of ``audit`` that s
 class LinkedAudit:
     """The checks of the released tables of a schema.
 
-    raw, released: return the SQL of a table; without raw tables less is checked. columns: of each
-    released table, by its name.
+    raw, released: return the SQL of a table; without raw tables less is checked. columns: SQL type
+    by column of each released table, by its name.
     """
 
     def __init__(
@@ -27,7 +28,7 @@ class LinkedAudit:
         schema: Schema,
         raw: Callable[[str], str] | None,
         released: Callable[[str], str],
-        columns: Mapping[str, list[str]],
+        columns: Mapping[str, Mapping[str, str]],
         k: int | None,
         l: float | None,  # noqa: E741
         *,
@@ -182,10 +183,35 @@ class LinkedAudit:
             groups = f"SELECT count(*) AS n FROM {source} {each}"
             found = f"(SELECT min(n) FROM ({groups}))"
             passed = "coalesce(found, required) >= required"
-            yield _row(f"unlinked labels of {node.name}", k, found, passed, "NULL")
+            known = literal("rows, which estimate persons: only the raw tables tell whose they are")
+            said = "NULL" if self.compared else f"(CASE WHEN found IS NOT NULL THEN {known} END)"
+            yield _row(f"unlinked labels of {node.name}", k, found, passed, said)
+            if self.truth:
+                yield self._persons(node, source, k)
             kept = [f"{quote(column)} IS NOT NULL" for column in node.kept]
             found = f"(SELECT count(*) FROM {source} AND ({' OR '.join(kept) or 'false'}))"
             yield _row(f"values of unlinked {node.name}", "0", found, "found = 0", "NULL")
+
+    def _persons(self, node: Node, source: str, k: str) -> str:
+        """Return the check of the persons who can be behind equal labels of unlinked rows."""
+        self.use_source()
+        types = {fold(name): kind for name, kind in self.columns[node.name].items()}
+        behind = PersonsBehind(
+            node,
+            self.folds.at[node.name],
+            source,
+            self._owned(node),
+            self.folds.labels(node),
+            {name: types.get(fold(name), "") for name in node.quasi},
+        )
+        self.extra += behind.ctes()
+        example = (
+            "(SELECT CASE WHEN count(*) > 0 THEN concat(sum(n), ' rows in ', count(*), "
+            f"' sets of labels of fewer') END FROM {behind.result} WHERE persons < {k})"
+        )
+        found = f"(SELECT min(persons) FROM {behind.result})"
+        passed = "coalesce(found, required) >= required"
+        return _row(f"persons of unlinked {node.name}", k, found, passed, example)
 
     def _references(self) -> Iterator[str]:
         """Yield the check that each row of a reference table is used by k persons or by none."""
@@ -214,7 +240,7 @@ class LinkedAudit:
 
     def use_source(self) -> None:
         """Add the folds of the raw tables, once."""
-        if not any(text.startswith("__anon_r_") for text in self.extra):
+        if not any(text.startswith(self.source.prefix) for text in self.extra):
             self.extra += self.source.ctes()
 
     def _owned(self, node: Node) -> str:

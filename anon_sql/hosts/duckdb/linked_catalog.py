@@ -13,11 +13,11 @@ from anon_sql.linked.schema import Link, Schema, Table, arrange, read_links, sid
 
 Ask = Callable[[str], list[tuple[Any, ...]]]
 Place = tuple[str, str, str]
-_COLUMNS = (
+COLUMNS = (
     "SELECT database_name, schema_name, table_name, column_name, data_type, comment, column_index "
     "FROM system.main.duckdb_columns() WHERE NOT internal"
 )
-_FOREIGN = (
+FOREIGN = (
     "SELECT database_name, schema_name, table_name, constraint_column_names, referenced_table, "
     "referenced_column_names FROM system.main.duckdb_constraints() "
     "WHERE constraint_type = 'FOREIGN KEY'"
@@ -35,7 +35,7 @@ class Catalog:
 
     def __init__(self, function: str, ask: Ask, scope: Scope, *, files: bool):
         self.function, self.ask, self.scope, self.files = function, ask, scope, files
-        self.columns = [dict(zip(_KEYS, row, strict=True)) for row in ask(_COLUMNS)]
+        self.columns = [dict(zip(_KEYS, row, strict=True)) for row in ask(COLUMNS)]
         self.by_place: dict[Place, list[dict[str, Any]]] = {}
         for column in sorted(self.columns, key=lambda each: each["at"]):
             place = (column["database"], column["schema"], column["relation"])
@@ -87,7 +87,7 @@ class Catalog:
         places = {place for place in map(self.place, [root, *names]) if place}
         foreign = [
             ((database, schema, child), tuple(columns), (database, schema, parent), tuple(keys))
-            for database, schema, child, columns, parent, keys in self.ask(_FOREIGN)
+            for database, schema, child, columns, parent, keys in self.ask(FOREIGN)
         ]
         reached = True
         while reached:  # everything that foreign keys tie to what is known

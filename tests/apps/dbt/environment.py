@@ -24,6 +24,7 @@ from tests import kernel_caches
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLE = ROOT / "examples" / "dbt_project"
 NEW_PERSONS = ROOT / "examples" / "dbt_new_persons"
+LINKED_TABLES = ROOT / "examples" / "dbt_linked_tables"
 CONSTRAINTS = f"dbt-core<1.12\nduckdb=={duckdb.__version__}\n"  # 1.12 downloads a parser
 
 

@@ -11,7 +11,7 @@ from anon_sql import datasets
 from anon_sql.apps import manifest
 from tests import command
 from tests.apps.dbt import environment as dbt_environment
-from tests.apps.dbt.environment import EXAMPLE, NEW_PERSONS, ROOT
+from tests.apps.dbt.environment import EXAMPLE, LINKED_TABLES, NEW_PERSONS, ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -259,7 +259,7 @@ def test_the_page_shows_the_example():
     shown = re.findall(r"^`([\w/.]+)`:\n\n```\w+\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert len(shown) >= 8
     for name, block in shown:
-        files = [project / name for project in (EXAMPLE, NEW_PERSONS)]
+        files = [project / name for project in (EXAMPLE, NEW_PERSONS, LINKED_TABLES)]
         assert any(block in file.read_text(encoding="utf-8") for file in files if file.exists()), (
             name
         )

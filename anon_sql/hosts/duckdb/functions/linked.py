@@ -43,16 +43,17 @@ AUDIT_ROW = pa.struct(
 @udf("VARCHAR")
 def risk_statement(scope: Any, call: Any) -> pa.Array:
     """The SQL of ``linked_risk``, or SQL that stops with the sentence of an AnonError."""
-    return _text(RISK_ROW, partial(_risk, flat_scope(first(scope)), first(call)))
+    return text_or_error(RISK_ROW, partial(_risk, flat_scope(first(scope)), first(call)))
 
 
 @udf("VARCHAR")
 def audit_statement(scope: Any, call: Any) -> pa.Array:
     """The SQL of ``linked_audit``, or SQL that stops with the sentence of an AnonError."""
-    return _text(AUDIT_ROW, partial(_audit, flat_scope(first(scope)), first(call)))
+    return text_or_error(AUDIT_ROW, partial(_audit, flat_scope(first(scope)), first(call)))
 
 
-def _text(row: pa.DataType, compose: Callable[[], str]) -> pa.Array:
+def text_or_error(row: pa.DataType, compose: Callable[[], str]) -> pa.Array:
+    """Return a statement, or one of the columns of ``row`` that stops with the error."""
     try:
         text = compose()
     except AnonError as wrong:
@@ -73,7 +74,8 @@ def _schema(
     return catalog, schema
 
 
-def _root(function: str, parameter: str, value: object) -> str:
+def relation_in(function: str, parameter: str, value: object) -> str:
+    """Return the name of a relation that a call gives. Raises AnonError for anything else."""
     if not isinstance(value, str) or not value:
         rule = Parameter(parameter) + " must be the name of a table"
         raise AnonError(function, rule, "NULL" if value is None else "another type")
@@ -81,7 +83,7 @@ def _root(function: str, parameter: str, value: object) -> str:
 
 
 def _risk(scope: Mapping[str, Any], call: Mapping[str, Any]) -> str:
-    function, root = "linked_risk", _root("linked_risk", "root", scope["relation"])
+    function, root = "linked_risk", relation_in("linked_risk", "root", scope["relation"])
     k = read(KAnonymity, function, call).k
     raw = call["raw"]
     _, schema = _schema(function, scope, call, root if raw is None else raw)
@@ -97,8 +99,8 @@ def _risk(scope: Mapping[str, Any], call: Mapping[str, Any]) -> str:
 def _audit(scope: Mapping[str, Any], call: Mapping[str, Any]) -> str:
     function = "linked_audit"
     root, shown = (
-        _root(function, "raw", scope["relation"]),
-        _root(function, "released", call["released"]),
+        relation_in(function, "raw", scope["relation"]),
+        relation_in(function, "released", call["released"]),
     )
     k = None if call["k"] is None else read(KAnonymity, function, call).k
     l = call["l"]  # noqa: E741
@@ -120,10 +122,11 @@ def _audit(scope: Mapping[str, Any], call: Mapping[str, Any]) -> str:
     ).statement()
 
 
-def _columns(function: str, catalog: Catalog, place: str) -> list[str]:
-    """Return the columns of a released table. Raises AnonError where there is none."""
+def _columns(function: str, catalog: Catalog, place: str) -> dict[str, str]:
+    """Return the SQL type of each column of a released table. Raises AnonError for no table."""
     try:
-        return [str(row[0]) for row in catalog.ask(f"DESCRIBE FROM query_table({literal(place)})")]
+        described = catalog.ask(f"DESCRIBE FROM query_table({literal(place)})")
+        return {str(name): str(kind) for name, kind, *_ in described}
     except duckdb.Error:
         raise AnonError(
             function,

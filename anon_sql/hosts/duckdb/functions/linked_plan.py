@@ -1,0 +1,208 @@
+"""``linked_plan`` and ``linked_table``, as SQL calls them."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import partial
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from anon_sql.core import stopping
+from anon_sql.core.arrow import first, one_array, one_list, plain
+from anon_sql.core.names import split
+from anon_sql.core.parameters import read
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb import registry
+from anon_sql.hosts.duckdb.binding import flat_scope, scope_of
+from anon_sql.hosts.duckdb.functions.linked import relation_in, text_or_error
+from anon_sql.hosts.duckdb.linked_catalog import (
+    COLUMNS,
+    FOREIGN,
+    Ask,
+    Catalog,
+    read_schema,
+    weights_of,
+)
+from anon_sql.hosts.duckdb.linked_plan import plan_statement
+from anon_sql.hosts.duckdb.linked_plan import table_statement as statement_of
+from anon_sql.hosts.duckdb.linked_rows import given_from
+from anon_sql.hosts.duckdb.registry import sql_type, udf
+from anon_sql.hosts.duckdb.rows import path_rows
+from anon_sql.linked.options import Asked, Linking
+from anon_sql.linked.release import Made, Shown, release
+from anon_sql.linked.schema import Node, Schema
+from anon_sql.privacy.k_anonymity import KAnonymity
+
+_PLAN, _TABLE = "linked_plan", "linked_table"
+_ROLES = ("qids", "sensitive", "identifiers", "keep")
+_ENDS = pa.struct([("min", pa.string()), ("max", pa.string())])
+_INTS, _TEXTS = pa.list_(pa.int32()), pa.list_(pa.string())
+_RELEASED = pa.struct(
+    [
+        ("position", _INTS),
+        ("linked", pa.list_(pa.bool_())),
+        ("keys", pa.list_(pa.list_(pa.int64()))),
+        ("weights", pa.list_(pa.list_(pa.float64()))),
+        ("places", pa.list_(_INTS)),
+        ("labels", pa.list_(_TEXTS)),
+        ("ends", pa.list_(pa.list_(_ENDS))),
+        ("sets", pa.list_(pa.list_(_TEXTS))),
+    ]
+)
+RELEASED = pa.list_(_RELEASED)
+
+
+@udf("VARCHAR")
+def statement(scope: Any, call: Any) -> pa.Array:
+    """The SQL of ``linked_plan``, or SQL that stops with the sentence of an AnonError."""
+    row = pa.struct([("__anon_seal", pa.int64())])
+    return text_or_error(row, partial(_plan, flat_scope(first(scope)), first(call)))
+
+
+@udf("VARCHAR")
+def table_statement(tables: Any, plans: Any) -> pa.Array:
+    """The SQL of ``linked_table``, or SQL that stops with the sentence of an AnonError."""
+
+    def compose() -> str:
+        name = relation_in(_TABLE, "tbl", first(tables))
+        return statement_of(_TABLE, split(name)[-1], relation_in(_TABLE, "plan", first(plans)))
+
+    return text_or_error(pa.struct([("__anon_seal", pa.int64())]), compose)
+
+
+@udf(sql_type(RELEASED), volatile=True)
+def tables(
+    calls: Any, rows: Any, paths: Any, settings: Any, columns: Any, foreign: Any, connections: Any
+) -> pa.Array:
+    """Return the places, keys and labels of the released rows of each table of the tree.
+
+    calls: text of ``_plan``. rows: a struct of lists, the rows of each table. columns, foreign: the
+    catalog as the caller sees it.
+    """
+    call, setting = json.loads(first(calls)), first(settings)
+    stopping.belongs_to(first(connections))
+    stopping.check(_PLAN)
+    seen = {COLUMNS: first(columns) or [], FOREIGN: first(foreign) or []}
+    found = {text: [tuple(row.values()) for row in rows_] for text, rows_ in seen.items()}
+
+    def ask(text: str) -> list[tuple[Any, ...]]:
+        return found[text] if text in found else registry.asked(call["scope"]["db"], text)
+
+    schema = _bound(call, ask)
+    asked = _asked(call, schema, path_rows(paths), setting)
+    given = {}
+    for field, node in zip(one_array(rows).flatten(), schema.nodes.values(), strict=True):
+        structs = (
+            plain(field[0].values) if field[0].is_valid else pa.array([], field.type.value_type)
+        )
+        names = [structs.type.field(at).name for at in range(structs.type.num_fields)]
+        given[node.name] = given_from(node, dict(zip(names, structs.flatten(), strict=True)))
+    made = released_by(asked, schema, given)
+    return one_list(
+        pa.concat_arrays(
+            [_packed(schema, made, node, made.shown[node.name]) for node in schema.nodes.values()]
+        ),
+        _RELEASED,
+    )
+
+
+def _bound(call: Mapping[str, Any], ask: Ask) -> Schema:
+    """Return the linked tables as the caller sees them, if the statement was bound with these."""
+    try:
+        schema = _schema(call["scope"], call, ask)
+    except AnonError:
+        schema = None
+    if schema is None or _digest(schema) != call["schema"]:
+        raise AnonError(
+            _PLAN,
+            "the tables must be those that the statement was bound with",
+            "others: a temporary table of the same name, or changes in an open transaction",
+            "commit first, or name the table with its database and schema",
+        )
+    return schema
+
+
+def released_by(asked: Asked, schema: Schema, given: Mapping[str, Any]) -> Made:
+    """Return the release; its errors are those of the function, whatever step raised them."""
+    try:
+        return release(asked, schema, given)
+    except AnonError as error:
+        if error.function == asked.function:
+            raise
+        raise AnonError(asked.function, error.rule, error.got, error.hint) from None
+
+
+def _plan(scope: Mapping[str, Any], call: Mapping[str, Any]) -> str:
+    """Return the statement, in which stands what the core needs to know."""
+    relation_in(_PLAN, "root", scope["relation"])
+    given = {**call, "weights": dict(call["weights"]) if call["weights"] else None}
+    names = ("db", "relation", "database", "schema", "path")
+    given["scope"] = {name: scope[name] for name in names}
+    schema = _schema(given["scope"], given, partial(registry.asked, scope["db"]))
+    given["schema"] = _digest(schema)
+    asked = _asked(given, schema, None, {"threads": 1, "time_zone": "UTC"})
+    return plan_statement(asked, schema, json.dumps(given), call["hierarchy"])
+
+
+def _schema(scope: Mapping[str, Any], call: Mapping[str, Any], ask: Ask) -> Schema:
+    return read_schema(
+        Catalog(_PLAN, ask, scope_of(scope), files=True),
+        scope["relation"],
+        links=call["links"],
+        leave_out=call["leave_out"],
+        roles={name: call[name] for name in _ROLES},
+    )
+
+
+def _digest(schema: Schema) -> str:
+    """Return the hash of what a statement is bound with."""
+    return sha256(json.dumps(asdict(schema)).encode()).hexdigest()
+
+
+def _asked(
+    call: Mapping[str, Any],
+    schema: Schema,
+    paths: pa.StructArray | None,
+    settings: Mapping[str, Any],
+) -> Asked:
+    size = min(read(KAnonymity, _PLAN, call).k, 2**31 - 1)
+    return Asked(
+        _PLAN,
+        size,
+        read(Linking, _PLAN, call),
+        weights_of(_PLAN, call["weights"], schema),
+        paths,
+        int(settings["threads"]),
+        settings["time_zone"],
+    )
+
+
+def _packed(schema: Schema, made: Made, node: Node, shown: Shown) -> pa.StructArray:
+    """Return the released rows of a table as one struct."""
+    table = made.tables[node.name]
+    quasi = [*node.quasi, *(counted for _, counted, _ in schema.added(node))]
+    labels = [shown.labels[name] for name in quasi] if shown.labels else []
+    weights = [table.column(weight) for _, _, weight in schema.added(node)]
+    found = {
+        "position": pa.array([shown.position + 1], _INTS),
+        "linked": one_list(pa.array(shown.linked), pa.bool_()),
+        "keys": _lists([table.column(name) for name in node.renewed], pa.int64()),
+        "weights": _lists(weights, pa.float64()),
+        "places": _lists([pa.array(at + np.int32(1)) for _, at in labels], pa.int32()),
+    }
+    for field, kind in (("labels", pa.string()), ("ends", _ENDS), ("sets", _TEXTS)):
+        own = [each if each.type == kind else pa.nulls(0, kind) for each, _ in labels]
+        found[field] = _lists(own, kind)
+    return pa.StructArray.from_arrays(list(found.values()), fields=list(_RELEASED))
+
+
+def _lists(columns: list[Any], kind: pa.DataType) -> pa.ListArray:
+    """Return an array of one list of lists, the values of each column."""
+    own = [each.combine_chunks() if isinstance(each, pa.ChunkedArray) else each for each in columns]
+    items = [one_list(each, kind) for each in own]
+    return one_list(
+        pa.concat_arrays(items) if items else pa.array([], pa.list_(kind)), pa.list_(kind)
+    )

@@ -1,0 +1,138 @@
+"""Write the SQL of ``linked_plan`` and ``linked_table``.
+
+Which columns a release has depends on the linked tables, and DuckDB must know them when a statement
+is bound. ``linked_plan`` reads the tables' descriptions then, and so knows the type of every
+released column: its result has a column per table, a struct of what that table releases.
+``linked_table`` takes such a struct apart, and needs to know nothing but its name.
+"""
+
+from collections.abc import Iterator
+
+from anon_sql.core.columns import is_number
+from anon_sql.core.duckdb_internals.hashing import HASH
+from anon_sql.core.names import literal, quote
+from anon_sql.hosts.duckdb.linked_catalog import COLUMNS, FOREIGN
+from anon_sql.hosts.duckdb.linked_rows import expressions, field_of
+from anon_sql.linked.options import Asked
+from anon_sql.linked.release import request_of
+from anon_sql.linked.schema import Node, Schema
+
+SEAL = "__anon_seal"  # of a table's rows, by which linked_table knows that none was changed
+
+
+def plan_statement(asked: Asked, schema: Schema, call: str, hierarchy: str | None) -> str:
+    """Return the statement of ``linked_plan``.
+
+    call: what the core needs to know to make the release, as text.
+    """
+    nodes = list(schema.nodes.values())
+    given = ", ".join(f"({_read(node)}) AS t{at}" for at, node in enumerate(nodes))
+    rows = ", ".join(f"t{at} := t{at}" for at in range(len(nodes)))
+    seen = ", ".join(
+        f"(SELECT system.main.list(s) FROM ({text}) AS s)" for text in (COLUMNS, FOREIGN)
+    )
+    path = "NULL" if hierarchy is None else literal(hierarchy)
+    ctes = [
+        f"__anon_given AS MATERIALIZED (SELECT {given})",
+        f"__anon_made AS MATERIALIZED (SELECT t.*, __anon_linked_plan_tables({literal(call)}, "
+        f"system.main.struct_pack({rows}), p.__anon_path_rows, __anon_settings(), {seen}, "
+        "system.main.current_connection_id()) AS f "
+        f"FROM __anon_given AS t, __anon_path_rows({path}) AS p)",
+    ]
+    for at, node in enumerate(nodes):
+        ctes.append(f"__anon_at_{at} AS ({_places(schema, node, at)})")
+        packed = f"system.main.struct_pack({', '.join(_released(asked, schema, node))})"
+        query = f"SELECT {packed} AS {quote(node.name)} FROM __anon_at_{at}"
+        ctes.append(f"__anon_shown_{at} AS MATERIALIZED ({query})")
+    for at, (name, table) in enumerate(schema.references.items(), len(nodes)):
+        columns = ", ".join(f"{quote(c)} := {quote(c)}" for c in table.having("keep"))
+        packed = f"system.main.struct_pack({columns})"
+        query = f"SELECT {packed} AS {quote(name)} FROM {table.relation} ORDER BY ALL"
+        ctes.append(f"__anon_shown_{at} AS MATERIALIZED ({query})")
+    selects = " UNION ALL BY NAME ".join(
+        f"SELECT r.*, s.{SEAL} FROM __anon_shown_{at} AS r, "
+        f"(SELECT {_seal(quote(name))} AS {SEAL} FROM __anon_shown_{at}) AS s"
+        for at, name in enumerate([*schema.nodes, *schema.references])
+    )
+    return f"WITH {', '.join(ctes)} SELECT * EXCLUDE ({SEAL}), {SEAL} FROM ({selects})"
+
+
+def _read(node: Node) -> str:
+    """Return the query of all rows of a table as one list."""
+    fields = ", ".join(f"{field} := {text}" for field, text in expressions(node).items())
+    packed = f"system.main.struct_pack({fields})"
+    return f"SELECT system.main.list({packed}) FROM {node.table.relation} AS __anon_source"
+
+
+def _places(schema: Schema, node: Node, at: int) -> str:
+    """Return the query of released rows by their places: of raw rows, and of distinct labels."""
+    parts = ["unnest(f.position) AS p", "unnest(f.linked) AS l"]
+    for kind, count in (
+        ("keys", len(node.renewed)),
+        ("weights", len(schema.added(node))),
+        ("places", len(_labelled(schema, node))),
+    ):
+        parts += [f"unnest(list_extract(f.{kind}, {n + 1})) AS {kind}_{n}" for n in range(count)]
+    source = f"SELECT t{at} AS raw, list_extract(f, {at + 1}) AS f FROM __anon_made"
+    return f"SELECT raw, f, {', '.join(parts)} FROM ({source})"
+
+
+def _seal(row: str) -> str:
+    return f"system.main.sum({HASH}({row}))"
+
+
+def _labelled(schema: Schema, node: Node) -> list[str]:
+    """Return the columns of a released table that have labels."""
+    if not schema.known(node.name):
+        return []
+    return [*node.quasi, *(counted for _, counted, _ in schema.added(node))]
+
+
+def _released(asked: Asked, schema: Schema, node: Node) -> Iterator[str]:
+    """Yield the released columns, as fields of a struct, in the order of ``release``."""
+    labelled = _labelled(schema, node)
+    for name in node.table.types:
+        if name in node.renewed:
+            yield f"{quote(name)} := keys_{node.renewed.index(name)}"
+        elif name in node.kept:
+            value = f"list_extract(raw, p).{field_of(node, name)}"
+            yield f"{quote(name)} := CASE WHEN l THEN {value} END"
+        elif name in labelled:
+            kind = node.table.types[name]
+            yield f"{quote(name)} := {_label(asked, name, kind, labelled.index(name))}"
+    for at, (_, counted, weight) in enumerate(schema.added(node)):
+        yield f"{quote(counted)} := {_label(asked, counted, 'BIGINT', labelled.index(counted))}"
+        yield f"{quote(weight)} := weights_{at}"
+
+
+def _label(asked: Asked, name: str, kind: str, at: int) -> str:
+    """Return a label in the type in which it is released."""
+
+    def of(field: str) -> str:
+        return f"list_extract(list_extract(f.{field}, {at + 1}), places_{at})"
+
+    own = request_of(asked, {name: kind}).value_type(name)
+    if own is not None:
+        return f"{of('labels')}::{own}"
+    if asked.options.format != "typed":
+        return of("labels")
+    if is_number(asked.function, name, kind):
+        return f"{of('ends')}::STRUCT(min {kind}, max {kind})"
+    return of("sets")
+
+
+def table_statement(function: str, name: str, plan: str) -> str:
+    """Return the statement of ``linked_table``."""
+    own = quote(name)
+    wrong = literal(
+        f"{function}: the plan must have all rows of {name} as linked_plan has made them, got "
+        "others; make the plan anew, and store it as a table"
+    )
+    return (
+        f"WITH __anon_rows AS MATERIALIZED (SELECT {own} AS __anon_row, {SEAL} "
+        f"FROM query_table({literal(plan)}) WHERE {own} IS NOT NULL), "
+        f"__anon_whole AS (SELECT {_seal('__anon_row')} = system.main.min({SEAL}) "
+        f"AND system.main.min({SEAL}) = system.main.max({SEAL}) AS whole FROM __anon_rows) "
+        "SELECT unnest(__anon_row) FROM (SELECT CASE WHEN whole THEN __anon_row "
+        f"ELSE error({wrong}) END AS __anon_row FROM __anon_rows, __anon_whole)"
+    )

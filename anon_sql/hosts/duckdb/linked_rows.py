@@ -1,0 +1,57 @@
+"""What a release of linked tables reads of each table, and the rows as the core takes them."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from anon_sql.core.arrow import integers
+from anon_sql.core.duckdb_internals.hashing import mark, row_hash
+from anon_sql.core.names import quote
+from anon_sql.linked.rows import Given
+from anon_sql.linked.schema import Node
+
+_COLUMN, _MARK, _KEPT, _WHOLE = "column_", "mark_", "kept", "whole"
+
+
+def read_columns(node: Node) -> list[str]:
+    """Return the columns of a table that are read: all but identifiers that are no keys."""
+    roles = node.table.roles
+    return [
+        name
+        for name in node.table.types
+        if name in node.renewed or roles[name] not in (None, "identifier")
+    ]
+
+
+def field_of(node: Node, column: str) -> str:
+    """Return the field of a column that is read."""
+    return f"{_COLUMN}{read_columns(node).index(column)}"
+
+
+def expressions(node: Node) -> dict[str, str]:
+    """Return what is read of each row, SQL by field."""
+    types = node.table.types
+    found = {field_of(node, name): quote(name) for name in read_columns(node)}
+    found[_KEPT] = row_hash({quote(name): types[name] for name in node.kept})
+    found[_WHOLE] = row_hash({quote(name): types[name] for name in (*node.quasi, *node.kept)})
+    for at, name in enumerate(node.sensitive):
+        found[f"{_MARK}{at}"] = mark(quote(name), types[name])
+    return found
+
+
+def given_from(node: Node, fields: Mapping[str, pa.Array | pa.ChunkedArray]) -> Given:
+    """Return rows whose fields are those of ``expressions``."""
+    kept = _one(fields[_KEPT])
+    return Given(
+        node,
+        pa.table({name: fields[field_of(node, name)] for name in read_columns(node)}),
+        integers(kept),
+        integers(_one(fields[_WHOLE])),
+        {name: _one(fields[f"{_MARK}{at}"]) for at, name in enumerate(node.sensitive)},
+        np.arange(len(kept)),
+    )
+
+
+def _one(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values

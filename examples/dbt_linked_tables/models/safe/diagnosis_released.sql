@@ -1,0 +1,2 @@
+{{ config(alias='diagnosis') }}
+select * from linked_table('diagnosis', {{ ref('plan') }})

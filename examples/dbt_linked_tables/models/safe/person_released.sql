@@ -1,0 +1,2 @@
+{{ config(alias='person') }}
+select * from linked_table('person', {{ ref('plan') }})

@@ -1,0 +1,2 @@
+{{ config(alias='visit') }}
+select * from linked_table('visit', {{ ref('plan') }})

@@ -1,0 +1,40 @@
+-- Releases the tables that belong together, into one relation: what release_linked writes, for SQL alone.
+-- Its columns have the names of the tables; each row has one of them, a struct of the released columns.
+-- linked_table('visit', 'plan') takes a table out of it. Store the plan as a table, because each reading
+-- of linked_plan makes other keys. It holds no raw keys, and every check of release_linked was made.
+--
+-- root: name of the table of persons.
+-- k: persons that must share a folded record.
+-- l: each sensitive value of a slot, and of all slots of a table together, is lacked by at least l - 1
+--   persons of a class, which have at least l values there.
+-- surplus: 'drop' leaves out rows above the smallest count of their class; 'unlink' releases them with
+--   labels alone, without link and values.
+-- links: foreign keys that the catalog lacks, a list like ['visit.person_id -> person.person_id'].
+-- leave_out: names of linked tables that are not released.
+-- orphans: 'error', or 'drop' to leave out rows whose link is NULL or names no row.
+-- qids: quasi-identifiers beside those declared, a list like ['visit.ward']; sensitive, identifiers
+--   and keep alike.
+-- sensitive: as qids.
+-- identifiers: as qids.
+-- keep: as qids; '*' stands for every column without another role.
+-- hierarchy: name of a hierarchy table.
+-- weights: MAP {'visit.ward': 2.0}: how much the loss of a quasi-identifier matters.
+-- format: 'label', 'typed', 'mean' or 'median'.
+-- effort: 'good', 'fast' or 'best'.
+-- seed: seed for random choices; new keys never come from it.
+-- Returns: a column per table, a struct of what it releases; __anon_seal, by which linked_table knows
+--   that no row of the table is missing or changed.
+-- Errors: as release_linked; tables that are not committed.
+-- Example: SELECT * FROM linked_plan('people', k := 2, qids := ['people.age', 'people.city'], keep := 'people.illness');
+CREATE OR REPLACE MACRO linked_plan(
+    root, k := 5, l := 1, surplus := 'drop', links := NULL, leave_out := NULL, orphans := 'error',
+    qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, hierarchy := NULL,
+    weights := NULL, format := 'label', effort := 'good', seed := 42
+) AS TABLE
+FROM query(__anon_linked_plan_statement(
+    __anon_scope(root, system.main.struct_pack(whole := true)),
+    system.main.struct_pack(
+        k := k, l := l, surplus := surplus, links := links, leave_out := leave_out,
+        orphans := orphans, qids := qids, sensitive := sensitive, identifiers := identifiers,
+        keep := keep, hierarchy := hierarchy, weights := weights, format := format,
+        effort := effort, seed := seed)));
