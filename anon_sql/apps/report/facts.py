@@ -178,7 +178,8 @@ def lattice_nodes(
     return nodes[:MOST]
 
 
-SELECTIVITIES = (0.01, 0.05, 0.2)
+OF_PAGE = 0.05  # share of the rows that a query of the first page matches
+SELECTIVITIES = (0.01, OF_PAGE, 0.2)
 QUERIES, SEED = 100, 42
 ONE_IN = (2, 3, 5, 11, 20)  # thresholds of re-identification risk, 1 / n
 _ROLES = "qids := $qids, hierarchy := $hierarchy"
@@ -254,6 +255,33 @@ def gather(
             progress.advance(1)
     facts["worst_groups"] = [_worst(each) for each in facts["distributions"]]
     return facts
+
+
+def of_summary(
+    con: duckdb.DuckDBPyConnection,
+    request: Mapping[str, Any],
+    judged: Mapping[str, Any],
+    manifest: Mapping[str, Any],
+    sources: summary.Sources,
+) -> dict[str, Any]:
+    """Return the facts of the first page of a report, of a release that has been judged.
+
+    request, manifest, sources: as ``gather`` takes them. judged: the ``checks`` of the audit, the
+    ``figures``, and the ``verdict`` as it is said.
+    """
+    roles = {name: request[name] for name in ("qids", "hierarchy")}
+    utility = f"FROM utility('raw', 'released', k := $k, {_ROLES})"
+    reasons = judged["verdict"]["reasons"]
+    facts = {
+        **judged,
+        "utility": rows_of(con, utility, {**roles, "k": request["k"]})[0],
+        "columns": _columns(con, request),
+        "risk": rows_of(con, f"FROM risk('raw', 'released', {_ROLES})", roles)[0],
+        "loss": rows_of(con, f"FROM attribute_loss('raw', 'released', {_ROLES})", roles),
+        "query_errors": [{"selectivity": OF_PAGE, **_error(con, OF_PAGE, roles)}],
+        "summary": summary.collect(con, request, judged["figures"], reasons, manifest, sources),
+    }
+    return described(facts, request, manifest, sources.raw_name, sources.released.name)
 
 
 def _asked(request: Mapping[str, Any]) -> dict[str, Any]:
