@@ -99,24 +99,28 @@ def is_recipe(path: Path) -> bool:
 
 def read(function: str, path: Path) -> Recipe:
     """Return the recipe in a file. Raises AnonError of ``function`` for anything else."""
+    return parse(function, path, tables(function, path))
+
+
+def tables(function: str, path: Path) -> dict[str, Any]:
+    """Return the tables of a file of TOML. Raises AnonError of ``function`` for anything else."""
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError):
         raise AnonError(function, "the recipe must be a file of text", f"'{path}'") from None
     try:
-        found = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as wrong:
         place = str(wrong).rpartition("(")[2].rstrip(")") or "somewhere"
         raise AnonError(function, "the recipe must be TOML", f"a mistake {place}") from None
-    return parse(function, path, found)
 
 
-def parse(function: str, path: Path, tables: Mapping[str, Any]) -> Recipe:
-    """Return the recipe that tables as TOML has them make; path: where it is, or is to be written.
+def parse(function: str, path: Path, said: Mapping[str, Any]) -> Recipe:
+    """Return the recipe that some tables of TOML are; path: where it is, or is to be written.
 
     Raises AnonError of ``function`` for anything else.
     """
-    found = dict(tables)
+    found = dict(said)
     _known(function, "the recipe", found, ("recipe", *_TABLES))
     if found.get("recipe") != FORM:
         raise AnonError(function, f"the recipe must be one of form {FORM}", "another")

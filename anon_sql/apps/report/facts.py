@@ -36,7 +36,7 @@ def _column(
 ) -> dict[str, Any]:
     arguments = {"name": name, "qids": request["qids"], "hierarchy": request["hierarchy"]}
     known = min(KNOWN, len(request["qids"]))
-    usual = _largest(con, "raw", name, [])
+    usual = largest(con, "raw", name, [])
     threshold = (1 + (usual or 0.0)) / 2
     same = _one(con, f"FROM attack_homogeneity({_PAIR})", arguments)
     uneven = _one(
@@ -57,7 +57,7 @@ def _column(
         "known": known,
         "guessed": guessed["guessed_share"],
         "guessed_without_knowledge": guessed["baseline"],
-        "largest_share": _largest(con, "released", name, request["qids"]),
+        "largest_share": largest(con, "released", name, request["qids"]),
         "largest_share_in_table": usual,
     }
 
@@ -66,7 +66,7 @@ def _one(con: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, Any]
     return rows_of(con, sql, parameters)[0]
 
 
-def _largest(
+def largest(
     con: duckdb.DuckDBPyConnection, table: str, column: str, labels: list[str]
 ) -> float | None:
     """Return the largest share of a value, NULL aside, in a class of equal labels or in a table."""
