@@ -142,11 +142,11 @@ class Bench:
     def _hierarchies(self, columns: Mapping[str, str]) -> dict[str, str]:
         """Return the file of a hierarchy for each column that has one in the present folder."""
         found: dict[str, str] = {}
-        for folder in ("hierarchies", "."):
+        for folder in (Path("hierarchies"), Path()):
+            there = {path.name for path in (self.start / folder).glob("*.csv")}
             for name in columns:
-                path = Path(folder) / f"{name}.csv"
-                if path.name == f"{name}.csv" and (self.start / path).is_file():
-                    found.setdefault(name, str(path))
+                if f"{name}.csv" in there:
+                    found.setdefault(name, str(folder / f"{name}.csv"))
         file = self._file[0].name
         return {name: path for name, path in found.items() if path != file}
 

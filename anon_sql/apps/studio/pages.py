@@ -10,7 +10,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from anon_sql.apps.cli.console import visible
 from anon_sql.apps.studio.figures import release_statement
-from anon_sql.apps.verdict.words import percent
+from anon_sql.apps.verdict.words import CONSEQUENCE, percent
 from anon_sql.core.names import literal, quote, split
 from anon_sql.hosts.recipes import Recipe
 
@@ -51,7 +51,7 @@ def _environment() -> Environment:
         "exact": exact,
     }
     environment.globals |= {"screens": SCREENS, "roles": ROLE_NAMES, "signs": SIGNS}
-    environment.globals["unread"] = unread
+    environment.globals |= {"unread": unread, "consequence": CONSEQUENCE}
     return environment
 
 

@@ -146,9 +146,8 @@ class Studio:
         """Show what a quick release keeps; on a button where the last took long."""
         session = self.session
         found = session.found("preview")
-        empty = not session.tables["roles"]["quasi"]
         waits = session.facts["huge"] or (session.slow > SLOW and not request.query_params)
-        if found is None and not empty and not waits:
+        if found is None and session.can_release and not waits:
             started = time.monotonic()
             found = await self._asked("preview")
             session.slow = time.monotonic() - started
@@ -169,7 +168,7 @@ class Studio:
     async def _data_compare(self, request: Request) -> Response:
         session = self.session
         found = session.found("compare")
-        if found is None and request.query_params:
+        if found is None and request.query_params and session.can_release:
             floor = session.floor
             ks = [floor, 2 * floor, 5 * floor]
             found = await self._asked("compare", ks=ks, ls=[1, 2])
@@ -178,7 +177,7 @@ class Studio:
     async def _data_check(self, request: Request) -> Response:
         session = self.session
         found = session.found("check")
-        if found is None and request.query_params:
+        if found is None and request.query_params and session.can_release:
             found = await self._asked("check")
         return self._shown("part_check.html", found=found, judged=session.judged())
 

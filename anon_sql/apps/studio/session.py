@@ -66,6 +66,11 @@ class Session:
         return next((role for role in ROLES if name in self.tables["roles"][role]), "")
 
     @property
+    def can_release(self) -> bool:
+        """Return whether there are rows, and a column to generalize."""
+        return bool(self.facts["rows"]["value"]) and bool(self.tables["roles"]["quasi"])
+
+    @property
     def recipe(self) -> dict[str, Any]:
         """Return the tables of the recipe as they are written."""
         roles = {"confirmed": self.unread == 0, **self.tables["roles"]}

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from contextlib import contextmanager
+from html.parser import HTMLParser
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -118,3 +119,56 @@ def listening_addresses(pid):
                     host = socket.inet_ntoa(bytes.fromhex(host)[::-1])
                 addresses.append((host, int(port, 16)))
     return addresses
+
+
+class _Reading(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.figures, self.texts, self._pre = [], [], None
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        if tag == "data" and "data-sql" in found:
+            self.figures.append((found["value"], found["data-sql"]))
+        if tag == "pre":
+            self._pre = ""
+
+    def handle_data(self, text):
+        if self._pre is not None:
+            self._pre += text
+
+    def handle_endtag(self, tag):
+        if tag == "pre":
+            self.texts.append(self._pre)
+            self._pre = None
+
+
+def figures(page):
+    """The figures of a page: the value to its last digit, and the statement it comes from."""
+    reading = _Reading()
+    reading.feed(page)
+    return reading.figures
+
+
+def shown_code(page):
+    """The texts of a page that are statements, commands or programs."""
+    reading = _Reading()
+    reading.feed(page)
+    return reading.texts
+
+
+def released_by(page):
+    """The statement that makes the release whose figures a page shows."""
+    return next(text for text in shown_code(page) if text.startswith("CREATE TABLE released AS "))
+
+
+def check_figures(con, page, least):
+    """Run the statement of each figure and compare, to the last digit."""
+    found = figures(page)
+    assert len(found) >= least, len(found)
+    for value, sql in dict.fromkeys(found):
+        ((expected,),) = con.execute(sql).fetchall()
+        if expected is None:
+            assert value == "", sql
+        else:
+            assert float(value) == float(expected), sql
