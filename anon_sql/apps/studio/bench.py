@@ -68,9 +68,7 @@ class Bench:
 
     def table(self) -> dict[str, Any]:
         """Return what is known of the source without looking at a value, and its recipe."""
-        con, found = self.con, None
-        if self._noticed is None:
-            self._noticed = self._load()
+        con, found, noticed = self.con, None, self.ready()
         if self.read_recipe:
             found = tables_of(recipes.read(NAME, self.path), self.start)
         rows = figures.one(con, "rows", "SELECT count(*) AS rows FROM raw")
@@ -84,7 +82,7 @@ class Bench:
             "columns": columns,
             "bytes": file.stat().st_size if file.is_file() else None,
             "sha256": digest(file) if table is None else None,
-            "noticed": self._noticed,
+            "noticed": noticed,
             "huge": (rows.value or 0) * len(columns) * _BYTES > memory / 4,
             "beside": None if self.read_recipe else self._beside(columns),
             "tables": found,
@@ -99,6 +97,12 @@ class Bench:
             recipe = recipes.read(NAME, self.path)
             return recipe.file, recipe.table
         return files.in_database(self.path) or (self.path, None)
+
+    def ready(self) -> dict[str, str]:
+        """Read the source, once; return what was noticed in its columns."""
+        if self._noticed is None:
+            self._noticed = self._load()
+        return self._noticed
 
     def _load(self) -> dict[str, str]:
         if self.read_recipe:
@@ -275,6 +279,7 @@ class Bench:
             with atomic_file(paths["recipe"]) as temporary:
                 recipes.write(temporary, **tables)
             recipe = recipes.read(NAME, paths["recipe"])
+            self.con.execute("DROP TABLE IF EXISTS written")  # of an attempt before
             written = by_recipe.write(self.con, by_recipe.asked(recipe), output, made.released)
             complete = manifest.with_output(written, output.target)
             sources = summary.Sources(recipe.file, output.target, recipe)

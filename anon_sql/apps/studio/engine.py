@@ -72,6 +72,7 @@ class Engine:
                     early = number in self._stopped
                 if early:
                     return {"error": STOPPED, "stopped": True}
+                self.bench.ready()
                 return {"result": getattr(self.bench, name)(**arguments)}
         except (duckdb.Error, OSError, ValueError, RuntimeError) as error:
             if number in self._stopped:

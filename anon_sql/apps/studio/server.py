@@ -208,7 +208,11 @@ class Studio:
             return kept
         if name in ("preview", "check", "compare"):
             session.answers.pop("there", None)
-        answer = await self.engine.call(name, tables=session.recipe, **arguments)
+        try:
+            answer = await self.engine.call(name, tables=session.recipe, **arguments)
+        except Refused:
+            session.answers.pop("there", None)  # whatever the engine had made
+            raise
         session.keep(name, answer, choice)
         if name == "preview":
             session.answers["there"] = {"choice": choice}
