@@ -7,6 +7,7 @@ unknown keys, columns without a role, another schema and other content are refus
 import hashlib
 import json
 import os
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from anon_sql.hosts.files import digest
 from anon_sql.methods.method import release_methods
 
 FORM = 1
+_PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 AUDIENCES = ("public", "contract")
 ACCEPTABLE = (
     *("audit", "certain", "inferred", "lifted", "l_alone", "near", "gcp", "query_error", "columns"),
@@ -97,15 +99,28 @@ def is_recipe(path: Path) -> bool:
 
 def read(function: str, path: Path) -> Recipe:
     """Return the recipe in a file. Raises AnonError of ``function`` for anything else."""
+    return parse(function, path, tables(function, path))
+
+
+def tables(function: str, path: Path) -> dict[str, Any]:
+    """Return the tables of a file of TOML. Raises AnonError of ``function`` for anything else."""
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError):
         raise AnonError(function, "the recipe must be a file of text", f"'{path}'") from None
     try:
-        found = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as wrong:
         place = str(wrong).rpartition("(")[2].rstrip(")") or "somewhere"
         raise AnonError(function, "the recipe must be TOML", f"a mistake {place}") from None
+
+
+def parse(function: str, path: Path, said: Mapping[str, Any]) -> Recipe:
+    """Return the recipe that some tables of TOML are; path: where it is, or is to be written.
+
+    Raises AnonError of ``function`` for anything else.
+    """
+    found = dict(said)
     _known(function, "the recipe", found, ("recipe", *_TABLES))
     if found.get("recipe") != FORM:
         raise AnonError(function, f"the recipe must be one of form {FORM}", "another")
@@ -292,17 +307,33 @@ def recipe(con: duckdb.DuckDBPyConnection, path: str | Path) -> duckdb.DuckDBPyR
 
 
 def write(
-    path: Path, source: Mapping[str, Any], roles: Mapping[str, Sequence[str]], **tables: Any
+    path: Path,
+    source: Mapping[str, Any],
+    roles: Mapping[str, Any],
+    *,
+    release: Mapping[str, Any],
+    statement: Mapping[str, Any],
+    made: Mapping[str, str],
+    **others: Mapping[str, Any],
 ) -> None:
-    """Write a recipe. roles: columns by role. tables: release, statement and made."""
+    """Write a recipe.
+
+    roles: columns by role, and whether somebody has confirmed them. others: hierarchies, accepted
+    and stricter, each left out where it says nothing.
+    """
     lines = [f"recipe = {FORM}"]
     lines += _section("source", source, "sha256", "other content is refused unless you remove it")
-    lines += _section("release", tables["release"])
+    lines += _section("release", release)
     said = "true once somebody has read them"
     lines += _section("roles", {"confirmed": False, **roles}, "confirmed", said)
-    lines += _section("statement", tables["statement"])
-    lines += ["", "[accepted]  # why, for each amber rule of the verdict"]
-    lines += _section("made", tables["made"])
+    if others.get("hierarchies"):
+        lines += _section("hierarchies", others["hierarchies"])
+    lines += _section("statement", statement)
+    why = _section("accepted", others.get("accepted", {}))
+    lines += ["", f"{why[1]}  # why, for each amber rule of the verdict", *why[2:]]
+    if others.get("stricter"):
+        lines += _section("stricter", others["stricter"])
+    lines += _section("made", made)
     path.write_text("\n".join(lines) + "\n", "utf-8")
 
 
@@ -310,12 +341,19 @@ def _section(name: str, values: Mapping[str, Any], noted: str = "", note: str = 
     lines = ["", f"[{name}]"]
     for key, value in values.items():
         comment = f"  # {note}" if key == noted else ""
-        lines.append(f"{key} = {_toml(value)}{comment}")
+        lines.append(f"{_key(key)} = {_toml(value)}{comment}")
     return lines
 
 
+def _key(name: str) -> str:
+    """Return a name as TOML writes a key."""
+    return name if _PLAIN.fullmatch(name) else _toml(name)
+
+
 def _toml(value: Any) -> str:
-    """Return a text, a number, a truth value or a list of them as TOML."""
+    """Return a text, a number, a truth value, or a list or a table of them as TOML."""
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_key(name)} = {_toml(each)}' for name, each in value.items())} }}"
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_toml, value))}]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")

@@ -28,6 +28,7 @@ from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.release import release
 from anon_sql.apps.cli.report import report, sweep
 from anon_sql.apps.cli.roles import roles
+from anon_sql.apps.cli.studio import studio
 from anon_sql.apps.cli.verify import verify
 from anon_sql.apps.shell.statements import without_end
 from anon_sql.errors import AnonError, not_installed
@@ -110,6 +111,7 @@ app.command("release")(release)
 app.command("verify")(verify)
 app.command("report")(report)
 app.command("sweep")(sweep)
+app.command("studio")(studio)
 app.command("compile")(compile_kernels)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,14 @@ from anon_sql.apps.cli import console
 from anon_sql.apps.cli import options as arguments
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.earlier import cast_values, in_types_of_raw
-from anon_sql.apps.cli.output import Output, in_table, read_source, say_manifest, split
+from anon_sql.apps.cli.output import (
+    Output,
+    ReleasedRelation,
+    in_table,
+    read_source,
+    say_manifest,
+    split,
+)
 from anon_sql.apps.cli.progress import Shown, showing
 from anon_sql.apps.csv.dialect import Dialect, dialect
 from anon_sql.apps.verdict.figures import audit_statement, measure, rows_of
@@ -130,6 +138,77 @@ def say_verdict(found: Verdict) -> None:
         raise typer.Exit(IS_OPEN)
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What a recipe asks for, before any row is read.
+
+    required, options: of the manifest, as ``split`` returns them. stated: in words, and what else
+    a manifest says. in_parts: whether, and how, the table is divided.
+    """
+
+    recipe: Recipe
+    required: Mapping[str, Any]
+    options: Mapping[str, Any]
+    stated: Mapping[str, Any]
+    in_parts: PartsOptions
+
+    @property
+    def roles(self) -> dict[str, list[str]]:
+        """Return the columns by role, as functions call them."""
+        return {name: self.recipe.roles[name] for name in manifest.ROLES}
+
+    @property
+    def hierarchy(self) -> str | None:
+        """Return the relation that holds the hierarchies."""
+        return HIERARCHY if self.recipe.hierarchies else None
+
+    @property
+    def call(self) -> dict[str, Any]:
+        """Return the parameters of the method but its table."""
+        return {**self.required, **self.roles, **self.options, "hierarchy": self.hierarchy}
+
+
+def asked(recipe: Recipe, *, in_files: bool = False, resume: bool = False) -> Asked:
+    """Return what a recipe asks for. Raises AnonError for an option that its method does not take.
+
+    in_files: whether the release is a folder; resume: whether it continues an earlier one.
+    """
+    parameters = dict(recipe.parameters)
+    regions, region_rows = (parameters.pop(name, None) for name in ("regions", "region_rows"))
+    unique_share = parameters.pop(manifest.UNIQUE, 0)
+    required, options = split(recipe.method, parameters)
+    said = recipe.statement
+    stated = arguments.statement(
+        said.get("purpose"), said.get("recipient"), said.get("assumptions", [])
+    )
+    stated |= {manifest.UNIQUE: unique_share, manifest.LIMIT: 0, "options": options}
+    in_parts = PartsOptions(regions, region_rows, resume, in_files)
+    return Asked(recipe, required, options, stated, in_parts)
+
+
+def write(
+    con: duckdb.DuckDBPyConnection, of: Asked, output: Output, released: ReleasedRelation
+) -> dict[str, Any]:
+    """Write the release of a recipe with its manifest, and return that."""
+
+    def describe() -> dict[str, Any]:
+        cast_values(con, "release", "written", of.roles["qids"], of.options["format"])
+        again = in_types_of_raw(con, "written", [])
+        made = manifest.make(
+            con,
+            ("raw", again),
+            of.recipe.method,
+            {**of.required, **of.stated},
+            of.roles,
+            of.hierarchy,
+        )
+        return {**made, "recipe": {"sha256": of.recipe.sha256}}
+
+    made = output.write(con, released, describe, None)
+    assert made is not None  # the output is stated
+    return made
+
+
 def release(
     path: Path,
     out: str,
@@ -143,45 +222,24 @@ def release(
     recipe = recipes.read("release", path)
     stricter("release", recipe.stricter)
     output = Output(Path(out), means_folder(out), True)
-    parameters = dict(recipe.parameters)
-    regions, region_rows = (parameters.pop(name, None) for name in ("regions", "region_rows"))
-    unique_share = parameters.pop(manifest.UNIQUE, 0)
     recipes.require_content("release", recipe)
-    form, in_database = parameters.get("format"), recipe.table is not None
-    output.prepare(recipe.file, form, overwrite, database=in_database)
-    required, options = split(recipe.method, parameters)
-    in_parts = PartsOptions(regions, region_rows, resume, output.in_files)
-    said = recipe.statement
-    stated = arguments.statement(
-        said.get("purpose"), said.get("recipient"), said.get("assumptions", [])
-    )
-    stated |= {manifest.UNIQUE: unique_share, manifest.LIMIT: 0, "options": options}
+    in_database = recipe.table is not None
+    output.prepare(recipe.file, recipe.parameters.get("format"), overwrite, database=in_database)
+    of = asked(recipe, in_files=output.in_files, resume=resume)
 
     def make(con: duckdb.DuckDBPyConnection, stack: ExitStack) -> None:
         if memory_limit is not None:
             con.execute("SET memory_limit = ?", [memory_limit])
         load(con, "release", recipe)
-        request = requested(recipe)
-        trees = request["hierarchy"]
-        roles = {name: recipe.roles[name] for name in manifest.ROLES}
-        call = {**required, **roles, **options, "hierarchy": trees}
-        released = stack.enter_context(in_table(con, recipe.method, call, output.target, in_parts))
-        found = judged(recipe, con, "release", request)
+        released = stack.enter_context(
+            in_table(con, recipe.method, of.call, output.target, of.in_parts)
+        )
+        found = judged(recipe, con, "release", requested(recipe))
         say_verdict(found)
-
-        def describe() -> dict[str, Any]:
-            cast_values(con, "release", "written", roles["qids"], options["format"])
-            again = in_types_of_raw(con, "written", [])
-            made = manifest.make(
-                con, ("raw", again), recipe.method, {**required, **stated}, roles, trees
-            )
-            return {**made, "recipe": {"sha256": recipe.sha256}}
-
-        made = output.write(con, released, describe, None)
+        made = write(con, of, output, released)
         level = GREEN if found.level == GREEN else f"{AMBER}, accepted"
-        console.say(f"{out}: {recipe.method}, k = {required['k']}, by {path}; verdict {level}")
-        if made:
-            say_manifest(output.manifest, made)
+        console.say(f"{out}: {recipe.method}, k = {of.required['k']}, by {path}; verdict {level}")
+        say_manifest(output.manifest, made)
 
     with anon_sql.connect() as con, ExitStack() as stack:
         stoppable(con, showing("release", progress, partial(make, con, stack)))

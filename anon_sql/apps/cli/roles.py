@@ -107,10 +107,28 @@ def _write_recipe(
     written_as: Dialect,
 ) -> Iterator[str]:
     """Write a first recipe and return lines that say so."""
+    tables = first_recipe(con, source, path.absolute().parent, found, written_as)
+    with atomic_file(path) as temporary:
+        recipes.write(temporary, **tables)
+    yield f"{path}: a recipe with the suggested roles; read them, and set confirmed = true"
+    yield f"next: anon-sql release {path} OUT"
+
+
+def first_recipe(
+    con: duckdb.DuckDBPyConnection,
+    source: Path,
+    folder: Path,
+    found: Sequence[dict[str, Any]],
+    written_as: Dialect,
+) -> dict[str, Any]:
+    """Return the tables of a first recipe of the relation ``raw``.
+
+    folder: of the recipe. found: the rows of ``suggest_roles``.
+    """
     raw = con.table("raw")
     types = dict(zip(raw.columns, map(str, raw.types), strict=True))
     file, table = files.in_database(source) or (source, None)
-    relative = os.path.relpath(file.absolute(), path.absolute().parent)
+    relative = os.path.relpath(file.absolute(), folder)
     schema = {"schema_sha256": recipes.schema_sha256(types)}
     stated = (
         {"file": relative, **schema, "sha256": digest(source), **_as_written(written_as)}
@@ -121,17 +139,13 @@ def _write_recipe(
         role: [each["column_name"] for each in found if each["role"] == role] for role in ROLES
     }
     release = {"method": "anonymize", "k": 5, "l": 2 if by_role["sensitive"] else 1}
-    with atomic_file(path) as temporary:
-        recipes.write(
-            temporary,
-            stated,
-            by_role,
-            release={**release, "effort": "good", "seed": 42},
-            statement={"purpose": "", "recipient": "", "assumptions": [], "audience": "contract"},
-            made={"anon_sql": anon_sql.__version__, "duckdb": duckdb.__version__},
-        )
-    yield f"{path}: a recipe with the suggested roles; read them, and set confirmed = true"
-    yield f"next: anon-sql release {path} OUT"
+    return {
+        "source": stated,
+        "release": {**release, "effort": "good", "seed": 42},
+        "roles": by_role,
+        "statement": {"purpose": "", "recipient": "", "assumptions": [], "audience": "contract"},
+        "made": {"anon_sql": anon_sql.__version__, "duckdb": duckdb.__version__},
+    }
 
 
 def _as_written(dialect: Dialect) -> dict[str, Any]:

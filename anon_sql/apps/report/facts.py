@@ -37,7 +37,7 @@ def _column(
 ) -> dict[str, Any]:
     arguments = {"name": name, "qids": request["qids"], "hierarchy": request["hierarchy"]}
     known = min(KNOWN, len(request["qids"]))
-    usual = _largest(con, "raw", name, [])
+    usual = largest(con, "raw", name, [])
     threshold = (1 + (usual or 0.0)) / 2
     same = _one(con, f"FROM attack_homogeneity({_PAIR})", arguments)
     uneven = _one(
@@ -58,7 +58,7 @@ def _column(
         "known": known,
         "guessed": guessed["guessed_share"],
         "guessed_without_knowledge": guessed["baseline"],
-        "largest_share": _largest(con, "released", name, request["qids"]),
+        "largest_share": largest(con, "released", name, request["qids"]),
         "largest_share_in_table": usual,
     }
 
@@ -67,7 +67,7 @@ def _one(con: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, Any]
     return rows_of(con, sql, parameters)[0]
 
 
-def _largest(
+def largest(
     con: duckdb.DuckDBPyConnection, table: str, column: str, labels: list[str]
 ) -> float | None:
     """Return the largest share of a value, NULL aside, in a class of equal labels or in a table."""
@@ -179,7 +179,8 @@ def lattice_nodes(
     return nodes[:MOST]
 
 
-SELECTIVITIES = (0.01, 0.05, 0.2)
+OF_PAGE = 0.05  # share of the rows that a query of the first page matches
+SELECTIVITIES = (0.01, OF_PAGE, 0.2)
 QUERIES, SEED = 100, 42
 ONE_IN = (2, 3, 5, 11, 20)  # thresholds of re-identification risk, 1 / n
 _ROLES = "qids := $qids, hierarchy := $hierarchy"
@@ -242,7 +243,7 @@ def gather(
             asdict(distributions.kept(con, name)) for name in request["sensitive"] if show_sensitive
         ],
         "verdict": judged,
-        "recommended": lambda: recommend(con, request, **_limits(judging or {})).said(),
+        "recommended": lambda: recommended(con, request, judging or {}),
         "summary": lambda: summary.collect(
             con, request, figures, facts["verdict"]["reasons"], manifest, sources
         ),
@@ -258,9 +259,39 @@ def gather(
     return facts
 
 
-def _limits(judging: Mapping[str, Any]) -> dict[str, Any]:
-    """Return by what a k is recommended: the limits and the audience of a recipe."""
-    return {name: judging[name] for name in ("limits", "audience") if name in judging}
+def recommended(
+    con: duckdb.DuckDBPyConnection, request: Mapping[str, Any], judging: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the recommended k. judging: the limits and the audience of a recipe, if there is one."""
+    limits = {name: judging[name] for name in ("limits", "audience") if name in judging}
+    return recommend(con, request, **limits).said()
+
+
+def of_summary(
+    con: duckdb.DuckDBPyConnection,
+    request: Mapping[str, Any],
+    judged: Mapping[str, Any],
+    manifest: Mapping[str, Any],
+    sources: summary.Sources,
+) -> dict[str, Any]:
+    """Return the facts of the first page of a report, of a release that has been judged.
+
+    request, manifest, sources: as ``gather`` takes them. judged: the ``checks`` of the audit, the
+    ``figures``, the ``verdict`` and the k that is ``recommended``, as they are said.
+    """
+    roles = {name: request[name] for name in ("qids", "hierarchy")}
+    utility = f"FROM utility('raw', 'released', k := $k, {_ROLES})"
+    reasons = judged["verdict"]["reasons"]
+    facts = {
+        **judged,
+        "utility": rows_of(con, utility, {**roles, "k": request["k"]})[0],
+        "columns": _columns(con, request),
+        "risk": rows_of(con, f"FROM risk('raw', 'released', {_ROLES})", roles)[0],
+        "loss": rows_of(con, f"FROM attribute_loss('raw', 'released', {_ROLES})", roles),
+        "query_errors": [{"selectivity": OF_PAGE, **_error(con, OF_PAGE, roles)}],
+        "summary": summary.collect(con, request, judged["figures"], reasons, manifest, sources),
+    }
+    return described(facts, request, manifest, sources.raw_name, sources.released.name)
 
 
 def _asked(request: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,23 +1,14 @@
-"""Render the pages of ``report`` and ``sweep`` with jinja2, everything escaped."""
+"""Draw the pages of ``report`` and ``sweep``: what they show, beside the first page, and charts."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
-
-from anon_sql.apps.cli.console import MEANING, visible
-from anon_sql.apps.manifest import LEVELS
+from anon_sql.apps.cli.console import MEANING
 from anon_sql.apps.report import charts
-from anon_sql.apps.report.charts import address
 from anon_sql.apps.report.facts import LEARNED
 from anon_sql.apps.report.figure_files import named
-from anon_sql.apps.verdict.words import per_thousand, percent
-from anon_sql.version import VERSION
+from anon_sql.apps.report.rendering import first_page, render
 
-_TEMPLATES = files("anon_sql") / "apps" / "report" / "templates"
-_STATES = ("failed", "undecided", "passed", "not required")
 RISKS = {
     "risk": "highest re-identification risk, 1 / rows of the smallest group",
     "disclosed": "share of persons whose sensitive value is disclosed (attack_linking)",
@@ -31,11 +22,6 @@ RISK_NAMES = {
     11: "fewer than 11 rows, the threshold .09 of Health Canada and the EMA",
     20: "fewer than 20 rows",
 }
-# what fits on the first page: items of a list, and letters of a text
-FITS = {
-    "reasons": 4, "assumptions": 2, "accepted": 3, "sensitive": 4, "costly": 4,
-    "words": 150, "names": 85, "name": 60, "column": 24, "command": 330,
-}  # fmt: skip
 CURVES = (("gcp", False), ("cavg", False), ("suppression_rate", False), ("seconds", True))
 
 
@@ -44,33 +30,18 @@ def of_release(said: Mapping[str, Any], drawn: Mapping[str, str]) -> str:
 
     said: the result of ``facts.described``. drawn: its charts, see ``figure_files.draw``.
     """
-    checks = [{**each, "state": _state(each)} for each in said["checks"]]
     worst = [each for each in said["worst_groups"] if each is not None]
-    return _render(
+    return render(
         "report.html",
-        said=said,
+        **first_page(said),
         meaning=MEANING,
         risk_names=RISK_NAMES,
-        most=FITS,
-        accepted=[f"{rule}: {why}" for rule, why in said["summary"]["accepted"].items()],
-        costly=sorted(
-            (each for each in said["loss"] if each["ncp"]), key=lambda each: -each["ncp"]
-        )[: FITS["costly"]],
         worst=sorted(worst, key=lambda each: -each["error"]),
-        checks=sorted(checks, key=lambda each: _STATES.index(each["state"])),
-        counts=Counter(each["state"] for each in checks),
         drawn=drawn,
         pairs=sorted(said["correlations"]["pairs"], key=_change, reverse=True)[:MOST_PAIRS],
         quasi=_with_charts("distribution", said["distributions"], drawn),
         sensitive=_with_charts("sensitive", said["sensitive_distributions"], drawn),
     )
-
-
-def _state(check: Mapping[str, Any]) -> str:
-    """Return the state of a check, one of ``_STATES``."""
-    if check["passed"] is not None:
-        return "passed" if check["passed"] else "failed"
-    return "not required" if check["required"] is None else "undecided"
 
 
 def _change(pair: Mapping[str, Any]) -> float:
@@ -98,7 +69,7 @@ def of_sweep(
     points = [(meaning, _points(made, measure)) for measure, meaning in RISKS.items()]
     attacks = any(row["linked"] is not None for row in made)
     columns = ("k", "seconds", "gcp", "cavg", "classes", "smallest_class", "suppressed", "risk")
-    return _render(
+    return render(
         "sweep.html",
         name=name,
         request=request,
@@ -145,44 +116,3 @@ def _with_charts(
         }
         for name, each in named(kind, found).items()
     ]
-
-
-def _cut(text: str, most: int) -> str:
-    """Return a text of at most so many letters; the annex has the whole."""
-    return text if len(text) <= most else f"{text[:most].rstrip()} … (annex)"
-
-
-def _short(name: str, most: int) -> str:
-    """Return a name of at most so many letters."""
-    return name if len(name) <= most else f"{name[: most - 1]}…"
-
-
-def _fit(texts: Sequence[str], most: int) -> list[str]:
-    """Return at most so many texts, each cut to its share of the letters that all have."""
-    shown = texts[:most]
-    return [_cut(each, FITS["words"] * most // len(shown)) for each in shown]
-
-
-def _figure(value: object) -> str:
-    """Return a number with separators, a dash for None."""
-    if value is None:
-        return "-"
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return visible(str(value))
-    if float(value).is_integer():
-        return f"{int(value):,}"
-    return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
-def _render(template: str, /, **context: Any) -> str:
-    environment = Environment(
-        loader=FunctionLoader(lambda file: (_TEMPLATES / file).read_text("utf-8")),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"figure": _figure, "visible": visible}
-    environment.filters |= {"cut": _cut, "fit": _fit, "short": _short}
-    environment.filters |= {"address": address, "percent": percent, "per_thousand": per_thousand}
-    return str(environment.get_template(template).render(version=VERSION, levels=LEVELS, **context))

@@ -156,7 +156,7 @@ def _again(
     ((duckdb_version,),) = con.execute("SELECT version()").fetchall()
     by = (written or {}).get("recipe")
     return {
-        "command": _command(written, sources, by),
+        "command": command(written, sources, by),
         "recipe_sha256": by["sha256"] if by else None,
         "same_recipe": bool(by and sources.recipe and by["sha256"] == sources.recipe.sha256),
         "released_sha256": digest(_file(sources.released)),
@@ -166,7 +166,7 @@ def _again(
     }
 
 
-def _command(
+def command(
     written: Mapping[str, Any] | None, sources: Sources, by: Mapping[str, Any] | None
 ) -> str | None:
     """Return the command that makes the release; None where nobody has written it down.

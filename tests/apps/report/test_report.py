@@ -131,8 +131,9 @@ def test_pages_that_cannot_be(folder):
 def test_without_the_extra_it_says_what_to_install(monkeypatch):
     from anon_sql.apps.cli.report import drawing
 
-    monkeypatch.delitem(sys.modules, "anon_sql.apps.report.page", raising=False)
-    monkeypatch.delattr("anon_sql.apps.report.page", raising=False)
+    for name in ("page", "rendering"):
+        monkeypatch.delitem(sys.modules, f"anon_sql.apps.report.{name}", raising=False)
+        monkeypatch.delattr(f"anon_sql.apps.report.{name}", raising=False)
     monkeypatch.setitem(sys.modules, "jinja2", None)  # such as cannot be imported
     with pytest.raises(AnonError, match=r"pip install 'anon-sql\[report\]'"):
         drawing("report")

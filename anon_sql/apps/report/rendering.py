@@ -1,0 +1,94 @@
+"""Render templates of a report with jinja2, everything escaped, and the first page, for who signs.
+
+The first page stands alone too, with an annex of what it has no room for.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+from anon_sql.apps.cli.console import visible
+from anon_sql.apps.manifest import LEVELS
+from anon_sql.apps.report.charts import address
+from anon_sql.apps.verdict.words import per_thousand, percent
+from anon_sql.version import VERSION
+
+_TEMPLATES = files("anon_sql") / "apps" / "report" / "templates"
+_STATES = ("failed", "undecided", "passed", "not required")
+# what fits on the first page: items of a list, and letters of a text
+FITS = {
+    "reasons": 4, "assumptions": 2, "accepted": 3, "sensitive": 4, "costly": 4,
+    "words": 150, "names": 85, "name": 60, "column": 24, "command": 330,
+}  # fmt: skip
+
+
+def of_summary(said: Mapping[str, Any]) -> str:
+    """Return the first page of a report alone. said: the result of ``facts.of_summary``."""
+    return render("signed.html", **first_page(said))
+
+
+def first_page(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the template of the first page names."""
+    checks = [{**each, "state": _state(each)} for each in said["checks"]]
+    return {
+        "said": said,
+        "most": FITS,
+        "accepted": [f"{rule}: {why}" for rule, why in said["summary"]["accepted"].items()],
+        "costly": sorted(
+            (each for each in said["loss"] if each["ncp"]), key=lambda each: -each["ncp"]
+        )[: FITS["costly"]],
+        "checks": sorted(checks, key=lambda each: _STATES.index(each["state"])),
+        "counts": Counter(each["state"] for each in checks),
+    }
+
+
+def _state(check: Mapping[str, Any]) -> str:
+    """Return the state of a check, one of ``_STATES``."""
+    if check["passed"] is not None:
+        return "passed" if check["passed"] else "failed"
+    return "not required" if check["required"] is None else "undecided"
+
+
+def _cut(text: str, most: int) -> str:
+    """Return a text of at most so many letters; the annex has the whole."""
+    return text if len(text) <= most else f"{text[:most].rstrip()} … (annex)"
+
+
+def _short(name: str, most: int) -> str:
+    """Return a name of at most so many letters."""
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
+def _fit(texts: Sequence[str], most: int) -> list[str]:
+    """Return at most so many texts, each cut to its share of the letters that all have."""
+    shown = texts[:most]
+    return [_cut(each, FITS["words"] * most // len(shown)) for each in shown]
+
+
+def _figure(value: object) -> str:
+    """Return a number with separators, a dash for None."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return visible(str(value))
+    if float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def render(template: str, /, **context: Any) -> str:
+    """Return a page. context: what its template names."""
+    environment = Environment(
+        loader=FunctionLoader(lambda file: (_TEMPLATES / file).read_text("utf-8")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"figure": _figure, "visible": visible}
+    environment.filters |= {"cut": _cut, "fit": _fit, "short": _short}
+    environment.filters |= {"address": address, "percent": percent, "per_thousand": per_thousand}
+    return str(environment.get_template(template).render(version=VERSION, levels=LEVELS, **context))

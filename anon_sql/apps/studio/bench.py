@@ -1,0 +1,405 @@
+"""What the engine does: read the source, ask SQL, make releases, and write what is signed.
+
+All that is asked of a release comes as the tables of a recipe, so that what is shown, checked and
+signed is what a recipe says. Answers hold names, figures and statements; those of ``rows`` values.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+import anon_sql
+from anon_sql.apps import files, manifest
+from anon_sql.apps.cli import by_recipe
+from anon_sql.apps.cli.output import Output, ReleasedRelation, in_table, read_source
+from anon_sql.apps.cli.roles import first_recipe
+from anon_sql.apps.csv.dialect import Dialect
+from anon_sql.apps.report import facts, rendering, summary
+from anon_sql.apps.studio import figures
+from anon_sql.apps.verdict.figures import Measured, audit_statement, measure, rows_of
+from anon_sql.apps.verdict.rules import RED, Verdict, verdict
+from anon_sql.core import stopping
+from anon_sql.core.names import literal, quote
+from anon_sql.core.parameters import takes
+from anon_sql.core.roles import fold
+from anon_sql.core.running import Progress
+from anon_sql.errors import AnonError
+from anon_sql.hosts import recipes
+from anon_sql.hosts.files import KINDS, atomic_file, digest
+from anon_sql.hosts.recipes import Recipe
+
+NAME = "studio"
+PAGE = 20  # rows that are shown at a time
+MASK = "•••"
+_BYTES = 8  # of a value in memory, at least
+_OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+
+
+@dataclass(frozen=True)
+class Made:
+    """A release that has been made: of which tables, and what was found."""
+
+    tables: Mapping[str, Any]
+    released: ReleasedRelation
+    measured: Measured
+
+
+class Bench:
+    """The tables of one source, on a database in memory that spills into ``folder``.
+
+    source: path, table and recipe, as the command takes them, and the folder of the start.
+    """
+
+    def __init__(self, source: Mapping[str, Any], folder: Path):
+        self.folder = folder
+        self.start = Path(source["start"])
+        self.path = Path(source["path"])
+        self.read_recipe = recipes.is_recipe(self.path)
+        self.con = anon_sql.connect(config={**_OFFLINE, "temp_directory": str(folder)})
+        self.con.execute("SET python_enable_replacements = false; SET TimeZone = 'UTC'")
+        self._noticed: dict[str, str] | None = None
+        self._stack = ExitStack()  # of the release that is there
+        self._made: Made | None = None
+
+    def table(self) -> dict[str, Any]:
+        """Return what is known of the source without looking at a value, and its recipe."""
+        con, found, noticed = self.con, None, self.ready()
+        if self.read_recipe:
+            found = tables_of(recipes.read(NAME, self.path), self.start)
+        rows = figures.one(con, "rows", "SELECT count(*) AS rows FROM raw")
+        columns = by_recipe.types_of_raw(con)
+        file, table = self._file
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return {
+            "name": file.name + (f", table {table}" if table else ""),
+            "stem": file.name.split(".")[0],
+            "rows": asdict(rows),
+            "columns": columns,
+            "bytes": file.stat().st_size if file.is_file() else None,
+            "sha256": digest(file) if table is None else None,
+            "noticed": noticed,
+            "huge": (rows.value or 0) * len(columns) * _BYTES > memory / 4,
+            "beside": None if self.read_recipe else self._beside(columns),
+            "tables": found,
+            "hierarchies": self._hierarchies(columns),
+            "methods": rows_of(con, "SELECT name, what, needs, perturbative FROM anon_methods()"),
+            "relation": self._relation(columns),
+        }
+
+    @property
+    def _file(self) -> tuple[Path, str | None]:
+        if self.read_recipe:
+            recipe = recipes.read(NAME, self.path)
+            return recipe.file, recipe.table
+        return files.in_database(self.path) or (self.path, None)
+
+    def ready(self) -> dict[str, str]:
+        """Read the source, once; return what was noticed in its columns."""
+        if self._noticed is None:
+            self._noticed = self._load()
+        return self._noticed
+
+    def _load(self) -> dict[str, str]:
+        if self.read_recipe:
+            return by_recipe.load(self.con, NAME, recipes.read(NAME, self.path))
+        return read_source(self.con, self.path, "raw", Dialect(), None)
+
+    def _relation(self, columns: Mapping[str, str]) -> str | None:
+        """Return the name of a file by which DuckDB reads the same table; None if there is none."""
+        file, table = self._file
+        if table is not None:
+            return None
+        name = os.path.relpath(file.absolute(), self.start) if file.is_file() else None
+        try:
+            read = self.con.execute(f"DESCRIBE FROM query_table({literal(str(file))})").fetchall()
+        except duckdb.Error:
+            return None
+        return name if {each[0]: each[1] for each in read} == dict(columns) else None
+
+    def _beside(self, columns: Mapping[str, str]) -> dict[str, Any] | None:
+        """Return the recipe of this source in the present folder, and how the source differs."""
+        path = self.start / f"{self._file[0].name.split('.')[0]}.recipe.toml"
+        if not path.is_file():
+            return None
+        try:
+            recipe = recipes.read(NAME, path)
+        except AnonError as error:
+            return {"name": path.name, "differs": [str(error)], "tables": None}
+        differs = []
+        found = tables_of(recipe, self.start)
+        try:
+            recipes.require_content(NAME, recipe)
+        except AnonError as error:
+            differs.append(str(error))
+            found["source"]["sha256"] = digest(recipe.file)
+        try:
+            recipes.require_schema(NAME, recipe, columns)
+        except AnonError as error:
+            return {"name": path.name, "differs": [str(error), *differs], "tables": None}
+        return {"name": path.name, "differs": differs, "tables": found}
+
+    def _hierarchies(self, columns: Mapping[str, str]) -> dict[str, str]:
+        """Return the file of a hierarchy for each column that has one in the present folder."""
+        found: dict[str, str] = {}
+        for folder in (Path("hierarchies"), Path()):
+            there = {path.name for path in (self.start / folder).glob("*.csv")}
+            for name in columns:
+                if f"{name}.csv" in there:
+                    found.setdefault(name, str(folder / f"{name}.csv"))
+        file = self._file[0].name
+        return {name: path for name, path in found.items() if path != file}
+
+    def roles(self) -> dict[str, Any]:
+        """Return the suggestion for each column, with its figures; and a first recipe."""
+        found = self.con.sql("FROM suggest_roles('raw')").to_arrow_table().to_pylist()
+        tables = first_recipe(self.con, self.path, self.start, found, Dialect())
+        return {
+            "columns": [figures.of_column(each) for each in found],
+            "tables": None if self.read_recipe else tables,
+        }
+
+    def risk(self, tables: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what whoever knows the quasi-identifiers finds in the raw table."""
+        qids = self._recipe(tables).roles["qids"]
+        return figures.raw_risk(self.con, qids) if qids else {"figures": [], "sets": []}
+
+    def preview(self, tables: Mapping[str, Any]) -> dict[str, Any]:
+        """Make a release with little effort and return what it keeps."""
+        recipe = self._recipe(tables)
+        if "effort" in takes(recipe.method):
+            recipe = replace(recipe, parameters={**recipe.parameters, "effort": "fast"})
+        with Progress(NAME, 2) as progress:
+            _told(progress, "release", 0)
+            _, request = self._make(recipe)
+            _told(progress, "measures")
+            found = figures.of_release(self.con, request)
+        return {**found, "release": figures.release_statement(recipe, "raw")}
+
+    def attacks(self, tables: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the release that is there discloses and costs, as a verdict takes it."""
+        request = by_recipe.requested(self._recipe(tables))
+        return {"measured": asdict(measure(self.con, request, None))}
+
+    def compare(self, tables: Mapping[str, Any], ks: Sequence[int], ls: Sequence[int]) -> Any:
+        """Return the rows of ``tradeoff`` for several k and l, with figures."""
+        self._trees(recipe := self._recipe(tables))
+        return figures.tradeoff(self.con, by_recipe.requested(recipe), recipe, ks, ls)
+
+    def check(self, tables: Mapping[str, Any]) -> dict[str, Any]:
+        """Make the release, audit and attack it, and judge it."""
+        recipe = self._recipe(tables)
+        with Progress(NAME, 6) as progress:
+            _told(progress, "release", 0)
+            released, request = self._make(recipe)
+            _told(progress, "audit")
+            checks = rows_of(self.con, audit_statement(request))
+            _told(progress, "verdict")
+            measured = measure(self.con, request, checks)
+            _told(progress, "attacks")
+            attacked = figures.attacks(self.con, request)
+            _told(progress, "figures")
+            found = figures.of_release(self.con, request)
+            _told(progress, "distributions")
+            spread = figures.distributions(self.con, request)
+        self._made = Made(dict(tables), released, measured)
+        return {
+            **found,
+            "measured": asdict(measured),
+            "attacks": attacked,
+            "distributions": spread,
+            "release": figures.release_statement(recipe, "raw"),
+        }
+
+    def question(self, tables: Mapping[str, Any], sql: str) -> dict[str, Any]:
+        """Return how wrong the release answers a question that the user has typed."""
+        self._require_made(tables)
+        request = by_recipe.requested(self._recipe(tables))
+        return figures.question(self.con, request, sql)
+
+    def rows(
+        self,
+        table: str,
+        offset: int,
+        tables: Mapping[str, Any] | None = None,
+        clear: bool = False,
+    ) -> dict[str, Any]:
+        """Return a page of rows. clear: whether identifiers are shown too."""
+        if table == "released":
+            self._require_made(tables or {})
+        hidden = set()
+        if table != "released" and not clear and tables:
+            hidden = {fold(name) for name in self._recipe(tables).roles["identifiers"]}
+        name = "released" if table == "released" else "raw"
+        columns = self.con.table(name).columns
+        shown = ", ".join(
+            literal(MASK) if fold(each) in hidden else f"{quote(each)}::VARCHAR" for each in columns
+        )
+        rows = self.con.execute(
+            f"SELECT {shown} FROM {name} LIMIT {PAGE} OFFSET ?", [max(offset, 0)]
+        ).fetchall()
+        return {"columns": columns, "rows": rows, "offset": max(offset, 0), "hidden": bool(hidden)}
+
+    def save(self, tables: Mapping[str, Any], file: str, overwrite: bool) -> dict[str, Any]:
+        """Write the recipe alone."""
+        self._recipe(tables)
+        path = self._new(file, (".toml",), overwrite)
+        with atomic_file(path) as temporary:
+            recipes.write(temporary, **tables)
+        return {"written": [path.name]}
+
+    def sign(
+        self, tables: Mapping[str, Any], names: Mapping[str, str], overwrite: bool
+    ) -> dict[str, Any]:
+        """Write release, manifest, recipe and summary, unless the verdict is red or open.
+
+        names: of release, recipe and summary, in the folder of the start.
+        """
+        recipe = self._recipe(tables)
+        if self._made is None or not _same(self._made.tables, tables):
+            self.check(tables)
+        made = self._made
+        assert made is not None
+        judging = by_recipe.judging(recipe, NAME)
+        judged = verdict(made.measured, **judging)
+        _require_signable(judged)
+        paths = {
+            "release": self._new(names["release"], tuple(KINDS), overwrite),
+            "recipe": self._new(names["recipe"], (".toml",), overwrite),
+            "summary": self._new(names["summary"], (".html",), overwrite),
+        }
+        output = Output(paths["release"], False, True)
+        database = recipe.table is not None
+        output.prepare(recipe.file, recipe.parameters.get("format"), overwrite, database=database)
+        recipes.require_content(NAME, recipe)
+        with _all_or_none([*paths.values(), output.manifest]):
+            with atomic_file(paths["recipe"]) as temporary:
+                recipes.write(temporary, **tables)
+            recipe = recipes.read(NAME, paths["recipe"])
+            self.con.execute("DROP TABLE IF EXISTS written")  # of an attempt before
+            written = by_recipe.write(self.con, by_recipe.asked(recipe), output, made.released)
+            complete = manifest.with_output(written, output.target)
+            sources = summary.Sources(recipe.file, output.target, recipe)
+            request = {**by_recipe.requested(recipe), **_stated(recipe)}
+            said = facts.of_summary(
+                self.con,
+                request,
+                {
+                    "checks": made.measured.checks,
+                    "figures": [asdict(each) for each in made.measured.figures],
+                    "verdict": judged.said(),
+                    "recommended": facts.recommended(self.con, request, judging),
+                },
+                complete,
+                sources,
+            )
+            with atomic_file(paths["summary"]) as temporary:
+                temporary.write_text(rendering.of_summary(said), "utf-8")
+        without = {name: each for name, each in complete.items() if name != "recipe"}
+        plain = summary.Sources(recipe.file, output.target)
+        return {
+            "written": [path.name for path in (*paths.values(), output.manifest)],
+            "sha256": complete["output"]["sha256"],
+            "command": None
+            if database or recipe.hierarchies
+            else summary.command(without, plain, None),
+        }
+
+    def _recipe(self, tables: Mapping[str, Any]) -> Recipe:
+        return recipes.parse(NAME, self.start / "recipe.toml", {"recipe": recipes.FORM, **tables})
+
+    def _make(self, recipe: Recipe) -> tuple[ReleasedRelation, dict[str, Any]]:
+        """Make the relation ``released`` in place of the last one; return it and the request."""
+        self._made = None
+        self.con.execute("DROP VIEW IF EXISTS temp.released")
+        self._stack.close()
+        self._trees(recipe)
+        of, place = by_recipe.asked(recipe), self.folder / "released.parquet"
+        released = self._stack.enter_context(
+            in_table(self.con, recipe.method, of.call, place, of.in_parts)
+        )
+        return released, by_recipe.requested(recipe)
+
+    def _trees(self, recipe: Recipe) -> None:
+        self.con.execute(f"DROP TABLE IF EXISTS {by_recipe.HIERARCHY}")
+        if recipe.hierarchies:
+            paths = [str(path) for path in recipe.hierarchies.values()]
+            self.con.execute(
+                f"CREATE TABLE {by_recipe.HIERARCHY} AS FROM read_hierarchies(?)", [paths]
+            )
+
+    def _require_made(self, tables: Mapping[str, Any]) -> None:
+        if self._made is None or not _same(self._made.tables, tables):
+            rule = "the release must be made by Check before"
+            raise AnonError(NAME, rule, "none for these choices")
+
+    def _new(self, name: str, endings: tuple[str, ...], overwrite: bool) -> Path:
+        """Return the path of a file to write in the folder of the start."""
+        path = self.start / name
+        if not name or Path(name).name != name or name.startswith(".") or "\0" in name:
+            raise AnonError(NAME, "a file must have a plain name", f"'{name}'")
+        if not name.lower().endswith(endings):
+            raise AnonError(NAME, f"the file must end in {' or '.join(endings)}", f"'{name}'")
+        if path.exists() and not overwrite:
+            hint = "choose another name, or allow that it is replaced"
+            raise AnonError(NAME, "the file must be new", f"'{name}', which exists", hint)
+        return path
+
+
+def tables_of(recipe: Recipe, folder: Path) -> dict[str, Any]:
+    """Return the tables of a recipe as they are in a file in ``folder``."""
+    found = recipes.tables(NAME, recipe.path)
+    found.pop("recipe")
+    for name in ("file", "database"):
+        if name in found["source"]:
+            path = recipe.path.parent / found["source"][name]
+            found["source"][name] = os.path.relpath(path, folder)
+    found["hierarchies"] = {
+        name: os.path.relpath(path, folder) for name, path in recipe.hierarchies.items()
+    }
+    return found
+
+
+def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether two recipes make one release; words do not matter."""
+    return all(
+        one.get(name) == other.get(name) for name in ("source", "release", "hierarchies")
+    ) and {**one["roles"], "confirmed": None} == {**other["roles"], "confirmed": None}
+
+
+def _require_signable(found: Verdict) -> None:
+    """Raise AnonError for a verdict that is red, or amber without a sentence for each rule."""
+    if found.level == RED:
+        red = list(dict.fromkeys(each.rule for each in found.reasons if each.level == RED))
+        raise AnonError(NAME, "a release whose verdict is red is not written", ", ".join(red))
+    if found.open:
+        rule = "each amber rule must have a sentence"
+        raise AnonError(NAME, rule, f"none for {', '.join(found.open)}")
+
+
+def _stated(recipe: Recipe) -> dict[str, Any]:
+    return {name: recipe.statement.get(name) or None for name in manifest.STATEMENT} | {
+        "assumptions": list(recipe.statement.get("assumptions", []))
+    }
+
+
+@contextmanager
+def _all_or_none(paths: Sequence[Path]) -> Iterator[None]:
+    """Remove those files that were not there before, if one of them cannot be written."""
+    new = [path for path in paths if not path.exists()]
+    try:
+        yield
+    except BaseException:
+        for path in new:
+            path.unlink(missing_ok=True)
+        raise
+
+
+def _told(progress: Progress, note: str, done: int = 1) -> None:
+    stopping.check(NAME)
+    progress.note = note
+    progress.advance(done)

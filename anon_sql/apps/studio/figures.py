@@ -1,0 +1,237 @@
+"""Ask SQL what the screens show: each figure with the statement whose only value it is."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import duckdb
+
+from anon_sql.apps.report import distributions as spread
+from anon_sql.apps.report.facts import KNOWN, SAMPLE, largest
+from anon_sql.apps.verdict.figures import TABLES, Figure, arguments, rows_of
+from anon_sql.core import stopping
+from anon_sql.core.names import literal, quote
+from anon_sql.core.parameters import takes
+from anon_sql.core.roles import fold
+from anon_sql.hosts.recipes import Recipe
+
+AT_RISK = 0.09  # re-identification risk that offices of health accept: groups of 11
+SETS = 5  # combinations of columns that are listed
+STEPS = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, None))  # rows that look alike
+CHARTS = 4  # columns whose distributions are drawn: those that lost most
+_COLUMN = ("distinct_values", "unique_share", "adds_share")
+_UTILITY = (
+    *("rows", "released_rows", "suppressed", "suppression_rate", "classes", "smallest_class"),
+    *("gcp",),
+)
+
+Told = dict[str, Any]
+
+
+def one(con: duckdb.DuckDBPyConnection, name: str, sql: str, column: str | None = None) -> Figure:
+    """Return the only value of a statement as a figure."""
+    stopping.check("studio")
+    ((value,),) = con.execute(sql).fetchall()
+    return Figure(name, value, sql, column)
+
+
+def row(
+    con: duckdb.DuckDBPyConnection, call: str, names: Sequence[str], column: str | None = None
+) -> list[Figure]:
+    """Return values of the only row of a call, each with a statement of its own."""
+    stopping.check("studio")
+    (found,) = rows_of(con, f"FROM {call}")
+    return [Figure(name, found[name], f"SELECT {name} FROM {call}", column) for name in names]
+
+
+def of_column(found: Mapping[str, Any]) -> Told:
+    """Return a row of ``suggest_roles`` with its numbers as figures."""
+    where = f"FROM suggest_roles('raw') WHERE column_name = {literal(found['column_name'])}"
+    numbers = [
+        asdict(Figure(name, found[name], f"SELECT {name} {where}", found["column_name"]))
+        for name in _COLUMN
+    ]
+    words = ("column_name", "column_type", "role", "reason", "repeats")
+    return {**{name: found[name] for name in words}, "figures": numbers}
+
+
+def raw_risk(con: duckdb.DuckDBPyConnection, qids: Sequence[str]) -> Told:
+    """Return who is alone or at risk in the raw table, and the sets that single out most."""
+    given = arguments({"qids": list(qids)})
+    found = []
+    for name, threshold in (("alone", 0.5), ("at_risk", AT_RISK)):
+        call = f"risk('raw', 'raw', threshold := {threshold}{given})"
+        found.append(one(con, name, f"SELECT prosecutor_at_risk / rows FROM {call}"))
+    stopping.check("studio")
+    call = f"unique_combinations('raw', max_columns := 2, columns := {_list(qids)})"
+    sets = []
+    for each in rows_of(con, f"FROM {call} LIMIT {SETS}"):
+        sql = f"SELECT share FROM {call} WHERE columns = {_list(each['columns'])}"
+        name = ", ".join(each["columns"])
+        sets.append(asdict(Figure("share", each["share"], sql, name)))
+    return {"figures": list(map(asdict, found)), "sets": sets}
+
+
+def _list(names: Sequence[str]) -> str:
+    return f"[{', '.join(map(literal, names))}]"
+
+
+def of_release(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> Told:
+    """Return what a release keeps: its measures, the loss by column, and who looks alike."""
+    roles = {name: request[name] for name in ("qids", "hierarchy")}
+    given = arguments(roles)
+    k = arguments({"k": request["k"]})
+    found = row(con, f"utility({TABLES}{k}{given})", _UTILITY)
+    found += row(con, f"risk({TABLES}{given})", ("prosecutor", "prosecutor_mean"))
+    lost = []
+    if found[_UTILITY.index("gcp")].value is not None:
+        stopping.check("studio")
+        call = f"attribute_loss({TABLES}{given})"
+        for each in rows_of(con, f"FROM {call}"):
+            sql = f"SELECT ncp FROM {call} WHERE attribute = {literal(each['attribute'])}"
+            lost.append(Figure("ncp", each["ncp"], sql, each["attribute"]))
+        lost.sort(key=lambda each: -(each.value or 0))
+    named = {fold(name): name for name in con.table("raw").columns}
+    raw = list(alike(con, "raw", [named[fold(name)] for name in request["qids"]]))
+    released = list(alike(con, "released", request["qids"]))
+    return {
+        "figures": list(map(asdict, found)),
+        "loss": list(map(asdict, lost)),
+        "alike": [
+            {"step": step, "raw": asdict(before), "released": asdict(after)}
+            for (step, before), (_, after) in zip(raw, released, strict=True)
+        ],
+    }
+
+
+def alike(
+    con: duckdb.DuckDBPyConnection, table: str, qids: Sequence[str]
+) -> Iterator[tuple[str, Figure]]:
+    """Give the share of rows that look like so many, themselves included, for each of ``STEPS``."""
+    by = ", ".join(map(quote, qids))
+    groups = f"FROM (SELECT count(*) AS n FROM {table} GROUP BY {by})"
+    shares = [
+        f"coalesce(sum(n) FILTER (n >= {low}" + (f" AND n <= {high}" if high else "") + "), 0)"
+        " / sum(n)"
+        for low, high in STEPS
+    ]
+    stopping.check("studio")
+    (values,) = con.execute(f"SELECT {', '.join(shares)} {groups}").fetchall()
+    for (low, high), share, value in zip(STEPS, shares, values, strict=True):
+        step = f"{low}" if low == high else f"{low}-{high}" if high else f"{low}+"
+        yield step, Figure(f"alike_{table}", value, f"SELECT {share} {groups}", step)
+
+
+def attacks(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> list[Told]:
+    """Return what four attackers learn of each sensitive column, as figures by column."""
+    given = arguments({name: request[name] for name in ("qids", "hierarchy")})
+    known = min(KNOWN, len(request["qids"]))
+    found = []
+    for name in request["sensitive"]:
+        usual = largest(con, "raw", name, []) or 0.0
+        of = f"{TABLES}, {literal(name)}"
+        calls = {
+            "homogeneity": (f"attack_homogeneity({of}{given})", "row_share"),
+            "skewness": (
+                f"attack_skewness({of}, threshold := {(1 + usual) / 2!r}{given})",
+                "row_share",
+            ),
+            "linking": (f"attack_linking({of}, sample := {SAMPLE}{given})", "disclosed_share"),
+            "background": (
+                f"attack_background({of}, sample := {SAMPLE}, known := {known}{given})",
+                "guessed_share",
+            ),
+        }
+        figures = {
+            attack: asdict(row(con, call, (share,), name)[0])
+            for attack, (call, share) in calls.items()
+        }
+        guess = row(con, calls["background"][0], ("baseline",), name)[0]
+        found.append({"column": name, "known": known, **figures, "baseline": asdict(guess)})
+    return found
+
+
+def distributions(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> list[Told]:
+    """Return rows by value of the quasi-identifiers that lost most, before and after.
+
+    Values and ranges of fewer than k rows are left out, and counted.
+    """
+    roles = {name: request[name] for name in ("qids", "hierarchy")}
+    given = arguments(roles)
+    call = f"FROM attribute_loss({TABLES}{given}) WHERE ncp > 0 ORDER BY ncp DESC, attribute"
+    columns = [each["attribute"] for each in rows_of(con, f"{call} LIMIT {CHARTS}")]
+    named = {fold(name): name for name in con.table("raw").columns}
+    found = []
+    for name in (named[fold(each)] for each in columns):
+        stopping.check("studio")
+        parts = spread.bins(con, "raw", name).bins
+        (told,) = spread.quasi(con, [name], roles)
+        shown = []
+        for part, raw, released in zip(parts, told.raw, told.released, strict=True):
+            if raw >= request["k"] and " IN (" not in part.condition:
+                sql = f"SELECT count(*) FROM raw WHERE {part.condition}"
+                estimate = f"SELECT estimate FROM query_error({TABLES}, [{literal(sql)}]{given})"
+                shown.append(
+                    {
+                        "label": part.label,
+                        "raw": asdict(Figure("raw", raw, sql, name)),
+                        "released": asdict(Figure("released", released, estimate, name)),
+                    }
+                )
+        found.append({"column": name, "bins": shown, "hidden": len(parts) - len(shown)})
+    return found
+
+
+def question(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any], sql: str) -> Told:
+    """Return the answers of raw table and release to a question, as figures."""
+    given = arguments({name: request[name] for name in ("qids", "hierarchy")})
+    call = f"query_error({TABLES}, [{literal(sql)}]{given})"
+    rows = rows_of(con, f"SELECT actual, estimate, relative_error FROM {call}")
+    if len(rows) != 1:
+        return {"sql": sql, "groups": len(rows), "figures": []}
+    names = ("actual", "estimate", "relative_error")
+    numbers = [Figure(name, _number(rows[0][name]), f"SELECT {name} FROM {call}") for name in names]
+    return {"sql": sql, "groups": 1, "figures": list(map(asdict, numbers))}
+
+
+def _number(value: Any) -> float | None:
+    return value if isinstance(value, (int, float)) else None if value is None else float(value)
+
+
+def tradeoff(
+    con: duckdb.DuckDBPyConnection,
+    request: Mapping[str, Any],
+    recipe: Recipe,
+    ks: Sequence[int],
+    ls: Sequence[int],
+) -> Told:
+    """Return what other k and l would cost and disclose, as figures by row."""
+    known = takes("tradeoff")
+    given = {
+        name: value
+        for name, value in {**request, "method": recipe.method}.items()
+        if name in known and name not in ("k", "l") and value not in (None, [])
+    }
+    if recipe.method == "anonymize":
+        given["options"] = {"anonymize": {"effort": "fast"}}
+    ls = list(ls) if request["sensitive"] else [1]
+    options = given.pop("options", None)
+    said = ", options := {'anonymize': {'effort': 'fast'}}" if options else ""
+    call = f"tradeoff('raw', ks := {list(ks)}, ls := {ls}{arguments(given)}{said})"
+    names = ("gcp", "query_error", "largest_share", "exposed_share")
+    found = []
+    for each in rows_of(con, f"FROM {call}"):
+        where = f"FROM {call} WHERE k = {each['k']} AND l = {each['l']}"
+        numbers = [asdict(Figure(name, each[name], f"SELECT {name} {where}")) for name in names]
+        found.append({"k": each["k"], "l": each["l"], "note": each["note"], "figures": numbers})
+    return {"rows": found}
+
+
+def release_statement(recipe: Recipe, relation: str) -> str:
+    """Return the call of a recipe's release in SQL. relation: the name of the raw table."""
+    known = takes(recipe.method)
+    parameters = {n: v for n, v in recipe.parameters.items() if n in known}
+    trees = {"hierarchy": "hierarchy"} if recipe.hierarchies else {}
+    roles = {name: names for name, names in recipe.roles.items() if names}
+    given = arguments({**parameters, **roles, **trees})
+    return f"FROM {recipe.method}({literal(relation)}{given})"

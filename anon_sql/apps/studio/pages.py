@@ -1,0 +1,154 @@
+"""Render the screens: templates, numbers in words, and what to take away."""
+
+import shlex
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+from anon_sql.apps.cli.console import visible
+from anon_sql.apps.studio.figures import release_statement
+from anon_sql.apps.verdict.words import CONSEQUENCE, percent
+from anon_sql.core.names import literal, quote, split
+from anon_sql.hosts.recipes import Recipe
+
+SCREENS = {
+    "table": "Table",
+    "roles": "Roles",
+    "protect": "Protect",
+    "check": "Check",
+    "sign": "Sign",
+}
+ROLE_NAMES = {
+    "identifier": "identifier",
+    "quasi": "quasi-identifier",
+    "sensitive": "sensitive",
+    "keep": "keep",
+    "drop": "leave out",
+}
+SIGNS = {"red": "✗", "amber": "!", "green": "✓", "none": "·"}
+_OWN = files("anon_sql") / "apps" / "studio"
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FunctionLoader(lambda name: (_OWN / "templates" / name).read_text("utf-8")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "visible": visible,
+        "percent": share,
+        "figure": number,
+        "one_in": one_in,
+        "bytes": size,
+        "statements": statements,
+        "exact": exact,
+    }
+    environment.globals |= {"screens": SCREENS, "roles": ROLE_NAMES, "signs": SIGNS}
+    environment.globals |= {"unread": unread, "consequence": CONSEQUENCE}
+    return environment
+
+
+def render(name: str, **context: Any) -> str:
+    """Return the text of a template."""
+    return str(_environment().get_template(name).render(**context))
+
+
+@cache
+def asset(name: str) -> bytes | None:
+    """Return a style sheet, script or picture; None for any other name."""
+    known = {"studio.css", "studio.js", "icon.svg"}
+    return (_OWN / "static" / name).read_bytes() if name in known else None
+
+
+def share(value: float | None) -> str:
+    """Return a share in percent, in few letters."""
+    return percent(value).replace("less than ", "<").replace("more than ", ">")
+
+
+def exact(value: Any) -> str:
+    """Return a value to its last digit."""
+    return "" if value is None else repr(value)
+
+
+def number(value: Any) -> str:
+    """Return a number with separators, a dash for None."""
+    if value is None:
+        return "-"
+    if float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def one_in(share: float | None) -> str:
+    """Return a risk as one person in so many."""
+    return "-" if not share else f"1 in {1 / share:,.0f}"
+
+
+def size(count: int | None) -> str:
+    """Return a number of bytes in the unit that suits it."""
+    if count is None:
+        return "-"
+    amount, units = float(count), ["bytes", "kB", "MB", "GB", "TB"]
+    while amount >= 1000 and len(units) > 1:
+        amount, units = amount / 1000, units[1:]
+    return f"{amount:,.0f} {units[0]}" if units[0] == "bytes" else f"{amount:,.1f} {units[0]}"
+
+
+def statements(figures: Iterable[Mapping[str, Any] | None]) -> list[str]:
+    """Return the calls that some figures come from, each once, without the column they pick."""
+    found = []
+    for each in figures:
+        if each is not None:
+            _, start, call = each["sql"].partition(" FROM ")
+            whole = call.split(" WHERE ")[0] if start and " WHERE " in call else call
+            plain = start and "(" in whole.split(" ")[0] and each["sql"].startswith("SELECT ")
+            found.append(f"FROM {whole}" if plain else each["sql"])
+    return list(dict.fromkeys(found))
+
+
+def away(
+    recipe: Recipe, trees: Mapping[str, str], names: Mapping[str, str], relation: str | None
+) -> dict[str, str]:
+    """Return what makes the same release again, by language.
+
+    trees: files of hierarchies by column. names: of the files that are signed. relation: the file
+    as DuckDB itself reads it; None where it reads other types.
+    """
+    written, out = shlex.quote(names["recipe"]), shlex.quote(names["release"])
+    lines = []
+    if trees:
+        paths = ", ".join(map(literal, trees.values()))
+        lines.append(f"CREATE TABLE hierarchy AS FROM read_hierarchies([{paths}]);")
+    if recipe.table is not None:
+        alias = recipe.file.stem
+        lines.append(f"ATTACH {literal(recipe.source['database'])} AS {quote(alias)} (READ_ONLY);")
+        relation = ".".join(map(quote, [alias, *split(recipe.table)]))
+    elif relation is None:
+        lines.append("-- DuckDB reads other types from this file: release it by the command.")
+    call = release_statement(recipe, relation or "raw")
+    found = {
+        "SQL": "\n".join([*lines, f"CREATE TABLE released AS {call};"]),
+        "Command": f"anon-sql release {written} {out}",
+    }
+    if recipe.method == "anonymize":
+        by = f"anonymize_recipe({literal(names['recipe'])})"
+        found["Python"] = (
+            "import anon_sql\n\ncon = anon_sql.connect()\n"
+            f'con.execute("""CREATE TABLE released AS FROM {by}""")'
+        )
+        found["dbt"] = f"select * from {by}"
+    return {**found, "Check it": f"anon-sql verify {out} --recipe {written}"}
+
+
+def unread(left: int, columns: int) -> str:
+    """Return how many roles nobody has confirmed yet, in words."""
+    if not left:
+        return "All roles are confirmed."
+    return f"{left:,} of {columns:,} roles are not confirmed yet."

@@ -1,0 +1,343 @@
+"""The server of the studio: screens, their parts, and choices. It holds no row of the data."""
+
+import asyncio
+import contextlib
+import json
+import socket
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from anon_sql.apps.studio import pages
+from anon_sql.apps.studio.guard import Guard
+from anon_sql.apps.studio.process import Engine, Refused
+from anon_sql.apps.studio.session import SLOW, Session
+from anon_sql.errors import AnonError
+
+IDLE = 3600.0  # seconds without a request after which the studio ends
+_BODY = 1 << 20  # bytes of the largest request
+_KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+
+Part = Callable[[Request], Awaitable[Response]]
+
+
+class Studio:
+    """One studio: a source, an engine, and who sits before it."""
+
+    def __init__(self, source: Mapping[str, Any], folder: Path):
+        self.engine = Engine(source, folder)
+        self.session = Session(Path(source["start"]))
+        self.server: uvicorn.Server | None = None
+        self._opening: asyncio.Task[None] | None = None
+        routes = [
+            Route("/", self._first),
+            *(Route(f"/{name}", self._screen) for name in pages.SCREENS),
+            Route("/static/{name}", self._asset),
+            Route("/data/progress", self._progress),
+            Route("/data/verdict", self._verdict),
+            Route("/data/{part}", self._part),
+            *(
+                Route(f"/{name}", getattr(self, f"_{name}"), methods=["POST"])
+                for name in ("choice", "load", "stop", "ask", "save", "write", "quit")
+            ),
+        ]
+        self.app = Starlette(routes=routes, lifespan=self._life)
+
+    @contextlib.asynccontextmanager
+    async def _life(self, app: Starlette) -> AsyncIterator[None]:
+        self._open()
+        idle = asyncio.create_task(self._idle())
+        yield
+        idle.cancel()
+        await self.engine.end()
+
+    async def _idle(self) -> None:
+        """End the studio when nobody has asked anything for long."""
+        while True:
+            await asyncio.sleep(min(IDLE / 10, 30))
+            if self.guard is not None and time.monotonic() - self.guard.asked > IDLE:
+                self._end()
+
+    guard: Guard | None = None
+
+    def _end(self) -> None:
+        if self.server is not None:
+            self.server.should_exit = True
+
+    def _open(self) -> asyncio.Task[None]:
+        """Return the task that reads the source; a new one if the last has failed."""
+        task = self._opening
+        if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
+            task = self._opening = asyncio.create_task(self._read())
+        return task
+
+    async def _read(self) -> None:
+        facts = await self.engine.call("table")
+        self.session.open(facts, await self.engine.call("roles"))
+
+    def _shown(self, template: str, **context: Any) -> HTMLResponse:
+        session = self.session
+        text = pages.render(template, session=session, facts=session.facts, **context)
+        return HTMLResponse(text)
+
+    async def _first(self, request: Request) -> Response:
+        return RedirectResponse("/table", 303)
+
+    async def _screen(self, request: Request) -> Response:
+        assert self.guard is not None
+        name = request.url.path[1:]
+        return self._shown(f"{name}.html", screen=name, key=self.guard.key)
+
+    async def _asset(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        found = pages.asset(name)
+        if found is None:
+            return Response(status_code=404)
+        return Response(found, media_type=_KINDS[name.rpartition(".")[2]])
+
+    async def _progress(self, request: Request) -> Response:
+        return JSONResponse(self.engine.running or {})
+
+    async def _verdict(self, request: Request) -> Response:
+        """Say the verdict on the present choice, in the header of every screen."""
+        return self._shown(
+            "verdict.html", judged=self.session.judged() if self.session.tables else None
+        )
+
+    async def _part(self, request: Request) -> Response:
+        """Answer with a part of a screen, which names the choice it is of."""
+        part = request.path_params["part"]
+        answer = getattr(self, f"_data_{part}", None)
+        if answer is None:
+            return Response(status_code=404)
+        try:
+            await asyncio.shield(self._open())
+            found: Response = await answer(request)
+            return found
+        except (Refused, AnonError) as error:
+            return self._failed(error, str(request.url.path))
+
+    def _failed(self, error: Exception, again: str) -> Response:
+        text = str(error)
+        control = text.partition(": ")[2].split(" ")[0]
+        stopped = isinstance(error, Refused) and error.stopped
+        return self._shown("failed.html", text=text, control=control, again=again, stopped=stopped)
+
+    async def _data_table(self, request: Request) -> Response:
+        return self._shown("part_table.html")
+
+    async def _data_roles(self, request: Request) -> Response:
+        return self._shown("part_roles.html")
+
+    async def _data_risk(self, request: Request) -> Response:
+        return self._shown("part_risk.html", found=await self._asked("risk"))
+
+    async def _data_controls(self, request: Request) -> Response:
+        return self._shown("part_controls.html")
+
+    async def _data_preview(self, request: Request) -> Response:
+        """Show what a quick release keeps; on a button where the last took long."""
+        session = self.session
+        found = session.found("preview")
+        waits = session.facts["huge"] or (session.slow > SLOW and not request.query_params)
+        if found is None and session.can_release and not waits:
+            started = time.monotonic()
+            found = await self._asked("preview")
+            session.slow = time.monotonic() - started
+        return self._shown("part_preview.html", found=found, waits=waits)
+
+    async def _data_attacks(self, request: Request) -> Response:
+        """Show what the quick release discloses, and the verdict so far."""
+        session = self.session
+        found = session.found("attacks")
+        if (
+            found is None
+            and session.found("preview")
+            and session.answers.get("there") == {"choice": session.choice}
+        ):
+            found = await self._asked("attacks")
+        return self._shown("part_attacks.html", found=found, judged=session.judged())
+
+    async def _data_compare(self, request: Request) -> Response:
+        session = self.session
+        found = session.found("compare")
+        if found is None and request.query_params and session.can_release:
+            floor = session.floor
+            ks = [floor, 2 * floor, 5 * floor]
+            found = await self._asked("compare", ks=ks, ls=[1, 2])
+        return self._shown("part_compare.html", found=found)
+
+    async def _data_check(self, request: Request) -> Response:
+        session = self.session
+        found = session.found("check")
+        if found is None and request.query_params and session.can_release:
+            found = await self._asked("check")
+        return self._shown("part_check.html", found=found, judged=session.judged())
+
+    async def _data_rows(self, request: Request) -> Response:
+        """Show rows, which only a confirmed click asks for; they are kept nowhere."""
+        asked = request.query_params
+        if asked.get("confirmed") != "yes":
+            return Response(status_code=403)
+        session = self.session
+        found = await self.engine.call(
+            "rows",
+            table="released" if asked.get("table") == "released" else "raw",
+            offset=int(asked.get("offset", "0")) if asked.get("offset", "0").isdecimal() else 0,
+            tables=session.recipe,
+            clear=asked.get("clear") == "yes",
+        )
+        return self._shown("part_rows.html", found=found, table=asked.get("table", "raw"))
+
+    async def _data_sign(self, request: Request) -> Response:
+        return self._shown("part_sign.html", judged=self.session.judged(), names=self._names())
+
+    async def _asked(self, name: str, **arguments: Any) -> dict[str, Any]:
+        """Ask the engine about the present choice, and keep the answer."""
+        session = self.session
+        choice = session.choice
+        kept = session.found(name)
+        if kept is not None:
+            return kept
+        if name in ("preview", "check", "compare"):
+            session.answers.pop("there", None)
+        try:
+            answer = await self.engine.call(name, tables=session.recipe, **arguments)
+        except Refused:
+            session.answers.pop("there", None)  # whatever the engine had made
+            raise
+        session.keep(name, answer, choice)
+        if name == "preview":
+            session.answers["there"] = {"choice": choice}
+        return session.answers[name]
+
+    def _names(self) -> dict[str, str]:
+        """Return the names of the files that Sign writes, unless others are typed."""
+        stem = self.session.facts["stem"]
+        return {
+            "release": f"{stem}.released.parquet",
+            "recipe": f"{stem}.recipe.toml",
+            "summary": f"{stem}.summary.html",
+        }
+
+    async def _body(self, request: Request) -> dict[str, Any]:
+        """Return the JSON object that a request brings. Raises AnonError for anything else."""
+        text = b""
+        async for chunk in request.stream():
+            text += chunk
+            if len(text) > _BODY:
+                raise AnonError("studio", "a request must be small", "a large one")
+        try:
+            found = json.loads(text or b"{}")
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise AnonError("studio", "a request must be an object of JSON", "another")
+        return found
+
+    async def _choice(self, request: Request) -> Response:
+        """Take a choice, and say which one holds now."""
+        session = self.session
+        try:
+            await asyncio.shield(self._open())
+            said = await self._body(request)
+            columns = said.get("columns") or []
+            session.apply(str(said.get("name")), said.get("value"), [str(each) for each in columns])
+        except (AnonError, Refused) as error:
+            return JSONResponse({"error": str(error)}, 422)
+        texts = {"unread": pages.unread(session.unread, len(session.names))}
+        return JSONResponse({"choice": session.choice, "texts": texts})
+
+    async def _load(self, request: Request) -> Response:
+        """Take the recipe that lies beside the source."""
+        await asyncio.shield(self._open())
+        beside = self.session.facts["beside"]
+        if not beside or beside["tables"] is None:
+            return Response(status_code=404)
+        self.session.load(beside["tables"])
+        return self._shown("part_table.html")
+
+    async def _stop(self, request: Request) -> Response:
+        said = await self._body(request)
+        await self.engine.stop(int(said.get("number", 0)))
+        return JSONResponse({})
+
+    async def _ask(self, request: Request) -> Response:
+        """Ask the release a question that the user has typed."""
+        try:
+            said = await self._body(request)
+            sql = str(said.get("question", ""))
+            found = await self.engine.call("question", tables=self.session.recipe, sql=sql)
+        except (Refused, AnonError) as error:
+            return self._failed(error, "")
+        return self._shown("part_answer.html", found=found)
+
+    async def _save(self, request: Request) -> Response:
+        """Write the recipe alone."""
+        try:
+            said = await self._body(request)
+            found = await self.engine.call(
+                "save",
+                tables=self.session.recipe,
+                file=str(said.get("recipe", "")),
+                overwrite=bool(said.get("overwrite")),
+            )
+        except (Refused, AnonError) as error:
+            return self._failed(error, "")
+        return self._shown("part_written.html", found=found, away=None)
+
+    async def _write(self, request: Request) -> Response:
+        """Sign: write release, manifest, recipe and summary."""
+        session = self.session
+        try:
+            said = await self._body(request)
+            names = {name: str(said.get(name, "")) for name in ("release", "recipe", "summary")}
+            if session.found("check") is None:
+                raise AnonError("studio", "a release must be checked before it is signed", "none")
+            found = await self.engine.call(
+                "sign", tables=session.recipe, names=names, overwrite=bool(said.get("overwrite"))
+            )
+        except (Refused, AnonError) as error:
+            return self._failed(error, "")
+        trees = session.tables["hierarchies"]
+        away = pages.away(session.parsed, trees, names, session.facts["relation"])
+        return self._shown("part_written.html", found=found, away=away)
+
+    async def _quit(self, request: Request) -> Response:
+        self._end()
+        return self._shown("part_ended.html")
+
+
+def listening(port: int = 0) -> socket.socket:
+    """Return a socket bound to the loopback address alone; 0 for any free port."""
+    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    bound.bind(("127.0.0.1", port))
+    bound.listen(64)
+    return bound
+
+
+def serve(source: Mapping[str, Any], folder: Path, port: int, ready: Callable[[str], None]) -> None:
+    """Serve a studio until it is ended. ready: is told the address, once it is bound."""
+    with listening(port) as bound:
+        studio = Studio(source, folder)
+        guard = studio.guard = Guard(studio.app, bound.getsockname()[1])
+        config = uvicorn.Config(
+            guard,
+            access_log=False,
+            log_config=None,
+            log_level="critical",
+            server_header=False,
+            date_header=False,
+            timeout_graceful_shutdown=1,
+        )
+        studio.server = uvicorn.Server(config)
+        ready(guard.url)
+        studio.server.run(sockets=[bound])

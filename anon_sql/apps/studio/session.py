@@ -1,0 +1,216 @@
+"""What the person at the page has chosen, as the tables of a recipe, and what was found for it."""
+
+import copy
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from anon_sql.apps.studio.bench import NAME
+from anon_sql.apps.verdict.figures import Figure, Measured
+from anon_sql.apps.verdict.rules import FLOORS, Verdict, stricter, verdict
+from anon_sql.core.roles import ROLES
+from anon_sql.errors import AnonError
+from anon_sql.hosts import recipes
+from anon_sql.hosts.recipes import AUDIENCES, FORM, Recipe, release_keys
+
+NUMBERS = ("k", "l", "t", "beta", "suppression_limit")
+WORDS = ("purpose", "recipient", "audience")
+SLOW = 3.0  # seconds of a preview after which it runs on a button
+
+
+@dataclass
+class Session:
+    """The choices, and the answers of the engine by what they answer.
+
+    facts, columns: what the engine says of the source, empty until it has. tables: of the recipe.
+    read: the columns whose role somebody has confirmed.
+    """
+
+    start: Path
+    facts: dict[str, Any] = field(default_factory=dict)
+    columns: list[dict[str, Any]] = field(default_factory=list)
+    tables: dict[str, Any] = field(default_factory=dict)
+    read: set[str] = field(default_factory=set)
+    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    slow: float = 0.0  # seconds of the last preview
+
+    def open(self, facts: dict[str, Any], found: Mapping[str, Any]) -> None:
+        """Take what the engine says of the source; choices that are there already are kept."""
+        self.facts, self.columns = facts, found["columns"]
+        if not self.tables:
+            self.load(facts["tables"] or found["tables"])
+
+    def load(self, tables: Mapping[str, Any]) -> None:
+        """Take the tables of a recipe."""
+        roles = {role: list(tables["roles"].get(role, [])) for role in ROLES}
+        self.tables = {**copy.deepcopy(dict(tables)), "roles": roles}
+        for name in ("release", "statement", "accepted", "hierarchies"):
+            self.tables[name] = dict(self.tables.get(name) or {})
+        self.read = set(self.facts["columns"]) if tables["roles"].get("confirmed") else set()
+
+    @property
+    def names(self) -> list[str]:
+        """Return the columns of the source."""
+        return list(self.facts.get("columns", ()))
+
+    @property
+    def unread(self) -> int:
+        """Return how many roles nobody has confirmed."""
+        return len(self.names) - len(self.read)
+
+    def role(self, name: str) -> str:
+        """Return the role of a column, '' for none."""
+        return next((role for role in ROLES if name in self.tables["roles"][role]), "")
+
+    @property
+    def can_release(self) -> bool:
+        """Return whether there are rows, and a column to generalize."""
+        return bool(self.facts["rows"]["value"]) and bool(self.tables["roles"]["quasi"])
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """Return the tables of the recipe as they are written."""
+        roles = {"confirmed": self.unread == 0, **self.tables["roles"]}
+        accepted = {rule: why for rule, why in self.tables["accepted"].items() if why.strip()}
+        return {**self.tables, "roles": roles, "accepted": accepted}
+
+    @property
+    def parsed(self) -> Recipe:
+        """Return the recipe. Raises AnonError for choices that none can have."""
+        return recipes.parse(NAME, self.start / "recipe.toml", {"recipe": FORM, **self.recipe})
+
+    @property
+    def choice(self) -> str:
+        """Return a name of what decides about the rows of the release."""
+        said = [self.tables.get(name) for name in ("source", "release", "roles", "hierarchies")]
+        text = json.dumps(said, sort_keys=True)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+    @property
+    def floor(self) -> int:
+        """Return the least k that is usual for the audience."""
+        return FLOORS[self.tables["statement"].get("audience", AUDIENCES[1])]
+
+    def keep(self, name: str, answer: dict[str, Any], choice: str) -> None:
+        """Keep an answer; the last of each kind."""
+        self.answers[name] = {**answer, "choice": choice}
+
+    def found(self, name: str) -> dict[str, Any] | None:
+        """Return the answer of a kind for the present choice, if it is there."""
+        answer = self.answers.get(name)
+        return answer if answer is not None and answer["choice"] == self.choice else None
+
+    def judged(self) -> tuple[Verdict, bool] | None:
+        """Return the verdict on the present choice and whether it is audited; None before any."""
+        answer = self.found("check") or self.found("attacks")
+        if answer is None:
+            return None
+        said = answer["measured"]
+        figures = [Figure(**each) for each in said["figures"]]
+        measured = Measured(**{**said, "figures": figures})
+        recipe = self.parsed
+        found = verdict(
+            measured,
+            accepted=recipe.accepted,
+            limits=stricter(NAME, recipe.stricter),
+            audience=recipe.audience,
+            confirmed=recipe.confirmed,
+        )
+        return found, measured.checks is not None
+
+    def apply(self, name: str, value: Any, columns: Sequence[str] = ()) -> None:
+        """Take one choice. Raises AnonError for one that cannot be, and changes nothing then.
+
+        columns: those that it is of, for roles, weights, hierarchies and what was read.
+        """
+        if unknown := [each for each in columns if each not in self.names]:
+            raise AnonError(NAME, "a column must be one of the table", f"'{unknown[0]}'")
+        before, read = copy.deepcopy(self.tables), set(self.read)
+        try:
+            self._apply(name, value, list(columns))
+            _ = self.parsed
+        except (AnonError, ValueError, TypeError, KeyError) as error:
+            self.tables, self.read = before, read
+            if isinstance(error, AnonError):
+                raise
+            raise AnonError(NAME, f"{name} must be of another kind", "another") from None
+
+    def _apply(self, name: str, value: Any, columns: list[str]) -> None:
+        if name in NUMBERS:
+            _set(self.tables["release"], name, _number(value))
+        elif name in WORDS:
+            self.tables["statement"][name] = str(value)
+        elif name.startswith("accepted:"):
+            self.tables["accepted"][name.partition(":")[2]] = str(value)
+        elif name in ("role", "read", "weight", "hierarchy"):
+            self._of_columns(name, value, columns)
+        else:
+            self._of_release(name, value)
+
+    def _of_release(self, name: str, value: Any) -> None:
+        release = self.tables["release"]
+        if name == "method":
+            known = release_keys(str(value))
+            left = {key: each for key, each in release.items() if key in known}
+            self.tables["release"] = {**left, "method": str(value)}
+        elif name == "entity":
+            _set(release, "entity", value or None)
+            if value:
+                self._set_role([str(value)], "identifier")
+        elif name == "assumptions":
+            lines = (line.strip() for line in str(value).splitlines())
+            self.tables["statement"]["assumptions"] = [line for line in lines if line]
+        else:
+            raise AnonError(NAME, "a choice must be a known one", f"'{name}'")
+
+    def _of_columns(self, name: str, value: Any, columns: list[str]) -> None:
+        if name == "role":
+            self._set_role(columns, str(value))
+        elif name == "read":
+            self.read = self.read | set(columns) if value else self.read - set(columns)
+        elif name == "weight":
+            weights = dict(self.tables["release"].get("weights") or {})
+            for column in columns:
+                weight = _number(value)
+                _set(weights, column, None if weight == 1 else weight)
+            _set(self.tables["release"], "weights", weights or None)
+        else:
+            for column in columns:
+                path = self.facts["hierarchies"][column] if value else None
+                _set(self.tables["hierarchies"], column, path)
+
+    def _set_role(self, columns: list[str], role: str) -> None:
+        if role not in ROLES:
+            raise AnonError(NAME, f"a role must be one of {', '.join(ROLES)}", f"'{role}'")
+        roles = {column: self.role(column) for column in self.names}
+        roles |= dict.fromkeys(columns, role)
+        self.tables["roles"] = {
+            each: [column for column in self.names if roles[column] == each] for each in ROLES
+        }
+        self.read |= set(columns)
+        quasi = self.tables["roles"]["quasi"]
+        weights = {
+            n: w for n, w in (self.tables["release"].get("weights") or {}).items() if n in quasi
+        }
+        _set(self.tables["release"], "weights", weights or None)
+        trees = self.tables["hierarchies"]
+        self.tables["hierarchies"] = {n: each for n, each in trees.items() if n in quasi}
+
+
+def _number(value: Any) -> int | float | None:
+    """Return what a field of numbers holds, None for nothing. Raises ValueError for other texts."""
+    if value in ("", None):
+        return None
+    number = float(value)
+    return int(number) if number.is_integer() else number
+
+
+def _set(table: dict[str, Any], name: str, value: Any) -> None:
+    """Set a key, or remove it for None."""
+    if value is None:
+        table.pop(name, None)
+    else:
+        table[name] = value

@@ -1,0 +1,234 @@
+"use strict";
+const key = document.querySelector("meta[name=studio-key]").content;
+const $ = (what, of = document) => of.querySelector(what);
+const all = (what, of = document) => [...of.querySelectorAll(what)];
+const later = (ms) => new Promise((done) => setTimeout(done, ms));
+let turn = 0; // of the last refresh: an older answer never replaces a newer one
+let waiting = 0, watching = false;
+
+async function ask(url, body) {
+  waiting += 1;
+  watch();
+  try {
+    const post = body !== undefined;
+    const headers = { "X-Studio-Key": key, ...(post && { "Content-Type": "application/json" }) };
+    return await fetch(url, { method: post ? "POST" : "GET", headers, body: post ? JSON.stringify(body) : undefined });
+  } finally {
+    waiting -= 1;
+  }
+}
+
+function say(text) {
+  $("#said").textContent = text;
+}
+
+// ---- parts of a screen
+async function load(section, url, body, valid = () => true) {
+  section.setAttribute("aria-busy", "true");
+  let text;
+  try {
+    text = await (await ask(url, body)).text();
+  } catch {
+    text = '<p class="failed" role="alert">The studio does not answer: it has ended.</p>';
+  }
+  if (!valid()) return false;
+  section.innerHTML = text;
+  section.removeAttribute("aria-busy");
+  const failed = $("[data-control]", section);
+  const control = failed && failed.dataset.control && document.getElementById(failed.dataset.control);
+  if (control) control.focus();
+  const source = $("[data-source]", section);
+  if (source) $("#source").textContent = source.dataset.source;
+  return true;
+}
+
+async function refresh(sections) {
+  const mine = ++turn;
+  sections.forEach((each) => each.setAttribute("aria-busy", "true"));
+  for (const each of sections) {
+    if (!(await load(each, each.dataset.load, undefined, () => mine === turn))) return;
+  }
+  await load($("#verdict"), "/data/verdict", undefined, () => mine === turn);
+}
+
+async function run(button) {
+  const into = button.dataset.into;
+  const section = into ? document.getElementById(into) : button.closest("[data-load]");
+  button.disabled = true;
+  if (into) return void (await load(section, button.dataset.run));
+  const mine = ++turn;
+  if (!(await load(section, button.dataset.run, undefined, () => mine === turn))) return;
+  const parts = all("[data-load][data-again]");
+  const after = parts.slice(parts.indexOf(section) + 1);
+  await refresh("follow" in button.dataset ? after : []);
+}
+
+async function post(form, button) {
+  const body = {};
+  for (const each of all("input, textarea", form)) {
+    body[each.name] = each.type === "checkbox" ? each.checked : each.value;
+  }
+  await flush();
+  const section = form.dataset.into || button?.dataset.into;
+  await load(section ? document.getElementById(section) : button.closest("[data-load]"), button?.dataset.post || form.dataset.post, body);
+  if (!section) await refresh(all("[data-load]"));
+}
+
+// ---- progress, and stop
+async function watch() {
+  if (watching) return;
+  watching = true;
+  await later(300);
+  while (waiting) {
+    const now = await fetch("/data/progress", { headers: { "X-Studio-Key": key } }).then((answer) => answer.json()).catch(() => ({}));
+    $("#running").hidden = !now.number;
+    $("#running progress").value = now.total ? Math.min(now.done / now.total, 1) : 0;
+    const share = now.total ? ` ${Math.floor((100 * Math.min(now.done, now.total)) / now.total)}%` : "";
+    $("#doing").textContent = now.number ? `${now.call}: ${now.of || "…"} ${now.note || ""}${share}` : "";
+    $("#stop").dataset.number = now.number || 0;
+    await later(300);
+  }
+  $("#running").hidden = true;
+  watching = false;
+}
+
+// ---- choices: sent one after another, a moment after the last
+const queue = new Map();
+let timer, sending = Promise.resolve();
+
+function choose(name, value, columns = [], control = null) {
+  queue.set(`${name} ${columns.join("\n")}`, { name, value, columns, control });
+  clearTimeout(timer);
+  timer = setTimeout(() => flush().then((changed) => changed && refresh(all("[data-load][data-again]"))), 200);
+}
+
+function flush() {
+  clearTimeout(timer);
+  const mine = [...queue.values()];
+  queue.clear();
+  sending = sending.then(async () => {
+    for (const { name, value, columns, control } of mine) {
+      const answer = await ask("/choice", { name, value, columns });
+      const said = await answer.json();
+      say(said.error || "");
+      if (said.error && control) control.focus();
+      if (said.choice) document.body.dataset.choice = said.choice;
+      for (const [id, text] of Object.entries(said.texts || {})) {
+        if (document.getElementById(id)) document.getElementById(id).textContent = text;
+      }
+    }
+    return mine.length > 0;
+  });
+  return sending;
+}
+
+function setRole(rows, role) {
+  const known = rows.filter((row) => row.dataset.role !== role);
+  rows.forEach((row) => { $(".role", row).value = row.dataset.role = role; $(".read", row).checked = true; });
+  if (known.length) choose("role", role, rows.map((row) => row.dataset.column));
+  else if (rows.length) choose("read", true, rows.map((row) => row.dataset.column));
+}
+
+function filter() {
+  const text = $("#find").value.toLowerCase(), role = $("#filter").value;
+  all(".roles tbody tr").forEach((row) => {
+    row.hidden = !row.dataset.column.toLowerCase().includes(text) || (role && row.dataset.role !== role);
+  });
+}
+
+document.addEventListener("input", ({ target }) => {
+  if (target.id === "find") return filter();
+  if (target.dataset.mirror) {
+    const control = document.getElementById(target.dataset.mirror);
+    control.value = target.value;
+    return choose(control.name, control.value, [], control);
+  }
+  if (target.type !== "number" || !target.name || target.value === "") return;
+  if (target.id === "k") $("#k-slider").value = target.value;
+  choose(target.name, target.value, target.dataset.of ? [target.dataset.of] : [], target);
+});
+
+document.addEventListener("change", ({ target }) => {
+  const row = target.closest("tr[data-column]");
+  if (target.id === "filter") return filter();
+  if (target.id === "all") return all(".roles tbody tr:not([hidden]) .selected").forEach((each) => { each.checked = target.checked; });
+  if (target.id === "set-all") {
+    if (target.value) setRole(all(".roles tbody tr").filter((each) => $(".selected", each).checked), target.value);
+    target.value = "";
+  } else if (row && target.className === "role") setRole([row], target.value);
+  else if (row && target.className === "read") choose("read", target.checked, [row.dataset.column]);
+  else if (target.name && !("local" in target.dataset) && !target.closest("form") && (target.type !== "number" || target.value === "")) {
+    const value = target.type === "checkbox" ? target.checked : target.value;
+    choose(target.name, value, target.dataset.of ? [target.dataset.of] : [], target);
+    if (document.body.dataset.screen === "sign") flush().then(() => load($("#verdict"), "/data/verdict"));
+  }
+});
+
+// ---- clicks and keys
+async function go(path) {
+  await flush();
+  location.assign(path);
+}
+
+document.addEventListener("submit", (event) => {
+  if (!event.target.dataset.post) return;
+  event.preventDefault();
+  post(event.target, event.submitter && event.submitter.dataset.post ? event.submitter : null);
+});
+
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest("a[href^='/']");
+  if (link) { event.preventDefault(); return go(link.getAttribute("href")); }
+  const button = event.target.closest("button");
+  if (!button) return;
+  const said = button.dataset;
+  if (said.run) run(button);
+  else if (said.post) post(button.closest("form") || button, button);
+  else if (said.open) $(`#${said.open}`).showModal();
+  else if (said.choose) choose(said.choose, said.value, [said.of]);
+  else if ("copy" in said) { await navigator.clipboard.writeText($("pre", button.closest("section")).textContent); say("Copied."); }
+  else if (button.id === "keys-button") $("#keys").showModal();
+  else if (button.id === "stop") ask("/stop", { number: Number(said.number) });
+  else if (button.id === "confirm-all") confirmAll();
+  else if (button.id === "quit") load($("#main"), "/quit", {});
+});
+
+function confirmAll() {
+  all(".read").forEach((each) => { each.checked = true; });
+  choose("read", true, all(".roles tbody tr").map((row) => row.dataset.column));
+}
+
+function move(row, step) {
+  const rows = all(".roles tbody tr:not([hidden])");
+  const next = rows[Math.min(Math.max(rows.indexOf(row) + step, 0), rows.length - 1)];
+  if (!next) return;
+  all(".roles tbody tr").forEach((each) => { each.tabIndex = each === next ? 0 : -1; });
+  next.focus();
+}
+
+document.addEventListener("keydown", (event) => {
+  const { target, key: pressed } = event;
+  if (event.ctrlKey || event.metaKey || event.altKey || $("dialog[open]")) return;
+  if (target.matches("input:not([type=checkbox]):not([type=range]), textarea, select")) {
+    if (pressed === "Escape") target.blur();
+    return;
+  }
+  const row = target.closest("tr[data-column]") || $(".roles tbody tr[tabindex='0']");
+  const screens = all("nav a").map((each) => each.getAttribute("href"));
+  const at = screens.indexOf(location.pathname);
+  const roles = ["identifier", "quasi", "sensitive", "keep", "drop"];
+  if (row && pressed === "ArrowDown") move(row, target.closest("tr[data-column]") ? 1 : 0);
+  else if (row && pressed === "ArrowUp") move(row, -1);
+  else if (row && roles[pressed - 1]) setRole([row], roles[pressed - 1]);
+  else if (row && pressed === "c") confirmAll();
+  else if (pressed === "/" && $("#find")) $("#find").focus();
+  else if (pressed === "?") $("#keys").showModal();
+  else if (pressed === "n" && screens[at + 1]) go(screens[at + 1]);
+  else if (pressed === "b" && screens[at - 1]) go(screens[at - 1]);
+  else if (pressed === "r") { const button = $("[data-key=r]"); if (button) button.click(); else if (location.pathname !== "/check") go("/check"); }
+  else return;
+  event.preventDefault();
+});
+
+$("#raw").addEventListener("close", () => { $("#raw-rows").replaceChildren(); all("#raw [data-run]").forEach((each) => { each.disabled = false; }); });
+refresh(all("[data-load]"));
