@@ -262,7 +262,7 @@ def gather(
 def recommended(
     con: duckdb.DuckDBPyConnection, request: Mapping[str, Any], judging: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the recommended k. judging: the limits and the audience of a recipe, if there is one."""
+    """Return the recommended k; judging: the limits and audience of a recipe, if there is one."""
     limits = {name: judging[name] for name in ("limits", "audience") if name in judging}
     return recommend(con, request, **limits).said()
 

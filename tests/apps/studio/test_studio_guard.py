@@ -6,7 +6,6 @@ import socket
 import stat
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -173,8 +172,8 @@ def test_the_browser_is_opened_by_a_file_that_only_its_owner_reads(tmp_path, mon
     assert "token=x" in page.read_text()
 
 
-def folders():
-    return set(Path(tempfile.gettempdir()).glob("anon-sql-studio-*"))
+def folders(temporary):
+    return set(temporary.glob("anon-sql-studio-*"))
 
 
 def children(pid):
@@ -201,11 +200,10 @@ def _lives(pid):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_an_end_leaves_no_process_and_no_file(people, number):
-    before = folders()
-    with running(people, "people.parquet") as found:
+def test_an_end_leaves_no_process_and_no_file(people, tmp_path, number):
+    with running(people, "people.parquet", TMPDIR=str(tmp_path)) as found:
         found.enter().page("/data/roles")
-        (own,) = folders() - before
+        (own,) = folders(tmp_path)
         assert stat.S_IMODE(own.stat().st_mode) == 0o700
         pids = children(found.process.pid)
         assert pids
@@ -213,7 +211,7 @@ def test_an_end_leaves_no_process_and_no_file(people, number):
         found.process.wait(20)
         assert found.process.stdout.read() == ""  # the address is the only line
         assert gone(pids)
-    assert not (folders() - before)
+    assert not folders(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_what_is_signed_is_made_again_by_all_that_is_shown(tmp_path):
         [sys.executable, "-c", more], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True,
         check=False,
     )  # fmt: skip
-    assert done.stdout == "[]\n", done.stderr
+    assert done.stdout.endswith("[]\n"), done.stderr  # DuckDB may have drawn a bar before
 
 
 def test_red_writes_nothing_and_nor_does_amber_without_a_sentence(tmp_path):

@@ -78,12 +78,12 @@ class Running:
 
 
 @contextmanager
-def running(folder, *arguments):
-    """A studio in a folder, which has been entered."""
+def running(folder, *arguments, **environment):
+    """A studio in a folder, which has been entered; environment: variables of its own."""
     process = subprocess.Popen(
         [*COMMAND, "studio", *map(str, arguments), "--no-open"],
         cwd=folder,
-        env=ENVIRONMENT,
+        env={**ENVIRONMENT, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
