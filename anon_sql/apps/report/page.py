@@ -44,7 +44,7 @@ def of_release(said: Mapping[str, Any]) -> str:
     levels = said["risk_levels"]
     checks = [{**each, "state": _state(each)} for each in said["checks"]]
     worst = [each for each in said["worst_groups"] if each is not None]
-    return _render(
+    return render(
         "report.html",
         said=said,
         meaning=MEANING,
@@ -120,7 +120,7 @@ def of_sweep(
     points = [(meaning, _points(made, measure)) for measure, meaning in RISKS.items()]
     attacks = any(row["linked"] is not None for row in made)
     columns = ("k", "seconds", "gcp", "cavg", "classes", "smallest_class", "suppressed", "risk")
-    return _render(
+    return render(
         "sweep.html",
         name=name,
         request=request,
@@ -193,7 +193,8 @@ def _figure(value: object) -> str:
     return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def _render(template: str, /, **context: Any) -> str:
+def render(template: str, /, **context: Any) -> str:
+    """Return a page of a template."""
     environment = Environment(
         loader=FunctionLoader(lambda file: (_TEMPLATES / file).read_text("utf-8")),
         autoescape=True,
