@@ -23,6 +23,7 @@ from anon_sql.linked.schema import Link, Node, Schema, Table
 
 MARK = "linked_manifest"
 FORM = 1
+FILES = 2  # checks of files; if one of them fails, there are no others
 DATABASES = (".duckdb", ".db", ".ddb")
 _TAKEN = (
     "k",
@@ -182,17 +183,9 @@ def checks_of(
             con = stack.enter_context(anon_sql.connect())
         else:
             con = stack.enter_context(opened("verify", "--raw", raw))
-        places = {Path(name).stem: str(folder / name) for name in stated}
-        columns = {
-            name: {row[0]: row[1] for row in con.execute(_described(places[name])).fetchall()}
-            for name in written["tables"]
-        }
-        types = None
-        if raw is not None:
-            types = {
-                name: {r[0]: r[1] for r in con.execute(f"DESCRIBE {quote(name)}").fetchall()}
-                for name in written["tables"]
-            }
+        places = places_of(written, folder)
+        columns = columns_in(con, written, places)
+        types = None if raw is None else types_in(con, written)
         schema = schema_of(written, columns, types)
         parameters = written["parameters"]
         audit = LinkedAudit(
@@ -214,8 +207,29 @@ def checks_of(
             yield f"audit: {name}", passed, got + limit + (f", {example}" if example else "")
 
 
-def _described(place: str) -> str:
-    return f"DESCRIBE FROM query_table({literal(place)})"
+def places_of(written: Mapping[str, Any], folder: Path) -> dict[str, str]:
+    """Return the file of each released table."""
+    return {Path(name).stem: str(folder / name) for name in written["output"]["files"]}
+
+
+def columns_in(
+    con: duckdb.DuckDBPyConnection, written: Mapping[str, Any], places: Mapping[str, str]
+) -> dict[str, dict[str, str]]:
+    """Return the SQL type of each column of the released tables."""
+    return {
+        name: _described(con, f"query_table({literal(places[name])})") for name in written["tables"]
+    }
+
+
+def types_in(
+    con: duckdb.DuckDBPyConnection, written: Mapping[str, Any]
+) -> dict[str, dict[str, str]]:
+    """Return the SQL type of each column of the raw tables."""
+    return {name: _described(con, quote(name)) for name in written["tables"]}
+
+
+def _described(con: duckdb.DuckDBPyConnection, relation: str) -> dict[str, str]:
+    return {row[0]: row[1] for row in con.execute(f"DESCRIBE FROM {relation}").fetchall()}
 
 
 def schema_of(

@@ -16,6 +16,7 @@ from anon_sql.apps.cli import console, options
 from anon_sql.apps.cli.by_recipe import judging, load, requested
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.earlier import require_labels
+from anon_sql.apps.cli.linked import is_linked
 from anon_sql.apps.cli.parameters import names, of_compare, of_manifests, with_parameters
 from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.spelling import Options
@@ -76,6 +77,11 @@ def report(
     Example: anon-sql report people.parquet safe.parquet -o report.html
     """
     with console.one_sentence(spelling=Options(report)):
+        if (linked := _linked(released)) is not None:
+            stated = (parameters, unique_share is not None, purpose, recipient, assumption, figures)
+            options.check_page("report", output, overwrite, f".{format_.value}")
+            _write(output, _of_linked(linked, released, raw, format_, any(stated)))
+            return
         recipe = recipes.read("report", raw) if recipes.is_recipe(raw) else None
         if recipe is None:
             files.check_source("report", "RAW", raw)
@@ -135,6 +141,25 @@ def report(
 
         with anon_sql.connect() as con:
             stoppable(con, showing("report", progress, partial(draw, con)))
+
+
+def _linked(released: Path) -> dict[str, Any] | None:
+    """Return the manifest of a folder of tables that belong together; None for anything else."""
+    return is_linked(manifest.beside(released)) if released.is_dir() else None
+
+
+def _of_linked(
+    written: Mapping[str, Any], released: Path, raw: Path, form: Format, others: bool
+) -> str:
+    """Return the report on tables that belong together. Raises AnonError for other options."""
+    if others:
+        rule = "a report on tables that belong together takes them from the manifest"
+        raise AnonError("report", rule, "options", "leave them out")
+    drawing("report")
+    from anon_sql.apps.report.linked import gather, of_linked
+
+    found = gather(written, released, raw)
+    return of_linked(found) if form is Format.HTML else _json(found)
 
 
 def _json(said: Mapping[str, Any]) -> str:

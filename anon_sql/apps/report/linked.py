@@ -1,0 +1,138 @@
+"""Gather what a report says of tables that belong together, and render its page."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from anon_sql.apps.cli.linked import (
+    FILES,
+    checks_of,
+    columns_in,
+    opened,
+    places_of,
+    schema_of,
+    types_in,
+)
+from anon_sql.apps.report.rendering import render
+from anon_sql.core.names import literal, quote
+from anon_sql.hosts.duckdb.linked_folds import Folds, risk
+from anon_sql.linked.schema import ROWS, WEIGHT, Node, Schema
+
+_STEPS = (0, 1, 2, 5, 10, 20, 50, 100)  # numbers of rows a person up to which a line counts
+GREEN, RED = "green", "red"
+
+
+def gather(written: Mapping[str, Any], folder: Path, raw: Path) -> dict[str, Any]:
+    """Return the facts of a report.
+
+    written: the manifest. folder: of the released files. raw: a database or a folder of files.
+    """
+    checks = [
+        {"property": what, "passed": holds, "found": found}
+        for what, holds, found in checks_of(written, folder, raw)
+    ]
+    failed = [each["property"] for each in checks if each["passed"] is False]
+    said = {
+        "verdict": RED if failed else GREEN,
+        "failed": failed,
+        **{n: written[n] for n in ("root", "parameters", "persons", "classes", "smallest_class")},
+        "statement": written.get("statement", {}),
+        "links": written["links"],
+        "references": written["references"],
+        "checks": checks,
+        "tables": [{"table": name, **each} for name, each in written["tables"].items()],
+        "risk": [],
+        "lost": [],
+        "names": {"raw": raw.name, "released": folder.name},
+    }
+    if len(checks) <= FILES:
+        return said  # the files are not those of the manifest, and nothing else was looked at
+    with opened("report", "RAW", raw) as con:
+        places = places_of(written, folder)
+        schema = schema_of(written, columns_in(con, written, places), types_in(con, written))
+        said["risk"] = _risk(con, schema, places, written["parameters"]["k"])
+        root = schema.nodes[schema.root]
+        for child in schema.children(schema.root, "quasi"):
+            said["lost"].append(
+                {"table": child.name, "steps": _lost(con, root, child, places[schema.root], places)}
+            )
+    return said
+
+
+def _risk(
+    con: duckdb.DuckDBPyConnection, schema: Schema, places: Mapping[str, str], k: int
+) -> list[dict[str, Any]]:
+    """Return how many persons are unique by what is known, before and after the release."""
+
+    def released(node: Node) -> str:
+        return f"query_table({literal(places[node.name])})"
+
+    before = Folds(schema, "__anon_s_", lambda node: quote(node.name), added=False)
+    after = Folds(schema, "__anon_s_", released, added=True)
+    rows = [con.execute(risk(schema, folds, k)).fetchall() for folds in (before, after)]
+    return [
+        {
+            "knowledge": raw[0],
+            "persons": raw[1],
+            "unique_before": raw[2],
+            "below_k_before": raw[3],
+            "unique_after": shown[2],
+            "below_k_after": shown[3],
+        }
+        for raw, shown in zip(*rows, strict=True)
+    ]
+
+
+def _lost(
+    con: duckdb.DuckDBPyConnection,
+    root: Node,
+    child: Node,
+    persons: str,
+    places: Mapping[str, str],
+) -> list[dict[str, Any]]:
+    """Return the rows of a table that are left out, by the number of rows of the persons' classes.
+
+    The released number is a label; its mean stands for each person of a class that keeps no row.
+    """
+    number, weight = quote(child.name + ROWS), quote(child.name + WEIGHT)
+    assert child.link is not None
+    on = " AND ".join(
+        f"c.{quote(mine)} = p.{quote(theirs)}"
+        for mine, theirs in zip(child.link.columns, child.link.keys, strict=True)
+    )
+    keys = ", ".join(f"p.{quote(key)}" for key in child.link.keys)
+    (kind,) = {
+        row[1]
+        for row in con.execute(f"DESCRIBE FROM query_table({literal(persons)})").fetchall()
+        if row[0] == child.name + ROWS
+    }
+    labelled = kind == "VARCHAR" or kind.startswith("STRUCT")
+    mean = f"anon_mid({number})" if labelled else f"{number}::DOUBLE"
+    steps = ", ".join(map(str, _STEPS))
+    found = con.execute(
+        f"WITH each AS (SELECT {keys}, any_value(p.m) AS m, any_value(p.w) AS w, "
+        f"count({quote('c')}.{quote(child.link.columns[0])}) AS kept "
+        f"FROM (SELECT *, {mean} AS m, {weight} AS w FROM query_table({literal(persons)})) AS p "
+        f"LEFT JOIN query_table({literal(places[child.name])}) AS c ON {on} GROUP BY {keys}) "
+        "SELECT list_min(list_filter("
+        f"[{steps}, 9223372036854775807], lambda s: s >= m)) AS step, count(*) AS persons, "
+        "sum(coalesce(w * kept, m)) AS rows, sum(kept)::BIGINT AS kept "
+        "FROM each GROUP BY step ORDER BY step"
+    ).fetchall()
+    return [
+        {
+            "rows_a_person": f"up to {step:,}" if step <= _STEPS[-1] else f"over {_STEPS[-1]}",
+            "persons": many,
+            "rows": rows,
+            "kept": kept,
+            "lost": max(0.0, 1 - kept / rows) if rows else 0.0,
+        }
+        for step, many, rows, kept in found
+    ]
+
+
+def of_linked(said: Mapping[str, Any]) -> str:
+    """Return the page. said: the result of ``gather``."""
+    return render("linked.html", said=said)

@@ -1,0 +1,116 @@
+"""A report on tables that belong together: whom they single out, what is lost, and its checks."""
+
+import json
+
+import pytest
+
+import anon_sql
+from anon_sql import datasets
+from tests.command import refused, run
+
+pytest.importorskip("jinja2")
+pytestmark = pytest.mark.makes_functions
+
+
+@pytest.fixture
+def released(tmp_path):
+    path = tmp_path / "hospital.duckdb"
+    with anon_sql.connect(str(path)) as con:
+        datasets.hospital(con, 300)
+    made = run(
+        "release", path, f"{tmp_path}/out/", "--root", "person", "--k", 5, "--l", 2, "--manifest"
+    )
+    assert made.exit_code == 0, made.output
+    return path, tmp_path / "out"
+
+
+def facts(raw, out, tmp_path):
+    page = tmp_path / "report.json"
+    made = run("report", raw, out, "-o", page, "--format", "json", "--overwrite")
+    assert made.exit_code == 0, made.output
+    return json.loads(page.read_text("utf-8"))
+
+
+def test_the_facts_are_those_of_sql(released, tmp_path):
+    raw, out = released
+    said = facts(raw, out, tmp_path)
+    assert said["verdict"] == "green"
+    assert said["failed"] == []
+    with anon_sql.connect(str(raw), read_only=True) as con:
+        before = con.execute("FROM linked_risk('person', k := 5)").fetchall()
+        after = con.execute(
+            f"FROM linked_risk('{out}/person.parquet', k := 5, raw := 'person')"
+        ).fetchall()
+        ((kept,),) = con.execute(f"SELECT count(*) FROM '{out}/visit.parquet'").fetchall()
+        ((rows,),) = con.execute("SELECT count(*) FROM visit").fetchall()
+    assert [(r["unique_before"], r["below_k_before"]) for r in said["risk"]] == [
+        (row[2], row[3]) for row in before
+    ]
+    assert [(r["unique_after"], r["below_k_after"]) for r in said["risk"]] == [
+        (row[2], row[3]) for row in after
+    ]
+    assert said["risk"][-1]["below_k_after"] == 0 < said["risk"][-1]["unique_before"]
+    (lost,) = said["lost"]
+    assert lost["table"] == "visit"
+    assert sum(step["persons"] for step in lost["steps"]) == 300
+    assert sum(step["kept"] for step in lost["steps"]) == kept
+    assert sum(step["rows"] for step in lost["steps"]) == pytest.approx(rows, rel=0.02)
+    tables = {each["table"]: each for each in said["tables"]}
+    assert tables["visit"]["raw_rows"] == rows
+    assert tables["visit"]["rows"] == kept
+
+
+@pytest.mark.parametrize("form", ["typed", "mean", "median"])
+def test_every_format_is_reported(released, tmp_path, form):
+    raw, _ = released
+    out = tmp_path / form
+    run(
+        "release",
+        raw,
+        f"{out}/",
+        "--root",
+        "person",
+        "--format",
+        form,
+        "--surplus",
+        "unlink",
+        "--manifest",
+    )
+    said = facts(raw, out, tmp_path)
+    assert said["verdict"] == "green"
+    assert sum(step["persons"] for step in said["lost"][0]["steps"]) == 300
+
+
+def test_the_page_shows_them_and_loads_nothing(released, tmp_path):
+    raw, out = released
+    page = tmp_path / "report.html"
+    assert run("report", raw, out, "-o", page).exit_code == 0
+    text = page.read_text("utf-8")
+    for part in (
+        "GREEN",
+        "and all rows",
+        "by number of rows",
+        "Rows and loss by table",
+        "audit: k",
+    ):
+        assert part in text
+    assert "http:" not in text
+    assert "https:" not in text
+
+
+def test_a_changed_table_is_red(released, tmp_path):
+    raw, out = released
+    visits = out / "visit.parquet"
+    with anon_sql.connect() as con:
+        con.register("rows", con.sql(f"FROM '{visits}' OFFSET 1").to_arrow_table())
+        con.execute(f"COPY rows TO '{visits}' (FORMAT parquet)")
+    said = facts(raw, out, tmp_path)
+    assert said["verdict"] == "red"
+    assert said["failed"] == ["the files are those that were written"]
+    assert said["risk"] == []
+
+
+def test_options_of_one_table_are_refused(released, tmp_path):
+    raw, out = released
+    said = refused("report", raw, out, "-o", tmp_path / "r.html", "--k", 7)
+    assert "a report on tables that belong together takes them from the manifest" in said
