@@ -2174,24 +2174,38 @@ def ledger_entry(
 
 
 def ledger_new(
-    data: Frame, ledger: Frame, *, entity: str | None = None, key: str = 'env:ANON_KEY',
+    data: Frame, ledger: Frame, *, entity: str | None = None, key: Any = 'env:ANON_KEY',
+    k: int | None = None, l: float | None = None, sensitive: Columns = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The rows of all persons in a table whom no release in a ledger holds. They can be released
-    without releasing anybody twice. The result holds identifiers and is not a release.
+    without releasing anybody twice. With k or l nobody is returned until there are enough of
+    them: whoever comes alone is told by what is new in the release. They stay out of the
+    ledger, and come with the next. ledger_overlap counts who waits. The result holds
+    identifiers and is not a release.
 
     data: the table.
     ledger: name of the ledger.
-    entity: column that identifies persons, as in ledger_overlap.
+    entity: column that identifies persons, called as in the raw tables of all entries. Its
+        values are compared whatever their type: the numbers 5 and 5.00 and the text 5 are the
+        same person, and the text 005 is another.
     key: the key of the ledger, as in anon_pseudonym.
+    k: while fewer new persons than this are there, all of them wait; None means that nobody
+        waits for others.
+    l: while new persons have fewer different values than this in a sensitive column, NULL not
+        counted, all of them wait; None means that nobody waits for other values.
+    sensitive: sensitive column or list of columns, in addition to those declared, which l
+        counts.
     Returns: columns and rows of the table, all rows of a person or none.
-    Errors: an entry that was made with another key, and those of ledger_overlap.
+    Errors: an entry that was made with another key, an l without a sensitive column, and those
+        of ledger_overlap.
     """
     return _call.table("ledger_new", locals())
 
 
 def ledger_overlap(
-    data: Frame, ledger: Frame, *, entity: str | None = None, key: str = 'env:ANON_KEY',
+    data: Frame, ledger: Frame, *, entity: str | None = None, key: Any = 'env:ANON_KEY',
+    k: int | None = None, l: float | None = None, sensitive: Columns = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The earlier releases in a ledger, and how many persons of a table each of them holds.
@@ -2202,11 +2216,19 @@ def ledger_overlap(
         values are compared whatever their type: the numbers 5 and 5.00 and the text 5 are the
         same person, and the text 005 is another.
     key: the key of the ledger, as in anon_pseudonym.
+    k: while fewer new persons than this are there, all of them wait; None means that nobody
+        waits for others.
+    l: while new persons have fewer different values than this in a sensitive column, NULL not
+        counted, all of them wait; None means that nobody waits for other values.
+    sensitive: sensitive column or list of columns, in addition to those declared, which l
+        counts.
     Returns: a row per entry of the ledger: release, released_at (TIMESTAMP, UTC), persons (of
         that release), shared (those who are in the table, too), share (of the persons of the
-        table, 0…1). The last two are None for an entry that was made with another key.
+        table, 0…1). The last two are None for an entry that was made with another key. With k
+        or l, and if new persons wait, a last row whose release and released_at are NULL counts
+        them in persons and shared.
     Errors: a table that is not a ledger, an entry that was changed after ledger_entry made it,
         one of another column than entity, an unknown entity or one with NULL, a key as in
-        anon_pseudonym.
+        anon_pseudonym; with k or l those of ledger_new.
     """
     return _call.table("ledger_overlap", locals())
