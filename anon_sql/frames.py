@@ -1517,10 +1517,17 @@ def audit(
     combinations': share of rows that are unique on the kept columns together, without sensitive
     ones; the example names the columns that contribute most. 'pseudonyms': columns whose values
     are all 64 hexadecimal digits, as anon_pseudonym makes them. Whoever has two releases with
-    the same pseudonyms can join them. That may be intended: NULL. 'composition', with previous:
-    share of persons for whom this and the earlier releases together leave fewer than l values
-    of a sensitive column, at least 2, though each alone leaves as many (see composition); of
-    the worst column. It is one attack, and passing it is not a bound; the example says so.
+    the same pseudonyms can join them. That may be intended: NULL. With previous, attacks on
+    this and the earlier releases. Each is no bound: passing it is not being safe. l is at least
+    2 in them. 'intersection': share of persons to whom the releases together leave fewer than l
+    values of a sensitive column, by whole tuples of sensitive and kept columns, an exact count
+    (see composition); of the worst column. They may be exposed wholly. 'joined', 'left': share
+    of rows that counts expose by subtraction, of this and of an earlier release: in a union of
+    classes that share persons, rows only came, or only went, and one value makes up more than 1
+    / l of these. 'joined and left': of unions where rows came and went, if one value makes up
+    more than 1 / l of the fewest that can have come, or gone; how many did is in no file: NULL.
+    'companions', the only bound: whether those who share a class in every release have l
+    values. No file tells who they are: NULL.
 
     raw: name of the raw table.
     released: name of its release, in any format.
@@ -1554,7 +1561,8 @@ def audit(
     delta: upper bound on |ln(share in a class / share in the table)| of every sensitive value;
         None means not measured.
     previous: names of 1 to 11 earlier releases of persons in the raw table; None for none.
-    previous_share: largest allowed share of persons that 'composition' finds, 0…1.
+    previous_share: largest allowed share of persons that 'intersection' finds, and of rows that
+        'joined' or 'left' does, 0…1.
     counterfeits: withdrawn: using it raises an error that says why and what to do instead.
     beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
     max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count
@@ -1930,22 +1938,24 @@ def attack_skewness(
 def composition(
     raw: Frame, releases: Sequence[Frame] | Frame, *, id: str | None = None,
     sensitive: Columns = None, l: int = 2, share: float = 0.5, qids: Columns = None,
-    hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    hierarchy: Frame = None, keep: Columns = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The persons whose sensitive value several releases disclose together: the intersection or
     composition attack (Ganta, Kasiviswanathan and Smith 2008), counted on the raw table. The
     attacker knows all quasi-identifiers of a person and which releases hold the person. In one
     release the candidates of a person are the rows of all classes whose labels cover the
-    person's quasi-identifiers, counted by sensitive value; in several, the values that are
-    candidates in each release that covers the person, each as often as in the release that has
-    it least. The result holds counts only, never values. It is one attack, and finding nobody
-    is not a bound: it compares sets of values of one sensitive column, but neither counts of
-    rows nor kept columns. A class covers a person if each of its labels covers the value in the
-    same row of the person; a quasi-identifier that a release lacks covers everything. A class
-    shown as * in every quasi-identifier covers only persons whom no other class of the release
-    covers. NULL in a sensitive column is not a value; a release that shows only NULLs for a
-    person, or lacks the column, does not narrow the candidates.
+    person's quasi-identifiers, as whole tuples of their sensitive and kept columns; in several,
+    the tuples that are candidates in each release that covers the person, each as often as in
+    the release that has it least. Releases that lack a column are compared by the others. What
+    is left is counted by sensitive value. The result holds counts only, never values. It is an
+    attack, and finding nobody is not a bound: it intersects, but does not subtract counts, as
+    audit does with previous; share_of_minima is an estimate. A class covers a person if each of
+    its labels covers the value in the same row of the person; a quasi-identifier that a release
+    lacks covers everything. A class shown as * in every quasi-identifier covers only persons
+    whom no other class of the release covers. NULL in the sensitive column of attribute is not
+    a value, elsewhere in a tuple it is; a release that shows only NULLs for a person, or lacks
+    the column, does not narrow the candidates.
 
     raw: name of the raw table.
     releases: list of the names of 1 to 12 releases, each in label or typed format and with its
@@ -1955,23 +1965,26 @@ def composition(
         whose id is NULL counts as one person.
     sensitive: sensitive column or list of columns, in addition to those declared.
     l: below_l and only_together count persons with fewer candidate values than this.
-    share: above_share counts persons for whom one value has a larger share of the candidates
-        than this.
+    share: share_of_minima counts persons for whom one value has a larger share of the
+        candidates than this.
     qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
+    keep: kept column or list of columns, in addition to those declared: with the sensitive
+        columns they are the whole tuple of a row.
     Returns: for each sensitive column a row per release and, for several releases, a last row
         for all together: attribute, releases (VARCHAR[]), persons (covered by at least one of
         them), in_all (covered by all of them), contradicted (no candidate is left: the person
-        is not in a release that covers the person, or the value has changed; not counted
+        is not in a release that covers the person, or the tuple has changed; not counted
         further), one_value (one candidate value is left), below_l (fewer than l are left),
         only_together (fewer than l are left, though each release alone leaves at least l),
-        above_share (one value has a larger share of the candidates than share), least_values,
-        mean_values (candidate values of a person), least_rows (smallest number of candidates of
-        a person), note (what is not counted). The three before it are NULL without such
-        persons.
+        share_of_minima (one value has a larger share of the candidates than share),
+        least_values, mean_values (candidate values of a person), least_rows (smallest number of
+        candidates of a person), note (what it is, and what is not counted). The three before it
+        are NULL without such persons.
     Errors: no release or more than 12, an unknown id, no quasi-identifier in a release, no
-        sensitive column, a sensitive column that all releases lack or hold in different types,
-        a label that cannot be read, means or medians in place of labels.
+        sensitive column, a sensitive column that all releases lack, one or a kept one that they
+        hold in different types, a label that cannot be read, means or medians in place of
+        labels.
     """
     return _call.table("composition", locals())
 
@@ -2162,24 +2175,38 @@ def ledger_entry(
 
 
 def ledger_new(
-    data: Frame, ledger: Frame, *, entity: str | None = None, key: str = 'env:ANON_KEY',
+    data: Frame, ledger: Frame, *, entity: str | None = None, key: Any = 'env:ANON_KEY',
+    k: int | None = None, l: float | None = None, sensitive: Columns = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The rows of all persons in a table whom no release in a ledger holds. They can be released
-    without releasing anybody twice. The result holds identifiers and is not a release.
+    without releasing anybody twice. With k or l nobody is returned until there are enough of
+    them: whoever comes alone is told by what is new in the release. They stay out of the
+    ledger, and come with the next. ledger_overlap counts who waits. The result holds
+    identifiers and is not a release.
 
     data: the table.
     ledger: name of the ledger.
-    entity: column that identifies persons, as in ledger_overlap.
+    entity: column that identifies persons, called as in the raw tables of all entries. Its
+        values are compared whatever their type: the numbers 5 and 5.00 and the text 5 are the
+        same person, and the text 005 is another.
     key: the key of the ledger, as in anon_pseudonym.
+    k: while fewer new persons than this are there, all of them wait; None means that nobody
+        waits for others.
+    l: while new persons have fewer different values than this in a sensitive column, NULL not
+        counted, all of them wait; None means that nobody waits for other values.
+    sensitive: sensitive column or list of columns, in addition to those declared, which l
+        counts.
     Returns: columns and rows of the table, all rows of a person or none.
-    Errors: an entry that was made with another key, and those of ledger_overlap.
+    Errors: an entry that was made with another key, an l without a sensitive column, and those
+        of ledger_overlap.
     """
     return _call.table("ledger_new", locals())
 
 
 def ledger_overlap(
-    data: Frame, ledger: Frame, *, entity: str | None = None, key: str = 'env:ANON_KEY',
+    data: Frame, ledger: Frame, *, entity: str | None = None, key: Any = 'env:ANON_KEY',
+    k: int | None = None, l: float | None = None, sensitive: Columns = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The earlier releases in a ledger, and how many persons of a table each of them holds.
@@ -2190,11 +2217,19 @@ def ledger_overlap(
         values are compared whatever their type: the numbers 5 and 5.00 and the text 5 are the
         same person, and the text 005 is another.
     key: the key of the ledger, as in anon_pseudonym.
+    k: while fewer new persons than this are there, all of them wait; None means that nobody
+        waits for others.
+    l: while new persons have fewer different values than this in a sensitive column, NULL not
+        counted, all of them wait; None means that nobody waits for other values.
+    sensitive: sensitive column or list of columns, in addition to those declared, which l
+        counts.
     Returns: a row per entry of the ledger: release, released_at (TIMESTAMP, UTC), persons (of
         that release), shared (those who are in the table, too), share (of the persons of the
-        table, 0…1). The last two are None for an entry that was made with another key.
+        table, 0…1). The last two are None for an entry that was made with another key. With k
+        or l, and if new persons wait, a last row whose release and released_at are NULL counts
+        them in persons and shared.
     Errors: a table that is not a ledger, an entry that was changed after ledger_entry made it,
         one of another column than entity, an unknown entity or one with NULL, a key as in
-        anon_pseudonym.
+        anon_pseudonym; with k or l those of ledger_new.
     """
     return _call.table("ledger_overlap", locals())

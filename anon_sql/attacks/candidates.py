@@ -175,14 +175,15 @@ class Persons:
 
 
 @dataclass(frozen=True)
-class ReleasedValues:
-    """The values of one sensitive column in the c classes of a release, without NULL.
+class ReleasedTuples:
+    """The tuples of some columns in the c classes of a release.
 
-    starts: int64[c + 1]; values, counts: int64[e], how often each class has which value.
+    starts: int64[c + 1]; tuples, counts: int64[e], how often each class has which tuple, in one
+    entry or more.
     """
 
     starts: Ints
-    values: Ints
+    tuples: Ints
     counts: Ints
 
 
@@ -217,18 +218,18 @@ class Release:
 
     low, high: int32[d, c], the ranks that each label covers, all of them where the release lacks
     the column. gaps: by column. star: bool[c], suppressed in every column that the release has.
-    sensitive: of each sensitive column, None where the release lacks it.
+    shown: of each ``View``, None where the release lacks one of its columns.
     """
 
     low: Ranks
     high: Ranks
     gaps: dict[int, Gaps]
     star: Bools
-    sensitive: Sequence[ReleasedValues | None]
+    shown: Sequence[ReleasedTuples | None]
 
 
 def release(
-    columns: Sequence[Coverage | None], classes: int, sensitive: Sequence[ReleasedValues | None]
+    columns: Sequence[Coverage | None], classes: int, shown: Sequence[ReleasedTuples | None]
 ) -> Release:
     """Return a release. columns: of each quasi-identifier, None where the release lacks it."""
     low = np.zeros((len(columns), classes), dtype=np.int32)
@@ -244,7 +245,7 @@ def release(
         stars.append(column.star)
         if len(column.flat):
             gaps[at] = _gaps(column, known)
-    return Release(low, high, gaps, np.asarray(np.logical_and.reduce(stars)), sensitive)
+    return Release(low, high, gaps, np.asarray(np.logical_and.reduce(stars)), shown)
 
 
 def _gaps(column: Coverage, known: Ints) -> Gaps:
@@ -319,7 +320,7 @@ def _merged(row_of: Ints, person_of: Ints, many: int) -> tuple[Ints, Ints, Ints]
     )
 
 
-Candidates = tuple[Ints, Ints]  # person * values + value, ascending, and how many rows
+Candidates = tuple[Ints, Ints]  # person * tuples + tuple, ascending, and how many rows
 Stretches = tuple[Ints, Ints]  # places, and the number of each one's stretch
 
 
@@ -356,16 +357,20 @@ def covering(known: Persons, persons: Ints, release: Release, classes: Ints) -> 
 
 
 def candidates(
-    owner: Ints, classes: Ints, column: ReleasedValues, persons: int, values: int
+    owner: Ints, classes: Ints, shown: ReleasedTuples, persons: int, tuples: int
 ) -> Candidates:
-    """Return the candidates that the classes of each person show in one sensitive column.
+    """Return the candidates that the classes of each person show.
 
-    owner, classes: of ``covering``; persons, values: how many there are.
+    owner, classes: of ``covering``; persons, tuples: how many there are.
     """
-    at, pair = stretches(column.starts, classes)
-    keys, counts = owner[pair] * values + column.values[at], column.counts[at]
-    if persons * values <= 4 * len(keys) + 65536:
-        rows = np.bincount(keys, counts, persons * values).astype(np.int64)
+    at, pair = stretches(shown.starts, classes)
+    return summed(owner[pair] * tuples + shown.tuples[at], shown.counts[at], persons * tuples)
+
+
+def summed(keys: Ints, counts: Ints, size: int) -> Candidates:
+    """Return each key below ``size`` once, ascending, with the sum of its counts."""
+    if size <= 4 * len(keys) + 65536:
+        rows = np.bincount(keys, counts, size).astype(np.int64)
         found = np.flatnonzero(rows)
         return found, rows[found]
     order = np.argsort(keys, kind="stable")
@@ -373,7 +378,7 @@ def candidates(
     return keys[order[first]], np.add.reduceat(counts[order], first) if len(first) else counts[:0]
 
 
-def intersection(found: Sequence[Candidates], persons: int, values: int) -> Candidates:
+def intersection(found: Sequence[Candidates], persons: int, tuples: int) -> Candidates:
     """Return the candidates left in all releases that show any candidate of the person, each with
     the least number of rows."""
     keys, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))
@@ -383,15 +388,15 @@ def intersection(found: Sequence[Candidates], persons: int, values: int) -> Cand
     if not len(first):
         return keys, counts
     times = np.diff(first, append=len(keys))
-    everywhere = times == holding(found, persons, values)[keys[first] // values]
+    everywhere = times == holding(found, persons, tuples)[keys[first] // tuples]
     return keys[first][everywhere], np.minimum.reduceat(counts, first)[everywhere]
 
 
-def holding(found: Sequence[Candidates], persons: int, values: int) -> Ints:
+def holding(found: Sequence[Candidates], persons: int, tuples: int) -> Ints:
     """Return how many releases show a candidate of each person, int64[p]."""
     times = np.zeros(persons, dtype=np.int64)
     for keys, _ in found:
-        times += np.bincount(keys // values, minlength=persons) > 0
+        times += np.bincount(keys // tuples, minlength=persons) > 0
     return times
 
 

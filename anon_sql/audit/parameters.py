@@ -92,7 +92,10 @@ class Audit:
         null="none",
     )
     previous_share: float = param(
-        0, Number(0, 1), "largest allowed share of persons that 'composition' finds, 0…1"
+        0,
+        Number(0, 1),
+        "largest allowed share of persons that 'intersection' finds, and of rows that 'joined' or "
+        "'left' does, 0…1",
     )
     counterfeits: Any = param(
         None, Anything(), "withdrawn: using it raises an error that says why and what to do instead"

@@ -53,6 +53,52 @@ SELECT system.main.list(system.main.struct_insert(
     __anon_entry(__anon_entry), digest := __anon_entry.digest)) AS __anon_entries
 FROM __anon_ledger_entries(__anon_ledger);
 
+-- Return the rows of a table whose persons no entry holds, with what __anon_ledger_waiting says: NULL
+-- where enough of them are there, else how many persons wait.
+CREATE OR REPLACE MACRO __anon_ledger_new_rows(
+    __anon_function, __anon_tbl, __anon_ledger, __anon_entity, __anon_key_given, __anon_k, __anon_l,
+    __anon_sensitive
+) AS TABLE
+WITH
+__anon_new AS MATERIALIZED (
+    SELECT system.main.unnest(__anon_ledger_new_persons(__anon_told, __anon_entries))
+        AS __anon_text
+    FROM
+        __anon_persons_of(
+            __anon_function, __anon_tbl, __anon_entity, __anon_key_given, __anon_ledger),
+        __anon_ledger_listed(__anon_ledger)
+),
+__anon_rows AS (
+    SELECT *, COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
+        OR coalesce(__anon_fold(__anon_c) = __anon_fold(__anon_entity::VARCHAR), false))::VARCHAR
+        AS '__anon_person_\0'
+    FROM (SELECT *, NULL::VARCHAR AS __anon_zero FROM query_table(__anon_tbl))
+),
+__anon_whose AS (
+    SELECT *, system.main.concat(*COLUMNS('^__anon_person_')) AS __anon_person_of FROM __anon_rows
+),
+__anon_found AS (
+    FROM __anon_whose SEMI JOIN __anon_new ON __anon_person_of = __anon_text
+),
+__anon_held AS (
+    SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_values
+    FROM (
+        SELECT system.main.count(DISTINCT COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
+            OR (__anon_c[:7] <> '__anon_' AND __anon_binding_is_role(
+                'sensitive', __anon_c, __anon_measure_call(__anon_tbl, NULL, __anon_sensitive)))))
+            AS '\0'
+        FROM __anon_found)
+),
+__anon_decided AS (
+    SELECT __anon_ledger_waiting(
+        system.main.struct_pack(
+            function := __anon_function, k := __anon_k, l := __anon_l,
+            sensitive := __anon_sensitive, types := __anon_own.__anon_types),
+        (SELECT system.main.count(*) FROM __anon_new), __anon_values) AS __anon_waits
+    FROM __anon_held, __anon_types(__anon_tbl) AS __anon_own
+)
+FROM __anon_decided LEFT JOIN __anon_found ON __anon_waits IS NULL;
+
 -- Return one row, __anon_sha256: of the rows of a relation in any order, as JSON.
 CREATE OR REPLACE MACRO __anon_rows_sha256(__anon_tbl) AS TABLE
 WITH __anon_hashed AS (

@@ -31,10 +31,18 @@
 -- sensitive ones; the example names the columns that contribute most.
 -- 'pseudonyms': columns whose values are all 64 hexadecimal digits, as anon_pseudonym makes them.
 -- Whoever has two releases with the same pseudonyms can join them. That may be intended: NULL.
--- 'composition', with previous: share of persons for whom this and the earlier releases together leave
--- fewer than l values of a sensitive column, at least 2, though each alone leaves as many (see
--- composition); of the worst column. It is one attack, and passing it is not a bound; the example says
--- so.
+-- With previous, attacks on this and the earlier releases. Each is no bound: passing it is not
+-- being safe. l is at least 2 in them.
+-- 'intersection': share of persons to whom the releases together leave fewer than l values of a
+-- sensitive column, by whole tuples of sensitive and kept columns, an exact count (see composition);
+-- of the worst column. They may be exposed wholly.
+-- 'joined', 'left': share of rows that counts expose by subtraction, of this and of an earlier
+-- release: in a union of classes that share persons, rows only came, or only went, and one value
+-- makes up more than 1 / l of these. 'joined and left': of unions where rows came and went, if one
+-- value makes up more than 1 / l of the fewest that can have come, or gone; how many did is in no
+-- file: NULL.
+-- 'companions', the only bound: whether those who share a class in every release have l values. No
+-- file tells who they are: NULL.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
 -- k: minimum number of rows in an equivalence class; NULL means that it is measured but not
@@ -66,7 +74,8 @@
 -- delta: upper bound on |ln(share in a class / share in the table)| of every sensitive value; NULL
 --   means not measured.
 -- previous: names of 1 to 11 earlier releases of persons in the raw table; NULL for none.
--- previous_share: largest allowed share of persons that 'composition' finds, 0…1.
+-- previous_share: largest allowed share of persons that 'intersection' finds, and of rows that
+--   'joined' or 'left' does, 0…1.
 -- counterfeits: withdrawn: using it raises an error that says why and what to do instead.
 -- beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
 -- max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count as
@@ -94,8 +103,9 @@ __anon_alone AS NOT MATERIALIZED (
         NULL::BOOLEAN AS passed, NULL::VARCHAR AS example, NULL::VARCHAR AS meaning
     WHERE false),
 __anon_together AS NOT MATERIALIZED (
-    FROM __anon_composition_property(
-        raw, released, previous, previous_share, l, synthetic, qids, sensitive, hierarchy, entity))
+    FROM __anon_earlier_properties(
+        'audit', raw, released, previous, previous_share, l, synthetic, qids, sensitive, keep,
+        hierarchy, entity))
 FROM __anon_audited(
     raw, released, k, system.main.struct_pack(
         l := l, t := t, l_kind := l_kind, c := c, entity := entity, suppressed := suppressed,

@@ -7,9 +7,9 @@ import pytest
 
 from tests.command import refused, run
 
-NOTE = (
-    "one attack, not a bound: it compares sets of values of one sensitive column, but neither "
-    "counts of rows nor kept columns"
+ATTACK = (
+    "an attack, not a bound: it intersects whole tuples of sensitive and kept columns, but subtracts "
+    "no counts"
 )
 ROLES = ["--quasi", "age,weight", "--sensitive", "stage", "--entity", "person", "--k", 3]
 
@@ -31,18 +31,49 @@ def test_more_together_than_alone(people):
     may, june = people.with_name("may.csv"), people.with_name("june.parquet")
     asked = ["release", people, june, "--method", "rayden", "--seed", 2, *ROLES, "--previous", may]
     assert refused(*asked) == (
-        "release: the share of persons that all releases together disclose, though none does alone, "
-        f"must be at most 0, got 0.08 (stage: 16 of 200 persons; {NOTE}); "
+        "release: the share that attacks on all releases together find must be at most 0, got 0.095 "
+        f"for intersection (stage: 19 of 200 persons, 19 with one value; {ATTACK}); "
         "see anon-sql help releasing-again, or allow a share with --previous-share"
     )
     assert not june.exists()
     allowed = run(*asked, "--previous-share", 0.1)
     assert allowed.exit_code == 0, allowed.output
-    assert f"disclosed by all releases together: stage: 16 of 200 persons; {NOTE}" in allowed.stderr
+    assert (
+        "all releases together, intersection: Attack: all releases together leave 19 of 200 persons "
+        f"fewer than 2 values; 10% may be exposed so (stage: 19 of 200 persons, 19 with one value; "
+        f"{ATTACK})"
+    ) in allowed.stderr
     again = run(*asked, "--seed", 1, "--overwrite")
     assert again.exit_code == 0, again.output
-    assert "disclosed" not in again.stderr
-    assert f"disclosed by all releases together: stage: 0 of 200 persons; {NOTE}" in again.stdout
+    assert "Attack" not in again.stderr
+    assert "intersection: Attack: all releases together leave 0 of 200 persons" in again.stdout
+    assert "joined: Attack: counts show no row that came (since" in again.stdout
+    assert "companions: Bound: no file tells" in again.stdout
+
+
+def test_a_newcomer_and_a_leaver_are_refused(con, people, tmp_path):
+    """With everybody else as before; the kept column is read in its type from CSV."""
+    roles = [*ROLES[:4], "--keep", "*", "--entity", "person", "--k", 5, "--l", 2]
+    more = tmp_path / "more.csv"
+    con.execute(
+        f"COPY (SELECT *, person % 3 AS ward FROM (FROM '{people}' UNION ALL "
+        f"SELECT 999, 47, 71, 3)) TO '{more}'"
+    )
+    fewer = tmp_path / "fewer.csv"
+    con.execute(f"COPY (FROM '{more}' WHERE person < 999) TO '{fewer}'")
+    released = {path: tmp_path / f"of_{path.name}" for path in (more, fewer)}
+    for path, out in released.items():
+        assert run("release", path, out, *roles).exit_code == 0
+    for path, earlier, name, verb in (
+        (more, fewer, "joined", "came"),
+        (fewer, more, "left", "went"),
+    ):
+        asked = ["release", path, tmp_path / "o.parquet", *roles, "--previous", released[earlier]]
+        assert "for intersection (stage: " in refused(*asked)
+        allowed = run(*asked, "--previous-share", 0.9)
+        assert allowed.exit_code == 0, allowed.output
+        assert f"{name}: Attack: counts show too few values of 1 row that {verb}" in allowed.stderr
+        (tmp_path / "o.parquet").unlink()
 
 
 def test_what_cannot_be_compared(people):
@@ -96,10 +127,14 @@ def test_the_manifest_names_the_earlier_files_and_verify_compares_with_them(peop
         "previous_share": 0.1,
     }
     checks = {check["property"]: check for check in stated["checks"]}
-    assert (checks["composition"]["found"], checks["composition"]["passed"]) == (0.08, True)
+    found = {name: (check["found"], check["passed"]) for name, check in checks.items()}
+    assert found["intersection"] == (0.095, True)
+    assert (found["joined"], found["left"]) == ((0, True), (0, True))
+    assert found["companions"] == (None, None)
     verified = run("verify", june, "--raw", people, "--previous", may)
     assert verified.exit_code == 0, verified.output
-    assert f"holds    audit: composition ({NOTE})" in verified.stdout
+    assert f"holds    audit: intersection ({ATTACK})" in verified.stdout
+    assert "unknown  audit: companions" in verified.stdout
     assert "--previous names none" in run("verify", june, "--raw", people).stdout
     other = refused("verify", june, "--raw", people, "--previous", june)
     assert "failed: the earlier releases are those that were named (others)" in other

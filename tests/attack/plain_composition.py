@@ -1,7 +1,7 @@
 """The intersection attack once more, as a plain double loop over persons and releases.
 
-Persons are lists of rows, rows are dicts, and releases are lists of (labels, sensitive values), as
-in ``twin``; a release may lack quasi-identifiers.
+Persons are lists of rows, rows are dicts, and releases are lists of (labels, other values), as in
+``twin``; a release may lack quasi-identifiers.
 """
 
 from collections import Counter
@@ -9,31 +9,32 @@ from collections import Counter
 from tests.attack.twin import STAR, covers
 
 
-def candidates(rows, released, sensitive):
-    """How many released rows that can be the person's have which value."""
+def candidates(rows, released, sensitive, whole):
+    """How many released rows that can be the person's have which tuple of the columns ``whole``."""
     near, stars = Counter(), Counter()
     any_near = False
     for labels, own in released:
         if all(label == STAR for label in labels.values()):
-            stars[own[sensitive]] += 1
+            stars[tuple(own[c] for c in whole)] += own[sensitive] is not None
         elif any(all(covers(label, row[q]) for q, label in labels.items()) for row in rows):
-            near[own[sensitive]] += 1
+            near[tuple(own[c] for c in whole)] += own[sensitive] is not None
             any_near = True
-    found = near if any_near else stars
-    del found[None]
-    return found
+    return +(near if any_near else stars)
 
 
-def composition(people, releases, sensitive, least=2, share=0.5):
+def composition(people, releases, sensitive, least=2, share=0.5, whole="sn"):
     """The counts of all releases together, by the names of the columns."""
     held, left, kept_apart = [], [], []
+    at = whole.index(sensitive)
     for rows in people:
-        found = [one for one in (candidates(rows, r, sensitive) for r in releases) if one]
+        found = [one for one in (candidates(rows, r, sensitive, whole) for r in releases) if one]
         held.append(len(found))
         if found:
-            values = set.intersection(*(set(one) for one in found))
-            left.append({value: min(one[value] for one in found) for value in values})
-            kept_apart.append(all(len(one) >= least for one in found))
+            values = Counter()
+            for one in set.intersection(*(set(one) for one in found)):
+                values[one[at]] += min(rows[one] for rows in found)
+            left.append(values)
+            kept_apart.append(all(len({one[at] for one in each}) >= least for each in found))
     known = [one for one in left if one]
     sizes = [len(one) for one in known]
     return {
@@ -45,7 +46,7 @@ def composition(people, releases, sensitive, least=2, share=0.5):
         "only_together": sum(
             0 < len(one) < least and apart for one, apart in zip(left, kept_apart, strict=True)
         ),
-        "above_share": sum(max(one.values()) > share * sum(one.values()) for one in known),
+        "share_of_minima": sum(max(one.values()) > share * sum(one.values()) for one in known),
         "least_values": min(sizes, default=None),
         "mean_values": sum(sizes) / len(sizes) if sizes else None,
         "least_rows": min((sum(one.values()) for one in known), default=None),

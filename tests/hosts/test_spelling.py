@@ -299,7 +299,7 @@ def test_an_earlier_release_is_a_file(t, tmp_path):
     t.execute(f"COPY (SELECT 's0' AS seed) TO '{earlier}'")
     said = by_command(tmp_path, {**REST, "sensitive": ["seed"], "previous": [str(earlier)]})
     assert said == (
-        f"composition: every release must have a quasi-identifier, got none in '{earlier}'; "
+        f"release: every release must have a quasi-identifier, got none in '{earlier}'; "
         "choose from seed"
     )
 

@@ -88,3 +88,79 @@ def test_a_table_that_is_no_ledger(months, function):
         f"{function}: ledger must be a ledger, got a table with other columns; "
         "anon_sql.ledger(con, 'anon_ledger') makes one"
     )
+
+
+@pytest.fixture
+def newcomers(con):
+    """Four new persons, two rows each, with two values of one column and three of the other."""
+    anon_sql.ledger(con)
+    con.execute(
+        "CREATE TABLE may AS SELECT i AS person, 0 AS ill, 'x' AS \"a'd\" FROM range(20) t(i)"
+    )
+    enter(con, "may", "May")
+    con.execute(
+        "CREATE TABLE june AS FROM may UNION ALL SELECT 100 + i, [1, 2, NULL][1 + i % 3], 'v' || i % 3 "
+        "FROM range(4) t(i), range(2)"
+    )
+    return con
+
+
+def asked(con, more, call="SELECT count(DISTINCT person) FROM ledger_new"):
+    found = con.execute(f"{call}('june', 'anon_ledger', entity := 'person', key := '{KEY}'{more})")
+    return found.fetchall()
+
+
+OVERLAP = "SELECT persons, shared, round(share, 3) FROM ledger_overlap"
+
+
+@pytest.mark.parametrize(
+    ("more", "waiting"),
+    [
+        ("k := 4", 0),
+        ("k := 5", 4),
+        ("l := 2, sensitive := 'ill'", 0),
+        ("l := 3, sensitive := 'ILL'", 4),  # NULL is none of them
+        ("k := 4, l := 3, sensitive := ['a''d']", 0),
+        ("k := 4, l := 3, sensitive := ['a''d', 'ill']", 4),
+        ("k := NULL, l := NULL", 0),
+    ],
+)
+def test_new_persons_wait_until_there_are_enough(newcomers, more, waiting):
+    assert asked(newcomers, f", {more}") == [(4 - waiting,)]
+    found = asked(newcomers, f", {more}", OVERLAP)
+    assert found == [(20, 20, 0.833), *[(4, 4, 0.167)] * (waiting > 0)]
+
+
+def test_who_waits_comes_with_the_next(newcomers):
+    """Nobody is entered who was not released, and nobody is lost."""
+    selected = (
+        "CREATE OR REPLACE TABLE new AS FROM ledger_new('{}', 'anon_ledger', entity := 'person', "
+    )
+    newcomers.execute(selected.format("june") + f"key := '{KEY}', k := 5)")
+    enter(newcomers, "new", "June")
+    newcomers.execute("CREATE TABLE july AS FROM june UNION ALL SELECT 200, 5, 'z'")
+    newcomers.execute(selected.format("july") + f"key := '{KEY}', k := 5)")
+    found = newcomers.execute("SELECT DISTINCT person FROM new ORDER BY ALL").fetchall()
+    assert found == [(100,), (101,), (102,), (103,), (200,)]
+    newcomers.execute("CREATE TABLE nobody AS FROM new LIMIT 0")
+    call = (
+        "FROM anonymize('nobody', k := 5, qids := 'ill', sensitive := 'a''d', entity := 'person')"
+    )
+    assert newcomers.execute(call).fetchall() == []
+
+
+def test_declared_sensitive_columns_count(newcomers):
+    newcomers.execute("COMMENT ON COLUMN june.ill IS 'anon:sensitive'")
+    assert asked(newcomers, ", l := 2") == [(4,)]
+    assert asked(newcomers, ", l := 3") == [(0,)]
+
+
+def test_what_waiting_refuses(newcomers):
+    for more, said in {
+        "k := 0": "ledger_new: k must be a whole number of at least 1, got 0",
+        "l := 2": "ledger_new: l needs a sensitive column, got none; pass sensitive := ['illness', …]",
+        "l := 0": "ledger_new: l must be a number of at least 1",
+        "l := 2, sensitive := 'il'": "ledger_new: sensitive must name columns of the table, got 'il'",
+    }.items():
+        call = f"FROM ledger_new('june', 'anon_ledger', entity := 'person', key := '{KEY}', {more})"
+        assert fails(newcomers, call).startswith(said)

@@ -1,14 +1,17 @@
-"""audit with earlier releases: composition as a property with a limit."""
+"""audit with earlier releases: attacks as properties with a limit, counted again in plain SQL."""
+
+import random
 
 import pytest
 
+from tests.inserting import insert
 from tests.sentence import fails
 
-NOTE = (
-    "one attack, not a bound: it compares sets of values of one sensitive column, but neither "
-    "counts of rows nor kept columns"
+ATTACK = (
+    "an attack, not a bound: it intersects whole tuples of sensitive and kept columns, but subtracts "
+    "no counts"
 )
-FOUND = "An attack on this and the earlier releases together finds {} of 200 persons; none may be found."
+FOUND = "Attack: all releases together leave {} of 200 persons fewer than {} values; {} exposed so."
 ROLES = "qids := ['age', 'weight'], sensitive := ['illness'], entity := 'person'"
 
 
@@ -27,14 +30,16 @@ def twice(con):
     return con
 
 
-def composition(con, released, previous, more=""):
-    """The rows of audit that are about earlier releases."""
+def intersection(con, released, previous, more=""):
+    """The row of audit about the intersection."""
     call = f"audit('people', '{released}', 3, {ROLES}, previous := {previous}{more})"
-    return con.sql(f"SELECT * EXCLUDE (property) FROM {call} WHERE property = 'composition'")
+    return con.sql(
+        f"SELECT * EXCLUDE (property) FROM {call} WHERE property = 'intersection'"
+    ).fetchall()
 
 
 @pytest.mark.makes_functions
-def test_the_share_of_persons_that_no_release_alone_discloses(twice):
+def test_the_share_of_persons_whom_the_releases_leave_too_few_values(twice):
     """By plain SQL: the values of all rows that cover a person, in each release."""
     twice.execute(
         "CREATE MACRO fitting(release, years, kilos) AS (SELECT list(DISTINCT illness) "
@@ -43,58 +48,161 @@ def test_the_share_of_persons_that_no_release_alone_discloses(twice):
         "AND kilos BETWEEN anon_min(weight)::INTEGER AND anon_max(weight)::INTEGER)"
     )
     for asked, least in (("NULL", 2), ("2.5", 3)):
-        ((persons,),) = twice.execute(
-            f"SELECT count_if(len(list_intersect(one, two)) < {least} AND len(one) >= {least} "
-            f"AND len(two) >= {least}) FROM (SELECT fitting('may', age, weight) AS one, "
-            "fitting('june', age, weight) AS two FROM people)"
+        ((persons, one),) = twice.execute(
+            f"SELECT count_if(len(list_intersect(one, two)) < {least}), "
+            "count_if(len(list_intersect(one, two)) = 1) "
+            "FROM (SELECT fitting('may', age, weight) AS one, fitting('june', age, weight) AS two "
+            "FROM people)"
         ).fetchall()
         assert persons > 10
-        found = composition(twice, "june", "['may']", f", l := {asked}").fetchall()
-        assert found == [
+        assert intersection(twice, "june", "['may']", f", l := {asked}") == [
             (
                 0,
                 persons / 200,
                 False,
-                f"illness: {persons} of 200 persons; {NOTE}",
-                FOUND.format(persons),
+                f"illness: {persons} of 200 persons, {one} with one value; {ATTACK}",
+                FOUND.format(persons, least, "none may be"),
             )
         ]
 
 
-def test_the_limit(twice):
-    ((*_, passed, _, said),) = composition(
-        twice, "june", "'may'", ", previous_share := 0.08"
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_of_1000_random_pairs_previous_share_limits_a_plain_count(con, part):
+    """Random classes of random persons, with a kept column and with NULL; the count is plain SQL."""
+    _pairs(con, range(100 * part, 100 * part + 100))
+
+
+@pytest.mark.quick
+def test_of_a_few_random_pairs_previous_share_limits_a_plain_count(con):
+    _pairs(con, range(1000, 1010))
+
+
+def _pairs(con, seeds):
+    found_somebody = 0
+    for seed in seeds:
+        found_somebody += _pair(con, random.Random(seed))
+    assert found_somebody > len(seeds) / 3
+
+
+def _pair(con, draw):
+    """Compare audit with a plain count, for two releases of some persons each."""
+    many, least = draw.randint(4, 40), draw.randint(2, 3)
+    people = [
+        (p, draw.randint(0, 20), draw.choice("xyzw"), draw.choice([None, 1, 2, 3]))
+        for p in range(many)
+    ]
+    con.execute(
+        "CREATE OR REPLACE TABLE people (person INTEGER, age INTEGER, ill VARCHAR, ward INTEGER)"
+    )
+    insert(con, "people", people)
+    for name in ("may", "june"):
+        con.execute(f"CREATE OR REPLACE TABLE {name} (age VARCHAR, ill VARCHAR, ward INTEGER)")
+        some = sorted(draw.sample(people, draw.randint(2, many)), key=lambda row: row[1])
+        rows = []
+        while some:
+            held, some = some[: (size := draw.randint(2, 6))], some[size:]
+            low, high = held[0][1], held[-1][1]
+            label = f"[{low}, {high}]" if low < high else f"{low}"
+            rows += [(label, ill, ward) for _, _, ill, ward in held]
+        insert(con, name, rows)
+    matching = (
+        "SELECT DISTINCT person, r.ill, r.ward FROM people AS o JOIN {} AS r ON o.age BETWEEN "
+        "regexp_extract(r.age, '[0-9]+')::INT AND regexp_extract(r.age, '([0-9]+)]?$', 1)::INT"
+    )
+    may, june = matching.format("may"), matching.format("june")
+    ((below, covered),) = con.execute(
+        f"""
+        WITH may_of AS ({may}), june_of AS ({june}),
+        left_of AS (
+            SELECT person, ill, ward FROM may_of WHERE person NOT IN (SELECT person FROM june_of)
+            UNION ALL
+            SELECT person, ill, ward FROM june_of WHERE person NOT IN (SELECT person FROM may_of)
+            UNION ALL
+            (FROM may_of INTERSECT FROM june_of))
+        SELECT
+            (SELECT count(*) FROM (
+                SELECT person FROM left_of GROUP BY person HAVING count(DISTINCT ill) < {least})),
+            (SELECT count(*) FROM (SELECT person FROM may_of UNION SELECT person FROM june_of))
+        """
     ).fetchall()
+    share = below / covered
+    limit = draw.choice([share, max(share - 0.001, 0)])
+    ((found, passed),) = con.execute(
+        f"SELECT found, passed FROM audit('people', 'june', l := {least}, qids := 'age', "
+        "sensitive := 'ill', keep := 'ward', entity := 'person', previous := 'may', "
+        f"previous_share := {limit}) WHERE property = 'intersection'"
+    ).fetchall()
+    assert found == share
+    assert passed is (share <= limit + 1e-9)
+    return below > 0
+
+
+def test_the_limit(twice):
+    ((*_, passed, _, said),) = intersection(twice, "june", "'may'", ", previous_share := 0.12")
     assert passed is True
-    assert said.endswith(" finds 16 of 200 persons; 8% may be found.")
-    assert composition(twice, "june", "'may'", ", previous_share := 0.07").fetchall()[0][2] is False
-    found = composition(twice, "june", "['may']", ", synthetic := 1").fetchall()
-    assert found[0][2] is None
+    assert said == FOUND.format(24, 2, "12% may be")
+    assert intersection(twice, "june", "'may'", ", previous_share := 0.11")[0][2] is False
+    assert intersection(twice, "june", "['may']", ", synthetic := 1")[0][2] is None
 
 
 def test_the_same_release_again_discloses_nothing_more(twice):
-    assert composition(twice, "may", "['may', 'may']").fetchall() == [
-        (0, 0, True, f"illness: 0 of 200 persons; {NOTE}", FOUND.format(0))
+    """Persons of whom one release alone shows a single value count, too."""
+    assert intersection(twice, "may", "['may', 'may']") == [
+        (
+            0,
+            5 / 200,
+            False,
+            f"illness: 5 of 200 persons, 5 with one value; {ATTACK}",
+            FOUND.format(5, 2, "none may be"),
+        )
     ]
-    assert composition(twice, "may", "NULL").fetchall() == []
+    assert intersection(twice, "may", "NULL") == []
 
 
 def test_a_table_without_rows(twice):
     twice.execute("CREATE TABLE nobody AS FROM people LIMIT 0")
     twice.execute("CREATE TABLE none AS FROM may LIMIT 0")
     call = f"audit('nobody', 'none', 3, {ROLES}, previous := ['none'])"
-    found = twice.execute(f"FROM {call} WHERE property = 'composition'").fetchall()
-    assert [row[:-1] for row in found] == [
-        ("composition", 0, 0, True, f"illness: 0 of 0 persons; {NOTE}")
+    found = twice.execute(f"FROM {call}").fetchall()[-5:]
+    assert [row[:4] for row in found] == [
+        ("intersection", 0, 0, True),
+        ("joined", 0, 0, True),
+        ("left", 0, 0, True),
+        ("joined and left", 0, 0, True),
+        ("companions", None, None, None),
     ]
 
 
 def test_what_it_refuses(twice):
     audit = "FROM audit('people', 'june', 3, qids := ['age'], previous := {})"
     assert fails(twice, audit.format("['may']")).startswith(
-        "composition: at least one sensitive column is needed"
+        "audit: at least one sensitive column is needed"
     )
-    share = "['may'], sensitive := ['illness'], previous_share := 2"
-    assert fails(twice, audit.format(share)) == (
+    ill = ", sensitive := ['illness']"
+    assert fails(twice, audit.format(f"['may']{ill}, previous_share := 2")) == (
         "audit: previous_share must be a number of at least 0 and at most 1, got 2"
     )
+    assert fails(twice, audit.format(f"{['may'] * 12}{ill}")) == (
+        "audit: previous must be a list of 1 to 11 names, got 12 names"
+    )
+    twice.execute("CREATE TABLE others AS SELECT age, weight, 1 AS bed FROM may")
+    assert fails(twice, audit.format(f"'others'{ill}")) == (
+        "audit: every earlier release must have a sensitive column, got none in 'others'"
+    )
+    twice.execute("CREATE TABLE no_labels AS SELECT illness FROM may")
+    assert fails(twice, audit.format(f"'no_labels'{ill}")) == (
+        "audit: every release must have a quasi-identifier, got none in 'no_labels'; choose from "
+        "illness"
+    )
+    twice.execute("CREATE TABLE elsewhere AS SELECT '[900, 990]' AS age, illness FROM may")
+    assert fails(twice, audit.format(f"'elsewhere'{ill}")) == (
+        "audit: previous must name releases of persons in the raw table, got one that covers none "
+        "of them, 'elsewhere'"
+    )
+    twice.execute(
+        f"CREATE TABLE means AS FROM anonymize('people', k := 9, {ROLES}, format := 'mean')"
+    )
+    said = fails(twice, audit.format(f"'means'{ill}"))
+    assert said.startswith("audit: the releases must show labels of age")
+    assert "means and medians cannot be composed" in said

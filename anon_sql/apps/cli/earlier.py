@@ -16,7 +16,7 @@ from anon_sql.core.arrow import integers
 from anon_sql.core.columns import is_number
 from anon_sql.core.labels.one_value import FORMS, is_one_value, type_of
 from anon_sql.core.names import literal, quote
-from anon_sql.core.roles import fold
+from anon_sql.core.roles import REST, fold
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.ledger import TABLE, ledger
 
@@ -71,19 +71,28 @@ def read_earlier(
 ) -> dict[str, Path]:
     """Return the files of earlier releases by the name of their relation.
 
-    roles: column names by role. Sensitive columns get the types of ``raw``. So do columns of a CSV
-    that could be means: ``composition`` refuses means, but cannot tell them from labels in text.
+    roles: column names by role. Sensitive and kept columns get the types of ``raw``. So do columns
+    of a CSV that could be means: these are refused, but text does not tell them from labels.
     """
     types = _types(con, "raw")
     found = {}
     for at, path in enumerate(previous):
         table = _earlier(at)
         files.read(con, path, table, labels=True, called=(function, "--previous"))
-        wanted = {fold(name): types.get(fold(name)) for name in roles["sensitive"]}
+        wanted = {fold(n): types.get(fold(n)) for n in whole_tuple(con, roles)}
         if files.kind(path)[0] == "csv" and not _shows_labels(path):
             wanted |= _perhaps_means(con, table, {n: types.get(fold(n)) for n in roles["qids"]})
         found[_cast(con, table, wanted)] = path
     return found
+
+
+def whole_tuple(con: duckdb.DuckDBPyConnection, roles: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the sensitive and kept columns of ``raw``, which releases are compared by."""
+    others = {fold(n) for role, names in roles.items() if role != "keep" for n in names or []}
+    kept = roles.get("keep") or []
+    if REST in kept:
+        kept = [name for name in con.table("raw").columns if fold(name) not in others]
+    return [*(roles["sensitive"] or []), *kept]
 
 
 def earlier_files(previous: Sequence[Path]) -> dict[str, Path]:
@@ -162,18 +171,20 @@ _OPTION, _LIKE = "--previous", "--like"
 
 @dataclass(frozen=True)
 class Together:
-    """What releases disclose together though none does alone.
+    """What one property of an audit says of a release and earlier ones; found: None if nothing can
+    be told."""
 
-    share: of the persons. said: their number, and what is not counted.
-    """
-
-    share: float
-    said: str
+    property: str
+    found: float | None
+    passed: bool | None
+    example: str | None
+    meaning: str
 
     def show(self) -> None:
-        """Print it, as a warning if there are such persons."""
-        show = console.warn if self.share else console.say
-        show(f"disclosed by all releases together: {self.said}")
+        """Print it, as a warning if an attack finds anybody."""
+        show = console.warn if self.found else console.say
+        counted = f" ({self.example})" if self.example else ""
+        show(f"all releases together, {self.property}: {self.meaning.removesuffix('.')}{counted}")
 
 
 def check_earlier(previous: Sequence[Path], like: Path | None, sensitive: Sequence[str]) -> None:
@@ -201,30 +212,32 @@ def require_apart(
     earlier: Sequence[str],
     share: float,
     call: Mapping[str, Any],
-) -> Together:
-    """Return what ``composition`` finds of ``released`` and earlier releases.
+) -> list[Together]:
+    """Return what attacks find of ``released`` and earlier releases.
 
     con: with the relations ``raw`` and ``released``. share: the largest that is allowed. call:
     the parameters of the release. Raises AnonError for a larger share.
     """
     parameters = {"previous": earlier, "share": share}
     parameters |= {
-        name: call.get(name) for name in ("l", "qids", "sensitive", "hierarchy", "entity")
+        name: call.get(name) for name in ("l", "qids", "sensitive", "keep", "hierarchy", "entity")
     }
-    ((found, passed, example),) = con.execute(
-        "SELECT found, passed, example FROM __anon_composition_property('raw', 'released', "
-        "$previous, $share, $l, 0, $qids, $sensitive, $hierarchy, $entity)",
+    found = con.execute(
+        "SELECT property, found, passed, example, meaning FROM __anon_earlier_properties("
+        "'release', 'raw', 'released', $previous, $share, $l, 0, $qids, $sensitive, $keep, "
+        "$hierarchy, $entity)",
         parameters,
     ).fetchall()
-    if not passed:
-        raise AnonError(
-            "release",
-            "the share of persons that all releases together disclose, though none does alone, "
-            f"must be at most {share:.4g}",
-            f"{found:.4g} ({example})",
-            f"see anon-sql help releasing-again, or allow a share with {_OPTION}-share",
-        )
-    return Together(found, example)
+    rows = [Together(*row) for row in found]
+    for row in rows:
+        if row.passed is False:
+            raise AnonError(
+                "release",
+                f"the share that attacks on all releases together find must be at most {share:.4g}",
+                f"{row.found:.4g} for {row.property} ({row.example})",
+                f"see anon-sql help releasing-again, or allow a share with {_OPTION}-share",
+            )
+    return rows
 
 
 _LEDGER = f"anon_ledger_file.main.{TABLE}"

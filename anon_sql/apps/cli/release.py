@@ -28,6 +28,7 @@ from anon_sql.apps.cli.earlier import (
     read_like,
     require_apart,
     unique_on_kept,
+    whole_tuple,
 )
 from anon_sql.apps.cli.linked import release_root
 from anon_sql.apps.cli.output import Output, in_table, read_source, say_manifest, split
@@ -229,7 +230,7 @@ def release(
                 "FROM utility('raw', 'released', k := ?, qids := ?, hierarchy := ?, weights := ?)",
                 [required["k"], roles["qids"], trees, weights],
             )
-            together = require_apart(con, list(earlier), previous_share, call) if earlier else None
+            together = require_apart(con, list(earlier), previous_share, call) if earlier else []
             labelled = [*roles["qids"], *roles["sensitive"]]
             kept = kept_columns(con, "released", labelled)
             if REST in roles["keep"]:
@@ -240,7 +241,7 @@ def release(
 
             def describe() -> dict[str, Any]:
                 cast_values(con, "release", "written", roles["qids"], options["format"])
-                again = in_types_of_raw(con, "written", roles["sensitive"] if earlier else [])
+                again = in_types_of_raw(con, "written", whole_tuple(con, roles) if earlier else [])
                 return manifest.make(
                     con, ("raw", again), name, {**required, **stated}, roles, trees, earlier
                 )
@@ -249,8 +250,8 @@ def release(
             made = output.write(con, released, describe, entered)
             console.say(f"{out}: {name}, k = {required['k']}, from {source}")
             console.show_measures(measured)
-            if together:
-                together.show()
+            for row in together:
+                row.show()
             _warn(noticed, roles["qids"], (singled_out, *again))
             if made and with_manifest:
                 say_manifest(output.manifest, made)

@@ -21,12 +21,14 @@ from anon_sql.apps.cli.earlier import (
     form_of,
     in_types_of_raw,
     read_earlier,
+    whole_tuple,
 )
 from anon_sql.apps.cli.linked import checks_of, is_linked
 from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
-from anon_sql.attacks.composition import NOTE
+from anon_sql.attacks.composition import ATTACK
+from anon_sql.audit.earlier import EARLIER
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError
@@ -34,7 +36,8 @@ from anon_sql.hosts import recipes
 from anon_sql.hosts.files import digest
 from anon_sql.hosts.recipes import Recipe
 
-_WEIGHTED, _COMPOSITION, _WIDER = "weighted_gcp", "composition", "wider labels"
+_WEIGHTED, _WIDER = "weighted_gcp", "wider labels"
+_TOGETHER = (*EARLIER, "composition")  # as manifests of earlier versions call an attack
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,8 @@ def of_raw(con: duckdb.DuckDBPyConnection, written: Mapping[str, Any], raw: str)
 def of_pair(written: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Check]:
     """Check what needs the raw table: its schema, the audit, and every figure of the manifest.
 
-    Manifests of earlier versions have no ``weighted_gcp`` and do not count wider labels.
+    Manifests of earlier versions have no ``weighted_gcp``, do not count wider labels, and compare
+    with earlier releases otherwise.
     """
     same = made["raw"] == written["raw"]
     yield Check("the raw table has the columns it had", same, "others")
@@ -116,11 +120,14 @@ def of_pair(written: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Che
             continue  # nothing was asked of it, and there is none
         required = "" if check["required"] is None else f", {check['required']:g} required"
         found = "unknown" if check["found"] is None else f"{check['found']:.4g}"
-        note = f" ({NOTE})" if check["property"] == _COMPOSITION else ""
+        note = f" ({ATTACK})" if check["property"] == EARLIER[0] else ""
         yield Check(f"audit: {check['property']}{note}", check["passed"], found + required)
-    if not made["series"]["previous"]:
-        checks = [each for each in written["checks"] if each["property"] != _COMPOSITION]
-        written = {**written, "checks": checks}
+    known = {each["property"] for each in written["checks"]}
+    if not made["series"]["previous"] or known.isdisjoint(EARLIER):
+        written, made = (
+            {**one, "checks": [e for e in one["checks"] if e["property"] not in _TOGETHER]}
+            for one in (written, made)
+        )
     if all(each["property"] != _WIDER for each in written["checks"]):
         made = {**made, "checks": [e for e in made["checks"] if e["property"] != _WIDER]}
     if _WEIGHTED not in written["measures"]:
@@ -300,7 +307,7 @@ def _checks(
         return
     cast_values(con, "verify", "released", written["roles"]["qids"], form_of(written))
     earlier = read_earlier(con, "verify", previous, written["roles"])
-    typed = in_types_of_raw(con, "released", written["roles"]["sensitive"] if earlier else [])
+    typed = in_types_of_raw(con, "released", whole_tuple(con, written["roles"]) if earlier else [])
     parameters = {**written["parameters"], **written["series"]}
     made = manifest.make(
         con, ("raw", typed), written["method"], parameters, written["roles"], trees, earlier

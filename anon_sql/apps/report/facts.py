@@ -15,6 +15,7 @@ from anon_sql.apps.verdict.figures import measure, rows_of
 from anon_sql.apps.verdict.recommended import recommend
 from anon_sql.apps.verdict.rules import verdict
 from anon_sql.apps.verdict.words import CONSEQUENCE
+from anon_sql.audit.earlier import EARLIER
 from anon_sql.core.names import quote
 from anon_sql.core.roles import REST, fold
 from anon_sql.core.running import Progress
@@ -325,6 +326,7 @@ def described(
         "statement": {name: request[name] for name in STATEMENT},
         "made": made,
         "series": None if manifest is None else manifest["series"],
+        "attacks_on_several": [] if manifest is None else _of_several(manifest["checks"]),
         "required": {name: request.get(name) for name in required},
         "roles": {name: request[name] for name in ROLES},
         "hierarchy": request["hierarchy"] is not None,
@@ -332,6 +334,13 @@ def described(
     }
     found: dict[str, Any] = _finite(report)
     return found
+
+
+def _of_several(checks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return what a manifest says that attacks on several releases found."""
+    return [
+        dict(each) for each in checks if each["property"] in EARLIER and each["found"] is not None
+    ]
 
 
 def _finite(value: Any) -> Any:

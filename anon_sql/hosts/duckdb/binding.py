@@ -145,6 +145,15 @@ def bound_sensitive(scope: Mapping[str, Any], tags: Mapping[str, str | None], na
     return _rest_of(scope, declared, folded) == "sensitive"
 
 
+def bound_tuple(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> bool:
+    """Return whether a column belongs to the whole tuple of a row: sensitive, or kept by name."""
+    folded = fold(name)
+    declared = clear_tag(tags.get(folded))
+    if bound_sensitive(scope, tags, name) or folded in _names(scope["keep"]):
+        return True
+    return declared == "keep" or _rest_of(scope, declared, folded) == "keep"
+
+
 def _rest_of(scope: Mapping[str, Any], declared: str | None, folded: str) -> str | None:
     """Return the parameter whose ``*`` stands for a column; None where it has a role of its own."""
     if declared is not None:
@@ -174,9 +183,10 @@ def is_role(wanted: Any, names: Any, scopes: Any) -> pa.Array:
     """Return for each name whether its column is of the wanted kind.
 
     A kind is a result of ``bound_role``, or ``kept``: released unchanged; ``released``: all but
-    identifiers; ``sensitive``; ``protected``: see ``bound_protected``; ``taken``: passed to the
-    method; ``none``: no column. The column ``__anon_zero``, which macros add, is of the kinds in
-    ``_WITH_ZERO``, so that no selection is empty.
+    identifiers; ``sensitive``; ``tuple``: see ``bound_tuple``; ``protected``: see
+    ``bound_protected``; ``taken``: passed to the method; ``none``: no column. The column
+    ``__anon_zero``, which macros add, is of the kinds in ``_WITH_ZERO``, so that no selection is
+    empty.
     """
     kind: str = first(wanted)
     scope: dict[str, Any] = scope_in(scopes)
@@ -192,6 +202,8 @@ def _matches(kind: str, scope: Mapping[str, Any], tags: Mapping[str, Any], name:
         return bound_protected(scope, tags, name)
     if kind == "sensitive":
         return bound_sensitive(scope, tags, name)
+    if kind == "tuple":
+        return bound_tuple(scope, tags, name)
     return bound_role(scope, tags, name) in _ROLES.get(kind, (kind,))
 
 

@@ -13,6 +13,16 @@ from anon_sql.core import stopping
 from anon_sql.core.arrow import first, one_array, one_list, plain
 from anon_sql.core.columns import shown_type
 from anon_sql.core.names import quote, split
+from anon_sql.core.parameters import (
+    Anything,
+    Columns,
+    Number,
+    OrNull,
+    Whole,
+    declare,
+    param,
+    read,
+)
 from anon_sql.core.pseudonyms import (
     LENGTH,
     entry_digest,
@@ -22,9 +32,9 @@ from anon_sql.core.pseudonyms import (
     person_hashes,
     require_type,
 )
-from anon_sql.core.roles import fold
-from anon_sql.errors import AnonError, Parameter, did_you_mean, listed
-from anon_sql.hosts.duckdb.binding import require_names
+from anon_sql.core.roles import fold, named
+from anon_sql.errors import AnonError, Argument, Parameter, did_you_mean, listed
+from anon_sql.hosts.duckdb.binding import HELPER, require_names
 from anon_sql.hosts.duckdb.pair import columns_of
 from anon_sql.hosts.duckdb.registry import udf
 from anon_sql.pipeline.request import entity_of
@@ -189,6 +199,73 @@ def hashed_persons(call: Any) -> pa.Array:
         "hashes": hashes.take(order),
     }
     return pa.array([row], _PERSONS)
+
+
+@dataclass(frozen=True)
+class Persons:
+    """Whose persons a ledger is asked about."""
+
+    entity: Any = param(
+        None,
+        Columns(one=True),
+        "column that identifies persons, called as in the raw tables of all entries. Its values "
+        "are compared whatever their type: the numbers 5 and 5.00 and the text 5 are the same "
+        "person, and the text 005 is another",
+    )
+    key: Any = param("env:ANON_KEY", Anything(), "the key of the ledger, as in anon_pseudonym")
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """How many new persons must be there before any of them is released."""
+
+    k: int | None = param(
+        None,
+        OrNull(Whole(1)),
+        "while fewer new persons than this are there, all of them wait",
+        null="that nobody waits for others",
+    )
+    l: float | None = param(  # noqa: E741 - the field's name for it
+        None,
+        OrNull(Number(1)),
+        "while new persons have fewer different values than this in a sensitive column, NULL not "
+        "counted, all of them wait",
+        null="that nobody waits for other values",
+    )
+    sensitive: Any = param(
+        None,
+        Columns(),
+        "sensitive column or list of columns, in addition to those declared, which l counts",
+        bound=True,
+    )
+
+
+for _each in ("ledger_new", "ledger_overlap"):
+    declare(_each, Persons, Waiting)
+
+
+@udf("BIGINT")
+def waiting(call: Any, persons: Any, values: Any) -> pa.Array:
+    """Return how many new persons wait, NULL where enough of them are there.
+
+    call: the parameters; values: how many values each sensitive column has. Raises AnonError for
+    an l without a sensitive column.
+    """
+    fields, many, held = first(call), first(persons), first(values)
+    function = fields["function"]
+    size = {"k": fields["k"], "l": fields["l"]}
+    needed: Any = read(Waiting, function, size)
+    by_name = {fold(name): name for name in fields["types"]}
+    chosen = named(function, "sensitive", fields["sensitive"], by_name) or []
+    counted = {fold(name): count for name, count in held.items() if name != HELPER + "zero"}
+    if {fold(name) for name in chosen} - set(counted):
+        raise AnonError(function, Parameter("sensitive") + " must name columns", "*", "name them")
+    if needed.l is not None and not counted:
+        rule = Parameter("l") + " needs a sensitive column"
+        raise AnonError(function, rule, "none", "pass " + Argument("sensitive", ["illness", ...]))
+    few = needed.k is not None and many < needed.k
+    alike = needed.l is not None and min(counted.values(), default=0) < needed.l
+    return pa.array([many if many and (few or alike) else None], pa.int64())
 
 
 @udf("BIGINT[]")

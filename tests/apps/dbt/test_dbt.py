@@ -113,7 +113,7 @@ def test_a_manifest_names_the_earlier_releases_by_their_files(refused, tmp_path)
     }
     result = command.run("verify", second, "--raw", raw, "--previous", first)
     assert result.exit_code == 0, result.output
-    assert "audit: composition" in result.output
+    assert "audit: intersection" in result.output
 
 
 def test_the_warehouse_holds_tables_and_nothing_of_ours(example):

@@ -12,6 +12,8 @@ pytestmark = pytest.mark.slow
 SEED = "seeds/adult_raw.csv"
 STAGES = {  # name: the stage before it, the persons in the seed, and the arguments of its build
     "again": ("first", 500),
+    "few": ("first", 307),
+    "after_few": ("few", 500),
     "refreshed": ("first", 500, "--full-refresh"),
     "refreshed_twice": ("refreshed", 500, "--full-refresh"),
     "refreshed_alone": ("again", 500, "--full-refresh", "--select", "adult_appended"),
@@ -64,6 +66,21 @@ def test_a_second_build_appends_the_new_persons(stages):
     assert few == persons < 300
     assert entries == [few, rows - few]
     assert rows > 400
+
+
+def test_a_few_new_persons_wait_for_the_next_build(stages):
+    first, few, after = (stages[name] for name in ("first", "few", "after_few"))
+    assert set(few.status.values()) == {"success", "pass"}
+    rows, entries = released(first)
+    assert released(few) == (rows, [*entries, 0])
+    with duckdb.connect(few.database, read_only=True) as con:
+        ((waiting,),) = con.execute("SELECT count(*) - ? FROM adult", [rows]).fetchall()
+    assert 0 < waiting < 10
+    log = (few.folder / "logs" / "dbt.log").read_text("utf-8")
+    assert f"adult_new: {waiting} new persons wait until there are more" in log
+    more, _ = released(after)
+    assert released(after) == (more, [*entries, 0, more - rows])
+    assert more == released(stages["again"])[0]
 
 
 def test_a_full_refresh_keeps_the_release_and_appends_the_new_persons(stages):

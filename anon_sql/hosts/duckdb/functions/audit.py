@@ -1,15 +1,11 @@
-"""``audit``, ``composition``, ``suggest_roles`` and ``unique_combinations``, as SQL calls them."""
+"""``audit``, ``suggest_roles`` and ``unique_combinations``, as SQL calls them."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from anon_sql.attacks.candidates import Persons, Ranks, Release, persons, ranked, release
-from anon_sql.attacks.composition import COMPOSED, Composition, composition
-from anon_sql.attacks.composition import NAME as COMPOSITION
 from anon_sql.audit.audit import audit
 from anon_sql.audit.compared import ROW, AuditRequest, ColumnView, Marks, audit_request
 from anon_sql.audit.parameters import NAME as AUDIT
@@ -17,29 +13,21 @@ from anon_sql.audit.reading import RawRows, ReleasedRows
 from anon_sql.core import stopping
 from anon_sql.core.arrow import first, integers, one_array, plain
 from anon_sql.core.hierarchy.tree import rows_of
-from anon_sql.core.labels.reading import Ints
-from anon_sql.core.parameters import read
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter, did_you_mean
 from anon_sql.hosts.duckdb import rows as buffer
 from anon_sql.hosts.duckdb import rows as memory
 from anon_sql.hosts.duckdb.binding import HELPER, require_names, scope_in, types_of
 from anon_sql.hosts.duckdb.pair import (
-    Part,
     as_rows,
-    by_name,
     columns_of,
-    released_values,
     require_bound,
-    require_one_type,
     roles_of,
 )
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.roles import resolve_roles
 from anon_sql.hosts.duckdb.rows import available, named, path_rows
-from anon_sql.measures.pair import require_any
 from anon_sql.measures.uniqueness import codes_of
-from anon_sql.privacy.class_values import NULL, ordered
 from anon_sql.suggest.combinations import COMBINATION, unique_combinations
 from anon_sql.suggest.roles import SUGGESTION, shape_of, suggest_roles
 
@@ -146,86 +134,6 @@ def findings(
 def _fields(structs: Any) -> dict[str, Any]:
     packed = one_array(structs)
     return {column.name: packed.field(at) for at, column in enumerate(packed.type)}
-
-
-_MOST = 12  # releases, as the macro binds them
-_COMPOSITION_ROWS = pa.list_(COMPOSED)
-
-
-@udf(sql_type(_COMPOSITION_ROWS))
-def composed(call: Any, person_rows: Any, parts: Any) -> pa.Array:
-    """Return the counts of ``composition``, or raise AnonError."""
-    fields = _fields(call)
-    stopping.belongs_to(first(fields["connection"]))
-    names = _names(first(fields["releases"]))
-    options = read(Composition, COMPOSITION, {name: first(fields[name]) for name in ("l", "share")})
-    types: dict[str, str] = first(fields["types"])
-    roles = roles_of(COMPOSITION, types, first(fields["call"]), first(fields["seen"]), names[0])
-    require_any(COMPOSITION, roles.sensitive)
-    packed = one_array(parts)
-    read_parts = [Part(name, packed.field(at), roles) for at, name in enumerate(names)]
-    for one in read_parts:
-        require_bound(COMPOSITION, roles.sensitive, list(one.bound))
-    require_one_type(roles.sensitive, read_parts)
-    quasi = [name for name in roles.quasi if any(name in one.quasi for one in read_parts)]
-    columns = columns_of(person_rows)
-    people = _id_of(columns, first(fields["id"]), types)
-    values = {name: by_name(columns, name) for name in quasi}
-    kinds = {name: types[name] for name in quasi}
-    trees = rows_of(path_rows(fields["paths"]), kinds, first(fields["time_zone"]))
-    counts = integers(columns[HELPER + "count"])
-    covered = [one.read(kinds, values, counts, trees) for one in read_parts]
-    codes = [next(one.codes for one in of if one is not None) for of in zip(*covered, strict=True)]
-    sensitive_values, sizes = released_values(roles.sensitive, read_parts)
-    releases: list[Release] = [
-        release(of, one.classes, by)
-        for of, one, by in zip(covered, read_parts, sensitive_values, strict=True)
-    ]
-    known = _persons(ranked(codes), people, counts)
-    sensitive = list(zip(roles.sensitive, sizes, strict=True))
-    return as_rows(
-        composition(COMPOSITION, known, releases, names, sensitive, options.l, options.share)
-    )
-
-
-def _names(value: Any) -> list[str]:
-    names = list(value or [])
-    if not 0 < len(names) <= _MOST:
-        rule = Parameter("releases") + f" must be a list of 1 to {_MOST} names"
-        raise AnonError(COMPOSITION, rule, f"{len(names)} names" if names else "none")
-    if not all(isinstance(name, str) for name in names):
-        rule = Parameter("releases") + " must be a list of names"
-        raise AnonError(COMPOSITION, rule, "NULL among them")
-    return names
-
-
-def _id_of(columns: Mapping[str, pa.Array], name: Any, types: Mapping[str, str]) -> Ints | None:
-    """Return the person of each group of rows, int64[n]; None if each row is a person."""
-    if name is None:
-        return None
-    keys = {fold(n): v for n, v in named(columns, HELPER + "id_").items()}
-    if not isinstance(name, str) or fold(name) not in map(fold, types):
-        raise AnonError(
-            COMPOSITION,
-            Parameter("id") + " must name a column of the raw table",
-            f"'{name}'",
-            did_you_mean(str(name), types),
-        )
-    places, known = ordered(keys[fold(name)])
-    if len(known) and known[0].as_py() == NULL:
-        return places - 1
-    return places
-
-
-def _persons(ranks: Ranks, people: Ints | None, counts: Ints) -> Persons:
-    """Return the persons; those without an id are one each."""
-    if people is None or not (people < 0).any():
-        return persons(ranks, people, counts)
-    nobody = people < 0
-    times = np.where(nobody, counts, 1)
-    of = np.repeat(people, times)
-    of[of < 0] = people.max() + 1 + np.arange(int((of < 0).sum()))
-    return persons(np.repeat(ranks, times, axis=1), of, np.ones(len(of), dtype=np.int64))
 
 
 _CELL = 48  # bytes that a value costs: its hash in a list, in Arrow, mixed and sorted

@@ -1,0 +1,137 @@
+"""Say what attacks on a release and earlier ones find.
+
+An attack finds what is disclosed, and not all of it; only a series has a bound.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from anon_sql.audit.compared import Property, within
+from anon_sql.measures.differences import Change
+from anon_sql.privacy.model import figures, many
+
+EARLIER = ("intersection", "joined", "left", "joined and left", "companions")
+
+
+@dataclass(frozen=True)
+class Intersected:
+    """What all releases together leave of one sensitive column: to how many persons whom a release
+    covers fewer than l values, and to how many of these one."""
+
+    attribute: str
+    persons: int
+    below: int
+    one: int
+
+    @property
+    def share(self) -> float:
+        return self.below / self.persons if self.persons else 0.0
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """An earlier release, and what has changed since."""
+
+    name: str
+    change: Change
+
+
+def earlier_properties(
+    intersected: Sequence[Intersected],
+    note: str,
+    changes: Sequence[Earlier],
+    least: int,
+    share: float,
+    synthetic: bool,
+) -> list[Property]:
+    """Return the properties of a release beside earlier ones.
+
+    note: what intersecting leaves out. least: the values that everybody keeps; share: the largest
+    share of persons that an attack may find. synthetic: whether rows were added, which leaves all
+    undecided.
+    """
+    worst = max(intersected, key=lambda one: (one.share, one.attribute))
+    rows = [
+        _intersection(worst, note, least, share),
+        _joined(changes, share),
+        _left(changes, share),
+        _both(changes, share),
+    ]
+    bound = "no file tells who shares a class with whom in every release, only a series does"
+    rows = [replace(row, passed=None) for row in rows] if synthetic else rows
+    return [*rows, Property("companions", None, None, None, f"Bound: {bound}.")]
+
+
+def _limit(share: float) -> str:
+    return f"{figures(share * 100, 100)[0]}% may be" if share else "none may be"
+
+
+def _intersection(worst: Intersected, note: str, least: int, share: float) -> Property:
+    example = (
+        f"{worst.attribute}: {worst.below:,} of {many(worst.persons, 'person')}, "
+        f"{worst.one:,} with one value; {note}"
+    )
+    meaning = (
+        f"Attack: all releases together leave {worst.below:,} of {many(worst.persons, 'person')} "
+        f"fewer than {least} values; {_limit(share)} exposed so."
+    )
+    passed = within(share, worst.share)
+    return Property("intersection", share, worst.share, passed, meaning, example)
+
+
+def _share(rows: int, of: int) -> float:
+    return rows / of if of else 0.0
+
+
+def _joined(changes: Sequence[Earlier], share: float) -> Property:
+    advice = "Let newcomers wait until there are more."
+    worst = max(changes, key=lambda one: (_share(one.change.joined, one.change.after), one.name))
+    last = worst.change
+    return _one_way("joined", "came", (last.joined, last.came, last.after), worst, share, advice)
+
+
+def _left(changes: Sequence[Earlier], share: float) -> Property:
+    advice = (
+        "Leavers cannot wait: release newcomers only, or make a series, which keeps their rows."
+    )
+    worst = max(changes, key=lambda one: (_share(one.change.left, one.change.before), one.name))
+    last = worst.change
+    return _one_way("left", "went", (last.left, last.went, last.before), worst, share, advice)
+
+
+def _one_way(
+    name: str, verb: str, rows: tuple[int, int, int], worst: Earlier, share: float, advice: str
+) -> Property:
+    """rows: those that counts expose, that changed at least, and all of the release."""
+    exposed, changed, total = rows
+    if exposed:
+        meaning = (
+            f"Attack: counts show too few values of {many(exposed, 'row')} that {verb}, or one too "
+            f"often; {_limit(share)} exposed so. {advice}"
+        )
+    elif changed:
+        meaning = f"Attack: counts show enough values of the {many(changed, 'row')} that {verb}."
+    else:
+        meaning = f"Attack: counts show no row that {verb}."
+    found = _share(exposed, total)
+    example = f"since {worst.name}: at least {changed:,} of {many(total, 'row')} {verb}"
+    return Property(name, share, found, within(share, found), meaning, example)
+
+
+def _both(changes: Sequence[Earlier], share: float) -> Property:
+    def part(one: Earlier) -> float:
+        return _share(one.change.both, one.change.before + one.change.after)
+
+    worst = max(changes, key=lambda one: (part(one), one.name))
+    found, rows = part(worst), worst.change.both
+    came, went = worst.change.came, worst.change.went
+    if rows:
+        meaning = (
+            f"Attack: counts would expose {many(rows, 'row')} that came and went in one place if "
+            "no others did, which no file tells."
+        )
+    else:
+        meaning = "Attack: counts expose nobody where rows both came and went."
+    passed = True if within(share, found) else None
+    example = f"since {worst.name}: at least {came:,} came and {went:,} went"
+    return Property("joined and left", share, found, passed, meaning, example)

@@ -1,0 +1,130 @@
+"""Measure what two releases tell, by subtraction, about who came and who went between them.
+
+The attacker knows who has a row in which release. A connected component is a union of classes of
+both releases that share covered persons: whoever is in it before is in it after, but for those who
+came or went, so that the difference of its rows is theirs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+
+
+class Components:
+    """The connected components of the classes of two releases, numbered before and then after.
+
+    star: bool[c] each, the suppressed classes. Their rows can be anybody's, so they are in one
+    component with all others.
+    """
+
+    def __init__(self, before: npt.NDArray[np.bool_], after: npt.NDArray[np.bool_]) -> None:
+        self.first = len(before)
+        nodes = len(before) + len(after)
+        anybody = bool(before.any() or after.any())
+        self.of: Ints = np.zeros(nodes, np.int64) if anybody else np.arange(nodes)
+
+    def connect(self, persons: int, before: tuple[Ints, Ints], after: tuple[Ints, Ints]) -> None:
+        """Join the classes that cover the same person; each side: persons, ascending, and
+        classes."""
+        sides = [(before[0], self.of[before[1]]), (after[0], self.of[after[1] + self.first])]
+        least = np.full(persons, len(self.of), dtype=np.int64)
+        for owner, roots in sides:
+            starts = np.flatnonzero(np.diff(owner, prepend=-1))
+            if len(starts):
+                who = owner[starts]
+                least[who] = np.minimum(least[who], np.minimum.reduceat(roots, starts))
+        pairs = [np.stack([least[owner], roots], axis=1) for owner, roots in sides]
+        edges = np.concatenate([each[each[:, 0] != each[:, 1]] for each in pairs])
+        if len(edges):
+            self._join(np.unique(edges, axis=0).tolist())
+
+    def _join(self, edges: Sequence[tuple[int, int]]) -> None:
+        above: dict[int, int] = {}
+
+        def root(node: int) -> int:
+            while node in above:
+                node = above[node]
+            return node
+
+        for one, other in edges:
+            low, high = sorted((root(one), root(other)))
+            if low != high:
+                above[high] = low
+        ends = {node: root(node) for node in above}
+        moved = np.arange(len(self.of))
+        moved[list(ends)] = list(ends.values())
+        self.of = moved[self.of]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """e entries of a release, int64[e] each: their class, their tuple, and how many rows."""
+
+    class_of: Ints
+    tuples: Ints
+    counts: Ints
+
+
+@dataclass(frozen=True)
+class Change:
+    """The rows of two releases that differ, counted.
+
+    before, after: rows of each. came, went: rows that came and that went, at least. joined, left:
+    rows of components where rows only came, or only went, and show too little. both: of components
+    where rows came and went and would show too little if no others did.
+    """
+
+    before: int
+    after: int
+    came: int
+    went: int
+    joined: int
+    left: int
+    both: int
+
+
+def change(
+    components: Components, before: Rows, after: Rows, values: Sequence[Ints], least: int
+) -> Change:
+    """Return what the rows of two releases tell by subtraction.
+
+    values: of each sensitive column, its value in each tuple. Rows show too little if one value
+    makes up more than 1 / least of them, as it does where there are fewer values than ``least``.
+    """
+    nodes = np.concatenate([before.class_of, after.class_of + components.first])
+    where = components.of[nodes]
+    tuples = np.concatenate([before.tuples, after.tuples])
+    signed = np.concatenate([-before.counts, after.counts])
+    meets = np.isin(where, where[: len(before.counts)]) & np.isin(
+        where, where[len(before.counts) :]
+    )
+    places, at = np.unique(where[meets], return_inverse=True)
+    many = int(tuples.max(initial=-1)) + 1
+    keys, inverse = np.unique(at.reshape(-1) * many + tuples[meets], return_inverse=True)
+    difference = np.bincount(inverse.reshape(-1), signed[meets], len(keys)).astype(np.int64)
+    place, which = np.divmod(keys, max(many, 1))
+    came, went = (np.maximum(sign * difference, 0) for sign in (1, -1))
+    rows = [np.bincount(place, each, len(places)).astype(np.int64) for each in (came, went)]
+    too_little = np.zeros((2, len(places)), dtype=np.bool_)
+    for of in values:
+        groups, group = np.unique(place * len(of) + of[which], return_inverse=True)
+        for side, each in enumerate((came, went)):
+            most = np.zeros(len(places), dtype=np.int64)
+            sums = np.bincount(group.reshape(-1), each, len(groups)).astype(np.int64)
+            np.maximum.at(most, groups // max(len(of), 1), sums)
+            too_little[side] |= most * least > rows[side]
+    only_came, only_went = rows[1] == 0, rows[0] == 0
+    mixed = ~only_came & ~only_went
+    return Change(
+        before=int(before.counts.sum()),
+        after=int(after.counts.sum()),
+        came=int(rows[0].sum()),
+        went=int(rows[1].sum()),
+        joined=int(rows[0][only_came & too_little[0]].sum()),
+        left=int(rows[1][only_went & too_little[1]].sum()),
+        both=int(rows[0][mixed & too_little[0]].sum() + rows[1][mixed & too_little[1]].sum()),
+    )
