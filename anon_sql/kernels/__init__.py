@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         annealing,
         annealing_few,
         cof,
+        cohorts,
         distance,
         greedy_orders,
         hashing,

@@ -1,9 +1,10 @@
 """Join units, sets of rows that stay together, into classes that lose little information.
 
-A unit is described by its box: of each column the lowest and highest point, whether it holds NULL,
-and in a SET column a bit for each code. The loss of a class is that of the union of its boxes.
-Arrays: low, high float64[u, d]; null bool[u, d]; mask uint64[u, w], where column c has the words
-word[c] … word[c + 1] - 1.
+A unit is described by its box: of each column the lowest and highest point, and in a SET column a
+bit for each code. NULL in another column is a highest point of infinity; then the lowest one is
+infinite, too, if there is nothing but NULL. The loss of a class is that of the union of its boxes.
+Arrays: low, high float64[u, d]; mask uint64[u, w], where column c has the words word[c] …
+word[c + 1] - 1.
 """
 
 import numpy as np
@@ -14,6 +15,8 @@ from anon_sql.kernels.loss import SET, range_loss, set_loss
 
 HALF = np.uint64(32)
 LOW = np.uint64(2**32 - 1)
+PAIRS, FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+EIGHTS, ONES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
 
 @kernel
@@ -21,49 +24,69 @@ def boxes(points, model, word, starts, rows):
     """Return the boxes of units; unit u has rows[starts[u]] … rows[starts[u + 1] - 1]."""
     many, d = starts.size - 1, points.shape[1]
     low, high = np.full((many, d), np.inf), np.full((many, d), -np.inf)
-    null, mask = np.zeros((many, d), np.bool_), np.zeros((many, word[d]), np.uint64)
+    mask = np.zeros((many, word[d]), np.uint64)
     for u in range(many):
         for at in range(starts[u], starts[u + 1]):
             for c in range(d):
                 value = points[rows[at], c]
-                null[u, c] |= value == model.null[c]
                 if model.kind[c] == SET:
                     code = np.int64(value)
                     mask[u, word[c] + code // 64] |= np.uint64(1) << np.uint64(code % 64)
-                elif value != model.null[c]:
+                elif value == model.null[c]:
+                    high[u, c] = np.inf
+                else:
                     low[u, c] = min(low[u, c], value)
                     high[u, c] = max(high[u, c], value)
-    return low, high, null, mask
+    return low, high, mask
 
 
 @kernel
-def _widen(box, u, low, high, null, mask):
-    """Widen one box by that of unit u."""
-    for c in range(low.size):
-        low[c] = min(low[c], box[0][u, c])
-        high[c] = max(high[c], box[1][u, c])
-        null[c] |= box[2][u, c]
-    for at in range(mask.size):
-        mask[at] |= box[3][u, at]
+def _ones(bits):
+    """Return the number of ones in a word."""
+    bits -= (bits >> np.uint64(1)) & PAIRS
+    bits = (bits & FOURS) + ((bits >> np.uint64(2)) & FOURS)
+    bits = (bits + (bits >> np.uint64(4))) & EIGHTS
+    return np.int64((bits * ONES) >> np.uint64(56))
 
 
 @kernel
-def _loss(model, word, low, high, null, mask):
-    """Return the NCP of a box, the sum over its columns."""
+def _loss(model, word, box, units, many):
+    """Return the NCP of the first ``many`` of some units together, the sum over the columns."""
+    lows, highs, mask = box
     total = 0.0
-    for c in range(low.size):
+    for c in range(lows.shape[1]):
         if model.kind[c] == SET:
-            distinct = 0
-            for at in range(word[c], word[c + 1]):
-                bits = mask[at]
-                while bits:
-                    bits &= bits - np.uint64(1)
-                    distinct += 1
+            distinct, null = 0, np.uint64(model.null[c])
+            hidden = word[c] + np.int64(null >> np.uint64(6))
+            seen = False
+            for w in range(word[c], word[c + 1]):
+                bits = np.uint64(0)
+                for at in range(many):
+                    bits |= mask[units[at], w]
+                distinct += _ones(bits)
+                if w == hidden:
+                    seen = (bits >> (null & np.uint64(63))) & np.uint64(1) != np.uint64(0)
             if distinct > 1:
-                total += model.weight[c] if null[c] else set_loss(model, c, distinct)
-        elif low[c] <= high[c]:
-            total += model.weight[c] if null[c] else range_loss(model, c, low[c], high[c])
+                total += model.weight[c] if seen else set_loss(model, c, distinct)
+            continue
+        low, high = np.inf, -np.inf
+        for at in range(many):
+            low, high = min(low, lows[units[at], c]), max(high, highs[units[at], c])
+        if high < np.inf:
+            total += range_loss(model, c, low, high)
+        elif low < np.inf:
+            total += model.weight[c]
     return total
+
+
+@kernel
+def _widen(box, at, wider, u):
+    """Widen a box by that of unit u of others."""
+    for c in range(box[0].shape[1]):
+        box[0][at, c] = min(box[0][at, c], wider[0][u, c])
+        box[1][at, c] = max(box[1][at, c], wider[1][u, c])
+    for w in range(box[2].shape[1]):
+        box[2][at, w] |= wider[2][u, w]
 
 
 @kernel
@@ -73,53 +96,40 @@ def place(box, model, word, size, home, count):
     size: int64[u], the rows that count. count: the number of classes.
     """
     many, d = box[0].shape
-    low, high = np.full((count, d), np.inf), np.full((count, d), -np.inf)
-    null, mask = np.zeros((count, d), np.bool_), np.zeros((count, box[3].shape[1]), np.uint64)
+    low, high = np.full((count + 1, d), np.inf), np.full((count + 1, d), -np.inf)
+    mask = np.zeros((count + 1, box[2].shape[1]), np.uint64)
+    whole, one = (low, high, mask), np.zeros(1, np.int32)
     total, own = np.zeros(count, np.int64), np.zeros(count)
     for u in range(many):
-        at = home[u]
-        if at >= 0:
-            total[at] += size[u]
-            _widen(box, u, low[at], high[at], null[at], mask[at])
+        if home[u] >= 0:
+            total[home[u]] += size[u]
+            _widen(whole, home[u], box, u)
     for at in range(count):
-        own[at] = _loss(model, word, low[at], high[at], null[at], mask[at])
-    lows, highs, nulls, bits = low[0].copy(), high[0].copy(), null[0].copy(), mask[0].copy()
+        one[0] = at
+        own[at] = _loss(model, word, whole, one, 1)
+    one[0] = count  # the last box is scratch
     for u in range(many):
         if home[u] >= 0:
             continue
         best, least = 0, np.inf
         for at in range(count):
-            for c in range(d):
-                lows[c], highs[c], nulls[c] = low[at, c], high[at, c], null[at, c]
-            for w in range(bits.size):
-                bits[w] = mask[at, w]
-            _widen(box, u, lows, highs, nulls, bits)
-            growth = _loss(model, word, lows, highs, nulls, bits) * (total[at] + size[u])
+            low[count], high[count], mask[count] = np.inf, -np.inf, np.uint64(0)
+            _widen(whole, count, whole, at)
+            _widen(whole, count, box, u)
+            growth = _loss(model, word, whole, one, 1) * (total[at] + size[u])
             growth -= own[at] * total[at]
             if growth < least:
                 best, least = at, growth
         home[u] = best
         total[best] += size[u]
-        _widen(box, u, low[best], high[best], null[best], mask[best])
-        own[best] = _loss(model, word, low[best], high[best], null[best], mask[best])
+        _widen(whole, best, box, u)
+        one[0] = best
+        own[best] = _loss(model, word, whole, one, 1)
+        one[0] = count
 
 
 @kernel
-def _changed(box, model, word, members, at, many, out, inn):
-    """Return the NCP of class ``at`` without unit ``out`` and with unit ``inn``; -1 for neither."""
-    d = box[0].shape[1]
-    low, high = np.full(d, np.inf), np.full(d, -np.inf)
-    null, mask = np.zeros(d, np.bool_), np.zeros(box[3].shape[1], np.uint64)
-    for place_ in range(many):
-        if members[at, place_] != out:
-            _widen(box, members[at, place_], low, high, null, mask)
-    if inn >= 0:
-        _widen(box, inn, low, high, null, mask)
-    return _loss(model, word, low, high, null, mask)
-
-
-@kernel
-def anneal(  # noqa: PLR0915
+def anneal(  # noqa: PLR0912, PLR0915
     box, model, word, size, home, count, k, near, proposals, hot, cold, seed
 ):
     """Move and exchange units between classes, by simulated annealing; changes home int32[u].
@@ -142,7 +152,7 @@ def anneal(  # noqa: PLR0915
         number[at] += 1
     loss = np.zeros(count)
     for at in range(count):
-        loss[at] = _changed(box, model, word, members, at, number[at], -1, -1)
+        loss[at] = _loss(model, word, box, members[at], number[at])
     heat, cooling = hot, (cold / hot) ** (1.0 / max(proposals, 1))
     for step in range(proposals):
         heat *= cooling
@@ -165,22 +175,32 @@ def anneal(  # noqa: PLR0915
         left, right = total[here] - size[one] + back, total[there] + size[one] - back
         if left < k or right < k:
             continue
-        mine = _changed(box, model, word, members, here, number[here], one, x)
-        theirs = _changed(box, model, word, members, there, number[there], x, one)
-        change = mine * left + theirs * right
-        change -= loss[here] * total[here] + loss[there] * total[there]
-        if change > 0 and change >= limit:
-            continue
+        # the exchange is made, judged, and taken back unless it is accepted
+        last = number[here] - 1
         if x >= 0:
             members[here, place_[one]], members[there, place_[x]] = x, one
+        else:
+            members[here, place_[one]] = members[here, last]
+            members[there, number[there]] = one
+        mine = _loss(model, word, box, members[here], last + (x >= 0))
+        change = mine * left - loss[here] * total[here] - loss[there] * total[there]
+        theirs = 0.0
+        if change < limit:
+            theirs = _loss(model, word, box, members[there], number[there] + (x < 0))
+            change += theirs * right
+        if change >= limit:
+            if x >= 0:
+                members[there, place_[x]] = x
+            else:
+                members[here, last] = members[here, place_[one]]
+            members[here, place_[one]] = one
+            continue
+        if x >= 0:
             place_[one], place_[x] = place_[x], place_[one]
             home[x] = here
         else:
-            last = members[here, number[here] - 1]
-            members[here, place_[one]] = last
-            place_[last] = place_[one]
-            number[here] -= 1
-            members[there, number[there]] = one
+            place_[members[here, place_[one]]] = place_[one]
+            number[here] = last
             place_[one] = number[there]
             number[there] += 1
         home[one] = there

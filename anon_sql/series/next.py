@@ -1,7 +1,6 @@
 """The next state of a series: newcomers are placed, leavers and changes are noted."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -9,7 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from anon_sql.core.arrow import integers, true
 from anon_sql.core.common_parameters import ColumnRoles, Hierarchies
 from anon_sql.core.common_parameters import Persons as Entity
 from anon_sql.core.parameters import (
@@ -29,13 +30,14 @@ from anon_sql.methods.anonymize import Anonymize
 from anon_sql.methods.method import find_method
 from anon_sql.pipeline.partition import legal_partition, prepare
 from anon_sql.pipeline.request import Request, Source
-from anon_sql.series.placement import Values, place
+from anon_sql.series.placement import place
 from anon_sql.series.state import (
     NOWHERE,
     VERSION,
+    Cohorts,
     Persons,
     State,
-    keyed,
+    orders,
     require_columns,
     require_l,
 )
@@ -95,15 +97,15 @@ declare(NAME, ColumnRoles, Entity, Hierarchies, Next)
 class Table:
     """A table with a row per person, as the release of its request reads it.
 
-    values: the sensitive values of each person. columns: SQL types of the sensitive and the kept
-    columns, by role and name. entity: the column of persons.
+    codes: int32[n, s], the value of each sensitive column of each person. columns: SQL types of the
+    sensitive and the kept columns, by role and name. entity: the column of persons.
     """
 
     source: Source
     request: Request
     paths: pa.StructArray | None
     persons: Persons
-    values: Sequence[Values]
+    codes: npt.NDArray[np.int32]
     columns: Mapping[str, Mapping[str, str]]
 
     def only(self, at: npt.NDArray[np.int64]) -> "Table":
@@ -115,13 +117,7 @@ class Table:
             hashes=self.source.hashes.take(picked),
             keys={},
         )
-        persons = Persons(
-            *(
-                [texts[i] for i in at]
-                for texts in (self.persons.hashes, self.persons.digests, self.persons.tuples)
-            )
-        )
-        return replace(self, source=source, persons=persons, values=[self.values[i] for i in at])
+        return replace(self, source=source, persons=self.persons.take(at), codes=self.codes[at])
 
 
 def next_state(state: State | None, table: Table, asked: Next, key: bytes) -> State:
@@ -134,30 +130,35 @@ def next_state(state: State | None, table: Table, asked: Next, key: bytes) -> St
     else:
         require_columns(NAME, state, table.columns)
         require_l(NAME, state, asked.l)
-    waited = set(state.waiting)
-    state.waiting.clear()
+    waited = state.waiting["person"].combine_chunks()
+    state.waiting = state.waiting.slice(0, 0)
     persons = table.persons
     cohorts = state.cohort_of(persons)
     if asked.leavers == "withdraw":
-        there = Counter(cohort for cohort in cohorts if cohort is not None)
-        short = [cohort for cohort, own in state.tuples.items() if there[cohort] < len(own)]
-        known = set(persons.hashes)
-        state.withdraw(short, [person for person in state.members if person not in known])
+        here = pc.is_in(state.members["person"], value_set=persons.hashes)
+        gone = state.members["person"].filter(pc.invert(here)).combine_chunks()
+        state.withdraw(_short(state, cohorts), gone)
         cohorts = state.cohort_of(persons)
-    present = set(cohorts)
-    state.remove([cohort for cohort in state.tuples if cohort not in present])
-    new = [
-        at
-        for at, cohort in enumerate(cohorts)
-        if cohort is None and persons.hashes[at] not in state.withheld
-    ]
+    held = integers(state.tuples["cohort"].combine_chunks())
+    state.remove(np.setdiff1d(held, cohorts))
+    new = (cohorts == NOWHERE) & ~true(pc.is_in(persons.hashes, value_set=state.withheld))
+    before = true(pc.is_in(persons.hashes, value_set=waited))
     largest = 0.0
     for apart in (False, True):  # who has waited is likelier to have some values, so is no partner
-        own = [at for at in new if (persons.hashes[at] in waited) == apart]
-        if own:
-            largest = max(largest, _place(state, table.only(np.array(own, np.int64)), key))
+        own = np.flatnonzero(new & (before == apart))
+        if len(own):
+            largest = max(largest, _place(state, table.only(own), key, apart))
     _note(state, table, largest, key)
     return state
+
+
+def _short(state: State, cohorts: Cohorts) -> Cohorts:
+    """Return the cohorts of which not all members are present; cohorts: of those who are."""
+    known, held = np.unique(integers(state.tuples["cohort"].combine_chunks()), return_counts=True)
+    there, present = np.unique(cohorts[cohorts != NOWHERE], return_counts=True)
+    number = np.zeros(len(known), np.int64)
+    number[np.searchsorted(known, there)] = present
+    return known[number < held]
 
 
 def _begun(table: Table, asked: Next, key: bytes) -> State:
@@ -166,7 +167,7 @@ def _begun(table: Table, asked: Next, key: bytes) -> State:
     if l < 2:
         raise AnonError(NAME, Parameter("l") + " must be at least 2", f"{l}")
     for at, name in enumerate(table.columns["sensitive"]):
-        found = len({values[at] for values in table.values})
+        found = len(np.unique(table.codes[:, at]))
         if found < l:
             raise AnonError(
                 NAME,
@@ -183,58 +184,28 @@ def _begun(table: Table, asked: Next, key: bytes) -> State:
         "next": 1,
         "releases": [],
     }
-    return State(head)
+    return State.empty(head)
 
 
-def _place(state: State, table: Table, key: bytes) -> float:
-    """Place the persons of a table, who are new; return the largest share of a leaf that waits."""
-    number = str(len(state.releases) + 1)
-    secret = [keyed(key, "order", number, person) for person in table.persons.hashes]
-    order = np.argsort(np.argsort(np.array(secret)))
+def _place(state: State, table: Table, key: bytes, apart: bool) -> float:
+    """Place the persons of a table, who are new; return the largest share of a leaf that waits.
+
+    apart: these are persons who have waited.
+    """
+    persons, first = table.persons, int(state.head["next"])
+    rank = orders(key, len(state.releases) + 1, persons.hashes)
     quasi, classes = blind_leaves(table, int(state.head["leaf"]))
-    leaves = list(place(quasi, classes, table.values, order, state.l, float(state.head["waiting"])))
-    points = np.empty_like(quasi.points)
-    points[quasi.order] = quasi.points
-    made: list[tuple[int, int]] = []  # a cohort and a member of each
-    for leaf in leaves:
-        own = [_enter(state, table.persons, cohort) for cohort in leaf.cohorts]
-        leaf_made = [
-            (at, member) for at, cohort in zip(own, leaf.cohorts, strict=True) for member in cohort
-        ]
-        _cover(state, table.persons, leaf.waiting, leaf_made, points, quasi)
-        made += leaf_made
-    for leaf in leaves:
-        if not leaf.cohorts:
-            _cover(state, table.persons, leaf.waiting, made, points, quasi)
-    return max(leaf.share for leaf in leaves)
-
-
-def _enter(state: State, persons: Persons, members: Sequence[int]) -> int:
-    """Add a cohort of persons to a state; return its number."""
-    cohort = int(state.head["next"])
-    state.head["next"] = cohort + 1
-    for at in members:
-        state.members[persons.hashes[at]].append((cohort, persons.digests[at]))
-        state.tuples[cohort].append(persons.tuples[at])
-    return cohort
-
-
-def _cover(
-    state: State,
-    persons: Persons,
-    waiting: Sequence[int],
-    made: Sequence[tuple[int, int]],
-    points: npt.NDArray[np.float64],
-    quasi: QuasiTable,
-) -> None:
-    """Note for persons who wait the cohort of the nearest member; made: cohorts with members."""
-    if not made:
-        state.waiting.update(dict.fromkeys((persons.hashes[at] for at in waiting), NOWHERE))
-        return
-    members = points[[member for _, member in made]]
-    for at in waiting:
-        away = np.minimum(np.abs(members - points[at]), quasi.model.weight).sum(1)
-        state.waiting[persons.hashes[at]] = made[int(away.argmin())][0]
+    waiting = float(state.head["waiting"])
+    found = place(quasi, classes, table.codes, rank, state.l, waiting, apart)
+    members = np.flatnonzero(found.cohorts >= 0)
+    state.enter(persons.take(members), first + found.cohorts[members].astype(np.int64))
+    state.head["next"] = first + int(found.cohorts.max()) + 1
+    waits = np.flatnonzero(found.cohorts < 0)
+    cover = found.cover[waits].astype(np.int64)
+    cover = np.where(cover < 0, NOWHERE, first + cover)
+    own = [pa.array(cover), persons.hashes.take(pa.array(waits))]
+    state.waiting = pa.concat_tables([state.waiting, pa.table(own, schema=state.waiting.schema)])
+    return found.largest
 
 
 def blind_leaves(table: Table, rows: int) -> tuple[QuasiTable, npt.NDArray[np.int32]]:
@@ -243,8 +214,10 @@ def blind_leaves(table: Table, rows: int) -> tuple[QuasiTable, npt.NDArray[np.in
     Values of other columns have no part in it, and rows alike are told apart by their persons.
     """
     method = find_method("anonymize")
-    many = len(table.persons.hashes)
-    request = replace(blind(table.request), k=min(rows, many), method=method, options=Anonymize())
+    many = len(table.codes)
+    request = replace(
+        blind(table.request), k=min(rows, many), method=method, options=Anonymize(effort="fast")
+    )
     prepared = prepare(table.source, request, table.paths)
     if many < 2 * rows:
         return prepared.table, np.zeros(many, np.int32)
@@ -258,31 +231,27 @@ def blind(request: Request) -> Request:
 
 def _note(state: State, table: Table, largest: float, key: bytes) -> None:
     """Write what the release of a state is about into its head."""
-    cohorts = state.cohort_of(table.persons)
-    present = sum(cohort is not None for cohort in cohorts)
-    held = sum(map(len, state.tuples.values()))
-    withheld = sum(person in state.withheld for person in table.persons.hashes)
-    state.head["present"] = table.persons.digest(key)
+    persons = table.persons
+    present = int((state.cohort_of(persons) != NOWHERE).sum())
+    withheld = int(true(pc.is_in(persons.hashes, value_set=state.withheld)).sum())
+    state.head["present"] = persons.digest(key)
     state.head["releases"].append(
         {
             "release": len(state.releases) + 1,
             "made_at": datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S"),
-            "cohorts": len(state.tuples),
+            "cohorts": len(state.tuples["cohort"].unique()),
             "present": present,
-            "former": held - present,
-            "waiting": len(cohorts) - present - withheld,
+            "former": len(state.tuples) - present,
+            "waiting": len(table.codes) - present - withheld,
             "withheld": withheld,
             "largest_waiting_share": largest,
         }
     )
 
 
-def forget(state: State, persons: Sequence[str]) -> State:
+def forget(state: State, persons: pa.Array) -> State:
     """Withdraw the cohorts of persons, given by hash, whole, and delete the persons."""
-    cohorts = {cohort for person in persons for cohort, _ in state.members.get(person, ())}
-    state.withdraw(cohorts, persons)
-    for person in persons:
-        state.waiting.pop(person, None)
-        state.withheld.discard(person)
-        state.members.pop(person, None)
+    own = state.members.filter(pc.is_in(state.members["person"], value_set=persons))
+    state.withdraw(integers(own["cohort"].unique()), persons)
+    state.forget(persons)
     return state

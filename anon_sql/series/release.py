@@ -8,41 +8,45 @@ present, and the persons who wait.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from anon_sql import kernels
+from anon_sql.core.arrow import integers
 from anon_sql.core.labels.writing import Labels
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError, Parameter
+from anon_sql.methods.anonymize import Anonymize
 from anon_sql.methods.method import Partition
 from anon_sql.pipeline.compute import check, label
 from anon_sql.pipeline.partition import legal_partition, prepare
 from anon_sql.pipeline.request import Request, Source
 from anon_sql.series.next import Table, blind
-from anon_sql.series.state import State, require_columns
+from anon_sql.series.state import NOWHERE, State, require_columns
 
 Classes = npt.NDArray[np.int32]
-GROUP = 1500  # cohorts among which near ones are looked for
-PROPOSALS = 300  # moves and exchanges that are tried, per cohort
-HOT, COLD = 0.3, 0.02  # temperatures, in rows times NCP
+GROUP = 1500  # cohorts in a group of near ones
+PROPOSALS = {"fast": 20, "good": 65, "best": 650}  # moves tried per cohort and round, by effort
+ROUNDS = ((0.4, 0.1), (0.15, 0.02))  # first and last temperature, in rows times NCP
 
 
 @dataclass(frozen=True)
 class SeriesRelease:
     """The r rows of a release.
 
-    class_of: int32[r], the class of each row. values: texts of the sensitive and kept columns of
-    each row. labels: of every class, by name of the quasi-identifier.
+    class_of: int32[r], the class of each row. values: r texts of each sensitive and kept column.
+    labels: of every class, by name of the quasi-identifier.
     """
 
     class_of: Classes
-    values: Mapping[str, Sequence[str | None]]
+    values: Mapping[str, pa.StringArray]
     labels: Mapping[str, Labels]
 
 
@@ -59,9 +63,10 @@ def release(state: State, table: Table, key: bytes) -> SeriesRelease:
     state.require_present(function, table.persons, key)
     _require_simple(request)
     cohorts = state.cohort_of(table.persons)
-    cover = [state.waiting.get(person) or None for person in table.persons.hashes]
-    shown = [at for at, pair in enumerate(zip(cohorts, cover, strict=True)) if pair != (None, None)]
-    here = sum(cohort is not None for cohort in cohorts)
+    at = pc.index_in(table.persons.hashes, value_set=state.waiting["person"].combine_chunks())
+    cover = integers(state.waiting["cohort"].combine_chunks().take(at))
+    shown = np.flatnonzero((cohorts != NOWHERE) | (cover != NOWHERE))
+    here = int((cohorts != NOWHERE).sum())
     if here < request.k:
         raise AnonError(
             function,
@@ -69,11 +74,10 @@ def release(state: State, table: Table, key: bytes) -> SeriesRelease:
             f"{here}",
             "persons without one wait for the next release",
         )
-    part = table.only(np.array(shown, np.int64))
-    present = np.array([cohorts[at] is not None for at in shown])
-    ids = [cohorts[at] if cohorts[at] is not None else cover[at] for at in shown]
-    known, unit_of = np.unique(np.array(ids, np.int64), return_inverse=True)
-    unit_of = unit_of.reshape(-1)
+    part = table.only(shown)
+    present = cohorts[shown] != NOWHERE
+    ids = np.where(present, cohorts[shown], cover[shown])
+    known, unit_of = np.unique(ids, return_inverse=True)
     with kernels.ahead.beside(function, False):
         classes = classes_of(part, unit_of, present)[unit_of].astype(np.int32)
         plain = replace(blind(request), k=1)
@@ -87,15 +91,17 @@ def release(state: State, table: Table, key: bytes) -> SeriesRelease:
     group_of[unit_of] = groups
     class_in = np.zeros(int(groups.max()) + 1, np.int32)
     class_in[groups] = made.class_of
-    rows = sorted(
-        (int(group), text)
-        for cohort, group in zip(known.tolist(), group_of, strict=True)
-        for text in state.tuples[cohort]
-    )
-    values = [json.loads(text) for _, text in rows]
+    held = state.tuples["tuple"].combine_chunks().dictionary_encode()
+    texts = held.dictionary.to_pylist()
+    rank = np.empty(len(texts), np.int64)
+    rank[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
+    own = group_of[np.searchsorted(known, integers(state.tuples["cohort"].combine_chunks()))]
+    rows = np.lexsort((rank[held.indices.to_numpy()], own))
+    values = [json.loads(text) for text in texts]
+    picked = held.indices.take(pa.array(rows))
     return SeriesRelease(
-        class_in[[group for group, _ in rows]],
-        {name: [one[name] for one in values] for name in request.kept},
+        class_in[own[rows]],
+        {n: pa.array([one[n] for one in values], pa.string()).take(picked) for n in request.kept},
         dict(zip(request.quasi, made.labels, strict=True)),
     )
 
@@ -168,12 +174,60 @@ def classes_of(
     box = kernels.units.boxes(points, whole.model, word, starts, order)
     kernels.units.place(box, whole.model, word, size, home, count)
     if count > 1:
-        near = _near(points[middle], whole, table)
-        kernels.units.anneal(
-            box, whole.model, word, size, home, count, request.k, near,
-            PROPOSALS * many, HOT, COLD, np.uint64(request.seed % 2**64),
-        )  # fmt: skip
+        for number, heat in enumerate(ROUNDS):
+            seed = request.seed + number  # which divides cohorts into other groups
+            improve(box, whole, word, size, home, points[middle], replace(request, seed=seed), heat)
     return home
+
+
+def improve(
+    box: tuple[Any, ...],
+    table: QuasiTable,
+    word: npt.NDArray[np.int64],
+    size: npt.NDArray[np.int64],
+    home: Classes,
+    points: npt.NDArray[np.float64],
+    request: Request,
+    heat: tuple[float, float],
+) -> None:
+    """Anneal the classes of cohorts, home, in place: those of each group of near ones alone.
+
+    points: float64[u, d], the middle of each cohort. heat: the first and the last temperature.
+    """
+    workers = Workers(request.function, request.threads)
+    proposals = PROPOSALS[request.option("effort") or "good"]
+    tree = kernels.vp_tree.vp_partition(
+        points,
+        min(GROUP, len(points)),
+        metric="gower",
+        vantage="max_spread",
+        seed=request.seed,
+        weights=table.model.weight,
+        workers=workers,
+    )
+    group = np.empty(len(points), np.int64)
+    group[tree.order] = np.repeat(np.arange(len(tree.starts) - 1), np.diff(tree.starts))
+    votes = np.zeros((int(home.max()) + 1, len(tree.starts) - 1), np.int64)
+    np.add.at(votes, (home, group), 1)
+    of = votes.argmax(1)[home]
+    parts = [own for own in (np.flatnonzero(of == g) for g in range(votes.shape[1])) if len(own)]
+
+    def improved(own: npt.NDArray[np.int64]) -> Classes:
+        known, local = np.unique(home[own], return_inverse=True)
+        near = kernels.k_member.near_in_group(
+            points[own], table.model, np.random.default_rng([request.seed % 2**64, own[0]])
+        )
+        local = local.astype(np.int32)
+        kernels.units.anneal(
+            tuple(of_units[own] for of_units in box), table.model, word, size[own], local,
+            len(known), request.k, near, proposals * len(own), *heat,
+            np.uint64(request.seed % 2**64),
+        )  # fmt: skip
+        return known[local].astype(np.int32)
+
+    done = workers.map(improved, [(own,) for own in parts], [proposals * len(p) for p in parts])
+    for own, found in zip(parts, done, strict=True):
+        home[own] = found
 
 
 def middles(
@@ -206,8 +260,11 @@ def _by_middles(
     own = np.repeat(np.arange(len(size)), size)
     rows = table.only(middle[own])
     source = Source(rows.source.quasi, rows.source.hashes)
-    prepared = prepare(source, replace(blind(table.request), k=k), table.paths)
-    found = legal_partition(prepared.table, prepared.call, table.request.method).classes
+    request = replace(blind(table.request), k=k)
+    if isinstance(request.options, Anonymize):  # what more it would do, annealing does better
+        request = replace(request, options=Anonymize(effort="fast"))
+    prepared = prepare(source, request, table.paths)
+    found = legal_partition(prepared.table, prepared.call, request.method).classes
     classes = np.empty_like(found)
     classes[prepared.table.order] = found
     pairs, votes = np.unique(np.column_stack([own, classes]), axis=0, return_counts=True)
@@ -220,26 +277,3 @@ def _by_middles(
         return np.zeros(len(size), np.int32), 1
     becomes = np.where(legal, np.cumsum(legal) - 1, -1)
     return np.where(home < 0, -1, becomes[home]).astype(np.int32), int(legal.sum())
-
-
-def _near(points: npt.NDArray[np.float64], table: QuasiTable, part: Table) -> npt.NDArray[Any]:
-    """Return cohorts near each cohort, int32[u, …], -1 for none; points: of their middles."""
-    request = part.request
-    workers = Workers(request.function, request.threads)
-    rng = np.random.default_rng(request.seed)
-    many = len(points)
-    tree = kernels.vp_tree.vp_partition(
-        points,
-        min(GROUP, many),
-        metric="gower",
-        vantage="max_spread",
-        seed=request.seed,
-        weights=table.model.weight,
-        workers=workers,
-    )
-    near = np.full((many, kernels.k_member.NEAR), -1, np.int32)
-    for first, end in zip(tree.starts[:-1], tree.starts[1:], strict=True):
-        own = tree.order[first:end]
-        found = kernels.k_member.near_in_group(points[own], table.model, rng)
-        near[own] = np.where(found < 0, -1, own[found])
-    return near

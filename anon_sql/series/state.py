@@ -14,48 +14,73 @@ are in random order and of these kinds:
 
 import hmac
 import json
-import random
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.core.arrow import integers, valid
 from anon_sql.core.pseudonyms import key_check
 from anon_sql.errors import AnonError, Argument, Parameter, listed
 
 VERSION = 1
 NOWHERE = 0  # stands for the cohort of a person who waits and whom no label covers
 COLUMNS = {"cohort": "BIGINT", "person": "VARCHAR", "tuple": "VARCHAR"}
-Row = tuple[int | None, str | None, str | None]
-_RANDOM = random.SystemRandom()
+Cohorts = npt.NDArray[np.int64]
+_MEMBERS = pa.schema([("cohort", pa.int64()), ("person", pa.string()), ("tuple", pa.string())])
 
 
 @dataclass(frozen=True)
 class Persons:
-    """The n persons of a table, a row each: hashes, digests with their tuples, tuples as JSON."""
+    """The n persons of a table, a row each, as arrays of texts.
 
-    hashes: Sequence[str]
-    digests: Sequence[str]
-    tuples: Sequence[str]
+    hashes; digests, of each person with the tuple; tuples, as JSON, encoded as a dictionary.
+    """
+
+    hashes: pa.StringArray
+    digests: pa.StringArray
+    tuples: pa.DictionaryArray
+
+    def take(self, at: npt.NDArray[np.int64]) -> "Persons":
+        """Return the persons at some positions."""
+        picked = pa.array(at)
+        return Persons(*(own.take(picked) for own in (self.hashes, self.digests, self.tuples)))
 
     def digest(self, key: bytes) -> str:
         """Return a keyed digest of all persons and tuples, in whatever order."""
-        return keyed(key, "present", *sorted(self.digests))
+        return keyed(key, "present", "".join(sorted(self.digests.to_pylist())))
 
 
 @dataclass
 class State:
-    """A state as its rows say it.
+    """A state as its rows say it, in tables with the columns of the relation.
 
-    head: see above. members: (cohort, digest) of each person. tuples: of each cohort, as JSON.
-    waiting: the cohort whose label covers a person who waits. withheld: persons.
+    head: see above. members: cohort, person and digest. tuples: cohort and JSON. waiting: the
+    cohort whose label covers a person who waits, and the person. withheld: persons.
     """
 
     head: dict[str, Any]
-    members: dict[str, list[tuple[int, str]]] = field(default_factory=lambda: defaultdict(list))
-    tuples: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
-    waiting: dict[str, int] = field(default_factory=dict)
-    withheld: set[str] = field(default_factory=set)
+    members: pa.Table
+    tuples: pa.Table
+    waiting: pa.Table
+    withheld: pa.Array
+
+    @classmethod
+    def empty(cls, head: dict[str, Any]) -> "State":
+        """Return the state of a series that begins."""
+        none = _MEMBERS.empty_table()
+        return cls(
+            head,
+            none,
+            none.drop_columns("person"),
+            none.drop_columns("tuple"),
+            pa.array([], pa.string()),
+        )
 
     @property
     def l(self) -> int:  # noqa: E743 - the field's name for it
@@ -65,24 +90,21 @@ class State:
     def releases(self) -> list[dict[str, Any]]:
         return list(self.head["releases"])
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> pa.StructArray:
         """Return the rows in random order."""
-        found: list[Row] = [(None, None, json.dumps(self.head))]
-        for person, own in self.members.items():
-            found += [(cohort, person, digest) for cohort, digest in own]
-        found += [(cohort, None, one) for cohort, own in self.tuples.items() for one in own]
-        found += [(cohort, person, None) for person, cohort in self.waiting.items()]
-        found += [(None, person, None) for person in self.withheld]
-        _RANDOM.shuffle(found)
-        return found
+        head = pa.table({"tuple": [json.dumps(self.head)]})
+        parts = [head, self.members, self.tuples, self.waiting, pa.table({"person": self.withheld})]
+        whole = pa.concat_tables(parts, promote_options="default").select(list(COLUMNS))
+        order = pa.array(np.random.default_rng().permutation(len(whole)))  # seeded by the system
+        return whole.take(order).combine_chunks().to_struct_array().combine_chunks()
 
-    def cohort_of(self, persons: Persons) -> list[int | None]:
-        """Return the cohort in which each person is present; None for others."""
-        found: list[int | None] = []
-        for person, digest in zip(persons.hashes, persons.digests, strict=True):
-            own = [cohort for cohort, known in self.members.get(person, ()) if known == digest]
-            found.append(own[0] if own and person not in self.withheld else None)
-        return found
+    def cohort_of(self, persons: Persons) -> Cohorts:
+        """Return the cohort in which each person is present, int64[n]; NOWHERE for others."""
+        known = self.members["tuple"].combine_chunks()
+        at = pc.index_in(persons.digests, value_set=known)
+        found = integers(self.members["cohort"].combine_chunks().take(at)).copy()
+        found[integers(pc.is_in(persons.hashes, value_set=self.withheld)).astype(bool)] = NOWHERE
+        return found  # type: ignore[no-any-return]
 
     def require_present(self, function: str, persons: Persons, key: bytes) -> None:
         """Raise AnonError unless the table has the persons and tuples of the last state."""
@@ -94,28 +116,42 @@ class State:
                 "call series_next first",
             )
 
-    def withdraw(self, cohorts: Iterable[int], persons: Iterable[str] = ()) -> None:
+    def enter(self, persons: Persons, cohorts: Cohorts) -> None:
+        """Add members of new cohorts."""
+        own = pa.array(cohorts)
+        self.members = pa.concat_tables(
+            [self.members, pa.table([own, persons.hashes, persons.digests], schema=_MEMBERS)]
+        )
+        texts = persons.tuples.dictionary_decode()
+        self.tuples = pa.concat_tables(
+            [self.tuples, pa.table([own, texts], schema=self.tuples.schema)]
+        )
+
+    def withdraw(self, cohorts: Cohorts, persons: Sequence[str] | pa.Array = ()) -> None:
         """Delete cohorts whole; their members are withheld from now on, except some persons."""
-        gone, forgotten = set(cohorts), set(persons)
-        self.withheld |= self._members_of(gone) - forgotten
-        self.remove(gone)
+        of = self.members.filter(pc.is_in(self.members["cohort"], value_set=pa.array(cohorts)))
+        lost = of["person"].unique()
+        lost = lost.filter(pc.invert(pc.is_in(lost, value_set=pa.array(persons, pa.string()))))
+        self.withheld = pa.concat_arrays([self.withheld, lost]).unique()
+        self.remove(cohorts)
 
-    def _members_of(self, cohorts: set[int]) -> set[str]:
-        """Return the persons of cohorts."""
-        return {p for p, own in self.members.items() if any(c in cohorts for c, _ in own)}
-
-    def remove(self, cohorts: Iterable[int]) -> None:
+    def remove(self, cohorts: Cohorts) -> None:
         """Delete the tuples and the members of cohorts, and who waits for them."""
-        gone = set(cohorts)
-        for cohort in gone:
-            self.tuples.pop(cohort, None)
-        for person in self._members_of(gone):
-            kept = [(cohort, known) for cohort, known in self.members[person] if cohort not in gone]
-            if kept:
-                self.members[person] = kept
-            else:
-                del self.members[person]
-        self.waiting = {p: NOWHERE if c in gone else c for p, c in self.waiting.items()}
+        gone = pa.array(cohorts)
+        self.tuples, self.members = (
+            own.filter(pc.invert(pc.is_in(own["cohort"], value_set=gone)))
+            for own in (self.tuples, self.members)
+        )
+        alone = pc.is_in(self.waiting["cohort"], value_set=gone)
+        own = pc.if_else(alone, NOWHERE, self.waiting["cohort"])
+        self.waiting = self.waiting.set_column(0, "cohort", own)
+
+    def forget(self, persons: pa.Array) -> None:
+        """Delete everything about some persons; their cohorts must be withdrawn already."""
+        self.waiting = self.waiting.filter(
+            pc.invert(pc.is_in(self.waiting["person"], value_set=persons))
+        )
+        self.withheld = self.withheld.filter(pc.invert(pc.is_in(self.withheld, value_set=persons)))
 
 
 def keyed(key: bytes, *texts: str) -> str:
@@ -133,24 +169,69 @@ def series_key(key: bytes) -> bytes:
     return hmac.digest(key, b"anon_sql series", "sha512")
 
 
+def digests(key: bytes, hashes: Sequence[bytes], tuples: pa.DictionaryArray) -> pa.StringArray:
+    """Return 32 hexadecimal digits for each person and tuple, by keyed BLAKE2b (RFC 7693)."""
+    own = keyed(key, "digest").encode()
+    texts = [bytes.fromhex(keyed(key, "tuple", text)) for text in tuples.dictionary.to_pylist()]
+    pairs = zip(hashes, tuples.indices.to_numpy().tolist(), strict=True)
+    found = [blake2b(p + texts[at], key=own, digest_size=16).hexdigest() for p, at in pairs]
+    return pa.array(found, pa.string())
+
+
+def orders(key: bytes, number: int, hashes: pa.StringArray) -> npt.NDArray[np.uint64]:
+    """Return the secret random number of each person in one release, uint64[n]."""
+    own = keyed(key, "order", str(number)).encode()
+    persons = hashes.cast(pa.binary()).to_pylist()
+    found = [blake2b(person, key=own, digest_size=8).digest() for person in persons]
+    return np.frombuffer(b"".join(found), np.uint64)
+
+
 def read_state(
-    function: str, rows: Sequence[Row], types: Mapping[str, str], key: bytes | None
+    function: str, rows: pa.StructArray, types: Mapping[str, str], key: bytes | None
 ) -> State | None:
     """Return the state that the rows of a relation are; None for a relation without rows.
 
-    types: SQL type by column name. key: None to leave it unchecked. Raises AnonError for a relation
-    that is no state, that another version or key has made, or whose rows do not belong together.
+    rows: structs of three texts. types: SQL type by column name. key: None to leave it unchecked.
+    Raises AnonError for a relation that is no state, that another version or key has made, or whose
+    rows do not belong together.
     """
     rule = Parameter("series", "state") + " must be a state that series_next has made"
     if dict(types) != COLUMNS:
         raise AnonError(function, rule, "a table with other columns", "write NULL for the first")
-    heads = [tuple_ for cohort, person, tuple_ in rows if cohort is None and person is None]
-    if not rows:
+    texts = {name: rows.field(name) for name in COLUMNS}
+    cohort, person, tuple_ = (valid(own) for own in texts.values())
+    if not (cohort | person | tuple_).any():
         return None
-    if len(heads) != 1 or heads[0] is None:
+    heads = texts["tuple"].filter(pa.array(~cohort & ~person & tuple_)).to_pylist()
+    if len(heads) != 1:
         raise AnonError(function, rule, f"{len(heads)} rows that begin one")
+    head = _head(function, rule, heads[0], key)
+    whole = pa.table([texts["cohort"].cast(pa.int64()), texts["person"], texts["tuple"]], _MEMBERS)
+
+    def only(kind: npt.NDArray[np.bool_], *names: str) -> pa.Table:
+        return whole.filter(pa.array(kind)).select(names)
+
+    state = State(
+        head,
+        only(cohort & person & tuple_, "cohort", "person", "tuple"),
+        only(cohort & ~person & tuple_, "cohort", "tuple"),
+        only(cohort & person & ~tuple_, "cohort", "person"),
+        only(~cohort & person & ~tuple_, "person")["person"].combine_chunks(),
+    )
+    known, held = (
+        np.sort(integers(own["cohort"].combine_chunks())) for own in (state.members, state.tuples)
+    )
+    if not np.array_equal(known, held):
+        raise AnonError(
+            function, rule, "rows that do not belong together", "take an unchanged copy"
+        )
+    return state
+
+
+def _head(function: str, rule: Any, text: str, key: bytes | None) -> dict[str, Any]:
+    """Return the head of a state. Raises AnonError for one of another version or key."""
     try:
-        head = json.loads(heads[0])
+        head: dict[str, Any] = json.loads(text)
         version = head["series"]
     except (ValueError, KeyError, TypeError):
         raise AnonError(function, rule, "a first row that is none") from None
@@ -159,22 +240,7 @@ def read_state(
     if key is not None and head["key_check"] != key_check(key):
         keys = Parameter("key") + " must be the one that the series began with"
         raise AnonError(function, keys, "another")
-    state = State(head)
-    for cohort, person, text in rows:
-        if cohort is not None and person is not None and text is not None:
-            state.members[person].append((cohort, text))
-        elif cohort is not None and text is not None:
-            state.tuples[cohort].append(text)
-        elif cohort is not None and person is not None:
-            state.waiting[person] = cohort
-        elif person is not None:
-            state.withheld.add(person)
-    of = Counter(cohort for own in state.members.values() for cohort, _ in own)
-    if of != Counter({cohort: len(own) for cohort, own in state.tuples.items()}):
-        raise AnonError(
-            function, rule, "rows that do not belong together", "take an unchanged copy"
-        )
-    return state
+    return head
 
 
 def require_columns(function: str, state: State, columns: Mapping[str, Mapping[str, str]]) -> None:

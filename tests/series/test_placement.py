@@ -4,12 +4,42 @@ from collections import Counter, defaultdict
 from fractions import Fraction
 from itertools import permutations, product
 
+import numpy as np
 import pytest
 
-from anon_sql.series.placement import expected, form
+from anon_sql import kernels
+from tests.series import plain_placement
 
 UNEVEN = {"a": Fraction(6, 10), "b": Fraction(3, 10), "c": Fraction(1, 10)}
 EVEN = dict.fromkeys("abc", Fraction(1, 3))
+
+
+def form(values, l):  # noqa: E741
+    """Return cohorts of rows, which are in a random order, and the rest."""
+    columns = len(values[0]) if len(values) else 1
+    codes = np.array([[ord(one) for one in value] for value in values], np.int32)
+    rows = np.arange(len(values), dtype=np.int32)
+    found = kernels.cohorts.form(codes.reshape(len(values), columns), rows, l)
+    made = [np.flatnonzero(found == at).tolist() for at in range(found.max(initial=-1) + 1)]
+    return made, np.flatnonzero(found < 0).tolist()
+
+
+def expected(counts, l):  # noqa: E741
+    return kernels.cohorts.expected(np.array(counts, np.int64), l, 40)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_form_as_without_numba(seed):
+    draw = np.random.default_rng(seed)
+    for _ in range(20):
+        shape = (int(draw.integers(1, 30)), int(draw.integers(1, 3)))
+        codes = (draw.random(shape) ** 2 * draw.integers(1, 7)).astype(int)
+        values = [tuple("abcdefg"[at] for at in row) for row in codes]
+        least = int(draw.integers(2, 4))
+        plain, rest = plain_placement.form(values, least)
+        made, waits = form(values, least)
+        assert [sorted(cohort) for cohort in plain] == made
+        assert sorted(rest) == waits
 
 
 def placed(values, order, l):  # noqa: E741

@@ -1,12 +1,13 @@
 """Releases of a series: classes of whole cohorts, and attackers who compare files."""
 
+import json
 import random
 
 import pyarrow as pa
 import pytest
 
 from anon_sql.core.pseudonyms import person_hashes
-from anon_sql.series.state import keyed, read_state, series_key
+from anon_sql.series.state import Persons, digests, series_key
 from tests.sentence import fails
 from tests.series.months import KEY, make_month, released, status, step
 
@@ -66,6 +67,19 @@ def test_typed_labels_and_any_order_of_rows(con):
     assert len(found.fetchall()) == len(one)
 
 
+def persons_of(con) -> Persons:
+    """Return the persons of ``people`` as a series knows them."""
+    key = series_key(KEY.encode())
+    rows = con.execute(
+        "SELECT person::VARCHAR, to_json({'illness': illness, 'ward': ward::VARCHAR})::VARCHAR "
+        "FROM people"
+    ).fetchall()
+    hashes = person_hashes(pa.array([text for text, _ in rows]), "BIGINT", key).to_pylist()
+    told = [text.replace('":', '": ').replace(',"', ', "') for _, text in rows]
+    tuples = pa.array(told).dictionary_encode()
+    return Persons(pa.array([h.hex() for h in hashes]), digests(key, hashes, tuples), tuples)
+
+
 def swapped(con, first: int, other: int) -> list:
     """Exchange the tuples of two persons in the table and in the state; return the release."""
     for name in ("illness", "ward"):
@@ -73,23 +87,17 @@ def swapped(con, first: int, other: int) -> list:
             f"UPDATE people SET {name} = (SELECT {name} FROM people AS o WHERE o.person = "
             f"if(people.person = {first}, {other}, {first})) WHERE person IN ({first}, {other})"
         )
-    key = series_key(KEY.encode())
-    rows = con.execute("SELECT cohort, person, tuple FROM anon_series").fetchall()
-    types = {"cohort": "BIGINT", "person": "VARCHAR", "tuple": "VARCHAR"}
-    state = read_state("test", rows, types, key)
-    persons = con.execute(
-        "SELECT person::VARCHAR, to_json({'illness': illness, 'ward': ward::VARCHAR})::VARCHAR "
-        "FROM people"
+    persons = persons_of(con)
+    digest = dict(zip(persons.hashes.to_pylist(), persons.digests.to_pylist(), strict=True))
+    con.executemany(
+        "UPDATE anon_series SET tuple = ? WHERE person = ? AND length(tuple) = 32",
+        [(own, person) for person, own in digest.items()],
+    )
+    ((head,),) = con.execute(
+        "SELECT tuple FROM anon_series WHERE cohort IS NULL AND person IS NULL"
     ).fetchall()
-    digests = []
-    for text, told in persons:
-        person = person_hashes(pa.array([text]), "BIGINT", key)[0].as_py().hex()
-        digest = keyed(key, person, told.replace('":', '": ').replace(',"', ', "'))
-        digests.append(digest)
-        state.members[person] = [(cohort, digest) for cohort, _ in state.members[person]]
-    state.head["present"] = keyed(key, "present", *sorted(digests))
-    con.execute("DELETE FROM anon_series")
-    con.executemany("INSERT INTO anon_series VALUES (?, ?, ?)", state.rows())
+    told = {**json.loads(head), "present": persons.digest(series_key(KEY.encode()))}
+    con.execute("UPDATE anon_series SET tuple = ? WHERE tuple = ?", [json.dumps(told), head])
     return con.execute(f"FROM {released()}").fetchall()
 
 

@@ -66,6 +66,28 @@ LedgerKey = Annotated[
         rich_help_panel=_SERIES,
     ),
 ]
+Series = Annotated[
+    Path | None,
+    typer.Option(
+        help="DuckDB file with the state of a series, to which the release belongs; made if it is "
+        "not there.",
+        rich_help_panel=_SERIES,
+    ),
+]
+SeriesKey = Annotated[
+    str,
+    typer.Option(
+        help="Secret key of the series; env:NAME reads an environment variable.",
+        rich_help_panel=_SERIES,
+    ),
+]
+Leavers = Annotated[
+    str,
+    typer.Option(
+        help="Rows of persons who have left a series: keep, or withdraw with their cohort.",
+        rich_help_panel=_SERIES,
+    ),
+]
 TABLE_FILE = "CSV, TSV or Parquet file, folder of Parquet files, or FILE.duckdb:schema.table."
 Hierarchy = Annotated[
     Path | None,

@@ -34,6 +34,7 @@ from anon_sql.apps.cli.linked import release_root
 from anon_sql.apps.cli.output import Output, in_table, read_source, say_manifest, split
 from anon_sql.apps.cli.parameters import flag, of_releases, with_parameters
 from anon_sql.apps.cli.progress import Progress, showing
+from anon_sql.apps.cli.series import in_series
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core.common_parameters import refuse_withdrawn
@@ -74,6 +75,9 @@ def release(
     counterfeits: arguments.Counterfeits = False,
     ledger: arguments.Ledger = None,
     ledger_key: arguments.LedgerKey = "env:ANON_KEY",
+    series: arguments.Series = None,
+    series_key: arguments.SeriesKey = "env:ANON_KEY",
+    leavers: arguments.Leavers = "keep",
     purpose: arguments.Purpose = None,
     recipient: arguments.Recipient = None,
     assumption: arguments.Assumption = [],  # noqa: B006
@@ -150,6 +154,7 @@ def release(
                 parameters
                 or previous
                 or ledger
+                or series
                 or purpose
                 or recipient
                 or assumption
@@ -180,6 +185,7 @@ def release(
                 "previous": previous,
                 "previous_share": previous_share,
                 "ledger": ledger,
+                "series": series,
                 "regions": regions,
                 "region_rows": region_rows,
                 "memory_limit": memory_limit,
@@ -199,6 +205,23 @@ def release(
                 overwrite=overwrite,
             )
             return
+        if series is not None:
+            return in_series(
+                *(source, out, series, fold(method)),
+                {**parameters, "key": series_key, "leavers": leavers},
+                {
+                    "--manifest": with_manifest,
+                    "--previous": previous,
+                    "--ledger": ledger,
+                    "--regions": regions,
+                    "--region-rows": region_rows,
+                    "--resume": resume,
+                    "--purpose": purpose,
+                    "--recipient": recipient,
+                    "--assumption": assumption,
+                },
+                *(written_as, memory_limit, overwrite, progress),
+            )
         output = Output(Path(out), means_folder(out), with_manifest)
         output.prepare(source, parameters.get("format"), overwrite)
         roles = {name: parameters.get(name, []) for name in manifest.ROLES}
@@ -246,8 +269,12 @@ def release(
                     con, ("raw", again), name, {**required, **stated}, roles, trees, earlier
                 )
 
-            entered = partial(enter, con, output.target.name, ledger_key) if ledger else None
-            made = output.write(con, released, describe, entered)
+            made = output.write(
+                con,
+                released,
+                describe,
+                partial(enter, con, output.target.name, ledger_key) if ledger else None,
+            )
             console.say(f"{out}: {name}, k = {required['k']}, from {source}")
             console.show_measures(measured)
             for row in together:

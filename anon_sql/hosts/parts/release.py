@@ -23,6 +23,7 @@ from anon_sql.hosts.parts.regions import FinishedRegions, RegionFiles, Sequentia
 from anon_sql.hosts.parts.running import Budget, RowsDone, budget, fits, limited, side_by_side
 from anon_sql.hosts.parts.spilling import RegionRows, Routing, SpilledRows
 from anon_sql.hosts.parts.workspace import Place, Target, Workspace
+from anon_sql.hosts.series import InSeries, release_in_series
 from anon_sql.pipeline.compute import require_all_parts
 from anon_sql.regions import plan
 from anon_sql.regions.rows import Regions
@@ -83,6 +84,7 @@ def release(
     region_rows: int | None = None,
     resume: bool = False,
     overwrite: bool = False,
+    series: str | None = None,
     **parameters: Any,
 ) -> Written:
     """Write the release of a relation to a table, to a .parquet or .csv file, or to a folder.
@@ -94,7 +96,9 @@ def release(
     setting, for this call. regions: number of regions; region_rows: rows of a region. resume: go on
     from what an interrupted call has finished, and let Ctrl-C leave what is finished in a private
     folder beside the target. overwrite: replace the target, a folder only if it holds nothing but a
-    release. Raises AnonError, and writes nothing, if the release is refused.
+    release. series: a table with the state of a series, made where there is none; the next state
+    and the release are written in one transaction, the caller's if one is open, and ``parameters``
+    are those of series_next, too. Raises AnonError, and writes nothing, if the release is refused.
     """
     register(con)
     target = Target(con, into, overwrite)
@@ -102,6 +106,10 @@ def release(
     options = PartsOptions(regions, region_rows, resume, in_files=target.folder)
     with stopping.call(*owner_of(con), encloses=True), limited(con, memory_limit):
         rows = con.execute(f"SELECT count(*) FROM query_table({literal(tbl)})").fetchall()[0][0]
+        if series is not None:
+            _require_whole(options, target)
+            count = release_in_series(con, InSeries(tbl, series, method, k, parameters), target)
+            return Written(rows, max(rows - count, 0), 1)
         call = parts_request(con, tbl, method, k, parameters)
         if one_statement(call, rows, options):
             names = {"k": k, **parameters}
@@ -112,6 +120,17 @@ def release(
             written = released.written
             target.write_selects(released.ordered, written.rows - written.suppressed)
     return written
+
+
+def _require_whole(options: PartsOptions, target: Target) -> None:
+    """Raise AnonError for a release of a series that is to be made in parts."""
+    if options.wanted or target.folder:
+        raise AnonError(
+            "release",
+            Parameter("series") + " must come without parts and folders",
+            "a folder" if target.folder else "parts",
+            "the persons of a cohort may lie in several parts",
+        )
 
 
 def one_statement(call: PartsRequest, rows: int, options: PartsOptions) -> bool:

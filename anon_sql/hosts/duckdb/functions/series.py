@@ -4,9 +4,19 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.core.arrow import first, one_array, one_list, one_map, one_struct
+from anon_sql.core.arrow import (
+    first,
+    one_array,
+    one_list,
+    one_map,
+    one_struct,
+    plain,
+    without_views,
+)
 from anon_sql.core.columns import shown_type
 from anon_sql.core.parameters import read
 from anon_sql.core.pseudonyms import key_of, person_hashes, require_type
@@ -18,7 +28,7 @@ from anon_sql.hosts.duckdb.rows import buffered_rows, path_rows
 from anon_sql.pipeline.request import Request, Source
 from anon_sql.series.next import NAME, Next, Table, forget, next_state
 from anon_sql.series.release import SeriesRelease, release
-from anon_sql.series.state import Persons, State, keyed, read_state, series_key
+from anon_sql.series.state import Persons, State, digests, read_state, series_key
 
 _ROW = pa.struct([("cohort", pa.int64()), ("person", pa.string()), ("tuple", pa.string())])
 _STATE = pa.list_(_ROW)
@@ -70,16 +80,13 @@ def next(
 
 
 def _rows(state: State) -> pa.Array:
-    rows = [dict(zip(("cohort", "person", "tuple"), row, strict=True)) for row in state.rows()]
-    return pa.array([rows], _STATE)
+    return one_list(state.rows().cast(_ROW), _ROW)
 
 
 def _state(function: str, state: Any, types: Any, key: bytes | None) -> State | None:
     """Return the state that a list of structs is; key: None where it needs none."""
-    listed_ = one_array(state)[0].values
-    rows = [] if listed_ is None else [tuple(row.values()) for row in listed_.to_pylist()]
-    given = [(None if c is None else int(c), p, t) for c, p, t in rows if (c, p, t) != (None,) * 3]
-    return read_state(function, given, first(types), key)
+    rows = plain(without_views(one_array(state)[0].values))
+    return read_state(function, rows, first(types), key)
 
 
 def _table(
@@ -111,35 +118,51 @@ def _table(
             f"{many} more rows than persons",
             "aggregate the rows of a person, or release them without a series",
         )
-    persons = [one.hex() for one in hashes.to_pylist()]
-    tuples = [_tuple(text, request) for text in rows.field("tuple").to_pylist()]
-    values = [tuple(one[name] or "" for name in request.sensitive) for one in tuples]
-    if any(one[name] is None for one in tuples for name in request.sensitive):
-        raise AnonError(
-            function,
-            "every person of a series must have a sensitive value",
-            "NULL in " + listed(list(request.sensitive)),
-            "write a word such as 'unknown' instead, or leave these rows out",
-        )
-    printed = [json.dumps(one, ensure_ascii=False) for one in tuples]
-    digests = [keyed(key, one, text) for one, text in zip(persons, printed, strict=True)]
-    order = [int(keyed(key, "row", one)[:16], 16) for one in persons]
+    tuples, codes = _tuples(rows.field("tuple"), request)
+    persons = hashes.to_pylist()
+    order = np.frombuffer(b"".join(one[:8] for one in persons), np.uint64)
     columns: Mapping[str, Mapping[str, str]] = {
         "sensitive": {name: own[name] for name in request.sensitive},
         "kept": {name: own[name] for name in request.kept if name not in request.sensitive},
         "entity": {entity: shown_type(own[entity])},
     }
+    texts = pa.array([one.hex() for one in persons], pa.string())
     return (
         Table(
-            Source(source.quasi, pa.array(order, pa.uint64())),
+            Source(source.quasi, pa.array(order)),
             request,
             path_rows(paths),
-            Persons(persons, digests, printed),
-            values,
+            Persons(texts, digests(key, persons, tuples), tuples),
+            codes,
             columns,
         ),
         key,
     )
+
+
+def _tuples(
+    texts: pa.StringArray, request: Request
+) -> tuple[pa.DictionaryArray, npt.NDArray[np.int32]]:
+    """Return the tuple of each row as JSON, and the code of its value of each sensitive column.
+
+    texts: JSON of the values that __anon_series_people tells.
+    """
+    coded = texts.dictionary_encode()
+    told = [_tuple(text, request) for text in coded.dictionary.to_pylist()]
+    if any(one[name] is None for one in told for name in request.sensitive):
+        raise AnonError(
+            request.function,
+            "every person of a series must have a sensitive value",
+            "NULL in " + listed(list(request.sensitive)),
+            "write a word such as 'unknown' instead, or leave these rows out",
+        )
+    at = coded.indices.to_numpy()
+    codes = np.empty((len(at), len(request.sensitive)), np.int32)
+    for column, name in enumerate(request.sensitive):
+        values = pa.array([one[name] for one in told], pa.string()).dictionary_encode()
+        codes[:, column] = values.indices.to_numpy()[at]
+    printed = pa.array([json.dumps(one, ensure_ascii=False) for one in told], pa.string())
+    return pa.DictionaryArray.from_arrays(coded.indices, printed), codes
 
 
 def _required(request: Request) -> str:
@@ -180,8 +203,8 @@ def forget_persons(state: Any, types: Any, persons: Any, key: Any) -> pa.Array:
         raise AnonError(function, Parameter("state") + " must be that of a series", "no row")
     texts = one_array(persons)[0].values
     ((_, kind),) = found.head["columns"]["entity"].items()
-    hashes = person_hashes(texts, kind, secret).to_pylist()
-    return _rows(forget(found, [one.hex() for one in hashes if one is not None]))
+    hashes = person_hashes(texts, kind, secret).drop_null().to_pylist()
+    return _rows(forget(found, pa.array([one.hex() for one in hashes], pa.string())))
 
 
 @udf(sql_type(_RELEASE), volatile=True)
@@ -218,9 +241,7 @@ def _packed(found: SeriesRelease) -> pa.StructArray:
     labels = {
         name: made.printed.take(pa.array(made.label_of)) for name, made in found.labels.items()
     }
-    values = [
-        one_list(pa.array(texts, pa.string()), pa.string()) for texts in found.values.values()
-    ]
+    values = [one_list(texts, pa.string()) for texts in found.values.values()]
     return one_struct(
         {
             "class": one_list(found.class_of + 1, pa.int32()),

@@ -1,0 +1,92 @@
+"""Release a table in a series: the next state, the release and its rows in one transaction."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from anon_sql.core.names import literal, quote, split
+from anon_sql.core.parameters import takes
+from anon_sql.errors import AnonError, Parameter, did_you_mean
+from anon_sql.hosts.duckdb.errors import as_raised
+from anon_sql.hosts.duckdb.macros import in_transaction, transaction
+from anon_sql.hosts.parts.workspace import Target
+from anon_sql.series.next import NAME
+
+_OF_STATE = ("l", "leaf", "waiting", "leavers")  # parameters that only the state takes
+_COLUMNS = "cohort BIGINT, person VARCHAR, tuple VARCHAR"
+
+
+@dataclass(frozen=True)
+class InSeries:
+    """A release of a series: its table, the state, the release function and their parameters."""
+
+    tbl: str
+    series: str
+    method: str
+    k: int
+    parameters: Mapping[str, Any]
+
+    def check(self) -> None:
+        """Raise AnonError for a function without series, and for unknown parameters."""
+        known = {**takes(self.method), **takes(NAME)}
+        if "series" not in takes(self.method):
+            raise AnonError(
+                "release",
+                Parameter("series") + " must go with a method whose classes can be whole cohorts",
+                f"'{self.method}'",
+                "anonymize is one",
+            )
+        for name in self.parameters:
+            if name not in known or name in ("tbl", "state", "series", "k"):
+                raise AnonError(
+                    self.method, "parameters must be those of the method", f"'{name}'",
+                    did_you_mean(name, list(known)),
+                )  # fmt: skip
+
+    @property
+    def _next(self) -> dict[str, Any]:
+        return {name: value for name, value in self._given.items() if name in takes(NAME)}
+
+    @property
+    def _release(self) -> dict[str, Any]:
+        return {name: value for name, value in self._given.items() if name not in _OF_STATE}
+
+    @property
+    def _given(self) -> dict[str, Any]:
+        return {name: value for name, value in self.parameters.items() if value is not None}
+
+    def step(self, con: duckdb.DuckDBPyConnection) -> None:
+        """Write the next state in place of the last one; make it where there is none."""
+        name = ".".join(map(quote, split(self.series)))
+        con.execute(f"CREATE TABLE IF NOT EXISTS {name} ({_COLUMNS})")
+        call = _call(NAME, f"{literal(self.tbl)}, {literal(self.series)}", self._next)
+        con.execute(f"CREATE OR REPLACE TABLE {name} AS FROM {call}", self._next)
+
+    def write(self, target: Target) -> int:
+        """Write the release of the state, and return its number of rows."""
+        before = f"{literal(self.tbl)}, k := $k, series := {literal(self.series)}"
+        call = _call(self.method, before, self._release)
+        return target.write(f"SELECT * FROM {call}", {**self._release, "k": self.k})
+
+
+def _call(function: str, before: str, parameters: Mapping[str, Any]) -> str:
+    """Return a call of a function, whose parameters are checked names."""
+    return f"{function}({before}{''.join(f', {name} := ${name}' for name in parameters)})"
+
+
+@contextmanager
+def _one_transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Run statements in one transaction: the caller's, if one is open."""
+    with nullcontext() if in_transaction(con) else transaction(con):
+        yield
+
+
+def release_in_series(con: duckdb.DuckDBPyConnection, call: InSeries, target: Target) -> int:
+    """Write the next state and its release; return the number of rows. An error writes neither."""
+    call.check()
+    with as_raised(), _one_transaction(con):
+        call.step(con)
+        return call.write(target)

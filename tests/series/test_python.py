@@ -1,0 +1,80 @@
+"""anon_sql.release with a series: state, release and file in one transaction."""
+
+import pytest
+
+import anon_sql
+from anon_sql import AnonError
+from tests.series.months import KEY, make_month, status
+
+ROLES = {
+    "qids": ["age", "city"],
+    "sensitive": "illness",
+    "keep": ["ward"],
+    "entity": "person",
+    "key": KEY,
+}
+
+
+def released(con, into, **more):
+    return anon_sql.release(con, "people", into=into, series="anon_series", **{**ROLES, **more})
+
+
+def test_months(con, tmp_path):
+    make_month(con, 0, 200)
+    assert released(con, "may", l=2).rows == 200
+    make_month(con, 30, 230)
+    file = tmp_path / "june.parquet"
+    released(con, str(file))
+    figures = status(con)
+    assert figures["release"] == 2
+    assert con.execute("SELECT count(*) FROM read_parquet(?)", [str(file)]).fetchall() == [
+        (figures["present"] + figures["former"],)
+    ]
+    by_hand = con.execute(
+        f"FROM anonymize('people', series := 'anon_series', qids := ['age', 'city'], "
+        f"sensitive := 'illness', keep := 'ward', entity := 'person', key := '{KEY}')"
+    ).fetchall()
+    assert con.execute("FROM read_parquet(?)", [str(file)]).fetchall() == by_hand
+
+
+def test_a_release_that_fails_leaves_the_state_as_it_was(con):
+    make_month(con, 0, 200)
+    released(con, "may", l=2)
+    before = con.execute("FROM anon_series ORDER BY ALL").fetchall()
+    make_month(con, 30, 230)
+    with pytest.raises(AnonError, match="a release must have at least k = 5000"):
+        released(con, "june", k=5000)
+    assert con.execute("FROM anon_series ORDER BY ALL").fetchall() == before
+    assert con.execute(
+        "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'june'"
+    ).fetchall() == [(0,)]
+
+
+def test_the_first_release_that_fails_leaves_no_state(con):
+    make_month(con, 0, 60)
+    with pytest.raises(AnonError, match="at least k = 5000"):
+        released(con, "may", k=5000)
+    assert con.execute("SHOW TABLES").fetchall() == [("people",)]
+
+
+def test_it_runs_in_a_transaction_of_the_caller(con):
+    make_month(con, 0, 100)
+    con.execute("BEGIN")
+    released(con, "may")
+    con.execute("ROLLBACK")
+    assert con.execute("SHOW TABLES").fetchall() == [("people",)]
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"method": "full_domain"}, "series must go with a method whose classes can be whole"),
+        ({"regions": 2}, "series must come without parts"),
+        ({"leef": 20}, "parameters must be those of the method, got 'leef'"),
+        ({"l": 9}, "at most the number of values of illness"),
+    ],
+)
+def test_what_is_refused(con, more, says):
+    make_month(con, 0, 60)
+    with pytest.raises(AnonError, match=says):
+        released(con, "may", **more)
