@@ -1,4 +1,4 @@
-"""Write the pictures of docs/do/use-the-studio.md: ``python -m tests.apps.studio.pictures``.
+"""Write the pictures of docs/learn/studio.md: ``python -m tests.apps.studio.pictures``.
 
 With a folder, write every screen at two sizes, light and dark, there, to be looked at.
 """
@@ -12,8 +12,6 @@ import anon_sql
 from anon_sql import datasets
 from tests.apps.studio.visitor import ROOT, running
 
-QUASI = ["age", "workclass", "education_num", "marital_status", "occupation", "race", "sex"]
-ROLES = {"sensitive": ["income"]}
 SHOWN = {"roles": "studio-roles", "protect": "studio-protect", "check": "studio-check"}
 SCREENS = ("table", "roles", "protect", "check", "sign")
 LOOKED_AT = [(1440, 900), (1024, 700)]
@@ -37,11 +35,8 @@ def main(folder=None):
             studio.key = page.get_attribute("meta[name=studio-key]", "content")
             (cookie,) = page.context.cookies()
             studio.cookie = f"{cookie['name']}={cookie['value']}"
-            names = con.table("adult").columns
-            sensitive = ROLES["sensitive"]
-            studio.choose("role", "drop", [n for n in names if n not in QUASI + sensitive])
-            studio.choose("role", "quasi", QUASI)
-            studio.choose("role", "sensitive", sensitive)
+            studio.page("/data/roles")
+            studio.choose("read", True, con.table("adult").columns)
             for name, value in {"k": 10, "l": 2, "t": "0.2"}.items():
                 studio.choose(name, value)
             studio.page("/data/preview?run=yes")
