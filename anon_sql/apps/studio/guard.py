@@ -30,6 +30,7 @@ HEADERS = {
 # A page of its own, not an answer 303: a browser that comes from a file would not send the cookie.
 _ENTER = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>anon-sql studio</title>'
+    '<link rel="icon" href="/static/icon.svg">'
     '<meta http-equiv="refresh" content="0; url=/table"><p><a href="/table">Open the studio</a>'
 )
 

@@ -98,6 +98,7 @@ let timer, sending = Promise.resolve();
 
 function choose(name, value, columns = [], control = null) {
   queue.set(`${name} ${columns.join("\n")}`, { name, value, columns, control });
+  all("[data-load][data-again]").forEach((each) => each.setAttribute("aria-busy", "true"));
   clearTimeout(timer);
   timer = setTimeout(() => flush().then((changed) => changed && refresh(all("[data-load][data-again]"))), 200);
 }

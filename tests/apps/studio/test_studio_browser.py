@@ -1,0 +1,263 @@
+"""The studio in headless Chromium: by the keyboard alone, nothing on the console, nothing too wide."""
+
+import json
+import re
+import shutil
+import time
+
+import duckdb
+import pytest
+
+from anon_sql.hosts.files import digest
+from tests.apps.studio.conftest import PEOPLE
+from tests.apps.studio.test_studio_signing import WRITTEN, left
+from tests.apps.studio.visitor import running
+
+pytestmark = pytest.mark.slow
+
+SIZES = {"desk": (1440, 900), "small": (1024, 700), "twice as large": (720, 450)}
+NAMELESS = """
+    () => [...document.querySelectorAll('button, a[href], input, select, textarea')]
+        .filter(each => each.checkVisibility())
+        .filter(each => !(each.labels?.length || each.ariaLabel || each.textContent.trim()))
+        .map(each => each.outerHTML)
+"""
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    api = pytest.importorskip("playwright.sync_api")
+    with api.sync_playwright() as playwright:
+        try:
+            browser = playwright.chromium.launch(
+                executable_path=shutil.which("chromium"),
+                args=["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"],
+            )
+        except api.Error as error:
+            pytest.skip(f"no Chromium: {error.message.splitlines()[0]}")
+        yield browser
+        browser.close()
+
+
+class Page:
+    """A page of the studio, and what it said and asked for."""
+
+    def __init__(self, browser, studio, size="desk", scheme="light"):
+        width, height = SIZES[size]
+        self.context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme
+        )
+        self.page = self.context.new_page()
+        self.said, self.asked, self.host = [], [], studio.host
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on(
+            "response", lambda answer: answer.status >= 400 and self.said.append(answer.url)
+        )
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(studio.address)
+        self.shows("[data-source]")
+
+    def shows(self, what, seconds=60):
+        return self.page.wait_for_selector(what, timeout=seconds * 1000)
+
+    def press(self, *keys):
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def settled(self):
+        """Wait until no part of the screen is out of date."""
+        self.page.wait_for_function(
+            "() => !document.querySelector('[aria-busy=true], #running:not([hidden])')",
+            timeout=120_000,
+        )
+
+    def focus(self, what):
+        """Press Tab until something has the focus."""
+        for _ in range(80):
+            if self.page.evaluate(f"() => document.activeElement.matches({what!r})"):
+                return
+            self.press("Tab")
+        pytest.fail(f"the keyboard does not reach {what}")
+
+    def close(self):
+        assert self.said == []
+        assert all(re.match(f"http://{re.escape(self.host)}/", url) for url in self.asked)
+        self.context.close()
+
+
+def people(folder, rows=""):
+    duckdb.connect().execute(f"COPY ({PEOPLE} {rows}) TO '{folder / 'people.parquet'}'")
+    return folder
+
+
+def test_from_start_to_signed_files_with_the_keyboard_alone(chromium, tmp_path):
+    started = time.monotonic()
+    with running(people(tmp_path), "people.parquet") as studio:
+        page = Page(chromium, studio)
+        page.press("n")
+        page.shows(".roles")
+        page.settled()
+        for role in ("1", "2", "2", "3", "3"):  # name, age, height, illness, cost
+            page.press("ArrowDown") if role == "1" else None
+            page.press(role, "ArrowDown")
+        page.settled()
+        assert page.page.text_content("#unread") == "All roles are confirmed."
+        page.press("n")
+        page.shows("#attacks .verdict")
+        page.focus("#t")
+        page.page.keyboard.type("0.5")
+        page.page.wait_for_timeout(300)
+        page.settled()
+        page.focus("a.button")
+        page.press("Enter")
+        page.shows("[data-key=r]")
+        page.press("r")
+        page.shows("[aria-label=Audit]")
+        page.settled()
+        assert page.page.text_content("#verdict").strip() == "✓ green"
+        assert left(tmp_path) == set()
+        page.press("n")
+        page.shows("[aria-label=Files]")
+        page.focus("#purpose")
+        page.page.keyboard.type("A study")
+        page.focus("button.main")
+        page.press("Enter")
+        page.shows(".done")
+        assert left(tmp_path) == WRITTEN
+        assert digest(tmp_path / "people.released.parquet") in page.page.text_content("#written")
+        assert 'purpose = "A study"' in (tmp_path / "people.recipe.toml").read_text()
+        page.close()
+    assert time.monotonic() - started < 60
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_screens_fit_and_have_names(chromium, tmp_path, size, scheme):
+    with running(people(tmp_path), "people.parquet") as studio:
+        page = Page(chromium, studio, size, scheme)
+        for name in ("table", "roles", "protect", "check", "sign"):
+            page.page.goto(f"http://{studio.host}/{name}")
+            page.settled()
+            if name == "check":
+                page.press("r")
+                page.shows("[aria-label=Audit]")
+                page.settled()
+            assert page.page.evaluate("document.documentElement.scrollWidth") <= SIZES[size][0], (
+                name
+            )
+            assert page.page.evaluate(NAMELESS) == [], name
+            assert page.page.locator("h1, h2").count()
+        page.close()
+
+
+def test_k_moved_ten_times_in_a_second_shows_the_last(chromium, tmp_path):
+    with running(people(tmp_path), "people.parquet") as studio:
+        page = Page(chromium, studio)
+        page.page.goto(f"http://{studio.host}/protect")
+        page.shows("#preview .tiles")
+        page.settled()
+        page.page.focus("#k-slider")
+        for _ in range(10):
+            page.press("ArrowRight")
+            page.page.wait_for_timeout(90)
+        page.page.wait_for_selector("#preview [data-k='15'] .tiles", timeout=60_000)
+        page.settled()
+        choice = page.page.get_attribute("body", "data-choice")
+        for part in ("#preview", "#attacks"):
+            assert page.page.get_attribute(f"{part} [data-choice]", "data-choice") == choice
+        page.close()
+
+
+def test_raw_rows_are_shown_after_a_confirmation_and_forgotten(chromium, tmp_path):
+    with running(people(tmp_path), "people.parquet") as studio:
+        page = Page(chromium, studio)
+        page.page.click("[data-open=raw]")
+        assert "v1" not in page.page.content()
+        page.page.click("#raw [data-run]")
+        page.shows("#raw-rows td:has-text('v1')")
+        page.press("Escape")
+        page.page.wait_for_function("() => !document.querySelector('#raw-rows td')")
+        page.close()
+
+
+def test_a_stop_is_one_message(chromium, tmp_path):
+    many = (
+        "SELECT i * 7919 % 9973 AS a, i * 104729 % 997 AS b, i * 31 % 101 AS c, i * 17 % 89 AS d, "
+        "'v' || i % 7 AS illness FROM range(100000) AS made(i)"
+    )
+    duckdb.connect().execute(f"COPY ({many}) TO '{tmp_path / 'people.parquet'}'")
+    with running(tmp_path, "people.parquet") as studio:
+        page = Page(chromium, studio)
+        page.page.goto(f"http://{studio.host}/check")
+        page.shows("[data-key=r]")
+        studio_key = page.page.get_attribute("meta[name=studio-key]", "content")
+        choose = """([name, value, columns, key]) => fetch('/choice', {method: 'POST',
+            headers: {'X-Studio-Key': key}, body: JSON.stringify({name, value, columns})})"""
+        page.page.evaluate(choose, ["role", "quasi", ["a", "b", "c", "d"], studio_key])
+        page.press("r")
+        page.page.click("#stop", timeout=60_000)
+        page.shows(".failed:has-text('Stopped. Nothing was released.')", 10)
+        page.page.wait_for_selector("#running", state="hidden")
+        assert json.loads(page.page.evaluate(
+            "(key) => fetch('/data/progress', {headers: {'X-Studio-Key': key}}).then(a => a.text())",
+            studio_key,
+        )) == {}  # fmt: skip
+        page.close()
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        (f"{PEOPLE} LIMIT 0", "The table has no rows"),
+        ("SELECT i AS age FROM range(100) AS made(i)", "The table has one column"),
+        (
+            "SELECT " + ", ".join(f"i % {n + 2} AS column_of_a_rather_long_name_{n}" for n in range(300))
+            + " FROM range(400) AS made(i)",
+            "300",
+        ),
+    ],
+    ids=["no rows", "one column", "300 columns"],
+)  # fmt: skip
+def test_tables_of_odd_shapes(chromium, tmp_path, sql, said):
+    duckdb.connect().execute(f"COPY ({sql}) TO '{tmp_path / 'people.parquet'}'")
+    with running(tmp_path, "people.parquet") as studio:
+        page = Page(chromium, studio, "small")
+        assert said in page.page.text_content("main")
+        for name in ("roles", "check", "sign"):
+            page.page.goto(f"http://{studio.host}/{name}")
+            page.settled()
+            assert page.page.evaluate("document.documentElement.scrollWidth") <= 1024, name
+            assert page.page.locator("[role=alert]").count() == 0, name
+        page.close()
+
+
+def test_the_token_works_from_a_file_as_browsers_open_it(chromium, tmp_path):
+    from anon_sql.apps.cli import studio as command
+
+    with running(people(tmp_path), "people.parquet") as studio:
+        folder = tmp_path / "opened"
+        folder.mkdir()
+        command.webbrowser, before = (
+            type("None", (), {"open": lambda url: True}),
+            command.webbrowser,
+        )
+        try:
+            command._open(studio.address, folder)
+        finally:
+            command.webbrowser = before
+        context = chromium.new_context()
+        page = context.new_page()
+        page.goto((folder / "open.html").as_uri())
+        page.wait_for_selector("[data-source]", timeout=60_000)
+        assert "token" not in page.url
+        context.close()
+
+
+def test_stop_studio_ends_it(chromium, tmp_path):
+    with running(people(tmp_path), "people.parquet") as studio:
+        page = Page(chromium, studio)
+        page.page.click("#quit")
+        page.shows("h1:has-text('The studio has ended')")
+        assert studio.process.wait(20) == 0
+        page.close()
