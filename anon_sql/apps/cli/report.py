@@ -77,16 +77,15 @@ def report(
     Example: anon-sql report people.parquet safe.parquet -o report.html
     """
     with console.one_sentence(spelling=Options(report)):
+        options.check_page("report", output, overwrite, f".{format_.value}")
         if (linked := _linked(released)) is not None:
-            stated = (parameters, unique_share is not None, purpose, recipient, assumption, figures)
-            options.check_page("report", output, overwrite, f".{format_.value}")
-            _write(output, _of_linked(linked, released, raw, format_, any(stated)))
+            others = (parameters, unique_share is not None, purpose, recipient, assumption, figures)
+            _write(output, _of_linked(linked, released, raw, format_, any(others)))
             return
         recipe = recipes.read("report", raw) if recipes.is_recipe(raw) else None
         if recipe is None:
             files.check_source("report", "RAW", raw)
         files.check_source("report", "RELEASED", released)
-        options.check_page("report", output, overwrite, f".{format_.value}")
         facts, page, figure_files = drawing("report")
         if figures is not None:
             figure_files.check_folder("report", figures, overwrite)
@@ -96,8 +95,8 @@ def report(
         request: dict[str, Any] = {
             **{name: parameters.get(name) for name in manifest.REQUIRED},
             manifest.UNIQUE: unique_share,
+            **options.statement(purpose, recipient, assumption),
         }
-        request |= options.statement(purpose, recipient, assumption)
 
         def draw(con: duckdb.DuckDBPyConnection) -> None:
             path = parameters.get("hierarchy")
