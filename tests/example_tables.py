@@ -14,13 +14,16 @@ PEOPLE = f"""
     FROM numeric_hierarchy('people', 'age', widths := [10, 20])
     UNION ALL FROM read_hierarchies('hierarchies/*.csv');
 """
+PLAN = """
+    CREATE TABLE people_plan AS FROM linked_plan(
+        'people', k := 2, qids := ['people.age', 'people.city'], keep := 'people.illness');
+"""
 TABLES = f"""
     {PEOPLE}
     CREATE TABLE release AS
     FROM rayden('people', k := 5, qids := ['age', 'city'], sensitive := ['illness']);
     CREATE TABLE classed AS FROM vp_partition('people', k := 5, qids := ['age', 'city']);
-    CREATE TABLE people_plan AS FROM linked_plan(
-        'people', k := 2, qids := ['people.age', 'people.city'], keep := 'people.illness');
+    {PLAN}
 """
 LEDGER = """
     CREATE TABLE anon_ledger AS

@@ -20,7 +20,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from anon_sql.apps.cli.compile import CALLS, DEMO, RELEASE, compile_calls
-from tests.example_tables import LEDGER, PEOPLE, SERIES, write_files
+from tests.example_tables import LEDGER, PEOPLE, PLAN, SERIES, write_files
 
 KERNELS = Path(__file__).resolve().parents[1] / "anon_sql" / "kernels"
 CACHES = Path(os.environ.get("NUMBA_CACHE_DIR") or KERNELS / "__pycache__")
@@ -106,7 +106,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         write_files(Path(folder))
         for sql, seconds in compile_calls(
-            statements, PEOPLE + RELEASE + CLASSED + LEDGER + ";" + SERIES
+            statements, PEOPLE + RELEASE + CLASSED + PLAN + LEDGER + ";" + SERIES
         ):
             if "-v" in sys.argv:
                 sys.stderr.write(f"{seconds:7.2f} s  {sql}\n")
