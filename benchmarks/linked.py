@@ -18,10 +18,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from peak import peak
 
 import anon_sql
 from anon_sql import datasets
+from anon_sql.core.arrow import return_memory
 from anon_sql.linked.bins import least_surplus
 
 PERSONS, K, RUNS = 20_000, 5, 3
@@ -52,6 +54,8 @@ def measure(con, rows, settings, yardstick: float) -> None:
         return con.execute(AUDIT, {"k": settings["k"], "l": settings.get("l", 1)}).fetchall()
 
     seconds = least_seconds(release)
+    pa.default_memory_pool().release_unused()  # or what earlier runs have left would be used again
+    return_memory()
     before, most = peak(release)
     raw = sum(table.nbytes for table in rows.values()) / 2**20
     failed = [row[0] for row in audit() if row[3] is False]

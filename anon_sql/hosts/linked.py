@@ -293,7 +293,13 @@ def _selects(schema: Schema, made: Made, form: str) -> Iterator[tuple[str, str, 
     """Yield each table: its name, a query of its rows, and these as Arrow where they were made."""
     for name, node in schema.nodes.items():
         table = made.tables[name]
-        columns = [_shown(node, column, form) for column in table.column_names]
+        texts = {field.name for field in table.schema if pa.types.is_dictionary(field.type)}
+        columns = [
+            f"{quote(column)}::VARCHAR AS {quote(column)}"
+            if column in texts and column not in node.kept
+            else _shown(node, column, form)
+            for column in table.column_names
+        ]
         yield name, f"SELECT {', '.join(columns)} FROM {_TABLE}", table
     for name, reference in schema.references.items():
         columns = [quote(column) for column in reference.having("keep")]

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from anon_sql.errors import AnonError, Argument
 from anon_sql.linked.partition import Points
-from anon_sql.linked.rows import Ints, Rows, counts_of
+from anon_sql.linked.rows import Ints, Rows, counts_of, numbered
 from anon_sql.linked.schema import Node, Schema
 from anon_sql.linked.slots import Placed, leave_out
 
@@ -59,21 +61,14 @@ def values_of(
             yield Values(label, parent.owner, parent.slot, parent.class_of, above.person, counts)
 
 
-def _holders(group: Ints, code: Ints, person: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return of each group and code, in order: group, code, and how many persons have it."""
-    order = np.lexsort((person, code, group))
-    group, code, person = group[order], code[order], person[order]
-    pair = (
-        np.r_[True, (np.diff(group) != 0) | (np.diff(code) != 0)]
-        if len(group)
-        else np.zeros(0, bool)
-    )
-    fresh = pair.copy()
-    if len(group):
-        fresh[1:] |= np.diff(person) != 0
-    starts = np.flatnonzero(pair)
-    held = np.add.reduceat(fresh.astype(np.int64), starts) if len(starts) else np.zeros(0, np.int64)
-    return group[starts], code[starts], held
+def _holders(group: Ints, code: Ints, person: Ints) -> tuple[Ints, Ints]:
+    """Return of each group and code that occur together: the group, and how many persons it has."""
+    pair = numbered(group * (int(code.max()) + 1) + code)
+    group_of = np.empty(int(pair.max()) + 1, np.int64)
+    group_of[pair] = group
+    width = int(person.max()) + 1
+    each = pc.unique(pa.array(pair * width + person)).to_numpy() // width
+    return group_of, np.bincount(each, minlength=len(group_of))
 
 
 def broken_groups(values: Values, group: Ints, sizes: Ints, l: int, *, distinct: bool) -> Ints:  # noqa: E741
@@ -84,13 +79,13 @@ def broken_groups(values: Values, group: Ints, sizes: Ints, l: int, *, distinct:
     """
     if len(group) == 0:
         return np.zeros(0, np.int64)
-    groups, _, held = _holders(group, values.code, values.person)
+    groups, held = _holders(group, values.code, values.person)
     class_of_group = np.zeros(int(group.max()) + 1, np.int64)
     class_of_group[group] = values.class_of
     wrong = groups[held > sizes[class_of_group[groups]] - (l - 1)]
     if distinct:
-        names, many = np.unique(groups, return_counts=True)
-        wrong = np.r_[wrong, names[many < l]]
+        many = np.bincount(groups)
+        wrong = np.r_[wrong, np.flatnonzero((many < l) & (many > 0))]
     return np.unique(wrong)
 
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from anon_sql.core.arrow import integers, valid
 from anon_sql.errors import AnonError
-from anon_sql.linked.rows import plain_values
+from anon_sql.linked.rows import numbered
 from anon_sql.linked.schema import Node, Schema
 
 Ints = npt.NDArray[np.int64]
@@ -43,8 +43,11 @@ def codes_of(column: pa.Array) -> Ints:
         return _together([*parts, valid(column).astype(np.int64)])
     if pa.types.is_list(kind):
         return _listed_codes(column)
-    coded = plain_values(column).dictionary_encode()
-    return np.where(valid(coded), integers(coded.indices) + 1, 0).astype(np.int64)
+    if not pa.types.is_dictionary(kind):
+        coded = column.dictionary_encode()
+        return np.where(valid(coded), integers(coded.indices) + 1, 0).astype(np.int64)
+    words = codes_of(column.dictionary)  # equal ones may be there twice
+    return np.where(valid(column.indices), words[integers(column.indices)], 0)
 
 
 def _listed_codes(column: pa.Array) -> Ints:
@@ -57,10 +60,10 @@ def _listed_codes(column: pa.Array) -> Ints:
 
 def _together(parts: list[Ints]) -> Ints:
     """Return a number for each combination of numbers."""
-    found = np.zeros(len(parts[0]), np.int64)
-    for part in parts:
+    found = parts[0]
+    for part in parts[1:]:
         high = int(part.max(initial=0)) + 1
-        found = np.unique(found * high + part, return_inverse=True)[1].reshape(-1)
+        found = numbered(found * high + part)
     return found
 
 
@@ -78,11 +81,13 @@ def fold(function: str, schema: Schema, tables: Mapping[str, pa.Table]) -> Folde
     folds: dict[str, Ints] = {}
     for node in reversed(list(schema.nodes.values())):
         table = tables[node.name]
-        parts = [np.zeros(table.num_rows, np.int64)]
-        parts += [codes_of(_whole(table, name)) for name in label_columns(schema, node)]
+        found = np.zeros(table.num_rows, np.int64)
+        for name in label_columns(schema, node):
+            found = _together([found, codes_of(_whole(table, name))])
         for child in schema.children(node.name, "quasi"):
-            parts += _multiset(folds[child.name], parents[child.name], table.num_rows)
-        folds[node.name] = _together(parts)
+            many = _multiset(folds[child.name], parents[child.name], table.num_rows)
+            found = _together([found, *many])
+        folds[node.name] = found
     persons: dict[str, Ints] = {}
     for node in schema.nodes.values():
         parent = parents[node.name]
@@ -137,7 +142,7 @@ def _multiset(folds: Ints, parent: Ints, rows: int) -> list[Ints]:
         numbers = rng.integers(0, 2**64, int(folds.max(initial=0)) + 1, np.uint64)
         total = np.zeros(rows, np.uint64)
         np.add.at(total, parent[kept], numbers[folds[kept]])
-        found.append(np.unique(total, return_inverse=True)[1].reshape(-1))
+        found.append(numbered(total))
     return found
 
 
@@ -215,24 +220,23 @@ def _require_spread(
     for place, group in groups.items():
         if len(group) == 0:
             continue
-        order = np.lexsort((person, codes, group))
-        fresh = _changes(group[order], codes[order])  # where a value of a group begins
-        first = np.flatnonzero(fresh)
-        held = np.add.reduceat(fresh | _changes(person[order]), first, dtype=np.int64)
-        most = sizes[classes[person[order][first]]] - (l - 1)
-        wrong = int((held > most).sum())
+        held, pair_group = _holders(group, codes, person)
+        size = np.zeros(int(group.max()) + 1, np.int64)
+        size[group] = sizes[classes[person]]
+        wrong = int((held > size[pair_group] - (l - 1)).sum())
         if place == "slot":
-            begins = np.flatnonzero(_changes(group[order][first]))
-            wrong += int((np.diff(np.r_[begins, len(first)]) < l).sum())
+            values = np.bincount(pair_group)
+            wrong += int(((values < l) & (values > 0)).sum())
         if wrong:
             rule = f"every value of {what} must be lacked by at least {l - 1} persons of a class"
             raise AnonError(function, rule, f"{wrong:,} that are not, in a {place}", _HINT)
 
 
-def _changes(*columns: Ints) -> npt.NDArray[np.bool_]:
-    """Return where sorted rows differ from the row before, bool[n]; the first row does."""
-    found = np.zeros(len(columns[0]), np.bool_)
-    found[0] = True
-    for column in columns:
-        found[1:] |= column[1:] != column[:-1]
-    return found
+def _holders(group: Ints, codes: Ints, person: Ints) -> tuple[Ints, Ints]:
+    """Return how many persons have each value of each group, and the group of each of these."""
+    pair = numbered(group * (int(codes.max()) + 1) + codes)
+    group_of = np.empty(int(pair.max()) + 1, np.int64)
+    group_of[pair] = group
+    width = int(person.max()) + 1
+    each = pc.unique(pa.array(pair * width + person)).to_numpy() // width
+    return np.bincount(each, minlength=len(group_of)), group_of

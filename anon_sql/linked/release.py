@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anon_sql.core.arrow import valid
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
@@ -253,9 +254,17 @@ def _labelled(
     labels, printed = {}, {}
     for name, each in found.labels.items():
         label = each.label_of[found.class_of]
-        labels[name] = shown(request, name, each).take(pa.array(label))
+        labels[name] = _each(shown(request, name, each), label)
         printed[name] = each.printed, label
     return own[found.position], labels, printed
+
+
+def _each(distinct: pa.Array, label: Codes) -> pa.Array:
+    """Return the label of each row; texts as a dictionary, which takes less memory."""
+    if not pa.types.is_string(distinct.type):
+        return distinct.take(pa.array(label))
+    missing = None if distinct.null_count == 0 else ~valid(distinct)[label]
+    return pa.DictionaryArray.from_arrays(pa.array(label, mask=missing), distinct.fill_null(""))
 
 
 def request_of(asked: Asked, types: Mapping[str, str]) -> Request:

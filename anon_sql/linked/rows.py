@@ -126,12 +126,21 @@ def _only(own: Given, held: Ints) -> Given:
 
 
 def _codes(own: Given) -> dict[str, Ints]:
-    """Return each sensitive value as a number; NULL is a value."""
+    """Return each sensitive value as a number, by order of marks; NULL is a value, 0."""
     found = {}
     for name, marks in own.marks.items():
-        codes = np.unique(integers(marks), return_inverse=True)[1].reshape(-1) + 1
-        found[name] = np.where(valid(marks), codes, 0).astype(np.int64)
+        coded = marks.dictionary_encode()
+        rank = np.empty(len(coded.dictionary) + 1, np.int64)
+        rank[np.argsort(integers(coded.dictionary))] = np.arange(1, len(rank))
+        rank[-1] = 0
+        found[name] = rank[np.where(valid(coded), integers(coded.indices), -1)]
     return found
+
+
+def numbered(values: npt.NDArray[Any]) -> Ints:
+    """Return a number for each of n numbers, int64[n] from 0 without gaps, equal for equal ones."""
+    codes: Ints = integers(pa.array(values).dictionary_encode().indices).astype(np.int64)
+    return codes
 
 
 def _require_keys(function: str, schema: Schema, own: Given) -> None:
@@ -139,9 +148,14 @@ def _require_keys(function: str, schema: Schema, own: Given) -> None:
     node = own.node
     below = {node_.link.keys for node_ in schema.children(node.name) if node_.link}
     for keys in sorted(below):
-        codes, present = _combined([own.column(key) for key in keys])
-        missing, known = int((~present).sum()), codes[present]
-        twice = len(known) - len(np.unique(known))
+        if len(keys) == 1:
+            column = plain_values(own.column(keys[0]))
+            missing = column.null_count
+            twice = len(column) - missing - pc.count_distinct(column, mode="only_valid").as_py()
+        else:
+            codes, present = _combined([own.column(key) for key in keys])
+            missing, known = int((~present).sum()), codes[present]
+            twice = len(known) - len(np.unique(known))
         if missing or twice:
             got = [f"{missing:,} without one"] if missing else []
             got += [f"{twice:,} with that of another"] if twice else []
@@ -179,6 +193,10 @@ def plain_values(column: pa.Array) -> pa.Array:
 def rows_above(link: Link, own: Given, above: Given) -> Ints:
     """Return the row of the parent that each row names, int64[n]; -1 for none."""
     columns = [above.column(key) for key in link.keys]
+    if len(columns) == 1:
+        mine, theirs = plain_values(own.column(link.columns[0])), plain_values(columns[0])
+        found = pc.index_in(mine, theirs, skip_nulls=True)
+        return np.where(valid(found), integers(found), -1).astype(np.int64)
     keys, _ = _combined(columns)
     named, present = _combined([own.column(name) for name in link.columns], columns)
     found = pc.index_in(pa.array(named), pa.array(keys))
