@@ -104,6 +104,18 @@ def test_the_files_that_contributing_names():
 
 
 @pytest.mark.slow
+def test_the_picture_of_two_releases_is_that_of_the_script(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with lent(functions=False):
+        found = runpy.run_path(str(ROOT / "examples" / "two_releases.py"))
+    made = (tmp_path / "two_releases.svg").read_text(encoding="utf-8")
+    assert made == (ROOT / "docs" / "two_releases.svg").read_text(encoding="utf-8")
+    one, other = (set(found[name].split(", ")) for name in ("first", "second"))
+    assert len(one) == len(other) == 3
+    assert made.count(f"both together leave {', '.join(one & other)}<") == 1
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
 def test_the_scripts(con, script, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
