@@ -182,12 +182,14 @@ def fits(classes: Classes, call: Call[Anonymize]) -> bool:
 
 
 HARD = 1.5  # times the loss of a cut: of legal classes, from which on other cuts are tried
+HOPELESS = 5.0  # the same, from which on only cuts into much larger groups are
+LARGER = 4  # times the least rows: the first of those groups
 SMALL = 800  # most rows of a small table, in which 'good' searches at k alone too
 LOW, HIGH = 3.0, 30.0  # price of shortfalls, before classes merge and once they are legal
 ROUNDS = 2  # of the search of 'good'
-MOST = (1 << 13, 1 << 8)  # rows of classes that are searched; where values are many, fewer
-PROPOSALS = (6, 32, 1 << 21)  # least and most a row in such a round, and how many it aims at
-WIDE = 4  # times the least rows of a class: mean rows of classes that are searched for longer
+MOST = (1 << 15, 1 << 8)  # rows of classes that are searched; where values are many, fewer
+PROPOSALS = (6, 32, 1 << 20)  # least and most a row in such a round, and how many it aims at
+WIDE = 2  # times as many at most where classes have more than the least rows
 COMPARED = (1 << 9, 1 << 26)  # rows compared with each there: at least, and with all of them
 FEW = (32, 512)  # least and most a row in a small table, where they are as many as the rows
 
@@ -300,8 +302,8 @@ def from_cuts(
     """Return legal classes made from cuts of the best of some orders, its first cut, and it.
 
     The first has a price on what groups fall short of. Where merging adds much to its loss, cuts
-    without are tried, into groups of k, 2k and more: larger groups need less merging, and a price
-    tells little where no group can be legal.
+    without are tried, into groups of k, 2k and more, and where it multiplies the loss from 4k on:
+    larger groups need less merging, and a price tells little where no group can be legal.
     """
     k, workers, rules = call.constraint.smallest, call.workers, call.constraint.rules
     curve = orders[0]
@@ -311,9 +313,9 @@ def from_cuts(
     plain, best = cut(table, orders, k, workers)
     first, _ = cut_order(table, best, k, workers, rules)
     classes = legal(table, first, call, curve)
-    lost, limit = total_loss(table, classes, workers), HARD * total_loss(table, plain, workers)
-    size = k
-    while lost > limit and size <= table.rows:
+    lost, least = total_loss(table, classes, workers), total_loss(table, plain, workers)
+    size = k if lost < HOPELESS * least else LARGER * k
+    while lost > HARD * least and size <= table.rows:
         own = plain if size == k else cut_order(table, best, size, workers)[0]
         other = legal(table, own, call, curve)
         other_lost = total_loss(table, other, workers)
@@ -346,8 +348,8 @@ def widest(classes: Classes, call: Call[Anonymize]) -> int:
 def polished(table: QuasiTable, classes: Classes, call: Call[Anonymize]) -> Classes:
     """Return the classes after a short search, which depends on no seed and no clock."""
     few, many, aim = PROPOSALS
-    if table.rows > WIDE * call.constraint.smallest * (int(classes.max()) + 1):
-        aim *= 2  # there is more to gain
+    least = call.constraint.smallest * (int(classes.max()) + 1)
+    aim = round(aim * min(table.rows / least, WIDE))  # wide classes have more to gain
     row = (
         np.clip(table.rows, *FEW)
         if is_small(table, call)
