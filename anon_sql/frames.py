@@ -86,6 +86,9 @@ __all__ = [
     "risk",
     "sdka",
     "sdka_stats",
+    "series_forget",
+    "series_next",
+    "series_status",
     "suggest_roles",
     "suppression_rate",
     "t_closeness",
@@ -109,8 +112,9 @@ def anonymize(
     rounds: int | None = None, hierarchy: Frame = None, beta: float | None = None,
     delta: float | None = None, strata: Columns = None, weights: Weights = None,
     suppression_limit: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None, series: Frame = None,
+    key: Any = 'env:ANON_KEY', threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release that loses as little information as the effort allows: classes of k to
     2k - 1 rows, chosen by their loss (NCP) and not by a distance. No row is suppressed unless
@@ -133,6 +137,9 @@ def anonymize(
         scored by the leaves below them.
     suppression_limit: largest share of rows to suppress, 0…1, where that lowers the loss of all
         rows (a suppressed row loses 1); anonymize_stats shows what it saved; None for none.
+    series: state of a series that series_next has made of this table; the release then consists
+        of its cohorts, the rows of former members included; None for none.
+    key: secret key of the series, as in anon_pseudonym.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -2233,3 +2240,88 @@ def ledger_overlap(
         anon_pseudonym; with k or l those of ledger_new.
     """
     return _call.table("ledger_overlap", locals())
+
+
+def series_forget(
+    state: Frame, persons: Sequence[Any], *, key: str = 'env:ANON_KEY', threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The state of a series without some persons: their cohorts are withdrawn whole, as
+    series_next does with leavers='withdraw'. The other members of these cohorts are not
+    released again. Delete the persons from the table, too: who stays in it counts as new at the
+    next series_next.
+
+    state: name of the state.
+    persons: list of the persons' values in the column entity.
+    key: the key of the series.
+    Returns: the state, as series_next does. Save it in place of the other.
+    Errors: a relation that is no state, a key as in anon_pseudonym or another than that of the
+        series.
+    """
+    return _call.table("series_forget", locals())
+
+
+def series_next(
+    data: Frame, state: Frame = None, *, qids: Columns = None, sensitive: Columns = None,
+    identifiers: Columns = None, keep: Columns = None, entity: str | None = None,
+    hierarchy: Frame = None, l: int | None = None, leaf: int | None = None,
+    waiting: float | None = None, leavers: Literal['keep', 'withdraw'] = 'keep',
+    key: Any = 'env:ANON_KEY', drop: Columns = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """The next state of a series of releases: newcomers are placed into cohorts of l or more
+    persons with different sensitive values, leavers and changed values are noted. Releases that
+    are unions of these cohorts can be made again and again (anonymize with series). The state
+    is private, like the raw table: save it as a table. It changes nothing by itself; the same
+    table, state and key give the same cohorts.
+
+    data: the relation.
+    state: the state of the series before; None means that the series begins.
+    qids: quasi-identifiers, the columns to generalize; None means the columns declared in
+        comments.
+    sensitive: columns whose values must not be disclosed; None means the columns declared in
+        comments.
+    identifiers: columns that identify a person; they are dropped; None means the columns
+        declared in comments.
+    keep: columns to release unchanged; keep=['*'] keeps every column that has no other role;
+        None means the columns declared in comments.
+    entity: column that identifies the person; k, l and t then count persons instead of rows,
+        and the column is dropped; None for none.
+    hierarchy: relation that holds generalization hierarchies, with the columns attribute,
+        value, level and label; None for none.
+    l: least number of persons of a cohort, at least 2, all with different sensitive values; it
+        is chosen for the first state; None means 2 for the first state, and later that of the
+        series.
+    leaf: rows of the groups in which newcomers are divided into cohorts, before they are
+        halved; None means 40 where l is 2, and 80 above.
+    waiting: expected share of persons who wait, 0…1, up to which such a group is halved; None
+        means 0.02 where l is 2, and 0.05 above.
+    leavers: 'keep' shows the row of a person who has left until the last one of the cohort has
+        left; 'withdraw' withdraws the whole cohort at once, whose other members are then never
+        released again.
+    key: secret key of the series, as in anon_pseudonym; the same for all its states.
+    drop: columns to leave out that identify nobody; None means the columns declared in
+        comments.
+    Returns: the state, rows in random order: cohort (BIGINT), person (VARCHAR, a keyed hash),
+        tuple (VARCHAR, JSON or a keyed digest).
+    Errors: no entity or one with NULL, a person with several rows, a missing sensitive value,
+        an l above the number of values, a table without rows, a state of another key, version
+        or other columns, a key as in anon_pseudonym, and those of a release.
+    """
+    return _call.table("series_next", locals())
+
+
+def series_status(
+    state: Frame, *, threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """What the releases of a series were about, a row per release.
+
+    state: name of the state, which series_next has made.
+    Returns: release (BIGINT, from 1), made_at (TIMESTAMP, UTC), cohorts, present (persons with
+        a cohort who are in the table), former (rows of persons who have left or changed),
+        waiting (persons without a cohort), withheld (persons who are never released again),
+        largest_waiting_share (of a group that was divided into cohorts, 0…1). Above 0.1
+        somebody of that group is more likely to have one of its frequent values than 1/l says.
+    Errors: a relation that is no state.
+    """
+    return _call.table("series_status", locals())

@@ -28,7 +28,7 @@ from anon_sql.methods.method import release_methods
 
 TOPICS = (
     *("release", "method", "primitive", "measure", "privacy", "attack", "hierarchy", "role"),
-    "ledger",
+    *("ledger", "series"),
 )
 _WITHOUT = ("gower", "anonymize_recipe")  # of two values of a row; of a file
 WIDTH = 100  # of generated files
@@ -69,7 +69,7 @@ _TYPES = {
     "drop": "Columns",
     "weights": "Weights",
 }
-_NAMED = ("hierarchy", "population", "like", "ledger")
+_NAMED = ("hierarchy", "population", "like", "ledger", "state", "series")
 
 
 def filled(words: Iterable[str], indent: str, last: int = 0) -> str:
@@ -111,13 +111,21 @@ def _function(entry: Entry) -> str:
     )
 
 
+def _left_out(name: str, entry: Entry) -> bool:
+    """Return whether a parameter of SQL is none of the frames' function."""
+    if name in IN_SQL and entry.folder == "release":
+        return False
+    own = ("release", "primitive", "method")
+    return name in (*WITHDRAWN, *IN_SQL) and entry.folder in own
+
+
 def _words(entry: Entry, known: Mapping[str, Declaration]) -> tuple[list[str], list[bool]]:
     """Return the parameters as Python writes them, and which of them are passed by position too."""
     words, by_position = [], []
     for written in entry.parameters:
         name, _, default = (part.strip() for part in written.partition(":="))
         name = name.strip('"')
-        if name in (*WITHDRAWN, *IN_SQL) and entry.folder in ("release", "primitive", "method"):
+        if _left_out(name, entry):
             continue
         if not default:
             words.append(f"{'data' if name == TABLE else name}: {_required(name)}")
@@ -126,12 +134,13 @@ def _words(entry: Entry, known: Mapping[str, Declaration]) -> tuple[list[str], l
             value = _python(default) if each is None else repr(each.default)
             kind = _kind(name, value) if each is None else _of(each.accepts, name, each.default)
             words.append(f"{name}: {kind} = {value}")
-        by_position.append(not default or (name == "k" and len(words) == 2))
+        by_position.append(not default or (name in ("k", "state") and len(words) == 2))
     return words, by_position
 
 
 def _required(name: str) -> str:
     kinds = {"releases": "Sequence[Frame] | Frame", "queries": "str | Sequence[str]"}
+    kinds |= {"persons": "Sequence[Any]"}
     kinds |= {"sql": "str", "paper": "str", "column_name": "str", "files": "str | Sequence[str]"}
     return kinds.get(name, "str" if name == "name" else "Frame")
 
@@ -196,7 +205,7 @@ def _docstring(entry: Entry, known: Mapping[str, Declaration]) -> str:
             continue
         if names == (TABLE,) and entry.name in release_methods():
             continue
-        if {*names} <= {*WITHDRAWN, *IN_SQL} and entry.folder in ("release", "primitive", "method"):
+        if all(_left_out(name, entry) for name in names):
             continue
         called = ", ".join("data" if name == TABLE else name for name in names)
         text = said if one is None else one.spelled(PYTHON)

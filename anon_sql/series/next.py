@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_sql import kernels
 from anon_sql.core.arrow import integers, true
 from anon_sql.core.common_parameters import ColumnRoles, Hierarchies
 from anon_sql.core.common_parameters import Persons as Entity
@@ -148,8 +149,35 @@ def next_state(state: State | None, table: Table, asked: Next, key: bytes) -> St
         own = np.flatnonzero(new & (before == apart))
         if len(own):
             largest = max(largest, _place(state, table.only(own), key, apart))
+    _cover(state, table)
     _note(state, table, largest, key)
     return state
+
+
+def _cover(state: State, table: Table) -> None:
+    """Let the label of the nearest member cover who waits among persons without any cohort."""
+    alone = state.waiting.filter(pc.equal(state.waiting["cohort"], NOWHERE))
+    cohorts = state.cohort_of(table.persons)
+    members = np.flatnonzero(cohorts != NOWHERE)
+    if not len(alone) or not len(members):
+        return
+    at = pc.index_in(alone["person"].combine_chunks(), value_set=table.persons.hashes)
+    both = table.only(np.append(members, integers(at)))
+    quasi = prepare(both.source, replace(blind(both.request), k=1), both.paths).table
+    number = np.append(np.arange(len(members)), np.full(len(alone), -1)).astype(np.int32)
+    rows, starts = np.arange(len(number), dtype=np.int32), np.array([0, len(number)])
+    leaf = np.zeros(len(number), np.int32)
+    found = kernels.cohorts.nearest(
+        quasi.points, quasi.model.weight, leaf, number[quasi.order], rows, starts
+    )
+    near = np.empty_like(found)
+    near[quasi.order] = found
+    own = pa.table(
+        [pa.array(cohorts[members[near[len(members) :]]]), alone["person"]],
+        schema=state.waiting.schema,
+    )
+    covered = state.waiting.filter(pc.not_equal(state.waiting["cohort"], NOWHERE))
+    state.waiting = pa.concat_tables([covered, own])
 
 
 def _short(state: State, cohorts: Cohorts) -> Cohorts:

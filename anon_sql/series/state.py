@@ -196,7 +196,8 @@ def read_state(
     rows do not belong together.
     """
     rule = Parameter("series", "state") + " must be a state that series_next has made"
-    if dict(types) != COLUMNS:
+    in_pandas = {**COLUMNS, "cohort": "DOUBLE"}  # as it holds whole numbers beside NULL
+    if dict(types) not in (COLUMNS, in_pandas):
         raise AnonError(function, rule, "a table with other columns", "write NULL for the first")
     texts = {name: rows.field(name) for name in COLUMNS}
     cohort, person, tuple_ = (valid(own) for own in texts.values())
@@ -206,7 +207,10 @@ def read_state(
     if len(heads) != 1:
         raise AnonError(function, rule, f"{len(heads)} rows that begin one")
     head = _head(function, rule, heads[0], key)
-    whole = pa.table([texts["cohort"].cast(pa.int64()), texts["person"], texts["tuple"]], _MEMBERS)
+    whole = pa.table(
+        [texts["cohort"].cast(pa.float64()).cast(pa.int64()), texts["person"], texts["tuple"]],
+        _MEMBERS,
+    )
 
     def only(kind: npt.NDArray[np.bool_], *names: str) -> pa.Table:
         return whole.filter(pa.array(kind)).select(names)

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 from anon_sql import frames
-from anon_sql.core.common_parameters import IN_SQL
 from anon_sql.core.parameters import declared, takes
 from anon_sql.hosts.duckdb.sql_files import entries
 from tests.frames.sql import as_sql
@@ -115,7 +114,7 @@ def test_no_view_is_left(pair):
 def test_every_function_has_the_parameters_of_sql():
     own = {"threads", "time_zone", "connection"}
     for entry in entries():
-        if entry.folder in ("reader", "pseudonym", "help", "linked", "series") or entry.name in (
+        if entry.folder in ("reader", "pseudonym", "help", "linked") or entry.name in (
             "gower",
             "anonymize_recipe",
         ):
@@ -125,8 +124,6 @@ def test_every_function_has_the_parameters_of_sql():
         assert not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in found.values())
         names = {"data" if name == "tbl" else name.strip('"') for name in entry.names}
         withdrawn = {"previous", "invariant", "counterfeits"}
-        if entry.folder == "release":
-            names -= {*IN_SQL}
         assert {*found} - own in (names, names - withdrawn), entry.name
         assert own <= {*found}
         if entry.name in declared():

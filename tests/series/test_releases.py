@@ -56,6 +56,36 @@ def test_labels_cover_everybody_who_is_present_or_waits(con):
     assert outside.fetchall() == [(0,)]
 
 
+def test_labels_cover_persons_who_wait_without_any_cohort(con):
+    """Two persons far away who wait again, with one value: their group has no cohort."""
+    make_month(con, 0, 100)
+    con.execute("INSERT INTO people SELECT 1000 + i, 95, 'Bonn', 'flu', true FROM range(60) t(i)")
+    step(con, 2)
+    release(con, "may")
+    waiting = {
+        person
+        for (person,) in con.execute(
+            "SELECT person FROM anon_series WHERE tuple IS NULL"
+        ).fetchall()
+    }
+    numbers = [number for (number,) in con.execute("SELECT person FROM people").fetchall()]
+    hashes = persons_of(con).hashes.to_pylist()
+    waited = [n for n, one in zip(numbers, hashes, strict=True) if one in waiting]
+    who = [number for number in waited if number >= 1000][:2]
+    gone = [number for number in numbers if number >= 1000 or number in waited]
+    con.execute(
+        "DELETE FROM people WHERE list_contains(?, person) AND NOT list_contains(?, person)",
+        [gone, who],
+    )
+    step(con)
+    release(con, "june")
+    assert status(con)["waiting"] == len(who) == 2
+    assert con.execute("SELECT count(*) FROM anon_series WHERE cohort = 0").fetchall() == [(0,)]
+    for file in ("may", "june"):
+        outside = f"SELECT count(*) FROM people p WHERE NOT EXISTS (FROM {file} r WHERE {COVERS})"
+        assert con.execute(outside).fetchall() == [(0,)]
+
+
 def test_typed_labels_and_any_order_of_rows(con):
     make_month(con, 0, 200)
     step(con, 2)

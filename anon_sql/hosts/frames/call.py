@@ -21,7 +21,7 @@ from anon_sql.hosts.parts.call import paths_of
 
 DATA = "data"  # what Python calls the parameter tbl
 _TABLES = ("data", "raw", "released")  # frames that are passed by position
-_NAMED = ("hierarchy", "population", "ledger", "like", "releases", "previous")
+_NAMED = ("hierarchy", "population", "ledger", "like", "releases", "previous", "state", "series")
 _PREFIX = "anon_frame_"
 _numbers = itertools.count(1)
 
@@ -44,6 +44,8 @@ def release(function: str, call: Mapping[str, Any]) -> Any:
 
     call: the arguments of the Python function by name. Raises AnonError as the SQL function does.
     """
+    if call.get("series") is not None:  # its rows come from the state
+        return table(function, call)
     with ExitStack() as open_, _settled(function, call) as (settings, arguments):
         scratch = open_.enter_context(cursor(settings, function))
         frame = given(function, DATA, arguments.pop(DATA), scratch, settings.connection)
@@ -177,7 +179,7 @@ class _Room:
             raise AnonError(function, rule) from None
 
 
-_POSITIONAL = (*_TABLES, "releases")
+_POSITIONAL = (*_TABLES, "releases", "state", "persons")
 
 
 @contextmanager
