@@ -14,9 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
-from anon_sql.core.names import literal
+from anon_sql.core.names import quote
 from anon_sql.core.parameters import takes
 from anon_sql.core.roles import PARAMETER, REST, ROLES, fold
 from anon_sql.errors import AnonError, did_you_mean, listed
@@ -283,12 +281,11 @@ def _digest(path: str, changed: int, size: int) -> str:
     return digest(Path(path))
 
 
-def recipe(con: duckdb.DuckDBPyConnection, path: str | Path) -> duckdb.DuckDBPyRelation:
-    """Return the release that a recipe describes, as ``anonymize_recipe`` makes it.
-
-    con: a connection with the functions; path: of the TOML file.
-    """
-    return con.sql(f"FROM anonymize_recipe({literal(str(path))})")
+def relation(recipe: Recipe) -> str:
+    """Return the source as a relation of DuckDB: a file, or a table of an attached database."""
+    if recipe.table is None:
+        return str(recipe.file)
+    return f"{quote(recipe.file.stem)}.{recipe.table}"
 
 
 def write(
