@@ -98,7 +98,8 @@ def read(function: str, path: Path) -> Recipe:
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError):
-        raise AnonError(function, "the recipe must be a file of text", f"'{path}'") from None
+        got = f"'{path}'" if path.exists() else f"'{path}', which does not exist"
+        raise AnonError(function, "the recipe must be a file of text", got) from None
     try:
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as wrong:

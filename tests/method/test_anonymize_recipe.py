@@ -193,6 +193,9 @@ def test_a_recipe_that_is_no_file(con, tmp_path):
     assert fails(con, f"FROM anonymize_recipe('{tmp_path / 'none.toml'}')").startswith(
         "anonymize_recipe: the recipe must be a file of text, got "
     )
+    assert fails(con, f"FROM anonymize_recipe('{tmp_path / 'none.toml'}')").endswith(
+        "none.toml', which does not exist"
+    )
 
 
 def test_a_recipe_that_is_written_is_read(tmp_path):
