@@ -7,6 +7,7 @@ from anon_sql.errors import AnonError
 from anon_sql.version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from anon_sql.apps.verdict.of_recipe import recipe
     from anon_sql.frames import anonymize
     from anon_sql.hosts.duckdb.interrupting import interrupt
     from anon_sql.hosts.duckdb.ledger import ledger
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from anon_sql.hosts.duckdb.roles import declare
     from anon_sql.hosts.linked import release_linked
     from anon_sql.hosts.parts.release import release
-    from anon_sql.hosts.recipes import recipe
 
 __all__ = [
     "AnonError",
@@ -49,7 +49,7 @@ def __getattr__(name: str) -> Any:
     if name == "anonymize":
         return import_module("anon_sql.frames").anonymize
     if name == "recipe":
-        return import_module("anon_sql.hosts.recipes").recipe
+        return import_module("anon_sql.apps.verdict.of_recipe").recipe
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     host = import_module(f"anon_sql.hosts.{_PLACES.get(name, 'duckdb.register')}")

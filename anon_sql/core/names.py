@@ -1,6 +1,9 @@
 """Write and split SQL identifiers, literals and patterns of files."""
 
+from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
+from typing import Any
 
 
 def quote(name: str) -> str:
@@ -11,6 +14,22 @@ def quote(name: str) -> str:
 def literal(text: str) -> str:
     """Return a text as a SQL string literal."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def sql_value(value: Any) -> str:
+    """Return a value as SQL writes it; values are texts, numbers, and lists and maps of them."""
+    if isinstance(value, str):
+        return literal(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        pairs = ", ".join(f"{sql_value(name)}: {sql_value(each)}" for name, each in value.items())
+        return f"MAP {{{pairs}}}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(sql_value, value))}]"
+    if isinstance(value, float) and not isfinite(value):
+        return f"'{value}'::DOUBLE"
+    return repr(value)
 
 
 def exactly(path: Path) -> str:

@@ -15,9 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
-from anon_sql.core.names import literal
+from anon_sql.core.names import quote
 from anon_sql.core.parameters import takes
 from anon_sql.core.roles import PARAMETER, REST, ROLES, fold
 from anon_sql.errors import AnonError, did_you_mean, listed
@@ -107,7 +105,8 @@ def tables(function: str, path: Path) -> dict[str, Any]:
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError):
-        raise AnonError(function, "the recipe must be a file of text", f"'{path}'") from None
+        got = f"'{path}'" if path.exists() else f"'{path}', which does not exist"
+        raise AnonError(function, "the recipe must be a file of text", got) from None
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as wrong:
@@ -298,12 +297,11 @@ def _digest(path: str, changed: int, size: int) -> str:
     return digest(Path(path))
 
 
-def recipe(con: duckdb.DuckDBPyConnection, path: str | Path) -> duckdb.DuckDBPyRelation:
-    """Return the release that a recipe describes, as ``anonymize_recipe`` makes it.
-
-    con: a connection with the functions; path: of the TOML file.
-    """
-    return con.sql(f"FROM anonymize_recipe({literal(str(path))})")
+def relation(recipe: Recipe) -> str:
+    """Return the source as a relation of DuckDB: a file, or a table of an attached database."""
+    if recipe.table is None:
+        return str(recipe.file)
+    return f"{quote(recipe.file.stem)}.{recipe.table}"
 
 
 def write(

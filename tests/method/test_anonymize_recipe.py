@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-import anon_sql
 from anon_sql import AnonError
 from anon_sql.hosts import recipes
 from tests.sentence import fails
@@ -78,7 +77,25 @@ def test_the_release_is_that_of_the_call(con, folder):
     recipe = f"FROM anonymize_recipe('{folder / 'recipe.toml'}')"
     assert con.execute(recipe).fetchall() == con.execute(f"FROM {CALL}").fetchall()
     assert [name for name, *_ in con.description] == ["age", "city", "illness"]
-    assert anon_sql.recipe(con, folder / "recipe.toml").fetchall() == con.execute(recipe).fetchall()
+
+
+@pytest.mark.parametrize(
+    ("method", "more"),
+    [
+        ("mondrian", ""),
+        ("rayden", "alpha = 1.5\nvariant = 'tang'"),
+        ("top_down", "strata = ['city']"),
+    ],
+)
+def test_any_method_with_its_own_parameters(con, folder, method, more):
+    text = (folder / "recipe.toml").read_text()
+    text = text.replace('effort = "fast"', f'method = "{method}"\n{more}')
+    call = CALL.replace("anonymize(", f"{method}(").replace("effort := 'fast', ", "")
+    given = "".join(f", {each.replace('=', ':=')}" for each in more.split("\n") if each)
+    call = call[:-1] + given + ")"
+    (folder / "other.toml").write_text(text)
+    recipe = f"FROM anonymize_recipe('{folder / 'other.toml'}')"
+    assert con.execute(recipe).fetchall() == con.execute(f"FROM {call}").fetchall()
 
 
 def test_a_path_is_relative_to_the_working_directory(con, folder, monkeypatch):
@@ -150,13 +167,17 @@ def test_other_content_and_another_schema_are_refused(con, folder):
         ('"public"', '"friends"', "audience must be public or contract, got 'friends'"),
         ('"Because."', '" "', "choice in [accepted] must be a sentence, got none"),
         ("choice =", "chance =", "[accepted] must have known keys only, got 'chance'"),
-        ('effort = "fast"', 'method = "mondrian"', "method must be anonymize, got 'mondrian'"),
+        (
+            'effort = "fast"',
+            'method = "mondrian"\nalpha = 2',
+            "[release] must have known keys only",
+        ),
         (
             "k = 7",
             'k = 7\nmethod = "mondrain"',
             "method must be a release function, got 'mondrain'",
         ),
-        ("k = 7", 'k = "seven"', "[release] of the recipe must have values of the right types"),
+        ("k = 7", 'k = "seven"', "anonymize: k must be a whole number"),
         ("k = 7", "k = 7\nregions = 2", "regions must be left out, got a number"),
     ],
 )
@@ -171,6 +192,9 @@ def test_errors_of_anonymize_are_passed_on(con, folder):
 def test_a_recipe_that_is_no_file(con, tmp_path):
     assert fails(con, f"FROM anonymize_recipe('{tmp_path / 'none.toml'}')").startswith(
         "anonymize_recipe: the recipe must be a file of text, got "
+    )
+    assert fails(con, f"FROM anonymize_recipe('{tmp_path / 'none.toml'}')").endswith(
+        "none.toml', which does not exist"
     )
 
 

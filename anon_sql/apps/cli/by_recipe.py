@@ -26,17 +26,14 @@ from anon_sql.apps.cli.output import (
 )
 from anon_sql.apps.cli.progress import Shown, showing
 from anon_sql.apps.csv.dialect import Dialect, dialect
-from anon_sql.apps.verdict.figures import audit_statement, measure, rows_of
-from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, Verdict, stricter, verdict
-from anon_sql.core.parameters import takes
-from anon_sql.core.running import Progress
+from anon_sql.apps.verdict.of_recipe import HIERARCHY, judged, requested
+from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, Verdict, stricter
 from anon_sql.hosts import recipes
 from anon_sql.hosts.files import means_folder
 from anon_sql.hosts.parts.release import PartsOptions
 from anon_sql.hosts.recipes import Recipe
 
 IS_RED, IS_OPEN = 3, 4  # exit codes: red, and amber without a sentence
-HIERARCHY = "hierarchy"
 
 
 def dialect_of(function: str, recipe: Recipe) -> Dialect:
@@ -77,47 +74,6 @@ def types_of_raw(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """Return the SQL type of each column of ``raw``."""
     raw = con.table("raw")
     return dict(zip(raw.columns, map(str, raw.types), strict=True))
-
-
-def requested(recipe: Recipe) -> dict[str, Any]:
-    """Return what an audit of the release asks for: roles, levels and hierarchy."""
-    known = takes(recipe.method)
-    asked = {name: known[name].default for name in manifest.REQUIRED if name in known}
-    asked |= {n: recipe.parameters[n] for n in manifest.REQUIRED if n in recipe.parameters}
-    trees = HIERARCHY if recipe.hierarchies else None
-    return {
-        **dict.fromkeys(manifest.REQUIRED),
-        **asked,
-        **recipe.roles,
-        "hierarchy": trees,
-        manifest.UNIQUE: recipe.parameters.get(manifest.UNIQUE, 0),
-    }
-
-
-def judged(
-    recipe: Recipe, con: duckdb.DuckDBPyConnection, function: str, request: Mapping[str, Any]
-) -> Verdict:
-    """Return the verdict on ``released``, after an audit."""
-    with Progress(function, 5) as progress:
-
-        def step(note: str) -> None:
-            progress.note = note
-            progress.advance(1)
-
-        progress.note = "audit"
-        progress.advance(0)
-        measured = measure(con, request, rows_of(con, audit_statement(request)), step)
-    return verdict(measured, **judging(recipe, function))
-
-
-def judging(recipe: Recipe, function: str) -> dict[str, Any]:
-    """Return what ``verdict`` takes from a recipe."""
-    return {
-        "accepted": recipe.accepted,
-        "limits": stricter(function, recipe.stricter),
-        "audience": recipe.audience,
-        "confirmed": recipe.confirmed,
-    }
 
 
 def say_verdict(found: Verdict) -> None:

@@ -13,7 +13,7 @@ import typer
 import anon_sql
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console, options
-from anon_sql.apps.cli.by_recipe import judging, load, requested
+from anon_sql.apps.cli.by_recipe import load
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.earlier import require_labels
 from anon_sql.apps.cli.linked import is_linked
@@ -21,6 +21,7 @@ from anon_sql.apps.cli.parameters import names, of_compare, of_manifests, with_p
 from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
+from anon_sql.apps.verdict.of_recipe import judging, requested
 from anon_sql.errors import AnonError, not_installed
 from anon_sql.hosts import recipes
 from anon_sql.hosts.files import atomic_file, digest

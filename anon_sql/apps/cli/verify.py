@@ -13,7 +13,7 @@ import typer
 import anon_sql
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console, options
-from anon_sql.apps.cli.by_recipe import HIERARCHY, load
+from anon_sql.apps.cli.by_recipe import load
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.earlier import (
     cast_values,
@@ -27,6 +27,7 @@ from anon_sql.apps.cli.linked import checks_of, is_linked
 from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
+from anon_sql.apps.verdict.of_recipe import HIERARCHY
 from anon_sql.attacks.composition import ATTACK
 from anon_sql.audit.earlier import EARLIER
 from anon_sql.core.names import quote

@@ -21,6 +21,7 @@ from anon_sql.apps.cli.roles import first_recipe
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.report import facts, rendering, summary
 from anon_sql.apps.studio import figures
+from anon_sql.apps.verdict import of_recipe
 from anon_sql.apps.verdict.figures import Measured, audit_statement, measure, rows_of
 from anon_sql.apps.verdict.rules import RED, Verdict, verdict
 from anon_sql.core import stopping
@@ -182,13 +183,13 @@ class Bench:
 
     def attacks(self, tables: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the release that is there discloses and costs, as a verdict takes it."""
-        request = by_recipe.requested(self._recipe(tables))
+        request = of_recipe.requested(self._recipe(tables))
         return {"measured": asdict(measure(self.con, request, None))}
 
     def compare(self, tables: Mapping[str, Any], ks: Sequence[int], ls: Sequence[int]) -> Any:
         """Return the rows of ``tradeoff`` for several k and l, with figures."""
         self._trees(recipe := self._recipe(tables))
-        return figures.tradeoff(self.con, by_recipe.requested(recipe), recipe, ks, ls)
+        return figures.tradeoff(self.con, of_recipe.requested(recipe), recipe, ks, ls)
 
     def check(self, tables: Mapping[str, Any]) -> dict[str, Any]:
         """Make the release, audit and attack it, and judge it."""
@@ -218,7 +219,7 @@ class Bench:
     def question(self, tables: Mapping[str, Any], sql: str) -> dict[str, Any]:
         """Return how wrong the release answers a question that the user has typed."""
         self._require_made(tables)
-        request = by_recipe.requested(self._recipe(tables))
+        request = of_recipe.requested(self._recipe(tables))
         return figures.question(self.con, request, sql)
 
     def rows(
@@ -264,7 +265,7 @@ class Bench:
             self.check(tables)
         made = self._made
         assert made is not None
-        judging = by_recipe.judging(recipe, NAME)
+        judging = of_recipe.judging(recipe, NAME)
         judged = verdict(made.measured, **judging)
         _require_signable(judged)
         paths = {
@@ -284,7 +285,7 @@ class Bench:
             written = by_recipe.write(self.con, by_recipe.asked(recipe), output, made.released)
             complete = manifest.with_output(written, output.target)
             sources = summary.Sources(recipe.file, output.target, recipe)
-            request = {**by_recipe.requested(recipe), **_stated(recipe)}
+            request = {**of_recipe.requested(recipe), **_stated(recipe)}
             said = facts.of_summary(
                 self.con,
                 request,
@@ -322,14 +323,14 @@ class Bench:
         released = self._stack.enter_context(
             in_table(self.con, recipe.method, of.call, place, of.in_parts)
         )
-        return released, by_recipe.requested(recipe)
+        return released, of_recipe.requested(recipe)
 
     def _trees(self, recipe: Recipe) -> None:
-        self.con.execute(f"DROP TABLE IF EXISTS {by_recipe.HIERARCHY}")
+        self.con.execute(f"DROP TABLE IF EXISTS {of_recipe.HIERARCHY}")
         if recipe.hierarchies:
             paths = [str(path) for path in recipe.hierarchies.values()]
             self.con.execute(
-                f"CREATE TABLE {by_recipe.HIERARCHY} AS FROM read_hierarchies(?)", [paths]
+                f"CREATE TABLE {of_recipe.HIERARCHY} AS FROM read_hierarchies(?)", [paths]
             )
 
     def _require_made(self, tables: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 
 from anon_sql.apps.manifest import STATEMENT
-from anon_sql.core.names import literal, quote
+from anon_sql.core.names import literal, quote, sql_value
 from anon_sql.core.roles import REST, fold
 from anon_sql.measures.utility import LOST
 
@@ -52,20 +52,6 @@ class Measured:
     unchanged: Sequence[str] = ()
     generalized: Sequence[str] = ()
     request: Mapping[str, Any] = field(default_factory=dict)
-
-
-def sql_value(value: Any) -> str:
-    """Return a value as SQL writes it; values are texts, numbers, and lists and maps of them."""
-    if isinstance(value, str):
-        return literal(value)
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, Mapping):
-        pairs = ", ".join(f"{sql_value(name)}: {sql_value(each)}" for name, each in value.items())
-        return f"MAP {{{pairs}}}"
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(sql_value, value))}]"
-    return repr(value)
 
 
 def arguments(call: Mapping[str, Any]) -> str:

@@ -263,3 +263,18 @@ def test_the_page_shows_the_example():
         assert any(block in file.read_text(encoding="utf-8") for file in files if file.exists()), (
             name
         )
+
+
+def test_a_release_by_a_recipe_is_judged(refused):
+    assert refused.status["judged_signed"] == "success", refused.message["judged_signed"]
+    call = (
+        "mondrian('adult', k := 10, l := 3, t := 0.6, identifiers := 'person_id', "
+        f"qids := {QUASI}, sensitive := 'occupation')"
+    )
+    with anon_sql.connect(refused.database, read_only=True) as con:
+        assert rows(con, "FROM judged_signed") == rows(con, f"FROM {call}")
+    assert refused.status["judged_red"] == "error"
+    said = "recipe: a release whose verdict is red must not be made, got certain"
+    assert said in refused.message["judged_red"]
+    with anon_sql.connect(refused.database, read_only=True) as con, pytest.raises(duckdb.Error):
+        con.sql("FROM judged_red")

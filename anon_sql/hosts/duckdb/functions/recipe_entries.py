@@ -1,4 +1,4 @@
-"""Read recipes for SQL: what ``anonymize_recipe`` passes to ``anonymize``."""
+"""Read recipes for SQL: the call that ``anonymize_recipe`` makes."""
 
 from pathlib import Path
 from typing import Any
@@ -6,54 +6,40 @@ from typing import Any
 import pyarrow as pa
 
 from anon_sql.core.arrow import first
-from anon_sql.core.names import quote
+from anon_sql.core.names import literal, quote, sql_value
 from anon_sql.core.parameters import takes
 from anon_sql.errors import AnonError
 from anon_sql.hosts import recipes
 from anon_sql.hosts.duckdb.binding import types_of
-from anon_sql.hosts.duckdb.registry import sql_type, udf
+from anon_sql.hosts.duckdb.registry import udf
 
 NAME = "anonymize_recipe"
-METHOD = "anonymize"
-_TEXTS = ("l_kind", "entity", "format", "suppressed", "effort", "beta_kind")
-_WHOLE = ("k", "c", "seed", "rounds")
-_NUMBERS = ("l", "t", "time_limit", "beta", "delta", "suppression_limit", "max_share")
-_LISTS = ("qids", "sensitive", "identifiers", "keep", "drop", "strata", "hierarchies")
-_ENTRIES = pa.struct(
-    [
-        ("relation", pa.string()),
-        *((name, pa.string()) for name in _TEXTS),
-        *((name, pa.int64()) for name in _WHOLE),
-        *((name, pa.float64()) for name in _NUMBERS),
-        *((name, pa.list_(pa.string())) for name in _LISTS),
-        ("weights", pa.map_(pa.string(), pa.float64())),
-    ]
-)
+_IN_PARTS = ("regions", "region_rows")
+_TREES = "__anon_recipe_trees"
 
 
-@udf(sql_type(_ENTRIES))
-def entries(paths: Any) -> pa.Array:
-    """Return what a recipe says by parameter, for each row; or raise AnonError."""
-    recipe = _recipe(first(paths))
+@udf("VARCHAR")
+def statement(paths: Any) -> pa.Array:
+    """Return the release of a recipe as SQL, for each row; or raise AnonError."""
+    path = first(paths)
+    recipe = _recipe(path)
     recipes.require_content(NAME, recipe)
-    defaults = {name: known.default for name, known in takes(METHOD).items()}
-    said = {name: value for name, value in recipe.parameters.items() if name in defaults}
-    found: dict[str, Any] = {
-        field.name: said.get(field.name, defaults.get(field.name)) for field in _ENTRIES
-    }
-    strata = found["strata"]
-    found |= {
-        **recipe.roles,
-        "relation": _relation(recipe),
-        "strata": [strata] if isinstance(strata, str) else strata,
-        "hierarchies": [str(path) for path in recipe.hierarchies.values()],
-        "weights": None if found["weights"] is None else list(found["weights"].items()),
-    }
-    try:
-        return pa.array([found] * len(paths), _ENTRIES)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        rule = "[release] of the recipe must have values of the right types"
-        raise AnonError(NAME, rule, "another") from None
+    known = takes(recipe.method)
+    call = {name: known[name].default for name in known if name == "k"}
+    call |= {name: value for name, value in recipe.parameters.items() if name in known}
+    call |= {role: names for role, names in recipe.roles.items() if names}
+    trees = ""
+    if recipe.hierarchies:
+        files = sql_value(list(map(str, recipe.hierarchies.values())))
+        trees = f"WITH {_TREES} AS NOT MATERIALIZED (FROM read_hierarchies({files})) "
+        call["hierarchy"] = _TREES
+    relation = literal(recipes.relation(recipe))
+    k = sql_value(call.pop("k"))
+    given = "".join(f", {quote(name)} := {sql_value(value)}" for name, value in call.items())
+    fits = f"__anon_recipe_entries_fits({literal(path)}, __anon_types)"
+    k = f"(SELECT if({fits}, {k}, NULL) FROM __anon_types({relation}))"  # known before the rows
+    sql = f"{trees}FROM {recipe.method}({relation}, k := {k}{given})"
+    return pa.array([sql] * len(paths))
 
 
 @udf("BOOLEAN")
@@ -67,18 +53,8 @@ def _recipe(path: Any) -> recipes.Recipe:
     if not isinstance(path, str):
         raise AnonError(NAME, "path must be the path of a recipe", type(path).__name__)
     recipe = recipes.read(NAME, Path(path))
-    if recipe.method != METHOD:
-        rule = f"method must be {METHOD}"
-        raise AnonError(NAME, rule, f"'{recipe.method}'", "anon-sql release takes every method")
-    for name in ("regions", "region_rows"):
+    for name in _IN_PARTS:
         if name in recipe.parameters:
             rule = f"{name} must be left out"
             raise AnonError(NAME, rule, "a number", "anon-sql release releases in parts")
     return recipe
-
-
-def _relation(recipe: recipes.Recipe) -> str:
-    """Return the source as a relation of DuckDB: a file, or a table of an attached database."""
-    if recipe.table is None:
-        return str(recipe.file)
-    return f"{quote(recipe.file.stem)}.{recipe.table}"

@@ -1,0 +1,7 @@
+import anon_sql
+
+
+def model(dbt, session):
+    dbt.config(materialized="table")
+    dbt.ref("adult")
+    return anon_sql.recipe(session, "adult_signed.toml")

@@ -1,0 +1,121 @@
+"""anon_sql.recipe: rows only after the verdict, and the rows that were judged."""
+
+import duckdb
+import pytest
+
+import anon_sql
+from anon_sql import AnonError
+from anon_sql.hosts import recipes
+from tests.apps.verdict.planted import RAW
+
+ROLES = {"identifier": ["id"], "quasi": ["a", "b"], "sensitive": ["s", "n"]}
+CALL = (
+    "anonymize('raw', k := 5, l := 2, t := 0.5, identifiers := ['id'], qids := ['a', 'b'], "
+    "sensitive := ['s', 'n'])"
+)
+
+
+@pytest.fixture
+def folder(con, tmp_path):
+    con.execute(RAW)
+    con.execute("ALTER TABLE raw ALTER n TYPE DECIMAL(9, 1)")
+    con.execute(f"COPY raw TO '{tmp_path / 'people.parquet'}'")
+    con.execute(f"ATTACH '{tmp_path / 'clinic.duckdb'}' AS clinic")
+    con.execute("CREATE TABLE clinic.main.people AS FROM raw")
+    yield tmp_path
+    con.execute("DETACH clinic; DETACH DATABASE IF EXISTS __anon_recipes")
+
+
+def written(con, folder, text="", confirmed="true", **release):
+    """A recipe with some text at its end."""
+    raw = duckdb.read_parquet(str(folder / "people.parquet"), connection=con)
+    types = dict(zip(raw.columns, map(str, raw.types), strict=True))
+    path = folder / "r.toml"
+    recipes.write(
+        path,
+        {"file": "people.parquet", "schema_sha256": recipes.schema_sha256(types)},
+        ROLES,
+        release={"k": 5, "l": 2, "t": 0.5, **release},
+        statement={"audience": "contract"},
+        made={},
+    )
+    said = path.read_text().replace("confirmed = false", f"confirmed = {confirmed}")
+    path.write_text(said.replace("[accepted]", f"[accepted]\n{text}"))
+    return path
+
+
+def refused(con, path):
+    with pytest.raises(AnonError) as caught:
+        anon_sql.recipe(con, path)
+    left = "SELECT count(*) FROM duckdb_tables() WHERE database_name = '__anon_recipes'"
+    assert con.execute(left).fetchall() == [(0,)]
+    return str(caught.value)
+
+
+def test_green_gives_the_rows_of_the_call(con, folder):
+    found = anon_sql.recipe(con, written(con, folder))
+    expected = con.sql(f"FROM {CALL}")
+    assert (found.columns, found.types) == (expected.columns, expected.types)
+    assert found.fetchall() == expected.fetchall()
+    other = anon_sql.recipe(con, str(written(con, folder, k=10)))
+    assert found.fetchall() != other.fetchall()  # each keeps its rows
+    (folder / "people.parquet").unlink()
+    assert found.fetchall() == expected.fetchall()  # those that were judged
+
+
+def test_tables_of_the_user_are_neither_read_nor_changed(con, folder):
+    path = written(con, folder)
+    con.execute(
+        "CREATE OR REPLACE TABLE raw AS SELECT 1 AS x; CREATE TEMP TABLE released AS SELECT 2 AS y"
+    )
+    assert len(anon_sql.recipe(con, path).fetchall()) == 1000
+    assert con.execute("FROM raw, released").fetchall() == [(1, 2)]
+
+
+def test_another_method_and_an_attached_database(con, folder):
+    path = written(con, folder, "query_error = 'Few.'\ngcp = 'Few.'", method="mondrian")
+    text = path.read_text().replace(
+        'file = "people.parquet"', 'database = "clinic.duckdb"\ntable = "main.people"'
+    )
+    path.write_text(text)
+    expected = con.execute(f"FROM {CALL.replace('anonymize', 'mondrian')}").fetchall()
+    assert anon_sql.recipe(con, path).fetchall() == expected
+
+
+def test_red_is_refused_whatever_is_accepted(con, folder):
+    con.execute("UPDATE raw SET s = 'v1' WHERE id < 500")
+    con.execute(f"COPY raw TO '{folder / 'people.parquet'}'")
+    path = written(con, folder, "certain = 'Known.'", l=1, t=1.0)
+    said = refused(con, path)
+    assert said.startswith(
+        "recipe: a release whose verdict is red must not be made, got certain; For "
+    )
+    assert "v1" not in said
+
+
+def test_amber_needs_its_sentence(con, folder):
+    path = written(con, folder, confirmed="false")
+    assert refused(con, path) == (
+        "recipe: [accepted] must have a sentence for each amber rule of the verdict, got none for "
+        "roles; Nobody has confirmed the roles of the columns."
+    )
+    path = written(con, folder, "roles = 'Read by two.'", confirmed="false")
+    assert len(anon_sql.recipe(con, path).fetchall()) == 1000
+
+
+def test_stricter_limits_and_other_errors_are_those_of_the_recipe(con, folder):
+    path = written(con, folder)
+    path.write_text(f"{path.read_text()}\n[stricter]\ngcp = {{ amber = 0.001, red = 0.002 }}\n")
+    assert "got gcp" in refused(con, path)
+    path.write_text(path.read_text().replace("red = 0.002", "red = 0.7"))
+    assert "the limit gcp must be at most 0.5 for red" in refused(con, path)
+    path = written(con, folder, k=2000)
+    with pytest.raises(duckdb.Error, match="k must be at most the number of rows"):
+        anon_sql.recipe(con, path)
+
+
+def test_a_database_that_is_only_read(folder, con):
+    path = written(con, folder, "choice = 'Agreed.'")
+    duckdb.connect(str(folder / "own.duckdb")).close()
+    with anon_sql.connect(str(folder / "own.duckdb"), read_only=True) as own:
+        assert len(anon_sql.recipe(own, path).fetchall()) == 1000
