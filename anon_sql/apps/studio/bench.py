@@ -23,7 +23,7 @@ from anon_sql.apps.report import facts, rendering, summary
 from anon_sql.apps.studio import figures
 from anon_sql.apps.verdict import of_recipe
 from anon_sql.apps.verdict.figures import Measured, audit_statement, measure, rows_of
-from anon_sql.apps.verdict.rules import RED, Verdict, verdict
+from anon_sql.apps.verdict.rules import verdict
 from anon_sql.core import stopping
 from anon_sql.core.names import literal, quote
 from anon_sql.core.parameters import takes
@@ -267,7 +267,7 @@ class Bench:
         assert made is not None
         judging = of_recipe.judging(recipe, NAME)
         judged = verdict(made.measured, **judging)
-        _require_signable(judged)
+        of_recipe.require_signable(NAME, judged)
         paths = {
             "release": self._new(names["release"], tuple(KINDS), overwrite),
             "recipe": self._new(names["recipe"], (".toml",), overwrite),
@@ -370,16 +370,6 @@ def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return all(
         one.get(name) == other.get(name) for name in ("source", "release", "hierarchies")
     ) and {**one["roles"], "confirmed": None} == {**other["roles"], "confirmed": None}
-
-
-def _require_signable(found: Verdict) -> None:
-    """Raise AnonError for a verdict that is red, or amber without a sentence for each rule."""
-    if found.level == RED:
-        red = list(dict.fromkeys(each.rule for each in found.reasons if each.level == RED))
-        raise AnonError(NAME, "a release whose verdict is red is not written", ", ".join(red))
-    if found.open:
-        rule = "each amber rule must have a sentence"
-        raise AnonError(NAME, rule, f"none for {', '.join(found.open)}")
 
 
 def _stated(recipe: Recipe) -> dict[str, Any]:

@@ -84,7 +84,7 @@ def recipe(con: duckdb.DuckDBPyConnection, path: str | Path) -> duckdb.DuckDBPyR
             if found.hierarchies:
                 trees = [str(each) for each in found.hierarchies.values()]
                 judge.execute(f"CREATE TEMP TABLE {HIERARCHY} AS FROM read_hierarchies(?)", [trees])
-            _require_signable(judged(found, judge, "recipe", requested(found)))
+            require_signable("recipe", judged(found, judge, "recipe", requested(found)))
         except BaseException:
             with suppress(duckdb.Error):
                 judge.execute(f"DROP TABLE IF EXISTS {table}")
@@ -92,16 +92,16 @@ def recipe(con: duckdb.DuckDBPyConnection, path: str | Path) -> duckdb.DuckDBPyR
     return con.sql(f"FROM {table}")
 
 
-def _require_signable(found: Verdict) -> None:
+def require_signable(function: str, found: Verdict) -> None:
     """Raise AnonError if a verdict is red, or amber and a rule lacks its sentence."""
     if found.level == RED:
         why = [each for each in found.reasons if each.level == RED]
         rule = "a release whose verdict is red must not be made"
-        raise AnonError("recipe", rule, _rules(why), why[0].text)
+        raise AnonError(function, rule, _rules(why), why[0].text)
     if found.open:
         rule = "[accepted] must have a sentence for each amber rule of the verdict"
         why = [each for each in found.reasons if each.rule == found.open[0]]
-        raise AnonError("recipe", rule, f"none for {', '.join(found.open)}", why[0].text)
+        raise AnonError(function, rule, f"none for {', '.join(found.open)}", why[0].text)
 
 
 def _rules(reasons: Any) -> str:
