@@ -107,10 +107,10 @@ def test_red_writes_nothing_and_nor_does_amber_without_a_sentence(tmp_path):
     with chosen(tmp_path, k=300) as found:
         assert "✗ Red" in found.page("/data/check?run=yes")
         assert "The verdict is red: nothing can be signed." in found.page("/data/sign")
-        assert "whose verdict is red is not written" in found.page("/write", NAMES)
+        assert "whose verdict is red must not be made" in found.page("/write", NAMES)
         for rule in ("gcp", "query_error", "columns", "audit", "roles", "suppression"):
             found.choose(f"accepted:{rule}", "I want it.")
-        assert "whose verdict is red is not written" in found.page("/write", NAMES)
+        assert "whose verdict is red must not be made" in found.page("/write", NAMES)
         assert left(tmp_path) == set()
         found.choose("k", 5)
         found.choose("read", False, ["age"])
