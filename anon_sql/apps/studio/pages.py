@@ -28,6 +28,13 @@ ROLE_NAMES = {
     "keep": "keep",
     "drop": "leave out",
 }
+LINKED = {
+    "table": "Do other tables hang on this one, such as visits on persons?",
+    "roles": "Roles of tables that belong together: each has its own, and so has each link.",
+    "protect": "k of tables that belong together counts persons with all their rows.",
+    "check": "Tables that belong together are checked by linked_risk and linked_audit.",
+    "sign": "Tables that belong together are one release, with one manifest.",
+}
 SIGNS = {"red": "✗", "amber": "!", "green": "✓", "none": "·"}
 _OWN = files("anon_sql") / "apps" / "studio"
 
@@ -51,7 +58,8 @@ def _environment() -> Environment:
         "exact": exact,
     }
     environment.globals |= {"screens": SCREENS, "roles": ROLE_NAMES, "signs": SIGNS}
-    environment.globals |= {"unread": unread, "consequence": CONSEQUENCE}
+    environment.globals |= {"unread": unread, "consequence": CONSEQUENCE, "linked": LINKED}
+    environment.globals |= {"dialect": dialect}
     return environment
 
 
@@ -152,3 +160,13 @@ def unread(left: int, columns: int) -> str:
     if not left:
         return "All roles are confirmed."
     return f"{left:,} of {columns:,} roles are not confirmed yet."
+
+
+def dialect(written: Mapping[str, Any]) -> str:
+    """Return how a CSV file is read, in words. written: what ``Dialect`` holds."""
+    signs = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+    apart = signs.get(written["delimiter"], written["delimiter"])
+    quotes = f"quotes are {written['quote']}" if written["quote"] else "no quotes"
+    first = "line 1 is a row" if written["header"] is False else "line 1 has the names"
+    nulls = " and ".join(text or "an empty field" for text in written["nulls"])
+    return f"UTF-8, {apart} between fields, {quotes}, {first}; NULL is {nulls}"
