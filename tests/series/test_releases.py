@@ -194,19 +194,19 @@ def test_attackers_who_count_persons_under_labels_find_nobody_who_waits(con, see
         con.execute(
             f"""
             CREATE OR REPLACE TABLE under AS
-            SELECT p.person, list((r.age, r.city)) AS labels
+            SELECT p.person, list({{'age': r.age, 'city': r.city}}) AS labels
             FROM people p LEFT JOIN (SELECT DISTINCT age, city FROM file) r ON {COVERS}
             GROUP BY p.person
             """
         )
-        none = con.execute("SELECT count(*) FROM under WHERE labels[1][1] IS NULL").fetchall()
+        none = con.execute("SELECT count(*) FROM under WHERE labels[1].age IS NULL").fetchall()
         assert none == [(0,)]
         shares = con.execute(
             """
             SELECT max(1 - rows / persons) FROM
                 (SELECT labels[1] AS label, count(*) AS persons FROM under
                  WHERE len(labels) = 1 GROUP BY ALL)
-            JOIN (SELECT (age, city) AS label, count(*) AS rows FROM file GROUP BY ALL)
+            JOIN (SELECT {'age': age, 'city': city} AS label, count(*) AS rows FROM file GROUP BY ALL)
             USING (label)
             """
         ).fetchall()[0][0]
