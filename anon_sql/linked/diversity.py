@@ -11,12 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from anon_sql.errors import AnonError, Argument
 from anon_sql.linked.partition import Points
-from anon_sql.linked.rows import Ints, Rows, counts_of, numbered
+from anon_sql.linked.rows import Ints, Rows, counts_of, distinct, numbered
 from anon_sql.linked.schema import Node, Schema
 from anon_sql.linked.slots import Placed, leave_out
 
@@ -67,7 +65,7 @@ def _holders(group: Ints, code: Ints, person: Ints) -> tuple[Ints, Ints]:
     group_of = np.empty(int(pair.max()) + 1, np.int64)
     group_of[pair] = group
     width = int(person.max()) + 1
-    each = pc.unique(pa.array(pair * width + person)).to_numpy() // width
+    each = distinct(pair * width + person) // width
     return group_of, np.bincount(each, minlength=len(group_of))
 
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from anon_sql.core.arrow import integers, valid
 from anon_sql.errors import AnonError
-from anon_sql.linked.rows import numbered
+from anon_sql.linked.rows import distinct, numbered
 from anon_sql.linked.schema import Node, Schema
 
 Ints = npt.NDArray[np.int64]
@@ -108,7 +108,7 @@ def _parents(function: str, node: Node, tables: Mapping[str, pa.Table]) -> Ints:
     table = tables[node.name]
     for key in node.keys:
         column = table.column(key)
-        if column.null_count or pc.count_distinct(column).as_py() != len(column):
+        if column.null_count or len(distinct(column.to_numpy().copy())) != len(column):
             if node.link is not None and key in node.link.columns:
                 continue  # a part of a key that is a link too
             got = f"others in {node.name}"
@@ -118,10 +118,14 @@ def _parents(function: str, node: Node, tables: Mapping[str, pa.Table]) -> Ints:
     above = tables[node.link.parent]
     own = [_whole(table, name) for name in node.link.columns]
     theirs = [_whole(above, name) for name in node.link.keys]
-    codes = _together([codes_of(pa.concat_arrays(pair)) for pair in zip(theirs, own, strict=True)])
-    keys, named = codes[: above.num_rows], codes[above.num_rows :]
     missing = np.logical_and.reduce([~valid(each) for each in own])
-    found = pc.index_in(pa.array(named), pa.array(keys))
+    if len(own) == 1:
+        found = pc.index_in(own[0], theirs[0])
+    else:
+        pairs = zip(theirs, own, strict=True)
+        codes = _together([codes_of(pa.concat_arrays(pair)) for pair in pairs])
+        keys, named = codes[: above.num_rows], codes[above.num_rows :]
+        found = pc.index_in(pa.array(named), pa.array(keys))
     parent = np.where(missing | ~valid(found), -1, integers(found)).astype(np.int64)
     lost = int(((parent < 0) & ~missing).sum())
     if lost:
@@ -238,5 +242,5 @@ def _holders(group: Ints, codes: Ints, person: Ints) -> tuple[Ints, Ints]:
     group_of = np.empty(int(pair.max()) + 1, np.int64)
     group_of[pair] = group
     width = int(person.max()) + 1
-    each = pc.unique(pa.array(pair * width + person)).to_numpy() // width
+    each = distinct(pair * width + person) // width
     return np.bincount(each, minlength=len(group_of)), group_of
