@@ -21,6 +21,9 @@ from anon_sql.apps.verdict.figures import (
 )
 from anon_sql.apps.verdict.rules import FLOORS, VERDICT, Limit, Reason, judged
 from anon_sql.core.roles import fold
+from anon_sql.core.stopping import STOPPED
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb.errors import as_raised, error_text
 from anon_sql.privacy import MODELS
 
 TIMES = (1, 2, 5)  # of the least k of an audience
@@ -81,7 +84,7 @@ def recommend(
     call = _call(con, request)
     tried = []
     sql = _statement(call, ks, ls)
-    for row in rows_of(con, sql):
+    for row in _rows(con, sql, ks, ls):
         figures, disclosed = (
             [] if row["note"] else list(_figures(call, row, names)) for names in (LOSS, DISCLOSED)
         )
@@ -90,6 +93,21 @@ def recommend(
         tried.append(Tried(*of, figures, disclosed, reasons, row["note"]))
     con.execute(f"RESET VARIABLE {QUESTIONS}")
     return Recommended(*_chosen(tried, ks, audience), tried, sql)
+
+
+def _rows(
+    con: duckdb.DuckDBPyConnection, sql: str, ks: Sequence[int], ls: Sequence[int]
+) -> list[dict[str, Any]]:
+    """Return a row for each k and l, whose note says why if no release can satisfy the call."""
+    try:
+        with as_raised():
+            return rows_of(con, sql)
+    except AnonError as error:
+        if error.rule == STOPPED:
+            raise
+        note = error_text(error)
+        none = {"classes": None, "note": note}
+        return [{"k": k, "l": each, **none} for k in ks for each in ls]
 
 
 def _call(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> dict[str, Any]:
