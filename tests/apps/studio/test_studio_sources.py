@@ -1,6 +1,8 @@
 """What the studio opens: a CSV file, a table of a database, a recipe, and a recipe beside a file."""
 
 import re
+import subprocess
+import sys
 
 import duckdb
 import pytest
@@ -119,3 +121,17 @@ def test_a_recipe_beside_a_file_that_differs(tmp_path, sql, said, loads):
         studio.enter()
         assert said in studio.page("/data/table")
         assert studio.ask("/load", {})[0] == (200 if loads else 404)
+
+
+WITHOUT = """
+import sys
+sys.modules["matplotlib"] = None  # only the extra report has it
+import anon_sql.apps.studio.bench, anon_sql.apps.studio.server
+"""
+
+
+def test_the_studio_needs_no_package_of_reports():
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
