@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from anon_sql.core.arrow import integers, valid
 from anon_sql.errors import AnonError
-from anon_sql.linked.rows import distinct, numbered
+from anon_sql.linked.rows import distinct, holders, numbered
 from anon_sql.linked.schema import Node, Schema
 
 Ints = npt.NDArray[np.int64]
@@ -224,7 +224,7 @@ def _require_spread(
     for place, group in groups.items():
         if len(group) == 0:
             continue
-        held, pair_group = _holders(group, codes, person)
+        pair_group, held = holders(group, codes, person)
         size = np.zeros(int(group.max()) + 1, np.int64)
         size[group] = sizes[classes[person]]
         wrong = int((held > size[pair_group] - (l - 1)).sum())
@@ -234,13 +234,3 @@ def _require_spread(
         if wrong:
             rule = f"every value of {what} must be lacked by at least {l - 1} persons of a class"
             raise AnonError(function, rule, f"{wrong:,} that are not, in a {place}", _HINT)
-
-
-def _holders(group: Ints, codes: Ints, person: Ints) -> tuple[Ints, Ints]:
-    """Return how many persons have each value of each group, and the group of each of these."""
-    pair = numbered(group * (int(codes.max()) + 1) + codes)
-    group_of = np.empty(int(pair.max()) + 1, np.int64)
-    group_of[pair] = group
-    width = int(person.max()) + 1
-    each = distinct(pair * width + person) // width
-    return np.bincount(each, minlength=len(group_of)), group_of

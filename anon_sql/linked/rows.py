@@ -149,6 +149,16 @@ def distinct(values: Ints) -> Ints:
     return values[np.r_[True, values[1:] != values[:-1]]] if len(values) else values
 
 
+def holders(group: Ints, code: Ints, person: Ints) -> tuple[Ints, Ints]:
+    """Return of each group and code that occur together: the group, and how many persons it has."""
+    pair = numbered(group * (int(code.max()) + 1) + code)
+    group_of = np.empty(int(pair.max()) + 1, np.int64)
+    group_of[pair] = group
+    width = int(person.max()) + 1
+    each = distinct(pair * width + person) // width
+    return group_of, np.bincount(each, minlength=len(group_of))
+
+
 def _require_keys(function: str, schema: Schema, own: Given) -> None:
     """Raise AnonError for keys that are NULL or name several rows."""
     node = own.node

@@ -97,6 +97,15 @@ def _state(function: str, state: Any, types: Any, key: bytes | None) -> State | 
     return read_state(function, rows, first(types), key)
 
 
+def _made(function: str, state: Any, types: Any, key: bytes | None) -> State:
+    """Return the state of a series. Raises AnonError for one without rows."""
+    found = _state(function, state, types, key)
+    if found is None:
+        rule = Parameter("series") + " must be a state that series_next has made"
+        raise AnonError(function, rule, "no row")
+    return found
+
+
 def _table(
     number: int, people: Any, paths: Any, types: Any, held_as: str
 ) -> tuple[Table | None, bytes]:
@@ -238,10 +247,7 @@ def result(
     request = table.request
     require_bound(request.function, request.kept, first(kept_names))
     require_bound(request.function, request.quasi, first(quasi_names))
-    before = _state(request.function, state, state_types, secret)
-    if before is None:
-        rule = Parameter("series") + " must be a state that series_next has made"
-        raise AnonError(request.function, rule, "no row")
+    before = _made(request.function, state, state_types, secret)
     return _packed(release(before, table, secret))
 
 
@@ -281,10 +287,7 @@ def audited(
     table, secret = _table(first(numbers), people, paths, types, first(key))
     if table is None:
         raise AnonError(AUDIT, "a table must have persons", "no row")
-    before = _state(AUDIT, state, state_types, secret)
-    if before is None:
-        rule = Parameter("series") + " must be a state that series_next has made"
-        raise AnonError(AUDIT, rule, "no row")
+    before = _made(AUDIT, state, state_types, secret)
     require_columns(AUDIT, before, table.columns)
     before.require_present(AUDIT, table.persons, secret)
     given, own = first(asked), types_of(types)
