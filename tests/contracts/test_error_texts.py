@@ -200,8 +200,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # which a process in t
 ended = threading.Event()
 
 def press():
-    while not ended.wait(0.5):  # again, where the signal came before the query was run
+    pause = 0.5
+    while not ended.wait(pause):  # again, where the signal came before the query was run,
         os.kill(os.getpid(), signal.SIGINT)
+        pause = 5  # but not while the first one is being answered
 
 threading.Thread(target=press, daemon=True).start()
 try:
