@@ -112,7 +112,7 @@ def along(classes: npt.NDArray[np.int32], order: npt.NDArray[np.int32]) -> npt.N
     return rank[classes]
 
 
-JOB = 1 << 16  # rows in a job
+JOB = 1 << 14  # rows in a job
 FEW = 1 << 16  # buckets that may be counted, however few the rows
 
 
