@@ -16,7 +16,7 @@ from anon_sql.methods.searching import total_loss
 from anon_sql.methods.suppressed_rows import dense
 from anon_sql.privacy.constraint import Constraint
 
-BLOCK = 1 << 13  # classes that are merged by themselves, at least
+BLOCK = 1 << 12  # classes that are merged by themselves, at least
 STEPS = 1000  # merges between two tests for Ctrl-C
 
 
