@@ -124,7 +124,7 @@ def window_order(table: QuasiTable, order: Order, k: int, workers: Workers) -> O
     points, parts = spread(table), pieces(len(order), JOB)
     jobs = [(points, order[a:b], table.model, width, few, many) for a, b in parts]
     moved: Order = np.concatenate(
-        workers.map(kernels.order_cuts.moving_window, jobs, [b - a for a, b in parts])
+        workers.map(kernels.moving_window.moving_window, jobs, [b - a for a, b in parts])
     )
     return moved
 
