@@ -126,7 +126,7 @@ def window_order(
     points, parts = spread(table), pieces(len(order), piece)
     jobs = [(points, order[a:b], table.model, width, few, many) for a, b in parts]
     moved: Order = np.concatenate(
-        workers.map(kernels.order_cuts.moving_window, jobs, [b - a for a, b in parts])
+        workers.map(kernels.moving_window.moving_window, jobs, [b - a for a, b in parts])
     )
     return moved
 
