@@ -113,8 +113,8 @@ def anonymize(
     delta: float | None = None, strata: Columns = None, weights: Weights = None,
     suppression_limit: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, series: Frame = None,
-    key: Any = 'env:ANON_KEY', threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    key: Any = 'env:ANON_KEY', steps: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release that loses as little information as the effort allows: classes of k to
     2k - 1 rows, chosen by their loss (NCP) and not by a distance. No row is suppressed unless
@@ -122,7 +122,7 @@ def anonymize(
     distances from the class means, over standardized columns (microaggregation).
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, weights.
+    beta, beta_kind, delta, max_share, entity, format, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if
         more rows are suppressed than suppression_limit allows.
     seed: seed for random choices. Only effort 'best' makes any; with 'mean' or 'median', every
@@ -156,15 +156,15 @@ def basic_mondrian(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by basic Mondrian (LeFevre et al. 2006): classes are cut along
     hierarchies, the widest column first. A number without a hierarchy is cut at its median,
     text into its values.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, hierarchy, strata, weights.
+    beta, beta_kind, delta, max_share, entity, format, hierarchy, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -188,14 +188,14 @@ def canon(
     hierarchy: Frame = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release of numeric quasi-identifiers by CANON (Canbay et al. 2022): the
     classes are the leaves of a VP-tree.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights.
+    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -222,15 +222,15 @@ def datafly(
     suppression_limit: float | None = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, like: Frame = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by Datafly (Sweeney 1998): whole columns are generalized along their
     hierarchies, level by level, until few rows are in combinations rarer than k; these rows are
     suppressed.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, hierarchy, strata.
+    beta, beta_kind, delta, max_share, entity, format, hierarchy, strata, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if
         more rows are suppressed than suppression_limit allows. If the shown rows are too few
         for a class, the rows of the smallest classes are suppressed too.
@@ -258,14 +258,14 @@ def dop(
     noise: Literal['class', 'split', 'suppress'] = 'class', hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by DOP (Sharma et al.): dense clusters (DBSCAN), each cut where the
     loss is least.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, weights.
+    beta, beta_kind, delta, max_share, entity, format, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
         only by noise='suppress': 'drop' is refused if a class is * in every quasi-identifier
         for another reason.
@@ -297,15 +297,15 @@ def full_domain(
     suppression_limit: float = 0, minimize: Literal['gcp', 'dm', 'height'] = 'gcp',
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     like: Frame = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by optimal full-domain generalization (Samarati 2001; OLA, El Emam et
     al. 2009; Flash, Kohlmayer et al. 2012): one level per column for all rows, the best of all
     combinations of levels that are legal.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata.
+    beta, beta_kind, delta, max_share, entity, format, strata, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Suppressed rows that
         are shown must be a legal class: if they are too few, the rows of the smallest classes
         are suppressed too. 'drop' never leaves out all rows.
@@ -336,15 +336,15 @@ def k_member(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by k-member clustering (Byun et al. 2007): classes of k rows, each
     grown by the row that increases its loss least. The time grows with the square of the number
     of rows.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, weights.
+    beta, beta_kind, delta, max_share, entity, format, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -369,14 +369,14 @@ def mondrian(
     columns: Literal['any', 'widest'] = 'any', hierarchy: Frame = None, beta: float | None = None,
     delta: float | None = None, strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by Mondrian (LeFevre et al. 2006): the widest column is cut at its
     median, recursively.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, weights.
+    beta, beta_kind, delta, max_share, entity, format, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -406,14 +406,14 @@ def mondrian_cof(
     threshold: float | None = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by M-COF (Kara and Eyüpoğlu 2023): Mondrian's classes, from which
     outliers are detected by COF and partitioned separately.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, weights.
+    beta, beta_kind, delta, max_share, entity, format, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
         only by unrecovered='suppress': 'drop' is refused if a class is * in every quasi-
         identifier for another reason.
@@ -447,15 +447,15 @@ def oka(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by OKA (Lin and Wei 2008): one pass of k-means, then classes above k
     rows give rows to smaller ones. The time grows with the square of the number of rows,
     divided by k.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights.
+    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -482,14 +482,14 @@ def rayden(
     threshold: float | None = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by RAYDEN (Haruna et al. 2026): the classes are the leaves of a VP-
     tree, from which outliers are detected by COF and partitioned separately.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights.
+    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
         only by unrecovered='suppress': 'drop' is refused if a class is * in every quasi-
         identifier for another reason.
@@ -575,14 +575,14 @@ def top_down(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by top-down greedy splitting (Xu et al. 2006): each row joins the side
     whose loss grows less. The time grows with the square of the number of classes.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights.
+    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -705,8 +705,8 @@ def tradeoff(
     queries: int = 50, options: Any = None, t: float = 1.0, beta: float | None = None,
     delta: float | None = None, weights: Weights = None, strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """What a release would lose, and what it would still disclose, for several k and l: choose k
     and l by these figures before you release anything. The releases are made one after another
@@ -750,6 +750,9 @@ def tradeoff(
         as one value; None for none.
     drop: columns to leave out that identify nobody; None means the columns declared in
         comments.
+    steps: length of the steps to which quasi-identifiers are cut before rows are grouped, such
+        as steps={'age': 5}, in days for dates and in seconds for times; labels then show the
+        ends of steps; None for none.
     Returns: a row per k and l: k, l; gcp (information loss, 0…1), classes, smallest_class,
         suppressed (rows), as in utility; query_error (mean of relative_error, as in
         workload_error); largest_share (of the most frequent sensitive value in the rows of a
@@ -859,8 +862,8 @@ def dop_stats(
     beta: float | None = None, delta: float | None = None, weights: Weights = None,
     format: Literal['label', 'typed', 'mean', 'median'] = 'label', strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The clusters, the noise and the number of cuts of DOP on a table.
 
@@ -881,8 +884,8 @@ def generalize(
     l: float = 1, l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3,
     t: float = 1.0, entity: str | None = None, hierarchy: Frame = None, beta: float | None = None,
     delta: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A release from your own column of classes, labelled and checked like every release.
 
@@ -920,6 +923,9 @@ def generalize(
         as one value; None for none.
     drop: columns to leave out that identify nobody; None means the columns declared in
         comments.
+    steps: length of the steps to which quasi-identifiers are cut before rows are grouped, such
+        as steps={'age': 5}, in days for dates and in seconds for times; labels then show the
+        ends of steps; None for none.
     Returns: the columns of the source without the identifiers, the classes, cof and outlier;
         quasi-identifiers are generalized.
     Errors: a class of fewer than k rows, no such column of classes.
@@ -972,8 +978,8 @@ def mondrian_cof_stats(
     beta: float | None = None, delta: float | None = None, entity: str | None = None,
     format: Literal['label', 'typed', 'mean', 'median'] = 'label', strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The number of outliers that M-COF detects, recovers and returns on a table.
 
@@ -1023,8 +1029,8 @@ def rayden_stats(
     beta: float | None = None, delta: float | None = None, entity: str | None = None,
     format: Literal['label', 'typed', 'mean', 'median'] = 'label', strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The number of outliers that RAYDEN detects, recovers and returns on a table.
 

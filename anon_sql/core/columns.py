@@ -35,7 +35,7 @@ def exact(
     values = plain(values)
     kind = values.type
     if pa.types.is_decimal(kind):
-        bits, upper = _halves(values)
+        bits, upper = halves(values)
         unsigned = sql_type.startswith("UHUGE")
         if not unsigned and np.array_equal(upper, bits.view(np.int64) >> 63):
             return bits.view(np.int64), None
@@ -71,7 +71,7 @@ def approximate(sql_type: str, values: pa.Array) -> npt.NDArray[np.float64]:
     values = plain(values)
     kind = values.type
     if pa.types.is_decimal(kind):
-        bits, upper = _halves(values)
+        bits, upper = halves(values)
         unsigned = sql_type.startswith("UHUGE")
         if not unsigned and np.array_equal(upper, bits.view(np.int64) >> 63):
             near: npt.NDArray[np.float64] = bits.view(np.int64) / 10.0**kind.scale
@@ -87,7 +87,7 @@ def approximate(sql_type: str, values: pa.Array) -> npt.NDArray[np.float64]:
     return floats
 
 
-def _halves(values: pa.Array) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+def halves(values: pa.Array) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
     """Return the lower and the upper 64 bits of decimals; 0 for NULL."""
     if values.type.bit_width < 128:
         values = values.cast(pa.decimal128(38, values.type.scale))
