@@ -1499,8 +1499,8 @@ def audit(
     beta: float | None = None, delta: float | None = None, previous: Frame = None,
     previous_share: float = 0, counterfeits: Any = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    drop: Columns = None, series: Frame = None, key: Any = 'env:ANON_KEY',
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """Checks a release against its raw table, one row per property. passed is NULL if the property
     cannot be decided. 'rows': the release has as many rows as the raw table; NULL with
@@ -1540,7 +1540,18 @@ def audit(
     / l of these. 'joined and left': of unions where rows came and went, if one value makes up
     more than 1 / l of the fewest that can have come, or gone; how many did is in no file: NULL.
     'companions', the only bound: whether those who share a class in every release have l
-    values. No file tells who they are: NULL.
+    values. No file tells who they are: NULL. With series, of a release of a series. The
+    properties of rows ('rows', 'kept values', 'labels', 'raw rows', 'matching') are NULL where
+    former rows or persons who wait can be why they fail. 'series': rows that can be of no
+    cohort, cohorts that can be whole in no class, and classes that cannot have k persons who
+    are present. A class can hold a cohort whose present members its labels cover, with the
+    persons who wait for it, and all of whose values it shows. A necessary condition.
+    'companions', then: share of persons with a cohort who share it with persons of whom the
+    file cannot show l values, l of the series. 'waiting': rows that no cohort accounts for, but
+    a person of the raw table without a cohort. 'former rows': rows that neither does. Those of
+    former members belong to cohorts with somebody present. All four are NULL if there are too
+    many persons and classes to compare, or if the release has columns of other types than the
+    series and 'series' would fail.
 
     raw: name of the raw table.
     released: name of its release, in any format.
@@ -1582,12 +1593,16 @@ def audit(
         as one value; None means not measured.
     drop: columns that were left out; the release must not have them; None means the columns
         declared in comments on the raw table.
+    series: state of the series that the release belongs to, as series_next has made it of the
+        raw table; None for none.
+    key: secret key of the series, as in anon_pseudonym.
     Returns: property, required, found (numbers), passed (BOOLEAN), example (labels, names of
         columns or counts), meaning (what was found, in a sentence with its figures; no value
         and no label).
     Errors: no quasi-identifier, one or a sensitive column that the release lacks, columns of
         other types than a release has, raw and release swapped, an l, t, beta or delta without
-        a sensitive column, more rows than fit into memory; with previous, those of composition.
+        a sensitive column, more rows than fit into memory; with previous, those of composition;
+        with series, those of series_next, and a raw table that is not the one of the state.
     """
     return _call.table("audit", locals())
 

@@ -16,6 +16,7 @@ from anon_sql.audit.compared import (
     Raw,
     ReleasedTable,
     column_properties,
+    in_series,
     named,
 )
 from anon_sql.audit.labels import require_order, spelling, unique_ends, wider_labels
@@ -86,7 +87,7 @@ def _properties(
         *released_columns,
     ]
     step("measures classes")
-    return rows
+    return [in_series(row) for row in rows] if request.series else rows
 
 
 def _levels(

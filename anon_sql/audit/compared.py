@@ -31,7 +31,8 @@ class AuditRequest:
 
     entity: the column that tells persons apart. synthetic: number of rows that were added.
     unique_share: largest share of rows that may be unique on the kept columns together; previous:
-    names of earlier releases; previous_share: of persons whom ``composition`` may find.
+    names of earlier releases; previous_share: of persons whom ``composition`` may find;
+    series: whether the release is of one.
     types: SQL type by quasi-identifier; values: by sensitive column.
     identifiers, loose (without a role): columns that the release has; shared: all of the raw
     table's others that it has; dropped: kept ones that it lacks; added: its own. keys: kept ones of
@@ -45,6 +46,7 @@ class AuditRequest:
     unique_share: float
     previous: Any
     previous_share: float
+    series: bool
     entity: str | None
     types: Mapping[str, str]
     values: Mapping[str, str]
@@ -62,9 +64,10 @@ def audit_request(
     raw: Mapping[str, str],
     released: Mapping[str, str],
     options: Mapping[str, Any],
+    series: bool,
 ) -> AuditRequest:
     """Check a call. raw, released: SQL types of the raw table and its release, by column name;
-    options: parameters by name.
+    options: parameters by name; series: whether the release is of one.
 
     Raises AnonError for a call that means nothing.
     """
@@ -94,6 +97,7 @@ def audit_request(
         unique_share=own.unique_share,
         previous=own.previous,
         previous_share=own.previous_share,
+        series=series,
         entity=person,
         types={name: raw[name] for name in roles.quasi},
         values={name: raw[name] for name in roles.sensitive},
@@ -180,6 +184,17 @@ def with_added_rows(row: Property, *, unless_failed: bool = False) -> Property:
     if row.passed is None or (unless_failed and row.passed is False):
         return row
     said = f"{row.meaning.removesuffix('.')}; added rows leave it undecided."
+    return replace(row, passed=None, meaning=said)
+
+
+_OF_PRESENT = ("rows", "kept values", "labels", "raw rows", "matching")
+
+
+def in_series(row: Property) -> Property:
+    """The same of a release of a series, which shows former members and nobody who waits."""
+    if row.passed is not False or row.property not in _OF_PRESENT:
+        return row
+    said = f"{row.meaning.removesuffix('.')}; former rows and persons who wait leave it undecided."
     return replace(row, passed=None, meaning=said)
 
 

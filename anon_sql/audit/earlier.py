@@ -43,12 +43,13 @@ def earlier_properties(
     least: int,
     share: float,
     synthetic: bool,
+    series: bool,
 ) -> list[Property]:
     """Return the properties of a release beside earlier ones.
 
     note: what intersecting leaves out. least: the values that everybody keeps; share: the largest
     share of persons that an attack may find. synthetic: whether rows were added, which leaves all
-    undecided.
+    undecided. series: whether the state of a series is at hand, which tells the companions.
     """
     worst = max(intersected, key=lambda one: (one.share, one.attribute))
     rows = [
@@ -57,8 +58,10 @@ def earlier_properties(
         _left(changes, share),
         _both(changes, share),
     ]
-    bound = "no file tells who shares a class with whom in every release, only a series does"
     rows = [replace(row, passed=None) for row in rows] if synthetic else rows
+    if series:
+        return rows
+    bound = "no file tells who shares a class with whom in every release, only a series does"
     return [*rows, Property("companions", None, None, None, f"Bound: {bound}.")]
 
 

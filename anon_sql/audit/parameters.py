@@ -13,6 +13,7 @@ from anon_sql.core.parameters import (
     Number,
     RelationOf,
     Relations,
+    Secret,
     Whole,
     declare,
     param,
@@ -97,6 +98,15 @@ class Audit:
         "largest allowed share of persons that 'intersection' finds, and of rows that 'joined' or "
         "'left' does, 0…1",
     )
+    series: Any = param(
+        None,
+        RelationOf("cohort, person and tuple"),
+        "state of the series that the release belongs to, as series_next has made it of the raw "
+        "table",
+        null="none",
+        relation=True,
+    )
+    key: Any = param("env:ANON_KEY", Secret(), "secret key of the series, as in anon_pseudonym")
     counterfeits: Any = param(
         None, Anything(), "withdrawn: using it raises an error that says why and what to do instead"
     )
@@ -125,4 +135,4 @@ class Manifest:
 
 
 declare(NAME, SIZE, *LEVELS.values(), AuditRoles, Audit)
-declare("anon_manifest", Manifest, of=NAME, without=("synthetic",))
+declare("anon_manifest", Manifest, of=NAME, without=("synthetic", "series", "key"))

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from anon_sql.core.listening import Listener
 from anon_sql.errors import AnonError
 
+STOPPED = "stopped on request"
 T = TypeVar("T")
 _lock = threading.RLock()  # a signal handler may come in between
 _here = threading.local()
@@ -101,9 +102,7 @@ def check(function: str = "") -> None:
         return
     stop.function = function or stop.function
     if stop.requested:
-        raise AnonError(
-            stop.function or "anon_sql", "stopped on request", hint="nothing was released"
-        )
+        raise AnonError(stop.function or "anon_sql", STOPPED, hint="nothing was released")
     if stop.listener is not None and stop.function:
         stop.listener.look(stop.function)
 

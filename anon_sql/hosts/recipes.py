@@ -119,14 +119,11 @@ def parse(function: str, path: Path, said: Mapping[str, Any]) -> Recipe:
 
     Raises AnonError of ``function`` for anything else.
     """
-    found = dict(said)
-    _known(function, "the recipe", found, ("recipe", *_TABLES))
-    if found.get("recipe") != FORM:
-        raise AnonError(function, f"the recipe must be one of form {FORM}", "another")
-    for name in _TABLES:
-        if not isinstance(found.setdefault(name, {}), dict):
-            raise AnonError(function, f"[{name}] of the recipe must be a table", "another")
-    _made(function, found["made"])
+    found = sections(function, said)
+    if "root" in found["source"]:
+        rule = "the recipe must be one of a single table"
+        hint = "anon-sql release RECIPE OUT/ releases tables that belong together"
+        raise AnonError(function, rule, "one with root", hint)
     release = dict(found["release"])
     method = release.pop("method", "anonymize")
     return Recipe(
@@ -134,14 +131,29 @@ def parse(function: str, path: Path, said: Mapping[str, Any]) -> Recipe:
         _source(function, found["source"]),
         *_release(function, method, release),
         *_roles(function, found["roles"]),
-        _hierarchies(function, path.absolute().parent, found["hierarchies"]),
+        trees_of(function, path.absolute().parent, found["hierarchies"]),
         _statement(function, found["statement"]),
         _accepted(function, found["accepted"]),
         found["stricter"],
     )
 
 
-def _known(function: str, where: str, found: Mapping[str, Any], names: Sequence[str]) -> None:
+def sections(function: str, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tables of a recipe, those that it lacks empty. Raises AnonError for others."""
+    found = dict(said)
+    require_known(function, "the recipe", found, ("recipe", *_TABLES))
+    if found.get("recipe") != FORM:
+        raise AnonError(function, f"the recipe must be one of form {FORM}", "another")
+    for name in _TABLES:
+        if not isinstance(found.setdefault(name, {}), dict):
+            raise AnonError(function, f"[{name}] of the recipe must be a table", "another")
+    require_typed(function, "[made]", found["made"], _MADE)
+    return found
+
+
+def require_known(
+    function: str, where: str, found: Mapping[str, Any], names: Sequence[str]
+) -> None:
     """Raise AnonError for a key that is none of the known ones."""
     for name in found:
         if name not in names:
@@ -149,14 +161,14 @@ def _known(function: str, where: str, found: Mapping[str, Any], names: Sequence[
             raise AnonError(function, rule, f"'{name}'", did_you_mean(name, names))
 
 
-def _typed(
+def require_typed(
     function: str,
     where: str,
     found: Mapping[str, Any],
     kinds: Mapping[str, type | tuple[type, ...]],
 ) -> None:
     """Raise AnonError for an unknown key, and for a value of another type."""
-    _known(function, where, found, list(kinds))
+    require_known(function, where, found, list(kinds))
     for name, value in found.items():
         if not isinstance(value, kinds[name]) or (
             isinstance(value, list) and not all(isinstance(each, str) for each in value)
@@ -164,11 +176,8 @@ def _typed(
             raise AnonError(function, f"{name} in {where} has another type", type(value).__name__)
 
 
-def _made(function: str, found: Mapping[str, Any]) -> None:
-    _typed(function, "[made]", found, _MADE)
-
-
-def _relative(function: str, what: str, value: Any) -> str:
+def relative(function: str, what: str, value: Any) -> str:
+    """Return a path. Raises AnonError unless it is relative to the recipe."""
     if not isinstance(value, str) or not value:
         raise AnonError(function, f"{what} must be a path", type(value).__name__)
     if os.path.isabs(value) or "://" in value:
@@ -177,12 +186,12 @@ def _relative(function: str, what: str, value: Any) -> str:
 
 
 def _source(function: str, found: Mapping[str, Any]) -> dict[str, Any]:
-    _typed(function, "[source]", found, _SOURCE)
+    require_typed(function, "[source]", found, _SOURCE)
     in_database = {"database", "table"} & set(found)
     if ("file" in found) == bool(in_database) or len(in_database) == 1:
         rule = "[source] must have a file, or a database and a table"
         raise AnonError(function, rule, "neither or both")
-    _relative(function, "file" if "file" in found else "database",
+    relative(function, "file" if "file" in found else "database",
               found.get("file") or found.get("database"))  # fmt: skip
     if "schema_sha256" not in found:
         rule = "[source] must have a schema_sha256"
@@ -200,13 +209,13 @@ def _release(function: str, method: Any, found: Mapping[str, Any]) -> tuple[str,
     if not isinstance(method, str) or fold(method) not in release_methods():
         hint = did_you_mean(str(method), release_methods())
         raise AnonError(function, "method must be a release function", f"'{method}'", hint)
-    _known(function, "[release]", found, release_keys(fold(method)))
+    require_known(function, "[release]", found, release_keys(fold(method)))
     return fold(method), dict(found)
 
 
 def _roles(function: str, found: Mapping[str, Any]) -> tuple[dict[str, list[str]], bool]:
     kinds: dict[str, type | tuple[type, ...]] = {"confirmed": bool, **dict.fromkeys(ROLES, list)}
-    _typed(function, "[roles]", found, kinds)
+    require_typed(function, "[roles]", found, kinds)
     named: dict[str, str] = {}
     for role in ROLES:
         for name in found.get(role, []):
@@ -220,11 +229,11 @@ def _roles(function: str, found: Mapping[str, Any]) -> tuple[dict[str, list[str]
     return roles, bool(found.get("confirmed", False))
 
 
-def _hierarchies(function: str, folder: Path, found: Mapping[str, Any]) -> dict[str, Path]:
+def trees_of(function: str, folder: Path, found: Mapping[str, Any]) -> dict[str, Path]:
     """Return the file of each hierarchy, whose name up to its first dot is that of the column."""
     files = {}
     for name, file in found.items():
-        path = folder / _relative(function, f"the hierarchy of {name}", file)
+        path = folder / relative(function, f"the hierarchy of {name}", file)
         if fold(path.name.partition(".")[0]) != fold(name):
             rule = f"the hierarchy of {name} must be in a file of that name"
             raise AnonError(function, rule, f"'{path.name}'", f"call it {name}.csv")
@@ -233,7 +242,7 @@ def _hierarchies(function: str, folder: Path, found: Mapping[str, Any]) -> dict[
 
 
 def _statement(function: str, found: Mapping[str, Any]) -> dict[str, Any]:
-    _typed(function, "[statement]", found, _STATEMENT)
+    require_typed(function, "[statement]", found, _STATEMENT)
     if found.get("audience", AUDIENCES[0]) not in AUDIENCES:
         rule = f"audience must be {' or '.join(AUDIENCES)}"
         raise AnonError(function, rule, f"'{found['audience']}'")
@@ -241,7 +250,7 @@ def _statement(function: str, found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _accepted(function: str, found: Mapping[str, Any]) -> dict[str, str]:
-    _known(function, "[accepted]", found, ACCEPTABLE)
+    require_known(function, "[accepted]", found, ACCEPTABLE)
     for name, why in found.items():
         if not isinstance(why, str) or not why.strip():
             raise AnonError(function, f"{name} in [accepted] must be a sentence", "none")
@@ -277,8 +286,12 @@ def require_content(function: str, recipe: Recipe) -> None:
     if not recipe.file.exists():
         rule = "the source of the recipe must exist"
         raise AnonError(function, rule, f"no '{recipe.file.name}' beside it")
-    stated = recipe.source.get("sha256")
-    if stated is not None and _digest(str(recipe.file), *_stamp(recipe.file)) != stated:
+    require_digest(function, recipe.file, recipe.source.get("sha256"))
+
+
+def require_digest(function: str, file: Path, stated: str | None) -> None:
+    """Raise AnonError unless a file has the content that a recipe states, if it states any."""
+    if stated is not None and _digest(str(file), *_stamp(file)) != stated:
         raise AnonError(
             function,
             "the source must have the sha256 that the recipe states",

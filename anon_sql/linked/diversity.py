@@ -11,12 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from anon_sql.errors import AnonError, Argument
 from anon_sql.linked.partition import Points
-from anon_sql.linked.rows import Ints, Rows, counts_of, numbered
+from anon_sql.linked.rows import Ints, Rows, counts_of, holders
 from anon_sql.linked.schema import Node, Schema
 from anon_sql.linked.slots import Placed, leave_out
 
@@ -61,16 +59,6 @@ def values_of(
             yield Values(label, parent.owner, parent.slot, parent.class_of, above.person, counts)
 
 
-def _holders(group: Ints, code: Ints, person: Ints) -> tuple[Ints, Ints]:
-    """Return of each group and code that occur together: the group, and how many persons it has."""
-    pair = numbered(group * (int(code.max()) + 1) + code)
-    group_of = np.empty(int(pair.max()) + 1, np.int64)
-    group_of[pair] = group
-    width = int(person.max()) + 1
-    each = pc.unique(pa.array(pair * width + person)).to_numpy() // width
-    return group_of, np.bincount(each, minlength=len(group_of))
-
-
 def broken_groups(values: Values, group: Ints, sizes: Ints, l: int, *, distinct: bool) -> Ints:  # noqa: E741
     """Return the groups that break l, ascending.
 
@@ -79,7 +67,7 @@ def broken_groups(values: Values, group: Ints, sizes: Ints, l: int, *, distinct:
     """
     if len(group) == 0:
         return np.zeros(0, np.int64)
-    groups, held = _holders(group, values.code, values.person)
+    groups, held = holders(group, values.code, values.person)
     class_of_group = np.zeros(int(group.max()) + 1, np.int64)
     class_of_group[group] = values.class_of
     wrong = groups[held > sizes[class_of_group[groups]] - (l - 1)]

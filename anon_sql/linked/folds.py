@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from anon_sql.core.arrow import integers, valid
 from anon_sql.errors import AnonError
-from anon_sql.linked.rows import numbered
+from anon_sql.linked.rows import distinct, holders, numbered
 from anon_sql.linked.schema import Node, Schema
 
 Ints = npt.NDArray[np.int64]
@@ -108,7 +108,7 @@ def _parents(function: str, node: Node, tables: Mapping[str, pa.Table]) -> Ints:
     table = tables[node.name]
     for key in node.keys:
         column = table.column(key)
-        if column.null_count or pc.count_distinct(column).as_py() != len(column):
+        if column.null_count or len(distinct(column.to_numpy().copy())) != len(column):
             if node.link is not None and key in node.link.columns:
                 continue  # a part of a key that is a link too
             got = f"others in {node.name}"
@@ -118,10 +118,14 @@ def _parents(function: str, node: Node, tables: Mapping[str, pa.Table]) -> Ints:
     above = tables[node.link.parent]
     own = [_whole(table, name) for name in node.link.columns]
     theirs = [_whole(above, name) for name in node.link.keys]
-    codes = _together([codes_of(pa.concat_arrays(pair)) for pair in zip(theirs, own, strict=True)])
-    keys, named = codes[: above.num_rows], codes[above.num_rows :]
     missing = np.logical_and.reduce([~valid(each) for each in own])
-    found = pc.index_in(pa.array(named), pa.array(keys))
+    if len(own) == 1:
+        found = pc.index_in(own[0], theirs[0])
+    else:
+        pairs = zip(theirs, own, strict=True)
+        codes = _together([codes_of(pa.concat_arrays(pair)) for pair in pairs])
+        keys, named = codes[: above.num_rows], codes[above.num_rows :]
+        found = pc.index_in(pa.array(named), pa.array(keys))
     parent = np.where(missing | ~valid(found), -1, integers(found)).astype(np.int64)
     lost = int(((parent < 0) & ~missing).sum())
     if lost:
@@ -220,7 +224,7 @@ def _require_spread(
     for place, group in groups.items():
         if len(group) == 0:
             continue
-        held, pair_group = _holders(group, codes, person)
+        pair_group, held = holders(group, codes, person)
         size = np.zeros(int(group.max()) + 1, np.int64)
         size[group] = sizes[classes[person]]
         wrong = int((held > size[pair_group] - (l - 1)).sum())
@@ -230,13 +234,3 @@ def _require_spread(
         if wrong:
             rule = f"every value of {what} must be lacked by at least {l - 1} persons of a class"
             raise AnonError(function, rule, f"{wrong:,} that are not, in a {place}", _HINT)
-
-
-def _holders(group: Ints, codes: Ints, person: Ints) -> tuple[Ints, Ints]:
-    """Return how many persons have each value of each group, and the group of each of these."""
-    pair = numbered(group * (int(codes.max()) + 1) + codes)
-    group_of = np.empty(int(pair.max()) + 1, np.int64)
-    group_of[pair] = group
-    width = int(person.max()) + 1
-    each = pc.unique(pa.array(pair * width + person)).to_numpy() // width
-    return np.bincount(each, minlength=len(group_of)), group_of

@@ -18,7 +18,7 @@ from anon_sql.linked.diversity import merge_classes, repair, require_values
 from anon_sql.linked.folds import require_folds
 from anon_sql.linked.options import Asked
 from anon_sql.linked.partition import Points, bins_of_persons, classes_of, points_of
-from anon_sql.linked.rows import Given, Ints, Rows, counts_of, tie
+from anon_sql.linked.rows import Given, Ints, Rows, counts_of, distinct, tie
 from anon_sql.linked.schema import Node, Schema
 from anon_sql.linked.slots import Placed, place
 from anon_sql.linked.unlinked import unlinked_classes
@@ -54,14 +54,13 @@ class Counted:
 
 @dataclass(frozen=True)
 class Made:
-    """A release: the tables, what they were put together from, their counts and their classes."""
+    """A release: the tables, where their rows come from, their counts and their classes."""
 
     tables: Mapping[str, pa.Table]
     shown: Mapping[str, "Shown"]
     counts: Mapping[str, Counted]
     smallest: int
     classes: int
-    plan: "Plan"
 
 
 @dataclass(frozen=True)
@@ -126,8 +125,8 @@ def plan(asked: Asked, schema: Schema, given: Mapping[str, Given]) -> Plan:
 def new_keys(count: int) -> Ints:
     """Return different random numbers of 63 bits from the operating system, int64[n]."""
     found = random_numbers(count)
-    while len(again := np.setdiff1d(np.arange(count), np.unique(found, return_index=True)[1])):
-        found[again] = random_numbers(len(again))
+    while len(distinct(found.copy())) < count:
+        found = random_numbers(count)
     return found
 
 
@@ -142,28 +141,30 @@ def release(asked: Asked, schema: Schema, given: Mapping[str, Given]) -> Made:
     made = plan(asked, schema, given)
     both = {name: released(asked, schema, made, node) for name, node in schema.nodes.items()}
     tables = {name: table for name, (table, _) in both.items()}
-    folded = require_folds(asked.function, schema, tables, asked.k, asked.options.l)
-    sizes = np.bincount(folded.fold[schema.root])
     counts = {
         name: _counted(asked, schema, made, node, given[name].values.num_rows)
         for name, node in schema.nodes.items()
     }
-    _require_all(asked, schema, made, tables, counts)
     shown_rows = {name: each for name, (_, each) in both.items()}
-    return Made(tables, shown_rows, counts, int(sizes.min()), len(sizes), made)
+    persons = made.tied[schema.root].count
+    del made  # the check of folds needs the memory
+    folded = require_folds(asked.function, schema, tables, asked.k, asked.options.l)
+    sizes = np.bincount(folded.fold[schema.root])
+    _require_all(asked, schema, persons, tables, counts)
+    return Made(tables, shown_rows, counts, int(sizes.min()), len(sizes))
 
 
 def _require_all(
     asked: Asked,
     schema: Schema,
-    made: Plan,
+    persons: int,
     tables: Mapping[str, pa.Table],
     counts: Mapping[str, Counted],
 ) -> None:
     """Raise AnonError unless every person and every row of the plan is released."""
     for name, count in counts.items():
         wrong = tables[name].num_rows != count.rows + count.unlinked
-        if wrong or (name == schema.root and count.rows != made.tied[name].count):
+        if wrong or (name == schema.root and count.rows != persons):
             hint = "nothing was released; please report this"
             raise AnonError(asked.function, "every row of the plan must be released", name, hint)
 

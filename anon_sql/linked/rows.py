@@ -139,8 +139,24 @@ def _codes(own: Given) -> dict[str, Ints]:
 
 def numbered(values: npt.NDArray[Any]) -> Ints:
     """Return a number for each of n numbers, int64[n] from 0 without gaps, equal for equal ones."""
-    codes: Ints = integers(pa.array(values).dictionary_encode().indices).astype(np.int64)
+    codes: Ints = np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64, copy=False)
     return codes
+
+
+def distinct(values: Ints) -> Ints:
+    """Return each of n numbers once, ascending. Sorts the numbers in place, to save memory."""
+    values.sort()
+    return values[np.r_[True, values[1:] != values[:-1]]] if len(values) else values
+
+
+def holders(group: Ints, code: Ints, person: Ints) -> tuple[Ints, Ints]:
+    """Return of each group and code that occur together: the group, and how many persons it has."""
+    pair = numbered(group * (int(code.max()) + 1) + code)
+    group_of = np.empty(int(pair.max()) + 1, np.int64)
+    group_of[pair] = group
+    width = int(person.max()) + 1
+    each = distinct(pair * width + person) // width
+    return group_of, np.bincount(each, minlength=len(group_of))
 
 
 def _require_keys(function: str, schema: Schema, own: Given) -> None:

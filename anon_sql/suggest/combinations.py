@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from anon_sql.core import stopping
 from anon_sql.core.parameters import Anything, Columns, declare, param
@@ -160,6 +161,8 @@ def _require_few(columns: int, rows: int, most: int) -> None:
 
 
 Marks = npt.NDArray[np.uint64]
+_FIRST = 4_096  # rows by which the number of marks of a column is judged
+_MANY = 8  # columns from which on it pays to look for rows that half of them single out
 
 
 @dataclass(frozen=True)
@@ -179,10 +182,17 @@ def counts_of(marks: Marks) -> Counts:
     """Return the counts of a column."""
     if not len(marks):
         return Counts(0, 0, 0)
+    sizes = _sizes(marks)
+    return Counts(len(sizes), int((sizes == 1).sum()), int((sizes.astype(np.float64) ** 2).sum()))
+
+
+def _sizes(marks: Marks) -> npt.NDArray[np.int64]:
+    """Return how many rows each mark has; by a hash table where the first rows have few marks."""
+    if len(marks) > _FIRST and len(np.unique(marks[:_FIRST])) < _FIRST / 4:
+        return np.sort(pc.value_counts(pa.array(marks)).field("counts").to_numpy())
     ordered = np.sort(marks)
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-    sizes = np.diff(np.append(starts, len(ordered)))
-    return Counts(len(sizes), int((sizes == 1).sum()), int((sizes.astype(np.float64) ** 2).sum()))
+    return np.sort(np.diff(np.append(starts, len(ordered))))
 
 
 def unique_count(marks: Marks) -> int:
@@ -193,6 +203,16 @@ def unique_count(marks: Marks) -> int:
     differs = ordered[1:] != ordered[:-1]
     inner = int((differs[1:] & differs[:-1]).sum())
     return inner + int(differs[0]) + int(differs[-1])
+
+
+def _shared(marks: Marks) -> npt.NDArray[np.intp]:
+    """Return the rows whose mark another row has too."""
+    ordered = np.sort(marks)
+    several = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    if not len(several):
+        return np.zeros(0, dtype=np.intp)
+    at = np.minimum(np.searchsorted(several, marks), len(several) - 1)
+    return np.flatnonzero(several[at] == marks)
 
 
 class Together:
@@ -215,22 +235,30 @@ class Together:
         chosen: indices of the columns that count as the others. The figure of a column is the
         number of rows that are unique on it and the others, minus those unique on the others.
         """
-        hashes, others = self.of(chosen), set(chosen)
-        unique = unique_count(hashes) if others else 0
-        found = []
-        for at in range(len(self._columns)):
-            if at not in others:
-                found.append(unique_count(hashes + self._mixed(at)) - unique)
-            elif len(others) == 1:
-                found.append(unique)
-            else:
-                found.append(unique - unique_count(hashes - self._mixed(at)))
-        return found
+        total, others = self.of(chosen), set(chosen)
+        shared = _shared(total) if others else np.arange(self._rows)
+        unique = self._rows - len(shared)
+        found = {
+            at: unique_count(total[shared] + self._mixed(at, shared))
+            for at in range(len(self._columns))
+            if at not in others
+        }
+        halves = ((chosen[::2], chosen[1::2]), (chosen[1::2], chosen[::2]))
+        for part, rest in halves if len(chosen) > _MANY else ((chosen, ()),):
+            # What is unique on the rest stays so without a column of the part, and what is not can
+            # only be like another row that is not.
+            left = _shared(self.of(rest)) if rest else np.arange(self._rows)
+            for at in part:
+                without = (
+                    unique_count(total[left] - self._mixed(at, left)) if len(chosen) > 1 else 0
+                )
+                found[at] = unique - (self._rows - len(left)) - without
+        return [found[at] for at in range(len(self._columns))]
 
-    def _mixed(self, at: int) -> Marks:
+    def _mixed(self, at: int, rows: npt.NDArray[np.intp] | slice = slice(None)) -> Marks:
         """Return the marks of a column, mixed so that columns do not cancel each other out."""
         salt = np.uint64((at + 1) * 0x9E3779B97F4A7C15 % 2**64)
-        mixed = self._columns[at] ^ salt
+        mixed = self._columns[at][rows] ^ salt
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             mixed ^= mixed >> np.uint64(shift)
             mixed *= np.uint64(factor)

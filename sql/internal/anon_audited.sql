@@ -27,7 +27,8 @@ CREATE OR REPLACE MACRO __anon_audit_values(x, __anon_hierarchy) AS
 
 -- The rows of an audit.
 CREATE OR REPLACE MACRO __anon_audited(
-    __anon_raw, __anon_released, __anon_k, __anon_options, __anon_hierarchy, __anon_call
+    __anon_raw, __anon_released, __anon_k, __anon_options, __anon_hierarchy, __anon_call,
+    __anon_series := NULL
 ) AS TABLE
 WITH
 __anon_raw_columns AS NOT MATERIALIZED (
@@ -80,7 +81,7 @@ __anon_begun AS MATERIALIZED (
             call := __anon_call, seen := __anon_seen(__anon_raw || ' ' || __anon_released),
             released := __anon_released, types := __anon_r.__anon_types,
             released_types := __anon_s.__anon_types, k := __anon_r.__anon_k_given,
-            options := __anon_options),
+            options := __anon_options, series := __anon_series IS NOT NULL),
         system.main.current_connection_id(), system.main.current_query_id()) AS __anon_reading
     FROM
         __anon_schema(__anon_raw, __anon_k) AS __anon_r, __anon_types(__anon_released) AS __anon_s

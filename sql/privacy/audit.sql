@@ -43,6 +43,17 @@
 -- file: NULL.
 -- 'companions', the only bound: whether those who share a class in every release have l values. No
 -- file tells who they are: NULL.
+-- With series, of a release of a series. The properties of rows ('rows', 'kept values', 'labels',
+-- 'raw rows', 'matching') are NULL where former rows or persons who wait can be why they fail.
+-- 'series': rows that can be of no cohort, cohorts that can be whole in no class, and classes that
+-- cannot have k persons who are present. A class can hold a cohort whose present members its labels
+-- cover, with the persons who wait for it, and all of whose values it shows. A necessary condition.
+-- 'companions', then: share of persons with a cohort who share it with persons of whom the file
+-- cannot show l values, l of the series.
+-- 'waiting': rows that no cohort accounts for, but a person of the raw table without a cohort.
+-- 'former rows': rows that neither does. Those of former members belong to cohorts with somebody
+-- present. All four are NULL if there are too many persons and classes to compare, or if the release
+-- has columns of other types than the series and 'series' would fail.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
 -- k: minimum number of rows in an equivalence class; NULL means that it is measured but not
@@ -82,20 +93,24 @@
 --   one value; NULL means not measured.
 -- drop: columns that were left out; the release must not have them; NULL means the columns declared
 --   in comments on the raw table.
+-- series: state of the series that the release belongs to, as series_next has made it of the raw
+--   table; NULL for none.
+-- key: secret key of the series, as in anon_pseudonym.
 -- Returns: property, required, found (numbers), passed (BOOLEAN), example (labels, names of columns
 --   or counts), meaning (what was found, in a sentence with its figures; no value and no label).
 -- Errors: no quasi-identifier, one or a sensitive column that the release lacks, columns of other
 --   types than a release has, raw and release swapped, an l, t, beta or delta without a sensitive
---   column, more rows than fit into memory; with previous, those of composition.
+--   column, more rows than fit into memory; with previous, those of composition; with
+--   series, those of series_next, and a raw table that is not the one of the state.
 -- Example: SELECT * FROM audit('people', 'release', 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO audit(
     raw, released, k := NULL, l := NULL, t := NULL, qids := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, l_kind := 'distinct', c := 3, hierarchy := NULL,
     entity := NULL, suppressed := 'keep', synthetic := 0, unique_share := 0, beta := NULL,
     delta := NULL, previous := NULL, previous_share := 0, counterfeits := NULL,
-    beta_kind := 'enhanced', max_share := NULL, drop := NULL
+    beta_kind := 'enhanced', max_share := NULL, drop := NULL, series := NULL, key := 'env:ANON_KEY'
 ) AS TABLE
--- A CTE is bound if it is named: without earlier releases the second one costs nothing.
+-- A CTE is bound if it is named: without earlier releases and a series the others cost nothing.
 WITH
 __anon_alone AS NOT MATERIALIZED (
     SELECT
@@ -105,7 +120,11 @@ __anon_alone AS NOT MATERIALIZED (
 __anon_together AS NOT MATERIALIZED (
     FROM __anon_earlier_properties(
         'audit', raw, released, previous, previous_share, l, synthetic, qids, sensitive, keep,
-        hierarchy, entity))
+        hierarchy, entity, __anon_series := series)),
+__anon_of_cohorts AS NOT MATERIALIZED (
+    FROM __anon_series_properties(
+        raw, released, k, series, key, qids, sensitive, identifiers, keep, drop, hierarchy,
+        entity))
 FROM __anon_audited(
     raw, released, k, system.main.struct_pack(
         l := l, t := t, l_kind := l_kind, c := c, entity := entity, suppressed := suppressed,
@@ -114,5 +133,7 @@ FROM __anon_audited(
         beta_kind := beta_kind, max_share := max_share),
     hierarchy, __anon_scope(raw, system.main.struct_pack(
         qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep,
-        drop := drop, drops := __anon_entity_of(entity), whole := true)))
-UNION ALL FROM query_table(if(__anon_all_named(previous), '__anon_together', '__anon_alone'));
+        drop := drop, drops := __anon_entity_of(entity), whole := true)),
+    __anon_series := series)
+UNION ALL FROM query_table(if(__anon_all_named(previous), '__anon_together', '__anon_alone'))
+UNION ALL FROM query_table(if(series IS NULL, '__anon_alone', '__anon_of_cohorts'));

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import suppress
 
 import duckdb
 import pytest
@@ -199,8 +200,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # which a process in t
 ended = threading.Event()
 
 def press():
-    while not ended.wait(0.5):  # again, where the signal came before the query was run
+    pause = 0.5
+    while not ended.wait(pause):  # again, where the signal came before the query was run,
         os.kill(os.getpid(), signal.SIGINT)
+        pause = 5  # but not while the first one is being answered
 
 threading.Thread(target=press, daemon=True).start()
 try:
@@ -208,13 +211,24 @@ try:
 except BaseException as error:
     ended.set()
     from anon_sql.core.duckdb_internals.error_texts import is_interruption
-    print(isinstance(error, KeyboardInterrupt) or is_interruption(error))
+    print(isinstance(error, KeyboardInterrupt) or is_interruption(error), flush=True)
+    os._exit(0)  # DuckDB may still work, and would be waited for
 """
 
 
 def test_a_query_that_a_signal_stops():
-    """DuckDB raises RuntimeError where it notices the signal, before Python can."""
-    done = subprocess.run(
-        [sys.executable, "-c", LONG], capture_output=True, text=True, check=False, timeout=120
-    )
+    """DuckDB raises RuntimeError where it notices the signal, before Python can.
+
+    Of some signals it takes no notice, so that a process that goes on is begun again.
+    """
+    for _ in range(3):
+        with suppress(subprocess.TimeoutExpired):
+            done = subprocess.run(
+                [sys.executable, "-c", LONG],
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=30,
+            )
+            break
     assert done.stdout == "True\n", done.stderr

@@ -121,3 +121,88 @@ def test_the_expected_share_is_that_of_halves_dealt_at_random():
     assert (share, bare) == (0.0, 0.0)
     share, _ = expected((7, 3, 2), 2)
     assert share > 1 / 12
+
+
+def histories(first, changes, rates, l):  # noqa: E741
+    """Return the largest posterior of a member placed on arrival, over releases with changes.
+
+    first: number of persons of the first release. changes: of each later one, who comes, by number
+    from the last on, who leaves and who comes back. A person has a value and a kept one, a tuple
+    of both; the attacker sees all cohorts with their tuples in each release, former rows included,
+    and who is present.
+    """
+    persons = first + sum(change[0] for change in changes)
+    tuples = {v + w: rates[v] / 2 for v in rates for w in "xy"}
+    worlds, arrivals = defaultdict(Counter), {}
+    for world in product(tuples, repeat=persons):
+        weight = Fraction(1)
+        for one in world:
+            weight *= tuples[one]
+        for view, share, members in runs(first, changes, [one[0] for one in world], l):
+            told = tuple((seen_tuples(cohorts, world), present) for cohorts, present in view)
+            worlds[told][world] += weight * share
+            arrivals[told] = members
+    largest = Fraction(0)
+    for view, weights in worlds.items():
+        total = sum(weights.values())
+        for person in arrivals[view]:
+            shares = Counter()
+            for world, weight in weights.items():
+                shares[world[person][0]] += weight
+            largest = max(largest, *(share / total for share in shares.values()))
+    return largest
+
+
+def seen_tuples(cohorts, world):
+    return frozenset((cohort, tuple(sorted(world[p] for p in cohort))) for cohort in cohorts)
+
+
+def runs(first, changes, values, l):  # noqa: E741
+    """Give what each secret order shows: cohorts and persons of every release, its probability,
+    and the members who were placed on arrival."""
+    begun = [([], frozenset(), frozenset(), [], Fraction(1), frozenset())]
+    steps = [(first, (), ()), *changes]
+    known = 0
+    for comes, leaves, returns in steps:
+        new = range(known, known + comes)
+        known += comes
+        done = []
+        for cohorts, here, waited, view, share, members in begun:
+            now = (here | frozenset(new) | frozenset(returns)) - frozenset(leaves)
+            kept = [cohort for cohort in cohorts if cohort & now]
+            placed_ = {p for cohort in kept for p in cohort}
+            free = now - placed_
+            old, young = sorted(free & waited), sorted(free - waited)
+            orders = list(product(permutations(old), permutations(young)))
+            for waiting, coming in orders:  # who has waited is placed apart
+                later, arrived = (placed(values, order, l)[0] for order in (waiting, coming))
+                whole = kept + later + arrived
+                rest = now - {p for cohort in whole for p in cohort}
+                own = {p for cohort in arrived for p in cohort}
+                done.append(
+                    (
+                        whole,
+                        now,
+                        rest,
+                        [*view, (whole, now)],
+                        share / len(orders),
+                        (members | own) - {p for cohort in later for p in cohort},
+                    )
+                )
+        begun = done
+    for *_, view, share, members in begun:
+        yield view, share, members
+
+
+@pytest.mark.parametrize("rates", [EVEN, UNEVEN])
+@pytest.mark.parametrize(
+    ("first", "changes", "l"),
+    [
+        (4, [(0, (0,), ()), (0, (), (0,))], 2),  # one leaves and comes back
+        (2, [(2, (0,), ())], 2),
+        (3, [(1, (0,), ()), (0, (1,), (0,))], 2),
+        (3, [(1, (0, 1), ()), (0, (2,), (0, 1))], 3),  # a cohort can end, and its members return
+    ],
+)
+def test_leavers_and_who_comes_back(rates, first, changes, l):  # noqa: E741
+    assert histories(first, changes, rates, l) == Fraction(1, l)

@@ -110,11 +110,15 @@ def persons_of(con) -> Persons:
     return Persons(pa.array([h.hex() for h in hashes]), digests(key, hashes, tuples), tuples)
 
 
-def swapped(con, first: int, other: int) -> list:
-    """Exchange the tuples of two persons in the table and in the state; return the release."""
+def swapped(con, first: int, other: int, values: str = "people") -> list:
+    """Exchange the tuples of two persons in the table and in the state; return the release.
+
+    values: the table that has both tuples.
+    """
+    con.execute(f"CREATE OR REPLACE TABLE both_tuples AS FROM {values}")
     for name in ("illness", "ward"):
         con.execute(
-            f"UPDATE people SET {name} = (SELECT {name} FROM people AS o WHERE o.person = "
+            f"UPDATE people SET {name} = (SELECT {name} FROM both_tuples AS o WHERE o.person = "
             f"if(people.person = {first}, {other}, {first})) WHERE person IN ({first}, {other})"
         )
     persons = persons_of(con)
@@ -144,6 +148,74 @@ def test_exchanging_tuples_within_a_cohort_changes_no_file(con):
     ).fetchall()
     for (members,) in own:
         assert swapped(con, who[members[0]], who[members[1]]) == before
+
+
+def test_exchanging_tuples_in_all_versions_changes_no_file(con):
+    """One of each pair is present in both months; the other may have left, and is a former row."""
+    make_month(con, 0, 120)
+    step(con, 2)
+    con.execute("CREATE TABLE may_people AS FROM people; CREATE TABLE may AS FROM anon_series")
+    make_month(con, 30, 140)
+    step(con)
+    con.execute("CREATE TABLE june_people AS FROM people; CREATE TABLE june AS FROM anon_series")
+    hashes = person_hashes(
+        pa.array([str(i) for i in range(140)]), "BIGINT", series_key(KEY.encode())
+    )
+    who = {one.as_py().hex(): i for i, one in enumerate(hashes)}
+    own = con.execute(
+        "SELECT list(person) FROM may SEMI JOIN june USING (cohort) WHERE person IS NOT NULL "
+        "AND length(tuple) = 32 GROUP BY cohort ORDER BY cohort LIMIT 12"
+    ).fetchall()
+    pairs = [sorted(who[one] for one in members)[:2] for (members,) in own]
+    assert any(first < 30 <= other for first, other in pairs)
+    assert any(first >= 30 for first, _ in pairs)
+    for month in ("may", "june"):
+        for pair in pairs:
+            con.execute(f"CREATE OR REPLACE TABLE people AS FROM {month}_people")
+            con.execute(f"CREATE OR REPLACE TABLE anon_series AS FROM {month}")
+            before = con.execute(f"FROM {released()}").fetchall()
+            assert swapped(con, *pair, values="may_people") == before
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_attackers_who_count_persons_under_labels_find_nobody_who_waits(con, seed):
+    """By coverage: a person under no label waits. By counts: of persons under one label alone, all
+    above its rows wait."""
+    draw = random.Random(seed)
+    l, first, end, waited = draw.choice([2, 3]), 0, 200, 0  # noqa: E741
+    for _ in range(3):
+        make_month(con, first, end, seed=seed, changed=draw.randint(0, first + 10))
+        con.execute("UPDATE people SET illness = 'flu' WHERE person % 4 = 0")
+        if first:  # some of those who have left are back
+            con.execute(f"INSERT INTO people SELECT * FROM gone WHERE person % 7 = {seed}")
+        step(con, l)
+        release(con, "file")
+        waited += status(con)["waiting"]
+        con.execute(
+            f"""
+            CREATE OR REPLACE TABLE under AS
+            SELECT p.person, list({{'age': r.age, 'city': r.city}}) AS labels
+            FROM people p LEFT JOIN (SELECT DISTINCT age, city FROM file) r ON {COVERS}
+            GROUP BY p.person
+            """
+        )
+        none = con.execute("SELECT count(*) FROM under WHERE labels[1].age IS NULL").fetchall()
+        assert none == [(0,)]
+        shares = con.execute(
+            """
+            SELECT max(1 - rows / persons) FROM
+                (SELECT labels[1] AS label, count(*) AS persons FROM under
+                 WHERE len(labels) = 1 GROUP BY ALL)
+            JOIN (SELECT {'age': age, 'city': city} AS label, count(*) AS rows FROM file GROUP BY ALL)
+            USING (label)
+            """
+        ).fetchall()[0][0]
+        assert shares is None or shares < 1 / 2
+        con.execute("CREATE OR REPLACE TABLE gone AS FROM people")
+        leaving = draw.randint(10, 40)
+        con.execute(f"DELETE FROM gone WHERE person >= {first + leaving}")
+        first, end = first + leaving, end + draw.randint(1, 40)
+    assert l == 2 or waited > 0
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -13,16 +13,21 @@ import anon_sql
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console
 from anon_sql.apps.cli.console import stoppable
-from anon_sql.apps.cli.options import read_hierarchy
+from anon_sql.apps.cli.options import read_hierarchy, statement
 from anon_sql.core.names import literal, quote
 from anon_sql.errors import AnonError
+from anon_sql.hosts import linked_recipes
 from anon_sql.hosts.duckdb.linked_audit import LinkedAudit
 from anon_sql.hosts.files import atomic_file, digest
 from anon_sql.hosts.linked import release_linked
+from anon_sql.hosts.linked import schema_of as schema_in
+from anon_sql.hosts.linked_recipes import LinkedRecipe
+from anon_sql.hosts.recipes import is_recipe
 from anon_sql.linked.schema import Link, Node, Schema, Table
 
 MARK = "linked_manifest"
 FORM = 1
+_TREES = "hierarchy"
 FILES = 2  # checks of files; if one of them fails, there are no others
 DATABASES = (".duckdb", ".db", ".ddb")
 _TAKEN = (
@@ -71,11 +76,12 @@ def release_root(
     *,
     with_manifest: bool,
     overwrite: bool,
+    recipe: LinkedRecipe | None = None,
 ) -> None:
     """Release the tables that are linked with a root into a folder.
 
-    given: the parameters of a release by name. linking: link, leave_out, surplus and orphans.
-    stated: what the release is for.
+    given: the parameters of a release by name. linking: link, leave_out, surplus, orphans, and
+    format_files. stated: what the release is for. recipe: that says all this, if one does.
     """
     if not out.endswith("/"):
         raise AnonError("release", "OUT must be a folder that ends in '/' for --root", f"'{out}'")
@@ -92,7 +98,9 @@ def release_root(
 
     def make(con: duckdb.DuckDBPyConnection) -> None:
         before = con.execute(*_risk(root, given, linking)).fetchall()
-        trees = read_hierarchy(con, "release", given.get("hierarchy"), "hierarchy")
+        if recipe is not None:
+            _require_named(con, recipe)
+        trees = _hierarchy(con, given.get("hierarchy"), recipe)
         own = {name: value for name, value in given.items() if name != "hierarchy"}
         if float(own.get("l", 1)).is_integer():  # an option of all models, so a number
             own["l"] = int(own.get("l", 1))
@@ -101,6 +109,8 @@ def release_root(
         )
         if with_manifest:
             whole = {**made.manifest, "statement": dict(stated), "output": hashes(Path(out))}
+            if recipe is not None:
+                whole["recipe"] = {"sha256": recipe.sha256}
             with atomic_file(beside) as temporary:
                 manifest.write_text(whole, temporary)
         console.say(f"{out}: {len(made.tables)} tables, k = {made.manifest['parameters']['k']}")
@@ -120,6 +130,70 @@ def release_root(
 
     with opened("release", "IN", source) as con:
         stoppable(con, partial(make, con))
+
+
+def release_by_recipe(path: Path, out: str, *, overwrite: bool) -> None:
+    """Release the tables that belong together by a recipe, with their manifest."""
+    recipe = linked_recipes.read("release", path)
+    linked_recipes.require_source("release", recipe)
+    said, parameters = recipe.statement, dict(recipe.parameters)
+    linking = {"link": recipe.source.get("links"), "leave_out": recipe.source.get("leave_out")}
+    of_linking = ("surplus", "orphans", "format_files")
+    linking |= {name: parameters.pop(name) for name in of_linking if name in parameters}
+    release_root(
+        recipe.place,
+        out,
+        recipe.root,
+        {**parameters, **recipe.roles},
+        linking,
+        statement(said.get("purpose"), said.get("recipient"), said.get("assumptions", [])),
+        with_manifest=True,
+        overwrite=overwrite,
+        recipe=recipe,
+    )
+
+
+def _require_named(con: duckdb.DuckDBPyConnection, recipe: LinkedRecipe) -> None:
+    """Raise AnonError unless a recipe names every column of its tables."""
+    schema = schema_in(
+        con,
+        "release",
+        recipe.root,
+        links=recipe.source.get("links"),
+        leave_out=recipe.source.get("leave_out"),
+        roles=recipe.roles,
+    )
+    linked_recipes.require_named("release", recipe, schema)
+
+
+def _hierarchy(
+    con: duckdb.DuckDBPyConnection, path: Path | None, recipe: LinkedRecipe | None
+) -> str | None:
+    """Register the hierarchies, and return their relation; None without any.
+
+    A database of their own reads them, because that of the raw tables is not written.
+    """
+    with anon_sql.connect() as own:
+        if recipe is not None and recipe.hierarchies:
+            for file in recipe.hierarchies.values():
+                files.check_source("release", "a hierarchy of the recipe", file)
+            paths = [str(file) for file in recipe.hierarchies.values()]
+            rows = own.sql("FROM read_hierarchies(?)", params=[paths]).to_arrow_table()
+        elif read_hierarchy(own, "release", path, _TREES):
+            rows = own.table(_TREES).to_arrow_table()
+        else:
+            return None
+    con.register(_TREES, rows)
+    return _TREES
+
+
+def source_of(function: str, path: Path) -> Path:
+    """Return the source of linked tables, which may be named by a recipe."""
+    if not is_recipe(path):
+        return path
+    recipe = linked_recipes.read(function, path)
+    linked_recipes.require_source(function, recipe)
+    return recipe.place
 
 
 def _named(linking: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from anon_sql.apps.cli.earlier import (
     unique_on_kept,
     whole_tuple,
 )
-from anon_sql.apps.cli.linked import release_root
+from anon_sql.apps.cli.linked import release_by_recipe, release_root
 from anon_sql.apps.cli.output import Output, in_table, read_source, say_manifest, split
 from anon_sql.apps.cli.parameters import flag, of_releases, with_parameters
 from anon_sql.apps.cli.progress import Progress, showing
@@ -40,6 +40,7 @@ from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core.common_parameters import refuse_withdrawn
 from anon_sql.core.roles import REST, fold
 from anon_sql.errors import AnonError
+from anon_sql.hosts import linked_recipes
 from anon_sql.hosts.files import (
     means_folder,
 )
@@ -149,6 +150,7 @@ def release(
     Example: anon-sql release raw.csv safe.csv --quasi age,sex --sensitive income
     """
     with console.one_sentence(STOPPED, spelling=Options(release, earlier_files(previous))):
+        linking = {"link": link, "leave_out": leave_out, "surplus": surplus, "orphans": orphans}
         if is_recipe(source):
             _require_alone(
                 parameters
@@ -159,22 +161,13 @@ def release(
                 or recipient
                 or assumption
                 or root
-                or link
-                or leave_out
+                or _changed(linking)
                 or (method, unique_share, regions, region_rows, written_as)
                 != ("anonymize", UNIQUE_SHARE, None, None, Dialect())
             )
-            by_recipe.release(
-                source,
-                out,
-                overwrite=overwrite,
-                progress=progress,
-                memory_limit=memory_limit,
-                resume=resume,
-            )
-            return
+            single = {"memory_limit": memory_limit, "resume": resume}
+            return _by_recipe(source, out, single, overwrite=overwrite, progress=progress)
         refuse_withdrawn("release", {"invariant": invariant, "counterfeits": counterfeits})
-        linking = {"link": link, "leave_out": leave_out, "surplus": surplus, "orphans": orphans}
         _require_options(
             root,
             parameters,
@@ -305,7 +298,12 @@ def _require_options(
             hint = "write --quasi age,city, or release by a recipe"
             raise AnonError("release", "--quasi must name quasi-identifiers", "none", hint)
         return
-    for option in _changed(single) + _WRITTEN * (written_as != Dialect()):
+    _refuse(_changed(single) + _WRITTEN * (written_as != Dialect()))
+
+
+def _refuse(options: Sequence[str]) -> None:
+    """Raise AnonError for an option of one table beside linked tables."""
+    for option in options:
         rule = "tables that belong together take no such option"
         raise AnonError("release", rule, option, "leave it out")
 
@@ -314,6 +312,17 @@ def _changed(given: Mapping[str, Any]) -> list[str]:
     """Return the options, by name of the parameter, that do not have their defaults."""
     known = signature(release).parameters
     return [flag(name) for name, value in given.items() if value != known[name].default]
+
+
+def _by_recipe(
+    recipe: Path, out: str, single: Mapping[str, Any], *, overwrite: bool, progress: Progress
+) -> None:
+    """Release by a recipe, of one table or of linked tables. single: options of one table."""
+    if linked_recipes.is_linked("release", recipe):
+        _refuse(_changed(single))
+        release_by_recipe(recipe, out, overwrite=overwrite)
+        return
+    by_recipe.release(recipe, out, overwrite=overwrite, progress=progress, **single)
 
 
 def _require_alone(others: object) -> None:

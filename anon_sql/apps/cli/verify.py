@@ -23,7 +23,7 @@ from anon_sql.apps.cli.earlier import (
     read_earlier,
     whole_tuple,
 )
-from anon_sql.apps.cli.linked import checks_of, is_linked
+from anon_sql.apps.cli.linked import checks_of, is_linked, source_of
 from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
@@ -203,10 +203,10 @@ def verify(
     with console.one_sentence(spelling=Options(verify, earlier_files(previous))):
         linked = is_linked(manifest.beside(released))
         if linked is not None:
-            if recipe is not None or hierarchy is not None or previous:
-                rule = "tables that belong together are checked by their manifest and --raw alone"
+            if hierarchy is not None or previous or (recipe and raw):
+                rule = "tables that belong together are checked by --raw, or --recipe, alone"
                 raise AnonError("verify", rule, "another option")
-            _verify_linked(linked, released, raw)
+            _verify_linked(linked, released, raw, recipe)
             return
         files.check_source("verify", "OUT", released)
         if raw is not None:
@@ -267,9 +267,15 @@ def _source(
     return None if raw is None and by is None else read
 
 
-def _verify_linked(written: Mapping[str, Any], released: Path, raw: Path | None) -> None:
+def _verify_linked(
+    written: Mapping[str, Any], released: Path, raw: Path | None, recipe: Path | None
+) -> None:
     """Check the tables of a folder that belong together."""
-    checks = [Check(*each) for each in checks_of(written, released, raw)]
+    checks = []
+    if recipe is not None:
+        raw = source_of("verify", recipe)
+        checks.append(_by_recipe(written, digest(recipe)))
+    checks += [Check(*each) for each in checks_of(written, released, raw)]
     failed = [check for check in checks if check.holds is False]
     if failed:
         rule = "the release must be what its manifest says"
@@ -289,8 +295,7 @@ def _checks(
     by: Recipe | None,
 ) -> Iterator[Check]:
     if by is not None:
-        stated = (written.get("recipe") or {}).get("sha256")
-        yield Check("the recipe is the one that was used", stated == by.sha256, "another SHA-256")
+        yield _by_recipe(written, by.sha256)
     same = list(of_file(written, released))
     yield from same
     yield from of_earlier(written, previous)
@@ -314,6 +319,11 @@ def _checks(
         con, ("raw", typed), written["method"], parameters, written["roles"], trees, earlier
     )
     yield from of_pair(written, made)
+
+
+def _by_recipe(written: Mapping[str, Any], sha256: str) -> Check:
+    stated = (written.get("recipe") or {}).get("sha256")
+    return Check("the recipe is the one that was used", stated == sha256, "another SHA-256")
 
 
 def _listed(failed: Iterable[Check]) -> str:

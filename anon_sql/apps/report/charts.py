@@ -6,7 +6,6 @@ print in black.
 """
 
 import warnings
-from base64 import b64encode
 from collections.abc import Sequence
 from io import BytesIO
 from itertools import product
@@ -35,11 +34,6 @@ _STYLE = {
     "axes.edgecolor": INK,
     "hatch.linewidth": 0.6,
 }
-
-
-def address(svg: str) -> str:
-    """Return a chart as an address that loads nothing."""
-    return "data:image/svg+xml;base64," + b64encode(svg.encode()).decode("ascii")
 
 
 def sizes(labels: Sequence[str], counts: Sequence[int]) -> str:

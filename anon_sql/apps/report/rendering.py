@@ -3,16 +3,17 @@
 The first page stands alone too, with an annex of what it has no room for.
 """
 
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from anon_sql.apps.cli.console import visible
 from anon_sql.apps.manifest import LEVELS
-from anon_sql.apps.report.charts import address
 from anon_sql.apps.verdict.words import per_thousand, percent
 from anon_sql.version import VERSION
 
@@ -68,7 +69,7 @@ def _fit(texts: Sequence[str], most: int) -> list[str]:
     return [_cut(each, FITS["words"] * most // len(shown)) for each in shown]
 
 
-def _figure(value: object) -> str:
+def figure(value: object) -> str:
     """Return a number with separators, a dash for None."""
     if value is None:
         return "-"
@@ -79,16 +80,26 @@ def _figure(value: object) -> str:
     return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def render(template: str, /, **context: Any) -> str:
-    """Return a page. context: what its template names."""
-    environment = Environment(
-        loader=FunctionLoader(lambda file: (_TEMPLATES / file).read_text("utf-8")),
+def address(svg: str) -> str:
+    """Return a chart as an address that loads nothing."""
+    return "data:image/svg+xml;base64," + b64encode(svg.encode()).decode("ascii")
+
+
+def environment(templates: Traversable) -> Environment:
+    """Return what renders the templates of a folder: all is escaped, and all names are known."""
+    return Environment(
+        loader=FunctionLoader(lambda file: (templates / file).read_text("utf-8")),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"figure": _figure, "visible": visible}
-    environment.filters |= {"cut": _cut, "fit": _fit, "short": _short}
-    environment.filters |= {"address": address, "percent": percent, "per_thousand": per_thousand}
-    return str(environment.get_template(template).render(version=VERSION, levels=LEVELS, **context))
+
+
+def render(template: str, /, **context: Any) -> str:
+    """Return a page. context: what its template names."""
+    own = environment(_TEMPLATES)
+    own.filters |= {"figure": figure, "visible": visible}
+    own.filters |= {"cut": _cut, "fit": _fit, "short": _short}
+    own.filters |= {"address": address, "percent": percent, "per_thousand": per_thousand}
+    return str(own.get_template(template).render(version=VERSION, levels=LEVELS, **context))

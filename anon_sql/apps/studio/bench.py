@@ -66,6 +66,7 @@ class Bench:
         self._noticed: dict[str, str] | None = None
         self._stack = ExitStack()  # of the release that is there
         self._made: Made | None = None
+        self._tried: tuple[Any, dict[str, Any]] | None = None  # for what, and the recommended k
 
     def table(self) -> dict[str, Any]:
         """Return what is known of the source without looking at a value, and its recipe."""
@@ -83,6 +84,7 @@ class Bench:
             "columns": columns,
             "bytes": file.stat().st_size if file.is_file() else None,
             "sha256": digest(file) if table is None else None,
+            "written": self._written(),
             "noticed": noticed,
             "huge": (rows.value or 0) * len(columns) * _BYTES > memory / 4,
             "beside": None if self.read_recipe else self._beside(columns),
@@ -91,6 +93,16 @@ class Bench:
             "methods": rows_of(con, "SELECT name, what, needs, perturbative FROM anon_methods()"),
             "relation": self._relation(columns),
         }
+
+    def _written(self) -> dict[str, Any] | None:
+        """Return how a CSV file is read; None for another source."""
+        file, table = self._file
+        if table is not None or files.kind(file, NAME)[0] != "csv":
+            return None
+        said = Dialect()
+        if self.read_recipe:
+            said = by_recipe.dialect_of(NAME, recipes.read(NAME, self.path))
+        return asdict(said.named(files.own_delimiter(file)))
 
     @property
     def _file(self) -> tuple[Path, str | None]:
@@ -186,10 +198,20 @@ class Bench:
         request = of_recipe.requested(self._recipe(tables))
         return {"measured": asdict(measure(self.con, request, None))}
 
-    def compare(self, tables: Mapping[str, Any], ks: Sequence[int], ls: Sequence[int]) -> Any:
-        """Return the rows of ``tradeoff`` for several k and l, with figures."""
+    def compare(self, tables: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the recommended k, and what releases with other k and l would lose."""
         self._trees(recipe := self._recipe(tables))
-        return figures.tradeoff(self.con, of_recipe.requested(recipe), recipe, ks, ls)
+        return self._recommended(recipe)
+
+    def _recommended(self, recipe: Recipe) -> dict[str, Any]:
+        """Return the recommended k; the last one again if only k or l is another."""
+        request = of_recipe.requested(recipe)
+        others = {name: value for name, value in request.items() if name not in ("k", "l")}
+        asked = (others, recipe.hierarchies, recipe.audience, recipe.stricter)
+        if self._tried is None or self._tried[0] != asked:
+            judging = of_recipe.judging(recipe, NAME)
+            self._tried = asked, facts.recommended(self.con, request, judging)
+        return self._tried[1]
 
     def check(self, tables: Mapping[str, Any]) -> dict[str, Any]:
         """Make the release, audit and attack it, and judge it."""
@@ -265,8 +287,7 @@ class Bench:
             self.check(tables)
         made = self._made
         assert made is not None
-        judging = of_recipe.judging(recipe, NAME)
-        judged = verdict(made.measured, **judging)
+        judged = verdict(made.measured, **of_recipe.judging(recipe, NAME))
         of_recipe.require_signable(NAME, judged)
         paths = {
             "release": self._new(names["release"], tuple(KINDS), overwrite),
@@ -293,7 +314,7 @@ class Bench:
                     "checks": made.measured.checks,
                     "figures": [asdict(each) for each in made.measured.figures],
                     "verdict": judged.said(),
-                    "recommended": facts.recommended(self.con, request, judging),
+                    "recommended": self._recommended(recipe),
                 },
                 complete,
                 sources,

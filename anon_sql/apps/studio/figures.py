@@ -198,35 +198,6 @@ def _number(value: Any) -> float | None:
     return value if isinstance(value, (int, float)) else None if value is None else float(value)
 
 
-def tradeoff(
-    con: duckdb.DuckDBPyConnection,
-    request: Mapping[str, Any],
-    recipe: Recipe,
-    ks: Sequence[int],
-    ls: Sequence[int],
-) -> Told:
-    """Return what other k and l would cost and disclose, as figures by row."""
-    known = takes("tradeoff")
-    given = {
-        name: value
-        for name, value in {**request, "method": recipe.method}.items()
-        if name in known and name not in ("k", "l") and value not in (None, [])
-    }
-    if recipe.method == "anonymize":
-        given["options"] = {"anonymize": {"effort": "fast"}}
-    ls = list(ls) if request["sensitive"] else [1]
-    options = given.pop("options", None)
-    said = ", options := {'anonymize': {'effort': 'fast'}}" if options else ""
-    call = f"tradeoff('raw', ks := {list(ks)}, ls := {ls}{arguments(given)}{said})"
-    names = ("gcp", "query_error", "largest_share", "exposed_share")
-    found = []
-    for each in rows_of(con, f"FROM {call}"):
-        where = f"FROM {call} WHERE k = {each['k']} AND l = {each['l']}"
-        numbers = [asdict(Figure(name, each[name], f"SELECT {name} {where}")) for name in names]
-        found.append({"k": each["k"], "l": each["l"], "note": each["note"], "figures": numbers})
-    return {"rows": found}
-
-
 def release_statement(recipe: Recipe, relation: str) -> str:
     """Return the call of a recipe's release in SQL. relation: the name of the raw table."""
     known = takes(recipe.method)

@@ -6,9 +6,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment
 
 from anon_sql.apps.cli.console import visible
+from anon_sql.apps.report.rendering import environment, figure
 from anon_sql.apps.studio.figures import release_statement
 from anon_sql.apps.verdict.words import CONSEQUENCE, percent
 from anon_sql.core.names import literal, quote, split
@@ -28,31 +29,33 @@ ROLE_NAMES = {
     "keep": "keep",
     "drop": "leave out",
 }
+LINKED = {
+    "table": "Do other tables hang on this one, such as visits on persons?",
+    "roles": "Roles of tables that belong together: each has its own, and so has each link.",
+    "protect": "k of tables that belong together counts persons with all their rows.",
+    "check": "Tables that belong together are checked by linked_risk and linked_audit.",
+    "sign": "Tables that belong together are one release, with one manifest.",
+}
 SIGNS = {"red": "✗", "amber": "!", "green": "✓", "none": "·"}
 _OWN = files("anon_sql") / "apps" / "studio"
 
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FunctionLoader(lambda name: (_OWN / "templates" / name).read_text("utf-8")),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
+    own = environment(_OWN / "templates")
+    own.filters |= {
         "visible": visible,
         "percent": share,
-        "figure": number,
+        "figure": figure,
         "one_in": one_in,
         "bytes": size,
         "statements": statements,
         "exact": exact,
     }
-    environment.globals |= {"screens": SCREENS, "roles": ROLE_NAMES, "signs": SIGNS}
-    environment.globals |= {"unread": unread, "consequence": CONSEQUENCE}
-    return environment
+    own.globals |= {"screens": SCREENS, "roles": ROLE_NAMES, "signs": SIGNS}
+    own.globals |= {"unread": unread, "consequence": CONSEQUENCE, "linked": LINKED}
+    own.globals |= {"dialect": dialect}
+    return own
 
 
 def render(name: str, **context: Any) -> str:
@@ -75,15 +78,6 @@ def share(value: float | None) -> str:
 def exact(value: Any) -> str:
     """Return a value to its last digit."""
     return "" if value is None else repr(value)
-
-
-def number(value: Any) -> str:
-    """Return a number with separators, a dash for None."""
-    if value is None:
-        return "-"
-    if float(value).is_integer():
-        return f"{int(value):,}"
-    return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def one_in(share: float | None) -> str:
@@ -152,3 +146,13 @@ def unread(left: int, columns: int) -> str:
     if not left:
         return "All roles are confirmed."
     return f"{left:,} of {columns:,} roles are not confirmed yet."
+
+
+def dialect(written: Mapping[str, Any]) -> str:
+    """Return how a CSV file is read, in words. written: what ``Dialect`` holds."""
+    signs = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+    apart = signs.get(written["delimiter"], written["delimiter"])
+    quotes = f"quotes are {written['quote']}" if written["quote"] else "no quotes"
+    first = "line 1 is a row" if written["header"] is False else "line 1 has the names"
+    nulls = " and ".join(text or "an empty field" for text in written["nulls"])
+    return f"UTF-8, {apart} between fields, {quotes}, {first}; NULL is {nulls}"

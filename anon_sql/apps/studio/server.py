@@ -137,7 +137,8 @@ class Studio:
         return self._shown("part_roles.html")
 
     async def _data_risk(self, request: Request) -> Response:
-        return self._shown("part_risk.html", found=await self._asked("risk"))
+        found = None if self.session.empty else await self._asked("risk")
+        return self._shown("part_risk.html", found=found)
 
     async def _data_controls(self, request: Request) -> Response:
         return self._shown("part_controls.html")
@@ -169,9 +170,7 @@ class Studio:
         session = self.session
         found = session.found("compare")
         if found is None and request.query_params and session.can_release:
-            floor = session.floor
-            ks = [floor, 2 * floor, 5 * floor]
-            found = await self._asked("compare", ks=ks, ls=[1, 2])
+            found = await self._asked("compare")
         return self._shown("part_compare.html", found=found)
 
     async def _data_check(self, request: Request) -> Response:
@@ -202,7 +201,7 @@ class Studio:
     async def _asked(self, name: str, **arguments: Any) -> dict[str, Any]:
         """Ask the engine about the present choice, and keep the answer."""
         session = self.session
-        choice = session.choice
+        choice = session.choice_of(name)
         kept = session.found(name)
         if kept is not None:
             return kept

@@ -10,11 +10,11 @@ from typing import Any
 
 from anon_sql.apps.studio.bench import NAME
 from anon_sql.apps.verdict.figures import Figure, Measured
-from anon_sql.apps.verdict.rules import FLOORS, Verdict, stricter, verdict
+from anon_sql.apps.verdict.rules import Verdict, stricter, verdict
 from anon_sql.core.roles import ROLES
 from anon_sql.errors import AnonError
 from anon_sql.hosts import recipes
-from anon_sql.hosts.recipes import AUDIENCES, FORM, Recipe, release_keys
+from anon_sql.hosts.recipes import FORM, Recipe, release_keys
 
 NUMBERS = ("k", "l", "t", "beta", "suppression_limit")
 WORDS = ("purpose", "recipient", "audience")
@@ -67,8 +67,17 @@ class Session:
 
     @property
     def can_release(self) -> bool:
-        """Return whether there are rows, and a column to generalize."""
-        return bool(self.facts["rows"]["value"]) and bool(self.tables["roles"]["quasi"])
+        """Return whether there is a table to release, and a column to generalize."""
+        return not self.empty and bool(self.tables["roles"]["quasi"])
+
+    @property
+    def empty(self) -> str:
+        """Return why no release of the table is of use, '' where one can be."""
+        if not self.facts["rows"]["value"]:
+            return "The table has no rows: there is nothing to release."
+        if len(self.names) == 1:
+            return "The table has one column: a release of it is a list of counts. Count instead."
+        return ""
 
     @property
     def recipe(self) -> dict[str, Any]:
@@ -85,14 +94,20 @@ class Session:
     @property
     def choice(self) -> str:
         """Return a name of what decides about the rows of the release."""
-        said = [self.tables.get(name) for name in ("source", "release", "roles", "hierarchies")]
+        return self._named(self.tables.get("release"))
+
+    def choice_of(self, answer: str) -> str:
+        """Return a name of what decides about an answer: other k are compared whatever k is."""
+        if answer != "compare":
+            return self.choice
+        release = self.tables["release"].items()
+        others = {name: value for name, value in release if name not in ("k", "l")}
+        return self._named(others, self.tables["statement"].get("audience"))
+
+    def _named(self, *said: Any) -> str:
+        said += tuple(self.tables.get(name) for name in ("source", "roles", "hierarchies"))
         text = json.dumps(said, sort_keys=True)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-
-    @property
-    def floor(self) -> int:
-        """Return the least k that is usual for the audience."""
-        return FLOORS[self.tables["statement"].get("audience", AUDIENCES[1])]
 
     def keep(self, name: str, answer: dict[str, Any], choice: str) -> None:
         """Keep an answer; the last of each kind."""
@@ -101,7 +116,8 @@ class Session:
     def found(self, name: str) -> dict[str, Any] | None:
         """Return the answer of a kind for the present choice, if it is there."""
         answer = self.answers.get(name)
-        return answer if answer is not None and answer["choice"] == self.choice else None
+        there = answer is not None and answer["choice"] == self.choice_of(name)
+        return answer if there else None
 
     def judged(self) -> tuple[Verdict, bool] | None:
         """Return the verdict on the present choice and whether it is audited; None before any."""

@@ -21,38 +21,44 @@ from anon_sql.apps.verdict.figures import (
 )
 from anon_sql.apps.verdict.rules import FLOORS, VERDICT, Limit, Reason, judged
 from anon_sql.core.roles import fold
+from anon_sql.core.stopping import STOPPED
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb.errors import as_raised, error_text
 from anon_sql.privacy import MODELS
 
 TIMES = (1, 2, 5)  # of the least k of an audience
 LS = (1, 2)
 LOSS = ("gcp", "query_error", "columns", "suppression_rate")  # limits of the verdict
+DISCLOSED = ("exposed_share",)  # what l is for; no limit is held against it
 _QUICK = "options := {'anonymize': {'effort': 'fast'}}"
 _VARIED = ("k", "l", "l_kind", "c")
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What a release would lose.
+    """What a release would lose and disclose.
 
-    figures: of ``LOSS``, each with its statement. reasons: what is red or amber of them. note: why
-    there is no such release, or None.
+    figures: of ``LOSS``, each with its statement; disclosed: of ``DISCLOSED``. reasons: what is red
+    or amber of the figures. note: why there is no such release, or None.
     """
 
     k: int
     l: int  # noqa: E741
     classes: int | None
     figures: Sequence[Figure]
+    disclosed: Sequence[Figure]
     reasons: Sequence[Reason]
     note: str | None
 
 
 @dataclass(frozen=True)
 class Recommended:
-    """A k to begin with, why, and all that was tried."""
+    """A k to begin with, why, all that was tried, and the statement that tries it."""
 
     k: int
     why: str
     tried: Sequence[Tried]
+    sql: str
 
     def said(self) -> dict[str, Any]:
         """Return what a report says."""
@@ -77,12 +83,31 @@ def recommend(
     ls = LS if request["sensitive"] else LS[:1]
     call = _call(con, request)
     tried = []
-    for row in rows_of(con, _statement(call, ks, ls)):
-        figures = [] if row["note"] else list(_figures(call, row))
+    sql = _statement(call, ks, ls)
+    for row in _rows(con, sql, ks, ls):
+        figures, disclosed = (
+            [] if row["note"] else list(_figures(call, row, names)) for names in (LOSS, DISCLOSED)
+        )
         reasons = [reason for each in figures for reason in judged(each, limits)]
-        tried.append(Tried(row["k"], row["l"], row["classes"], figures, reasons, row["note"]))
+        of = row["k"], row["l"], row["classes"]
+        tried.append(Tried(*of, figures, disclosed, reasons, row["note"]))
     con.execute(f"RESET VARIABLE {QUESTIONS}")
-    return Recommended(*_chosen(tried, ks, audience), tried)
+    return Recommended(*_chosen(tried, ks, audience), tried, sql)
+
+
+def _rows(
+    con: duckdb.DuckDBPyConnection, sql: str, ks: Sequence[int], ls: Sequence[int]
+) -> list[dict[str, Any]]:
+    """Return a row for each k and l, whose note says why if no release can satisfy the call."""
+    try:
+        with as_raised():
+            return rows_of(con, sql)
+    except AnonError as error:
+        if error.rule == STOPPED:
+            raise
+        note = error_text(error)
+        none = {"classes": None, "note": note}
+        return [{"k": k, "l": each, **none} for k in ks for each in ls]
 
 
 def _call(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,14 +134,16 @@ def _statement(
         f"{questions({name: call[name] for name in ('qids', 'hierarchy')})}"
         f"SELECT {what} FROM (SELECT k, l, classes, gcp, query_error / nullif({STARS}.mean, 0) AS "
         f"query_error, len(lost_columns) / {len(call['qids'])} AS columns, lost_columns, "
-        "suppressed / (SELECT count(*) FROM raw) AS suppression_rate, note "
+        "exposed_share, suppressed / (SELECT count(*) FROM raw) AS suppression_rate, note "
         f"FROM tradeoff('raw'{arguments(varied)}, {_QUICK}{arguments(call)}), {STARS})"
     )
 
 
-def _figures(call: Mapping[str, Any], row: Mapping[str, Any]) -> Iterator[Figure]:
-    """Give what a release would lose, each figure with the statement that tries it alone."""
-    for name in LOSS:
+def _figures(
+    call: Mapping[str, Any], row: Mapping[str, Any], names: Sequence[str]
+) -> Iterator[Figure]:
+    """Give figures of a release, each with the statement that tries it alone."""
+    for name in names:
         sql = _statement(call, [row["k"]], [row["l"]], name)
         note = ", ".join(row["lost_columns"]) if name == "columns" else ""
         yield Figure(name, row[name], sql, note=note)

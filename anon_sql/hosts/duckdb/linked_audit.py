@@ -150,23 +150,28 @@ class LinkedAudit:
         self.extra.append(f"{name} AS MATERIALIZED (SELECT DISTINCT * FROM ({values}))")
         required = "NULL" if self.l is None else f"{self.l:g}"
         slot = (
-            "SELECT least(count(*), min(c.n - h.held) + 1) AS found FROM "
-            f"(SELECT path, class, value, count(*) AS held FROM {name} GROUP BY ALL) AS h "
-            "JOIN __anon_classes AS c USING (class) GROUP BY path"
+            "SELECT least(h.many, c.n - h.held + 1) AS found FROM "
+            "(SELECT path, class, count(*) AS many, max(held) AS held FROM "
+            f"(SELECT path, class, value, count(*) AS held FROM {name} GROUP BY ALL) GROUP BY ALL) "
+            "AS h JOIN __anon_classes AS c USING (class)"
         )
         every = (
-            "SELECT min(c.n - h.held) + 1 AS found FROM "
-            "(SELECT class, value, count(*) AS held FROM "
-            f"(SELECT DISTINCT class, value, person FROM {name}) GROUP BY ALL) AS h "
-            "JOIN __anon_classes AS c USING (class) GROUP BY class"
+            "SELECT c.n - h.held + 1 AS found FROM "
+            "(SELECT class, max(held) AS held FROM (SELECT class, value, count(*) AS held FROM "
+            f"(SELECT DISTINCT class, value, person FROM {name}) GROUP BY ALL) GROUP BY class) "
+            "AS h JOIN __anon_classes AS c USING (class)"
         )
         for where, text in (("", slot), (", all slots", every)):
-            below = f"found < {required}"
-            example = (
-                "(SELECT CASE WHEN count(*) > 0 THEN "
-                f"concat(count(*), ' slots or classes of less') END FROM ({text}) WHERE {below})"
+            least = f"__anon_l_{len(self.extra)}"
+            below = f"count(*) FILTER (found < {required}) AS below"
+            self.extra.append(
+                f"{least} AS MATERIALIZED (SELECT min(found) AS found, {below} FROM ({text}))"
             )
-            found = f"(SELECT min(found) FROM ({text}))"
+            example = (
+                "(SELECT CASE WHEN below > 0 THEN "
+                f"concat(below, ' slots or classes of less') END FROM {least})"
+            )
+            found = f"(SELECT found FROM {least})"
             passed = "coalesce(found, required) >= required"
             yield _row(f"l of {what}{where}", required, found, passed, example)
 

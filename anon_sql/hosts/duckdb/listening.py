@@ -8,12 +8,10 @@ import duckdb
 from anon_sql.core import stopping
 from anon_sql.core.duckdb_internals.error_texts import is_interruption
 from anon_sql.core.listening import Listener, Step
-from anon_sql.core.stopping import Stop
+from anon_sql.core.stopping import STOPPED, Stop
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.errors import own_error_text
 from anon_sql.hosts.duckdb.interrupting import owner_of
-
-_STOPPED = "stopped on request"
 
 
 @contextmanager
@@ -48,7 +46,7 @@ def listen(
                 raise
             raise AnonError(
                 function or listener.function or "listen",
-                _STOPPED,
+                STOPPED,
                 hint="nothing was released",
             ) from None
     if listener.error is not None:
@@ -61,7 +59,7 @@ def _stopped(error: BaseException) -> str | None:
         return ""
     own = own_error_text(error) if isinstance(error, duckdb.Error) else None
     function, _, said = (own or "").partition(": ")
-    return function if said.startswith(_STOPPED) else None
+    return function if said.startswith(STOPPED) else None
 
 
 @contextmanager

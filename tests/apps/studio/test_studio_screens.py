@@ -2,11 +2,13 @@
 
 import json
 import threading
+from html import unescape
 
 import duckdb
 import pytest
 
 import anon_sql
+from anon_sql.apps.verdict.recommended import recommend
 from tests.apps.studio.conftest import ROLES
 from tests.apps.studio.visitor import check_figures, figures, released_by, running
 
@@ -36,7 +38,26 @@ def test_figures_of_the_preview_are_those_of_sql(studio, fresh):
     assert "effort := 'fast'" in released_by(preview)
     check_figures(fresh, preview, 20)
     check_figures(fresh, studio.page("/data/attacks"), 8)
-    check_figures(fresh, studio.page("/data/compare?run=yes"), 24)
+
+
+def test_the_recommended_k_is_that_of_the_verdict_whatever_k_is_chosen(studio, fresh):
+    studio.choose("k", 7)
+    page = studio.page("/data/compare?run=yes")
+    check_figures(fresh, page, 6 * 5)
+    recipe = {name: [] for name in ("identifiers", "keep")} | {"hierarchy": None, "t": 0.4}
+    roles = {"qids": ROLES["quasi"], "sensitive": ROLES["sensitive"]}
+    studio.choose("t", "0.4")
+    page = studio.page("/data/compare?run=yes")
+    found = recommend(fresh, {**recipe, **roles})
+    assert f'<p class="big">{found.k}</p>' in page
+    assert found.why in unescape(page)
+    studio.choose("k", 8)
+    assert found.why in unescape(studio.page("/data/compare"))
+    studio.choose("audience", "public")
+    assert "Recommend k</button>" in studio.page("/data/compare")
+    public = recommend(fresh, {**recipe, **roles}, audience="public")
+    assert public.why in unescape(studio.page("/data/compare?run=yes"))
+    studio.choose("audience", "contract")
 
 
 def test_figures_of_the_check_are_those_of_sql(studio, fresh):

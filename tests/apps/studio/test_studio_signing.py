@@ -3,18 +3,21 @@
 import contextlib
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
 import sys
 import threading
 import time
+from html import unescape
 
 import duckdb
 import pytest
 
 import anon_sql
 from anon_sql.hosts.files import digest
+from tests.apps.report.pages import printed_pages
 from tests.apps.studio.conftest import PEOPLE, ROLES
 from tests.apps.studio.visitor import COMMAND, ENVIRONMENT, running, shown_code
 
@@ -103,14 +106,34 @@ def test_what_is_signed_is_made_again_by_all_that_is_shown(tmp_path):
     assert done.stdout.endswith("[]\n"), done.stderr  # DuckDB may have drawn a bar before
 
 
+@pytest.mark.slow
+def test_the_signed_summary_is_one_page_of_a4(tmp_path):
+    long = "Words of a steward who has much to say about all of this. " * 6
+    with chosen(tmp_path, purpose=long, recipient=long, assumptions="\n".join([long] * 5)) as found:
+        found.choose("read", False, ["age"])
+        found.choose("audience", "public")
+        found.page("/data/check?run=yes")
+        compared = unescape(found.page("/data/compare?run=yes"))
+        for rule in ("roles", "choice", "gcp", "query_error", "columns", "l_alone", "inferred"):
+            found.choose(f"accepted:{rule}", long)
+        assert "✓ Written" in found.page("/write", NAMES)
+    text = (tmp_path / NAMES["summary"]).read_text("utf-8")
+    why = re.search(r"<p>(\d+ is the l(?:argest of 11, 22 and 55|east)[^<]*)</p>", compared)[1]
+    assert f"<dd>{why}</dd>" in unescape(text)
+    first = tmp_path / "first.html"
+    first.write_text(text[: text.index('<div class="annex">')] + "</body></html>", "utf-8")
+    assert printed_pages(first, tmp_path) == 1
+    assert printed_pages(tmp_path / NAMES["summary"], tmp_path) > 1  # the annex begins on another
+
+
 def test_red_writes_nothing_and_nor_does_amber_without_a_sentence(tmp_path):
     with chosen(tmp_path, k=300) as found:
         assert "✗ Red" in found.page("/data/check?run=yes")
         assert "The verdict is red: nothing can be signed." in found.page("/data/sign")
-        assert "whose verdict is red is not written" in found.page("/write", NAMES)
+        assert "whose verdict is red must not be made" in found.page("/write", NAMES)
         for rule in ("gcp", "query_error", "columns", "audit", "roles", "suppression"):
             found.choose(f"accepted:{rule}", "I want it.")
-        assert "whose verdict is red is not written" in found.page("/write", NAMES)
+        assert "whose verdict is red must not be made" in found.page("/write", NAMES)
         assert left(tmp_path) == set()
         found.choose("k", 5)
         found.choose("read", False, ["age"])

@@ -1,5 +1,9 @@
 """What the studio opens: a CSV file, a table of a database, a recipe, and a recipe beside a file."""
 
+import re
+import subprocess
+import sys
+
 import duckdb
 import pytest
 
@@ -59,6 +63,47 @@ def test_a_csv_file_and_then_its_recipe(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("name", "apart", "said"),
+    [
+        (
+            "people.csv",
+            ",",
+            "commas between fields, quotes are &#34;, line 1 has the names; NULL is",
+        ),
+        ("people.tsv", "\\t", "tabs between fields"),
+        ("people.parquet", None, None),
+    ],
+)
+def test_how_a_csv_file_is_read_is_said(tmp_path, name, apart, said):
+    options = f" (HEADER, DELIMITER '{apart}')" if apart else ""
+    duckdb.connect().execute(f"COPY ({PEOPLE}) TO '{tmp_path / name}'{options}")
+    with running(tmp_path, name) as studio:
+        page = studio.enter().page("/data/table")
+        assert ("Read as" in page) == (said is not None)
+        assert said is None or said in page
+
+
+def test_the_dialect_of_a_recipe_is_said(tmp_path):
+    target = tmp_path / "people.csv"
+    duckdb.connect().execute(f"COPY ({PEOPLE}) TO '{target}' (HEADER, DELIMITER ';')")
+    said = ("--delimiter", ";", "--quote", "'", "--null", "NA", "--header")
+    assert anon(tmp_path, "roles", "people.csv", *said, "--recipe", "r.toml").returncode == 0
+    with running(tmp_path, "r.toml") as studio:
+        page = studio.enter().page("/data/table")
+    assert "semicolons between fields, quotes are &#39;, line 1 has the names; NULL is NA" in page
+
+
+def test_each_screen_says_how_tables_that_belong_together_are_released(tmp_path):
+    duckdb.connect().execute(f"COPY ({PEOPLE}) TO '{tmp_path / 'people.parquet'}'")
+    with running(tmp_path, "people.parquet") as studio:
+        studio.enter()
+        texts = [studio.page(f"/{name}") for name in ("table", "roles", "protect", "check", "sign")]
+    places = [re.search('<footer id="linked".*', text)[0] for text in texts]
+    assert len(set(places)) == len(places)
+    assert all("<code>release_linked</code>" in each for each in places)
+
+
+@pytest.mark.parametrize(
     ("sql", "said", "loads"),
     [
         (f"SELECT * REPLACE (age + 1 AS age) FROM ({PEOPLE})", "must have the sha256", True),
@@ -76,3 +121,17 @@ def test_a_recipe_beside_a_file_that_differs(tmp_path, sql, said, loads):
         studio.enter()
         assert said in studio.page("/data/table")
         assert studio.ask("/load", {})[0] == (200 if loads else 404)
+
+
+WITHOUT = """
+import sys
+sys.modules["matplotlib"] = None  # only the extra report has it
+import anon_sql.apps.studio.bench, anon_sql.apps.studio.server
+"""
+
+
+def test_the_studio_needs_no_package_of_reports():
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -49,8 +49,15 @@ def test_figures_are_those_of_the_verdict_on_the_release(con, hostile):
             "SELECT classes FROM utility('raw', 'released', qids := $q)", {"q": qids}
         ).fetchall()
         assert tried.classes == classes
-        for each in tried.figures:
+        for each in (*tried.figures, *tried.disclosed):
             assert con.execute(each.sql).fetchall() == [(each.value,)]
+        (exposed,) = tried.disclosed
+        by = ", ".join('"' + name.replace('"', '""') + '"' for name in qids)
+        hidden = f'"{request["sensitive"][0]}"'
+        assert con.execute(
+            f"SELECT avg((values = 1)::INTEGER) FROM (SELECT count(DISTINCT {hidden}) AS values "
+            f"FROM released GROUP BY {by})"
+        ).fetchall() == [(exposed.value,)]
 
 
 def test_the_largest_that_no_limit_stops(con):

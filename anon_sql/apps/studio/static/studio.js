@@ -56,11 +56,12 @@ async function run(button) {
   const section = into ? document.getElementById(into) : button.closest("[data-load]");
   button.disabled = true;
   if (into) return void (await load(section, button.dataset.run));
+  await flush();
   const mine = ++turn;
   if (!(await load(section, button.dataset.run, undefined, () => mine === turn))) return;
-  const parts = all("[data-load][data-again]");
-  const after = parts.slice(parts.indexOf(section) + 1);
-  await refresh("follow" in button.dataset ? after : []);
+  const parts = all("[data-load][data-again]").filter((each) => each !== section);
+  const follows = (each) => "follow" in button.dataset && section.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING;
+  await refresh(parts.filter((each) => follows(each) || each.getAttribute("aria-busy"))); // what it held up too
 }
 
 async function post(form, button) {
@@ -186,6 +187,7 @@ document.addEventListener("click", async (event) => {
   if (said.run) run(button);
   else if (said.post) post(button.closest("form") || button, button);
   else if (said.open) $(`#${said.open}`).showModal();
+  else if (said.set) put($(`#${said.set}`), said.value);
   else if (said.choose) choose(said.choose, said.value, [said.of]);
   else if ("copy" in said) { await navigator.clipboard.writeText($("pre", button.closest("section")).textContent); say("Copied."); }
   else if (button.id === "keys-button") $("#keys").showModal();
@@ -193,6 +195,11 @@ document.addEventListener("click", async (event) => {
   else if (button.id === "confirm-all") confirmAll();
   else if (button.id === "quit") load($("#main"), "/quit", {});
 });
+
+function put(control, value) {
+  control.value = value;
+  control.dispatchEvent(new Event("input", { bubbles: true }));
+}
 
 function confirmAll() {
   all(".read").forEach((each) => { each.checked = true; });

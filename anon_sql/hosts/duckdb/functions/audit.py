@@ -55,7 +55,8 @@ def begin(database: str, calls: Any, connections: Any, statements: Any) -> pa.Ar
     roles = roles_of(AUDIT, types, scope, first(fields["seen"]), first(fields["released"]))
     # k = 7 on a table with a column k is a BOOLEAN, which is refused
     size = pa.types.is_boolean(fields["k"].type) or first(fields["k"])
-    request = audit_request(roles, types, released_types, {**first(fields["options"]), "k": size})
+    options = {**first(fields["options"]), "k": size}
+    request = audit_request(roles, types, released_types, options, first(fields["series"]))
     statement = buffer.Statement(database, first(connections), first(statements))
     stopping.belongs_to(statement.connection)
     stopping.check(AUDIT)

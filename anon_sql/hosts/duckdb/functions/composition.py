@@ -80,7 +80,13 @@ def properties(options: Any, read_once: Any, person_rows: Any, parts: Any) -> pa
         for number, name in enumerate(reading.names[1:], start=1)
     ]
     rows = earlier_properties(
-        found, ATTACK, changes, given["l"], given["share"], given["synthetic"] > 0
+        found,
+        ATTACK,
+        changes,
+        given["l"],
+        given["share"],
+        given["synthetic"] > 0,
+        given["series"],
     )
     return as_rows(pa.Table.from_pylist([row.row() for row in rows], pa.schema(list(ROW))))
 

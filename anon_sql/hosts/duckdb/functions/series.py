@@ -1,4 +1,4 @@
-"""Make and read the state of a series, and release its cohorts, as SQL calls it."""
+"""Make and read the state of a series, release and audit its cohorts, as SQL calls it."""
 
 import json
 from collections.abc import Mapping
@@ -8,6 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anon_sql.audit.compared import ROW
+from anon_sql.audit.parameters import NAME as AUDIT
+from anon_sql.audit.series import Shown, series_properties
 from anon_sql.core.arrow import (
     first,
     one_array,
@@ -18,21 +21,26 @@ from anon_sql.core.arrow import (
     without_views,
 )
 from anon_sql.core.columns import shown_type
+from anon_sql.core.hierarchy.tree import rows_of
 from anon_sql.core.parameters import read
 from anon_sql.core.pseudonyms import key_of, person_hashes, require_type
+from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter, listed
-from anon_sql.hosts.duckdb.binding import types_of
+from anon_sql.hosts.duckdb.binding import HELPER, types_of
 from anon_sql.hosts.duckdb.functions.release import ENDS, SETS, TEXT, by_name, require_bound
+from anon_sql.hosts.duckdb.pair import as_rows
 from anon_sql.hosts.duckdb.registry import sql_type, udf
-from anon_sql.hosts.duckdb.rows import buffered_rows, path_rows
+from anon_sql.hosts.duckdb.rows import buffered_rows, named, path_rows
+from anon_sql.measures.pair import require_types
 from anon_sql.pipeline.request import Request, Source
 from anon_sql.series.next import NAME, Next, Table, forget, next_state
 from anon_sql.series.release import SeriesRelease, release
-from anon_sql.series.state import Persons, State, digests, read_state, series_key
+from anon_sql.series.state import Persons, State, digests, read_state, require_columns, series_key
 
 _ROW = pa.struct([("cohort", pa.int64()), ("person", pa.string()), ("tuple", pa.string())])
 _STATE = pa.list_(_ROW)
 _FIGURES = ("cohorts", "present", "former", "waiting", "withheld")
+_AUDIT_ROWS = pa.list_(ROW)
 _STATUS = pa.list_(
     pa.struct(
         [
@@ -87,6 +95,15 @@ def _state(function: str, state: Any, types: Any, key: bytes | None) -> State | 
     """Return the state that a list of structs is; key: None where it needs none."""
     rows = plain(without_views(one_array(state)[0].values))
     return read_state(function, rows, first(types), key)
+
+
+def _made(function: str, state: Any, types: Any, key: bytes | None) -> State:
+    """Return the state of a series. Raises AnonError for one without rows."""
+    found = _state(function, state, types, key)
+    if found is None:
+        rule = Parameter("series") + " must be a state that series_next has made"
+        raise AnonError(function, rule, "no row")
+    return found
 
 
 def _table(
@@ -177,7 +194,7 @@ def _required(request: Request) -> str:
     return request.entity
 
 
-_TEXT = "__anon_text_"
+_TEXT, _QUASI = HELPER + "text_", HELPER + "quasi_"
 
 
 def _tuple(text: str, request: Request) -> dict[str, str | None]:
@@ -230,10 +247,7 @@ def result(
     request = table.request
     require_bound(request.function, request.kept, first(kept_names))
     require_bound(request.function, request.quasi, first(quasi_names))
-    before = _state(request.function, state, state_types, secret)
-    if before is None:
-        rule = Parameter("series") + " must be a state that series_next has made"
-        raise AnonError(request.function, rule, "no row")
+    before = _made(request.function, state, state_types, secret)
     return _packed(release(before, table, secret))
 
 
@@ -250,4 +264,61 @@ def _packed(found: SeriesRelease) -> pa.StructArray:
             "ends": by_name(labels, ENDS),
             "sets": by_name(labels, SETS),
         }
+    )
+
+
+@udf(sql_type(_AUDIT_ROWS), volatile=True)
+def audited(
+    numbers: Any,
+    people: Any,
+    paths: Any,
+    types: Any,
+    state: Any,
+    state_types: Any,
+    key: Any,
+    asked: Any,
+    shown: Any,
+) -> pa.Array:
+    """Return the properties of an audit that are about a series, or raise AnonError.
+
+    The first arguments are as for ``next``. asked: k, the time zone, and types, by column of the
+    release; shown: what ``__anon_series_shown`` returns.
+    """
+    table, secret = _table(first(numbers), people, paths, types, first(key))
+    if table is None:
+        raise AnonError(AUDIT, "a table must have persons", "no row")
+    before = _made(AUDIT, state, state_types, secret)
+    require_columns(AUDIT, before, table.columns)
+    before.require_present(AUDIT, table.persons, secret)
+    given, own = first(asked), types_of(types)
+    held = {fold(name): kind for name, kind in given["types"].items()}
+    require_types(AUDIT, list(table.request.quasi), own, held, values=True)
+    rows = series_properties(
+        before,
+        table,
+        _shown(one_array(shown), table.request, own, held),
+        rows_of(table.paths, table.request.quasi, given["time_zone"]),
+        given["k"],
+    )
+    return as_rows(pa.Table.from_pylist([row.row() for row in rows], pa.schema(list(ROW))))
+
+
+def _shown(
+    classes: pa.StructArray, request: Request, types: Mapping[str, str], held: Mapping[str, str]
+) -> Shown:
+    """Return the classes of a file; types: of the raw table; held: of the file, by folded name."""
+    lists = {field.name: classes.field(at)[0].values for at, field in enumerate(classes.type)}
+    labels = {fold(name): plain(values) for name, values in named(lists, _QUASI).items()}
+    tuples = lists["__anon_tuples"]
+    texts = plain(without_views(tuples.flatten())).dictionary_encode()
+    printed = []
+    for text in texts.dictionary.to_pylist():
+        found = {fold(n.removeprefix(_TEXT)): value for n, value in json.loads(text).items()}
+        own = {name: found.get(fold(name)) for name in request.kept}
+        printed.append(json.dumps(own, ensure_ascii=False))
+    rows = pa.array(printed, pa.string()).take(texts.indices)
+    return Shown(
+        {name: labels[fold(name)] for name in request.quasi},
+        pa.ListArray.from_arrays(tuples.offsets.cast(pa.int32()), rows),
+        [name for name in request.kept if held.get(fold(name)) != types[name]],
     )

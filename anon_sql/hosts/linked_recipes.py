@@ -1,0 +1,139 @@
+"""Read recipes of tables that belong together: a source with a root, links, roles, parameters.
+
+They are of the same form as recipes of a single table, and name columns with their tables.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from anon_sql.core.names import split
+from anon_sql.core.roles import PARAMETER, REST, fold
+from anon_sql.errors import AnonError, listed
+from anon_sql.hosts import recipes
+from anon_sql.hosts.files import digest
+from anon_sql.linked.options import Linking
+from anon_sql.linked.schema import Schema
+
+_SOURCE: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("database", "folder", "root", "sha256"), str),
+    **dict.fromkeys(("links", "leave_out"), list),
+}
+_ROLES = ("identifier", "quasi", "sensitive", "keep")
+_RELEASE = ("k", *(each.name for each in fields(Linking)), "weights", "format_files")
+_STATEMENT: dict[str, type | tuple[type, ...]] = {
+    "purpose": str,
+    "recipient": str,
+    "assumptions": list,
+}
+
+
+@dataclass(frozen=True)
+class LinkedRecipe:
+    """A recipe of tables that belong together, read from ``path``.
+
+    source: database or folder, root, links and leave_out. parameters: of the release. roles: the
+    columns by parameter (``PARAMETER``). hierarchies: a path by column.
+    """
+
+    path: Path
+    source: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+    roles: Mapping[str, list[str]]
+    hierarchies: Mapping[str, Path] = field(default_factory=dict)
+    statement: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def place(self) -> Path:
+        """Return the path of the database, or of the folder."""
+        return self.path.parent / str(self.source.get("database") or self.source["folder"])
+
+    @property
+    def root(self) -> str:
+        """Return the table of persons."""
+        return str(self.source["root"])
+
+    @property
+    def sha256(self) -> str:
+        """Return the hash of the recipe."""
+        return digest(self.path)
+
+
+def is_linked(function: str, path: Path) -> bool:
+    """Return whether a recipe has a root. Raises AnonError of ``function`` for no recipe."""
+    source = recipes.tables(function, path).get("source")
+    return isinstance(source, dict) and "root" in source
+
+
+def read(function: str, path: Path) -> LinkedRecipe:
+    """Return the recipe in a file. Raises AnonError of ``function`` for anything else."""
+    found = recipes.sections(function, recipes.tables(function, path))
+    for name in ("accepted", "stricter"):
+        if found[name]:
+            rule = f"[{name}] does not apply to tables that belong together"
+            raise AnonError(function, rule, "entries", "leave it out; no verdict is on them")
+    recipes.require_known(function, "[release]", found["release"], _RELEASE)
+    recipes.require_typed(function, "[statement]", found["statement"], _STATEMENT)
+    trees = recipes.trees_of(function, path.absolute().parent, found["hierarchies"])
+    return LinkedRecipe(
+        path.absolute(),
+        _source(function, found["source"]),
+        found["release"],
+        _roles(function, found["roles"]),
+        trees,
+        found["statement"],
+    )
+
+
+def _source(function: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    recipes.require_typed(function, "[source]", found, _SOURCE)
+    if ("database" in found) == ("folder" in found) or not found.get("root"):
+        rule = "[source] must have a root, and a database or a folder"
+        raise AnonError(function, rule, "another source")
+    if "folder" in found and "sha256" in found:
+        raise AnonError(function, "sha256 in [source] must be that of a database", "a folder")
+    name = "database" if "database" in found else "folder"
+    recipes.relative(function, name, found[name])
+    return dict(found)
+
+
+def _roles(function: str, found: Mapping[str, Any]) -> dict[str, list[str]]:
+    kinds: dict[str, type | tuple[type, ...]] = {"confirmed": bool, **dict.fromkeys(_ROLES, list)}
+    recipes.require_typed(function, "[roles]", found, kinds)
+    if not found.get("confirmed", False):
+        rule = "[roles] must be confirmed, because no verdict is on tables that belong together"
+        raise AnonError(function, rule, "confirmed = false", "read them, then write true")
+    for role in _ROLES:
+        if any(split(name)[-1] == REST for name in found.get(role, [])):
+            rule = "[roles] must name every column"
+            raise AnonError(function, rule, f"* in {role}", "write the names out")
+    return {PARAMETER[role]: list(found.get(role, [])) for role in _ROLES}
+
+
+def require_source(function: str, recipe: LinkedRecipe) -> None:
+    """Raise AnonError unless the source exists and has the content that the recipe states."""
+    if not recipe.place.exists():
+        rule = "the source of the recipe must exist"
+        raise AnonError(function, rule, f"no '{recipe.place.name}' beside it")
+    recipes.require_digest(function, recipe.place, recipe.source.get("sha256"))
+
+
+def require_named(function: str, recipe: LinkedRecipe, schema: Schema) -> None:
+    """Raise AnonError unless the recipe names every column of the linked tables.
+
+    Comments may only repeat what it says, or leave a column out by ``drop``.
+    """
+    named = {
+        tuple(map(fold, split(name)[-2:])) for names in recipe.roles.values() for name in names
+    }
+    tables = [*(node.table for node in schema.nodes.values()), *schema.references.values()]
+    new = [
+        f"{table.name}.{column}"
+        for table in tables
+        for column in table.types
+        if table.roles[column] != "drop" and (fold(table.name), fold(column)) not in named
+    ]
+    if new:
+        rule = "every column of the source must have a role in the recipe"
+        raise AnonError(function, rule, f"none for {listed(new)}")

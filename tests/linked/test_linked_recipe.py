@@ -1,0 +1,246 @@
+"""Recipes of tables that belong together: what the command releases by them, and what is refused."""
+
+import json
+
+import pytest
+
+import anon_sql
+from anon_sql import datasets
+from anon_sql.hosts.files import digest
+from tests.command import refused, run
+from tests.sentence import fails
+
+pytestmark = pytest.mark.makes_functions
+
+RECIPE = """
+recipe = 1
+
+[source]
+database = "hospital.duckdb"
+root = "person"
+sha256 = "{content}"
+
+[release]
+k = 6
+l = 2
+surplus = "unlink"
+seed = 7
+effort = "fast"
+weights = {{ "visit.ward" = 2.0 }}
+
+[roles]
+confirmed = true
+identifier = ["person.person_id", "visit.visit_id"]
+quasi = [
+    "person.born", "person.sex", "person.postcode",
+    "visit.person_id", "visit.visited", "visit.ward",
+]
+sensitive = ["diagnosis.code"]
+keep = ["visit.days", "diagnosis.visit_id"]
+
+[hierarchies]
+ward = "trees/ward.csv"
+
+[statement]
+purpose = "A study of wards."
+"""
+LINKS = 'links = ["visit.person_id -> person.person_id", "diagnosis.visit_id -> visit.visit_id"]\n'
+ROLES = (
+    *("--identifier", "person.person_id,visit.visit_id"),
+    *("--quasi", "person.born,person.sex,person.postcode"),
+    *("--quasi", "visit.person_id,visit.visited,visit.ward"),
+    *("--sensitive", "diagnosis.code", "--keep", "visit.days,diagnosis.visit_id"),
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    with anon_sql.connect(str(tmp_path / "hospital.duckdb")) as con:
+        datasets.hospital(con, 200, roles=False)
+        wards = [ward for (ward,) in con.execute("SELECT DISTINCT ward FROM visit").fetchall()]
+    (tmp_path / "trees").mkdir()
+    (tmp_path / "trees" / "ward.csv").write_text("".join(f"{ward};*\n" for ward in sorted(wards)))
+    content = digest(tmp_path / "hospital.duckdb")
+    (tmp_path / "r.toml").write_text(RECIPE.format(content=content))
+    return tmp_path
+
+
+def changed(folder, *pairs):
+    text = (folder / "r.toml").read_text()
+    for old, new in pairs:
+        assert old in text
+        text = text.replace(old, new, 1)
+    (folder / "changed.toml").write_text(text)
+    return folder / "changed.toml"
+
+
+def labels(folder):
+    """The released rows without their keys."""
+    with anon_sql.connect() as con:
+        return [
+            con.sql(f"SELECT {columns} FROM '{folder}/{table}.parquet' ORDER BY ALL").fetchall()
+            for table, columns in (
+                ("person", "* EXCLUDE (person_id)"),
+                ("visit", "* EXCLUDE (person_id, visit_id)"),
+                ("diagnosis", "code"),
+            )
+        ]
+
+
+def test_the_rows_are_those_of_the_command_without_a_recipe(folder):
+    made = run("release", folder / "r.toml", f"{folder}/out/")
+    assert made.exit_code == 0, made.output
+    again = run(
+        *("release", folder / "hospital.duckdb", f"{folder}/again/", "--root", "person", *ROLES),
+        *("--k", 6, "--l", 2, "--surplus", "unlink", "--seed", 7, "--effort", "fast"),
+        *("--weights", "visit.ward=2", "--hierarchy", folder / "trees"),
+    )
+    assert again.exit_code == 0, again.output
+    assert labels(folder / "out") == labels(folder / "again")
+    written = json.loads((folder / "out.anon.json").read_text("utf-8"))
+    assert written["recipe"] == {"sha256": digest(folder / "r.toml")}
+    assert written["statement"]["purpose"] == "A study of wards."
+    assert written["parameters"]["k"] == 6
+    assert str(folder) not in json.dumps(written)
+
+
+def test_a_release_is_verified_and_reported_by_its_recipe(folder):
+    recipe = folder / "r.toml"
+    assert run("release", recipe, f"{folder}/out/").exit_code == 0
+    checked = run("verify", f"{folder}/out/", "--recipe", recipe)
+    assert checked.exit_code == 0, checked.output
+    assert "holds    the recipe is the one that was used" in checked.output
+    assert "without --raw" not in checked.output
+    other = changed(folder, ("seed = 7", "seed = 8"))
+    said = refused("verify", f"{folder}/out/", "--recipe", other)
+    assert "the recipe is the one that was used (another SHA-256)" in said
+    said = refused("verify", f"{folder}/out/", "--recipe", recipe, "--raw", "hospital.duckdb")
+    assert said == (
+        "verify: tables that belong together are checked by --raw, or --recipe, alone, got "
+        "another option"
+    )
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    page = folder / "report.json"
+    made = run("report", recipe, f"{folder}/out/", "-o", page, "--format", "json")
+    assert made.exit_code == 0, made.output
+    assert json.loads(page.read_text())["verdict"] == "green"
+
+
+def test_a_folder_of_files_with_links(folder):
+    (folder / "raw").mkdir()
+    with anon_sql.connect(str(folder / "hospital.duckdb"), read_only=True) as con:
+        for table in datasets.HOSPITAL:
+            con.execute(f"COPY {table} TO '{folder}/raw/{table}.parquet'")
+    content = next(x for x in (folder / "r.toml").read_text().splitlines() if x[:6] == "sha256")
+    source = ('database = "hospital.duckdb"', f'folder = "raw"\n{LINKS}')
+    recipe = changed(folder, source, (content, ""), ("seed = 7", 'seed = 7\nformat_files = "csv"'))
+    made = run("release", recipe, f"{folder}/out/")
+    assert made.exit_code == 0, made.output
+    names = {path.name for path in (folder / "out").iterdir()}
+    assert names == {"person.csv", "visit.csv", "diagnosis.csv"}
+    recipe = changed(folder, source)
+    assert refused("release", recipe, f"{folder}/other/") == (
+        "release: sha256 in [source] must be that of a database, got a folder"
+    )
+
+
+def test_a_table_can_be_left_out(folder):
+    recipe = changed(
+        folder,
+        ('root = "person"', 'root = "person"\nleave_out = ["diagnosis"]'),
+        ('sensitive = ["diagnosis.code"]', ""),
+        (', "diagnosis.visit_id"', ""),
+        ("l = 2", "l = 1"),
+    )
+    made = run("release", recipe, f"{folder}/out/")
+    assert made.exit_code == 0, made.output
+    assert {path.name for path in (folder / "out").iterdir()} == {"person.parquet", "visit.parquet"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error"),
+    [
+        ("k = 6", "kk = 6", "[release] must have known keys only, got 'kk'; did you mean k"),
+        ("k = 6", "k = 6\nt = 0.2", "[release] must have known keys only, got 't'"),
+        ("k = 6", 'k = "six"', "--k must be a whole number"),
+        ("k = 6", "k = 201", "there must be at least 201 persons, got 200 rows of person"),
+        ('root = "person"', 'root = ""', "[source] must have a root, and a database or a folder"),
+        (
+            'root = "person"',
+            'root = "person"\nfolder = "raw"',
+            "[source] must have a root, and a database or a folder, got another source",
+        ),
+        ('"hospital.duckdb"', '"/hospital.duckdb"', "database must be relative to the recipe"),
+        ('"hospital.duckdb"', '"none.duckdb"', "the source of the recipe must exist, got no 'no"),
+        ('sha256 = "', 'sha256 = "0', "the source must have the sha256 that the recipe states"),
+        (
+            "confirmed = true",
+            "confirmed = false",
+            "[roles] must be confirmed, because no verdict is on tables that belong together, got "
+            "confirmed = false; read them, then write true",
+        ),
+        ('"visit.days"', '"visit.*"', "[roles] must name every column, got * in keep"),
+        ('"visit.days"', '"days"', "--keep must name columns with their tables"),
+        ('"visit.days"', '"visit.day"', "--keep must name columns of linked tables"),
+        ('"visit.days", ', "", "every column, key and link needs a role, got none for visit.days"),
+        (
+            "[statement]",
+            '[accepted]\ngcp = "Why."\n[statement]',
+            "[accepted] does not apply to tables that belong together, got entries; leave it out",
+        ),
+        ("[statement]", "[stated]", "the recipe must have known keys only, got 'stated'"),
+        ('"trees/ward.csv"', '"trees/sex.csv"', "the hierarchy of ward must be in a file of that"),
+    ],
+)
+def test_what_is_refused(folder, old, new, error):
+    said = refused("release", changed(folder, (old, new)), f"{folder}/out/")
+    assert said.partition(": ")[2].startswith(error), said
+    assert not (folder / "out").exists()
+    assert not (folder / "out.anon.json").exists()
+
+
+def test_a_column_that_only_a_comment_gives_a_role_is_refused(folder):
+    with anon_sql.connect(str(folder / "hospital.duckdb")) as con:
+        con.execute("""ALTER TABLE diagnosis ADD COLUMN "new.col""umn" INTEGER""")
+        con.execute("""COMMENT ON COLUMN diagnosis."new.col""umn" IS 'anon:keep'""")
+    content = next(x for x in (folder / "r.toml").read_text().splitlines() if x[:6] == "sha256")
+    said = refused("release", changed(folder, (content, "")), f"{folder}/out/")
+    rule = "release: every column of the source must have a role in the recipe, got none for "
+    assert said.startswith(rule)
+    named = """'diagnosis."new.col""umn"'"""
+    recipe = changed(folder, (content, ""), ('"visit.days"', f"'visit.days', {named}"))
+    made = run("release", recipe, f"{folder}/out/")
+    assert made.exit_code == 0, made.output
+
+
+def test_options_that_a_recipe_has_or_linked_tables_lack_are_refused(folder):
+    alone = "release: a recipe must come without options of roles"
+    for option in (("--root", "person"), ("--surplus", "unlink"), ("--k", 6)):
+        said = refused("release", folder / "r.toml", f"{folder}/out/", *option)
+        assert said.startswith(alone)
+    for option in (("--memory-limit", "1GB"), ("--resume",)):
+        said = refused("release", folder / "r.toml", f"{folder}/out/", *option)
+        assert said == (
+            f"release: tables that belong together take no such option, got {option[0]}; leave it "
+            "out"
+        )
+    assert refused("release", folder / "r.toml", f"{folder}/out.parquet").startswith(
+        "release: OUT must be a folder that ends in '/'"
+    )
+
+
+def test_a_single_table_is_refused(con, folder):
+    sentence = (
+        "the recipe must be one of a single table, got one with root; anon-sql release RECIPE "
+        "OUT/ releases tables that belong together"
+    )
+    recipe = folder / "r.toml"
+    assert fails(con, f"FROM anonymize_recipe('{recipe}')") == f"anonymize_recipe: {sentence}"
+    with pytest.raises(anon_sql.AnonError) as error:
+        anon_sql.recipe(con, recipe)
+    assert str(error.value) == f"recipe: {sentence}"
+    assert refused("studio", recipe).partition(": ")[2] == sentence
+    con.execute(f"COPY (SELECT 1 AS x) TO '{folder}/x.parquet'")
+    said = refused("verify", folder / "x.parquet", "--recipe", recipe)
+    assert said.partition(": ")[2] == sentence
