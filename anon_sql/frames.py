@@ -31,6 +31,7 @@ __all__ = [
     "anonymize",
     "anonymize_stats",
     "attack_background",
+    "attack_downcoding",
     "attack_homogeneity",
     "attack_inference",
     "attack_linking",
@@ -1523,35 +1524,36 @@ def audit(
     row: as a label it covers every value except NULL if it lies between the smallest and the
     largest raw value, and NULL covers any value. value_loss compares it with the rows. 'unique
     range ends': ends of ranges that only a single raw row has. Ranges end at real values, so
-    there may be some: NULL. 'added columns': columns that the raw table lacks. 'identifiers':
-    declared identifiers; NULL if none is declared. 'identifying columns': columns without a
-    role in which nine values in ten differ. 'row numbers': columns of consecutive whole
-    numbers, and columns without a role that ascend in the raw table. 'identifying
-    combinations': share of rows that are unique on the kept columns together, without sensitive
-    ones; the example names the columns that contribute most. 'pseudonyms': columns whose values
-    are all 64 hexadecimal digits, as anon_pseudonym makes them. Whoever has two releases with
-    the same pseudonyms can join them. That may be intended: NULL. With previous, attacks on
-    this and the earlier releases. Each is no bound: passing it is not being safe. l is at least
-    2 in them. 'intersection': share of persons to whom the releases together leave fewer than l
-    values of a sensitive column, by whole tuples of sensitive and kept columns, an exact count
-    (see composition); of the worst column. They may be exposed wholly. 'joined', 'left': share
-    of rows that counts expose by subtraction, of this and of an earlier release: in a union of
-    classes that share persons, rows only came, or only went, and one value makes up more than 1
-    / l of these. 'joined and left': of unions where rows came and went, if one value makes up
-    more than 1 / l of the fewest that can have come, or gone; how many did is in no file: NULL.
-    'companions', the only bound: whether those who share a class in every release have l
-    values. No file tells who they are: NULL. With series, of a release of a series. The
-    properties of rows ('rows', 'kept values', 'labels', 'raw rows', 'matching') are NULL where
-    former rows or persons who wait can be why they fail. 'series': rows that can be of no
-    cohort, cohorts that can be whole in no class, and classes that cannot have k persons who
-    are present. A class can hold a cohort whose present members its labels cover, with the
-    persons who wait for it, and all of whose values it shows. A necessary condition.
-    'companions', then: share of persons with a cohort who share it with persons of whom the
-    file cannot show l values, l of the series. 'waiting': rows that no cohort accounts for, but
-    a person of the raw table without a cohort. 'former rows': rows that neither does. Those of
-    former members belong to cohorts with somebody present. All four are NULL if there are too
-    many persons and classes to compare, or if the release has columns of other types than the
-    series and 'series' would fail.
+    there may be some: NULL. Its meaning names the columns of which more than 5 % of the rows
+    show a single value, which steps of a release function hide. 'added columns': columns that
+    the raw table lacks. 'identifiers': declared identifiers; NULL if none is declared.
+    'identifying columns': columns without a role in which nine values in ten differ. 'row
+    numbers': columns of consecutive whole numbers, and columns without a role that ascend in
+    the raw table. 'identifying combinations': share of rows that are unique on the kept columns
+    together, without sensitive ones; the example names the columns that contribute most.
+    'pseudonyms': columns whose values are all 64 hexadecimal digits, as anon_pseudonym makes
+    them. Whoever has two releases with the same pseudonyms can join them. That may be intended:
+    NULL. With previous, attacks on this and the earlier releases. Each is no bound: passing it
+    is not being safe. l is at least 2 in them. 'intersection': share of persons to whom the
+    releases together leave fewer than l values of a sensitive column, by whole tuples of
+    sensitive and kept columns, an exact count (see composition); of the worst column. They may
+    be exposed wholly. 'joined', 'left': share of rows that counts expose by subtraction, of
+    this and of an earlier release: in a union of classes that share persons, rows only came, or
+    only went, and one value makes up more than 1 / l of these. 'joined and left': of unions
+    where rows came and went, if one value makes up more than 1 / l of the fewest that can have
+    come, or gone; how many did is in no file: NULL. 'companions', the only bound: whether those
+    who share a class in every release have l values. No file tells who they are: NULL. With
+    series, of a release of a series. The properties of rows ('rows', 'kept values', 'labels',
+    'raw rows', 'matching') are NULL where former rows or persons who wait can be why they fail.
+    'series': rows that can be of no cohort, cohorts that can be whole in no class, and classes
+    that cannot have k persons who are present. A class can hold a cohort whose present members
+    its labels cover, with the persons who wait for it, and all of whose values it shows. A
+    necessary condition. 'companions', then: share of persons with a cohort who share it with
+    persons of whom the file cannot show l values, l of the series. 'waiting': rows that no
+    cohort accounts for, but a person of the raw table without a cohort. 'former rows': rows
+    that neither does. Those of former members belong to cohorts with somebody present. All four
+    are NULL if there are too many persons and classes to compare, or if the release has columns
+    of other types than the series and 'series' would fail.
 
     raw: name of the raw table.
     released: name of its release, in any format.
@@ -1841,6 +1843,40 @@ def attack_background(
         unknown mode.
     """
     return _call.table("attack_background", locals())
+
+
+def attack_downcoding(
+    raw: Frame, released: Frame, *, id: str | None = None, qids: Columns = None,
+    hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """What whoever knows the method guesses of the values behind labels. The ends of a range that
+    is no wider than its class are values of the class: a guess is one of the two ends. Of a
+    node of a hierarchy it is the child below which the release shows the most rows. Rows with *
+    or NULL in a column do not count in it; neither do sets of text, which hide no value of
+    their class. steps={'age': 5} of a release function lowers what can be guessed.
+
+    raw: name of the raw table.
+    released: name of its release, with labels or typed values.
+    id: kept column that identifies the rows of both relations, by which guesses are compared
+        with the raw table; None for none: only rows and exact are counted.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: a row per quasi-identifier of numbers, dates or times, or with a hierarchy:
+        attribute, rows (with a label of the column), exact (rows whose label is a single value)
+        with exact_share (0…1), ends (rows whose value is an end of their label). Of rows that
+        are not exact: guessed (expected number of right guesses), uniform (of guesses of any
+        value in the label; of a node, of any leaf below it), frequent (of guesses of the value
+        in the label that is most frequent if the rows of each label are spread evenly over its
+        values), gain (guessed less the larger of these two, per row). known_share (rows that
+        are exact or rightly guessed in the best of these ways, 0…1), sure (ends of ranges, two
+        a class, if each is a value of its class; 0 if one is none, since nobody can then tell
+        which are). ends, frequent and sure are None for a column with a hierarchy.
+    Errors: no quasi-identifier, one that the release lacks or shows as means, a label that
+        cannot be read, an id that does not identify rows or that a relation lacks, raw and
+        release swapped.
+    """
+    return _call.table("attack_downcoding", locals())
 
 
 def attack_homogeneity(

@@ -285,9 +285,27 @@ def _above(
 
 def numeric_keys(sql_type: str, values: pa.Array) -> npt.NDArray[np.int64]:
     """Return int64[n] keys in the order of the values; -0.0 has the key of 0.0."""
-    if pa.types.is_floating(values.type):
-        values = pc.add(values, pa.scalar(0.0, values.type))
-    return ranks(*exact(sql_type, values))
+    return ranks(*exact(sql_type, unsigned(values)))
+
+
+def unsigned(values: pa.Array) -> pa.Array:
+    """Return values with 0.0 for -0.0."""
+    if not pa.types.is_floating(values.type):
+        return values
+    return pc.add(values, pa.scalar(0.0, values.type))
+
+
+def places(
+    sql_type: str, values: pa.Array
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Return the keys of ``numeric_keys``, and how many values of the type lie below each and not
+    below the least, float64[n].
+
+    values: at least one, none of them NULL. Values of FLOAT are counted as if they were DOUBLE.
+    """
+    high, low = exact(sql_type, unsigned(values))
+    keys = ranks(high, low)
+    return keys, _above(high, low, int(np.argmin(keys)))
 
 
 def gaps(left: pa.Array, right: pa.Array) -> npt.NDArray[np.float64]:

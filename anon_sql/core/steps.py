@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from anon_sql.core.arrow import integers, plain, valid
 from anon_sql.core.columns import approximate, comparable, halves, is_number, require_finite
@@ -261,13 +260,6 @@ def _cut_floats(function: str, name: str, sql_type: str, values: pa.Array, step:
     place = np.floor(np.where(present, numbers, 0) / times * parts)
     place = place - (at(place) > single) + (at(place + 1) <= single) * (at(place + 1) < most)
     return Cut(*(pa.array(at(end), values.type, mask=~present) for end in (place, place + 1)))
-
-
-def unsigned(values: pa.Array) -> pa.Array:
-    """Return values with 0.0 for -0.0, which lies in the step that begins with 0.0."""
-    if not pa.types.is_floating(values.type):
-        return values
-    return pc.add(values, pa.scalar(0.0, values.type))
 
 
 def require_ends(function: str, name: str, sql_type: str, own: Cut, made: Ranges) -> None:
