@@ -31,6 +31,7 @@ __all__ = [
     "anonymize",
     "anonymize_stats",
     "attack_background",
+    "attack_downcoding",
     "attack_homogeneity",
     "attack_inference",
     "attack_linking",
@@ -113,8 +114,8 @@ def anonymize(
     delta: float | None = None, strata: Columns = None, weights: Weights = None,
     suppression_limit: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, series: Frame = None,
-    key: Any = 'env:ANON_KEY', threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    key: Any = 'env:ANON_KEY', steps: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release that loses as little information as the effort allows: classes of k to
     2k - 1 rows, chosen by their loss (NCP) and not by a distance. No row is suppressed unless
@@ -122,7 +123,7 @@ def anonymize(
     distances from the class means, over standardized columns (microaggregation).
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, weights.
+    beta, beta_kind, delta, max_share, entity, format, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if
         more rows are suppressed than suppression_limit allows.
     seed: seed for random choices. Only effort 'best' makes any; with 'mean' or 'median', every
@@ -156,15 +157,15 @@ def basic_mondrian(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by basic Mondrian (LeFevre et al. 2006): classes are cut along
     hierarchies, the widest column first. A number without a hierarchy is cut at its median,
     text into its values.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, hierarchy, strata, weights.
+    beta, beta_kind, delta, max_share, entity, format, hierarchy, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -188,14 +189,14 @@ def canon(
     hierarchy: Frame = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release of numeric quasi-identifiers by CANON (Canbay et al. 2022): the
     classes are the leaves of a VP-tree.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights.
+    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -222,15 +223,15 @@ def datafly(
     suppression_limit: float | None = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, like: Frame = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by Datafly (Sweeney 1998): whole columns are generalized along their
     hierarchies, level by level, until few rows are in combinations rarer than k; these rows are
     suppressed.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, hierarchy, strata.
+    beta, beta_kind, delta, max_share, entity, format, hierarchy, strata, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if
         more rows are suppressed than suppression_limit allows. If the shown rows are too few
         for a class, the rows of the smallest classes are suppressed too.
@@ -258,14 +259,14 @@ def dop(
     noise: Literal['class', 'split', 'suppress'] = 'class', hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by DOP (Sharma et al.): dense clusters (DBSCAN), each cut where the
     loss is least.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, weights.
+    beta, beta_kind, delta, max_share, entity, format, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
         only by noise='suppress': 'drop' is refused if a class is * in every quasi-identifier
         for another reason.
@@ -297,15 +298,15 @@ def full_domain(
     suppression_limit: float = 0, minimize: Literal['gcp', 'dm', 'height'] = 'gcp',
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     like: Frame = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by optimal full-domain generalization (Samarati 2001; OLA, El Emam et
     al. 2009; Flash, Kohlmayer et al. 2012): one level per column for all rows, the best of all
     combinations of levels that are legal.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata.
+    beta, beta_kind, delta, max_share, entity, format, strata, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Suppressed rows that
         are shown must be a legal class: if they are too few, the rows of the smallest classes
         are suppressed too. 'drop' never leaves out all rows.
@@ -336,15 +337,15 @@ def k_member(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by k-member clustering (Byun et al. 2007): classes of k rows, each
     grown by the row that increases its loss least. The time grows with the square of the number
     of rows.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, weights.
+    beta, beta_kind, delta, max_share, entity, format, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -369,14 +370,14 @@ def mondrian(
     columns: Literal['any', 'widest'] = 'any', hierarchy: Frame = None, beta: float | None = None,
     delta: float | None = None, strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by Mondrian (LeFevre et al. 2006): the widest column is cut at its
     median, recursively.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, weights.
+    beta, beta_kind, delta, max_share, entity, format, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -406,14 +407,14 @@ def mondrian_cof(
     threshold: float | None = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by M-COF (Kara and Eyüpoğlu 2023): Mondrian's classes, from which
     outliers are detected by COF and partitioned separately.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, weights.
+    beta, beta_kind, delta, max_share, entity, format, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
         only by unrecovered='suppress': 'drop' is refused if a class is * in every quasi-
         identifier for another reason.
@@ -447,15 +448,15 @@ def oka(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by OKA (Lin and Wei 2008): one pass of k-means, then classes above k
     rows give rows to smaller ones. The time grows with the square of the number of rows,
     divided by k.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights.
+    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -482,14 +483,14 @@ def rayden(
     threshold: float | None = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by RAYDEN (Haruna et al. 2026): the classes are the leaves of a VP-
     tree, from which outliers are detected by COF and partitioned separately.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights.
+    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
         only by unrecovered='suppress': 'drop' is refused if a class is * in every quasi-
         identifier for another reason.
@@ -575,14 +576,14 @@ def top_down(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by top-down greedy splitting (Xu et al. 2006): each row joins the side
     whose loss grows less. The time grows with the square of the number of classes.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights.
+    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -705,8 +706,8 @@ def tradeoff(
     queries: int = 50, options: Any = None, t: float = 1.0, beta: float | None = None,
     delta: float | None = None, weights: Weights = None, strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """What a release would lose, and what it would still disclose, for several k and l: choose k
     and l by these figures before you release anything. The releases are made one after another
@@ -750,6 +751,9 @@ def tradeoff(
         as one value; None for none.
     drop: columns to leave out that identify nobody; None means the columns declared in
         comments.
+    steps: length of the steps to which quasi-identifiers are cut before rows are grouped, such
+        as steps={'age': 5}, in days for dates and in seconds for times; labels then show the
+        ends of steps; None for none.
     Returns: a row per k and l: k, l; gcp (information loss, 0…1), classes, smallest_class,
         suppressed (rows), as in utility; query_error (mean of relative_error, as in
         workload_error); largest_share (of the most frequent sensitive value in the rows of a
@@ -859,8 +863,8 @@ def dop_stats(
     beta: float | None = None, delta: float | None = None, weights: Weights = None,
     format: Literal['label', 'typed', 'mean', 'median'] = 'label', strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The clusters, the noise and the number of cuts of DOP on a table.
 
@@ -881,8 +885,8 @@ def generalize(
     l: float = 1, l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3,
     t: float = 1.0, entity: str | None = None, hierarchy: Frame = None, beta: float | None = None,
     delta: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A release from your own column of classes, labelled and checked like every release.
 
@@ -920,6 +924,9 @@ def generalize(
         as one value; None for none.
     drop: columns to leave out that identify nobody; None means the columns declared in
         comments.
+    steps: length of the steps to which quasi-identifiers are cut before rows are grouped, such
+        as steps={'age': 5}, in days for dates and in seconds for times; labels then show the
+        ends of steps; None for none.
     Returns: the columns of the source without the identifiers, the classes, cof and outlier;
         quasi-identifiers are generalized.
     Errors: a class of fewer than k rows, no such column of classes.
@@ -972,8 +979,8 @@ def mondrian_cof_stats(
     beta: float | None = None, delta: float | None = None, entity: str | None = None,
     format: Literal['label', 'typed', 'mean', 'median'] = 'label', strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The number of outliers that M-COF detects, recovers and returns on a table.
 
@@ -1023,8 +1030,8 @@ def rayden_stats(
     beta: float | None = None, delta: float | None = None, entity: str | None = None,
     format: Literal['label', 'typed', 'mean', 'median'] = 'label', strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The number of outliers that RAYDEN detects, recovers and returns on a table.
 
@@ -1520,35 +1527,36 @@ def audit(
     row: as a label it covers every value except NULL if it lies between the smallest and the
     largest raw value, and NULL covers any value. value_loss compares it with the rows. 'unique
     range ends': ends of ranges that only a single raw row has. Ranges end at real values, so
-    there may be some: NULL. 'added columns': columns that the raw table lacks. 'identifiers':
-    declared identifiers; NULL if none is declared. 'identifying columns': columns without a
-    role in which nine values in ten differ. 'row numbers': columns of consecutive whole
-    numbers, and columns without a role that ascend in the raw table. 'identifying
-    combinations': share of rows that are unique on the kept columns together, without sensitive
-    ones; the example names the columns that contribute most. 'pseudonyms': columns whose values
-    are all 64 hexadecimal digits, as anon_pseudonym makes them. Whoever has two releases with
-    the same pseudonyms can join them. That may be intended: NULL. With previous, attacks on
-    this and the earlier releases. Each is no bound: passing it is not being safe. l is at least
-    2 in them. 'intersection': share of persons to whom the releases together leave fewer than l
-    values of a sensitive column, by whole tuples of sensitive and kept columns, an exact count
-    (see composition); of the worst column. They may be exposed wholly. 'joined', 'left': share
-    of rows that counts expose by subtraction, of this and of an earlier release: in a union of
-    classes that share persons, rows only came, or only went, and one value makes up more than 1
-    / l of these. 'joined and left': of unions where rows came and went, if one value makes up
-    more than 1 / l of the fewest that can have come, or gone; how many did is in no file: NULL.
-    'companions', the only bound: whether those who share a class in every release have l
-    values. No file tells who they are: NULL. With series, of a release of a series. The
-    properties of rows ('rows', 'kept values', 'labels', 'raw rows', 'matching') are NULL where
-    former rows or persons who wait can be why they fail. 'series': rows that can be of no
-    cohort, cohorts that can be whole in no class, and classes that cannot have k persons who
-    are present. A class can hold a cohort whose present members its labels cover, with the
-    persons who wait for it, and all of whose values it shows. A necessary condition.
-    'companions', then: share of persons with a cohort who share it with persons of whom the
-    file cannot show l values, l of the series. 'waiting': rows that no cohort accounts for, but
-    a person of the raw table without a cohort. 'former rows': rows that neither does. Those of
-    former members belong to cohorts with somebody present. All four are NULL if there are too
-    many persons and classes to compare, or if the release has columns of other types than the
-    series and 'series' would fail.
+    there may be some: NULL. Its meaning names the columns of which more than 5 % of the rows
+    show a single value, which steps of a release function hide. 'added columns': columns that
+    the raw table lacks. 'identifiers': declared identifiers; NULL if none is declared.
+    'identifying columns': columns without a role in which nine values in ten differ. 'row
+    numbers': columns of consecutive whole numbers, and columns without a role that ascend in
+    the raw table. 'identifying combinations': share of rows that are unique on the kept columns
+    together, without sensitive ones; the example names the columns that contribute most.
+    'pseudonyms': columns whose values are all 64 hexadecimal digits, as anon_pseudonym makes
+    them. Whoever has two releases with the same pseudonyms can join them. That may be intended:
+    NULL. With previous, attacks on this and the earlier releases. Each is no bound: passing it
+    is not being safe. l is at least 2 in them. 'intersection': share of persons to whom the
+    releases together leave fewer than l values of a sensitive column, by whole tuples of
+    sensitive and kept columns, an exact count (see composition); of the worst column. They may
+    be exposed wholly. 'joined', 'left': share of rows that counts expose by subtraction, of
+    this and of an earlier release: in a union of classes that share persons, rows only came, or
+    only went, and one value makes up more than 1 / l of these. 'joined and left': of unions
+    where rows came and went, if one value makes up more than 1 / l of the fewest that can have
+    come, or gone; how many did is in no file: NULL. 'companions', the only bound: whether those
+    who share a class in every release have l values. No file tells who they are: NULL. With
+    series, of a release of a series. The properties of rows ('rows', 'kept values', 'labels',
+    'raw rows', 'matching') are NULL where former rows or persons who wait can be why they fail.
+    'series': rows that can be of no cohort, cohorts that can be whole in no class, and classes
+    that cannot have k persons who are present. A class can hold a cohort whose present members
+    its labels cover, with the persons who wait for it, and all of whose values it shows. A
+    necessary condition. 'companions', then: share of persons with a cohort who share it with
+    persons of whom the file cannot show l values, l of the series. 'waiting': rows that no
+    cohort accounts for, but a person of the raw table without a cohort. 'former rows': rows
+    that neither does. Those of former members belong to cohorts with somebody present. All four
+    are NULL if there are too many persons and classes to compare, or if the release has columns
+    of other types than the series and 'series' would fail.
 
     raw: name of the raw table.
     released: name of its release, in any format.
@@ -1838,6 +1846,40 @@ def attack_background(
         unknown mode.
     """
     return _call.table("attack_background", locals())
+
+
+def attack_downcoding(
+    raw: Frame, released: Frame, *, id: str | None = None, qids: Columns = None,
+    hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
+) -> Frame:
+    """What whoever knows the method guesses of the values behind labels. The ends of a range that
+    is no wider than its class are values of the class: a guess is one of the two ends. Of a
+    node of a hierarchy it is the child below which the release shows the most rows. Rows with *
+    or NULL in a column do not count in it; neither do sets of text, which hide no value of
+    their class. steps={'age': 5} of a release function lowers what can be guessed.
+
+    raw: name of the raw table.
+    released: name of its release, with labels or typed values.
+    id: kept column that identifies the rows of both relations, by which guesses are compared
+        with the raw table; None for none: only rows and exact are counted.
+    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: a row per quasi-identifier of numbers, dates or times, or with a hierarchy:
+        attribute, rows (with a label of the column), exact (rows whose label is a single value)
+        with exact_share (0…1), ends (rows whose value is an end of their label). Of rows that
+        are not exact: guessed (expected number of right guesses), uniform (of guesses of any
+        value in the label; of a node, of any leaf below it), frequent (of guesses of the value
+        in the label that is most frequent if the rows of each label are spread evenly over its
+        values), gain (guessed less the larger of these two, per row). known_share (rows that
+        are exact or rightly guessed in the best of these ways, 0…1), sure (ends of ranges, two
+        a class, if each is a value of its class; 0 if one is none, since nobody can then tell
+        which are). ends, frequent and sure are None for a column with a hierarchy.
+    Errors: no quasi-identifier, one that the release lacks or shows as means, a label that
+        cannot be read, an id that does not identify rows or that a relation lacks, raw and
+        release swapped.
+    """
+    return _call.table("attack_downcoding", locals())
 
 
 def attack_homogeneity(

@@ -94,6 +94,7 @@ CALLS = {
     "attack_background": f"FROM attack_background({SECRET}, known := 3)",
     "attack_homogeneity": f"FROM attack_homogeneity({SECRET})",
     "attack_inference": f"FROM attack_inference({SECRET})",
+    "attack_downcoding": f"FROM attack_downcoding({PAIR})",
     "attack_skewness": f"FROM attack_skewness({SECRET})",
     "composition": f"FROM composition('t', ['r', 's'], qids := {QIDS}, sensitive := 'income')",
     "composition of many values": "FROM composition('persons', ['persons_r', 'persons_s'], "

@@ -175,7 +175,7 @@ def _of(accepts: Option, name: str, default: object) -> str:
     if isinstance(accepts, (RelationOf, Relations)) or name in _NAMED:
         return "Frame"
     if isinstance(accepts, ColumnWeights):
-        return "Weights"
+        return "Weights" if name == "weights" else "Mapping[str, float] | None"
     kinds = {Whole: "int", Number: "float", Positive: "float", Flag: "bool"}
     found = kinds.get(type(accepts))
     return "Any" if found is None else found + null

@@ -24,7 +24,7 @@ from anon_sql.core.columns import Categories
 from anon_sql.core.labels import grammar
 from anon_sql.core.labels.reading import Bools, Coverage, Ints, Ranges, Sets
 from anon_sql.core.printing import printed
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, listed
 from anon_sql.measures.pair import ORDER
 from anon_sql.privacy.model import many
 
@@ -48,6 +48,7 @@ _ENDS = (
     "1 end of a range is a value that only one raw row has.",
     "{} ends of ranges are values that only one raw row has.",
 )
+_OFTEN = 0.05  # of the rows: if more show a single value of a column, steps are advised
 _WIDER = (
     "Every label ends at values of the raw table.",
     "1 label ends at no value of the raw table, or names one that it lacks.",
@@ -177,7 +178,21 @@ def unique_ends(compared: Compared) -> Property:
             highest & np.isin(column.high, single)
         )
     row = none_of("unique range ends", count, _ENDS, counted(compared, found)[1])
-    return untold(row) if count else row
+    return _advised(compared, untold(row) if count else row)
+
+
+def _advised(compared: Compared, row: Property) -> Property:
+    """The same with the columns whose values steps would hide."""
+    often = []
+    for name, column in compared.columns.items():
+        if of_numbers(column):
+            single = ranges(column) & (column.low == column.high)
+            if compared.sizes[single[column.label_of]].sum() > _OFTEN * compared.released_rows:
+                often.append(name)
+    if not often:
+        return row
+    said = f"{row.meaning.removesuffix('.')}; steps would hide values of {listed(often)}."
+    return replace(row, meaning=said)
 
 
 _SHORTEST = r"^(?:0|-?(?:[1-9]\d*|(?:0|[1-9]\d*)\.\d*[1-9]))$"

@@ -37,7 +37,7 @@ def exact(
     values = plain(values)
     kind = values.type
     if pa.types.is_decimal(kind):
-        bits, upper = _halves(values)
+        bits, upper = halves(values)
         unsigned = sql_type.startswith("UHUGE")
         if not unsigned and np.array_equal(upper, bits.view(np.int64) >> 63):
             return bits.view(np.int64), None
@@ -73,7 +73,7 @@ def approximate(sql_type: str, values: pa.Array) -> npt.NDArray[np.float64]:
     values = plain(values)
     kind = values.type
     if pa.types.is_decimal(kind):
-        bits, upper = _halves(values)
+        bits, upper = halves(values)
         unsigned = sql_type.startswith("UHUGE")
         if not unsigned and np.array_equal(upper, bits.view(np.int64) >> 63):
             near: npt.NDArray[np.float64] = bits.view(np.int64) / 10.0**kind.scale
@@ -89,7 +89,7 @@ def approximate(sql_type: str, values: pa.Array) -> npt.NDArray[np.float64]:
     return floats
 
 
-def _halves(values: pa.Array) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+def halves(values: pa.Array) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
     """Return the lower and the upper 64 bits of decimals; 0 for NULL."""
     if values.type.bit_width < 128:
         values = values.cast(pa.decimal128(38, values.type.scale))
@@ -287,9 +287,27 @@ def _above(
 
 def numeric_keys(sql_type: str, values: pa.Array) -> npt.NDArray[np.int64]:
     """Return int64[n] keys in the order of the values; -0.0 has the key of 0.0."""
-    if pa.types.is_floating(values.type):
-        values = pc.add(values, pa.scalar(0.0, values.type))
-    return ranks(*exact(sql_type, values))
+    return ranks(*exact(sql_type, unsigned(values)))
+
+
+def unsigned(values: pa.Array) -> pa.Array:
+    """Return values with 0.0 for -0.0."""
+    if not pa.types.is_floating(values.type):
+        return values
+    return pc.add(values, pa.scalar(0.0, values.type))
+
+
+def places(
+    sql_type: str, values: pa.Array
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Return the keys of ``numeric_keys``, and how many values of the type lie below each and not
+    below the least, float64[n].
+
+    values: at least one, none of them NULL. Values of FLOAT are counted as if they were DOUBLE.
+    """
+    high, low = exact(sql_type, unsigned(values))
+    keys = ranks(high, low)
+    return keys, _above(high, low, int(np.argmin(keys)))
 
 
 def gaps(left: pa.Array, right: pa.Array) -> npt.NDArray[np.float64]:

@@ -181,27 +181,37 @@ def read_weights(function: str, raw: object, quasi: Sequence[str]) -> dict[str, 
     else, for names that are not quasi-identifiers, for numbers that are negative or not finite, and
     if no quasi-identifier has a weight above 0.
     """
-    if raw is None:
-        return {}
-    pairs = list(raw.items()) if isinstance(raw, Mapping) else raw
-    rule = Parameter("weights") + " must be a MAP from column names to numbers"
-    if not isinstance(pairs, list) or not all(_is_pair(pair) for pair in pairs):
-        raise AnonError(function, rule, kind(raw), "write " + Argument("weights", {"age": 2}))
-    columns = {fold(name): name for name in quasi}
-    what = "quasi-identifiers"
-    names = named(function, "weights", [name for name, _ in pairs], columns, what) or []
     found = {}
-    for name, (written, value) in zip(names, pairs, strict=True):
+    for name, value in pairs_of(function, "weights", {"age": 2}, raw, quasi):
         number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
         if not number or not isfinite(value) or value < 0:
             rule = Parameter("weights") + " must be finite numbers of at least 0"
-            raise AnonError(function, rule, f"{kind(value)} for '{written}'")
+            raise AnonError(function, rule, f"{kind(value)} for '{name}'")
         found[name] = float(value)
     weights = {name: found[name] for name in quasi if name in found}
     if weights and not any(found.get(name, 1.0) for name in quasi):
         above = "a quasi-identifier must have a weight above 0"
         raise AnonError(function, above, "0 for every one")
     return weights
+
+
+def pairs_of(
+    function: str, parameter: str, example: dict[str, Any], raw: object, quasi: Sequence[str]
+) -> list[tuple[str, Any]]:
+    """Return the quasi-identifiers that a parameter names, spelled as in the table, with values.
+
+    raw: a mapping or pairs; None for none. Raises AnonError for anything else, and for names that
+    are not quasi-identifiers.
+    """
+    if raw is None:
+        return []
+    pairs = list(raw.items()) if isinstance(raw, Mapping) else raw
+    if not isinstance(pairs, list) or not all(_is_pair(pair) for pair in pairs):
+        rule = Parameter(parameter) + " must be a MAP from column names to numbers"
+        raise AnonError(function, rule, kind(raw), "write " + Argument(parameter, example))
+    columns = {fold(name): name for name in quasi}
+    names = named(function, parameter, [name for name, _ in pairs], columns, "quasi-identifiers")
+    return list(zip(names or [], (value for _, value in pairs), strict=True))
 
 
 def _is_pair(pair: Any) -> bool:

@@ -169,7 +169,7 @@ class Secret(Anything):
 
 @dataclass(frozen=True)
 class ColumnWeights(Anything):
-    """Numbers by name of a quasi-identifier, which ``read_weights`` checks."""
+    """Numbers by name of a quasi-identifier, which ``read_weights`` or ``read_steps`` checks."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ from anon_sql.version import VERSION
 
 NAME = "release_linked"
 _TABLE = "__anon_linked"
-_REFUSED = ("t", "beta", "delta", "max_share", "strata", "series", "regions", "entity")
+_REFUSED = ("t", "beta", "delta", "max_share", "strata", "steps", "series", "regions", "entity")
 FILES = {"parquet": "FORMAT parquet", "csv": "FORMAT csv, HEADER true"}
 
 

@@ -52,7 +52,7 @@ declare(
     "compare",
     *COMMON,
     Compared,
-    without=("k", "format", "suppressed"),
+    without=("k", "format", "suppressed", "steps"),
     notes={"weights": "They apply to gcp and to the methods that take weights."},
 )
 

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anon_sql.core.arrow import integers
 from anon_sql.core.columns import is_number
 from anon_sql.core.labels.one_value import FORMS, type_of
 from anon_sql.core.parameters import Columns, RelationOf, param
 from anon_sql.core.roles import Roles, fold
-from anon_sql.errors import COMMENTS, AnonError, Argument, Where, did_you_mean
+from anon_sql.errors import COMMENTS, AnonError, Argument, Parameter, Where, did_you_mean
 from anon_sql.measures.loss import OTHER, AttributeDomain, Penalties, penalties
 
 
@@ -110,6 +111,27 @@ def _require_labels(
 
 def _counted(count: int, what: str) -> str:
     return f"{count:,} class{'' if count == 1 else 'es'} with {what}"
+
+
+def row_pairs(function: str, name: str, raw: pa.Array, released: pa.Array) -> npt.NDArray[np.int64]:
+    """Return the released row of each raw row by their ids, int64[n]; -1 for one left out.
+
+    name: of the column. Raises AnonError for ids that are NULL, repeat, or have no raw row.
+    """
+    unique = Parameter("id") + " must identify rows"
+    coded = pa.concat_arrays([raw, released]).dictionary_encode()
+    codes = integers(coded.indices.fill_null(-1)).astype(np.int64)
+    ours, theirs = codes[: len(raw)], codes[len(raw) :]
+    for one in (ours, theirs):
+        if (one < 0).any() or len(np.unique(one)) < len(one):
+            raise AnonError(function, unique, f"{name} with NULLs or repeats")
+    found = np.full(len(coded.dictionary), -1, np.int64)
+    found[theirs] = np.arange(len(theirs))
+    rows: npt.NDArray[np.int64] = found[ours]
+    if int((rows >= 0).sum()) < len(theirs):
+        got = f"a released {name} that the raw table lacks"
+        raise AnonError(function, unique, got)
+    return rows
 
 
 _LABEL = ("VARCHAR", "ENUM(")

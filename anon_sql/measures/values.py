@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.core.arrow import integers, valid
+from anon_sql.core.arrow import valid
 from anon_sql.core.parameters import Columns, declare, param
-from anon_sql.errors import AnonError, Argument, Parameter
+from anon_sql.errors import AnonError, Argument
 from anon_sql.measures.loss import doubles
 from anon_sql.measures.pair import PairColumns
 
@@ -43,27 +43,6 @@ class ValueLoss:
 
 
 declare(NAME, ValueLoss, PairColumns, without=("hierarchy",))
-
-
-def row_pairs(function: str, name: str, raw: pa.Array, released: pa.Array) -> npt.NDArray[np.int64]:
-    """Return the released row of each raw row by their ids, int64[n]; -1 for one left out.
-
-    name: of the column. Raises AnonError for ids that are NULL, repeat, or have no raw row.
-    """
-    unique = Parameter("id") + " must identify rows"
-    coded = pa.concat_arrays([raw, released]).dictionary_encode()
-    codes = integers(coded.indices.fill_null(-1)).astype(np.int64)
-    ours, theirs = codes[: len(raw)], codes[len(raw) :]
-    for one in (ours, theirs):
-        if (one < 0).any() or len(np.unique(one)) < len(one):
-            raise AnonError(function, unique, f"{name} with NULLs or repeats")
-    found = np.full(len(coded.dictionary), -1, np.int64)
-    found[theirs] = np.arange(len(theirs))
-    rows: npt.NDArray[np.int64] = found[ours]
-    if int((rows >= 0).sum()) < len(theirs):
-        got = f"a released {name} that the raw table lacks"
-        raise AnonError(function, unique, got)
-    return rows
 
 
 def value_loss(

@@ -25,6 +25,7 @@ from anon_sql.core.common_parameters import (
 from anon_sql.core.forks import ForkLock
 from anon_sql.core.parameters import Columns, NoOptions, declare, param, parameters_of
 from anon_sql.core.running import Workers
+from anon_sql.core.steps import Steps
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import Words
 from anon_sql.privacy import MODELS
@@ -46,6 +47,7 @@ COMMON: tuple[type, ...] = (
     Hierarchies,
     Strata,
     Weights,
+    Steps,
 )
 Options = TypeVar("Options")
 

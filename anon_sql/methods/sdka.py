@@ -23,6 +23,7 @@ from anon_sql.core.common_parameters import Strata, Weights
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.parameters import Choice, Number, Whole, param
 from anon_sql.core.running import Progress
+from anon_sql.core.steps import Steps
 from anon_sql.core.stopping import check
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
@@ -122,7 +123,7 @@ class Sdka:
     perturbative=True,
     quadratic=True,
     needs_all_rows="makes synthetic rows from all rows",
-    without=(Strata, Weights),
+    without=(Strata, Weights, Steps),
     defaults={"l": 2},
     notes={
         "k": "Synthetic rows do not count.",

@@ -16,9 +16,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql import kernels
+from anon_sql.core.columns import unsigned
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.labels.checking import printed_hashes, require_true
+from anon_sql.core.labels.reading import read_ranges
 from anon_sql.core.labels.writing import Classes, Labels, make_labels
+from anon_sql.core.steps import require_ends
 from anon_sql.core.table import Domain, QuasiTable
 from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.methods.legal_classes import merge_until_legal
@@ -152,7 +155,13 @@ def label(prepared: Prepared, found: Partition) -> Labelled:
     for a label that, read as it is printed, does not cover a value of its class.
     """
     request, source, table = prepared.request, prepared.source, prepared.table
-    types, values = list(request.quasi.values()), [source.quasi[n] for n in request.quasi]
+    types, values = (
+        list(request.quasi.values()),
+        [
+            unsigned(source.quasi[name]) if name in prepared.cuts else source.quasi[name]
+            for name in request.quasi
+        ],
+    )
     workers = prepared.call.workers
     again: tuple[Ids, Ids | None] | None = classes_and_nodes(table, found)
     while again is not None:
@@ -168,6 +177,7 @@ def label(prepared: Prepared, found: Partition) -> Labelled:
             workers,
             form=request.format,
             centred=request.centred,
+            cuts=prepared.cuts,
         )
         suppressed_classes = require_true(
             request.function,
@@ -296,6 +306,7 @@ def check(prepared: Prepared, found: Partition, made: Labelled) -> None:
     require_few_left_out(prepared.request, made.suppressed, by_method, prepared.domain)
     require_earlier(prepared.request, made.labels)
     _require_legal(prepared, made)
+    _require_steps(prepared, made)
     _require_strata(prepared, made)
 
 
@@ -313,6 +324,15 @@ def _require_legal(prepared: Prepared, made: Labelled) -> None:
             f"{illegal} that {'does' if illegal == 1 else 'do'} not",
             "nothing was released; please report this",
         )
+
+
+def _require_steps(prepared: Prepared, made: Labelled) -> None:
+    """Raise AnonError unless labels of values that are cut show the ends of their steps."""
+    request = prepared.request
+    labels = dict(zip(request.quasi, made.labels, strict=True))
+    for name, own in prepared.cuts.items():
+        kind = request.quasi[name]
+        require_ends(request.function, name, kind, own, read_ranges(kind, labels[name].printed))
 
 
 def _require_strata(prepared: Prepared, made: Labelled) -> None:

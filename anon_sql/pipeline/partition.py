@@ -4,7 +4,7 @@ A class is legal if it satisfies k, l, t, beta and delta.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from anon_sql.core.labels.grammar import STAR
 from anon_sql.core.labels.one_value import FORMS
 from anon_sql.core.labels.writing import Labels
 from anon_sql.core.running import Workers, announce
+from anon_sql.core.steps import Cut, cut, refuse_steps
 from anon_sql.core.table import Column, Domain, QuasiTable, read
 from anon_sql.errors import AnonError, Parameter, listed
 from anon_sql.methods.global_recoding import Earlier
@@ -166,7 +167,8 @@ class Prepared:
 
     source, request, paths: as they came. table: the quasi-identifiers in canonical order. call: the
     arguments of the method. trees: the rows of the hierarchy by column. domain: of the whole table,
-    None if these are all of its rows.
+    None if these are all of its rows. cuts: the steps of the columns whose values are cut, of which
+    the table has the first values.
     """
 
     source: Source
@@ -176,6 +178,7 @@ class Prepared:
     call: Call[Any]
     trees: Mapping[str, pa.StructArray]
     domain: Domain | None = None
+    cuts: Mapping[str, Cut] = field(default_factory=dict)
 
 
 def prepare(
@@ -194,10 +197,11 @@ def prepare(
     announce()
     trees = rows_of(paths, request.quasi, request.time_zone)
     workers = Workers(function, request.threads)
+    cuts = cut_columns(source, request, trees, domain)
     table = read(
         function,
         request.quasi,
-        source.quasi,
+        {**source.quasi, **{name: own.low for name, own in cuts.items()}},
         source.hashes,
         workers,
         trees,
@@ -225,7 +229,39 @@ def prepare(
         rows=table.rows if domain is None else domain.rows,
     )
     require_strata(call, table.rows)
-    return Prepared(source, request, paths, table, call, trees, domain)
+    return Prepared(source, request, paths, table, call, trees, domain, cuts)
+
+
+def cut_columns(
+    source: Source,
+    request: Request,
+    trees: Mapping[str, pa.StructArray],
+    domain: Domain | None,
+) -> dict[str, Cut]:
+    """Return the steps of the columns that ``steps`` names.
+
+    trees, domain: as in ``Prepared``. Raises AnonError for columns with a hierarchy, for an earlier
+    release, and for a part of a table, whose rows were divided by their own values.
+    """
+    function = request.function
+    if not request.steps:
+        return {}
+    if named := [name for name in request.steps if name in trees]:
+        refuse_steps(function, "apply to columns without a hierarchy", listed(named))
+    if request.option("like") is not None:
+        refuse_steps(function, "be left out with " + Parameter("like"), "both")
+    if domain is not None:
+        refuse_in_parts(request)
+    return {
+        name: cut(function, name, request.quasi[name], source.quasi[name], step)
+        for name, step in request.steps.items()
+    }
+
+
+def refuse_in_parts(request: Request) -> None:
+    """Raise AnonError for a release in parts of what needs the whole table in one statement."""
+    if request.steps:
+        refuse_steps(request.function, "be left out of a release in parts", "them")
 
 
 def legal_partition(table: QuasiTable, call: Call[Any], method: Method | None) -> Partition:

@@ -6,6 +6,7 @@ over the arguments of the call.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from anon_sql.core.parameters import (
     takes,
 )
 from anon_sql.core.roles import PARAMETER, Roles, assign, fold, including, named
+from anon_sql.core.steps import read_steps
 from anon_sql.errors import (
     COMMENTS,
     AnonError,
@@ -70,7 +72,8 @@ class Request:
     identifies persons. classes: the column of given class ids. options: the group of the function's
     own parameters. threads: number of threads. time_zone: of timestamps that the hierarchy writes
     without one. strata: the quasi-identifiers that are not generalized. weights: of
-    quasi-identifiers by name; those that are left out have 1.
+    quasi-identifiers by name; those that are left out have 1. steps: of quasi-identifiers whose
+    values are cut.
     Others: as in the SQL interface.
     """
 
@@ -91,6 +94,7 @@ class Request:
     time_zone: str = "UTC"
     strata: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
+    steps: Mapping[str, Decimal] = field(default_factory=dict)
     method: Method | None = field(default=None, repr=False)
 
     @property
@@ -216,6 +220,12 @@ def checked(
         time_zone=relation.time_zone,
         strata=_strata(function, call_arguments.get("strata"), roles.quasi),
         weights=read_weights(function, call_arguments.get("weights"), roles.quasi),
+        steps=read_steps(
+            function,
+            call_arguments.get("steps"),
+            {name: types[name] for name in roles.quasi},
+            common["format"],
+        ),
         method=method,
     )
 

@@ -24,9 +24,10 @@ from anon_sql.pipeline.partition import (
 )
 from anon_sql.pipeline.request import Request, Source
 
-for _name in ("rayden", "mondrian_cof", "dop", "anonymize", "sdka"):
+for _name in ("rayden", "mondrian_cof", "dop", "sdka"):
     declare(f"{_name}_stats", of=_name, without=(*WITHDRAWN, InSeries))
-declare("lattice", of="full_domain", without=("like",))
+declare("anonymize_stats", of="anonymize", without=(*WITHDRAWN, InSeries, "steps"))
+declare("lattice", of="full_domain", without=("like", "steps"))
 
 
 @dataclass(frozen=True)

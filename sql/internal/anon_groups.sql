@@ -106,3 +106,21 @@ __anon_grouped AS (
 ),
 __anon_listed AS (SELECT system.main.list(COLUMNS(*)) FROM __anon_grouped)
 SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_groups FROM __anon_listed;
+
+-- Group by quasi-identifiers and list the ids of the rows of each group, __anon_id_<name>, as text. id:
+-- name of a column, or NULL.
+CREATE OR REPLACE MACRO __anon_identified_groups(__anon_tbl, __anon_call, __anon_id) AS TABLE
+WITH
+__anon_grouped AS (
+    SELECT
+        COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
+            OR __anon_binding_is_role('quasi', __anon_c, __anon_call)),
+        system.main.count(*) AS __anon_count,
+        system.main.list(COLUMNS(lambda __anon_c: __anon_c = '__anon_zero'
+            OR __anon_fold(__anon_c) = __anon_fold(__anon_id::VARCHAR))::VARCHAR)
+            AS '__anon_id_\0'
+    FROM (SELECT *, 0::TINYINT AS __anon_zero FROM query_table(__anon_tbl))
+    GROUP BY ALL
+),
+__anon_listed AS (SELECT system.main.list(COLUMNS(*)) FROM __anon_grouped)
+SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_groups FROM __anon_listed;

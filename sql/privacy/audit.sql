@@ -22,7 +22,8 @@
 -- lies between the smallest and the largest raw value, and NULL covers any value. value_loss compares
 -- it with the rows.
 -- 'unique range ends': ends of ranges that only a single raw row has. Ranges end at real values, so
--- there may be some: NULL.
+-- there may be some: NULL. Its meaning names the columns of which more than 5 % of the rows show a
+-- single value, which steps of a release function hide.
 -- 'added columns': columns that the raw table lacks. 'identifiers': declared identifiers; NULL if none
 -- is declared. 'identifying columns': columns without a role in which nine values in ten differ.
 -- 'row numbers': columns of consecutive whole numbers, and columns without a role that ascend in the

@@ -4,7 +4,7 @@
 -- distances from the class means, over standardized columns (microaggregation).
 --
 -- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
---   beta, delta, strata, weights, beta_kind, max_share, drop.
+--   beta, delta, strata, weights, beta_kind, max_share, drop, steps.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if more
 --   rows are suppressed than suppression_limit allows.
 -- seed: seed for random choices. Only effort 'best' makes any; with 'mean' or 'median', every
@@ -35,7 +35,7 @@ CREATE OR REPLACE MACRO anonymize(
     seed := 42, effort := 'good', time_limit := 30, rounds := NULL, hierarchy := NULL, beta := NULL,
     delta := NULL, strata := NULL, weights := NULL, suppression_limit := NULL, previous := NULL,
     invariant := NULL, counterfeits := NULL, beta_kind := 'enhanced', max_share := NULL,
-    drop := NULL, series := NULL, key := 'env:ANON_KEY'
+    drop := NULL, series := NULL, key := 'env:ANON_KEY', steps := NULL
 ) AS TABLE
 FROM __anon_released(
     'anonymize', tbl, k, __anon_scope(tbl, system.main.struct_pack(
@@ -46,5 +46,6 @@ FROM __anon_released(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         effort := effort, time_limit := time_limit, rounds := rounds, strata := strata,
         weights := weights, suppression_limit := suppression_limit, previous := previous,
-        invariant := invariant, counterfeits := counterfeits, beta_kind := beta_kind),
+        invariant := invariant, counterfeits := counterfeits, beta_kind := beta_kind,
+        steps := steps),
     hierarchy, entity, series, key);

@@ -2,7 +2,7 @@
 -- recursively.
 --
 -- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
---   beta, delta, strata, weights, beta_kind, max_share, drop.
+--   beta, delta, strata, weights, beta_kind, max_share, drop, steps.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function suppresses
 --   no rows on request: 'drop' is refused if a class is * in every quasi-identifier.
 -- seed: seed for random choices. It has no effect: the method makes no random choices.
@@ -19,7 +19,7 @@ CREATE OR REPLACE MACRO mondrian(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, partitioning := 'strict', columns := 'any', hierarchy := NULL, beta := NULL,
     delta := NULL, strata := NULL, weights := NULL, beta_kind := 'enhanced', max_share := NULL,
-    drop := NULL
+    drop := NULL, steps := NULL
 ) AS TABLE
 FROM __anon_release(
     'mondrian', tbl, k, __anon_scope(tbl, system.main.struct_pack(
@@ -29,5 +29,5 @@ FROM __anon_release(
     format, system.main.struct_pack(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         partitioning := partitioning, columns := columns, strata := strata, weights := weights,
-        beta_kind := beta_kind),
+        beta_kind := beta_kind, steps := steps),
     __anon_hierarchy := hierarchy);

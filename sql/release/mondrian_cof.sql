@@ -2,7 +2,7 @@
 -- are detected by COF and partitioned separately.
 --
 -- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
---   beta, delta, strata, weights, beta_kind, max_share, drop.
+--   beta, delta, strata, weights, beta_kind, max_share, drop, steps.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed only
 --   by unrecovered := 'suppress': 'drop' is refused if a class is * in every quasi-identifier for
 --   another reason.
@@ -28,7 +28,8 @@ CREATE OR REPLACE MACRO mondrian_cof(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, alpha := 2.0, partitioning := 'strict', repair := 'cap', unrecovered := 'return',
     distance := 'gower', hierarchy := NULL, threshold := NULL, beta := NULL, delta := NULL,
-    strata := NULL, weights := NULL, beta_kind := 'enhanced', max_share := NULL, drop := NULL
+    strata := NULL, weights := NULL, beta_kind := 'enhanced', max_share := NULL, drop := NULL,
+    steps := NULL
 ) AS TABLE
 FROM __anon_release(
     'mondrian_cof', tbl, k, __anon_scope(tbl, system.main.struct_pack(
@@ -39,5 +40,5 @@ FROM __anon_release(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         alpha := alpha, partitioning := partitioning, repair := repair, unrecovered := unrecovered,
         distance := distance, threshold := threshold, strata := strata, weights := weights,
-        beta_kind := beta_kind),
+        beta_kind := beta_kind, steps := steps),
     __anon_hierarchy := hierarchy);

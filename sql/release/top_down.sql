@@ -2,7 +2,7 @@
 -- whose loss grows less. The time grows with the square of the number of classes.
 --
 -- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
---   seed, beta, delta, strata, weights, beta_kind, max_share, drop.
+--   seed, beta, delta, strata, weights, beta_kind, max_share, drop, steps.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function suppresses
 --   no rows on request: 'drop' is refused if a class is * in every quasi-identifier.
 -- hierarchy: relation that holds generalization hierarchies, with the columns attribute, value,
@@ -15,7 +15,7 @@ CREATE OR REPLACE MACRO top_down(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, hierarchy := NULL, beta := NULL, delta := NULL, strata := NULL, weights := NULL,
-    beta_kind := 'enhanced', max_share := NULL, drop := NULL
+    beta_kind := 'enhanced', max_share := NULL, drop := NULL, steps := NULL
 ) AS TABLE
 FROM __anon_release(
     'top_down', tbl, k, __anon_scope(tbl, system.main.struct_pack(
@@ -24,5 +24,5 @@ FROM __anon_release(
         drop := drop)),
     format, system.main.struct_pack(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
-        strata := strata, weights := weights, beta_kind := beta_kind),
+        strata := strata, weights := weights, beta_kind := beta_kind, steps := steps),
     __anon_hierarchy := hierarchy);

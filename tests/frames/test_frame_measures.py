@@ -29,6 +29,7 @@ PAIRS = {
     "attack_linking": {"sensitive": "illness"},
     "attack_homogeneity": {"sensitive": "illness"},
     "attack_inference": {"sensitive": "illness"},
+    "attack_downcoding": {},
     "query_error": {"queries": ["SELECT count(*) FROM raw WHERE age > 40"]},
 }
 TABLES = {

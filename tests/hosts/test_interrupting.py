@@ -82,6 +82,7 @@ def test_while_rows_go_back(t):
 MEASURES = {
     "FROM compare('t', methods := ['rayden'], ks := [3], qids := ['a'], keep := ['*'])": stopping,
     "FROM attack_linking('t', 'r', sensitive := 'illness', qids := ['a', 'b'])": running,
+    "FROM attack_downcoding('t', 'r', qids := ['a', 'b'])": stopping,
     "FROM composition('t', ['r'], sensitive := 'illness', qids := ['a', 'b'])": stopping,
     "FROM unique_combinations('t')": stopping,
     "FROM suggest_roles('t')": stopping,

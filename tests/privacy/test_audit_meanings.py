@@ -64,6 +64,22 @@ def test_what_holds(release):
     }
 
 
+def test_steps_are_advised_where_values_are_shown_as_they_are(con):
+    """Of more than 5 % of the rows; the column r has 5 %."""
+    con.execute("CREATE TABLE raw AS SELECT i AS n, i AS p, i // 5 AS q, i AS r, 'x' AS s "
+                "FROM range(20) t(i)")  # fmt: skip
+    con.execute("CREATE TABLE shown AS SELECT '[0, 19]' AS n, i::VARCHAR AS p, (i // 5)::VARCHAR AS q, "
+                "if(i = 3, '3', '[0, 19]') AS r, 'x' AS s FROM range(20) t(i)")  # fmt: skip
+    query = ("SELECT meaning, passed FROM audit('raw', '{}', qids := ['n', 'p', 'q', 'r', 's']) "
+             "WHERE property = 'unique range ends'")  # fmt: skip
+    ((meaning, passed),) = con.execute(query.format("shown")).fetchall()
+    ends = "ends of ranges are values that only one raw row has"
+    assert meaning == f"25 {ends}; steps would hide values of p, q."
+    assert passed is None
+    con.execute("UPDATE shown SET p = '[0, 19]', q = '[0, 3]'")
+    assert con.execute(query.format("shown")).fetchall() == [(f"7 {ends}.", None)]
+
+
 LIMITS = {
     "k": ("5", "The smallest class has 4 rows; at least 5 are required."),
     "l": ("4", "A class has only 3 values of a sensitive column; at least 4 are required."),

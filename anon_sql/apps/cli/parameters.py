@@ -215,7 +215,7 @@ def read(command: str, known: Declaration, value: Any) -> Any:
     if isinstance(known.accepts, Columns) and not known.accepts.one:
         return names(value)
     if isinstance(known.accepts, ColumnWeights):
-        return weights(command, value)
+        return pairs(command, known.name, value)
     return str(value) if isinstance(value, StrEnum) else value
 
 
@@ -225,7 +225,7 @@ def names(values: Sequence[str]) -> list[str]:
     return [name.strip() for line in lines for name in line if name.strip()]
 
 
-def weights(function: str, values: Sequence[str]) -> dict[str, float] | None:
+def pairs(function: str, option: str, values: Sequence[str]) -> dict[str, float] | None:
     """Return the numbers in repeated options of pairs such as age=3; None for none."""
     found: dict[str, float] = {}
     for pair in names(values):
@@ -235,7 +235,7 @@ def weights(function: str, values: Sequence[str]) -> dict[str, float] | None:
         except ValueError:
             value = nan
         if not name or isnan(value) or name in found:
-            rule = "--weights must be a column, = and a number, each column once"
-            raise AnonError(function, rule, f"'{pair}'", "write --weights age=3,city=0.5")
+            rule = f"--{option} must be a column, = and a number, each column once"
+            raise AnonError(function, rule, f"'{pair}'", f"write --{option} age=3,city=0.5")
         found[name] = value
     return found or None

@@ -1,7 +1,8 @@
 """Make the labels of classes, in any of the formats."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -220,12 +221,14 @@ def make_labels(
     *,
     form: str,
     centred: bool,
+    cuts: Mapping[str, tuple[pa.Array, pa.Array]] = MappingProxyType({}),
 ) -> list[Labels]:
     """Return the labels of each column, with numbers printed as DuckDB prints them.
 
     types, values: SQL type and Arrow values of each column, in source order. nodes: int32[n, d],
     the hierarchy node of each row and column, None if the method chose none. form: the format.
     centred: the label of numbers is the value nearest to the mean of the class instead of a range.
+    cuts: the first and the last value of the step of each row, by column, where values are cut.
     Raises AnonError for a hierarchy that the format 'typed' cannot express.
     """
     chosen = [None] * len(columns) if nodes is None else list(nodes.T)
@@ -235,8 +238,11 @@ def make_labels(
     ]
     found = workers.map(_describe, jobs, [len(classes.of_row)] * len(jobs))
     ranged = [at for at, made in enumerate(found) if isinstance(made, _Ends)]
+    whole = [cuts.get(column.name, (own, own)) for column, own in zip(columns, values, strict=True)]
     ends = [
-        _values_at(values[at], rows) for at in ranged for rows in (found[at].low, found[at].high)
+        _values_at(own, rows)
+        for at in ranged
+        for own, rows in zip(whole[at], (found[at].low, found[at].high), strict=True)
     ]
     texts = printed(ends, [types[at] for at in ranged for _ in range(2)]) if ranged else []
     for place, at in enumerate(ranged):
@@ -300,7 +306,8 @@ def _values_at(values: pa.Array, rows: Codes) -> pa.Array:
 def _ranges(ends: _Ends, low: pa.Array, high: pa.Array) -> pa.Array:
     """Return ranges in the format 'label'; low, high: printed ends."""
     ranges = pc.binary_join_element_wise("[", low, ", ", high, "]", "")
-    labels = pc.if_else(pa.array(ends.low == ends.high), low, ranges)
+    one = pc.and_(pa.array(ends.low == ends.high), pc.equal(low, high))  # not a step of several
+    labels = pc.if_else(one, low, ranges)
     return pc.if_else(pa.array(ends.low == MIXED), grammar.STAR, labels)
 
 

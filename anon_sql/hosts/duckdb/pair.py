@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -19,6 +20,7 @@ from anon_sql.errors import (
     Argument,
     Parameter,
     Where,
+    did_you_mean,
 )
 from anon_sql.hosts.duckdb.binding import HELPER, flat_scope, scope_in, scope_of, types_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
@@ -33,6 +35,7 @@ from anon_sql.measures.pair import (
     require_any,
     require_released,
     require_types,
+    row_pairs,
 )
 from anon_sql.measures.quality import FAULT, Profile, data_quality
 from anon_sql.measures.utility import CountedRelease, LabelCounts, Sizes
@@ -193,6 +196,19 @@ def tables(argument: Any, names: Sequence[str]) -> dict[str, tuple[TableValues, 
         at = pc.index_in(one_each.keys, known)
         found[name] = one_each, None if stand_for is None else stand_for.take(at)
     return found
+
+
+def rows_by(pair: Pair, name: str, *columns: Mapping[str, pa.Array]) -> npt.NDArray[np.int64]:
+    """Return the released row of each raw row by the column ``name``, see ``row_pairs``.
+
+    columns: of both relations, the ids among them. Raises AnonError for a name that one lacks.
+    """
+    for types in (pair.types, pair.released):
+        if fold(name) not in map(fold, types):
+            rule = Parameter("id") + " must name a column of the raw table and of the release"
+            raise AnonError(pair.function, rule, f"'{name}'", did_you_mean(name, types))
+    ids = [by_name(named(one, HELPER + "id_"), name) for one in columns]
+    return row_pairs(pair.function, name, *ids)
 
 
 def roles_of(

@@ -17,6 +17,7 @@ from anon_sql.hosts.duckdb.binding import flat_scope
 from anon_sql.hosts.duckdb.roles import described
 from anon_sql.hosts.duckdb.rows import path_rows
 from anon_sql.methods.method import release_methods
+from anon_sql.pipeline.partition import refuse_in_parts
 from anon_sql.pipeline.request import Request, arguments, checked
 
 _PLAIN = (  # files of parts hold these as they are
@@ -155,6 +156,7 @@ class PartsRequest:
                 f"parts, while {function} {method.needs_all_rows}",
                 "choose another method, or raise " + Parameter("memory_limit"),
             )
+        refuse_in_parts(self.request)
         assert self.types
 
 

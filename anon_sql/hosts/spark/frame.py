@@ -20,6 +20,7 @@ from anon_sql.core.printing import sql_types
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter, Python, listed, not_installed
 from anon_sql.hosts.columns import require_names
+from anon_sql.pipeline.partition import refuse_in_parts
 from anon_sql.pipeline.request import Relation, Request, arguments, checked
 
 PACKED, ROWS = "packed", "rows"  # the columns of packed rows, and of their number
@@ -165,7 +166,9 @@ def requested(
     """
     listed_ = {name: _listed(value) for name, value in arguments(function, parameters).items()}
     relation = Relation(frame.types, frame.comments, time_zone=time_zone)
-    return checked(function, relation, listed_)
+    request = checked(function, relation, listed_)
+    refuse_in_parts(request)
+    return request
 
 
 def hierarchy_rows(function: str, hierarchy: Any) -> pa.StructArray | None:

@@ -67,6 +67,12 @@ def test_other_types_and_values_are_one_error(spark, sql, rule):
         anon_sql.spark.mondrian(df, k=5, qids=["q"])
 
 
+def test_steps_are_refused_at_once(spark):
+    df = spark.range(20).selectExpr("cast(id AS int) AS q")
+    with pytest.raises(AnonError, match="steps must be left out of a release in parts"):
+        anon_sql.spark.mondrian(df, k=5, qids=["q"], steps={"q": 5})
+
+
 def test_hostile_names(spark):
     df = spark.range(200).selectExpr(
         *(f"cast((id * 7919) % {at + 9} AS int) AS `{name.replace('`', '``')}`"

@@ -17,19 +17,22 @@ from anon_sql.attacks.attacks import (
     linking,
 )
 from anon_sql.attacks.candidates import People, RawGroups
+from anon_sql.attacks.downcoding import DOWNCODED, Shown, downcoding
+from anon_sql.attacks.downcoding import NAME as DOWNCODING
 from anon_sql.attacks.inference import INFERRED, Inference, inference, number_values
 from anon_sql.attacks.inference import NAME as INFERENCE
 from anon_sql.core.arrow import first, integers
-from anon_sql.core.labels.reading import coverage
+from anon_sql.core.hierarchy.column import hierarchical
+from anon_sql.core.labels.reading import Ints, coverage
 from anon_sql.core.parameters import read
 from anon_sql.hosts.duckdb.binding import HELPER
-from anon_sql.hosts.duckdb.pair import KEY, PairInput, as_rows, by_name, columns_of, tables
+from anon_sql.hosts.duckdb.pair import KEY, PairInput, as_rows, by_name, columns_of, rows_by, tables
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.measures.pair import Pair
 from anon_sql.privacy.class_values import NOTHING, ClassValues
 
-_EXPOSURE, _LINKED, _GUESSED, _INFERRED = (
-    pa.list_(kind) for kind in (EXPOSURE, LINKED, GUESSED, INFERRED)
+_EXPOSURE, _LINKED, _GUESSED, _INFERRED, _DOWNCODED = (
+    pa.list_(kind) for kind in (EXPOSURE, LINKED, GUESSED, INFERRED, DOWNCODED)
 )
 
 
@@ -73,6 +76,39 @@ def inferred(argument: Any, raw_groups: Any, parameters: Any) -> pa.Array:
         numbers = None if held is None else number_values(pair.types[name], held)
         columns[name] = spread, table, numbers
     return as_rows(inference(columns, options))
+
+
+@udf(sql_type(_DOWNCODED))
+def downcoded(argument: Any, ids: Any, raw_lists: Any) -> pa.Array:
+    """Return what the labels of a release let guess; ids: the column that identifies rows.
+
+    The groups of the release are those of ``__anon_identified_groups``.
+    """
+    pair_input = PairInput(DOWNCODING, argument)
+    pair = pair_input.pair()
+    pair.losses  # noqa: B018 - labels that cannot be read are an error
+    raw, class_of = columns_of(raw_lists), None
+    if first(ids) is not None:
+        class_of = _class_of(pair_input, pair, first(ids), raw)
+    listed = pair_input.rows_of_hierarchy(pair.roles.quasi)
+    columns = []
+    for name in (column.name for column in pair.domains if column.number or column.tree):
+        kind, values, rows = pair.types[name], by_name(raw, name), listed.get(name)
+        leaves = None if rows is None else hierarchical(DOWNCODING, name, kind, values, rows)
+        columns.append(Shown(name, kind, pair.labels[name], pair.sizes, values, leaves, class_of))
+    return as_rows(downcoding(columns))
+
+
+def _class_of(pair_input: PairInput, pair: Pair, ids: str, raw: Mapping[str, pa.Array]) -> Ints:
+    """Return the class of each raw row by the column ``ids``, int64[n]; -1 for one left out."""
+    lists = {
+        name: pa.array([], pa.string()) if each is None else each.flatten()
+        for name, each in pair_input.groups.items()
+        if name.startswith(HELPER + "id_")
+    }
+    rows = rows_by(pair, ids, raw, lists)
+    classes = np.append(np.repeat(np.arange(len(pair.sizes)), pair.sizes), -1)
+    return np.asarray(classes[rows])
 
 
 def _classes(

@@ -20,13 +20,14 @@ from anon_sql.hosts.duckdb.pair import (
     by_name,
     columns_of,
     require_bound,
+    rows_by,
     tables,
 )
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.rows import named
 from anon_sql.measures.pair import Pair, require_released
 from anon_sql.measures.utility import UTILITY, Utility, utility
-from anon_sql.measures.values import LOSS, require_values, row_pairs, value_loss
+from anon_sql.measures.values import LOSS, require_values, value_loss
 from anon_sql.measures.values import NAME as VALUE_LOSS
 from anon_sql.methods.gower import gower
 from anon_sql.privacy import VALUE_MODELS
@@ -154,7 +155,7 @@ def value_losses(argument: Any, ids: Any, raw_lists: Any, released_lists: Any) -
     )
     pair.losses  # noqa: B018 - values that the raw table cannot have are an error
     raw, released = columns_of(raw_lists), columns_of(released_lists)
-    rows = None if first(ids) is None else _rows(pair, first(ids), raw, released)
+    rows = None if first(ids) is None else rows_by(pair, first(ids), raw, released)
     found = [
         value_loss(
             column.name,
@@ -166,17 +167,6 @@ def value_losses(argument: Any, ids: Any, raw_lists: Any, released_lists: Any) -
         for column in numeric
     ]
     return pa.array([found], pa.list_(LOSS))
-
-
-def _rows(pair: Pair, name: str, *lists: dict[str, pa.Array]) -> Any:
-    """Return the released row of each raw row by the column ``name``; lists: of both relations."""
-    for types in (pair.types, pair.released):
-        if fold(name) not in map(fold, types):
-            rule = Parameter("id") + " must name a column of the raw table and of the release"
-            raise AnonError(VALUE_LOSS, rule, f"'{name}'", did_you_mean(name, types))
-    return row_pairs(
-        VALUE_LOSS, name, *(by_name(named(one, HELPER + "id_"), name) for one in lists)
-    )
 
 
 @udf("DOUBLE")

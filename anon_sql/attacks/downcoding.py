@@ -1,0 +1,255 @@
+"""What labels that are no wider than their classes let guess: ``attack_downcoding``.
+
+The ends of such a range are values of its class, and a node of a hierarchy has rows below several
+of its children. Whoever knows this narrows a label. Cohen (2022), Attacks on deidentification's
+defenses, proves for some distributions how far; the figures here are those of one release.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core import stopping
+from anon_sql.core.arrow import valid
+from anon_sql.core.columns import comparable, places
+from anon_sql.core.hierarchy.column import Hierarchical
+from anon_sql.core.hierarchy.tree import HierarchyTree
+from anon_sql.core.labels.reading import Bools, Ints, read_nodes, read_ranges
+from anon_sql.core.parameters import Columns, declare, param
+from anon_sql.measures.pair import PairColumns
+
+NAME = "attack_downcoding"
+Floats = npt.NDArray[np.float64]
+DOWNCODED = pa.struct(
+    [
+        ("attribute", pa.string()),
+        ("rows", pa.int64()),
+        ("exact", pa.int64()),
+        ("exact_share", pa.float64()),
+        ("ends", pa.int64()),
+        ("guessed", pa.float64()),
+        ("uniform", pa.float64()),
+        ("frequent", pa.float64()),
+        ("gain", pa.float64()),
+        ("known_share", pa.float64()),
+        ("sure", pa.int64()),
+    ]
+)
+_MASS = 2.0**52  # of all rows, so that sums of parts are exact
+_MANY = 2**31  # values among which a guess is as good as never right
+
+
+@dataclass(frozen=True)
+class Downcoding:
+    """The parameters of ``attack_downcoding``."""
+
+    id: Any = param(
+        None,
+        Columns(one=True),
+        "kept column that identifies the rows of both relations, by which guesses are compared "
+        "with the raw table",
+        null="none: only rows and exact are counted",
+    )
+
+
+declare(NAME, Downcoding, PairColumns)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A quasi-identifier of a release with m classes.
+
+    sql_type: of the column. labels: of each class; sizes: int64[m], its rows. values: of each raw
+    row; leaves: the same where the column has a hierarchy. class_of: int64[n], the class of each
+    raw row, -1 if it is left out; None if nobody can tell.
+    """
+
+    name: str
+    sql_type: str
+    labels: pa.Array
+    sizes: Ints
+    values: pa.Array
+    leaves: Hierarchical | None
+    class_of: Ints | None
+
+
+def downcoding(columns: Sequence[Shown]) -> pa.Table:
+    """Return a row of ``DOWNCODED`` for each column of ranges, or with a hierarchy."""
+    found = []
+    for column in columns:
+        stopping.check(NAME)
+        figures = _ranges(column) if column.leaves is None else _nodes(column, column.leaves)
+        found.append({"attribute": column.name, **figures})
+    return pa.Table.from_pylist(found, pa.schema(list(DOWNCODED)))
+
+
+class _Guesses(NamedTuple):
+    """What an attacker guesses of rows whose label shows several values, in expected rows.
+
+    ends: rows with the value of an end, those with a single one included; None for nodes.
+    """
+
+    guessed: float
+    uniform: float
+    frequent: float | None = None
+    ends: int | None = None
+    sure: int | None = None
+
+
+def _row(sizes: Ints, single: Bools, guesses: _Guesses | None) -> dict[str, Any]:
+    """Return the figures of a column. sizes, single: the rows of classes that show a label, and
+    whether it is of one value."""
+    rows, exact = int(sizes.sum()), int(sizes[single].sum())
+    row = {"rows": rows, "exact": exact, "exact_share": exact / rows if rows else None}
+    if guesses is None:
+        return row
+    baseline = max(guesses.uniform, guesses.frequent or 0.0)
+    return {
+        **row,
+        **guesses._asdict(),
+        "gain": (guesses.guessed - baseline) / (rows - exact) if rows > exact else None,
+        "known_share": (exact + max(guesses.guessed, baseline)) / rows if rows else None,
+    }
+
+
+def _ranges(column: Shown) -> dict[str, Any]:
+    """Return the figures of ranges, of which an attacker guesses one of the two ends."""
+    said, kind = read_ranges(column.sql_type, column.labels), column.sql_type
+    shown = ~(said.star | said.empty | said.malformed)
+    low, high = (end.cast(column.values.type) for end in (said.low, said.high))
+    single = np.equal(*comparable(kind, [low, high]))
+    sizes = column.sizes
+    if column.class_of is None:
+        return _row(sizes[shown], single[shown], None)
+    held = np.flatnonzero((column.class_of >= 0) & valid(column.values))
+    held = held[shown[column.class_of[held]]]
+    classes = np.flatnonzero(shown)
+    at = (np.cumsum(shown) - 1)[column.class_of[held]]  # among those
+    if not len(classes):
+        return _row(sizes[shown], single[shown], _Guesses(0.0, 0.0, 0.0, 0, 0))
+    known = pa.array(shown)
+    both = pa.concat_arrays([low.filter(known), high.filter(known), column.values.take(held)])
+    keys, place = places(kind, both)
+    lowest, highest, own = np.split(keys, [len(classes), 2 * len(classes)])
+    single, several = single[shown], ~single[shown][at]
+    first_end, last_end = own == lowest[at], own == highest[at]
+    inside = several & (own >= lowest[at]) & (own <= highest[at])
+    many = place[len(classes) : 2 * len(classes)] - place[: len(classes)] + 1
+    spread = _spread(keys[: 2 * len(classes)], place[: 2 * len(classes)], sizes[shown])
+    ends_held = [np.bincount(at, end, len(classes)) > 0 for end in (first_end, last_end)]
+    true = bool(np.logical_and(*ends_held)[~single].all())
+    guesses = _Guesses(
+        0.5 * int((several & (first_end | last_end)).sum()),
+        fsum(1 / many[at[inside]]),
+        fsum(spread.right(own[inside], at[inside])),
+        int((first_end | last_end).sum()),
+        2 * int((~single).sum()) if true else 0,
+    )
+    return _row(sizes[shown], single, guesses)
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """The values of m ranges, each as likely as if rows had all values of their range alike.
+
+    points: the different ends, ascending. Place 2 i is the i-th of them, place 2 i + 1 the values
+    between it and the next one. level: of each place, higher if a value in it is likelier; best,
+    alike: int64[m], the highest level in each range, and how many of its values have it.
+    """
+
+    points: Ints
+    level: Ints
+    best: Ints
+    alike: Ints
+
+    def right(self, keys: Ints, of: Ints) -> Floats:
+        """Return how likely the likeliest value of a range is the given one, which lies in it."""
+        near = np.searchsorted(self.points, keys)
+        place = 2 * near - (self.points[near] != keys)
+        return np.where(self.level[place] == self.best[of], 1 / self.alike[of], 0.0)
+
+
+def _spread(ends: Ints, place: Floats, sizes: Ints) -> _Spread:
+    """Return what m ranges say of values.
+
+    ends: int64[2 m], all lowest and all highest ones; place: how many values lie below each. sizes:
+    the rows of each.
+    """
+    points, shown_at, end_of = np.unique(ends, return_index=True, return_inverse=True)
+    first, last = np.split(2 * end_of.reshape(-1), 2)
+    length = np.ones(2 * len(points) - 1, dtype=np.int64)
+    length[1::2] = np.minimum(np.diff(place[shown_at]) - 1, _MANY)
+    many = place[len(sizes) :] - place[: len(sizes)] + 1
+    mass = np.floor(_MASS / sizes.sum() * sizes / many).astype(np.int64)
+    change = np.zeros(len(length) + 1, dtype=np.int64)
+    np.add.at(change, first, mass)
+    np.subtract.at(change, last + 1, mass)
+    likely = np.where(length > 0, np.cumsum(change[:-1]), -1)
+    steps = np.unique(likely)  # those that differ by less than was cut off are one
+    levels = np.cumsum(np.diff(steps, prepend=steps[:1]) > 2 * len(sizes)).astype(np.int64)
+    level: Ints = np.where(length > 0, levels[np.searchsorted(steps, likely)], -1)
+    best = _largest(level, first, last)
+    order = np.argsort(level, kind="stable")
+    keys, up_to = level[order] * len(level) + order, np.append(0, np.cumsum(length[order]))
+    begin = np.searchsorted(keys, best * len(level) + first)
+    end = np.searchsorted(keys, best * len(level) + last, "right")
+    return _Spread(points, level, best, up_to[end] - up_to[begin])
+
+
+def _largest(values: Ints, first: Ints, last: Ints) -> Ints:
+    """Return the largest value in each stretch, whose ends belong to it."""
+    power = np.frexp((last - first + 1).astype(np.float64))[1] - 1
+    found, width, table = np.empty_like(first), 1, values
+    for each in range(int(power.max(initial=0)) + 1):
+        some = power == each
+        found[some] = np.maximum(table[first[some]], table[last[some] - width + 1])
+        table = np.maximum(table[:-width], table[width:])
+        width *= 2
+    return found
+
+
+def _nodes(column: Shown, own: Hierarchical) -> dict[str, Any]:
+    """Return the figures of nodes, of which an attacker guesses the child that the file shows most
+    often, with all that lies below it."""
+    tree = own.tree
+    said = read_nodes(tree, column.sql_type, column.labels)
+    shown = said.node >= 0
+    leaves = tree.last - tree.first + 1
+    single = leaves[said.node] == 1
+    if column.class_of is None:
+        return _row(column.sizes[shown], single[shown], None)
+    held = np.flatnonzero(column.class_of >= 0)
+    held = held[own.codes[held] != own.null_code]
+    label = said.node[column.class_of[held]]
+    several = (label >= 0) & (leaves[label] > 1)
+    leaf, label = own.codes[held][several].astype(np.int64), label[several]
+    inside = (tree.first[label] <= leaf) & (leaf <= tree.last[label])
+    child, label = _child(tree, leaf[inside], label[inside]), label[inside]
+    rows = np.bincount(said.node[shown], column.sizes[shown], len(tree.names))
+    for node in _upwards(tree):
+        rows[tree.parent[node]] += rows[node]
+    below = np.delete(np.arange(len(tree.names)), tree.root)
+    most = np.zeros(len(tree.names))
+    np.maximum.at(most, tree.parent[below], rows[below])
+    alike = np.bincount(tree.parent[below], rows[below] == most[tree.parent[below]], len(rows))
+    right = np.where(rows[child] == most[label], 1 / np.maximum(alike[label], 1), 0.0)
+    guesses = _Guesses(fsum(right), fsum(leaves[child] / leaves[label]))
+    return _row(column.sizes[shown], single[shown], guesses)
+
+
+def _upwards(tree: HierarchyTree) -> list[int]:
+    """Return the nodes below the root, each after all that lie below it."""
+    return [*range(tree.leaves), *range(len(tree.names) - 1, tree.root, -1)]
+
+
+def _child(tree: HierarchyTree, leaf: Ints, node: Ints) -> Ints:
+    """Return the child of each node below which a leaf lies, or which it is."""
+    found = leaf.copy()
+    while (deep := tree.parent[found] != node).any():
+        found[deep] = tree.parent[found[deep]]
+    return found
