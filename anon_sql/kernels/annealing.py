@@ -22,6 +22,7 @@ from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.legality import Rules, short_of_values
 from anon_sql.kernels.loss import SET, TREE, LossModel, range_loss, set_loss
 
+SPREAD = 4  # most codes a row that are counted instead of sorted
 KEYS = 64  # most keys that are counted instead of sorted
 
 
@@ -375,9 +376,12 @@ def class_state(
     model = model._replace(**{name: getattr(model, name)[order] for name in by_column})
     place, used = np.zeros(points.shape, np.int64), 0
     for at in np.flatnonzero(model.kind == SET):
-        found, inverse = np.unique(points[:, at], return_inverse=True)
-        place[:, at] = used + inverse
-        used += len(found)
+        codes = points[:, at].astype(np.int64)
+        if model.null[at] > SPREAD * len(codes):
+            codes = np.unique(codes, return_inverse=True)[1].reshape(-1)
+        ranks = np.cumsum(np.bincount(codes) > 0)
+        place[:, at] = used - 1 + ranks[codes]
+        used += int(ranks[-1])
     (m, d), count = points.shape, int(classes.max()) + 1
     return ClassState(
         points=points,

@@ -223,6 +223,7 @@ def k_member(
     return classes
 
 
+FARTHER = 1.25  # times the farthest row that is kept: where those of the next row are looked for
 NEAR = 12  # rows kept for each row; 40 gain nothing
 SAMPLE = 1 << 12  # most rows compared with each row; fewer in very large groups
 PAIRS = 1 << 24  # most comparisons in a group
@@ -243,6 +244,7 @@ def near_rows(columns, weights, sample, near):
             others[c, at] = columns[c, sample[at]]
     found = np.empty((m, near), np.int32)
     far, keys = np.empty(sample.size, np.float32), np.empty(near, np.float32)
+    close, guess = np.empty(sample.size + 1, np.int32), np.float32(np.inf)
     one = np.float32(1)
     for row in range(m):
         far[:] = np.float32(0)
@@ -253,7 +255,15 @@ def near_rows(columns, weights, sample, near):
                 far[at] += weight * (gap if gap < one else one)
         keys[:] = np.inf
         found[row] = row
+        count = 0  # of those that are close enough if the row is like the one before
         for at in range(sample.size):
+            close[count] = at
+            count += far[at] <= guess
+        if count <= near:
+            count = sample.size
+            for at in range(count):
+                close[at] = at
+        for at in close[:count]:
             if far[at] >= keys[near - 1] or sample[at] == row:
                 continue
             i = near - 1
@@ -261,6 +271,7 @@ def near_rows(columns, weights, sample, near):
                 keys[i], found[row, i] = keys[i - 1], found[row, i - 1]
                 i -= 1
             keys[i], found[row, i] = far[at], sample[at]
+        guess = keys[near - 1] * np.float32(FARTHER)
     return found
 
 

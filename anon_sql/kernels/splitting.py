@@ -48,28 +48,29 @@ def split_scratch(m, columns, codes):
 
 
 @kernel
-def split(points, model, rules, rank, buckets, order, starts, k):
+def split(columns, model, rules, rank, buckets, order, starts, k):
     """Split legal classes into legal ones of at least k rows; return where each begins in order.
 
     order: int32[m], starts: int64[…], the rows class by class; rows are moved within their class.
-    rank: int32[n, d], the order of each column's values. buckets: int32[n], equal for rows of equal
+    columns: float64[d, n], the points column by column. rank: int32[d, n], the order of each
+    column's values. buckets: int32[n], equal for rows of equal
     sensitive values, near for near ones. Returns int64[classes + 1].
     """
     widest = 0
     for own in range(starts.size - 1):
         widest = max(widest, starts[own + 1] - starts[own])
-    scratch = split_scratch(widest, points.shape[1], int(model.null.max()) + 2)
+    scratch = split_scratch(widest, columns.shape[0], int(model.null.max()) + 2)
     stack = np.empty((2, widest // k + 2), np.int64)
     begins = np.empty(order.size // k + 2, np.int64)
     count = split_within(
-        points, model, rules, rank, buckets, order, starts, k, scratch, stack, begins
+        columns, model, rules, rank, buckets, order, starts, k, scratch, stack, begins
     )
     begins[count] = order.size
     return begins[: count + 1]
 
 
 @kernel(borrows=True)
-def split_within(points, model, rules, rank, buckets, order, starts, k, scratch, stack, begins):
+def split_within(columns, model, rules, rank, buckets, order, starts, k, scratch, stack, begins):
     """Split as ``split`` does into ``begins``; return the number of classes."""
     first, end = stack[0], stack[1]
     count, stamp = 0, np.int64(0)
@@ -87,7 +88,7 @@ def split_within(points, model, rules, rank, buckets, order, starts, k, scratch,
             found = False
             if b - a >= 2 * k:
                 found, stamp = best_cut(
-                    points, model, rules, rank, buckets, node, k, scratch, stamp
+                    columns, model, rules, rank, buckets, node, k, scratch, stamp
                 )
             if not found:
                 begins[count] = a
@@ -101,7 +102,7 @@ def split_within(points, model, rules, rank, buckets, order, starts, k, scratch,
 
 
 @kernel(borrows=True, inlined=True)
-def best_cut(points, model, rules, rank, buckets, rows, k, scratch, stamp):
+def best_cut(columns, model, rules, rank, buckets, rows, k, scratch, stamp):
     """Mark one side of the legal cut of least loss in ``best``; return whether there is one.
 
     Returns the last stamp too.
@@ -112,10 +113,10 @@ def best_cut(points, model, rules, rank, buckets, rows, k, scratch, stamp):
         own[at] = buckets[rows[at]]
     pools = different_pools(own)
     least, found = np.inf, False
-    for column in range(points.shape[1]):
+    for column in range(columns.shape[0]):
         varied = False
         for at in range(rows.size):
-            values[at] = rank[rows[at], column]
+            values[at] = rank[column, rows[at]]
             varied |= values[at] != values[0]
         if not varied:
             continue
@@ -128,12 +129,12 @@ def best_cut(points, model, rules, rank, buckets, rows, k, scratch, stamp):
             part_rows(parted, scratch.side, scratch.buffer)
             left, right = parted[:near], parted[near:]
             stamp += 1
-            loss = left.size * ncp_below(points, model, left, least / near, seen, stamp)
+            loss = left.size * ncp_below(columns, model, left, least / near, seen, stamp)
             if loss >= least - 1e-9:
                 continue
             stamp += 1
             most = (least - loss) / right.size
-            loss += right.size * ncp_below(points, model, right, most, seen, stamp)
+            loss += right.size * ncp_below(columns, model, right, most, seen, stamp)
             if loss >= least - 1e-9:
                 continue
             if legal_within(rules, left, scratch.rows) and legal_within(rules, right, scratch.rows):
@@ -223,17 +224,17 @@ def mark_counted(values, low, high, half, counts, side):
 
 
 @kernel(borrows=True, inlined=True)
-def ncp_below(points, model, rows, most, seen, stamp):
+def ncp_below(columns, model, rows, most, seen, stamp):
     """Return the NCP of rows, summed over the columns.
 
     Returns any number of at least ``most`` where the NCP is that.
     """
     total = 0.0
-    for column in range(points.shape[1]):
+    for column in range(columns.shape[0]):
         low, high, nulls, distinct = np.inf, -np.inf, 0, 0
         null, is_set = model.null[column], model.kind[column] == SET
         for row in rows:
-            value = points[row, column]
+            value = columns[column, row]
             if value == null:
                 nulls += 1
             elif is_set:

@@ -132,24 +132,23 @@ def split_classes(
     rank, buckets = table.ranks, buckets_of(constraint)
     edges = np.unique(np.searchsorted(starts, np.arange(0, len(order) + JOB, JOB)))
     edges[-1] = len(starts) - 1
-    parts = [(starts[a], starts[b], starts[a : b + 1] - starts[a]) for a, b in pairwise(edges)]
-    found = workers.map(
-        kernels.splitting.split,
-        [
-            (
-                table.points,
-                table.model,
-                rules,
-                rank,
-                buckets,
-                order[a:b],
-                inner,
-                constraint.smallest,
-            )
-            for a, b, inner in parts
-        ],
-        [int(b - a) for a, b, _ in parts],
-    )
+
+    def parts_of(first: int, end: int) -> npt.NDArray[np.int64]:
+        """Split some classes, whose rows are copied, since each is visited many times."""
+        rows, inner = order[starts[first] : starts[end]], starts[first : end + 1] - starts[first]
+        columns, ranks = (
+            np.ascontiguousarray(np.take(each, rows, axis=0).T) for each in (table.points, rank)
+        )
+        own = rules._replace(keys=np.take(rules.keys, rows, axis=1))
+        local = np.arange(len(rows), dtype=np.int32)
+        begins: npt.NDArray[np.int64] = kernels.splitting.split(
+            columns, table.model, own, ranks, buckets[rows], local, inner, constraint.smallest
+        )
+        order[starts[first] : starts[end]] = rows[local]
+        return begins
+
+    jobs = list(pairwise(edges.tolist()))
+    found = workers.map(parts_of, jobs, [int(starts[b] - starts[a]) for a, b in jobs])
     sizes = np.concatenate([np.diff(begins) for begins in found])
     smaller = np.empty_like(classes)
     smaller[order] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)

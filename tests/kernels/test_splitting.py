@@ -38,9 +38,7 @@ def tables(draw):
 def prepared(rows, how, points):
     rules = made(rows, how).rules
     assume(rules is not None)
-    rank = np.column_stack([np.unique(c, return_inverse=True)[1] for c in points.T]).astype(
-        np.int32
-    )
+    rank = np.array([np.unique(c, return_inverse=True)[1] for c in points.T], np.int32)
     buckets = np.unique([str(row[:2]) for row in rows], return_inverse=True)[1].astype(np.int32)
     return rules, model_of(KINDS, points), rank, buckets
 
@@ -52,7 +50,7 @@ def test_parts_of_a_legal_class_are_legal_and_lose_no_more(table):
     rules, model, rank, buckets = prepared(rows, how, points)
     order, starts = hashing.group(np.zeros(len(rows), np.int32), 1)
     assume(shortfalls(rules, order, starts)[0] == 0)
-    begins = split(points, model, rules, rank, buckets, order, starts, how["k"])
+    begins = split(points.T.copy(), model, rules, rank, buckets, order, starts, how["k"])
     assert sorted(order.tolist()) == list(range(len(rows)))
     assert begins[0] == 0
     assert begins[-1] == len(rows)
@@ -73,7 +71,7 @@ def test_loss_of_rows(table):
     for part in [np.arange(len(rows)), np.arange(len(rows) // 2 + 1)]:
         lost = ncp(KINDS, model, points[part])
         for most in (np.inf, 0.0, lost / 2, lost + 1e-6):
-            found = ncp_below(points, model, part, most, seen, next(stamps))
+            found = ncp_below(points.T.copy(), model, part, most, seen, next(stamps))
             assert found >= most if lost >= most else found == pytest.approx(lost)
 
 
