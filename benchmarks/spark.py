@@ -1,9 +1,9 @@
 """What a release costs in Spark beside Spark's own orderBy of the same rows, in the same session.
 
-    python benchmarks/spark.py [--region-rows N] [--folder DIR] [rows …]
+    python benchmarks/spark.py [--region-rows N] [--folder DIR] [--executors N] [rows …]
 
 The table is Adult-like, 9 columns, a Parquet file that DuckDB writes. In one local session of two
-threads, which has read and sorted the table once before, in turn
+threads, or of --executors, which has read and sorted the table once before, in turn
 
     df.orderBy(<quasi-identifiers>).write.parquet(…)
     anon_sql.spark.anonymize(df, k=10, …).write.parquet(…)
@@ -87,11 +87,11 @@ def cpu(stat: list[str]) -> float:
     return (int(stat[12]) + int(stat[13])) / TICK
 
 
-def session(folder: Path) -> Any:
+def session(folder: Path, executors: int) -> Any:
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    made = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    made = SparkSession.builder.master(f"local[{executors}]").config("spark.ui.enabled", "false")
     made = made.config("spark.driver.memory", "4g").config("spark.local.dir", str(folder))
     made = made.config("spark.driver.host", "127.0.0.1").config("spark.log.level", "ERROR")
     return made.config("spark.sql.warehouse.dir", str(folder / "warehouse")).getOrCreate()
@@ -140,9 +140,10 @@ def main() -> None:
     asked.add_argument("rows", nargs="*", type=int, default=ROWS)
     asked.add_argument("--region-rows", type=int, default=anon_sql.spark.REGION_ROWS)
     asked.add_argument("--folder", type=Path)
+    asked.add_argument("--executors", type=int, default=2)
     given = asked.parse_args()
     folder = given.folder or Path(tempfile.mkdtemp())
-    spark = session(folder)
+    spark = session(folder, given.executors)
     print(
         "        rows    sort s    CPU s  release s    CPU s   ratio     CPU planned s worker MB  gcp"
     )
