@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         order_cuts,
         orders,
         parallel,
+        person_match,
         prices,
         regrouping,
         sides,

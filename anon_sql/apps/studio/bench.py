@@ -22,7 +22,7 @@ from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.report import facts, rendering, summary
 from anon_sql.apps.studio import figures
 from anon_sql.apps.verdict import of_recipe
-from anon_sql.apps.verdict.figures import Measured, audit_statement, measure, rows_of
+from anon_sql.apps.verdict.figures import Drawn, Measured, audit_statement, measure, rows_of
 from anon_sql.apps.verdict.rules import verdict
 from anon_sql.core import stopping
 from anon_sql.core.names import literal, quote
@@ -67,6 +67,7 @@ class Bench:
         self._stack = ExitStack()  # of the release that is there
         self._made: Made | None = None
         self._tried: tuple[Any, dict[str, Any]] | None = None  # for what, and the recommended k
+        self._questions: tuple[Any, Drawn] | None = None  # for what, and the queries
 
     def table(self) -> dict[str, Any]:
         """Return what is known of the source without looking at a value, and its recipe."""
@@ -195,8 +196,10 @@ class Bench:
 
     def attacks(self, tables: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the release that is there discloses and costs, as a verdict takes it."""
-        request = of_recipe.requested(self._recipe(tables))
-        return {"measured": asdict(measure(self.con, request, None))}
+        recipe = self._recipe(tables)
+        drawn = self._drawn(recipe)
+        found = measure(self.con, of_recipe.requested(recipe), None, drawn=drawn)
+        return {"measured": asdict(found)}
 
     def compare(self, tables: Mapping[str, Any]) -> dict[str, Any]:
         """Return the recommended k, and what releases with other k and l would lose."""
@@ -210,8 +213,17 @@ class Bench:
         asked = (others, recipe.hierarchies, recipe.audience, recipe.stricter)
         if self._tried is None or self._tried[0] != asked:
             judging = of_recipe.judging(recipe, NAME)
-            self._tried = asked, facts.recommended(self.con, request, judging)
+            drawn = self._drawn(recipe)
+            self._tried = asked, facts.recommended(self.con, request, judging, drawn)
         return self._tried[1]
+
+    def _drawn(self, recipe: Recipe) -> Drawn:
+        """Return the queries on the quasi-identifiers; the last ones again if they are the same."""
+        request = of_recipe.requested(recipe)
+        asked = (request["qids"], recipe.hierarchies)
+        if self._questions is None or self._questions[0] != asked:
+            self._questions = asked, Drawn(self.con, request)
+        return self._questions[1]
 
     def check(self, tables: Mapping[str, Any]) -> dict[str, Any]:
         """Make the release, audit and attack it, and judge it."""
@@ -222,7 +234,7 @@ class Bench:
             _told(progress, "audit")
             checks = rows_of(self.con, audit_statement(request))
             _told(progress, "verdict")
-            measured = measure(self.con, request, checks)
+            measured = measure(self.con, request, checks, drawn=self._drawn(recipe))
             _told(progress, "attacks")
             attacked = figures.attacks(self.con, request)
             _told(progress, "figures")
@@ -318,6 +330,7 @@ class Bench:
                 },
                 complete,
                 sources,
+                self._drawn(recipe),
             )
             with atomic_file(paths["summary"]) as temporary:
                 temporary.write_text(rendering.of_summary(said), "utf-8")
