@@ -66,12 +66,12 @@ async function run(button) {
 
 async function post(form, button) {
   const body = {};
-  for (const each of all("input, textarea", form)) {
+  for (const each of all("input, select, textarea", form)) {
     body[each.name] = each.type === "checkbox" ? each.checked : each.value;
   }
   await flush();
   const section = form.dataset.into || button?.dataset.into;
-  await load(section ? document.getElementById(section) : button.closest("[data-load]"), button?.dataset.post || form.dataset.post, body);
+  await load(section ? document.getElementById(section) : (button || form).closest("[data-load]"), button?.dataset.post || form.dataset.post, body);
   if (!section) await refresh(all("[data-load]"));
 }
 
