@@ -99,6 +99,7 @@ let timer, sending = Promise.resolve();
 
 function choose(name, value, columns = [], control = null) {
   queue.set(`${name} ${columns.join("\n")}`, { name, value, columns, control });
+  turn += 1; // what is on its way is out of date
   all("[data-load][data-again]").forEach((each) => each.setAttribute("aria-busy", "true"));
   clearTimeout(timer);
   timer = setTimeout(() => flush().then((changed) => changed && refresh(all("[data-load][data-again]"))), 200);
