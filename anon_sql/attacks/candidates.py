@@ -12,7 +12,7 @@ from anon_sql import kernels
 from anon_sql.core import stopping
 from anon_sql.core.arrow import integers
 from anon_sql.core.hierarchy.column import Hierarchical
-from anon_sql.core.labels.reading import LEAST, Coverage, Ints, labels_of
+from anon_sql.core.labels.reading import LEAST, Coverage, Ints
 from anon_sql.core.parameters import OrNull, Whole, param
 from anon_sql.core.running import Workers
 from anon_sql.privacy.class_values import NULL, ClassValues, ordered
@@ -131,24 +131,41 @@ class Matches:
 
 def matches(people: People, persons: Ints, known: Ints, threads: int) -> Matches:
     """persons int64[p]: whom to attack; known int64[p, j]: the columns known of each."""
-    shape = (len(persons), len(people.sensitive))
-    rows = np.zeros(len(persons), dtype=np.int64)
-    found = Matches(rows, *(np.zeros(shape, dtype=np.int64) for _ in range(4)))
-    codes, labels, own = people.codes[persons], labels_of(people.columns), people.own[persons]
+    known, codes = np.sort(known, axis=1), people.codes[persons]
+    values = np.take_along_axis(codes, known, axis=1)
+    order = np.lexsort([*values.T, *known.T]) if known.size else np.arange(len(persons))
+    known, codes, own = known[order], codes[order], people.own[persons[order]]
+    labels = _labels(people.columns)
     class_values = (people.sizes, people.starts, people.values, people.counts)
+    found = [np.zeros(len(persons), dtype=np.int64)]
+    found += [np.zeros((len(persons), len(people.sensitive)), dtype=np.int64) for _ in range(4)]
     jobs = []
     for first in range(0, len(persons), _BLOCK):
         block = slice(first, first + _BLOCK)
-        out = tuple(
-            array[block] for array in (found.rows, found.varied, found.most, found.ties, found.mine)
-        )
+        out = tuple(array[block] for array in found)
         jobs.append(
             (codes[block], known[block], own[block], labels, class_values, people.column_of, out)
         )
     Workers(people.function, threads).map(
-        kernels.matching.match, jobs, [len(job[0]) for job in jobs]
+        kernels.person_match.match, jobs, [len(job[0]) for job in jobs]
     )
-    return found
+    place = np.argsort(order)
+    return Matches(*(array[place] for array in found))
+
+
+def _labels(columns: Sequence[Coverage]) -> tuple[Ints, ...]:
+    """The labels of all columns as ``person_match.match`` takes them."""
+    first = np.cumsum([0, *(len(column.low) for column in columns)])
+    flat = np.cumsum([0, *(len(column.flat) for column in columns)])
+    return (
+        np.stack([column.label_of + by for column, by in zip(columns, first, strict=False)]),
+        first,
+        np.concatenate([column.low for column in columns]),
+        np.concatenate([column.high for column in columns]),
+        np.concatenate([column.start + by for column, by in zip(columns, flat, strict=False)]),
+        np.concatenate([column.end + by for column, by in zip(columns, flat, strict=False)]),
+        np.concatenate([column.flat for column in columns]),
+    )
 
 
 Bools = npt.NDArray[np.bool_]

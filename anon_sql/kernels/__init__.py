@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         order_cuts,
         orders,
         parallel,
+        person_match,
         prices,
         regrouping,
         sides,

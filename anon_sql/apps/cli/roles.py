@@ -131,7 +131,7 @@ def first_recipe(
     relative = os.path.relpath(file.absolute(), folder)
     schema = {"schema_sha256": recipes.schema_sha256(types)}
     stated = (
-        {"file": relative, **schema, "sha256": digest(source), **_as_written(written_as)}
+        {"file": relative, **schema, "sha256": digest(source), **as_written(written_as)}
         if table is None
         else {"database": relative, "table": table, **schema}
     )
@@ -148,7 +148,7 @@ def first_recipe(
     }
 
 
-def _as_written(dialect: Dialect) -> dict[str, Any]:
+def as_written(dialect: Dialect) -> dict[str, Any]:
     """Return how a CSV file is written, as far as that is not the default."""
     default = Dialect()
     said = {"delimiter": dialect.delimiter, "quote": dialect.quote, "header": dialect.header}

@@ -11,7 +11,7 @@ import duckdb
 from anon_sql.apps.manifest import REQUIRED, ROLES, STATEMENT, UNIQUE
 from anon_sql.apps.report import distributions, recipient, summary
 from anon_sql.apps.report.distributions import correlations
-from anon_sql.apps.verdict.figures import measure, rows_of
+from anon_sql.apps.verdict.figures import SELECTIVITY, Drawn, measure, rows_of
 from anon_sql.apps.verdict.recommended import recommend
 from anon_sql.apps.verdict.rules import verdict
 from anon_sql.apps.verdict.words import CONSEQUENCE
@@ -180,9 +180,7 @@ def lattice_nodes(
     return nodes[:MOST]
 
 
-OF_PAGE = 0.05  # share of the rows that a query of the first page matches
-SELECTIVITIES = (0.01, OF_PAGE, 0.2)
-QUERIES, SEED = 100, 42
+SELECTIVITIES = (0.01, SELECTIVITY, 0.2)  # the second is that of the verdict and the first page
 ONE_IN = (2, 3, 5, 11, 20)  # thresholds of re-identification risk, 1 / n
 _ROLES = "qids := $qids, hierarchy := $hierarchy"
 
@@ -209,13 +207,14 @@ def gather(
     k = 5 if request["k"] is None else request["k"]
     checks: list[dict[str, Any]] = []
     figures: list[dict[str, Any]] = []
+    drawn = Drawn(con, request)
 
     def checked() -> list[dict[str, Any]]:
         checks.extend(rows_of(con, f"FROM audit('raw', 'released', {listed})", arguments))
         return [{**each, "consequence": CONSEQUENCE[each["property"]]} for each in checks]
 
     def judged() -> dict[str, Any]:
-        measured = measure(con, _asked(request), checks)
+        measured = measure(con, _asked(request), checks, drawn=drawn)
         figures.extend(map(asdict, measured.figures))
         return {**verdict(measured, **(judging or {})).said(), "figures": figures}
 
@@ -234,7 +233,7 @@ def gather(
         "levels": lambda: lattice_nodes(con, request, manifest),
         "loss": lambda: rows_of(con, f"FROM attribute_loss('raw', 'released', {_ROLES})", roles),
         "query_errors": lambda: [
-            {"selectivity": share, **_error(con, share, roles)} for share in SELECTIVITIES
+            {"selectivity": share, **drawn.error(share)} for share in SELECTIVITIES
         ],
         "correlations": lambda: correlations(con, request),
         "distributions": lambda: [
@@ -244,7 +243,7 @@ def gather(
             asdict(distributions.kept(con, name)) for name in request["sensitive"] if show_sensitive
         ],
         "verdict": judged,
-        "recommended": lambda: recommended(con, request, judging or {}),
+        "recommended": lambda: recommended(con, request, judging or {}, drawn),
         "summary": lambda: summary.collect(
             con, request, figures, facts["verdict"]["reasons"], manifest, sources
         ),
@@ -261,11 +260,17 @@ def gather(
 
 
 def recommended(
-    con: duckdb.DuckDBPyConnection, request: Mapping[str, Any], judging: Mapping[str, Any]
+    con: duckdb.DuckDBPyConnection,
+    request: Mapping[str, Any],
+    judging: Mapping[str, Any],
+    drawn: Drawn | None = None,
 ) -> dict[str, Any]:
-    """Return the recommended k; judging: the limits and audience of a recipe, if there is one."""
+    """Return the recommended k.
+
+    judging: the limits and audience of a recipe, if there is one. drawn: the queries, if any.
+    """
     limits = {name: judging[name] for name in ("limits", "audience") if name in judging}
-    return recommend(con, request, **limits).said()
+    return recommend(con, request, **limits, drawn=drawn).said()
 
 
 def of_summary(
@@ -274,11 +279,13 @@ def of_summary(
     judged: Mapping[str, Any],
     manifest: Mapping[str, Any],
     sources: summary.Sources,
+    drawn: Drawn,
 ) -> dict[str, Any]:
     """Return the facts of the first page of a report, of a release that has been judged.
 
     request, manifest, sources: as ``gather`` takes them. judged: the ``checks`` of the audit, the
-    ``figures``, the ``verdict`` and the k that is ``recommended``, as they are said.
+    ``figures``, the ``verdict`` and the k that is ``recommended``, as they are said. drawn: the
+    queries of the verdict.
     """
     roles = {name: request[name] for name in ("qids", "hierarchy")}
     utility = f"FROM utility('raw', 'released', k := $k, {_ROLES})"
@@ -289,7 +296,7 @@ def of_summary(
         "columns": _columns(con, request),
         "risk": rows_of(con, f"FROM risk('raw', 'released', {_ROLES})", roles)[0],
         "loss": rows_of(con, f"FROM attribute_loss('raw', 'released', {_ROLES})", roles),
-        "query_errors": [{"selectivity": OF_PAGE, **_error(con, OF_PAGE, roles)}],
+        "query_errors": [{"selectivity": SELECTIVITY, **drawn.error()}],
         "summary": summary.collect(con, request, judged["figures"], reasons, manifest, sources),
     }
     return described(facts, request, manifest, sources.raw_name, sources.released.name)
@@ -360,20 +367,6 @@ def _at_risk(
     found = rows_of(con, call, {**roles, "threshold": 1 / one_in})[0]
     rows = found["prosecutor_at_risk"]
     return {"one_in": one_in, "rows": rows, "share": rows / found["rows"] if found["rows"] else 0.0}
-
-
-def _error(
-    con: duckdb.DuckDBPyConnection, share: float, roles: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the error of a random workload, the same for every report on the table."""
-    rows = con.execute(
-        "SELECT query FROM query_workload('raw', n := ?, attributes := ?, selectivity := ?, "
-        "seed := ?, qids := ?)",
-        [QUERIES, min(2, len(roles["qids"])), share, SEED, roles["qids"]],
-    ).fetchall()
-    queries = [query for (query,) in rows]
-    call = f"FROM workload_error('raw', 'released', $queries, {_ROLES})"
-    return rows_of(con, call, {**roles, "queries": queries})[0]
 
 
 def _columns(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -17,12 +17,12 @@ import anon_sql
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import by_recipe
 from anon_sql.apps.cli.output import Output, ReleasedRelation, in_table, read_source
-from anon_sql.apps.cli.roles import first_recipe
-from anon_sql.apps.csv.dialect import Dialect
+from anon_sql.apps.cli.roles import as_written, first_recipe
+from anon_sql.apps.csv.dialect import Dialect, dialect
 from anon_sql.apps.report import facts, rendering, summary
 from anon_sql.apps.studio import figures
 from anon_sql.apps.verdict import of_recipe
-from anon_sql.apps.verdict.figures import Measured, audit_statement, measure, rows_of
+from anon_sql.apps.verdict.figures import Drawn, Measured, audit_statement, measure, rows_of
 from anon_sql.apps.verdict.rules import verdict
 from anon_sql.core import stopping
 from anon_sql.core.names import literal, quote
@@ -37,6 +37,7 @@ from anon_sql.hosts.recipes import Recipe
 NAME = "studio"
 PAGE = 20  # rows that are shown at a time
 MASK = "•••"
+DIALECT = ("delimiter", "quote", "header", "null")  # keys of a recipe's source
 _BYTES = 8  # of a value in memory, at least
 _OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 
@@ -53,7 +54,8 @@ class Made:
 class Bench:
     """The tables of one source, on a database in memory that spills into ``folder``.
 
-    source: path, table and recipe, as the command takes them, and the folder of the start.
+    source: path, table and recipe, as the command takes them, and the folder of the start; also
+    how a CSV file is written, as ``dialect`` takes it, if somebody has said so.
     """
 
     def __init__(self, source: Mapping[str, Any], folder: Path):
@@ -61,12 +63,14 @@ class Bench:
         self.start = Path(source["start"])
         self.path = Path(source["path"])
         self.read_recipe = recipes.is_recipe(self.path)
+        self.written_as = dialect(NAME, **source["dialect"]) if "dialect" in source else Dialect()
         self.con = anon_sql.connect(config={**_OFFLINE, "temp_directory": str(folder)})
         self.con.execute("SET python_enable_replacements = false; SET TimeZone = 'UTC'")
         self._noticed: dict[str, str] | None = None
         self._stack = ExitStack()  # of the release that is there
         self._made: Made | None = None
         self._tried: tuple[Any, dict[str, Any]] | None = None  # for what, and the recommended k
+        self._questions: tuple[Any, Drawn] | None = None  # for what, and the queries
 
     def table(self) -> dict[str, Any]:
         """Return what is known of the source without looking at a value, and its recipe."""
@@ -99,10 +103,14 @@ class Bench:
         file, table = self._file
         if table is not None or files.kind(file, NAME)[0] != "csv":
             return None
-        said = Dialect()
+        return asdict(self._dialect.named(files.own_delimiter(file)))
+
+    @property
+    def _dialect(self) -> Dialect:
+        """Return how the source is written, if it is a CSV file."""
         if self.read_recipe:
-            said = by_recipe.dialect_of(NAME, recipes.read(NAME, self.path))
-        return asdict(said.named(files.own_delimiter(file)))
+            return by_recipe.dialect_of(NAME, recipes.read(NAME, self.path))
+        return self.written_as
 
     @property
     def _file(self) -> tuple[Path, str | None]:
@@ -120,12 +128,12 @@ class Bench:
     def _load(self) -> dict[str, str]:
         if self.read_recipe:
             return by_recipe.load(self.con, NAME, recipes.read(NAME, self.path))
-        return read_source(self.con, self.path, "raw", Dialect(), None)
+        return read_source(self.con, self.path, "raw", self.written_as, None)
 
     def _relation(self, columns: Mapping[str, str]) -> str | None:
         """Return the name of a file by which DuckDB reads the same table; None if there is none."""
         file, table = self._file
-        if table is not None:
+        if table is not None or self._dialect != Dialect():
             return None
         name = os.path.relpath(file.absolute(), self.start) if file.is_file() else None
         try:
@@ -136,7 +144,8 @@ class Bench:
 
     def _beside(self, columns: Mapping[str, str]) -> dict[str, Any] | None:
         """Return the recipe of this source in the present folder, and how the source differs."""
-        path = self.start / f"{self._file[0].name.split('.')[0]}.recipe.toml"
+        file, table = self._file
+        path = self.start / f"{file.name.split('.')[0]}.recipe.toml"
         if not path.is_file():
             return None
         try:
@@ -145,6 +154,10 @@ class Bench:
             return {"name": path.name, "differs": [str(error)], "tables": None}
         differs = []
         found = tables_of(recipe, self.start)
+        if table is None and by_recipe.dialect_of(NAME, recipe) != self.written_as:
+            differs.append("it reads the file in another way")
+            stated = {n: each for n, each in found["source"].items() if n not in DIALECT}
+            found["source"] = stated | as_written(self.written_as)
         try:
             recipes.require_content(NAME, recipe)
         except AnonError as error:
@@ -170,7 +183,7 @@ class Bench:
     def roles(self) -> dict[str, Any]:
         """Return the suggestion for each column, with its figures; and a first recipe."""
         found = self.con.sql("FROM suggest_roles('raw')").to_arrow_table().to_pylist()
-        tables = first_recipe(self.con, self.path, self.start, found, Dialect())
+        tables = first_recipe(self.con, self.path, self.start, found, self.written_as)
         return {
             "columns": [figures.of_column(each) for each in found],
             "tables": None if self.read_recipe else tables,
@@ -180,6 +193,10 @@ class Bench:
         """Return what whoever knows the quasi-identifiers finds in the raw table."""
         qids = self._recipe(tables).roles["qids"]
         return figures.raw_risk(self.con, qids) if qids else {"figures": [], "sets": []}
+
+    def tree(self, file: str) -> dict[str, Any]:
+        """Return the hierarchy in a file of the start folder; its values are counted only."""
+        return figures.tree(self.con, str(self.start / file), file)
 
     def preview(self, tables: Mapping[str, Any]) -> dict[str, Any]:
         """Make a release with little effort and return what it keeps."""
@@ -195,8 +212,10 @@ class Bench:
 
     def attacks(self, tables: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the release that is there discloses and costs, as a verdict takes it."""
-        request = of_recipe.requested(self._recipe(tables))
-        return {"measured": asdict(measure(self.con, request, None))}
+        recipe = self._recipe(tables)
+        drawn = self._drawn(recipe)
+        found = measure(self.con, of_recipe.requested(recipe), None, drawn=drawn)
+        return {"measured": asdict(found)}
 
     def compare(self, tables: Mapping[str, Any]) -> dict[str, Any]:
         """Return the recommended k, and what releases with other k and l would lose."""
@@ -210,8 +229,17 @@ class Bench:
         asked = (others, recipe.hierarchies, recipe.audience, recipe.stricter)
         if self._tried is None or self._tried[0] != asked:
             judging = of_recipe.judging(recipe, NAME)
-            self._tried = asked, facts.recommended(self.con, request, judging)
+            drawn = self._drawn(recipe)
+            self._tried = asked, facts.recommended(self.con, request, judging, drawn)
         return self._tried[1]
+
+    def _drawn(self, recipe: Recipe) -> Drawn:
+        """Return the queries on the quasi-identifiers; the last ones again if they are the same."""
+        request = of_recipe.requested(recipe)
+        asked = (request["qids"], recipe.hierarchies)
+        if self._questions is None or self._questions[0] != asked:
+            self._questions = asked, Drawn(self.con, request)
+        return self._questions[1]
 
     def check(self, tables: Mapping[str, Any]) -> dict[str, Any]:
         """Make the release, audit and attack it, and judge it."""
@@ -222,7 +250,7 @@ class Bench:
             _told(progress, "audit")
             checks = rows_of(self.con, audit_statement(request))
             _told(progress, "verdict")
-            measured = measure(self.con, request, checks)
+            measured = measure(self.con, request, checks, drawn=self._drawn(recipe))
             _told(progress, "attacks")
             attacked = figures.attacks(self.con, request)
             _told(progress, "figures")
@@ -318,11 +346,13 @@ class Bench:
                 },
                 complete,
                 sources,
+                self._drawn(recipe),
             )
             with atomic_file(paths["summary"]) as temporary:
                 temporary.write_text(rendering.of_summary(said), "utf-8")
         without = {name: each for name, each in complete.items() if name != "recipe"}
-        plain = summary.Sources(recipe.file, output.target)
+        written_as = by_recipe.dialect_of(NAME, recipe)
+        plain = summary.Sources(recipe.file, output.target, dialect=written_as)
         return {
             "written": [path.name for path in (*paths.values(), output.manifest)],
             "sha256": complete["output"]["sha256"],

@@ -25,7 +25,9 @@ from anon_sql.core.listening import Step
 from anon_sql.core.stopping import Stop
 
 STOPPED = "Stopped. Nothing was released."
-CALLS = frozenset("table roles risk preview attacks compare check question rows save sign".split())
+CALLS = frozenset(
+    "table roles risk tree preview attacks compare check question rows save sign".split()
+)
 
 
 class Engine:

@@ -76,6 +76,31 @@ def _list(names: Sequence[str]) -> str:
     return f"[{', '.join(map(literal, names))}]"
 
 
+def tree(con: duckdb.DuckDBPyConnection, file: str, shown: str) -> Told:
+    """Return the nodes of a hierarchy below each other, each with how many values it stands for.
+
+    file: where it is; shown: its path in statements. The values themselves are only counted.
+    """
+    found: Told = {}
+    paths = (
+        "SELECT list(label ORDER BY level DESC) AS path, value FROM read_hierarchies($file) "
+        "GROUP BY value"
+    )
+    counted = "SELECT label, count(DISTINCT value) AS n FROM read_hierarchies($file) GROUP BY label"
+    asked = {"file": file}
+    counts = {each["label"]: each["n"] for each in rows_of(con, counted, asked)}
+    for each in rows_of(con, f"SELECT DISTINCT path FROM ({paths}) ORDER BY path", asked):
+        stopping.check("studio")
+        nodes = found
+        for label in each["path"]:
+            if label not in nodes:
+                of = f"FROM read_hierarchies({literal(shown)}) WHERE label = {literal(label)}"
+                figure = Figure("values", counts[label], f"SELECT count(DISTINCT value) {of}")
+                nodes[label] = {"figure": asdict(figure), "below": {}}
+            nodes = nodes[label]["below"]
+    return found
+
+
 def of_release(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> Told:
     """Return what a release keeps: its measures, the loss by column, and who looks alike."""
     roles = {name: request[name] for name in ("qids", "hierarchy")}

@@ -36,6 +36,8 @@ LINKED = {
     "check": "Tables that belong together are checked by linked_risk and linked_audit.",
     "sign": "Tables that belong together are one release, with one manifest.",
 }
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+QUOTES = {'"': '"', "'": "'", "": "none"}
 SIGNS = {"red": "✗", "amber": "!", "green": "✓", "none": "·"}
 _OWN = files("anon_sql") / "apps" / "studio"
 
@@ -54,7 +56,7 @@ def _environment() -> Environment:
     }
     own.globals |= {"screens": SCREENS, "roles": ROLE_NAMES, "signs": SIGNS}
     own.globals |= {"unread": unread, "consequence": CONSEQUENCE, "linked": LINKED}
-    own.globals |= {"dialect": dialect}
+    own.globals |= {"dialect": dialect, "delimiters": DELIMITERS, "quotes": QUOTES}
     return own
 
 
@@ -131,13 +133,13 @@ def away(
         "SQL": "\n".join([*lines, f"CREATE TABLE released AS {call};"]),
         "Command": f"anon-sql release {written} {out}",
     }
-    if recipe.method == "anonymize":
-        by = f"anonymize_recipe({literal(names['recipe'])})"
-        found["Python"] = (
-            "import anon_sql\n\ncon = anon_sql.connect()\n"
-            f'con.execute("""CREATE TABLE released AS FROM {by}""")'
-        )
-        found["dbt"] = f"select * from {by}"
+    by = f"anonymize_recipe({literal(names['recipe'])})"
+    attached = f"con.execute({lines[-1]!r})\n" if recipe.table is not None else ""
+    found["Python"] = (
+        f"import anon_sql\n\ncon = anon_sql.connect()\n{attached}"
+        f'con.execute("""CREATE TABLE released AS FROM {by}""")'
+    )
+    found["dbt"] = f"select * from {by}"
     return {**found, "Check it": f"anon-sql verify {out} --recipe {written}"}
 
 
@@ -150,8 +152,7 @@ def unread(left: int, columns: int) -> str:
 
 def dialect(written: Mapping[str, Any]) -> str:
     """Return how a CSV file is read, in words. written: what ``Dialect`` holds."""
-    signs = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-    apart = signs.get(written["delimiter"], written["delimiter"])
+    apart = DELIMITERS.get(written["delimiter"], written["delimiter"])
     quotes = f"quotes are {written['quote']}" if written["quote"] else "no quotes"
     first = "line 1 is a row" if written["header"] is False else "line 1 has the names"
     nulls = " and ".join(text or "an empty field" for text in written["nulls"])

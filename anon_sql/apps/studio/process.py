@@ -29,7 +29,7 @@ class Engine:
     """The engine of one source. source, folder: what its process takes."""
 
     def __init__(self, source: Mapping[str, Any], folder: Path):
-        self._arguments = [json.dumps(source), str(folder)]
+        self._source, self._folder = dict(source), str(folder)
         self._process: asyncio.subprocess.Process | None = None
         self._reader: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
@@ -76,6 +76,14 @@ class Engine:
                 answer.set_exception(Refused(STOPPED, stopped=True))
             await self.end()
 
+    async def read_as(self, dialect: Mapping[str, Any]) -> None:
+        """Let a new process read the source, a CSV file, in another way."""
+        if self._running is not None:
+            await self.stop(self._running[0])
+        async with self._turn:
+            await self.end()
+            self._source["dialect"] = dict(dialect)
+
     async def end(self) -> None:
         """End the process."""
         process, self._process = self._process, None
@@ -91,7 +99,13 @@ class Engine:
         known = os.environ.get("PYTHONPATH")
         paths = os.pathsep.join([str(_PACKAGE), *([known] if known else [])])
         self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "anon_sql.apps.studio.engine", *self._arguments),
+            *(
+                sys.executable,
+                "-P",
+                "-m",
+                "anon_sql.apps.studio.engine",
+                *(json.dumps(self._source), self._folder),
+            ),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,

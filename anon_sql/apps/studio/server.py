@@ -15,14 +15,17 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from anon_sql.apps import files
 from anon_sql.apps.studio import pages
 from anon_sql.apps.studio.guard import Guard
 from anon_sql.apps.studio.process import Engine, Refused
 from anon_sql.apps.studio.session import SLOW, Session
 from anon_sql.errors import AnonError
+from anon_sql.hosts import recipes
 
 IDLE = 3600.0  # seconds without a request after which the studio ends
 _BODY = 1 << 20  # bytes of the largest request
+_WRITTEN = {"delimiter": "", "quote": '"', "header": "", "null": ""}  # of a CSV file
 _KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
 Part = Callable[[Request], Awaitable[Response]]
@@ -34,6 +37,10 @@ class Studio:
     def __init__(self, source: Mapping[str, Any], folder: Path):
         self.engine = Engine(source, folder)
         self.session = Session(Path(source["start"]))
+        path = Path(source["path"])
+        stored = recipes.is_recipe(path) or files.in_database(path) is not None
+        csv = not stored and files.kind(path)[0] == "csv"
+        self.written = dict(_WRITTEN) if csv else None  # how somebody says it is written
         self.server: uvicorn.Server | None = None
         self._opening: asyncio.Task[None] | None = None
         routes = [
@@ -45,7 +52,7 @@ class Studio:
             Route("/data/{part}", self._part),
             *(
                 Route(f"/{name}", getattr(self, f"_{name}"), methods=["POST"])
-                for name in ("choice", "load", "stop", "ask", "save", "write", "quit")
+                for name in ("choice", "dialect", "load", "stop", "ask", "save", "write", "quit")
             ),
         ]
         self.app = Starlette(routes=routes, lifespan=self._life)
@@ -128,10 +135,11 @@ class Studio:
         text = str(error)
         control = text.partition(": ")[2].split(" ")[0]
         stopped = isinstance(error, Refused) and error.stopped
-        return self._shown("failed.html", text=text, control=control, again=again, stopped=stopped)
+        said = {"text": text, "control": control, "again": again, "stopped": stopped}
+        return self._shown("failed.html", **said, written=self.written)
 
     async def _data_table(self, request: Request) -> Response:
-        return self._shown("part_table.html")
+        return self._shown("part_table.html", written=self.written)
 
     async def _data_roles(self, request: Request) -> Response:
         return self._shown("part_roles.html")
@@ -142,6 +150,13 @@ class Studio:
 
     async def _data_controls(self, request: Request) -> Response:
         return self._shown("part_controls.html")
+
+    async def _data_tree(self, request: Request) -> Response:
+        """Show the hierarchy of a column, if the folder has one."""
+        file = self.session.facts["hierarchies"].get(request.query_params.get("column"))
+        if file is None:
+            return Response(status_code=404)
+        return self._shown("part_tree.html", found=await self.engine.call("tree", file=file))
 
     async def _data_preview(self, request: Request) -> Response:
         """Show what a quick release keeps; on a button where the last took long."""
@@ -254,6 +269,27 @@ class Studio:
         texts = {"unread": pages.unread(session.unread, len(session.names))}
         return JSONResponse({"choice": session.choice, "texts": texts})
 
+    async def _dialect(self, request: Request) -> Response:
+        """Read a CSV file again, as it is said to be written; there are no choices then."""
+        if self.written is None:
+            return Response(status_code=404)
+        said = await self._body(request)
+        found = {name: str(said.get(name, known)) for name, known in _WRITTEN.items()}
+        await self.engine.read_as(
+            {
+                "delimiter": found["delimiter"] if found["delimiter"] in pages.DELIMITERS else None,
+                "quote": found["quote"] if found["quote"] in pages.QUOTES else '"',
+                "header": {"yes": True, "no": False}.get(found["header"]),
+                "nulls": ["", *found["null"].split()],
+            }
+        )
+        self.written, self.session, self._opening = found, Session(self.session.start), None
+        try:
+            await asyncio.shield(self._open())
+        except (Refused, AnonError) as error:
+            return self._failed(error, "/data/table")
+        return self._shown("part_table.html", written=self.written)
+
     async def _load(self, request: Request) -> Response:
         """Take the recipe that lies beside the source."""
         await asyncio.shield(self._open())
@@ -261,7 +297,7 @@ class Studio:
         if not beside or beside["tables"] is None:
             return Response(status_code=404)
         self.session.load(beside["tables"])
-        return self._shown("part_table.html")
+        return self._shown("part_table.html", written=self.written)
 
     async def _stop(self, request: Request) -> Response:
         said = await self._body(request)

@@ -5,7 +5,7 @@ Each figure has the statement that it is the result of, so that anybody can ask 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import duckdb
@@ -19,6 +19,7 @@ Rows = list[dict[str, Any]]
 TABLES = "'raw', 'released'"
 QUERIES, ATTRIBUTES, SELECTIVITY, SEED = 100, 2, 0.05, 42
 QUESTIONS, STARS = "anon_verdict_queries", "anon_verdict_stars"
+NOTHING = "anon_verdict_nothing"
 _ROWS = "SELECT (SELECT count(*) FROM raw), (SELECT count(*) FROM released)"
 
 
@@ -64,17 +65,18 @@ def measure(
     request: Mapping[str, Any],
     checks: Sequence[Mapping[str, Any]] | None,
     step: Callable[[str], None] = lambda note: None,
+    drawn: "Drawn | None" = None,
 ) -> Measured:
     """Return what a verdict judges.
 
     request: qids, sensitive, identifiers, keep, hierarchy and the parameters of privacy models,
     None where nothing is asked. checks: the rows of ``audit`` if it has run. step: is told what is
-    measured next.
+    measured next. drawn: the queries, if there are some already.
     """
     ask = partial(rows_of, con)
     roles = {name: request.get(name) for name in ("qids", "hierarchy")}
     own = request.get("series") is not None  # former rows are more than the raw table has
-    released, raw = con.table("released").columns, con.table("raw").columns
+    released = con.table("released").columns
     figures: list[Figure] = []
     ((raw_rows, released_rows),) = con.execute(_ROWS).fetchall()
     if request["qids"] and released_rows:
@@ -88,7 +90,7 @@ def measure(
             figures += lost
             step("queries")
             if any(each.name == "gcp" for each in lost) and not own:
-                figures += _query_error(ask, roles, {fold(name): name for name in raw})
+                figures.append(_query_error(drawn or Drawn(con, request)))
         step("distributions")
         figures += [each for name in request["sensitive"] for each in _distribution(con, name)]
     changed = {fold(name) for name in request["qids"]}
@@ -159,28 +161,73 @@ def _loss(ask: Callable[[str], Rows], roles: Mapping[str, Any], *, own: bool) ->
     if row["gcp"] is not None:
         yield Figure("gcp", row["gcp"], f"SELECT gcp {call}")
         share = f"SELECT avg((ncp > {LOST})::INTEGER) FROM {lost}"
-        wide = ask(f"SELECT attribute FROM {lost} WHERE ncp > {LOST}")
-        ((value,),) = (tuple(each.values()) for each in ask(share))
-        yield Figure("columns", value, share, note=", ".join(each["attribute"] for each in wide))
+        known = [each for each in ask(f"FROM {lost}") if each["ncp"] is not None]
+        wide = [each["attribute"] for each in known if each["ncp"] > LOST]
+        value = len(wide) / len(known) if known else None
+        yield Figure("columns", value, share, note=", ".join(wide))
         return
     worst = f"SELECT max(sse_sst) FROM value_loss({TABLES}{arguments(qids)})"
     ((value,),) = (tuple(each.values()) for each in ask(worst))
     yield Figure("sse_sst", value, worst)
 
 
-def _query_error(
-    ask: Callable[[str], Rows], roles: Mapping[str, Any], raw: Mapping[str, str]
-) -> Iterator[Figure]:
-    """Give the error of random queries over that of a release that shows nothing but * ."""
-    named = {**roles, "qids": [raw.get(fold(name), name) for name in roles["qids"]]}
-    released = f"workload_error({TABLES}, getvariable('{QUESTIONS}'){arguments(named)})"
+class Drawn:
+    """Random queries on the table ``raw``, each kind drawn once, and errors of answers to them.
+
+    roles: qids, and hierarchy.
+    """
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, roles: Mapping[str, Any]):
+        self._con, self._lists = con, dict[float, list[str]]()
+        raw = {fold(name): name for name in con.table("raw").columns}
+        qids = [raw.get(fold(name), name) for name in roles["qids"]]
+        self.roles = {"qids": qids, "hierarchy": roles["hierarchy"]}
+
+    def queries(self, selectivity: float = SELECTIVITY) -> list[str]:
+        """Return queries that match such a share of the rows, in the order of their texts."""
+        if selectivity not in self._lists:
+            sql = f"SELECT query FROM {workload(self.roles['qids'], selectivity)} ORDER BY query"
+            self._lists[selectivity] = [each["query"] for each in rows_of(self._con, sql)]
+        return self._lists[selectivity]
+
+    def error(self, selectivity: float = SELECTIVITY, released: str = "released") -> dict[str, Any]:
+        """Return the row of ``workload_error`` of a release."""
+        call = f"'raw', {literal(released)}, $queries{arguments(self.roles)}"
+        sql = f"FROM workload_error({call})"
+        return rows_of(self._con, sql, {"queries": self.queries(selectivity)})[0]
+
+    @cached_property
+    def of_stars(self) -> float | None:
+        """The mean error of a release that shows nothing but * ."""
+        self._con.execute(f"CREATE OR REPLACE TEMP VIEW {NOTHING} AS {stars(self.roles['qids'])}")
+        found: float | None = self.error(released=NOTHING)["mean"]
+        self._con.execute(f"DROP VIEW {NOTHING}")
+        return found
+
+
+def _query_error(drawn: Drawn) -> Figure:
+    """Return the error of random queries over that of a release that shows nothing but * ."""
+    released = f"workload_error({TABLES}, getvariable('{QUESTIONS}'){arguments(drawn.roles)})"
     sql = (
-        f"{questions(named)}SELECT released.mean / nullif({STARS}.mean, 0) FROM {released} AS "
-        f"released, {STARS}"
+        f"{questions(drawn.roles)}SELECT released.mean / nullif({STARS}.mean, 0) FROM {released} "
+        f"AS released, {STARS}"
     )
-    ((value,),) = (tuple(each.values()) for each in ask(sql))
-    ask(f"RESET VARIABLE {QUESTIONS}")
-    yield Figure("query_error", value, sql)
+    mean, most = drawn.error()["mean"], drawn.of_stars
+    return Figure("query_error", None if mean is None or not most else mean / most, sql)
+
+
+def workload(qids: Sequence[str], selectivity: float = SELECTIVITY) -> str:
+    """Return the call that draws queries on the table ``raw``."""
+    return (
+        f"query_workload('raw', n := {QUERIES}, attributes := {min(ATTRIBUTES, len(qids))}, "
+        f"selectivity := {selectivity}, seed := {SEED}{arguments({'qids': qids})})"
+    )
+
+
+def stars(qids: Sequence[str]) -> str:
+    """Return the SELECT of a release that shows nothing but * ."""
+    listed = ", ".join(f"'*' AS {quote(name)}" for name in qids)
+    return f"SELECT {listed} FROM raw"
 
 
 def questions(roles: Mapping[str, Any]) -> str:
@@ -190,15 +237,10 @@ def questions(roles: Mapping[str, Any]) -> str:
     table calls them, and hierarchy.
     """
     names = roles["qids"]
-    workload = (
-        f"query_workload('raw', n := {QUERIES}, attributes := {min(ATTRIBUTES, len(names))}, "
-        f"selectivity := {SELECTIVITY}, seed := {SEED}{arguments({'qids': names})})"
-    )
-    stars = ", ".join(f"'*' AS {quote(name)}" for name in names)
     return (
-        f"SET VARIABLE {QUESTIONS} = (SELECT list(query ORDER BY query) FROM {workload}); "
-        f"WITH anon_verdict_nothing AS (SELECT {stars} FROM raw), {STARS} AS (FROM workload_error("
-        f"'raw', 'anon_verdict_nothing', getvariable('{QUESTIONS}'){arguments(roles)})) "
+        f"SET VARIABLE {QUESTIONS} = (SELECT list(query ORDER BY query) FROM {workload(names)}); "
+        f"WITH {NOTHING} AS ({stars(names)}), {STARS} AS (FROM workload_error("
+        f"'raw', '{NOTHING}', getvariable('{QUESTIONS}'){arguments(roles)})) "
     )
 
 

@@ -11,11 +11,13 @@ import duckdb
 from anon_sql.apps import manifest
 from anon_sql.apps.verdict.figures import audit_statement, measure, rows_of
 from anon_sql.apps.verdict.rules import RED, Verdict, stricter, verdict
+from anon_sql.core import stopping
 from anon_sql.core.names import literal, quote
 from anon_sql.core.parameters import takes
 from anon_sql.core.running import Progress
 from anon_sql.errors import AnonError
 from anon_sql.hosts import recipes
+from anon_sql.hosts.duckdb.interrupting import interrupt, owner_of
 from anon_sql.hosts.duckdb.register import register
 from anon_sql.hosts.recipes import Recipe
 
@@ -47,6 +49,7 @@ def judged(
     with Progress(function, 5) as progress:
 
         def step(note: str) -> None:
+            stopping.check(function)
             progress.note = note
             progress.advance(1)
 
@@ -70,16 +73,21 @@ def recipe(con: duckdb.DuckDBPyConnection, path: str | Path) -> duckdb.DuckDBPyR
     """Return the release that a recipe describes, after the verdict on it.
 
     con: a connection with the functions; path: of the TOML file. The rows are those that were
-    judged; they stay in memory as long as the database is open. Raises AnonError if the verdict is
-    red, or amber and a rule lacks its sentence.
+    judged; they stay in memory as long as the database is open. ``interrupt(con)`` stops it. Raises
+    AnonError if the verdict is red, or amber and a rule lacks its sentence.
     """
     found = recipes.read("recipe", Path(path))
     table = f"{_HOME}.main.{quote(secrets.token_hex(8))}"
-    with con.cursor() as judge:
+    with (
+        stopping.call(*owner_of(con), encloses=True),
+        con.cursor() as judge,
+        stopping.reaching(lambda: interrupt(judge)),
+    ):
         register(judge)
         judge.execute(f"ATTACH IF NOT EXISTS ':memory:' AS {_HOME} (READ_WRITE)")
         try:
             judge.execute(f"CREATE TABLE {table} AS FROM anonymize_recipe({literal(str(path))})")
+            stopping.check("recipe")
             judge.execute(f"CREATE TEMP VIEW released AS FROM {table}")
             source = literal(recipes.relation(found))
             judge.execute(f"CREATE TEMP TABLE raw AS FROM query_table({source})")

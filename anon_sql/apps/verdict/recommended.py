@@ -11,9 +11,9 @@ import duckdb
 
 from anon_sql.apps.verdict.figures import (
     QUERIES,
-    QUESTIONS,
     SEED,
     STARS,
+    Drawn,
     Figure,
     arguments,
     questions,
@@ -71,37 +71,41 @@ def recommend(
     *,
     limits: Mapping[str, Limit] = VERDICT,
     audience: str = "contract",
+    drawn: Drawn | None = None,
 ) -> Recommended:
     """Return the largest k that would lose little on the table ``raw``, else the least one.
 
     The least k of the audience is tried, twice and five times as much, each with ``LS``. A k loses
     little if no release with it has a reason. request: qids, sensitive, hierarchy, entity and the
     parameters of privacy models, None where nothing is asked; its k and l are not read. limits: of
-    the verdict. audience: of ``FLOORS``.
+    the verdict. audience: of ``FLOORS``. drawn: the queries, if there are some already.
     """
     ks = [FLOORS[audience] * times for times in TIMES]
     ls = LS if request["sensitive"] else LS[:1]
     call = _call(con, request)
     tried = []
     sql = _statement(call, ks, ls)
-    for row in _rows(con, sql, ks, ls):
+    for row in _rows(con, call, ks, ls, drawn or Drawn(con, request)):
         figures, disclosed = (
             [] if row["note"] else list(_figures(call, row, names)) for names in (LOSS, DISCLOSED)
         )
         reasons = [reason for each in figures for reason in judged(each, limits)]
         of = row["k"], row["l"], row["classes"]
         tried.append(Tried(*of, figures, disclosed, reasons, row["note"]))
-    con.execute(f"RESET VARIABLE {QUESTIONS}")
     return Recommended(*_chosen(tried, ks, audience), tried, sql)
 
 
 def _rows(
-    con: duckdb.DuckDBPyConnection, sql: str, ks: Sequence[int], ls: Sequence[int]
+    con: duckdb.DuckDBPyConnection,
+    call: Mapping[str, Any],
+    ks: Sequence[int],
+    ls: Sequence[int],
+    drawn: Drawn,
 ) -> list[dict[str, Any]]:
     """Return a row for each k and l, whose note says why if no release can satisfy the call."""
     try:
         with as_raised():
-            return rows_of(con, sql)
+            return rows_of(con, _select(call, ks, ls, "*", "$most"), {"most": drawn.of_stars})
     except AnonError as error:
         if error.rule == STOPPED:
             raise
@@ -129,13 +133,20 @@ def _statement(
     call: Mapping[str, Any], ks: Sequence[int], ls: Sequence[int], what: str = "*"
 ) -> str:
     """Return SQL of what releases would lose, a row for each k and l."""
+    drawing = questions({name: call[name] for name in ("qids", "hierarchy")})
+    return f"{drawing}{_select(call, ks, ls, what, f'(SELECT mean FROM {STARS})')}"
+
+
+def _select(
+    call: Mapping[str, Any], ks: Sequence[int], ls: Sequence[int], what: str, most: str
+) -> str:
+    """Return the SELECT of what releases would lose; most: SQL of the error of a release of * ."""
     varied = {"ks": ks, "ls": ls, "seed": SEED, "queries": QUERIES}
     return (
-        f"{questions({name: call[name] for name in ('qids', 'hierarchy')})}"
-        f"SELECT {what} FROM (SELECT k, l, classes, gcp, query_error / nullif({STARS}.mean, 0) AS "
+        f"SELECT {what} FROM (SELECT k, l, classes, gcp, query_error / nullif({most}, 0) AS "
         f"query_error, len(lost_columns) / {len(call['qids'])} AS columns, lost_columns, "
         "exposed_share, suppressed / (SELECT count(*) FROM raw) AS suppression_rate, note "
-        f"FROM tradeoff('raw'{arguments(varied)}, {_QUICK}{arguments(call)}), {STARS})"
+        f"FROM tradeoff('raw'{arguments(varied)}, {_QUICK}{arguments(call)}))"
     )
 
 

@@ -1,6 +1,7 @@
 """A folder with a table, its release with a manifest, and the report."""
 
 import shutil
+from collections.abc import Iterator
 
 import duckdb
 import pytest
@@ -31,3 +32,12 @@ def made(tmp_path_factory):
 def folder(made, tmp_path):
     """A copy of the folder."""
     return shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+
+
+@pytest.fixture(scope="package", autouse=True)
+def few_queries() -> Iterator[None]:
+    """Let a report ask ten random queries of each selectivity: a hundred take most of its time."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("figures", "recommended"):
+            patch.setattr(f"anon_sql.apps.verdict.{module}.QUERIES", 10)
+        yield

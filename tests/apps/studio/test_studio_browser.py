@@ -15,6 +15,10 @@ from tests.apps.studio.visitor import running
 
 pytestmark = pytest.mark.slow
 
+ADULT = dict.fromkeys(  # keys of roles by column; all others are left out
+    ("age", "workclass", "education_num", "marital_status", "occupation", "race", "sex",
+     "native_country"), "2",
+) | {"income": "3"}  # fmt: skip
 SIZES = {"desk": (1440, 900), "small": (1024, 700), "twice as large": (720, 450)}
 NAMELESS = """
     () => [...document.querySelectorAll('button, a[href], input, select, textarea')]
@@ -129,6 +133,50 @@ def test_from_start_to_signed_files_with_the_keyboard_alone(chromium, tmp_path):
         assert 'purpose = "A study"' in (tmp_path / "people.recipe.toml").read_text()
         page.close()
     assert time.monotonic() - started < 60
+
+
+def test_adult_from_start_to_signed_files_with_the_keyboard_alone(chromium, shared_data, tmp_path):
+    shutil.copy(shared_data / "adult.parquet", tmp_path)
+    started = time.monotonic()
+    with running(tmp_path, "adult.parquet") as studio:
+        page = Page(chromium, studio)
+        page.press("n")
+        page.shows(".roles")
+        columns = page.page.eval_on_selector_all(
+            ".roles tbody tr", "rows => rows.map(row => row.dataset.column)"
+        )
+        page.press("ArrowDown")
+        for name in columns:
+            page.press(ADULT.get(name, "5"), "ArrowDown")
+        page.settled()
+        assert page.page.text_content("#unread") == "All roles are confirmed."
+        page.press("n")
+        page.shows("#attacks .verdict")
+        page.focus("#k")
+        page.press("Control+a")
+        page.page.keyboard.type("10")
+        page.focus("#t")
+        page.page.keyboard.type("0.2")
+        page.page.wait_for_selector("#preview [data-k='10'] .tiles", timeout=60_000)
+        page.settled()
+        page.focus("a.button")
+        page.press("Enter")
+        page.shows("[data-key=r]")
+        page.press("r")
+        page.shows("[aria-label=Audit]")
+        page.settled()
+        assert page.page.text_content("#verdict").strip() == "✓ green"
+        page.press("n")
+        page.shows("[aria-label=Files]")
+        page.focus("#purpose")
+        page.page.keyboard.type("A study")
+        page.focus("button.main")
+        page.press("Enter")
+        page.shows(".done")
+        page.close()
+    assert time.monotonic() - started < 60
+    written = {name.replace("people", "adult") for name in WRITTEN}
+    assert {path.name for path in tmp_path.iterdir()} == {"adult.parquet", *written}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

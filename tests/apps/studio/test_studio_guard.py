@@ -55,7 +55,9 @@ def test_data_need_the_key_of_the_page(studio, path):
     assert studio.ask(path, X_Studio_Key="wrong")[0] == 403
 
 
-@pytest.mark.parametrize("path", ["/choice", "/write", "/save", "/stop", "/quit", "/ask", "/load"])
+@pytest.mark.parametrize(
+    "path", ["/choice", "/dialect", "/write", "/save", "/stop", "/quit", "/ask", "/load"]
+)
 def test_what_changes_something_needs_the_own_origin_and_the_key(studio, path):
     for origin in (
         None,
@@ -211,6 +213,30 @@ def test_an_end_leaves_no_process_and_no_file(people, tmp_path, number):
         found.process.wait(20)
         assert found.process.stdout.read() == ""  # the address is the only line
         assert gone(pids)
+    assert not folders(tmp_path)
+
+
+SOON = """
+import anon_sql.apps.studio.server as server
+assert server.IDLE == 3600
+server.IDLE = 3.0
+from anon_sql.apps.main import main
+main()
+"""
+
+
+def test_it_ends_after_an_hour_without_a_request(people, tmp_path):
+    """An hour lasts three seconds here."""
+    with running(people, "people.parquet", code=SOON, TMPDIR=str(tmp_path)) as found:
+        found.enter()
+        for _ in range(10):
+            time.sleep(0.5)
+            assert found.ask("/data/progress")[0] == 200
+        assert found.process.poll() is None
+        for _ in range(3):  # those without the cookie do not count
+            time.sleep(0.2)
+            assert found.ask("/table", Cookie=None)[0] == 403
+        assert found.process.wait(20) == 0
     assert not folders(tmp_path)
 
 

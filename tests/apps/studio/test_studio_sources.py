@@ -1,6 +1,7 @@
 """What the studio opens: a CSV file, a table of a database, a recipe, and a recipe beside a file."""
 
 import re
+import shlex
 import subprocess
 import sys
 
@@ -8,9 +9,13 @@ import duckdb
 import pytest
 
 import anon_sql
+from anon_sql.apps.studio import pages
+from anon_sql.apps.studio.bench import Bench
+from anon_sql.apps.studio.session import Session
+from anon_sql.hosts.parts.release import released_in_parts
 from tests.apps.studio.conftest import PEOPLE, ROLES
 from tests.apps.studio.test_studio_signing import anon, rows
-from tests.apps.studio.visitor import running, shown_code
+from tests.apps.studio.visitor import check_figures, running, shown_code
 
 
 def signed(studio, stem):
@@ -91,6 +96,109 @@ def test_the_dialect_of_a_recipe_is_said(tmp_path):
     with running(tmp_path, "r.toml") as studio:
         page = studio.enter().page("/data/table")
     assert "semicolons between fields, quotes are &#39;, line 1 has the names; NULL is NA" in page
+
+
+def test_a_csv_file_is_read_as_somebody_says_and_signed_so(tmp_path):
+    odd = f"SELECT * REPLACE (nullif(name, 'p7') AS name) FROM ({PEOPLE})"
+    said = "(HEADER false, DELIMITER ';', NULLSTR 'NA')"
+    duckdb.connect().execute(f"COPY ({odd}) TO '{tmp_path / 'people.csv'}' {said}")
+    with running(tmp_path, "people.csv") as studio:
+        page = studio.enter().page("/data/table")
+        assert 'role="alert"' in page
+        assert 'data-post="/dialect"' in page
+        wrong = {"delimiter": "|", "quote": '"', "header": "no", "null": ""}
+        studio.page("/dialect", wrong)
+        right = {"delimiter": ";", "quote": '"', "header": "no", "null": "NA"}
+        page = studio.page("/dialect", right)
+        assert "semicolons between fields" in page
+        assert "line 1 is a row; NULL is an empty field and NA" in page
+        assert '<option value="no" selected>' in page
+        studio.page("/data/roles")
+        names = sorted(re.findall('data-column="([^"]+)"', studio.page("/data/roles")))
+        assert len(names) == 5
+        for role, column in zip(
+            ("identifier", "quasi", "quasi", "sensitive", "sensitive"), names, strict=True
+        ):
+            studio.choose("role", role, [column])
+        studio.choose("t", "0.5")
+        studio.page("/data/check?run=yes")
+        names = {"release": "r.csv", "recipe": "people.recipe.toml", "summary": "s.html"}
+        text = studio.page("/write", names)
+    assert "✓ Written" in text, text
+    sql, command, *_, options = shown_code(text)
+    assert "release it by the command" in sql
+    assert 'null = ["", "NA"]' in (tmp_path / "people.recipe.toml").read_text()
+    signed = (tmp_path / "r.csv").read_text()
+    for shown in (command, options):
+        done = anon(tmp_path, *shlex.split(shown)[1:], "--overwrite")
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / "r.csv").read_text() == signed
+    with running(tmp_path, "people.csv") as studio:
+        studio.enter().page("/dialect", {**right, "null": "NA -"})
+        page = studio.page("/data/table")
+        assert "it reads the file in another way" in page
+        assert "Load its choices" in page
+
+
+def test_other_sources_cannot_be_read_in_another_way(tmp_path):
+    duckdb.connect().execute(f"COPY ({PEOPLE}) TO '{tmp_path / 'people.parquet'}'")
+    with running(tmp_path, "people.parquet") as studio:
+        assert "another way" not in studio.enter().page("/data/table")
+        assert studio.ask("/dialect", {"delimiter": ";"})[0] == 404
+
+
+def test_a_table_too_large_for_a_preview_is_released_in_parts(tmp_path, monkeypatch):
+    duckdb.connect().execute(f"COPY ({PEOPLE}) TO '{tmp_path / 'people.parquet'}'")
+    spilled = tmp_path / "spilled"
+    spilled.mkdir()
+    bench = Bench({"path": str(tmp_path / "people.parquet"), "start": str(tmp_path)}, spilled)
+    assert bench.table()["huge"] is False
+    sizes = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 4}
+    monkeypatch.setattr("anon_sql.apps.studio.bench.os.sysconf", sizes.__getitem__)
+    facts = bench.table()
+    assert facts["huge"] is True
+    session = Session(tmp_path)
+    session.open(facts, bench.roles())
+    for role, columns in ROLES.items():
+        session.apply("role", role, columns)
+    session.apply("t", "0.5")
+    page = pages.render("part_preview.html", session=session, facts=facts, found=None)
+    assert "a sample would mislead. Check makes the release in parts." in page
+    assert "button" not in page
+    session.tables["release"]["regions"] = 3
+    parts = []
+
+    def in_parts(con, call, place, options):
+        parts.append(options.regions)
+        return released_in_parts(con, call, place, options)
+
+    monkeypatch.setattr("anon_sql.apps.cli.output.released_in_parts", in_parts)
+    found = bench.check(session.recipe)
+    assert {each["name"]: each["value"] for each in found["figures"]}["released_rows"] == 1000
+    assert parts == [3]
+    names = {"release": "r.parquet", "recipe": "r.toml", "summary": "s.html"}
+    bench.sign(session.recipe, names, False)
+    done = anon(tmp_path, "verify", "r.parquet", "--recipe", "r.toml")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_hierarchy_is_shown_as_a_tree_without_its_values(tmp_path):
+    duckdb.connect().execute(f"COPY ({PEOPLE}) TO '{tmp_path / 'people.parquet'}'")
+    lines = [f"{age};below {age // 50 * 50 + 50};<any>" for age in range(0, 1000, 2)]
+    (tmp_path / "age.csv").write_text("\n".join(lines))
+    with running(tmp_path, "people.parquet") as studio:
+        studio.enter().page("/data/roles")
+        assert "/data/tree?column=age" in studio.page("/data/controls")
+        page = studio.page("/data/tree?column=age")
+        assert studio.ask("/data/tree?column=name")[0] == 404
+        assert studio.ask("/data/tree?column=../age")[0] == 404
+    assert page.count("<li>") == 1 + 20
+    assert "&lt;any&gt;" in page
+    assert "below 1000" in page
+    assert "998" not in page
+    con = anon_sql.connect()
+    con.execute(f"SET file_search_path = '{tmp_path}'")
+    check_figures(con, page, 21)
 
 
 def test_each_screen_says_how_tables_that_belong_together_are_released(tmp_path):

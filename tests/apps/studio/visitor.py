@@ -78,10 +78,10 @@ class Running:
 
 
 @contextmanager
-def running(folder, *arguments, **environment):
-    """A studio in a folder, which has been entered; environment: variables of its own."""
+def running(folder, *arguments, code=COMMAND[-1], **environment):
+    """A studio in a folder; code: what starts it; environment: variables of its own."""
     process = subprocess.Popen(
-        [*COMMAND, "studio", *map(str, arguments), "--no-open"],
+        [*COMMAND[:-1], code, "studio", *map(str, arguments), "--no-open"],
         cwd=folder,
         env={**ENVIRONMENT, **environment},
         stdout=subprocess.PIPE,

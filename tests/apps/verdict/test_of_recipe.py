@@ -1,18 +1,24 @@
 """anon_sql.recipe: rows only after the verdict, and the rows that were judged."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import duckdb
 import pytest
 
 import anon_sql
 from anon_sql import AnonError
+from anon_sql.apps.verdict import figures, of_recipe
 from anon_sql.hosts import recipes
+from anon_sql.pipeline import compute
 from tests.apps.verdict.planted import RAW
+from tests.seams import LONG, Seam
 
 ROLES = {"identifier": ["id"], "quasi": ["a", "b"], "sensitive": ["s", "n"]}
 CALL = (
     "anonymize('raw', k := 5, l := 2, t := 0.5, identifiers := ['id'], qids := ['a', 'b'], "
     "sensitive := ['s', 'n'])"
 )
+LEFT = "SELECT count(*) FROM duckdb_tables() WHERE database_name = '__anon_recipes'"
 
 
 @pytest.fixture
@@ -47,9 +53,27 @@ def written(con, folder, text="", confirmed="true", **release):
 def refused(con, path):
     with pytest.raises(AnonError) as caught:
         anon_sql.recipe(con, path)
-    left = "SELECT count(*) FROM duckdb_tables() WHERE database_name = '__anon_recipes'"
-    assert con.execute(left).fetchall() == [(0,)]
+    assert con.execute(LEFT).fetchall() == [(0,)]
     return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [(compute, "require_true"), (of_recipe, "measure"), (figures, "questions")],
+    ids=["while it releases", "before it judges", "while it judges"],
+)
+def test_a_stop_ends_it_and_leaves_nothing(con, folder, monkeypatch, module, name):
+    path = written(con, folder)
+    with monkeypatch.context() as patch, ThreadPoolExecutor(1) as pool:
+        seam = Seam.at(patch, module, name)
+        answer = pool.submit(anon_sql.recipe, con, path)
+        seam.arrived()
+        anon_sql.interrupt(con)
+        seam.go()
+        with pytest.raises((duckdb.Error, AnonError), match=r"stopped on request|INTERRUPT"):
+            answer.result(LONG)
+    assert con.execute(LEFT).fetchall() == [(0,)]
+    assert len(anon_sql.recipe(con, path).fetchall()) > 0
 
 
 def test_green_gives_the_rows_of_the_call(con, folder):

@@ -66,12 +66,12 @@ async function run(button) {
 
 async function post(form, button) {
   const body = {};
-  for (const each of all("input, textarea", form)) {
+  for (const each of all("input, select, textarea", form)) {
     body[each.name] = each.type === "checkbox" ? each.checked : each.value;
   }
   await flush();
   const section = form.dataset.into || button?.dataset.into;
-  await load(section ? document.getElementById(section) : button.closest("[data-load]"), button?.dataset.post || form.dataset.post, body);
+  await load(section ? document.getElementById(section) : (button || form).closest("[data-load]"), button?.dataset.post || form.dataset.post, body);
   if (!section) await refresh(all("[data-load]"));
 }
 
@@ -99,6 +99,7 @@ let timer, sending = Promise.resolve();
 
 function choose(name, value, columns = [], control = null) {
   queue.set(`${name} ${columns.join("\n")}`, { name, value, columns, control });
+  turn += 1; // what is on its way is out of date
   all("[data-load][data-again]").forEach((each) => each.setAttribute("aria-busy", "true"));
   clearTimeout(timer);
   timer = setTimeout(() => flush().then((changed) => changed && refresh(all("[data-load][data-again]"))), 200);

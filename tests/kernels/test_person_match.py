@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from anon_sql.kernels.matching import match
+from anon_sql.kernels.person_match import match
 
 pytestmark = pytest.mark.quick
 
@@ -20,6 +20,8 @@ def test_against_plain_loops():
         column_of = np.array([0, 0, 0, 1, 1])
         codes = draw.integers(0, WIDTH, (people, columns))
         known = draw.random((people, columns)).argsort(axis=1)[:, : draw.integers(0, columns + 1)]
+        alike = draw.integers(0, people, people)  # some persons of whom the same is known
+        codes, known = codes[np.sort(alike)], known[np.sort(alike)]
         own = np.stack([draw.integers(-1, 3, people), draw.integers(2, 5, people)], axis=1)
         own[:, 1] = np.where(own[:, 1] == 2, -1, own[:, 1])
         covered, low, high, start, end, flat_codes = {}, [], [], [], [], []
@@ -50,9 +52,11 @@ def test_against_plain_loops():
             codes,
             np.ascontiguousarray(known),
             own,
-            (
+            (  # each class has labels of its own
+                np.arange(columns * classes).reshape(columns, classes),
+                np.arange(columns + 1) * classes,
                 *(
-                    np.array(each, dtype=np.int64).reshape(shape)
+                    np.array(each, dtype=np.int64).reshape(shape).T.reshape(-1)
                     for each in (low, high, start, end)
                 ),
                 np.array(flat_codes, dtype=np.int64),
