@@ -9,7 +9,7 @@ from anon_sql.core.names import literal, quote
 from anon_sql.core.roles import ROLES, fold, tag
 from anon_sql.hosts.duckdb.linked_catalog import SCOPE, Catalog
 from anon_sql.hosts.duckdb.relation import Scope
-from anon_sql.linked.schema import Link, links_of, tree
+from anon_sql.linked.schema import UNLINKED, Link, links_of, tree
 
 Columns = Sequence[Mapping[str, Any]]
 
@@ -51,7 +51,7 @@ def suggested(
         link
         for link in links_of(function, types, found)
         if link.child != link.parent
-        and not any(declared[link.child, column] == "identifier" for column in link.columns)
+        and not any(declared[link.child, column] in UNLINKED for column in link.columns)
     ]
     below, _, references = tree(function, top, held)
     own = {link.child: link for link in below.values() if link is not None}

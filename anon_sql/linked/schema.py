@@ -12,6 +12,7 @@ from anon_sql.core.names import pieces, split
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Argument, Parameter, did_you_mean, listed
 
+UNLINKED = "identifier", "drop"  # roles of links that are not released
 ROWS, WEIGHT = "_rows", "_weight"  # columns of a parent, after the name of a child table
 
 
@@ -214,7 +215,7 @@ def arrange(
     kept = [link for link in links if not {link.child, link.parent} & out]
     for link in kept:
         _require_types(function, tables, link)
-    held = [link for link in kept if _role(function, tables, link, root) != "identifier"]
+    held = [link for link in kept if _role(function, tables, link, root) not in UNLINKED]
     for link in held:
         if link.child == link.parent:
             raise _circle(function, [link])

@@ -169,6 +169,19 @@ def test_a_column_can_be_dropped(folder):
     assert checked.exit_code == 0, checked.output
 
 
+def test_a_link_that_is_dropped_is_not_released(folder):
+    recipe = changed(
+        folder,
+        (', "diagnosis.visit_id"', ""),
+        ("confirmed", 'drop = ["diagnosis.visit_id"]\nconfirmed'),
+    )
+    said = refused("release", recipe, f"{folder}/out/")
+    assert said.startswith(
+        "release: every linked table must be released or left out, got diagnosis that is neither"
+    )
+    assert not (folder / "out").exists()
+
+
 def test_a_first_recipe_is_written_and_releases(folder):
     path = folder / "first.toml"
     made = run("roles", folder / "hospital.duckdb", "--root", "person", "--recipe", path)
