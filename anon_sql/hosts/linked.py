@@ -1,6 +1,6 @@
 """Release linked tables into a schema or a folder: all of them or none."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,6 +93,8 @@ def release_linked(
     seed: int = 42,
     format_files: str = "parquet",
     overwrite: bool = False,
+    drop: Sequence[str] | str | None = None,
+    judge: Callable[[Mapping[str, Any]], None] | None = None,
     **others: Any,
 ) -> LinkedRelease:
     """Release the tables that are linked with a table of persons, so that they still join.
@@ -104,8 +106,9 @@ def release_linked(
     released. orphans: 'error' or 'drop'. qids, sensitive, identifiers, keep: columns such as
     'visit.ward', beside those declared in comments. hierarchy, format, effort, seed: as in
     ``anonymize``. weights: by column, such as 'visit.ward'. format_files: of a folder, 'parquet' or
-    'csv'. overwrite: replace tables of these names, or the folder. Raises AnonError, and leaves the
-    target as it was, if the release is refused.
+    'csv'. overwrite: replace tables of these names, or the folder. drop: columns that are left out.
+    judge: gets the manifest before anything is written; what it raises ends the call. Raises
+    AnonError, and leaves the target as it was, if the release is refused.
     """
     register(con)
     _refuse(others)
@@ -115,7 +118,10 @@ def release_linked(
     }  # fmt: skip
     options = read(Linking, NAME, stated)
     size = min(read(KAnonymity, NAME, stated).k, 2**31 - 1)
-    roles = {"qids": qids, "sensitive": sensitive, "identifiers": identifiers, "keep": keep}
+    roles = {
+        "qids": qids, "sensitive": sensitive, "identifiers": identifiers, "keep": keep,
+        "drop": drop,
+    }  # fmt: skip
     target = _Target(con, into, format_files, overwrite)
     target.require_new()
     whole = nullcontext() if in_transaction(con) else transaction(con)
@@ -138,6 +144,8 @@ def release_linked(
         made = _made(asked, schema, given)
         stopping.check(NAME)
         manifest = described(schema, made, {**stated, "hierarchy": hierarchy})
+        if judge is not None:
+            judge(manifest)
         target.write(schema, made, options.format)
     tables = {name: _released(count) for name, count in made.counts.items()}
     return LinkedRelease(tables, manifest)

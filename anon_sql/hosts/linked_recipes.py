@@ -3,13 +3,15 @@
 They are of the same form as recipes of a single table, and name columns with their tables.
 """
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from anon_sql.core.names import split
-from anon_sql.core.roles import PARAMETER, REST, fold
+from anon_sql.core.roles import PARAMETER, REST, ROLES, fold
 from anon_sql.errors import AnonError, listed
 from anon_sql.hosts import recipes
 from anon_sql.hosts.files import digest
@@ -17,16 +19,10 @@ from anon_sql.linked.options import Linking
 from anon_sql.linked.schema import Schema
 
 _SOURCE: dict[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(("database", "folder", "root", "sha256"), str),
+    **dict.fromkeys(("database", "folder", "root", "schema_sha256", "sha256"), str),
     **dict.fromkeys(("links", "leave_out"), list),
 }
-_ROLES = ("identifier", "quasi", "sensitive", "keep")
 _RELEASE = ("k", *(each.name for each in fields(Linking)), "weights", "format_files")
-_STATEMENT: dict[str, type | tuple[type, ...]] = {
-    "purpose": str,
-    "recipient": str,
-    "assumptions": list,
-}
 
 
 @dataclass(frozen=True)
@@ -34,7 +30,8 @@ class LinkedRecipe:
     """A recipe of tables that belong together, read from ``path``.
 
     source: database or folder, root, links and leave_out. parameters: of the release. roles: the
-    columns by parameter (``PARAMETER``). hierarchies: a path by column.
+    columns by parameter (``PARAMETER``). hierarchies: a path by column. stricter: limits of the
+    verdict.
     """
 
     path: Path
@@ -43,6 +40,13 @@ class LinkedRecipe:
     roles: Mapping[str, list[str]]
     hierarchies: Mapping[str, Path] = field(default_factory=dict)
     statement: Mapping[str, Any] = field(default_factory=dict)
+    accepted: Mapping[str, str] = field(default_factory=dict)
+    stricter: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def audience(self) -> str:
+        """Return for whom the release is, one of ``AUDIENCES``."""
+        return str(self.statement.get("audience", "contract"))
 
     @property
     def place(self) -> Path:
@@ -69,12 +73,10 @@ def is_linked(function: str, path: Path) -> bool:
 def read(function: str, path: Path) -> LinkedRecipe:
     """Return the recipe in a file. Raises AnonError of ``function`` for anything else."""
     found = recipes.sections(function, recipes.tables(function, path))
-    for name in ("accepted", "stricter", "series"):
-        if found[name]:
-            rule = f"[{name}] does not apply to tables that belong together"
-            raise AnonError(function, rule, "entries", "leave it out; no verdict is on them")
+    if found["series"]:
+        rule = "[series] does not apply to tables that belong together"
+        raise AnonError(function, rule, "entries", "leave it out")
     recipes.require_known(function, "[release]", found["release"], _RELEASE)
-    recipes.require_typed(function, "[statement]", found["statement"], _STATEMENT)
     trees = recipes.trees_of(function, path.absolute().parent, found["hierarchies"])
     return LinkedRecipe(
         path.absolute(),
@@ -82,7 +84,9 @@ def read(function: str, path: Path) -> LinkedRecipe:
         found["release"],
         _roles(function, found["roles"]),
         trees,
-        found["statement"],
+        recipes.statement_of(function, found["statement"]),
+        recipes.accepted_of(function, found["accepted"]),
+        found["stricter"],
     )
 
 
@@ -99,16 +103,21 @@ def _source(function: str, found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _roles(function: str, found: Mapping[str, Any]) -> dict[str, list[str]]:
-    kinds: dict[str, type | tuple[type, ...]] = {"confirmed": bool, **dict.fromkeys(_ROLES, list)}
+    kinds: dict[str, type | tuple[type, ...]] = {"confirmed": bool, **dict.fromkeys(ROLES, list)}
     recipes.require_typed(function, "[roles]", found, kinds)
     if not found.get("confirmed", False):
-        rule = "[roles] must be confirmed, because no verdict is on tables that belong together"
+        rule = "[roles] of tables that belong together must be confirmed"
         raise AnonError(function, rule, "confirmed = false", "read them, then write true")
-    for role in _ROLES:
+    for role in ROLES:
         if any(split(name)[-1] == REST for name in found.get(role, [])):
             rule = "[roles] must name every column"
             raise AnonError(function, rule, f"* in {role}", "write the names out")
-    return {PARAMETER[role]: list(found.get(role, [])) for role in _ROLES}
+    return by_parameter(found)
+
+
+def by_parameter(roles: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return columns by role as parameters call them."""
+    return {PARAMETER[role]: list(roles.get(role, [])) for role in ROLES}
 
 
 def require_source(function: str, recipe: LinkedRecipe) -> None:
@@ -120,7 +129,7 @@ def require_source(function: str, recipe: LinkedRecipe) -> None:
 
 
 def require_named(function: str, recipe: LinkedRecipe, schema: Schema) -> None:
-    """Raise AnonError unless the recipe names every column of the linked tables.
+    """Raise AnonError unless the recipe names every column of the linked tables, in its schema.
 
     Comments may only repeat what it says, or leave a column out by ``drop``.
     """
@@ -137,3 +146,20 @@ def require_named(function: str, recipe: LinkedRecipe, schema: Schema) -> None:
     if new:
         rule = "every column of the source must have a role in the recipe"
         raise AnonError(function, rule, f"none for {listed(new)}")
+    if recipe.source.get("schema_sha256", schema_sha256(schema)) != schema_sha256(schema):
+        rule = "the source must have the schema that the recipe was written for"
+        got = "columns of other types or in another order, or other links"
+        hint = "anon-sql roles SOURCE --root TABLE --recipe PATH writes a recipe for this one"
+        raise AnonError(function, rule, got, hint)
+
+
+def schema_sha256(schema: Schema) -> str:
+    """Return the hash of the tables, of the names and SQL types of their columns, and of links."""
+    tables = [*(node.table for node in schema.nodes.values()), *schema.references.values()]
+    own = [node.link for node in schema.nodes.values() if node.link]
+    said = [
+        sorted([table.name, [[*pair] for pair in table.types.items()]] for table in tables),
+        sorted(str(link) for link in (*own, *schema.reference_links)),
+    ]
+    text = json.dumps(said, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -149,8 +149,8 @@ def parse(function: str, path: Path, said: Mapping[str, Any]) -> Recipe:
         *_release(function, method, release),
         *_roles(function, found["roles"]),
         trees_of(function, path.absolute().parent, found["hierarchies"]),
-        _statement(function, found["statement"]),
-        _accepted(function, found["accepted"]),
+        statement_of(function, found["statement"]),
+        accepted_of(function, found["accepted"]),
         found["stricter"],
         _series(function, found["series"]),
     )
@@ -259,7 +259,8 @@ def trees_of(function: str, folder: Path, found: Mapping[str, Any]) -> dict[str,
     return files
 
 
-def _statement(function: str, found: Mapping[str, Any]) -> dict[str, Any]:
+def statement_of(function: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return [statement] of a recipe. Raises AnonError for unknown keys and audiences."""
     require_typed(function, "[statement]", found, _STATEMENT)
     if found.get("audience", AUDIENCES[0]) not in AUDIENCES:
         rule = f"audience must be {' or '.join(AUDIENCES)}"
@@ -267,7 +268,8 @@ def _statement(function: str, found: Mapping[str, Any]) -> dict[str, Any]:
     return dict(found)
 
 
-def _accepted(function: str, found: Mapping[str, Any]) -> dict[str, str]:
+def accepted_of(function: str, found: Mapping[str, Any]) -> dict[str, str]:
+    """Return [accepted] of a recipe. Raises AnonError for unknown rules and empty sentences."""
     require_known(function, "[accepted]", found, ACCEPTABLE)
     for name, why in found.items():
         if not isinstance(why, str) or not why.strip():

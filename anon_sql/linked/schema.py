@@ -4,7 +4,7 @@ A link is a foreign key. The role of its columns is the role of the number of ro
 Tables that the tree links to, but that are not below the persons, are reference tables.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -12,6 +12,7 @@ from anon_sql.core.names import pieces, split
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Argument, Parameter, did_you_mean, listed
 
+UNLINKED = "identifier", "drop"  # roles of links that are not released
 ROWS, WEIGHT = "_rows", "_weight"  # columns of a parent, after the name of a child table
 
 
@@ -210,16 +211,15 @@ def arrange(
     no release can hold.
     """
     out = set(_left_out(function, root, tables, leave_out))
-    links = list(dict.fromkeys(_spelled(function, tables, link) for link in links))
+    links = links_of(function, {name: table.types for name, table in tables.items()}, links)
     kept = [link for link in links if not {link.child, link.parent} & out]
     for link in kept:
         _require_types(function, tables, link)
-    held = [link for link in kept if _role(function, tables, link, root) != "identifier"]
+    held = [link for link in kept if _role(function, tables, link, root) not in UNLINKED]
     for link in held:
         if link.child == link.parent:
             raise _circle(function, [link])
-    below = _below(function, root, held)
-    up, references = _references(below, held)
+    below, up, references = tree(function, root, held)
     _require_lookups(function, tables, below, references, up)
     others = sorted({name for link in links for name in (link.child, link.parent)})
     others = [name for name in others if name not in {*below, *references, *out}]
@@ -244,6 +244,22 @@ def arrange(
     return made
 
 
+def tree(
+    function: str, root: str, links: Sequence[Link]
+) -> tuple[dict[str, Link | None], list[Link], list[str]]:
+    """Return the tables of the tree, parents first, each with the link to its parent; the links to
+    reference tables; and these."""
+    below = _below(function, root, links)
+    return below, *_references(below, links)
+
+
+def links_of(
+    function: str, columns: Mapping[str, Iterable[str]], links: Sequence[Link]
+) -> list[Link]:
+    """Return each link once, with its columns spelled as in their tables; columns: by table."""
+    return list(dict.fromkeys(_spelled(function, columns, link) for link in links))
+
+
 def _left_out(
     function: str, root: str, tables: Mapping[str, Table], names: Sequence[str]
 ) -> Iterator[str]:
@@ -256,11 +272,11 @@ def _left_out(
         yield found
 
 
-def _spelled(function: str, tables: Mapping[str, Table], link: Link) -> Link:
+def _spelled(function: str, columns: Mapping[str, Iterable[str]], link: Link) -> Link:
     """Return a link with its columns spelled as in their tables."""
 
     def of(table: str, names: Sequence[str]) -> tuple[str, ...]:
-        known = {fold(name): name for name in tables[table].types}
+        known = {fold(name): name for name in columns[table]}
         for name in names:
             if fold(name) not in known:
                 hint = did_you_mean(name, known.values())
@@ -268,8 +284,7 @@ def _spelled(function: str, tables: Mapping[str, Table], link: Link) -> Link:
                 raise AnonError(function, "a link must name columns of its tables", got, hint)
         return tuple(known[fold(name)] for name in names)
 
-    columns, keys = of(link.child, link.columns), of(link.parent, link.keys)
-    return replace(link, columns=columns, keys=keys)
+    return replace(link, columns=of(link.child, link.columns), keys=of(link.parent, link.keys))
 
 
 def _require_types(function: str, tables: Mapping[str, Table], link: Link) -> None:

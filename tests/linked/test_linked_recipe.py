@@ -1,6 +1,7 @@
 """Recipes of tables that belong together: what the command releases by them, and what is refused."""
 
 import json
+import tomllib
 
 import pytest
 
@@ -25,7 +26,7 @@ k = 6
 l = 2
 surplus = "unlink"
 seed = 7
-effort = "fast"
+effort = "good"
 weights = {{ "visit.ward" = 2.0 }}
 
 [roles]
@@ -43,6 +44,10 @@ ward = "trees/ward.csv"
 
 [statement]
 purpose = "A study of wards."
+
+[accepted]
+gcp = "Few persons."
+suppression = "Few persons."
 """
 LINKS = 'links = ["visit.person_id -> person.person_id", "diagnosis.visit_id -> visit.visit_id"]\n'
 ROLES = (
@@ -56,7 +61,7 @@ ROLES = (
 @pytest.fixture
 def folder(tmp_path):
     with anon_sql.connect(str(tmp_path / "hospital.duckdb")) as con:
-        datasets.hospital(con, 200, roles=False)
+        datasets.hospital(con, 400, roles=False)
         wards = [ward for (ward,) in con.execute("SELECT DISTINCT ward FROM visit").fetchall()]
     (tmp_path / "trees").mkdir()
     (tmp_path / "trees" / "ward.csv").write_text("".join(f"{ward};*\n" for ward in sorted(wards)))
@@ -92,7 +97,7 @@ def test_the_rows_are_those_of_the_command_without_a_recipe(folder):
     assert made.exit_code == 0, made.output
     again = run(
         *("release", folder / "hospital.duckdb", f"{folder}/again/", "--root", "person", *ROLES),
-        *("--k", 6, "--l", 2, "--surplus", "unlink", "--seed", 7, "--effort", "fast"),
+        *("--k", 6, "--l", 2, "--surplus", "unlink", "--seed", 7, "--effort", "good"),
         *("--weights", "visit.ward=2", "--hierarchy", folder / "trees"),
     )
     assert again.exit_code == 0, again.output
@@ -124,7 +129,109 @@ def test_a_release_is_verified_and_reported_by_its_recipe(folder):
     page = folder / "report.json"
     made = run("report", recipe, f"{folder}/out/", "-o", page, "--format", "json")
     assert made.exit_code == 0, made.output
-    assert json.loads(page.read_text())["verdict"] == "green"
+    said = json.loads(page.read_text())["verdict"]
+    assert said["state"] == "amber"
+    assert said["heading"] == "No check fails, and the steward has accepted what is open"
+    assert {each["accepted"] for each in said["reasons"]} == {"Few persons."}
+
+
+def test_amber_and_red_write_nothing(folder):
+    for pair, code, level in (
+        (('gcp = "Few persons."', ""), 4, "amber"),
+        (("k = 6", "k = 100"), 3, "red"),
+        (("[accepted]", "[stricter]\ngcp = { red = 0.1 }\n[accepted]"), 3, "red"),
+    ):
+        made = run("release", changed(folder, pair), f"{folder}/out/")
+        assert made.exit_code == code, made.output
+        assert f"release: the verdict is {level}; nothing was written" in made.output
+        assert f"{level} gcp: The labels of visit have lost" in made.output
+        assert not (folder / "out").exists()
+        assert not (folder / "out.anon.json").exists()
+
+
+def test_a_refused_release_leaves_the_one_that_is_there(folder):
+    assert run("release", folder / "r.toml", f"{folder}/out/").exit_code == 0
+    before = {path.name: digest(path) for path in (folder / "out").iterdir()}
+    recipe = changed(folder, ("k = 6", "k = 100"))
+    assert run("release", recipe, f"{folder}/out/", "--overwrite").exit_code == 3
+    assert {path.name: digest(path) for path in (folder / "out").iterdir()} == before
+
+
+def test_a_column_can_be_dropped(folder):
+    recipe = changed(
+        folder, ('"visit.days", ', ""), ("confirmed", 'drop = ["visit.days"]\nconfirmed')
+    )
+    made = run("release", recipe, f"{folder}/out/")
+    assert made.exit_code == 0, made.output
+    with anon_sql.connect() as con:
+        assert "days" not in con.sql(f"FROM '{folder}/out/visit.parquet'").columns
+    checked = run("verify", f"{folder}/out/", "--recipe", recipe)
+    assert checked.exit_code == 0, checked.output
+
+
+def test_a_link_that_is_dropped_is_not_released(folder):
+    recipe = changed(
+        folder,
+        (', "diagnosis.visit_id"', ""),
+        ("confirmed", 'drop = ["diagnosis.visit_id"]\nconfirmed'),
+    )
+    said = refused("release", recipe, f"{folder}/out/")
+    assert said.startswith(
+        "release: every linked table must be released or left out, got diagnosis that is neither"
+    )
+    assert not (folder / "out").exists()
+
+
+def test_a_first_recipe_is_written_and_releases(folder):
+    path = folder / "first.toml"
+    made = run("roles", folder / "hospital.duckdb", "--root", "person", "--recipe", path)
+    assert made.exit_code == 0, made.output
+    found = tomllib.loads(path.read_text("utf-8"))
+    roles = found["roles"]
+    assert roles["identifier"] == ["person.person_id", "visit.visit_id"]
+    assert {"visit.person_id", "diagnosis.visit_id", "visit.ward", "person.born"} <= set(
+        roles["quasi"]
+    )
+    assert found["source"]["sha256"] == digest(folder / "hospital.duckdb")
+    assert refused("release", path, f"{folder}/out/").startswith("release: [roles] of tables")
+    lax = path.read_text("utf-8").replace("confirmed = false", "confirmed = true", 1)
+    path.write_text(lax.replace("k = 5", "k = 2", 1), "utf-8")
+    made = run("release", path, f"{folder}/out/")
+    assert made.exit_code in (0, 3, 4), made.output  # by the verdict on roles that nobody has read
+    assert "schema" not in made.output
+    with anon_sql.connect(str(folder / "hospital.duckdb")) as con:
+        con.execute("ALTER TABLE diagnosis ALTER code TYPE BLOB USING code::BLOB")
+    kept = [line for line in path.read_text("utf-8").splitlines() if line[:6] != "sha256"]
+    path.write_text("\n".join(kept), "utf-8")
+    said = refused("release", path, f"{folder}/other/")
+    assert said.startswith("release: the source must have the schema that the recipe was written")
+
+
+def test_a_first_recipe_of_a_folder_with_links_and_hostile_names(folder):
+    (folder / "raw").mkdir()
+    with anon_sql.connect() as con:
+        con.execute('CREATE TABLE p AS SELECT i AS "id.\'x", i % 7 AS "a b" FROM range(60) r(i)')
+        con.execute('CREATE TABLE c AS SELECT i % 60 AS "of, it", i % 3 AS s FROM range(180) r(i)')
+        for table in ("p", "c"):
+            con.execute(f"COPY {table} TO '{folder}/raw/{table}.parquet'")
+    path = folder / "first.toml"
+    made = run(
+        *("roles", folder / "raw", "--root", "p", "--recipe", path),
+        *("--link", """c."of, it" -> p."id.'x\""""),
+    )
+    assert made.exit_code == 0, made.output
+    roles = tomllib.loads(path.read_text("utf-8"))["roles"]
+    assert roles["identifier"] == ["""p."id.'x\""""]
+    assert 'c."of, it"' in roles["quasi"]
+    path.write_text(
+        path.read_text("utf-8").replace("confirmed = false", "confirmed = true", 1), "utf-8"
+    )
+    made = run("release", path, f"{folder}/out/")
+    assert made.exit_code in (0, 3, 4), made.output
+    assert refused("roles", folder / "raw", "--root", "p").startswith(
+        "roles: --root must come with"
+    )
+    assert refused("roles", folder / "raw", "--link", "x").startswith("roles: --link and")
 
 
 def test_a_folder_of_files_with_links(folder):
@@ -152,6 +259,7 @@ def test_a_table_can_be_left_out(folder):
         ('sensitive = ["diagnosis.code"]', ""),
         (', "diagnosis.visit_id"', ""),
         ("l = 2", "l = 1"),
+        ("[accepted]", '[accepted]\nchoice = "Wards are public."'),
     )
     made = run("release", recipe, f"{folder}/out/")
     assert made.exit_code == 0, made.output
@@ -164,7 +272,7 @@ def test_a_table_can_be_left_out(folder):
         ("k = 6", "kk = 6", "[release] must have known keys only, got 'kk'; did you mean k"),
         ("k = 6", "k = 6\nt = 0.2", "[release] must have known keys only, got 't'"),
         ("k = 6", 'k = "six"', "--k must be a whole number"),
-        ("k = 6", "k = 201", "there must be at least 201 persons, got 200 rows of person"),
+        ("k = 6", "k = 401", "there must be at least 401 persons, got 400 rows of person"),
         ('root = "person"', 'root = ""', "[source] must have a root, and a database or a folder"),
         (
             'root = "person"',
@@ -177,17 +285,35 @@ def test_a_table_can_be_left_out(folder):
         (
             "confirmed = true",
             "confirmed = false",
-            "[roles] must be confirmed, because no verdict is on tables that belong together, got "
-            "confirmed = false; read them, then write true",
+            "[roles] of tables that belong together must be confirmed, got confirmed = false; read "
+            "them, then write true",
         ),
         ('"visit.days"', '"visit.*"', "[roles] must name every column, got * in keep"),
         ('"visit.days"', '"days"', "--keep must name columns with their tables"),
         ('"visit.days"', '"visit.day"', "--keep must name columns of linked tables"),
         ('"visit.days", ', "", "every column, key and link needs a role, got none for visit.days"),
         (
-            "[statement]",
-            '[accepted]\ngcp = "Why."\n[statement]',
-            "[accepted] does not apply to tables that belong together, got entries; leave it out",
+            'gcp = "Few persons."',
+            'gcp = ""',
+            "gcp in [accepted] must be a sentence, got none",
+        ),
+        (
+            "[accepted]",
+            "[accepted]\nloss = 'x'",
+            "[accepted] must have known keys only, got 'loss'",
+        ),
+        (
+            "[accepted]",
+            "[stricter]\nleft_out = { amber = 0.2 }\n[accepted]",
+            "the limit left_out must be at most 0.05 for amber, got 0.2",
+        ),
+        ("[statement]", '[statement]\naudience = "all"', "audience must be public or contract"),
+        (
+            "[release]",
+            'schema_sha256 = "0"\n[release]',
+            "the source must have the schema that the recipe was written for, got columns of other "
+            "types or in another order, or other links; anon-sql roles SOURCE --root TABLE --recipe "
+            "PATH writes a recipe for this one",
         ),
         ("[statement]", "[stated]", "the recipe must have known keys only, got 'stated'"),
         ('"trees/ward.csv"', '"trees/sex.csv"', "the hierarchy of ward must be in a file of that"),

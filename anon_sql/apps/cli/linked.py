@@ -1,7 +1,7 @@
 """``anon-sql release IN OUT/ --root`` and ``verify``: tables that belong together, in a folder."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -11,19 +11,25 @@ import duckdb
 
 import anon_sql
 from anon_sql.apps import files, manifest
-from anon_sql.apps.cli import console
+from anon_sql.apps.cli import by_recipe, console
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.options import read_hierarchy, statement
+from anon_sql.apps.verdict.linked import LINKED, judged_tables
+from anon_sql.apps.verdict.rules import Verdict, stricter
 from anon_sql.core.names import literal, quote
+from anon_sql.core.parameters import read
+from anon_sql.core.roles import PARAMETER
 from anon_sql.errors import AnonError
 from anon_sql.hosts import linked_recipes
 from anon_sql.hosts.duckdb.linked_audit import LinkedAudit
+from anon_sql.hosts.duckdb.linked_folds import Folds, risk
 from anon_sql.hosts.files import atomic_file, digest
 from anon_sql.hosts.linked import release_linked
 from anon_sql.hosts.linked import schema_of as schema_in
 from anon_sql.hosts.linked_recipes import LinkedRecipe
 from anon_sql.hosts.recipes import is_recipe
 from anon_sql.linked.schema import Link, Node, Schema, Table
+from anon_sql.privacy.k_anonymity import KAnonymity
 
 MARK = "linked_manifest"
 FORM = 1
@@ -37,6 +43,7 @@ _TAKEN = (
     "sensitive",
     "identifiers",
     "keep",
+    "drop",
     "weights",
     "format",
     "seed",
@@ -97,15 +104,25 @@ def release_root(
         )
 
     def make(con: duckdb.DuckDBPyConnection) -> None:
-        before = con.execute(*_risk(root, given, linking)).fetchall()
+        schema = _schema(con, root, given, linking)
+        folds = Folds(schema, "__anon_s_", lambda node: node.table.relation, added=False)
+        k = read(KAnonymity, "release", {"k": given.get("k", 5)}).k
+        before = con.execute(risk(schema, folds, k)).fetchall()
         if recipe is not None:
-            _require_named(con, recipe)
+            linked_recipes.require_named("release", recipe, schema)
         trees = _hierarchy(con, given.get("hierarchy"), recipe)
         own = {name: value for name, value in given.items() if name != "hierarchy"}
         if float(own.get("l", 1)).is_integer():  # an option of all models, so a number
             own["l"] = int(own.get("l", 1))
         made = release_linked(
-            con, root, into=out, overwrite=overwrite, hierarchy=trees, **own, **_named(linking)
+            con,
+            root,
+            into=out,
+            overwrite=overwrite,
+            hierarchy=trees,
+            judge=None if recipe is None else partial(_judge, recipe, beside.name),
+            **own,
+            **_named(linking),
         )
         if with_manifest:
             whole = {**made.manifest, "statement": dict(stated), "output": hashes(Path(out))}
@@ -153,17 +170,26 @@ def release_by_recipe(path: Path, out: str, *, overwrite: bool) -> None:
     )
 
 
-def _require_named(con: duckdb.DuckDBPyConnection, recipe: LinkedRecipe) -> None:
-    """Raise AnonError unless a recipe names every column of its tables."""
-    schema = schema_in(
-        con,
-        "release",
-        recipe.root,
-        links=recipe.source.get("links"),
-        leave_out=recipe.source.get("leave_out"),
-        roles=recipe.roles,
-    )
-    linked_recipes.require_named("release", recipe, schema)
+def _judge(recipe: LinkedRecipe, name: str, written: Mapping[str, Any]) -> None:
+    """Print the verdict on what is about to be written. Raises typer.Exit if it is open."""
+    by_recipe.say_verdict(judged_tables(written, name, **judging("release", recipe)))
+
+
+def judging(function: str, recipe: LinkedRecipe) -> dict[str, Any]:
+    """Return what ``judged_tables`` takes from a recipe."""
+    return {
+        "accepted": recipe.accepted,
+        "limits": stricter(function, recipe.stricter, LINKED),
+        "audience": recipe.audience,
+    }
+
+
+def verdict_of(
+    written: Mapping[str, Any], folder: Path, failed: Sequence[str], raw: Path
+) -> Verdict:
+    """Return the verdict on the files of a folder. raw: their source, or a recipe that names it."""
+    asked = judging("report", linked_recipes.read("report", raw)) if is_recipe(raw) else {}
+    return judged_tables(written, manifest.beside(folder).name, failed, **asked)
 
 
 def _hierarchy(
@@ -201,15 +227,19 @@ def _named(linking: Mapping[str, Any]) -> dict[str, Any]:
     return {"links" if name == "link" else name: value for name, value in linking.items()}
 
 
-def _risk(
-    root: str, given: Mapping[str, Any], linking: Mapping[str, Any]
-) -> tuple[str, dict[str, Any]]:
-    """Return the statement of ``linked_risk`` for a call, and its parameters."""
-    names = ("k", "qids", "sensitive", "identifiers", "keep")
-    call = {name: given[name] for name in names if name in given}
-    call |= {n: v for n, v in _named(linking).items() if n in ("links", "leave_out") and v}
-    listed = "".join(f", {name} := ${name}" for name in call)
-    return f"FROM linked_risk({literal(root)}{listed})", call
+def _schema(
+    con: duckdb.DuckDBPyConnection, root: str, given: Mapping[str, Any], linking: Mapping[str, Any]
+) -> Schema:
+    """Return the linked tables of a call."""
+    asked = _named(linking)
+    return schema_in(
+        con,
+        "release",
+        root,
+        links=asked.get("links"),
+        leave_out=asked.get("leave_out"),
+        roles={name: given.get(name) for name in PARAMETER.values()},
+    )
 
 
 def _figure(value: float | None) -> str:

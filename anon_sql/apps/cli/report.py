@@ -16,7 +16,7 @@ from anon_sql.apps.cli import console, options
 from anon_sql.apps.cli.by_recipe import load
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.earlier import require_labels
-from anon_sql.apps.cli.linked import is_linked, source_of
+from anon_sql.apps.cli.linked import is_linked
 from anon_sql.apps.cli.parameters import names, of_compare, of_manifests, with_parameters
 from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.spelling import Options
@@ -158,7 +158,7 @@ def _of_linked(
     drawing("report")
     from anon_sql.apps.report.linked import gather, of_linked
 
-    found = gather(written, released, source_of("report", raw))
+    found = gather(written, released, raw)
     return of_linked(found) if form is Format.HTML else _json(found)
 
 

@@ -15,6 +15,7 @@ import anon_sql
 from anon_sql.apps import files
 from anon_sql.apps.cli import console, options
 from anon_sql.apps.cli.console import stoppable
+from anon_sql.apps.cli.linked_roles import write_recipe
 from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core.names import literal, quote, split
@@ -41,6 +42,21 @@ def roles(
     recipe: Annotated[
         Path | None, typer.Option(help="Recipe to write, .toml, with the suggested roles.")
     ] = None,
+    root: Annotated[
+        str | None,
+        typer.Option(
+            help="Table of persons: FILE is a database or a folder of tables that belong "
+            "together. With --recipe."
+        ),
+    ] = None,
+    link: Annotated[
+        list[str] | None,
+        typer.Option(help="With --root: a link that the database lacks, 'a.id -> b.id'."),
+    ] = None,
+    leave_out: Annotated[
+        list[str] | None,
+        typer.Option(help="With --root: a linked table that is not released."),
+    ] = None,
     *,
     written_as: Dialect,
     overwrite: options.Overwrite = False,
@@ -56,6 +72,17 @@ def roles(
     Example: anon-sql roles people.csv --sql
     """
     with console.one_sentence():
+        if root is not None:
+            others = sql or dbt or table is not None or written_as != Dialect()
+            if recipe is None or others:
+                rule = "--root must come with --recipe alone"
+                raise AnonError(NAME, rule, "another option" if others else "none")
+            _check_recipe(recipe, overwrite, False)
+            for line in write_recipe(source, recipe, root, link or [], leave_out or []):
+                console.say(line)
+            return
+        if link or leave_out:
+            raise AnonError(NAME, "--link and --leave-out must come with --root", "none")
         files.check_source(NAME, "FILE", source)
         if sql and dbt:
             raise AnonError(NAME, "one format must be chosen", "--sql and --dbt")

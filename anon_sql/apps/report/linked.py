@@ -13,7 +13,9 @@ from anon_sql.apps.cli.linked import (
     opened,
     places_of,
     schema_of,
+    source_of,
     types_in,
+    verdict_of,
 )
 from anon_sql.apps.report.rendering import render
 from anon_sql.core.names import literal, quote
@@ -21,21 +23,22 @@ from anon_sql.hosts.duckdb.linked_folds import Folds, risk
 from anon_sql.linked.schema import ROWS, WEIGHT, Node, Schema
 
 _STEPS = (0, 1, 2, 5, 10, 20, 50, 100)  # numbers of rows a person up to which a line counts
-GREEN, RED = "green", "red"
 
 
 def gather(written: Mapping[str, Any], folder: Path, raw: Path) -> dict[str, Any]:
     """Return the facts of a report.
 
-    written: the manifest. folder: of the released files. raw: a database or a folder of files.
+    written: the manifest. folder: of the released files. raw: a database or a folder of files, or
+    the recipe that names it.
     """
+    recipe, raw = raw, source_of("report", raw)
     checks = [
         {"property": what, "passed": holds, "found": found}
         for what, holds, found in checks_of(written, folder, raw)
     ]
-    failed = [each["property"] for each in checks if each["passed"] is False]
+    failed = [str(each["property"]) for each in checks if each["passed"] is False]
     said = {
-        "verdict": RED if failed else GREEN,
+        "verdict": verdict_of(written, folder, failed, recipe).said(),
         "failed": failed,
         **{n: written[n] for n in ("root", "parameters", "persons", "classes", "smallest_class")},
         "statement": written.get("statement", {}),

@@ -184,12 +184,16 @@ def verdict(
     return Verdict(RED if RED in levels else AMBER if AMBER in levels else GREEN, reasons)
 
 
-def stricter(function: str, given: Mapping[str, Mapping[str, Any]]) -> dict[str, Limit]:
-    """Return ``VERDICT`` with limits that are stricter. Raises AnonError for laxer or unknown ones.
+def stricter(
+    function: str,
+    given: Mapping[str, Mapping[str, Any]],
+    known_limits: Mapping[str, Limit] = VERDICT,
+) -> dict[str, Limit]:
+    """Return known limits, made stricter. Raises AnonError for laxer or unknown ones.
 
     given: by name of a limit its ``amber`` and ``red``, either or both.
     """
-    limits = dict(VERDICT)
+    limits = dict(known_limits)
     for name, levels in given.items():
         if name not in limits:
             raise AnonError(

@@ -1,0 +1,77 @@
+"""Judge a release of tables that belong together by ``LINKED``, table by table.
+
+The limits are those of ``VERDICT``; what they are held against stands in the manifest.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from anon_sql.apps.verdict.figures import Figure, Measured
+from anon_sql.apps.verdict.rules import RED, VERDICT, Limit, Reason, Verdict, verdict
+from anon_sql.core.names import literal, quote
+
+_SUPPRESSED = VERDICT["suppression_rate"]
+LINKED: Mapping[str, Limit] = {
+    "gcp": replace(
+        VERDICT["gcp"], says="The labels of {column} have lost {found} of their detail."
+    ),
+    "left_out": replace(_SUPPRESSED, says="{found} of the rows of {column} are left out."),
+    "unlinked": replace(
+        _SUPPRESSED,
+        says="{found} of the rows of {column} are released as labels alone, without their link.",
+        red=None,
+    ),
+}
+
+
+def judged_tables(
+    written: Mapping[str, Any],
+    name: str,
+    failed: Iterable[str] = (),
+    *,
+    accepted: Mapping[str, str] | None = None,
+    limits: Mapping[str, Limit] = LINKED,
+    audience: str = "contract",
+) -> Verdict:
+    """Return the verdict on a release.
+
+    written: the manifest, in a file called ``name``. failed: checks that do not hold. accepted,
+    limits, audience: as ``verdict`` takes them.
+    """
+    roles = {
+        role: [
+            f"{table}.{column}" for table, said in tables(written) for column in said["roles"][role]
+        ]
+        for role in ("qids", "sensitive")
+    }
+    counted = [link["child"] for link in written["links"] if link["role"] == "quasi"]
+    known = [each["child"] for each in written["links"] if each["role"] == "sensitive"]
+    request = {
+        "qids": [*roles["qids"], *counted],
+        "sensitive": [*roles["sensitive"], *known],
+        "k": written["parameters"]["k"],
+        "l": written["parameters"]["l"],
+    }
+    measured = Measured(list(_figures(written, name)), (), "", request=request)
+    found = verdict(measured, accepted=accepted, limits=limits, audience=audience)
+    broken = [Reason(RED, "audit", f"“{each}” fails.", "") for each in failed]
+    return Verdict(RED, [*broken, *found.reasons]) if broken else found
+
+
+def tables(written: Mapping[str, Any]) -> Iterable[tuple[str, Mapping[str, Any]]]:
+    """Return what a manifest says of each table."""
+    found: Mapping[str, Mapping[str, Any]] = written["tables"]
+    return found.items()
+
+
+def _figures(written: Mapping[str, Any], name: str) -> Iterator[Figure]:
+    """Give the figures of each table, each with the statement that reads it from the manifest."""
+    for table, said in tables(written):
+        own, source = f"tables.{quote(table)}", f"FROM read_json({literal(name)})"
+        if said["gcp"] is not None:
+            yield Figure("gcp", said["gcp"], f"SELECT {own}.gcp {source}", table)
+        for share in ("left_out", "unlinked"):
+            value = said[share] / said["raw_rows"] if said["raw_rows"] else 0.0
+            sql = f"SELECT {own}.{share} / greatest({own}.raw_rows, 1) {source}"
+            yield Figure(share, value, sql, table)
