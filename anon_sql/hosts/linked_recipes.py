@@ -21,7 +21,7 @@ _SOURCE: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("links", "leave_out"), list),
 }
 _ROLES = ("identifier", "quasi", "sensitive", "keep")
-_RELEASE = ("k", *(each.name for each in fields(Linking)), "weights", "format_files")
+_RELEASE = ("k", *(each.name for each in fields(Linking)), "weights", "steps", "format_files")
 _STATEMENT: dict[str, type | tuple[type, ...]] = {
     "purpose": str,
     "recipient": str,

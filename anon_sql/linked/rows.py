@@ -1,7 +1,7 @@
 """The rows of linked tables as arrays: whose they are, and an order that no scan decides."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,8 @@ class Given:
     values: the columns of the table that have a role. kept: uint64[n], the hash of the columns that
     are released unchanged. whole: uint64[n], the hash of all columns but keys and links. marks: of
     each sensitive column, uint64[n] and whether it is not NULL. read: int64[n], the place of each
-    row among those that the host has read.
+    row among those that the host has read. raw: of each column whose values are cut to steps, the
+    values as they were.
     """
 
     node: Node
@@ -35,6 +36,7 @@ class Given:
     whole: Hashes
     marks: Mapping[str, pa.Array]
     read: Ints
+    raw: Mapping[str, pa.Array] = field(default_factory=dict)
 
     def column(self, name: str) -> pa.Array:
         """Return a column as one array."""
@@ -119,9 +121,11 @@ def tie(
 
 def _only(own: Given, held: Ints) -> Given:
     at = pa.array(held)
-    marks = {name: values.take(at) for name, values in own.marks.items()}
+    marks, raw = (
+        {name: values.take(at) for name, values in each.items()} for each in (own.marks, own.raw)
+    )
     return Given(
-        own.node, own.values.take(at), own.kept[held], own.whole[held], marks, own.read[held]
+        own.node, own.values.take(at), own.kept[held], own.whole[held], marks, own.read[held], raw
     )
 
 

@@ -297,13 +297,11 @@ def test_an_earlier_release(people):
     assert "steps must be left out with like" in said
 
 
-def test_in_parts_and_with_linked_tables(people):
+def test_in_parts(people):
     call = {"k": 6, "qids": ["age", "city", "born", "sex"], "keep": ["*"], "steps": {"age": 5}}
     with pytest.raises(anon_sql.AnonError, match="steps must be left out of a release in parts"):
         anon_sql.release(people, "people", into="r", method="mondrian", regions=2, **call)
     assert people.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'r'").fetchall() == []
-    with pytest.raises(anon_sql.AnonError, match="steps does not apply to linked tables"):
-        anon_sql.release_linked(people, "people", into="linked", steps={"age": 5})
 
 
 def test_given_classes_and_strata(people):

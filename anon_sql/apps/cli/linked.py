@@ -38,6 +38,7 @@ _TAKEN = (
     "identifiers",
     "keep",
     "weights",
+    "steps",
     "format",
     "seed",
     "effort",
