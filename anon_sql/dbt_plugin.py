@@ -33,7 +33,7 @@ except ImportError as missing:
 PACKAGE = files("anon_sql") / "dbt"  # macros and generic tests, a dbt package
 HOME = "__anon_sql"  # a database in memory, so that macros are made once and not in the warehouse
 PLACES = (f"{HOME}.unquoted", f"{HOME}.main")  # the second forms come before what they call
-RELATIONS = {"tbl", "raw", "released", "root", "plan"}
+RELATIONS = {"tbl", "raw", "released", "root", "plan", "series"}
 
 
 class Plugin(BasePlugin):  # the name that dbt-duckdb looks for

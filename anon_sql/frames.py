@@ -1459,8 +1459,8 @@ def anon_manifest(
     recipient: Any = None, assumptions: Any = None, invariant: Any = None, previous: Frame = None,
     previous_share: float = 0, counterfeits: Any = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    drop: Columns = None, series: Frame = None, key: Any = 'env:ANON_KEY',
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The manifest of a release, for its recipients: how it was made and what it achieves. It
     holds names of columns, parameters and measures, but no value, no minimum or maximum, no
@@ -1482,9 +1482,12 @@ def anon_manifest(
         the row hash), method, parameters, roles (names by role; columns in without_role are
         kept unchanged), raw, achieved (k, l, t, beta, delta and the levels of all other privacy
         models), series (previous: name and rows_sha256, as in a ledger, of each earlier
-        release, and previous_share), checks (property, required, found, passed, as in audit),
+        release, previous_share, and cohorts: of a release of a series its number, l, rows of
+        former members and persons who wait, and the largest share of a group of like persons
+        that waits; else NULL), checks (property, required, found, passed, as in audit),
         measures (as in utility, and weighted_gcp, the gcp by the weights of the release; NULL
-        without), loss (as in attribute_loss). COPY writes it as JSON.
+        without), loss (as in attribute_loss). Measures and loss of a release of a series are of
+        its own rows alone. COPY writes it as JSON.
     Errors: those of audit and utility.
     """
     return _call.table("anon_manifest", locals())
@@ -2377,7 +2380,7 @@ def series_status(
     Returns: release (BIGINT, from 1), made_at (TIMESTAMP, UTC), cohorts, present (persons with
         a cohort who are in the table), former (rows of persons who have left or changed),
         waiting (persons without a cohort), withheld (persons who are never released again),
-        largest_waiting_share (of a group that was divided into cohorts, 0…1). Above 0.1
+        largest_waiting_share (of a group that was divided into cohorts, 0…1), l. Above 0.1
         somebody of that group is more likely to have one of its frequent values than 1/l says.
     Errors: a relation that is no state.
     """

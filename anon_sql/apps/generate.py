@@ -220,7 +220,9 @@ def with_arguments(text: str) -> str:
     order = [name for name in before if name in known]
     order += [name for name in known if name not in order]
     words = ["raw", *(f"{name}={jinja(known[name].default)}" for name in order)]
-    stated = [f"'{name}': {name}" for name in order if name not in ("hierarchy", "previous")]
+    stated = [
+        f"'{name}': {name}" for name in order if name not in ("hierarchy", "previous", "series")
+    ]
     listed = filled(words, "    ", 4)
     text = _MACRO.sub(lambda _: f"{{% macro write_manifest(\n{listed}) %}}", text)
     return _STATED.sub(lambda _: f"set stated = {{\n{filled(stated, '    ')}\n  }}", text)

@@ -26,6 +26,7 @@ REQUIRED = (
 PROMISED = (*REQUIRED, "seed")
 UNIQUE = "unique_share"
 LIMIT = "previous_share"  # on what composition finds with earlier releases
+STATE = ("series", "key")  # that a release of a series has
 STATEMENT = ("purpose", "recipient", "assumptions")  # what a release is for, in words
 ROLES = ("qids", "sensitive", "identifiers", "keep", "drop")  # as functions call them
 _SHOWN = 5  # paths in a sentence
@@ -73,10 +74,10 @@ def make(
     """Return the manifest of a release, without the hash of its file.
 
     tables: names of the raw table and of the release. parameters: those of PROMISED, UNIQUE,
-    LIMIT, STATEMENT and ``options``. roles: column names by ROLES. hierarchy: the relation, or
-    None. earlier: the files of earlier releases, by relation.
+    LIMIT, STATEMENT and STATE, and ``options``. roles: column names by ROLES. hierarchy: the
+    relation, or None. earlier: the files of earlier releases, by relation.
     """
-    stated = (*PROMISED, UNIQUE, LIMIT, *STATEMENT, "options")
+    stated = (*PROMISED, UNIQUE, LIMIT, *STATEMENT, "options", *STATE)
     arguments = {
         "raw": tables[0],
         "released": tables[1],

@@ -166,8 +166,12 @@ def suppressed(compared: Compared) -> Property:
 
 
 def _missing(compared: Compared) -> int:
-    """Rows left out that count as suppressed: dropped ones publish nothing and are no class."""
-    return 0 if compared.request.suppressed == "drop" else compared.left_out
+    """Rows left out that count as suppressed.
+
+    Dropped ones, and those of persons who wait, publish nothing and are no class.
+    """
+    published = compared.request.suppressed == "keep" and not compared.request.series
+    return compared.left_out if published else 0
 
 
 def anonymity(compared: Compared, true: Truth) -> Property:

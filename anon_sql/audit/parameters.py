@@ -135,4 +135,4 @@ class Manifest:
 
 
 declare(NAME, SIZE, *LEVELS.values(), AuditRoles, Audit)
-declare("anon_manifest", Manifest, of=NAME, without=("synthetic", "series", "key"))
+declare("anon_manifest", Manifest, of=NAME, without=("synthetic",))

@@ -22,6 +22,7 @@ from anon_sql.privacy.model import many
 from anon_sql.series.next import Table
 from anon_sql.series.state import NOWHERE, State
 
+PROPERTIES = ("series", "companions", "waiting", "former rows")
 LOOKS = 5_000_000_000  # most comparisons of a person with the label of a class
 
 

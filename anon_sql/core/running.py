@@ -9,10 +9,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from anon_sql import kernels
 from anon_sql.core.listening import Listener
@@ -20,6 +20,7 @@ from anon_sql.core.stopping import check, current, work
 
 PATIENCE = 1.0  # seconds before a bar appears
 _open = threading.local()
+T = TypeVar("T")
 
 
 @contextmanager
@@ -118,6 +119,26 @@ def announce() -> None:
     if not kernels.parallel.any_compiled():
         sys.stderr.write(NOTICE)
         sys.stderr.flush()
+
+
+def aside(function: str, call: Callable[[], T]) -> T:
+    """Return ``call()`` of another library, which cannot be divided, from a thread of its own.
+
+    A stop leaves that thread behind: it works on to the end of the call, and its result is lost.
+    Raises AnonError if the call of the function is to stop.
+    """
+    result: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            result.set_result(call())
+        except BaseException as error:
+            result.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    while not wait([result], timeout=0.1).done:
+        check(function)
+    return result.result()
 
 
 FEW = 10_000  # total size of jobs below which starting threads takes longer than it saves

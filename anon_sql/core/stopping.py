@@ -9,7 +9,7 @@ connection and no other; Ctrl-C reaches all. In the same way it knows who listen
 import signal
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from anon_sql.errors import AnonError
 
 STOPPED = "stopped on request"
 T = TypeVar("T")
+FEW = 1 << 14  # items that are passed in some 10 ms
 _lock = threading.RLock()  # a signal handler may come in between
 _here = threading.local()
 _living: "weakref.WeakSet[Stop]" = weakref.WeakSet()
@@ -105,6 +106,14 @@ def check(function: str = "") -> None:
         raise AnonError(stop.function or "anon_sql", STOPPED, hint="nothing was released")
     if stop.listener is not None and stop.function:
         stop.listener.look(stop.function)
+
+
+def watched(items: Iterable[T]) -> Iterator[T]:
+    """Yield items, and look after every few whether the call is to stop."""
+    for at, item in enumerate(items):
+        if at % FEW == 0:
+            check()
+        yield item
 
 
 @contextmanager

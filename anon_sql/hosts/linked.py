@@ -141,15 +141,14 @@ def release_linked(
         }
         made = _made(asked, schema, given)
         stopping.check(NAME)
+        said = {**stated, "hierarchy": hierarchy, "steps": steps and dict(steps)}
+        manifest = described(schema, made, said)
         target.write(schema, made, options.format)
     tables = {name: _released(count) for name, count in made.counts.items()}
-    return LinkedRelease(
-        tables,
-        described(schema, made, {**stated, "hierarchy": hierarchy, "steps": steps and dict(steps)}),
-    )
+    return LinkedRelease(tables, manifest)
 
 
-def _made(asked: Asked, schema: Schema, given: Mapping[str, Given]) -> Made:
+def _made(asked: Asked, schema: Schema, given: dict[str, Given]) -> Made:
     """Return the release; its errors are those of this function, whatever step raised them."""
     try:
         return release(asked, schema, given)
@@ -297,9 +296,12 @@ def _registered(con: duckdb.DuckDBPyConnection, rows: pa.Table | None) -> Iterat
 
 
 def _selects(schema: Schema, made: Made, form: str) -> Iterator[tuple[str, str, pa.Table | None]]:
-    """Yield each table: its name, a query of its rows, and these as Arrow where they were made."""
+    """Yield each table: its name, a query of its rows, and these as Arrow where they were made.
+
+    The release lets go of a table that is yielded.
+    """
     for name, node in schema.nodes.items():
-        table = made.tables[name]
+        table = made.tables.pop(name)
         texts = {field.name for field in table.schema if pa.types.is_dictionary(field.type)}
         columns = [
             f"{quote(column)}::VARCHAR AS {quote(column)}"

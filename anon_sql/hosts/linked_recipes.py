@@ -69,7 +69,7 @@ def is_linked(function: str, path: Path) -> bool:
 def read(function: str, path: Path) -> LinkedRecipe:
     """Return the recipe in a file. Raises AnonError of ``function`` for anything else."""
     found = recipes.sections(function, recipes.tables(function, path))
-    for name in ("accepted", "stricter"):
+    for name in ("accepted", "stricter", "series"):
         if found[name]:
             rule = f"[{name}] does not apply to tables that belong together"
             raise AnonError(function, rule, "entries", "leave it out; no verdict is on them")

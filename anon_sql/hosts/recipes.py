@@ -43,9 +43,25 @@ _STATEMENT: dict[str, type | tuple[type, ...]] = {
     "assumptions": list,
     "audience": str,
 }
+_SERIES: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("file", "key", "leavers"), str),
+    **dict.fromkeys(("l", "leaf"), int),
+    "waiting": (int, float),
+}
+_OF_SERIES = ("release", "verify")  # commands that take a recipe of a series
 _MADE: dict[str, type | tuple[type, ...]] = {"anon_sql": str, "duckdb": str}
 _TABLES = (
-    *("source", "release", "roles", "hierarchies", "statement", "accepted", "stricter", "made"),
+    *(
+        "source",
+        "release",
+        "roles",
+        "hierarchies",
+        "statement",
+        "accepted",
+        "stricter",
+        "series",
+        "made",
+    ),
 )
 
 
@@ -55,7 +71,7 @@ class Recipe:
 
     source: file, or database and table; and hashes. method, parameters: of the release. roles: the
     columns by parameter (``PARAMETER``). hierarchies: a path by column. stricter: limits of the
-    verdict.
+    verdict. series: the file of a state, its key and parameters of series_next; empty without one.
     """
 
     path: Path
@@ -68,6 +84,7 @@ class Recipe:
     statement: Mapping[str, Any] = field(default_factory=dict)
     accepted: Mapping[str, str] = field(default_factory=dict)
     stricter: Mapping[str, Any] = field(default_factory=dict)
+    series: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def file(self) -> Path:
@@ -135,6 +152,7 @@ def parse(function: str, path: Path, said: Mapping[str, Any]) -> Recipe:
         _statement(function, found["statement"]),
         _accepted(function, found["accepted"]),
         found["stricter"],
+        _series(function, found["series"]),
     )
 
 
@@ -254,6 +272,20 @@ def _accepted(function: str, found: Mapping[str, Any]) -> dict[str, str]:
     for name, why in found.items():
         if not isinstance(why, str) or not why.strip():
             raise AnonError(function, f"{name} in [accepted] must be a sentence", "none")
+    return dict(found)
+
+
+def _series(function: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    require_typed(function, "[series]", found, _SERIES)
+    if found and function not in _OF_SERIES:
+        rule = "the recipe must be one without [series]"
+        hint = "anon-sql release RECIPE OUT writes the state of a series with its release"
+        raise AnonError(function, rule, "one of a series", hint)
+    if found:
+        relative(function, "file in [series]", found.get("file"))
+    if not found.get("key", "env:").startswith("env:"):
+        rule = "key in [series] must be env: and the name of an environment variable"
+        raise AnonError(function, rule, "another text", "a recipe holds no secret")
     return dict(found)
 
 

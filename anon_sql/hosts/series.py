@@ -48,7 +48,10 @@ class InSeries:
 
     @property
     def _next(self) -> dict[str, Any]:
-        return {name: value for name, value in self._given.items() if name in takes(NAME)}
+        given = {name: value for name, value in self._given.items() if name in takes(NAME)}
+        if float(given.get("l", 0.5)).is_integer():  # elsewhere l may be a fraction
+            given["l"] = int(given["l"])
+        return given
 
     @property
     def _release(self) -> dict[str, Any]:
@@ -65,11 +68,12 @@ class InSeries:
         call = _call(NAME, f"{literal(self.tbl)}, {literal(self.series)}", self._next)
         con.execute(f"CREATE OR REPLACE TABLE {name} AS FROM {call}", self._next)
 
-    def write(self, target: Target) -> int:
-        """Write the release of the state, and return its number of rows."""
+    @property
+    def select(self) -> tuple[str, dict[str, Any]]:
+        """Return the query of the release of the state, and its parameters."""
         before = f"{literal(self.tbl)}, k := $k, series := {literal(self.series)}"
         call = _call(self.method, before, self._release)
-        return target.write(f"SELECT * FROM {call}", {**self._release, "k": self.k})
+        return f"SELECT * FROM {call}", {**self._release, "k": self.k}
 
 
 def _call(function: str, before: str, parameters: Mapping[str, Any]) -> str:
@@ -89,4 +93,4 @@ def release_in_series(con: duckdb.DuckDBPyConnection, call: InSeries, target: Ta
     call.check()
     with as_raised(), _one_transaction(con):
         call.step(con)
-        return call.write(target)
+        return target.write(*call.select)

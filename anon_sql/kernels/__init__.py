@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         merging,
         microaggregation,
         mondrian,
+        moving_window,
         numba_internals,
         oka,
         optimal_mondrian,

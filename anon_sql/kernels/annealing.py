@@ -86,7 +86,7 @@ def survey(s, guard):
     return total
 
 
-@kernel(widened=True, borrows=True)
+@kernel(widened=True, borrows=True, inlined=True)
 def exchange_price(s, guard, here, there, row, back, least):
     """Return the price of the change of both shortfalls by an exchange of rows.
 
@@ -104,7 +104,7 @@ def exchange_price(s, guard, here, there, row, back, least):
     return guard.price * (guard.tried[0] + guard.tried[1] - before)
 
 
-@kernel(widened=True, borrows=True)
+@kernel(widened=True, borrows=True, inlined=True)
 def keep(guard, here, there, row, back):
     """Record what the exchange last evaluated leaves; rows as in ``exchange_price``."""
     guard.shortfall[here], guard.shortfall[there] = guard.tried[0], guard.tried[1]
@@ -118,7 +118,7 @@ def keep(guard, here, there, row, back):
             guard.held[attribute, here, key] += 1
 
 
-@kernel(widened=True, borrows=True)
+@kernel(widened=True, borrows=True, inlined=True)
 def equal_keys(rules, a, b):
     """Return whether two rows have equal keys in every attribute."""
     same = True
@@ -127,7 +127,7 @@ def equal_keys(rules, a, b):
     return same
 
 
-@kernel(widened=True, borrows=True)
+@kernel(widened=True, borrows=True, inlined=True)
 def shortfall_with(s, guard, at, out, inn):
     """Return the shortfall of class ``at`` without row ``out`` and with row ``inn`` (-1: no row).
 
@@ -141,7 +141,7 @@ def shortfall_with(s, guard, at, out, inn):
     return total
 
 
-@kernel(widened=True, borrows=True)
+@kernel(widened=True, borrows=True, inlined=True)
 def _counted(s, guard, attribute, at, out, inn):
     """Write the values of a class and their counts into the guard; return how many values."""
     rules, size = guard.rules, 0
@@ -160,7 +160,7 @@ def _counted(s, guard, attribute, at, out, inn):
     return size
 
 
-@kernel(widened=True, borrows=True)
+@kernel(widened=True, borrows=True, inlined=True)
 def _count(guard, attribute, size, key, more):
     """Add to the count of a key's value, the last of ``size`` or a new one; return how many."""
     value = guard.rules.value[attribute, key]
@@ -171,7 +171,7 @@ def _count(guard, attribute, size, key, more):
     return size + 1
 
 
-@kernel(widened=True, borrows=True)
+@kernel(widened=True, borrows=True, inlined=True)
 def _sorted_keys(s, guard, attribute, at, out, inn):
     """Write the keys of a class into the guard, ascending; return how many rows it has."""
     own, keys, count = guard.rules.keys[attribute], guard.keys, 0
@@ -217,7 +217,7 @@ class ClassState(NamedTuple):
     ncp: npt.NDArray[np.float64]
 
 
-@kernel(widened=True, borrows=True)
+@kernel(widened=True, borrows=True, inlined=True)
 def ncp_with(s, at, out, inn):
     """Return the NCP of class ``at`` without row ``out`` and with row ``inn`` (-1: no row).
 
@@ -250,7 +250,7 @@ def ncp_with(s, at, out, inn):
     return total
 
 
-@kernel(widened=True, borrows=True)
+@kernel(widened=True, borrows=True, inlined=True)
 def _ncp_of_others(s, at, out, inn):
     """Return the part of ``ncp_with`` in hierarchies and in columns that hold NULL."""
     total = 0.0
@@ -283,7 +283,7 @@ def _ncp_of_others(s, at, out, inn):
     return total
 
 
-@kernel(widened=True, borrows=True)
+@kernel(widened=True, borrows=True, inlined=True)
 def add_member(s, at, row):
     """List a row in class ``at`` of a state with home, position, members and size."""
     s.home[row] = at
@@ -292,7 +292,7 @@ def add_member(s, at, row):
     s.size[at] += 1
 
 
-@kernel(widened=True, borrows=True)
+@kernel(widened=True, borrows=True, inlined=True)
 def drop_member(s, at, row):
     """Remove a row from the list of class ``at``; the last row takes its place."""
     s.size[at] -= 1
@@ -301,7 +301,7 @@ def drop_member(s, at, row):
     s.position[last] = s.position[row]
 
 
-@kernel(widened=True, borrows=True)
+@kernel(widened=True, borrows=True, inlined=True)
 def enter(s, at, row):
     """Add a row to class ``at``; the caller updates ``ncp``."""
     add_member(s, at, row)
@@ -316,7 +316,7 @@ def enter(s, at, row):
             _extend(s.ends[at, c], value)
 
 
-@kernel(widened=True, borrows=True)
+@kernel(widened=True, borrows=True, inlined=True)
 def _extend(ends, value):
     """Update the two smallest and two largest numbers by a value."""
     if value < ends[1]:
@@ -327,7 +327,7 @@ def _extend(ends, value):
         ends[2] = max(value, ends[2])
 
 
-@kernel(widened=True, borrows=True)
+@kernel(widened=True, borrows=True, inlined=True)
 def leave(s, at, row):
     """Remove a row from class ``at``; the caller updates ``ncp``."""
     drop_member(s, at, row)
@@ -417,7 +417,7 @@ def warmth(s):
     return total / max(count, 1)
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def proposed(near, seed, step):
     """Return a random row, a row near it, and random bits for what else the step draws.
 
@@ -429,13 +429,13 @@ def proposed(near, seed, step):
     return row, like, draw(seed, np.uint64(2 * step + 1))
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def tolerated(heat, bits):
     """Return the increase below which a step is taken; bits: random."""
     return -heat * np.log((np.float64(bits >> HALF) + 0.5) / 4294967296.0)
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def random_member(s, at, bits):
     """Return a random row of class ``at`` of a state with members and size; bits: random."""
     return s.members[at, np.int64(((bits & LOW) * np.uint64(s.size[at])) >> HALF)]

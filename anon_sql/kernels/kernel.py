@@ -2,13 +2,19 @@
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from anon_sql.kernels import numba_internals
 
 
 def kernel(
-    function: Any = None, *, widened: bool = False, borrows: bool = False, **options: Any
+    function: Any = None,
+    *,
+    widened: bool = False,
+    borrows: bool = False,
+    inlined: bool = False,
+    **options: Any,
 ) -> Any:
     """Return a function compiled by numba, kept on disk, that runs without the GIL.
 
@@ -17,11 +23,13 @@ def kernel(
     integer is compiled as int64 only, where numba can be told so. borrows: it makes and returns no
     array and calls only kernels that do not either, so that references to arrays, which its caller
     holds, need not be counted, where numba can leave that out; if it does make one, it fails to
-    compile.
+    compile. inlined: it becomes part of the kernels that call it, where numba can be told so;
+    to pass some forty arrays takes longer than what many a kernel does with them.
     """
     if function is None:
-        return lambda function: kernel(function, widened=widened, borrows=borrows, **options)
+        return partial(kernel, widened=widened, borrows=borrows, inlined=inlined, **options)
     always = {"nogil": True, "error_model": "numpy", **numba_internals.OPTIONS}
+    always |= numba_internals.inlines(inlined)
     if borrows:
         always |= numba_internals.BORROWED
     made = numba_internals.on_disk(function, **always, **options)

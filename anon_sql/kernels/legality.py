@@ -126,7 +126,7 @@ LEAST = 1e-9  # smallest shortfall of an illegal class
 EXACT = 1 + 1e-12  # tolerance, since sums of whole numbers beyond 2**53 are rounded
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def short_of_l(rules, attribute, values, counts):
     """Return the missing diversity times the number of rows; 0.0 where l is satisfied.
 
@@ -154,7 +154,7 @@ def short_of_l(rules, attribute, values, counts):
     return 0.0
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def recursive_parts(counts, nth):
     """Return the largest of at least ``nth`` counts, and the sum from the n-th largest on."""
     most, rest = np.int64(0), np.int64(0)
@@ -173,7 +173,7 @@ def recursive_parts(counts, nth):
     return most, rest
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def short_of_t(rules, attribute, values, counts):
     """Return the excess of the distance over t times the number of rows; 0.0 where t is satisfied.
 
@@ -205,7 +205,7 @@ def short_of_t(rules, attribute, values, counts):
     return max(m * (distance / sizes - rules.t), LEAST)
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def gap(rules, attribute, level, m, first, end):
     """Return the sum of |level - m * below| over the values first … end - 1."""
     low, high = first, end
@@ -220,7 +220,7 @@ def gap(rules, attribute, level, m, first, end):
     return under + over
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def short_of_shares(rules, attribute, values, counts):
     """Return how many rows are beyond the bounds on shares; 0.0 where all shares are within.
 
@@ -249,7 +249,7 @@ def short_of(rules, attribute, key_counts):
     return short_of_values(rules, attribute, values[:size], counts[:size])
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def short_of_values(rules, attribute, values, counts):
     """Return the shortfall of a class in one attribute, given its values and their counts.
 
@@ -263,7 +263,7 @@ def short_of_values(rules, attribute, values, counts):
     return shortfall + (short_of_shares(rules, attribute, values, counts) if bounded else 0.0)
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def short_of_k(rules, rows):
     """Return the shortfall of so many rows below k; persons are an attribute of their own."""
     return 0.0 if rules.persons else float(rows * max(0, rules.k - rows))

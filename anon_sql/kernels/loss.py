@@ -37,7 +37,7 @@ class LossModel(NamedTuple):
     weight: npt.NDArray[np.float64]
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def range_loss(model: Any, column: int, low: float, high: float) -> float:
     """Return the NCP of points from low to high, without NULL, in a NUMBER or TREE column."""
     if model.kind[column] == NUMBER:
@@ -48,7 +48,7 @@ def range_loss(model: Any, column: int, low: float, high: float) -> float:
     return model.weight[column] * model.share[base + node]  # type: ignore[no-any-return]
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def set_loss(model: Any, column: int, distinct: int) -> float:
     """Return the NCP of ``distinct`` values in a SET column; NULL only if it is alone."""
     return model.weight[column] * distinct / model.values[column] if distinct > 1 else 0.0

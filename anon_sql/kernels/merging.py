@@ -92,7 +92,7 @@ def classes_of(points, model, rules, order, starts):
     return s
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def is_list(model, column):
     """Return whether the sets of a column are lists."""
     return model.kind[column] == SET and model.null[column] > BITS
@@ -127,7 +127,7 @@ def outline(s, points, model, own, column, rows):
         put(s.flat[column], s.first[column], s.end[column], s, column, own, codes[:size])
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def loss_below(s, model, a, b, most):
     """Return the NCP, summed over columns, of the union of classes a and b (a == b: of one).
 
@@ -151,7 +151,7 @@ def loss_below(s, model, a, b, most):
     return total
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def codes_in_either(s, column, a, b):
     """Return the number of codes in the lists of classes a and b."""
     i, j, size = s.first[column, a], s.first[column, b], 0
@@ -165,7 +165,7 @@ def codes_in_either(s, column, a, b):
     return size
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def shortfall_of(s, rules, a, b):
     """Return the shortfall of the union of classes a and b (a == b: of one); 0.0 if legal."""
     total = short_of_k(rules, s.size[a] + (s.size[b] if b != a else 0))
@@ -175,7 +175,7 @@ def shortfall_of(s, rules, a, b):
     return total
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def fold_both(s, rules, attribute, a, b):
     """Write the values of the union of classes a and b, and their counts, into the scratch.
 
@@ -225,7 +225,7 @@ def merge(s, model, rules, steps):
     return left if len(heap) > 0 and left > 1 else 0
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def partner(s, model, rules, a):
     """Return the class that class a should take in.
 

@@ -64,6 +64,24 @@ BORROWS = _holds(_can_leave_references)
 BORROWED = {"_nrt": False} if BORROWS else {}  # of njit
 
 
+# -- A kernel that becomes part of those that call it, whatever its length. Plain: it is called, and
+# each array in its arguments is passed as seven numbers or more.
+
+
+def _can_force_inlining() -> bool:
+    from numba.core.registry import cpu_target
+
+    return hasattr(cpu_target.options, "forceinline")
+
+
+INLINES = _holds(_can_force_inlining)
+
+
+def inlines(every: bool) -> dict[str, bool]:
+    """Return the option of njit; a kernel without it takes that of the one it is compiled for."""
+    return {"forceinline": every} if INLINES else {}
+
+
 # -- One compilation of a kernel for all whole numbers. Plain: one for each type that is passed.
 
 

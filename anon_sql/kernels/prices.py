@@ -30,7 +30,7 @@ def shortfall_prices(rules, rows, k, price, priced):
     return prices
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def add_prices(rules, attribute, rows, k, price, held, scratch, prices):
     """Add the prices of one attribute.
 
@@ -64,7 +64,7 @@ def add_prices(rules, attribute, rows, k, price, held, scratch, prices):
         count_key(rules, attribute, own[rows[start]], -1, held, tally, persons)
 
 
-@kernel(widened=True, borrows=True)
+@kernel(widened=True, borrows=True, inlined=True)
 def count_key(rules, attribute, key, more, held, tally, persons):
     """Count one row more or less (1 or -1) of a key; persons are counted as one value."""
     value = np.int64(0) if persons else np.int64(rules.value[attribute, key])

@@ -13,7 +13,7 @@ from anon_sql.kernels.kernel import Runner, kernel
 from anon_sql.kernels.loss import SET, LossModel
 from anon_sql.kernels.vp_tree import nth
 
-WORK = 1 << 24  # pairs of classes visited in a call, some .3 s
+WORK = 1 << 22  # pairs of classes visited in a call, some .1 s
 BITS = 64
 MOST = 1 << 62  # above the loss of any class
 NEXT = 0  # index in Groups.state: the next class

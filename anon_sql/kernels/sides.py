@@ -36,7 +36,7 @@ def rows_scratch(m):
     return RowsScratch(keys, next_keys, ids, next_ids, np.empty(m, np.int32), np.empty(m, np.int64))
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def legal_within(rules, rows, scratch):
     """Return what ``legal_rows`` does; makes no array."""
     keys = scratch.keys[: rows.size]

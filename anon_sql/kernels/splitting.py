@@ -14,7 +14,7 @@ import numpy.typing as npt
 from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss import SET, range_loss, set_loss
 from anon_sql.kernels.sides import legal_within, rows_scratch
-from anon_sql.kernels.sorting import sort_within
+from anon_sql.kernels.sorting import RUN, sort_within
 
 POOLS = (0, 16, 2)  # least rows of a bucket; 0: the node is one bucket, a plain cut
 
@@ -100,7 +100,7 @@ def split_within(points, model, rules, rank, buckets, order, starts, k, scratch,
     return count
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def best_cut(points, model, rules, rank, buckets, rows, k, scratch, stamp):
     """Mark one side of the legal cut of least loss in ``best``; return whether there is one.
 
@@ -110,6 +110,7 @@ def best_cut(points, model, rules, rank, buckets, rows, k, scratch, stamp):
     own, seen = scratch.own[: rows.size], scratch.seen
     for at in range(rows.size):
         own[at] = buckets[rows[at]]
+    pools = different_pools(own)
     least, found = np.inf, False
     for column in range(points.shape[1]):
         varied = False
@@ -118,8 +119,8 @@ def best_cut(points, model, rules, rank, buckets, rows, k, scratch, stamp):
             varied |= values[at] != values[0]
         if not varied:
             continue
-        for pool in POOLS:
-            near = mark(values, own, pool, scratch)
+        for pool in range(pools):
+            near = mark(values, own, POOLS[pool], scratch)
             if near < k or rows.size - near < k:
                 continue
             for at in range(rows.size):
@@ -127,11 +128,12 @@ def best_cut(points, model, rules, rank, buckets, rows, k, scratch, stamp):
             part_rows(parted, scratch.side, scratch.buffer)
             left, right = parted[:near], parted[near:]
             stamp += 1
-            loss = left.size * ncp_of(points, model, left, seen, stamp)
+            loss = left.size * ncp_below(points, model, left, least / near, seen, stamp)
             if loss >= least - 1e-9:
                 continue
             stamp += 1
-            loss += right.size * ncp_of(points, model, right, seen, stamp)
+            most = (least - loss) / right.size
+            loss += right.size * ncp_below(points, model, right, most, seen, stamp)
             if loss >= least - 1e-9:
                 continue
             if legal_within(rules, left, scratch.rows) and legal_within(rules, right, scratch.rows):
@@ -142,6 +144,18 @@ def best_cut(points, model, rules, rank, buckets, rows, k, scratch, stamp):
 
 
 @kernel(borrows=True)
+def different_pools(buckets):
+    """Return how many of POOLS, the first ones, group buckets, int32[m] ascending, differently."""
+    fewest, begin = buckets.size, 0  # rows of a bucket, but of the last
+    for at in range(buckets.size):
+        if buckets[at] != buckets[begin]:
+            fewest, begin = min(fewest, at - begin), at
+    if begin == 0:
+        return 1
+    return 2 if fewest >= POOLS[1] else 3
+
+
+@kernel(borrows=True, inlined=True)
 def part_rows(rows, side, buffer):
     """Bring the rows marked in ``side`` to the front, order preserved; return their number."""
     near = far = 0
@@ -157,7 +171,7 @@ def part_rows(rows, side, buffer):
     return near
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, inlined=True)
 def mark(values, buckets, pool, scratch):
     """Mark the lower half of each bucket of at least ``pool`` rows; return how many are marked.
 
@@ -172,27 +186,57 @@ def mark(values, buckets, pool, scratch):
             b += 1
         half = (b - a + carry) // 2
         carry = (b - a + carry) % 2
+        low, high = values[a], values[a]
         for i in range(a, b):
-            keys[i], ranked[i] = np.uint64(values[i]), i
-        sort_within(keys[a:b], ranked[a:b], scratch.rows.next_keys, scratch.rows.next_ids)
-        for i in range(a, b):
-            side[ranked[i]] = i < a + half
+            low, high = min(low, values[i]), max(high, values[i])
+        if b - a > RUN and high - low < b - a:
+            mark_counted(values[a:b], low, high, half, scratch.rows.next_ids, side[a:b])
+        else:
+            for i in range(a, b):
+                keys[i], ranked[i] = np.uint64(values[i]), i
+            sort_within(keys[a:b], ranked[a:b], scratch.rows.next_keys, scratch.rows.next_ids)
+            for i in range(a, b):
+                side[ranked[i]] = i < a + half
         near += half
         a = b
     return near
 
 
 @kernel(borrows=True)
-def ncp_of(points, model, rows, seen, stamp):
-    """Return the NCP of rows, summed over the columns."""
+def mark_counted(values, low, high, half, counts, side):
+    """Mark the lower ``half`` of values int32[m] from low to high; of equal ones the first.
+
+    half: less than m. counts: scratch, int32[high - low + 1] or longer.
+    """
+    for value in range(high - low + 1):
+        counts[value] = 0
+    for value in values:
+        counts[value - low] += 1
+    middle, rest = low, half  # the first value of which not all are marked, and how many are
+    while counts[middle - low] <= rest:
+        rest -= counts[middle - low]
+        middle += 1
+    for at in range(values.size):
+        side[at] = values[at] < middle
+        if values[at] == middle and rest > 0:
+            side[at], rest = True, rest - 1
+
+
+@kernel(borrows=True, inlined=True)
+def ncp_below(points, model, rows, most, seen, stamp):
+    """Return the NCP of rows, summed over the columns.
+
+    Returns any number of at least ``most`` where the NCP is that.
+    """
     total = 0.0
     for column in range(points.shape[1]):
         low, high, nulls, distinct = np.inf, -np.inf, 0, 0
+        null, is_set = model.null[column], model.kind[column] == SET
         for row in rows:
             value = points[row, column]
-            if value == model.null[column]:
+            if value == null:
                 nulls += 1
-            elif model.kind[column] == SET:
+            elif is_set:
                 code = int(value)
                 distinct += seen[column, code] != stamp
                 seen[column, code] = stamp
@@ -200,8 +244,10 @@ def ncp_of(points, model, rows, seen, stamp):
                 low, high = min(low, value), max(high, value)
         if nulls > 0:
             total += model.weight[column] if nulls < rows.size else 0.0
-        elif model.kind[column] == SET:
+        elif is_set:
             total += set_loss(model, column, distinct)
         else:
             total += range_loss(model, column, low, high)
+        if total >= most:
+            break
     return total

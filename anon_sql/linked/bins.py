@@ -123,25 +123,25 @@ def _joined(counts: Ints, group: Ints, k: int, allowed: int) -> Ints:
     group = rank[group.reshape(-1)]
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(group[order]) != 0])
-    sizes = np.diff(np.r_[starts, len(group)])
-    low = np.minimum.reduceat(counts[order], starts, axis=0)
+    sizes = np.diff(np.r_[starts, len(group)]).tolist()
+    low = np.minimum.reduceat(counts[order], starts, axis=0).tolist()
     after = [*range(1, len(sizes)), -1]
     before = [-1, *range(len(sizes) - 1)]
     stamp, alive = [0] * len(sizes), [True] * len(sizes)
     becomes = np.arange(len(sizes))
 
     def price(at: int, other: int) -> int:
-        floor = np.minimum(low[at], low[other])
-        return int((sizes[at] * (low[at] - floor) + sizes[other] * (low[other] - floor)).sum())
+        pairs = zip(low[at], low[other], strict=True)
+        return sum(sizes[at] * max(0, a - b) + sizes[other] * max(0, b - a) for a, b in pairs)
 
-    heap: list[tuple[float, int, int, int, int]] = []
+    heap: list[tuple[int, int, int, int, int]] = []
 
     def offer(at: int) -> None:
         other = after[at]
         if other < 0:
             return
         cost = price(at, other)
-        equal = cost == 0 and bool((low[at] == low[other]).all())
+        equal = cost == 0 and low[at] == low[other]
         if equal or min(sizes[at], sizes[other]) < FEW * k:
             heapq.heappush(heap, (cost, at, other, stamp[at], stamp[other]))
 
@@ -153,8 +153,8 @@ def _joined(counts: Ints, group: Ints, k: int, allowed: int) -> Ints:
             continue
         if cost > allowed:
             break
-        allowed -= int(cost)
-        low[at] = np.minimum(low[at], low[other])
+        allowed -= cost
+        low[at] = list(map(min, low[at], low[other]))
         sizes[at] += sizes[other]
         alive[other], becomes[other] = False, at
         after[at] = after[other]

@@ -26,7 +26,7 @@ class Values:
     """The m values of a sensitive column, or of the numbers of rows of a sensitive link.
 
     name: of the column. owner: the table whose slots the values are in. slot, class_of, person:
-    int64[m]. code: int64[m].
+    int32[m]. code: int32[m].
     """
 
     name: str
@@ -88,7 +88,7 @@ def require_values(
         return
     zero = np.zeros
     every = {
-        name: Placed(zero(rows.count, np.int64), zero(rows.count, np.bool_), rows.person, name)
+        name: Placed(zero(rows.count, np.int32), zero(rows.count, np.bool_), rows.person, name)
         for name, rows in tied.items()
     }
     found = list(values_of(schema, tied, every))
@@ -155,9 +155,9 @@ def _wrong_classes(
 ) -> Ints:
     placed = {
         name: Placed(
-            classes[rows.person].astype(np.int64),
+            classes[rows.person],
             np.zeros(rows.count, np.bool_),
-            classes[rows.person].astype(np.int64),
+            classes[rows.person],
             schema.root if name in direct else name,
         )
         for name, rows in tied.items()

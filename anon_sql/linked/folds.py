@@ -10,16 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from anon_sql.core.arrow import integers, valid
 from anon_sql.errors import AnonError
-from anon_sql.linked.rows import distinct, holders, numbered
+from anon_sql.linked.rows import Ints, free, holders, numbered, places_of, several
 from anon_sql.linked.schema import Node, Schema
 
-Ints = npt.NDArray[np.int64]
 _HINT = "nothing was released; please report this"
 
 
@@ -27,7 +24,7 @@ _HINT = "nothing was released; please report this"
 class Folded:
     """The folds of released tables.
 
-    parent: by table, int64[n], the row above, -1 for unlinked rows. fold: int64[n].
+    parent: by table, int32[n], the row above, -1 for unlinked rows. fold: int32[n].
     """
 
     parent: Mapping[str, Ints]
@@ -45,7 +42,7 @@ def codes_of(column: pa.Array) -> Ints:
         return _listed_codes(column)
     if not pa.types.is_dictionary(kind):
         coded = column.dictionary_encode()
-        return np.where(valid(coded), integers(coded.indices) + 1, 0).astype(np.int64)
+        return np.where(valid(coded), integers(coded.indices) + 1, 0).astype(np.int32)
     words = codes_of(column.dictionary)  # equal ones may be there twice
     return np.where(valid(column.indices), words[integers(column.indices)], 0)
 
@@ -63,7 +60,7 @@ def _together(parts: list[Ints]) -> Ints:
     found = parts[0]
     for part in parts[1:]:
         high = int(part.max(initial=0)) + 1
-        found = numbered(found * high + part)
+        found = numbered(found.astype(np.int64) * high + part)
     return found
 
 
@@ -81,7 +78,7 @@ def fold(function: str, schema: Schema, tables: Mapping[str, pa.Table]) -> Folde
     folds: dict[str, Ints] = {}
     for node in reversed(list(schema.nodes.values())):
         table = tables[node.name]
-        found = np.zeros(table.num_rows, np.int64)
+        found = np.zeros(table.num_rows, np.int32)
         for name in label_columns(schema, node):
             found = _together([found, codes_of(_whole(table, name))])
         for child in schema.children(node.name, "quasi"):
@@ -92,7 +89,7 @@ def fold(function: str, schema: Schema, tables: Mapping[str, pa.Table]) -> Folde
     for node in schema.nodes.values():
         parent = parents[node.name]
         if node.link is None:
-            persons[node.name] = np.arange(len(parent))
+            persons[node.name] = np.arange(len(parent), dtype=np.int32)
         else:
             persons[node.name] = np.where(parent < 0, -1, persons[node.link.parent][parent])
     return Folded(parents, persons, folds)
@@ -108,25 +105,25 @@ def _parents(function: str, node: Node, tables: Mapping[str, pa.Table]) -> Ints:
     table = tables[node.name]
     for key in node.keys:
         column = table.column(key)
-        if column.null_count or len(distinct(column.to_numpy().copy())) != len(column):
+        if column.null_count or several(column.to_numpy()):
             if node.link is not None and key in node.link.columns:
                 continue  # a part of a key that is a link too
             got = f"others in {node.name}"
             raise AnonError(function, "new keys must be different", got, _HINT)
     if node.link is None:
-        return np.full(table.num_rows, -1, np.int64)
+        return np.full(table.num_rows, -1, np.int32)
     above = tables[node.link.parent]
     own = [_whole(table, name) for name in node.link.columns]
     theirs = [_whole(above, name) for name in node.link.keys]
     missing = np.logical_and.reduce([~valid(each) for each in own])
     if len(own) == 1:
-        found = pc.index_in(own[0], theirs[0])
+        found = places_of(own[0], theirs[0])
     else:
         pairs = zip(theirs, own, strict=True)
         codes = _together([codes_of(pa.concat_arrays(pair)) for pair in pairs])
         keys, named = codes[: above.num_rows], codes[above.num_rows :]
-        found = pc.index_in(pa.array(named), pa.array(keys))
-    parent = np.where(missing | ~valid(found), -1, integers(found)).astype(np.int64)
+        found = places_of(pa.array(named), pa.array(keys))
+    parent = np.where(missing, np.int32(-1), found)
     lost = int(((parent < 0) & ~missing).sum())
     if lost:
         got = f"{lost:,} of {node.name} below none"
@@ -159,6 +156,7 @@ def require_folds(
 ) -> Folded:
     """Return the folds of released tables after k and l were found in them, or raise AnonError."""
     found = fold(function, schema, tables)
+    free()
     classes = found.fold[schema.root]
     sizes = np.bincount(classes)
     small = int((sizes < k).sum())

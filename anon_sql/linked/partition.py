@@ -21,7 +21,7 @@ from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable, read
 from anon_sql.linked.bins import bins_of
 from anon_sql.linked.options import Asked
-from anon_sql.linked.rows import Ints, Rows, counts_of
+from anon_sql.linked.rows import Ints, Rows, counts_of, free, lexical
 from anon_sql.linked.schema import Node, Schema
 from anon_sql.pipeline.partition import in_source_order, legal_partition, prepare
 from anon_sql.pipeline.request import Relation, Source, checked
@@ -114,6 +114,7 @@ def classes_of(
             weights[name] = CHILDREN * weight / _copies_of(tied[node.name], rows.count)
     if not any(weights.values()):
         return bins
+    free()
     return _cut(asked, schema, rows, bins, (wide, types, weights))
 
 
@@ -141,7 +142,7 @@ def _copies(asked: Asked, rows: Rows, points: Points | None, persons: int) -> An
     node = rows.given.node
     if points is None or rows.count == 0:
         return
-    order = np.lexsort((rows.order, points.time, rows.person))
+    order = lexical(rows.person, points.time, rows.order)
     counts = counts_of(rows.person, persons)
     starts = np.r_[0, counts.cumsum()[:-1]]
     copies = _copies_of(rows, persons)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anon_sql import kernels
 from anon_sql.core.arrow import valid
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
@@ -19,9 +20,9 @@ from anon_sql.linked.diversity import merge_classes, repair, require_values
 from anon_sql.linked.folds import require_folds
 from anon_sql.linked.options import Asked
 from anon_sql.linked.partition import Points, bins_of_persons, classes_of, points_of
-from anon_sql.linked.rows import Given, Ints, Rows, counts_of, distinct, tie
+from anon_sql.linked.rows import Given, Hashes, Ints, Rows, counts_of, free, several, tie
 from anon_sql.linked.schema import Node, Schema
-from anon_sql.linked.slots import Placed, place
+from anon_sql.linked.slots import place
 from anon_sql.linked.steps import cut_rows
 from anon_sql.linked.unlinked import unlinked_classes
 from anon_sql.methods.searching import total_loss
@@ -58,7 +59,7 @@ class Counted:
 class Made:
     """A release: the tables, where their rows come from, their counts and their classes."""
 
-    tables: Mapping[str, pa.Table]
+    tables: dict[str, pa.Table]
     shown: Mapping[str, "Shown"]
     counts: Mapping[str, Counted]
     smallest: int
@@ -69,7 +70,7 @@ class Made:
 class Shown:
     """What a host needs to put the m released rows of a table together by itself.
 
-    position: int64[m], the row of each among those that were read. linked: bool[m]. labels: of each
+    position: int32[m], the row of each among those that were read. linked: bool[m]. labels: of each
     quasi-identifier and each added number of rows, the distinct labels as they are printed and
     int32[m], which of them each row has.
     """
@@ -83,22 +84,30 @@ class Shown:
 class Plan:
     """The places and new keys of all rows.
 
-    groups: by table, int64[n], the class of labels of each row, -1 for rows that are left out.
+    groups: by table, int32[n], the class of labels of each row, -1 for rows that are left out.
     linked: bool[n]. keys: int64[n], new keys.
     """
 
-    tied: Mapping[str, Rows]
+    tied: dict[str, Rows]
     groups: Mapping[str, Ints]
     linked: Mapping[str, npt.NDArray[np.bool_]]
     keys: Mapping[str, Ints]
-    points: Mapping[str, Points | None] = field(default_factory=dict)
-    placed: Mapping[str, Placed] = field(default_factory=dict)
+    points: dict[str, Points | None] = field(default_factory=dict)
+
+    def let_go(self, name: str) -> None:
+        """Forget the values of a table that is released."""
+        self.points.pop(name, None)
+        self.tied[name] = self.tied[name].bare()
 
 
-def plan(asked: Asked, schema: Schema, given: Mapping[str, Given]) -> Plan:
-    """Return the classes, slots and new keys of a release. Raises AnonError where there is none."""
-    options, cut = asked.options, cut_rows(asked, given)
-    tied = tie(asked.function, schema, cut, options.orphans, asked.k)
+def plan(asked: Asked, schema: Schema, given: dict[str, Given]) -> Plan:
+    """Return the classes, slots and new keys of a release; empties ``given``.
+
+    Raises AnonError where there is none.
+    """
+    options = asked.options
+    cut_rows(asked, given)
+    tied = tie(asked.function, schema, given, options.orphans, asked.k)
     require_values(asked.function, schema, tied, options.l)
     points = {
         name: points_of(asked, schema, tied, node)
@@ -110,7 +119,9 @@ def plan(asked: Asked, schema: Schema, given: Mapping[str, Given]) -> Plan:
         merge_classes, schema, tied, points[schema.root], l=options.l, function=asked.function
     )
     classes = merged(classes_of(asked, schema, tied, points, merged(bins)))
+    free()
     placed = place(asked, schema, tied, points, classes)
+    free()
     repair(schema, tied, placed, classes, options.l)
     groups, linked = {}, {}
     for name, own in placed.items():
@@ -119,15 +130,15 @@ def plan(asked: Asked, schema: Schema, given: Mapping[str, Given]) -> Plan:
         if options.surplus == "unlink" and own.owner == name and name != schema.root:
             extra = unlinked_classes(asked, tied[name], points[name], own.surplus)
             top = int(own.slot.max(initial=-1)) + 1
-            groups[name] = np.where(extra >= 0, extra + top, own.slot)
+            groups[name] = np.where(extra >= 0, extra + top, own.slot).astype(np.int32)
     keys = {name: new_keys(tied[name].count) for name, node in schema.nodes.items() if node.keys}
-    return Plan(tied, groups, linked, keys, points, placed)
+    return Plan(tied, groups, linked, keys, points)
 
 
 def new_keys(count: int) -> Ints:
     """Return different random numbers of 63 bits from the operating system, int64[n]."""
     found = random_numbers(count)
-    while len(distinct(found.copy())) < count:
+    while several(found):
         found = random_numbers(count)
     return found
 
@@ -138,18 +149,34 @@ def random_numbers(count: int) -> Ints:
     return drawn.astype(np.int64)
 
 
-def release(asked: Asked, schema: Schema, given: Mapping[str, Given]) -> Made:
-    """Return the released tables, whose folds were checked. Raises AnonError, with no result."""
+def in_random_order(hashes: Hashes) -> Ints:
+    """Return the order of hashes, equal ones in a random order of the operating system."""
+    order: Ints = kernels.orders.by_hash(random_numbers(len(hashes)).view(np.uint64))
+    order = order[kernels.orders.by_hash(hashes[order])]
+    return order
+
+
+def release(asked: Asked, schema: Schema, given: dict[str, Given]) -> Made:
+    """Return the released tables, whose folds were checked; empties ``given``.
+
+    Each table is let go once it is released, the lowest first: what is above needs its links alone.
+    Raises AnonError, with no result.
+    """
+    raw = {name: each.values.num_rows for name, each in given.items()}
     made = plan(asked, schema, given)
-    both = {name: released(asked, schema, made, node) for name, node in schema.nodes.items()}
-    tables = {name: table for name, (table, _) in both.items()}
-    counts = {
-        name: _counted(asked, schema, made, node, given[name].values.num_rows)
-        for name, node in schema.nodes.items()
-    }
-    shown_rows = {name: each for name, (_, each) in both.items()}
+    free()
+    both, counted = {}, {}
+    for name, node in reversed(list(schema.nodes.items())):
+        both[name] = released(asked, schema, made, node)
+        counted[name] = _counted(asked, schema, made, node, raw[name])
+        made.let_go(name)
+        free()
+    tables = {name: both[name][0] for name in schema.nodes}
+    shown_rows = {name: both[name][1] for name in schema.nodes}
+    counts = {name: counted[name] for name in schema.nodes}
     persons = made.tied[schema.root].count
-    del made  # the check of folds needs the memory
+    del made, both  # the check of folds needs the memory
+    free()
     folded = require_folds(asked.function, schema, tables, asked.k, asked.options.l)
     sizes = np.bincount(folded.fold[schema.root])
     _require_all(asked, schema, persons, tables, counts)
@@ -179,7 +206,7 @@ def released(asked: Asked, schema: Schema, made: Plan, node: Node) -> tuple[pa.T
     key.
     """
     rows, group, linked = made.tied[node.name], made.groups[node.name], made.linked[node.name]
-    own = np.flatnonzero(group >= 0)
+    own = np.flatnonzero(group >= 0).astype(np.int32)
     points = made.points.get(node.name)
     columns: dict[str, pa.Array] = {}
     printed: dict[str, tuple[pa.Array, Codes]] = {}
@@ -187,7 +214,7 @@ def released(asked: Asked, schema: Schema, made: Plan, node: Node) -> tuple[pa.T
         position, columns, printed = _labelled(asked, points, rows, group[own], linked[own], own)
     else:
         hidden = np.where(linked[own], rows.given.kept[own], np.uint64(2**64 - 1))
-        position = own[np.lexsort((random_numbers(len(own)), hidden))]
+        position = own[in_random_order(hidden)]
     at, shown_linked = pa.array(position), linked[position]
     mask = pa.array(~shown_linked)
     for name in node.kept:
@@ -244,7 +271,7 @@ def _labelled(
         empty = pa.array([], pa.string()), np.zeros(0, np.int32)
         return own, none, dict.fromkeys(none, empty)
     hashes = np.where(linked, rows.given.kept[own], np.uint64(2**64 - 1))
-    place = np.lexsort((random_numbers(len(own)), hashes))
+    place = in_random_order(hashes)
     own = own[place]
     at = pa.array(own)
     source = Source(

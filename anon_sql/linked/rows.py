@@ -1,7 +1,7 @@
 """The rows of linked tables as arrays: whose they are, and an order that no scan decides."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,11 +9,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anon_sql.core.arrow import integers, valid
+from anon_sql import kernels
+from anon_sql.core.arrow import integers, return_memory, valid
 from anon_sql.errors import AnonError, Argument
 from anon_sql.linked.schema import Link, Node, Schema
 
-Ints = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.signedinteger[Any]]
 Hashes = npt.NDArray[np.uint64]
 Bools = npt.NDArray[np.bool_]
 _GOLDEN, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
@@ -25,9 +26,9 @@ class Given:
 
     values: the columns of the table that have a role. kept: uint64[n], the hash of the columns that
     are released unchanged. whole: uint64[n], the hash of all columns but keys and links. marks: of
-    each sensitive column, uint64[n] and whether it is not NULL. read: int64[n], the place of each
+    each sensitive column, uint64[n] and whether it is not NULL. read: int32[n], the place of each
     row among those that the host has read. raw: of each column whose values are cut to steps, the
-    values as they were.
+    values as they were. Once rows are tied, whole and marks are empty.
     """
 
     node: Node
@@ -48,8 +49,8 @@ class Given:
 class Rows:
     """The n rows of a table of the tree.
 
-    parent: int64[n], the row above, -1 in the root. person: int64[n], the row of the root. order:
-    uint64[n], a hash of the row and of all below it. codes: int64[n] by sensitive column. orphans:
+    parent: int32[n], the row above, -1 in the root. person: int32[n], the row of the root. order:
+    uint64[n], a hash of the row and of all below it. codes: int32[n] by sensitive column. orphans:
     rows that were left out because no row is above them.
     """
 
@@ -64,6 +65,13 @@ class Rows:
     def count(self) -> int:
         return len(self.parent)
 
+    def bare(self) -> "Rows":
+        """Return the rows without their values, so that these can be freed."""
+        none = np.zeros(0, np.uint64)
+        values = self.given.values.schema.empty_table()
+        given = replace(self.given, values=values, kept=none, raw={})
+        return replace(self, given=given, order=none)
+
 
 def mixed(values: Hashes) -> Hashes:
     """Return hashes of hashes."""
@@ -76,10 +84,16 @@ def mixed(values: Hashes) -> Hashes:
     return found
 
 
+def free() -> None:
+    """Return the memory that a step no longer needs, so that it does not add to that of others."""
+    pa.default_memory_pool().release_unused()
+    return_memory()
+
+
 def tie(
-    function: str, schema: Schema, given: Mapping[str, Given], orphans: str, k: int
+    function: str, schema: Schema, given: dict[str, Given], orphans: str, k: int
 ) -> dict[str, Rows]:
-    """Return the rows of every table of the tree, tied to the rows above them.
+    """Return the rows of every table of the tree, tied to the rows above them; empties ``given``.
 
     orphans: 'error', or 'drop' for rows below no row to be left out. Raises AnonError for keys that
     are NULL or not unique, for orphans, and for fewer than k persons.
@@ -92,10 +106,10 @@ def tie(
         raise AnonError(function, f"there must be at least {k} persons", got)
     tied: dict[str, tuple[Given, Ints, Ints, int]] = {}
     for node in schema.nodes.values():
-        own = given[node.name]
+        own = given.pop(node.name)
         if node.link is None:
-            none = np.full(persons, -1, np.int64)
-            tied[node.name] = own, none, np.arange(persons), 0
+            none = np.full(persons, -1, np.int32)
+            tied[node.name] = own, none, np.arange(persons, dtype=np.int32), 0
             continue
         above, _, owners, _ = tied[node.link.parent]
         parent = rows_above(node.link, own, above)
@@ -113,10 +127,13 @@ def tie(
             own, parent = _only(own, held), parent[held]
         tied[node.name] = own, parent, owners[parent], lost
     order = _orders(schema, tied)
-    return {
-        name: Rows(own, parent, person, order[name], _codes(own), lost)
-        for name, (own, parent, person, lost) in tied.items()
-    }
+    found = {}
+    for name in schema.nodes:
+        own, parent, person, lost = tied.pop(name)
+        lean = replace(own, whole=np.zeros(0, np.uint64), marks={})
+        found[name] = Rows(lean, parent, person, order[name], _codes(own), lost)
+    free()
+    return found
 
 
 def _only(own: Given, held: Ints) -> Given:
@@ -134,7 +151,7 @@ def _codes(own: Given) -> dict[str, Ints]:
     found = {}
     for name, marks in own.marks.items():
         coded = marks.dictionary_encode()
-        rank = np.empty(len(coded.dictionary) + 1, np.int64)
+        rank = np.empty(len(coded.dictionary) + 1, np.int32)
         rank[np.argsort(integers(coded.dictionary))] = np.arange(1, len(rank))
         rank[-1] = 0
         found[name] = rank[np.where(valid(coded), integers(coded.indices), -1)]
@@ -142,25 +159,42 @@ def _codes(own: Given) -> dict[str, Ints]:
 
 
 def numbered(values: npt.NDArray[Any]) -> Ints:
-    """Return a number for each of n numbers, int64[n] from 0 without gaps, equal for equal ones."""
-    codes: Ints = np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64, copy=False)
-    return codes
+    """Return a number for each of n numbers, int32[n] from 0 without gaps, equal for equal ones."""
+    return firsts(values)[1]
 
 
-def distinct(values: Ints) -> Ints:
-    """Return each of n numbers once, ascending. Sorts the numbers in place, to save memory."""
-    values.sort()
-    return values[np.r_[True, values[1:] != values[:-1]]] if len(values) else values
+def firsts(values: npt.NDArray[Any]) -> tuple[Ints, Ints]:
+    """Return where each number comes first, int32[u], and the number of each, int32[n].
+
+    Different numbers have different hashes.
+    """
+    first, number_of = kernels.hashing.number(mixed(values))
+    return first, number_of
+
+
+def several(values: npt.NDArray[Any]) -> int:
+    """Return how many of some numbers are there before."""
+    return len(values) - len(firsts(values)[0])
+
+
+def lexical(*keys: npt.NDArray[Any]) -> Ints:
+    """Return the order of rows by integer keys, the first one first, as int32[n]; it is stable."""
+    order = np.arange(len(keys[0]), dtype=np.int32)
+    for key in reversed(keys):
+        whole = key.astype(np.uint64)  # a copy
+        if key.dtype.kind == "i":
+            whole ^= np.uint64(2**63)
+        order = order[
+            kernels.orders.order_between(whole[order], np.uint64(0), np.uint64(2**64 - 1), True)
+        ]
+    return order
 
 
 def holders(group: Ints, code: Ints, person: Ints) -> tuple[Ints, Ints]:
     """Return of each group and code that occur together: the group, and how many persons it has."""
-    pair = numbered(group * (int(code.max()) + 1) + code)
-    group_of = np.empty(int(pair.max()) + 1, np.int64)
-    group_of[pair] = group
-    width = int(person.max()) + 1
-    each = distinct(pair * width + person) // width
-    return group_of, np.bincount(each, minlength=len(group_of))
+    first, pair = firsts(group.astype(np.int64) * (int(code.max()) + 1) + code)
+    own, _ = firsts(pair.astype(np.int64) * (int(person.max()) + 1) + person)
+    return group[first].astype(np.int64), np.bincount(pair[own], minlength=len(first))
 
 
 def _require_keys(function: str, schema: Schema, own: Given) -> None:
@@ -171,11 +205,15 @@ def _require_keys(function: str, schema: Schema, own: Given) -> None:
         if len(keys) == 1:
             column = plain_values(own.column(keys[0]))
             missing = column.null_count
-            twice = len(column) - missing - pc.count_distinct(column, mode="only_valid").as_py()
+            if _are_whole(column):
+                twice = several(integers(pc.drop_null(column)))
+            else:
+                unique = pc.count_distinct(column, mode="only_valid").as_py()
+                twice = len(column) - missing - unique
         else:
             codes, present = _combined([own.column(key) for key in keys])
             missing, known = int((~present).sum()), codes[present]
-            twice = len(known) - len(np.unique(known))
+            twice = several(known)
         if missing or twice:
             got = [f"{missing:,} without one"] if missing else []
             got += [f"{twice:,} with that of another"] if twice else []
@@ -210,17 +248,33 @@ def plain_values(column: pa.Array) -> pa.Array:
     return column
 
 
+def _are_whole(*columns: pa.Array) -> bool:
+    """Return whether columns have whole numbers of one type."""
+    return pa.types.is_integer(columns[0].type) and len({each.type for each in columns}) == 1
+
+
+def places_of(named: pa.Array, keys: pa.Array) -> Ints:
+    """Return the place of each named key among the keys, int32[n]; -1 for none and for NULL.
+
+    The keys are different, and none is NULL.
+    """
+    if not _are_whole(named, keys):
+        found = pc.index_in(named, keys, skip_nulls=True)
+        return np.where(valid(found), integers(found), -1).astype(np.int32)
+    number_of = numbered(np.concatenate((integers(keys), integers(named))))
+    place = np.full(int(number_of.max(initial=-1)) + 1, -1, np.int32)
+    place[number_of[: len(keys)]] = np.arange(len(keys), dtype=np.int32)
+    return np.where(valid(named), place[number_of[len(keys) :]], np.int32(-1))
+
+
 def rows_above(link: Link, own: Given, above: Given) -> Ints:
-    """Return the row of the parent that each row names, int64[n]; -1 for none."""
+    """Return the row of the parent that each row names, int32[n]; -1 for none."""
     columns = [above.column(key) for key in link.keys]
     if len(columns) == 1:
-        mine, theirs = plain_values(own.column(link.columns[0])), plain_values(columns[0])
-        found = pc.index_in(mine, theirs, skip_nulls=True)
-        return np.where(valid(found), integers(found), -1).astype(np.int64)
+        return places_of(plain_values(own.column(link.columns[0])), plain_values(columns[0]))
     keys, _ = _combined(columns)
     named, present = _combined([own.column(name) for name in link.columns], columns)
-    found = pc.index_in(pa.array(named), pa.array(keys))
-    return np.where(present & valid(found), integers(found), -1).astype(np.int64)
+    return places_of(pa.array(named, mask=~present), pa.array(keys))
 
 
 def _orders(schema: Schema, tied: Mapping[str, tuple[Any, ...]]) -> dict[str, Hashes]:

@@ -16,7 +16,7 @@ from anon_sql import kernels
 from anon_sql.core.running import Workers
 from anon_sql.linked.options import Asked
 from anon_sql.linked.partition import Points
-from anon_sql.linked.rows import Bools, Ints, Rows
+from anon_sql.linked.rows import Bools, Ints, Rows, lexical
 from anon_sql.linked.schema import Node, Schema
 
 JOBS = 16  # parts of the matching for each thread
@@ -26,8 +26,8 @@ JOBS = 16  # parts of the matching for each thread
 class Placed:
     """Where the n rows of a table are.
 
-    slot: int64[n], numbered from 0; -1 for rows that are left out. surplus: bool[n], rows of a kept
-    parent that no slot has. class_of: int64[n], the class of the person. owner: the table whose
+    slot: int32[n], numbered from 0; -1 for rows that are left out. surplus: bool[n], rows of a kept
+    parent that no slot has. class_of: int32[n], the class of the person. owner: the table whose
     slots these are, the table itself if its number of rows is known.
     """
 
@@ -48,7 +48,7 @@ def place(
     found: dict[str, Placed] = {}
     for node in schema.nodes.values():
         rows = tied[node.name]
-        class_of = classes[rows.person].astype(np.int64)
+        class_of = classes[rows.person]
         none = np.zeros(rows.count, np.bool_)
         if node.link is None:
             found[node.name] = Placed(class_of, none, class_of, node.name)
@@ -65,17 +65,17 @@ def place(
 
 
 def _matched(asked: Asked, rows: Rows, above: Rows, points: Points | None, groups: Ints) -> Ints:
-    """Return the slot of each row, int64[n]; groups: the slot of each row above."""
-    slot = np.full(rows.count, -1, np.int64)
+    """Return the slot of each row, int32[n]; groups: the slot of each row above."""
+    slot = np.full(rows.count, -1, np.int32)
     owners = np.flatnonzero(groups >= 0)
-    owners = owners[np.lexsort((above.order[owners], groups[owners]))]
+    owners = owners[lexical(groups[owners], above.order[owners])]
     if len(owners) == 0 or rows.count == 0:
         return slot
-    rank = np.full(above.count, -1, np.int64)
+    rank = np.full(above.count, -1, np.int32)
     rank[owners] = np.arange(len(owners))
     own = np.flatnonzero(rank[rows.parent] >= 0)
     time = np.zeros(rows.count, np.int64) if points is None else points.time
-    own = own[np.lexsort((rows.order[own], time[own], rank[rows.parent[own]]))]
+    own = own[lexical(rank[rows.parent[own]], time[own], rows.order[own])]
     starts = np.r_[0, np.bincount(rank[rows.parent[own]], minlength=len(owners)).cumsum()]
     begins = np.r_[np.flatnonzero(np.r_[True, np.diff(groups[owners]) != 0]), len(owners)]
     array = np.zeros((len(own), 0)) if points is None else points.array()[own]

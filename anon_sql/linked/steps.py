@@ -4,7 +4,6 @@ Classes, slots and the order of rows are made of the first values of steps; labe
 checked against, the values themselves.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -20,12 +19,13 @@ from anon_sql.linked.options import Asked
 from anon_sql.linked.rows import Given, Hashes, mixed
 
 
-def cut_rows(asked: Asked, given: Mapping[str, Given]) -> dict[str, Given]:
-    """Return the rows of each table with the first values of their steps.
+def cut_rows(asked: Asked, given: dict[str, Given]) -> None:
+    """Replace the rows of each table by those with the first values of their steps.
 
     Raises AnonError for columns with a hierarchy.
     """
-    return {name: _cut(asked, own) for name, own in given.items()}
+    for name, own in given.items():
+        given[name] = _cut(asked, own)
 
 
 def _cut(asked: Asked, own: Given) -> Given:

@@ -154,15 +154,17 @@ def utility(
     weights: Mapping[str, float] = MappingProxyType({}),
     *,
     adds: bool = False,
+    own: bool = False,
 ) -> dict[str, Any]:
     """Return the fields of ``UTILITY``.
 
     Columns that show means or medians have no ncp, and the release then no gcp or iloss. k: of
     cavg. form: of the NCP of texts, see ``set_loss``. weights: of gcp, by column. adds: whether the
-    release may have more rows than the raw table, and then no gcp or iloss. Raises AnonError where
-    raw and release do not belong together.
+    release may have more rows than the raw table, and then no gcp or iloss. own: whether to count
+    the rows of the release alone, as if the raw table had as many. Raises AnonError where raw and
+    release do not belong together.
     """
-    if not adds:
+    if not adds and not own:
         counted.require_no_more_rows()
     penalties = counted.penalties(form)
     names = [column.name for column in counted.domains]
@@ -171,14 +173,15 @@ def utility(
         [counted.labels[name].rows for name in names],
     )
     sizes, released = counted.sizes, counted.released_rows
-    left_out = counted.rows - released
+    rows = released if own else counted.rows
+    left_out = rows - released
     suppressed = int(sizes.rows[sizes.suppressed].sum()) + left_out
     losses = [each.loss for each in found]
-    lost = of_losses(counted.rows, counts, losses, left_out, of_columns(weights, names))
+    lost = of_losses(rows, counts, losses, left_out, of_columns(weights, names))
     single = [each.one_value for each in found]
     lossy = left_out >= 0 and not any(single)
     kept = ~sizes.suppressed
-    measured = of_classes(counted.rows, sizes.size[kept], sizes.classes[kept], suppressed, k)
+    measured = of_classes(rows, sizes.size[kept], sizes.classes[kept], suppressed, k)
     return {
         "released_rows": released,
         **measured,

@@ -34,7 +34,7 @@ from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.methods.legal_classes import cheapest, merge_until_legal, split_classes
 from anon_sql.methods.method import Call, Partition, method
 from anon_sql.methods.microaggregation import microaggregate, points_of, sum_of_squares
-from anon_sql.methods.ordering import Order, curve_order, cut_order
+from anon_sql.methods.ordering import JOB, Order, curve_order, cut_order
 from anon_sql.methods.searching import better_orders, improve, total_loss, working_time
 from anon_sql.methods.searching_few import improve_few
 from anon_sql.methods.suppressed_rows import costs_of, dearest, dense, peel, rows_of_share
@@ -184,6 +184,7 @@ def fits(classes: Classes, call: Call[Anonymize]) -> bool:
 HARD = 1.5  # times the loss of a cut: of legal classes, from which on other cuts are tried
 HOPELESS = 5.0  # the same, from which on only cuts into much larger groups are
 LARGER = 4  # times the least rows: the first of those groups
+PIECE = 1 << 14  # rows that are ordered by themselves, where a search follows
 SMALL = 800  # most rows of a small table, in which 'good' searches at k alone too
 LOW, HIGH = 3.0, 30.0  # price of shortfalls, before classes merge and once they are legal
 ROUNDS = 2  # of the search of 'good'
@@ -242,7 +243,8 @@ def partitioned(
     x = points_of(table, k) if call.one_value else None
     orders = [order]
     if effort != "fast" and known is None and (x is None or call.constraint.rules is not None):
-        orders += better_orders(table, order, k, call.workers)
+        piece = JOB if call.constraint.rules is None else PIECE
+        orders += better_orders(table, order, k, call.workers, piece)
     if x is not None:
         return of_means(table, x, orders, call, started), order
     if call.constraint.rules is None:

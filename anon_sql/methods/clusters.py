@@ -22,7 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql import kernels
-from anon_sql.core.running import Progress
+from anon_sql.core.columns import distinct_rows
+from anon_sql.core.running import Progress, aside
 from anon_sql.core.stopping import check
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import not_installed
@@ -135,13 +136,13 @@ def density(
     except ImportError:
         raise not_installed(function, "scikit-learn must be installed", "none", "ml") from None
     scaled = weighted(table)
-    points, place, counts = np.unique(scaled, axis=0, return_inverse=True, return_counts=True)
+    first, place = distinct_rows(function, scaled)
+    points, counts = scaled[first], np.bincount(place)
     if eps is None:
-        eps = chosen_eps(points, counts, min_samples, threads)
-    found = DBSCAN(
-        eps=eps + EXACT, min_samples=min_samples, algorithm="kd_tree", n_jobs=threads
-    ).fit(points, sample_weight=counts)
-    return Density(points, place.reshape(-1), found.labels_.astype(np.int32), eps)
+        eps = aside(function, lambda: chosen_eps(points, counts, min_samples, threads))
+    scan = DBSCAN(eps=eps + EXACT, min_samples=min_samples, algorithm="kd_tree", n_jobs=threads)
+    found = aside(function, lambda: scan.fit(points, sample_weight=counts))
+    return Density(points, place, found.labels_.astype(np.int32), eps)
 
 
 def weighted(table: QuasiTable) -> Points:

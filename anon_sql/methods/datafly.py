@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from anon_sql.core.columns import distinct_rows
 from anon_sql.core.common_parameters import Weights
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.parameters import Number, OrNull, param
@@ -75,15 +76,14 @@ def datafly(table: QuasiTable, call: Call[Datafly]) -> Partition:
     if call.options.like is not None:
         return recoded_as_earlier(table, call, limit)
     codes = np.column_stack([column.codes[table.order] for column in columns])
-    records, record_of = np.unique(codes, axis=0, return_inverse=True)
-    record_of = record_of.reshape(-1)
+    first, record_of = distinct_rows(call.function, codes)
+    records = codes[first]
     rows = np.bincount(record_of)
     levels = [node_levels(column) for column in columns]
     level = [0] * len(columns)
     while True:
         nodes = np.column_stack([levels[c][level[c]][records[:, c]] for c in range(len(columns))])
-        _, group_of = np.unique(nodes, axis=0, return_inverse=True)
-        group_of = group_of.reshape(-1)
+        _, group_of = distinct_rows(call.function, nodes)
         rare = ~call.constraint.legal(group_of[record_of].astype(np.int32), int(group_of.max()) + 1)
         left = int(rows[rare[group_of]].sum())
         distinct = [

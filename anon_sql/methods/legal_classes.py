@@ -16,7 +16,7 @@ from anon_sql.methods.searching import total_loss
 from anon_sql.methods.suppressed_rows import dense
 from anon_sql.privacy.constraint import Constraint
 
-BLOCK = 1 << 13  # classes that are merged by themselves, at least
+BLOCK = 1 << 12  # classes that are merged by themselves, at least
 STEPS = 1000  # merges between two tests for Ctrl-C
 
 
@@ -112,7 +112,7 @@ def along(classes: npt.NDArray[np.int32], order: npt.NDArray[np.int32]) -> npt.N
     return rank[classes]
 
 
-JOB = 1 << 16  # rows in a job
+JOB = 1 << 14  # rows in a job
 FEW = 1 << 16  # buckets that may be counted, however few the rows
 
 

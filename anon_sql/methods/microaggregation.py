@@ -5,7 +5,6 @@ by simulated annealing. The steps are applied to pieces of an order of the rows,
 with n; in small tables there is one piece.
 """
 
-import warnings
 from itertools import pairwise
 from typing import Any
 
@@ -13,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql import kernels
-from anon_sql.core.columns import NULL_POINT, Numbers
-from anon_sql.core.running import Progress
-from anon_sql.core.stopping import check
+from anon_sql.core.columns import NULL_POINT, Numbers, distinct_rows
+from anon_sql.core.running import Progress, Workers
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import not_installed
 from anon_sql.methods.method import Call
@@ -255,40 +253,61 @@ def _scaled(columns: npt.NDArray[np.float64] | npt.NDArray[np.bool_]) -> Standar
 
 
 STEPS = 10  # at most; the sum of squares decreases little after the first four
+CELLS = 1 << 24  # distances between two tests for Ctrl-C, some .05 s
 
 
-def k_means(function: str, features: Standardized, count: int, seed: int) -> npt.NDArray[np.int32]:
+def k_means(
+    features: Standardized, count: int, seed: int, workers: Workers
+) -> npt.NDArray[np.int32]:
     """Return the cluster of each row, int32[n], from 0 without gaps, at most ``count`` of them.
 
-    Lloyd's algorithm from random distinct rows, on one thread, since sums of floats depend on the
-    number of threads.
+    Lloyd's algorithm from random distinct rows. A block of rows is one thread's work, since sums of
+    floats in BLAS depend on the number of threads. Where a centre is nearest to no row, it stays.
+    Raises AnonError where the extra ml is not installed.
     """
-    from threadpoolctl import threadpool_limits
-
-    cluster = scikit_learn(function)
-    distinct = np.unique(features, axis=0)
-    chosen = np.random.default_rng(seed).permutation(len(distinct))[:count]
-    centres, clusters = distinct[chosen], np.full(len(features), -1, dtype=np.int32)
-    with threadpool_limits(1), warnings.catch_warnings(), Progress(function, STEPS) as progress:
-        warnings.simplefilter("ignore")  # that one step does not converge
+    threadpool_limits = limits(workers.function)
+    first, _ = distinct_rows(workers.function, features)
+    chosen = first[np.random.default_rng(seed).permutation(len(first))[:count]]
+    centres, clusters = features[chosen], np.full(len(features), -1, dtype=np.int32)
+    rows = max(CELLS // len(centres), 1)
+    blocks = [features[at : at + rows] for at in range(0, len(features), rows)]
+    cells = [len(block) * len(centres) for block in blocks]
+    with threadpool_limits(1), Progress(workers.function, STEPS * sum(cells)) as progress:
         progress.note = "k-means"
+        shared = Workers(workers.function, workers.threads, progress)
         for _ in range(STEPS):
-            check(function)
-            step = cluster.KMeans(len(centres), init=centres, n_init=1, max_iter=1, random_state=0)
-            found = step.fit(features).labels_
-            progress.advance(1)
+            halves = (centres * centres).sum(axis=1) / 2
+            jobs = [(block, centres, halves) for block in blocks]
+            found = np.concatenate(shared.map(_nearest, jobs, cells))
             if np.array_equal(found, clusters):
                 break
-            centres, clusters = step.cluster_centers_, found
+            centres, clusters = _means(features, found, centres), found
     _, dense = np.unique(clusters, return_inverse=True)
     return np.asarray(dense, np.int32).reshape(-1)
 
 
-def scikit_learn(function: str) -> Any:
-    """Return scikit-learn's cluster module. Raises AnonError where it is not installed."""
+def _nearest(
+    block: Standardized, centres: Standardized, halves: npt.NDArray[np.float32]
+) -> npt.NDArray[np.int32]:
+    """Return the nearest centre of each row, the first of equal ones; halves: its square / 2."""
+    return np.asarray((halves - block @ centres.T).argmin(axis=1), np.int32)
+
+
+def _means(
+    features: Standardized, clusters: npt.NDArray[np.int32], centres: Standardized
+) -> Standardized:
+    """Return the mean of each cluster, and the centre of a cluster without rows."""
+    size = np.bincount(clusters, minlength=len(centres))
+    sums = [np.bincount(clusters, column, len(centres)) for column in features.T]
+    means = np.stack(sums, axis=1) / np.maximum(size, 1)[:, None]
+    return np.where(size[:, None] > 0, means, centres).astype(np.float32)
+
+
+def limits(function: str) -> Any:
+    """Return what limits BLAS to some threads. Raises AnonError where it is not installed."""
     try:
-        from sklearn import cluster
+        from threadpoolctl import threadpool_limits
     except ImportError:
         rule = "k-means needs the extra ml"
-        raise not_installed(function, rule, "no package scikit-learn", "ml") from None
-    return cluster
+        raise not_installed(function, rule, "no package threadpoolctl", "ml") from None
+    return threadpool_limits

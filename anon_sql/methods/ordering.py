@@ -117,14 +117,16 @@ def _keys(
     return keys
 
 
-def window_order(table: QuasiTable, order: Order, k: int, workers: Workers) -> Order:
-    """Return the order with each row near those just before it, within pieces of JOB rows."""
+def window_order(
+    table: QuasiTable, order: Order, k: int, workers: Workers, piece: int = JOB
+) -> Order:
+    """Return the order with each row near those just before it, within pieces of so many rows."""
     width = int(np.clip(COMPARISONS // max(len(order), 1), *CANDIDATES))
     few, many = max(1, round(FEW * k)), max(1, round(MANY * k))
-    points, parts = spread(table), pieces(len(order), JOB)
+    points, parts = spread(table), pieces(len(order), piece)
     jobs = [(points, order[a:b], table.model, width, few, many) for a, b in parts]
     moved: Order = np.concatenate(
-        workers.map(kernels.order_cuts.moving_window, jobs, [b - a for a, b in parts])
+        workers.map(kernels.moving_window.moving_window, jobs, [b - a for a, b in parts])
     )
     return moved
 

@@ -138,7 +138,7 @@ def sdka(table: QuasiTable, call: Call[Sdka]) -> Partition:
     real = np.ones(table.rows, dtype=np.bool_) if call.real is None else call.real
     features = standardized(table)
     count = max(int(real.sum()) // call.constraint.smallest, 1)
-    clusters = k_means(call.function, features, count, call.seed)
+    clusters = k_means(features, count, call.seed, call.workers)
     joined, merged = join_clusters(call.function, features, clusters, real, call.constraint)
     own = table.only(real)
     legal = merge_until_legal(own, joined[real], call.constraint, call.workers)

@@ -237,8 +237,12 @@ GROWTH = 1 << 28  # rows times those from which a group grows that 'good' aims a
 WAITING = (1 << 10, 1 << 13)  # least and most rows from which a group grows; fewer gain nothing
 
 
-def better_orders(table: QuasiTable, order: Order, k: int, workers: Workers) -> list[Order]:
+def better_orders(
+    table: QuasiTable, order: Order, k: int, workers: Workers, piece: int = JOB
+) -> list[Order]:
     """Return the orders that 'good' tries besides the curve; in a table of many rows only one.
+
+    piece: rows within which a window moves.
 
     The loss of a column with a hierarchy goes by common ancestors, of which a range says little:
     where such columns prevail the rows are halved repeatedly, and in smaller tables groups are
@@ -249,7 +253,7 @@ def better_orders(table: QuasiTable, order: Order, k: int, workers: Workers) -> 
     mostly = 2 * trees >= len(table.model.kind)
     found = []
     if not (many and mostly):
-        found.append(window_order(table, order, k, workers))
+        found.append(window_order(table, order, k, workers, piece))
     if mostly or (trees and not many):
         found.append(halved_order(table, order, workers))
         if max(WAITING[0], most_codes(table)) <= width:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from anon_sql.core.columns import approximate
 from anon_sql.errors import COMMENTS, AnonError, Argument, Where
 from anon_sql.methods.generators.bootstrap import Attribute, RealRows
-from anon_sql.methods.microaggregation import scikit_learn
+from anon_sql.methods.microaggregation import limits
 from anon_sql.methods.sdka import generate
 from anon_sql.pipeline.request import Request
 
@@ -29,7 +29,7 @@ def synthesize(
     sensitive column separately. Source: Majeed and Hwang 2025, SDkA, step 3.
     """
     function = request.function
-    scikit_learn(function)
+    limits(function)  # before anything is drawn
     names = list(values)
     attributes = [_attribute(name, values[name], codes[name]) for name in names]
     order = np.lexsort([attribute.codes for attribute in attributes])

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anon_sql.core import stopping
+from anon_sql.core import running, stopping
 from anon_sql.core.labels.reading import read_nodes, read_ranges, read_sets
 from anon_sql.core.parameters import Anything, Choice, Columns, Number, Whole, declare, param
 from anon_sql.core.roles import fold
@@ -257,18 +257,20 @@ def _scores(
 
 
 _TREES = 100
-_BLOCKS = {"random_forest": 4096, "knn": 128}  # rows that are predicted between two looks
+_BLOCKS = {
+    "random_forest": 4096,
+    "knn": 128,
+    "svm": 4096,
+}  # rows that are predicted between two looks
 
 
 def _fitted(model: Any, features: npt.NDArray[np.float64], codes: npt.NDArray[np.int64]) -> Any:
     """Return a model after training, tree by tree if it is a forest that goes on where it was."""
     trees = range(1, _TREES + 1) if hasattr(model, "warm_start") else [None]
     for number in trees:
-        stopping.check(_FUNCTION)
         if number is not None:
             model.set_params(n_estimators=number)
-        model.fit(features, codes)
-    stopping.check(_FUNCTION)
+        running.aside(_FUNCTION, lambda: model.fit(features, codes))
     return model
 
 

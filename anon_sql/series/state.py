@@ -88,7 +88,8 @@ class State:
 
     @property
     def releases(self) -> list[dict[str, Any]]:
-        return list(self.head["releases"])
+        """Return the figures of each release, and l."""
+        return [{**figures, "l": self.l} for figures in self.head["releases"]]
 
     def rows(self) -> pa.StructArray:
         """Return the rows in random order."""

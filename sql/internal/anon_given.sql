@@ -67,17 +67,32 @@ FROM
     query_table(__anon_release_groups);
 
 -- Return one row, __anon_found: every measure of information loss. k: for cavg. ncp: the form of NCP
--- for text. adds: whether the release may have more rows than the raw table. weights: of gcp.
+-- for text. adds: whether the release may have more rows than the raw table. weights: of gcp. own:
+-- whether to count the rows of the release alone.
 CREATE OR REPLACE MACRO __anon_measures(
     __anon_function, __anon_raw, __anon_released, __anon_qids, __anon_hierarchy,
-    __anon_k := 5, __anon_ncp := 'share', __anon_adds := false, __anon_weights := NULL
+    __anon_k := 5, __anon_ncp := 'share', __anon_adds := false, __anon_weights := NULL,
+    __anon_own := false
 ) AS TABLE
 WITH __anon_tallied AS (
     FROM __anon_tally(__anon_released, __anon_measure_call(__anon_raw, __anon_qids, NULL))
 )
 SELECT __anon_measures_all_measures(
-    __anon_function, __anon_given, __anon_k, __anon_ncp, __anon_adds, __anon_weights)
-    AS __anon_found
+    __anon_function, __anon_given, __anon_k, __anon_ncp, __anon_adds, __anon_weights,
+    __anon_own) AS __anon_found
 FROM __anon_given(
     __anon_raw, __anon_released, __anon_measure_call(__anon_raw, __anon_qids, NULL),
     __anon_hierarchy, '__anon_tallied');
+
+-- Return one row: the columns of utility.
+CREATE OR REPLACE MACRO __anon_utility(
+    __anon_function, __anon_raw, __anon_released, __anon_k, __anon_qids, __anon_hierarchy,
+    __anon_weights, __anon_own := false
+) AS TABLE
+SELECT
+    __anon_found.rows, __anon_found.released_rows, __anon_found.suppressed, __anon_found.classes,
+    __anon_found.smallest_class, __anon_found.dm, __anon_found.dm_star, __anon_found.cavg,
+    __anon_found.gcp, __anon_found.iloss, __anon_found.suppression_rate
+FROM __anon_measures(
+    __anon_function, __anon_raw, __anon_released, __anon_qids, __anon_hierarchy,
+    __anon_k := __anon_k, __anon_weights := __anon_weights, __anon_own := __anon_own);

@@ -58,3 +58,22 @@ SELECT
 FROM __anon_types(__anon_tbl), __anon_table(
     __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_options, __anon_hierarchy, 'kept',
     __anon_from := '__anon_told');
+
+-- Return one row, __anon_promise: what the last release of a series promises, NULL without one.
+CREATE OR REPLACE MACRO __anon_promise_of(__anon_series) AS TABLE
+WITH
+__anon_none AS NOT MATERIALIZED (
+    SELECT
+        NULL::BIGINT AS release, NULL::BIGINT AS l, NULL::BIGINT AS former,
+        NULL::BIGINT AS waiting, NULL::DOUBLE AS largest_waiting_share
+    WHERE false
+),
+__anon_made AS NOT MATERIALIZED (
+    SELECT unnest(__anon_series_status(__anon_state, __anon_state_types), max_depth := 2)
+    FROM __anon_series_state(__anon_series)
+)
+SELECT system.main.max_by(
+    system.main.struct_pack(
+        release := release, l := l, former := former, waiting := waiting,
+        largest_waiting_share := largest_waiting_share), release) AS __anon_promise
+FROM query_table(if(__anon_series IS NULL, '__anon_none', '__anon_made'));

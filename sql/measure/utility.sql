@@ -16,9 +16,4 @@
 CREATE OR REPLACE MACRO utility(
     raw, released, k := 5, qids := NULL, hierarchy := NULL, weights := NULL
 ) AS TABLE
-SELECT
-    __anon_found.rows, __anon_found.released_rows, __anon_found.suppressed, __anon_found.classes,
-    __anon_found.smallest_class, __anon_found.dm, __anon_found.dm_star, __anon_found.cavg,
-    __anon_found.gcp, __anon_found.iloss, __anon_found.suppression_rate
-FROM __anon_measures(
-    'utility', raw, released, qids, hierarchy, __anon_k := k, __anon_weights := weights);
+FROM __anon_utility('utility', raw, released, k, qids, hierarchy, weights);

@@ -16,9 +16,12 @@
 --   statement (purpose, recipient, assumptions), versions (of anon_sql, DuckDB and the row hash),
 --   method, parameters, roles (names by role; columns in without_role are kept unchanged), raw, achieved (k, l, t, beta, delta and the levels
 --   of all other privacy models), series (previous: name and rows_sha256, as in a ledger, of each
---   earlier release, and previous_share), checks (property, required, found, passed, as in audit),
+--   earlier release, previous_share, and cohorts: of a release of a series its number, l, rows of
+--   former members and persons who wait, and the largest share of a group of like persons that waits;
+--   else NULL), checks (property, required, found, passed, as in audit),
 --   measures (as in utility, and weighted_gcp, the gcp by the weights of the release; NULL without),
---   loss (as in attribute_loss). COPY writes it as JSON.
+--   loss (as in attribute_loss). Measures and loss of a release of a series are of its own rows alone.
+--   COPY writes it as JSON.
 -- Errors: those of audit and utility.
 -- Example: SELECT * FROM anon_manifest('people', 'release', 'rayden', k := 2, qids := ['age', 'city']);
 CREATE OR REPLACE MACRO anon_manifest(
@@ -27,7 +30,7 @@ CREATE OR REPLACE MACRO anon_manifest(
     identifiers := NULL, keep := NULL, hierarchy := NULL, suppressed := 'keep', unique_share := 0,
     beta := NULL, delta := NULL, purpose := NULL, recipient := NULL, assumptions := NULL,
     invariant := NULL, previous := NULL, previous_share := 0, counterfeits := NULL,
-    beta_kind := 'enhanced', max_share := NULL, drop := NULL
+    beta_kind := 'enhanced', max_share := NULL, drop := NULL, series := NULL, key := 'env:ANON_KEY'
 ) AS TABLE
 WITH
 __anon_assigned AS MATERIALIZED (
@@ -51,12 +54,14 @@ __anon_audited AS MATERIALIZED (
         unique_share := unique_share, beta := beta, delta := delta,
         previous := previous, previous_share := previous_share,
         counterfeits := if(invariant, 1, counterfeits),
-        beta_kind := beta_kind, max_share := max_share, drop := drop
+        beta_kind := beta_kind, max_share := max_share, drop := drop, series := series, key := key
     )
 ),
 __anon_measured_once AS MATERIALIZED (
     SELECT struct_pack(*COLUMNS(*)) AS __anon_measures
-    FROM utility(raw, released, k := coalesce(k, 5), qids := qids, hierarchy := hierarchy)
+    FROM __anon_utility(
+        'utility', raw, released, coalesce(k, 5), qids, hierarchy, NULL,
+        __anon_own := series IS NOT NULL)
 ),
 __anon_lost_once AS MATERIALIZED (
     SELECT
@@ -65,7 +70,7 @@ __anon_lost_once AS MATERIALIZED (
         if(__anon_weights_in(options) IS NULL, NULL, __anon_found.gcp) AS __anon_weighted_gcp
     FROM __anon_measures(
         'anon_manifest', raw, released, qids, hierarchy,
-        __anon_weights := __anon_weights_in(options))
+        __anon_weights := __anon_weights_in(options), __anon_own := series IS NOT NULL)
 )
 SELECT
     1 AS manifest,
@@ -103,10 +108,12 @@ SELECT
         'delta': __anon_found_of(__anon_checks, 'delta'),
         'max_share': __anon_found_of(__anon_checks, 'max_share')
     } AS achieved,
-    {'previous': __anon_earlier, 'previous_share': previous_share} AS series,
+    {
+        'previous': __anon_earlier, 'previous_share': previous_share, 'cohorts': __anon_promise
+    } AS series,
     __anon_checks AS checks,
     struct_insert(__anon_measures, weighted_gcp := __anon_weighted_gcp) AS measures,
     __anon_loss AS loss
 FROM
     __anon_assigned, __anon_audited, __anon_measured_once, __anon_lost_once,
-    __anon_earlier_hashes(previous);
+    __anon_earlier_hashes(previous), __anon_promise_of(series);

@@ -125,6 +125,7 @@ def test_the_manifest_names_the_earlier_files_and_verify_compares_with_them(peop
     assert stated["series"] == {
         "previous": [{"name": "may.csv", "sha256": digest}],
         "previous_share": 0.1,
+        "cohorts": None,
     }
     checks = {check["property"]: check for check in stated["checks"]}
     found = {name: (check["found"], check["passed"]) for name, check in checks.items()}

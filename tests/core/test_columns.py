@@ -10,7 +10,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anon_sql.core.columns import NULL_POINT, categories, comparable, gaps, numbers
+from anon_sql.core.columns import (
+    NULL_POINT,
+    categories,
+    comparable,
+    distinct_rows,
+    gaps,
+    numbers,
+)
 from tests.drawing import examples
 
 pytestmark = pytest.mark.quick
@@ -155,3 +162,13 @@ def test_codes_follow_the_bytes(values):
     assert made.values.to_pylist() == words
     expected = [len(words) if value is None else words.index(value) for value in values]
     assert made.codes.tolist() == expected
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(0, 2), (1, 1), (60, 1), (400, 3)])
+def test_distinct_rows_are_those_of_numpy(rows, columns):
+    values = np.random.default_rng(rows).integers(-3, 4, (rows, columns)).astype(np.float64)
+    first, number = distinct_rows("f", values)
+    known, first_of, of_row = np.unique(values, axis=0, return_index=True, return_inverse=True)
+    assert np.array_equal(values[first], known)
+    assert np.array_equal(first, first_of)
+    assert np.array_equal(number, of_row.reshape(-1))

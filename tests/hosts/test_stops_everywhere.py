@@ -16,7 +16,7 @@ AT_ONCE = {  # functions that take what is read at once: names, queries, distinc
     *("anon_help", "anon_methods", "anon_roles", "paper_queries", "rewrite_query", "gower"),
     *("anon_mask", "anon_pseudonym", "anon_shift"),
     *("anon_max", "anon_mid", "anon_min", "anon_values"),
-    *("check_hierarchy", "date_hierarchy", "numeric_hierarchy", "prefix_hierarchy"),
+    *("date_hierarchy", "numeric_hierarchy", "prefix_hierarchy"),
     *("read_hierarchies", "series_status"),
     # all of their work is DuckDB's own, which an interrupt ends
     *("linked_audit", "linked_risk", "linked_table"),

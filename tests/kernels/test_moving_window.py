@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anon_sql.kernels.loss import NUMBER, SET, TREE
-from anon_sql.kernels.order_cuts import moving_window
+from anon_sql.kernels.moving_window import moving_window
 from tests.kernels.losses import table
 
 pytestmark = pytest.mark.quick
@@ -53,9 +53,11 @@ def twin(points, rows, model, width, few, many):
 
 @pytest.mark.parametrize("kinds", [[NUMBER], [SET, SET], [NUMBER, SET, TREE, SET]])
 @pytest.mark.parametrize(("width", "few", "many"), [(1, 1, 1), (8, 1, 3), (16, 2, 2), (99, 3, 9)])
-def test_order_is_the_twins(kinds, width, few, many):
-    points, model = table(80, kinds, width)
+@pytest.mark.parametrize("copies", [1, 10])
+def test_order_is_the_twins(kinds, width, few, many, copies):
+    points, model = table(80 // copies, kinds, width)
     points += 0.1 * (np.array(kinds) == NUMBER) * (points != model.null)
+    points = np.repeat(points, copies, axis=0)  # runs of equal rows are longer than both boxes
     rows = np.random.default_rng(0).permutation(80).astype(np.int32)
     found = moving_window(points, rows, model, width, few, many)
     assert found.tolist() == twin(points, rows, model, width, few, many)

@@ -17,7 +17,7 @@ from anon_sql.kernels import numba_internals
 
 ROOT = Path(__file__).resolve().parents[2]
 HOME = ROOT / "anon_sql" / "kernels" / "numba_internals.py"
-PARTS = ["NO_WRAPPER", "BORROWS", "WIDENS", "TELLS", "LOCKS", "FINDS"]
+PARTS = ["NO_WRAPPER", "BORROWS", "INLINES", "WIDENS", "TELLS", "LOCKS", "FINDS"]
 private = pytest.mark.skipif(numba_internals.PLAIN, reason="tests what the plain ways do without")
 
 
@@ -89,6 +89,29 @@ def test_a_kernel_that_borrows_calls_only_such_kernels():
         called = {within.get(name) for name in made.py_func.__code__.co_names}
         others = [each for each in called if hasattr(each, "py_func") and each not in borrowing]
         assert not others, made.py_func.__qualname__
+
+
+def many_divisions(x):
+    total = 0.0
+    for part in range(1, 9):
+        for other in range(1, 9):
+            total += np.cos(x / part) * np.sin(x / other) + np.exp(x / (part + other))
+    return total
+
+
+def calls_left(inlined):
+    inner = njit(many_divisions, **numba_internals.inlines(inlined))
+    outer = njit(lambda x: inner(x) + inner(x + 1))
+    assert outer(2.0) == many_divisions(2.0) + many_divisions(3.0)
+    (text,) = outer.inspect_llvm().values()
+    return re.findall(r"call \w+ @\w*many_divisions", text)
+
+
+@pytest.mark.quick
+@private
+def test_a_kernel_that_is_inlined_is_not_called():
+    assert not calls_left(inlined=True)
+    assert len(calls_left(inlined=False)) == 2
 
 
 @pytest.mark.quick
@@ -209,6 +232,10 @@ ABSENT = {  # by part: what has it, and its name
     "BORROWS": (
         "next(kind for kind in cpu_target.options.__mro__ if name in vars(kind))",
         "_nrt",
+    ),
+    "INLINES": (
+        "next(kind for kind in cpu_target.options.__mro__ if name in vars(kind))",
+        "forceinline",
     ),
     "WIDENS": ("types", "signed_domain"),
     "TELLS": ("event", "Listener"),

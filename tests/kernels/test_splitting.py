@@ -1,6 +1,6 @@
 """Splitting within buckets: classes stay legal, are parts of what they were, and lose no more."""
 
-from itertools import pairwise
+from itertools import count, pairwise
 
 import numpy as np
 import pytest
@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 
 from anon_sql.kernels import hashing
 from anon_sql.kernels.legality import shortfalls
-from anon_sql.kernels.splitting import mark, ncp_of, split, split_scratch
+from anon_sql.kernels.splitting import (
+    POOLS,
+    different_pools,
+    mark,
+    mark_counted,
+    ncp_below,
+    split,
+    split_scratch,
+)
 from tests.drawing import examples
 from tests.kernels.legal import asked, made
 from tests.kernels.test_mondrian import VALUES
@@ -61,10 +69,12 @@ def test_loss_of_rows(table):
     rows, how, points = table
     _, model, _, _ = prepared(rows, how, points)
     seen = np.full((3, 20), -1)
-    for stamp, part in enumerate([np.arange(len(rows)), np.arange(len(rows) // 2 + 1)]):
-        assert ncp_of(points, model, part, seen, stamp) == pytest.approx(
-            ncp(KINDS, model, points[part])
-        )
+    stamps = count()
+    for part in [np.arange(len(rows)), np.arange(len(rows) // 2 + 1)]:
+        lost = ncp(KINDS, model, points[part])
+        for most in (np.inf, 0.0, lost / 2, lost + 1e-6):
+            found = ncp_below(points, model, part, most, seen, next(stamps))
+            assert found >= most if lost >= most else found == pytest.approx(lost)
 
 
 @examples(200)
@@ -87,3 +97,26 @@ def test_each_bucket_is_halved_at_its_median(pairs, pool):
                 assert values[own & side].max() <= values[own & ~side].min()
     if pool == 0:
         assert values[side].max(initial=-1) <= values[~side].min()
+
+
+@examples(200)
+@given(st.data(), st.lists(st.integers(3, 9), min_size=2, max_size=40))
+def test_the_lower_half_is_marked_by_counting_as_a_stable_sort_does(data, values):
+    half = data.draw(st.integers(0, len(values) - 1))
+    own, side = np.array(values, np.int32), np.ones(len(values), np.bool_)
+    mark_counted(own, own.min(), own.max(), half, np.empty(8, np.int32), side)
+    assert set(np.flatnonzero(side)) == set(np.argsort(own, kind="stable")[:half])
+
+
+@examples(200)
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=4))
+def test_pools_that_group_alike_are_left_out(sizes):
+    buckets = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
+    values = np.random.default_rng(sum(sizes)).permutation(len(buckets)).astype(np.int32)
+    scratch, found = split_scratch(len(buckets), 1, 1), []
+    for pool in POOLS:
+        mark(values, buckets, pool, scratch)
+        found.append(scratch.side.tolist())
+    different = different_pools(buckets)
+    assert all(side in found[:different] for side in found)
+    assert different == 1 + (len(sizes) > 1) * (1 + (min(sizes[:-1], default=0) < POOLS[1]))

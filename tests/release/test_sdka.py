@@ -271,9 +271,9 @@ def test_nothing_to_add_needs_no_generator(con, monkeypatch):
 
 def test_the_missing_extra_is_one_sentence(con, monkeypatch):
     fill(con, made())
-    monkeypatch.setitem(sys.modules, "sklearn", None)
+    monkeypatch.setitem(sys.modules, "threadpoolctl", None)
     assert fails(con, f"FROM sdka('t', {CALL})") == (
-        "sdka: k-means needs the extra ml, got no package scikit-learn; pip install 'anon-sql[ml]'"
+        "sdka: k-means needs the extra ml, got no package threadpoolctl; pip install 'anon-sql[ml]'"
     )
 
 
@@ -302,7 +302,7 @@ def test_ctrl_c_during_k_means(con, monkeypatch):
     def stopped(function):
         raise AnonError(function, "stopped on request")
 
-    monkeypatch.setattr("anon_sql.methods.microaggregation.check", stopped)
+    monkeypatch.setattr("anon_sql.core.running.check", stopped)
     assert fails(con, f"FROM sdka('t', {CALL})") == "sdka: stopped on request"
     assert stopping.check("sdka") is None
 

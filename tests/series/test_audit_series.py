@@ -167,6 +167,17 @@ def test_a_release_of_a_series_passes(con, l):  # noqa: E741
     assert figures["former"] > 0
 
 
+def test_fewer_than_k_who_wait_are_no_class(con):
+    make_month(con, 0, 200)
+    con.execute("UPDATE people SET illness = 'flu' WHERE person < 40")
+    step(con, 3)
+    con.execute(f"CREATE TABLE june AS FROM {released(20)}")
+    assert 0 < status(con)["waiting"] < 20
+    found = audited(con, k=20)
+    assert found["k"][1] is found["suppressed rows"][1] is True
+    assert all(passed is not False for _, passed, *_ in found.values())
+
+
 def test_companions_stand_once_beside_earlier_releases(con):
     two_months(con)
     found = audited(con, more=", previous := 'may'")

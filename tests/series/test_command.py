@@ -1,8 +1,12 @@
 """anon-sql release --series: the state lies in a DuckDB file."""
 
+import json
+from pathlib import Path
+
 import duckdb
 import pytest
 
+from anon_sql.apps import manifest
 from tests.command import run
 from tests.series.months import KEY, make_month
 
@@ -59,7 +63,7 @@ def test_a_refused_release_leaves_the_state(tmp_path, month):
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (("--manifest",), "a release of a series takes no such option, got --manifest"),
+        (("--ledger", "x.duckdb"), "a release of a series takes no such option, got --ledger"),
         (("--regions", "2"), "a release of a series takes no such option, got --regions"),
         (("--method", "datafly"), "must go with a method whose classes can be whole cohorts"),
     ],
@@ -68,3 +72,90 @@ def test_what_is_refused(tmp_path, month, more, says):
     found = call(tmp_path, "may.csv", *more)
     assert found.exit_code != 0
     assert says in " ".join(found.output.split())
+
+
+@pytest.fixture
+def june(tmp_path, month):
+    """The second release of a series, with its manifest; that of the first month has none."""
+    assert call(tmp_path, "may.csv", "--l", "2").exit_code == 0
+    month(30, 230)
+    made = call(tmp_path, "june.csv", "--manifest")
+    assert made.exit_code == 0, made.output
+    return tmp_path / "june.csv"
+
+
+def verified(file, *more):
+    found = run("verify", str(file), *more)
+    return found.exit_code, " ".join(found.output.split())
+
+
+def with_state(folder, key=KEY):
+    return (
+        *("--raw", str(folder / "people.csv")),
+        *("--series", str(folder / "series.duckdb"), "--series-key", key),
+    )
+
+
+def test_a_manifest_says_what_the_series_promises_and_no_more(june):
+    text = Path(f"{june}.anon.json").read_text()
+    said = json.loads(text)
+    with duckdb.connect(str(june.parent / "series.duckdb")) as con:
+        ((head,),) = con.execute(
+            "SELECT tuple FROM anon_series WHERE cohort IS NULL AND person IS NULL AND tuple[1] = '{'"
+        ).fetchall()
+        hashes = con.execute("SELECT person FROM anon_series WHERE person IS NOT NULL").fetchall()
+    figures = json.loads(head)["releases"][-1]
+    own = ("release", "former", "waiting", "largest_waiting_share")
+    assert said["series"]["cohorts"] == {"l": 2, **{name: figures[name] for name in own}}
+    assert {each["property"]: each["passed"] for each in said["checks"]}.items() >= {
+        "series": True, "companions": True, "waiting": True, "former rows": True, "k": True
+    }.items()  # fmt: skip
+    assert said["measures"]["released_rows"] == figures["present"] + figures["former"]
+    assert 0 < said["measures"]["gcp"] < 1
+    assert not any(secret in text for secret in (KEY, "ANON_KEY", *(one for (one,) in hashes)))
+
+
+def test_verify_with_the_state_and_without(june):
+    code, said = verified(june, *with_state(june.parent))
+    assert code == 0, said
+    for name in ("series", "companions", "waiting", "former rows"):
+        assert f"holds audit: {name}" in said
+    assert "holds series: what it promises is as written" in said
+    assert "holds series: no value of illness has more than 1 in 2 rows of a class" in said
+    code, said = verified(june, "--raw", str(june.parent / "people.csv"))
+    assert (code, "unknown the release is one of a series: --series names none" in said) == (
+        0,
+        True,
+    )
+
+
+def test_verify_finds_what_breaks_the_series(con, june):
+    written = Path(f"{june}.anon.json")
+    con.execute(f"CREATE TABLE june AS FROM read_csv('{june}', all_varchar = true)")
+    con.execute("UPDATE june SET illness = (SELECT min(illness) FROM june) WHERE rowid < 40")
+    con.execute(f"COPY june TO '{june}'")
+    said = json.loads(written.read_text())
+    said["output"]["sha256"] = manifest.digest(june)
+    written.write_text(json.dumps(said))
+    code, found = verified(june)
+    assert code == 1
+    assert "no value of illness has more than 1 in 2 rows of a class (one that has)" in found
+
+
+@pytest.mark.parametrize(
+    ("key", "file", "says"),
+    [
+        ("another key 1234", "june.csv", "must be the one that the series began with"),
+        (KEY, "plain.csv", "failed: the release is one of a series"),
+    ],
+)
+def test_what_verify_refuses(june, key, file, says):
+    plain = ("release", str(june.parent / "people.csv"), str(june.parent / "plain.csv"))
+    made = run(
+        *plain, "--quasi", "age,city", "--sensitive", "illness", "--keep", "ward",
+        "--identifier", "person", "--manifest",
+    )  # fmt: skip
+    assert made.exit_code == 0, made.output
+    code, found = verified(june.parent / file, *with_state(june.parent, key))
+    assert code == 1
+    assert says in found

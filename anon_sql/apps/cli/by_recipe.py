@@ -15,7 +15,7 @@ from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console
 from anon_sql.apps.cli import options as arguments
 from anon_sql.apps.cli.console import stoppable
-from anon_sql.apps.cli.earlier import cast_values, in_types_of_raw
+from anon_sql.apps.cli.earlier import cast_values, in_types_of_raw, whole_tuple
 from anon_sql.apps.cli.output import (
     Output,
     ReleasedRelation,
@@ -25,9 +25,11 @@ from anon_sql.apps.cli.output import (
     split,
 )
 from anon_sql.apps.cli.progress import Shown, showing
+from anon_sql.apps.cli.series import SeriesFile, named, of_recipe, say_series
 from anon_sql.apps.csv.dialect import Dialect, dialect
 from anon_sql.apps.verdict.of_recipe import HIERARCHY, judged, requested
 from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, Verdict, stricter
+from anon_sql.errors import AnonError
 from anon_sql.hosts import recipes
 from anon_sql.hosts.files import means_folder
 from anon_sql.hosts.parts.release import PartsOptions
@@ -143,24 +145,28 @@ def asked(recipe: Recipe, *, in_files: bool = False, resume: bool = False) -> As
 
 
 def write(
-    con: duckdb.DuckDBPyConnection, of: Asked, output: Output, released: ReleasedRelation
+    con: duckdb.DuckDBPyConnection,
+    of: Asked,
+    output: Output,
+    released: ReleasedRelation,
+    state: SeriesFile | None = None,
 ) -> dict[str, Any]:
     """Write the release of a recipe with its manifest, and return that."""
 
     def describe() -> dict[str, Any]:
         cast_values(con, "release", "written", of.roles["qids"], of.options["format"])
-        again = in_types_of_raw(con, "written", [])
+        again = in_types_of_raw(con, "written", whole_tuple(con, of.roles) if state else [])
         made = manifest.make(
             con,
             ("raw", again),
             of.recipe.method,
-            {**of.required, **of.stated},
+            {**of.required, **of.stated, **named(state)},
             of.roles,
             of.hierarchy,
         )
         return {**made, "recipe": {"sha256": of.recipe.sha256}}
 
-    made = output.write(con, released, describe, None)
+    made = output.write(con, released, describe, partial(state.save, con) if state else None)
     assert made is not None  # the output is stated
     return made
 
@@ -182,19 +188,28 @@ def release(
     in_database = recipe.table is not None
     output.prepare(recipe.file, recipe.parameters.get("format"), overwrite, database=in_database)
     of = asked(recipe, in_files=output.in_files, resume=resume)
+    state = of_recipe(recipe)
+    if state and (of.in_parts.wanted or output.in_files):
+        rule = "a release of a series must be one file, not made in parts"
+        raise AnonError("release", rule, "a folder" if output.in_files else "parts")
 
     def make(con: duckdb.DuckDBPyConnection, stack: ExitStack) -> None:
         if memory_limit is not None:
             con.execute("SET memory_limit = ?", [memory_limit])
         load(con, "release", recipe)
-        released = stack.enter_context(
-            in_table(con, recipe.method, of.call, output.target, of.in_parts)
+        released = (
+            state.release(con, recipe.method, of.call)
+            if state
+            else stack.enter_context(
+                in_table(con, recipe.method, of.call, output.target, of.in_parts)
+            )
         )
-        found = judged(recipe, con, "release", requested(recipe))
+        found = judged(recipe, con, "release", {**requested(recipe), **named(state)})
         say_verdict(found)
-        made = write(con, of, output, released)
+        made = write(con, of, output, released, state)
         level = GREEN if found.level == GREEN else f"{AMBER}, accepted"
         console.say(f"{out}: {recipe.method}, k = {of.required['k']}, by {path}; verdict {level}")
+        say_series(con, state)
         say_manifest(output.manifest, made)
 
     with anon_sql.connect() as con, ExitStack() as stack:

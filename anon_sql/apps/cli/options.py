@@ -74,6 +74,13 @@ Series = Annotated[
         rich_help_panel=_SERIES,
     ),
 ]
+StateOfSeries = Annotated[
+    Path | None,
+    typer.Option(
+        help="DuckDB file with the state of the series that the release is the last of.",
+        rich_help_panel=_SERIES,
+    ),
+]
 SeriesKey = Annotated[
     str,
     typer.Option(

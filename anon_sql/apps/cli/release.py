@@ -34,7 +34,7 @@ from anon_sql.apps.cli.linked import release_by_recipe, release_root
 from anon_sql.apps.cli.output import Output, in_table, read_source, say_manifest, split
 from anon_sql.apps.cli.parameters import flag, of_releases, with_parameters
 from anon_sql.apps.cli.progress import Progress, showing
-from anon_sql.apps.cli.series import in_series
+from anon_sql.apps.cli.series import named, say_series, state_of
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core.common_parameters import refuse_withdrawn
@@ -198,24 +198,16 @@ def release(
                 overwrite=overwrite,
             )
             return
-        if series is not None:
-            return in_series(
-                *(source, out, series, fold(method)),
-                {**parameters, "key": series_key, "leavers": leavers},
-                {
-                    "--manifest": with_manifest,
-                    "--previous": previous,
-                    "--ledger": ledger,
-                    "--regions": regions,
-                    "--region-rows": region_rows,
-                    "--resume": resume,
-                    "--purpose": purpose,
-                    "--recipient": recipient,
-                    "--assumption": assumption,
-                },
-                *(written_as, memory_limit, overwrite, progress),
-            )
         output = Output(Path(out), means_folder(out), with_manifest)
+        beside = {
+            "--previous": previous,
+            "--ledger": ledger,
+            "--regions": regions,
+            "--region-rows": region_rows,
+            "--resume": resume,
+            "a folder": output.in_files,
+        }
+        parameters, state = state_of(series, series_key, parameters, leavers, beside)
         output.prepare(source, parameters.get("format"), overwrite)
         roles = {name: parameters.get(name, []) for name in manifest.ROLES}
         like, hierarchy, entity, weights = map(
@@ -240,11 +232,15 @@ def release(
             earlier = read_earlier(con, "release", previous, roles)
             call |= read_like(con, like)
             in_parts = PartsOptions(regions, region_rows, resume, output.in_files)
-            released = stack.enter_context(in_table(con, name, call, output.target, in_parts))
+            released = (
+                state.release(con, name, call)
+                if state
+                else stack.enter_context(in_table(con, name, call, output.target, in_parts))
+            )
             measured = released.measures or arguments.measured(
                 con,
-                "FROM utility('raw', 'released', k := ?, qids := ?, hierarchy := ?, weights := ?)",
-                [required["k"], roles["qids"], trees, weights],
+                "FROM __anon_utility('utility', 'raw', 'released', ?, ?, ?, ?, __anon_own := ?)",
+                [required["k"], roles["qids"], trees, weights, state is not None],
             )
             together = require_apart(con, list(earlier), previous_share, call) if earlier else []
             labelled = [*roles["qids"], *roles["sensitive"]]
@@ -257,21 +253,30 @@ def release(
 
             def describe() -> dict[str, Any]:
                 cast_values(con, "release", "written", roles["qids"], options["format"])
-                again = in_types_of_raw(con, "written", whole_tuple(con, roles) if earlier else [])
+                compared = whole_tuple(con, roles) if earlier or state else []
                 return manifest.make(
-                    con, ("raw", again), name, {**required, **stated}, roles, trees, earlier
+                    con,
+                    ("raw", in_types_of_raw(con, "written", compared)),
+                    name,
+                    {**required, **stated, **named(state)},
+                    roles,
+                    trees,
+                    earlier,
                 )
 
             made = output.write(
                 con,
                 released,
                 describe,
-                partial(enter, con, output.target.name, ledger_key) if ledger else None,
+                partial(enter, con, output.target.name, ledger_key)
+                if ledger
+                else partial(state.save, con)
+                if state
+                else None,
             )
             console.say(f"{out}: {name}, k = {required['k']}, from {source}")
             console.show_measures(measured)
-            for row in together:
-                row.show()
+            say_series(con, state, together)
             _warn(noticed, roles["qids"], (singled_out, *again))
             if made and with_manifest:
                 say_manifest(output.manifest, made)

@@ -1,93 +1,136 @@
 """``anon-sql release --series``: the next release of a series, with its state in a DuckDB file."""
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-import anon_sql
 from anon_sql.apps.cli import console
-from anon_sql.apps.cli import options as arguments
-from anon_sql.apps.cli.console import stoppable
-from anon_sql.apps.cli.output import read_source
-from anon_sql.apps.cli.progress import Progress, showing
-from anon_sql.apps.csv.dialect import Dialect
+from anon_sql.apps.cli.earlier import Together
+from anon_sql.apps.cli.output import ReleasedRelation
+from anon_sql.audit.series import PROPERTIES
 from anon_sql.core.names import literal
 from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb.errors import as_raised
+from anon_sql.hosts.recipes import Recipe
+from anon_sql.hosts.series import InSeries
 
-STATE = "anon_series_file.main.anon_series"
+STATE = "anon_series"  # of a series, in its file, and while it is read or made
+_FILE = "anon_series_file"
 
 
-def in_series(
-    source: Path,
-    out: str,
-    series: Path,
-    method: str,
+@dataclass(frozen=True)
+class SeriesFile:
+    """The file with the state of a series, its key, and parameters of series_next."""
+
+    path: Path
+    key: str = "env:ANON_KEY"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def load(self, con: duckdb.DuckDBPyConnection, *, made: bool = False) -> None:
+        """Make ``STATE`` from the file. made: whether there may be none yet, and it is written."""
+        if not made and not self.path.is_file():
+            rule = "--series must be the file of a series"
+            raise AnonError("verify", rule, f"'{self.path}', which does not exist")
+        mode = "" if made else " (READ_ONLY)"
+        con.execute(f"ATTACH {literal(str(self.path))} AS {_FILE}{mode}")
+        found = con.execute(
+            "SELECT 1 FROM duckdb_tables() WHERE (database_name, schema_name, table_name) = "
+            f"('{_FILE}', 'main', '{STATE}')"
+        ).fetchall()
+        if found or not made:
+            con.execute(f"CREATE TABLE {STATE} AS FROM {_FILE}.main.{STATE}")
+
+    def release(
+        self, con: duckdb.DuckDBPyConnection, method: str, call: Mapping[str, Any]
+    ) -> ReleasedRelation:
+        """Make ``released`` from ``raw``, and the next ``STATE``, which ``save`` writes.
+
+        call: the parameters of the method by name.
+        """
+        given = {name: value for name, value in call.items() if name != "k"}
+        given |= {**self.options, "key": self.key}
+        asked = InSeries("raw", STATE, method, call["k"], given)
+        asked.check()
+        self.load(con, made=True)
+        with as_raised():
+            asked.step(con)
+            sql, parameters = asked.select
+            con.execute(f"CREATE TEMP TABLE released AS {sql}", parameters)
+        ((rows,),) = con.execute("SELECT count(*) FROM released").fetchall()
+        return ReleasedRelation(rows, ["FROM released"])
+
+    def save(self, con: duckdb.DuckDBPyConnection, made: Mapping[str, Any], released: Path) -> None:
+        """Write the next state. Raises AnonError if a check of the series fails.
+
+        made: the manifest. released: the file, not yet in its place: without the state it must
+        never be there.
+        """
+        failed = [
+            each["property"]
+            for each in made["checks"]
+            if each["property"] in PROPERTIES and each["passed"] is False
+        ]
+        if failed:
+            rule = "the release must keep what its series promises"
+            hint = f"nothing was written to '{released.parent.name}'; please report this"
+            raise AnonError("release", rule, ", ".join(failed), hint)
+        con.execute(f"CREATE OR REPLACE TABLE {_FILE}.main.{STATE} AS FROM {STATE}")
+
+
+def named(state: SeriesFile | None) -> dict[str, str]:
+    """Return the parameters of ``audit`` and ``anon_manifest`` that name ``STATE``."""
+    return {} if state is None else {"series": STATE, "key": state.key}
+
+
+def of_recipe(recipe: Recipe) -> SeriesFile | None:
+    """Return the state that a recipe names."""
+    if not recipe.series:
+        return None
+    own = dict(recipe.series)
+    path, key = recipe.path.parent / own.pop("file"), own.pop("key", "env:ANON_KEY")
+    return SeriesFile(path, key, own)
+
+
+def state_of(
+    path: Path | None,
+    key: str,
     parameters: Mapping[str, Any],
+    leavers: str,
     others: Mapping[str, Any],
-    written_as: Dialect,
-    memory_limit: str | None,
-    overwrite: bool,
-    progress: Progress,
-) -> None:
-    """Read a file, and write the next state of a series and its release; say what it holds.
+) -> tuple[Mapping[str, Any], SeriesFile | None]:
+    """Return the parameters of the method, without l in a series, and the state that options name.
 
-    parameters: those of the method and of series_next. others: options that it cannot have, by
-    name. Raises AnonError, and leaves the state as it was, if the release is refused.
+    Raises AnonError for one of the others, by name, that a release of a series cannot have.
     """
+    if path is None:
+        return parameters, None
     for option, value in others.items():
         if value:
             rule = "a release of a series takes no such option"
             raise AnonError("release", rule, option, "leave it out")
-    with anon_sql.connect() as con:
-        work = partial(
-            _released, con, source, out, series, method, parameters, written_as, memory_limit,
-            overwrite,
-        )  # fmt: skip
-        stoppable(con, showing("release", progress, work))
+    own = {"leavers": leavers, "l": parameters.get("l")}
+    return {n: v for n, v in parameters.items() if n != "l"}, SeriesFile(path, key, own)
 
 
-def _released(
-    con: duckdb.DuckDBPyConnection,
-    source: Path,
-    out: str,
-    series: Path,
-    method: str,
-    parameters: Mapping[str, Any],
-    written_as: Dialect,
-    memory_limit: str | None,
-    overwrite: bool,
+def say_series(
+    con: duckdb.DuckDBPyConnection, state: SeriesFile | None, together: Sequence[Together] = ()
 ) -> None:
-    read_source(con, source, "raw", written_as, memory_limit)
-    con.execute(f"ATTACH {literal(str(series))} AS anon_series_file")
-    given = {name: value for name, value in parameters.items() if value not in (None, [])}
-    roles = {name: given.get(name, []) for name in ("qids", "sensitive", "identifiers", "keep")}
-    arguments.name_rest(con, roles, given.get("entity"))
-    given |= {name: names for name, names in roles.items() if names}
-    hierarchy = arguments.read_hierarchy(con, "release", given.pop("hierarchy", None), "hierarchy")
-    if hierarchy:
-        given["hierarchy"] = hierarchy
-    k = given.pop("k", 5)
-    if float(given.get("l", 0)).is_integer() and "l" in given:  # elsewhere l may be a fraction
-        given["l"] = int(given["l"])
-    anon_sql.release(
-        con,
-        "raw",
-        into=out,
-        k=k,
-        method=method,
-        series=STATE,
-        overwrite=overwrite,
-        **given,
-    )
+    """Print what releases disclose together: a series, if it is one, and what attacks find."""
+    for row in together:
+        row.show()
+    if state is None:
+        return
     number, present, former, waiting, share = con.execute(
         "SELECT release, present, former, waiting, largest_waiting_share "
         f"FROM series_status('{STATE}') ORDER BY release DESC LIMIT 1"
     ).fetchall()[0]
-    console.say(f"{out}: {method}, k = {k}, release {number} of the series, from {source}")
-    console.say(f"{present:,} persons, {former:,} rows of former ones, {waiting:,} persons wait")
+    console.say(
+        f"release {number} of the series: {present:,} persons, {former:,} rows of former ones, "
+        f"{waiting:,} persons wait"
+    )
     if share > 0.1:
         console.warn(
             f"in a group of like persons {share:.0%} wait, because a value is frequent there; who "

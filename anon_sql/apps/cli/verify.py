@@ -25,6 +25,7 @@ from anon_sql.apps.cli.earlier import (
 )
 from anon_sql.apps.cli.linked import checks_of, is_linked, source_of
 from anon_sql.apps.cli.progress import Progress, showing
+from anon_sql.apps.cli.series import SeriesFile, named, of_recipe
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.verdict.of_recipe import HIERARCHY
@@ -99,6 +100,13 @@ def of_release(
                 varied = _least(con, f"count(DISTINCT {quote(name)})", released, labels)
                 enough = varied is None or varied >= required["l"]
                 yield Check(f"l of {name} is at least {required['l']:g}", enough, f"{varied}")
+    cohorts = written["series"].get("cohorts")
+    for name in roles["sensitive"] if cohorts and cohorts["l"] else ():
+        if fold(name) in columns:
+            alike = f"list_max(map_values(histogram({quote(name)}::VARCHAR)))"
+            worst = _least(con, f"count(*) - {cohorts['l']} * {alike}", released, labels)
+            what = f"series: no value of {name} has more than 1 in {cohorts['l']} rows of a class"
+            yield Check(what, worst is None or worst >= 0, "one that has")
 
 
 def of_raw(con: duckdb.DuckDBPyConnection, written: Mapping[str, Any], raw: str) -> Check:
@@ -191,6 +199,8 @@ def verify(
     ] = None,
     hierarchy: options.Hierarchy = None,
     previous: options.Previous = [],  # noqa: B006
+    series: options.StateOfSeries = None,
+    series_key: options.SeriesKey = "env:ANON_KEY",
     written_as: Dialect,
     progress: Progress = None,
 ) -> None:
@@ -224,12 +234,13 @@ def verify(
             raise AnonError("verify", rule, "none", "pass --hierarchy")
         for file in previous:
             files.check_source("verify", "--previous", file)
+        state = SeriesFile(series, series_key) if series else of_recipe(by) if by else None
         failed: list[Check] = []
         said: list[str] = []
 
         def check_all(con: duckdb.DuckDBPyConnection) -> None:
             source = _source(con, raw, hierarchy, written_as, by)
-            for check in _checks(con, written, released, source, previous, by):
+            for check in _checks(con, written, released, source, previous, by, state):
                 said.append(f"{_STATE[check.holds]}  {check.what}")
                 if check.holds is False:
                     failed.append(check)
@@ -293,6 +304,7 @@ def _checks(
     source: Callable[[], str | None] | None,
     previous: Sequence[Path],
     by: Recipe | None,
+    state: SeriesFile | None,
 ) -> Iterator[Check]:
     if by is not None:
         yield _by_recipe(written, by.sha256)
@@ -312,12 +324,24 @@ def _checks(
         yield gone
         return
     cast_values(con, "verify", "released", written["roles"]["qids"], form_of(written))
+    cohorts = written["series"].get("cohorts")
+    if (cohorts is None) != (state is None):
+        what = "the release is one of a series"
+        yield Check(f"{what}: --series names none" if cohorts else what, None if cohorts else False)
+        return
     earlier = read_earlier(con, "verify", previous, written["roles"])
-    typed = in_types_of_raw(con, "released", whole_tuple(con, written["roles"]) if earlier else [])
+    compared = whole_tuple(con, written["roles"]) if earlier or state else []
+    typed = in_types_of_raw(con, "released", compared)
     parameters = {**written["parameters"], **written["series"]}
+    if state is not None:
+        state.load(con)
+        parameters |= named(state)
     made = manifest.make(
         con, ("raw", typed), written["method"], parameters, written["roles"], trees, earlier
     )
+    if cohorts is not None:
+        same = made["series"]["cohorts"] == cohorts
+        yield Check("series: what it promises is as written", same, "others")
     yield from of_pair(written, made)
 
 

@@ -73,20 +73,21 @@ def measure(
     """
     ask = partial(rows_of, con)
     roles = {name: request.get(name) for name in ("qids", "hierarchy")}
+    own = request.get("series") is not None  # former rows are more than the raw table has
     released, raw = con.table("released").columns, con.table("raw").columns
     figures: list[Figure] = []
     ((raw_rows, released_rows),) = con.execute(_ROWS).fetchall()
     if request["qids"] and released_rows:
         step("inference")
         figures += _inference(ask, request["sensitive"], roles)
-        if released_rows > raw_rows:  # added ones, of which no loss is known
+        if released_rows > raw_rows and not own:  # added ones, of which no loss is known
             figures.append(Figure("gcp", None, f"SELECT gcp FROM utility({TABLES})"))
         else:
             step("loss")
-            lost = list(_loss(ask, roles))
+            lost = list(_loss(ask, roles, own=own))
             figures += lost
             step("queries")
-            if any(each.name == "gcp" for each in lost):
+            if any(each.name == "gcp" for each in lost) and not own:
                 figures += _query_error(ask, roles, {fold(name): name for name in raw})
         step("distributions")
         figures += [each for name in request["sensitive"] for each in _distribution(con, name)]
@@ -142,15 +143,21 @@ def _inference(
         )
 
 
-def _loss(ask: Callable[[str], Rows], roles: Mapping[str, Any]) -> Iterator[Figure]:
-    """Give the loss of the table and of columns, and the suppressed rows."""
+def _loss(ask: Callable[[str], Rows], roles: Mapping[str, Any], *, own: bool) -> Iterator[Figure]:
+    """Give the loss of the table and of columns, and the suppressed rows; own: of the release's."""
     call = f"FROM utility({TABLES}{arguments(roles)})"
+    lost = f"attribute_loss({TABLES}{arguments(roles)})"
+    if own:
+        trees = sql_value(roles["hierarchy"]) if roles["hierarchy"] else "NULL"
+        both = f"{TABLES}, {sql_value(roles['qids'])}, {trees}"
+        found = f"FROM __anon_measures('utility', {both}, __anon_own := true)"
+        call = f"FROM (SELECT unnest(__anon_found) {found})"
+        lost = f"(SELECT unnest(attributes) AS attribute, unnest(ncp) AS ncp {call})"
     (row,) = ask(call)
     qids = {"qids": roles["qids"]}
     yield Figure("suppression_rate", row["suppression_rate"], f"SELECT suppression_rate {call}")
     if row["gcp"] is not None:
         yield Figure("gcp", row["gcp"], f"SELECT gcp {call}")
-        lost = f"attribute_loss({TABLES}{arguments(roles)})"
         share = f"SELECT avg((ncp > {LOST})::INTEGER) FROM {lost}"
         wide = ask(f"SELECT attribute FROM {lost} WHERE ncp > {LOST}")
         ((value,),) = (tuple(each.values()) for each in ask(share))

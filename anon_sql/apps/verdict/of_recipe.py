@@ -28,6 +28,8 @@ def requested(recipe: Recipe) -> dict[str, Any]:
     known = takes(recipe.method)
     asked = {name: known[name].default for name in manifest.REQUIRED if name in known}
     asked |= {n: recipe.parameters[n] for n in manifest.REQUIRED if n in recipe.parameters}
+    if recipe.series:  # which takes no model, and does not say whose a row is
+        asked["t"] = None
     trees = HIERARCHY if recipe.hierarchies else None
     return {
         **dict.fromkeys(manifest.REQUIRED),

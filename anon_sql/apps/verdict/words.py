@@ -21,6 +21,10 @@ CONSEQUENCE = {
         "Whoever knows these values of a person can find the row, whatever k is. Declare the "
         "columns as quasi-identifiers, or leave them out."
     ),
+    "series": "Rows were changed after the release was made, or this is not its state.",
+    "companions": "Nothing is promised to these persons any more.",
+    "waiting": "Who waits must not show, because such a value is guessed more easily.",
+    "former rows": "Rows were added, or those of an earlier release were left.",
     "pseudonyms": "Releases with the same pseudonyms can be joined.",
 }
 

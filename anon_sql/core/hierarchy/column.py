@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from anon_sql.core.arrow import integers, valid
 from anon_sql.core.columns import numeric_keys
 from anon_sql.core.hierarchy.tree import HierarchyTree, Row, grow
+from anon_sql.core.stopping import check, watched
 from anon_sql.errors import AnonError
 
 
@@ -84,10 +85,12 @@ def tree_rows(function: str, name: str, listed: pa.StructArray) -> list[Row]:
 
     Raises AnonError for a level that is NULL.
     """
+    check(function)
     value, level, label = (listed.field(n).to_pylist() for n in ("value", "level", "label"))
     if None in level:
         raise AnonError(function, f"levels of the hierarchy of {name} must be numbers", "NULL")
-    return [Row(*row) for row in zip(leaf_texts(listed), value, level, label, strict=True)]
+    rows = watched(zip(leaf_texts(listed), value, level, label, strict=True))
+    return [Row(*row) for row in rows]
 
 
 def like_values(listed: pa.StructArray) -> frozenset[str]:

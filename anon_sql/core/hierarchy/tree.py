@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 from anon_sql.core.labels.grammar import quoted, text
 from anon_sql.core.printing import cast, printed
 from anon_sql.core.roles import fold
+from anon_sql.core.stopping import watched
 from anon_sql.errors import AnonError
 
 STAR = "*"
@@ -85,10 +86,10 @@ class Paths:
         for leaf in self.twice:
             yield Fault(TWICE, leaf, "two labels at a level")
         inner: dict[str, int] = {}  # number of other leaves below each label
-        for leaf, path in self.labels.items():
+        for leaf, path in watched(self.labels.items()):
             for label in set(path):
                 inner[label] = inner.get(label, 0) + (label != leaf)
-        for label, above in self.parents.items():
+        for label, above in watched(self.parents.items()):
             if len(above) > 1:
                 yield Fault(PARENTS, label, ", ".join(sorted(above)), f"{len(above)} parents")
         for label in sorted(inner & self.labels.keys()):
@@ -102,7 +103,7 @@ class Paths:
     def _circular(self) -> list[str]:
         """Return one label of each cycle, following nodes that have exactly one parent."""
         found, seen = [], set[str]()
-        for start in self.parents:
+        for start in watched(self.parents):
             trail: dict[str, None] = {}
             node = start
             while node not in seen and node not in trail and len(self.parents.get(node, ())) == 1:
@@ -118,14 +119,14 @@ def read(rows: Iterable[Row]) -> Paths:
     """Return the paths of rows given in any order."""
     at: dict[str, dict[int, str]] = {}
     twice: dict[str, None] = {}
-    for row in rows:
+    for row in watched(rows):
         levels = at.setdefault(row.leaf, {})
         if row.level in levels:
             twice[row.leaf] = None
         levels[row.level] = row.leaf if row.label == row.value else row.label
     labels = {leaf: [levels[level] for level in sorted(levels)] for leaf, levels in at.items()}
     parents: dict[str, list[str]] = {}
-    for leaf, path in labels.items():
+    for leaf, path in watched(labels.items()):
         below = leaf
         for label in path:
             if label != below:
@@ -302,7 +303,9 @@ def _preorder(
     known = rank or {}
     children: dict[str, list[str]] = {}
     placed = {root}
-    for leaf in sorted(leaves, key=lambda leaf: (known.get(leaf, len(known)), leaf.encode())):
+    for leaf in watched(
+        sorted(leaves, key=lambda leaf: (known.get(leaf, len(known)), leaf.encode()))
+    ):
         node = leaf
         while node not in placed:
             placed.add(node)

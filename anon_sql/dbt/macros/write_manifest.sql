@@ -1,7 +1,7 @@
 {#
   Writes the manifest of an external model beside its file, for a post-hook: what anon_manifest
   says, and the hash of the file. raw: the table that was released. previous: the files of earlier
-  releases, whose hashes are stated in place of those of their rows.
+  releases, whose hashes are stated in place of those of their rows. series: anon_sql.series(…).
   Others: as anon_manifest; ./generate writes their names here.
 #}
 {% macro write_manifest(
@@ -9,7 +9,7 @@
     qids=none, sensitive=none, identifiers=none, keep=none, hierarchy=none, unique_share=0,
     beta=none, delta=none, purpose=none, recipient=none, assumptions=none, previous=none,
     previous_share=0, invariant=none, counterfeits=none, suppressed='keep', options=none,
-    beta_kind='enhanced', max_share=none, drop=none) %}
+    beta_kind='enhanced', max_share=none, drop=none, series=none, key='env:ANON_KEY') %}
   {%- if execute -%}
   {%- set location = render(config.get('location', default=external_location(this, config))) -%}
   {%- set files = [previous] if previous is string else previous or [] -%}
@@ -19,7 +19,7 @@
     'unique_share': unique_share, 'beta': beta, 'delta': delta, 'purpose': purpose,
     'recipient': recipient, 'assumptions': assumptions, 'previous_share': previous_share,
     'invariant': invariant, 'counterfeits': counterfeits, 'suppressed': suppressed,
-    'options': options, 'beta_kind': beta_kind, 'max_share': max_share, 'drop': drop
+    'options': options, 'beta_kind': beta_kind, 'max_share': max_share, 'drop': drop, 'key': key
   } -%}
   copy (
     select
@@ -31,7 +31,7 @@
         {'sha256': {{ anon_sql.file_hash(location) }}} as output
     from anon_manifest(
         {{ anon_sql.name(raw) }}, {{ anon_sql.name(this) }}, hierarchy := {{ anon_sql.name(hierarchy) }},
-        previous := {{ anon_sql.text(files or none) }}
+        previous := {{ anon_sql.text(files or none) }}, series := {{ anon_sql.name(series) }}
         {%- for name, value in stated.items() %}, {{ name }} := {{ anon_sql.value(value) }}{% endfor %})
   ) to {{ anon_sql.text(location ~ '.anon.json') }} (format json)
   {%- endif -%}

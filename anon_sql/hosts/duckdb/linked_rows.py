@@ -46,16 +46,18 @@ def expressions(node: Node, steps: Collection[str] = ()) -> dict[str, str]:
 
 def given_from(node: Node, fields: Mapping[str, pa.Array | pa.ChunkedArray]) -> Given:
     """Return rows whose fields are those of ``expressions``."""
-    kept = _one(fields[_KEPT])
+    kept = integers(_copied(fields[_KEPT]))
     return Given(
         node,
-        pa.table({name: fields[field_of(node, name)] for name in read_columns(node)}),
-        integers(kept),
-        integers(_one(fields[_WHOLE])),
-        {name: _one(fields[f"{_MARK}{at}"]) for at, name in enumerate(node.sensitive)},
-        np.arange(len(kept)),
+        pa.table({name: _copied(fields[field_of(node, name)]) for name in read_columns(node)}),
+        kept,
+        integers(_copied(fields[_WHOLE])),
+        {name: _copied(fields[f"{_MARK}{at}"]) for at, name in enumerate(node.sensitive)},
+        np.arange(len(kept), dtype=np.int32),
     )
 
 
-def _one(values: pa.Array | pa.ChunkedArray) -> pa.Array:
-    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+def _copied(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return a copy: what DuckDB sends is freed only together, and the columns one by one."""
+    chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
+    return pa.concat_arrays([*chunks, pa.array([], values.type)])

@@ -5,7 +5,7 @@ rows of a file lie in slices, a group each, that a hash of their labels chooses.
 in order slice by slice, and never all at once.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -95,14 +95,19 @@ class FinishedRegions:
             return int(starts_of(reader)[-1])
 
     def _hashes(self, table: pa.Table) -> list[npt.NDArray[np.uint64]]:
-        names = [name for name in table.column_names if name != self.call.request.entity]
-        columns = {name: table.column(name).combine_chunks() for name in names}
-        found = evaluated(
-            columns,
-            sql_types(list(columns.values())),
-            [label_hash(self.call.request), self.call.kept_hash],
-        )
-        return [integers(each).astype(np.uint64) for each in found]
+        """Return the hashes of the labels and of the kept columns of each row, uint64[n] each.
+
+        Rows that follow each other with equal labels, as those of a class do, are hashed once.
+        """
+        request = self.call.request
+        columns = {name: table.column(name).combine_chunks() for name in table.column_names}
+        labels = {name: columns[name] for name in request.quasi}
+        starts = _runs(list(labels.values()))
+        first = {name: values.take(pa.array(starts)) for name, values in labels.items()}
+        kept = {n: each for n, each in columns.items() if n not in labels and n != request.entity}
+        found = _hashed(first, label_hash(request))
+        of_row = np.repeat(found, np.diff(starts, append=table.num_rows))
+        return [of_row, _hashed(kept or labels, self.call.kept_hash)]
 
     @property
     def _files(self) -> dict[int, Path]:
@@ -160,6 +165,28 @@ class FinishedRegions:
                 f"{given:,} of {rows:,}",
                 "nothing was released; please report this",
             )
+
+
+def _hashed(columns: Mapping[str, pa.Array], expression: str) -> npt.NDArray[np.uint64]:
+    (found,) = evaluated(columns, sql_types(list(columns.values())), [expression])
+    hashes: npt.NDArray[np.uint64] = integers(found).astype(np.uint64)
+    return hashes
+
+
+def _runs(columns: Sequence[pa.Array]) -> npt.NDArray[np.int64]:
+    """Return the rows at which a value differs from the row before, the first row included.
+
+    Only dictionaries are compared; every row is one where a column is none.
+    """
+    rows = len(columns[0])
+    begins = np.zeros(rows, np.bool_)
+    begins[:1] = True
+    for values in columns:
+        if not pa.types.is_dictionary(values.type):
+            return np.arange(rows)
+        codes = integers(values.indices.fill_null(-1))
+        begins[1:] |= codes[1:] != codes[:-1]
+    return np.flatnonzero(begins)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ Keep the rows of a table in files, sorted by leaf in runs: a file a run, a group
 few distinct values is stored as a dictionary.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from threading import Lock
 
 import duckdb
 import numpy as np
@@ -50,6 +52,7 @@ from anon_sql.regions.strata import table_strata
 from anon_sql.regions.tree import RegionTree
 
 RUN_ROWS, RUN_BYTES = 2_000_000, 256 << 20  # of a run, at most
+FEW = 0.3  # distinct values of a column, as a share of the first batch, that a dictionary may have
 LeafOf = Callable[[Mapping[str, pa.Array]], npt.NDArray[np.int32]]
 
 
@@ -65,39 +68,33 @@ class SpilledRows:
         batches: Iterable[pa.RecordBatch],
         leaf_of: LeafOf,
         done: RowsDone,
+        threads: int = 1,
     ) -> dict[str, str]:
-        """Write rows, one run while the next is read; leaf_of: returns the leaf of each row.
+        """Write rows while others are read; leaf_of: returns the leaf of each row.
 
-        Returns the checksum of each file by name.
+        Batches are routed side by side in so many threads. Returns the checksum of each file by
+        name.
         """
         self.folder.mkdir()
         before: Future[None] | None = None
-        text: list[str] = []
         checksums: dict[str, str] = {}
-        with ThreadPoolExecutor(1) as pool:
-            for number, run in enumerate(runs(batches, RUN_ROWS, RUN_BYTES)):
+        with ThreadPoolExecutor(threads) as pool:
+            routed = _routed(pool, batches, leaf_of, 2 * threads)
+            for number, run in enumerate(runs(routed, RUN_ROWS, RUN_BYTES)):
                 stopping.check(function)
-                if number == 0:
-                    text = repeated(run)
                 if before is not None:
                     before.result()
-                file = self.folder / f"{number:06}"
-                before = pool.submit(self._write, file, run, text, leaf_of, checksums)
+                before = pool.submit(self._write, self.folder / f"{number:06}", run, checksums)
                 done.advance(run.num_rows)
             if before is not None:
                 before.result()
         return checksums
 
-    def _write(
-        self,
-        file: Path,
-        run: pa.Table,
-        text: list[str],
-        leaf_of: LeafOf,
-        checksums: dict[str, str],
-    ) -> None:
-        columns = coded(run, text)
-        write_groups(file, columns, leaf_of(columns), self.leaves)
+    def _write(self, file: Path, run: pa.Table, checksums: dict[str, str]) -> None:
+        found = one_table([run])
+        columns = {name: found.column(name).chunk(0) for name in found.column_names}
+        leaf = columns.pop(REGION)
+        write_groups(file, columns, integers(leaf), self.leaves)
         made = checksum(file)
         assert made is not None
         checksums[file.name] = made
@@ -137,6 +134,27 @@ class SpilledRows:
         for run in sorted(self.folder.iterdir()):
             with _undamaged(), open_groups(run) as reader:
                 yield reader
+
+
+def _routed(
+    pool: ThreadPoolExecutor, batches: Iterable[pa.RecordBatch], leaf_of: LeafOf, ahead: int
+) -> Iterator[pa.RecordBatch]:
+    """Give batches in their order, with the leaf of each row; ahead: how many are begun before."""
+    coming: deque[Future[pa.RecordBatch]] = deque()
+    text: list[str] | None = None
+    for batch in batches:
+        if text is None:
+            text = repeated(pa.table(batch), FEW)
+        coming.append(pool.submit(_with_leaf, batch, text, leaf_of))
+        if len(coming) > ahead:
+            yield coming.popleft().result()
+    while coming:
+        yield coming.popleft().result()
+
+
+def _with_leaf(batch: pa.RecordBatch, text: Sequence[str], leaf_of: LeafOf) -> pa.RecordBatch:
+    columns = coded(pa.table(batch), text)
+    return pa.RecordBatch.from_pydict({**columns, REGION: pa.array(leaf_of(columns))})
 
 
 @contextmanager
@@ -193,6 +211,7 @@ class Routing:
     call: PartsRequest
     fingerprint: Fingerprint = field(default_factory=Fingerprint)
     kept: Fingerprint = field(default_factory=Fingerprint)
+    _adding: Lock = field(default_factory=Lock)
 
     @property
     def request(self) -> Request:
@@ -245,14 +264,15 @@ class Routing:
             return leaves.of(columns)
 
         with RowsDone(function, "routed", rows) as done:
-            return spilled.write(function, self._batches(), leaf_of, done)
+            return spilled.write(function, self._batches(), leaf_of, done, self.call.threads)
 
     def _add_kept(self, columns: Mapping[str, pa.Array]) -> None:
         """Add the kept columns of rows to their fingerprint, hashed as those of a region are."""
         kept = {name: columns[name] for name in self.request.kept or list(columns)[:1]}
         types = sql_types(list(kept.values()))
         (hashes,) = evaluated(kept, types, [self.call.kept_hash])
-        self.kept.add(integers(hashes).astype(np.uint64))
+        with self._adding:
+            self.kept.add(integers(hashes).astype(np.uint64))
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         select = f"SELECT *, {_EVERY} AS {_HASH} FROM {_SOURCE}"

@@ -110,6 +110,7 @@ def test_a_manifest_names_the_earlier_releases_by_their_files(refused, tmp_path)
     assert stated == {
         "previous": [{"name": first.name, "sha256": manifest.digest(first)}],
         "previous_share": 1,
+        "cohorts": None,
     }
     result = command.run("verify", second, "--raw", raw, "--previous", first)
     assert result.exit_code == 0, result.output

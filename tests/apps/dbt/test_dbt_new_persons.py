@@ -1,10 +1,12 @@
-"""``dbt build`` of the documented project that appends new persons, and again with all flags."""
+"""``dbt build`` of the documented project that releases again: new persons, and a series."""
 
+import re
 import shutil
 
 import duckdb
 import pytest
 
+import anon_sql
 from tests.apps.dbt import environment as dbt_environment
 from tests.apps.dbt.environment import EXAMPLE, NEW_PERSONS
 
@@ -17,6 +19,16 @@ STAGES = {  # name: the stage before it, the persons in the seed, and the argume
     "refreshed": ("first", 500, "--full-refresh"),
     "refreshed_twice": ("refreshed", 500, "--full-refresh"),
     "refreshed_alone": ("again", 500, "--full-refresh", "--select", "adult_appended"),
+}
+MODEL = "models/adult_again.sql"
+REFUSED = {  # name: the stage before it, the persons in the seed, and a change of the model
+    "too_large_k": ("first", 500, lambda text: text.replace("k := 10", "k := 5000")),
+    "no_table": (
+        "first",
+        500,
+        lambda text: text.replace("pre_hook", "materialized='view', pre_hook"),
+    ),
+    "alone": ("first", 500, lambda text: re.sub(r", series := .*\)", ")", text)),
 }
 
 
@@ -43,10 +55,17 @@ def stages(folder, environment):
                 put(made / name, persons)
                 project = made / name / NEW_PERSONS.name
                 dbt_environment.run_dbt(environment, project, "build", *arguments)
+            for name, (before, persons, now) in REFUSED.items():
+                shutil.copytree(made / before, made / name)
+                put(made / name, persons)
+                project = made / name / NEW_PERSONS.name
+                (project / MODEL).write_text(now((project / MODEL).read_text()))
+                dbt_environment.run_dbt(environment, project, "build", "--select", "+adult_again")
 
     made = dbt_environment.made_once(folder / "dbt_new_persons", make)
     return {
-        name: dbt_environment.built(made / name / NEW_PERSONS.name) for name in ("first", *STAGES)
+        name: dbt_environment.built(made / name / NEW_PERSONS.name)
+        for name in ("first", *STAGES, *REFUSED)
     }
 
 
@@ -99,3 +118,37 @@ def test_a_full_refresh_of_the_release_alone_appends_nobody_twice(stages):
     assert built.status["adult_appended"] == "error"
     assert "an incremental run must append new persons only, got" in built.message["adult_appended"]
     assert released(built) == released(stages["again"])
+
+
+def series(built):
+    """The release of the series, its state, and the numbers of the releases in it."""
+    with anon_sql.connect(built.database, read_only=True) as con:
+        rows, state = (
+            con.execute(f"FROM {name} ORDER BY ALL").fetchall()
+            for name in ("adult_again", "adult_again_series")
+        )
+        numbers = con.execute("SELECT release FROM series_status('adult_again_series')").fetchall()
+    return rows, state, [number for (number,) in numbers]
+
+
+def test_a_series_is_released_with_its_state(stages):
+    _, _, numbers = series(stages["first"])
+    assert numbers == [1]
+    rows, state, numbers = series(stages["again"])
+    assert numbers == [1, 2]
+    shown = [tuple_ for cohort, person, tuple_ in state if cohort and person is None]
+    assert len(rows) == len(shown) > 400
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("too_large_k", "a release must have at least k = 5000 persons with a cohort"),
+        ("no_table", "series_step: adult_again must be materialized as a table"),
+        ("alone", "series_step: adult_again must release raw with series := anon_sql.series()"),
+    ],
+)
+def test_a_build_that_fails_leaves_the_release_and_the_state(stages, name, says):
+    assert stages[name].status["adult_again"] == "error"
+    assert says in stages[name].message["adult_again"]
+    assert series(stages[name]) == series(stages["first"])

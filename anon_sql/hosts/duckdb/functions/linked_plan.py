@@ -34,6 +34,7 @@ from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.rows import path_rows
 from anon_sql.linked.options import Asked, Linking
 from anon_sql.linked.release import Made, Shown, release
+from anon_sql.linked.rows import Given
 from anon_sql.linked.schema import Node, Schema
 from anon_sql.privacy.k_anonymity import KAnonymity
 
@@ -94,7 +95,7 @@ def tables(
 
     schema = _bound(call, ask)
     asked = _asked(call, schema, path_rows(paths), setting)
-    given = {}
+    given: dict[str, Given] = {}
     for field, node in zip(one_array(rows).flatten(), schema.nodes.values(), strict=True):
         structs = (
             plain(field[0].values) if field[0].is_valid else pa.array([], field.type.value_type)
@@ -126,7 +127,7 @@ def _bound(call: Mapping[str, Any], ask: Ask) -> Schema:
     return schema
 
 
-def released_by(asked: Asked, schema: Schema, given: Mapping[str, Any]) -> Made:
+def released_by(asked: Asked, schema: Schema, given: dict[str, Given]) -> Made:
     """Return the release; its errors are those of the function, whatever step raised them."""
     try:
         return release(asked, schema, given)

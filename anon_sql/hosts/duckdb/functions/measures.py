@@ -41,18 +41,19 @@ from anon_sql.risk.risk import RISK, risk
 
 @udf(sql_type(UTILITY))
 def all_measures(
-    function: Any, argument: Any, k: Any, form: Any, adds: Any, weights: Any
+    function: Any, argument: Any, k: Any, form: Any, adds: Any, weights: Any, own: Any
 ) -> pa.Array:
     """Return every measure of information loss.
 
-    adds: whether the release may have more rows; weights: of gcp.
+    adds: whether the release may have more rows; weights: of gcp; own: see ``utility``.
     """
     name = first(function)
     chosen = read(Utility, name, {"k": first(k), "ncp": first(form), "weights": first(weights)})
     pair_input = PairInput(name, argument)
     quasi = pair_input.roles(values=True).quasi
     counted, weighted = pair_input.counted(quasi), read_weights(name, chosen.weights, quasi)
-    return pa.array([utility(counted, chosen.k, chosen.ncp, weighted, adds=first(adds))], UTILITY)
+    more = {"adds": first(adds), "own": first(own)}
+    return pa.array([utility(counted, chosen.k, chosen.ncp, weighted, **more)], UTILITY)
 
 
 @udf("DOUBLE[]")

@@ -48,6 +48,7 @@ _STATUS = pa.list_(
             ("made_at", pa.string()),
             *((name, pa.int64()) for name in _FIGURES),
             ("largest_waiting_share", pa.float64()),
+            ("l", pa.int64()),
         ]
     )
 )
