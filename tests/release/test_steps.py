@@ -1,5 +1,6 @@
 """Steps: values are cut before rows are grouped, labels show the ends of steps, k and truth hold."""
 
+import json
 from datetime import date, datetime, time, timedelta
 from fractions import Fraction
 
@@ -333,10 +334,14 @@ def test_a_label_that_shows_a_value_is_not_released(people, monkeypatch):
 def test_frames_and_the_command_line(people, tmp_path):
     people.execute(f"COPY (SELECT age, city FROM people) TO '{tmp_path}/people.csv'")
     call = ["release", f"{tmp_path}/people.csv", f"{tmp_path}/r.csv", "--quasi", "age,city"]
-    run(*call, "--steps", "Age=5", "--unique-share", "1")
+    assert run(*call, "--steps", "Age=5", "--unique-share", "1", "--manifest").exit_code == 0
     label = "SELECT DISTINCT anon_min(age)::INTEGER % 5, anon_max(age)::INTEGER % 5"
     query = f"{label} FROM read_csv('{tmp_path}/r.csv', all_varchar = true) WHERE age <> '*'"
     assert people.execute(query).fetchall() == [(0, 4)]
+    checked = run("verify", f"{tmp_path}/r.csv", "--raw", f"{tmp_path}/people.csv")
+    assert checked.exit_code == 0, checked.output
+    written = json.loads((tmp_path / "r.csv.anon.json").read_text("utf-8"))
+    assert written["parameters"]["options"]["steps"] == {"Age": 5}
     assert "--steps must be a column, = and a number" in refused(*call, "--steps", "age")
     frame = people.sql("SELECT age, city FROM people").to_arrow_table()
     found = anon_sql.frames.anonymize(frame, k=5, qids=["age", "city"], steps={"age": 5})
