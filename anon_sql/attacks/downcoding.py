@@ -119,38 +119,42 @@ def _row(sizes: Ints, single: Bools, guesses: _Guesses | None) -> dict[str, Any]
 
 def _ranges(column: Shown) -> dict[str, Any]:
     """Return the figures of ranges, of which an attacker guesses one of the two ends."""
-    said, kind = read_ranges(column.sql_type, column.labels), column.sql_type
+    said = read_ranges(column.sql_type, column.labels)
     shown = ~(said.star | said.empty | said.malformed)
-    low, high = (end.cast(column.values.type) for end in (said.low, said.high))
-    single = np.equal(*comparable(kind, [low, high]))
-    sizes = column.sizes
-    if column.class_of is None:
-        return _row(sizes[shown], single[shown], None)
-    held = np.flatnonzero((column.class_of >= 0) & valid(column.values))
-    held = held[shown[column.class_of[held]]]
-    classes = np.flatnonzero(shown)
-    at = (np.cumsum(shown) - 1)[column.class_of[held]]  # among those
-    if not len(classes):
-        return _row(sizes[shown], single[shown], _Guesses(0.0, 0.0, 0.0, 0, 0))
-    known = pa.array(shown)
-    both = pa.concat_arrays([low.filter(known), high.filter(known), column.values.take(held)])
-    keys, place = places(kind, both)
-    lowest, highest, own = np.split(keys, [len(classes), 2 * len(classes)])
-    single, several = single[shown], ~single[shown][at]
-    first_end, last_end = own == lowest[at], own == highest[at]
-    inside = several & (own >= lowest[at]) & (own <= highest[at])
-    many = place[len(classes) : 2 * len(classes)] - place[: len(classes)] + 1
-    spread = _spread(keys[: 2 * len(classes)], place[: 2 * len(classes)], sizes[shown])
-    ends_held = [np.bincount(at, end, len(classes)) > 0 for end in (first_end, last_end)]
-    true = bool(np.logical_and(*ends_held)[~single].all())
-    guesses = _Guesses(
-        0.5 * int((several & (first_end | last_end)).sum()),
-        fsum(1 / many[at[inside]]),
-        fsum(spread.right(own[inside], at[inside])),
-        int((first_end | last_end).sum()),
-        2 * int((~single).sum()) if true else 0,
+    low, high = (end.cast(column.values.type).filter(shown) for end in (said.low, said.high))
+    sizes, single = column.sizes[shown], np.equal(*comparable(column.sql_type, [low, high]))
+    if column.class_of is None or not len(sizes):
+        none = None if column.class_of is None else _Guesses(0.0, 0.0, 0.0, 0, 0)
+        return _row(sizes, single, none)
+    number = np.append(np.where(shown, np.cumsum(shown) - 1, -1), -1)
+    of = number[column.class_of]
+    held = np.flatnonzero((of >= 0) & valid(column.values))
+    both = pa.concat_arrays([low, high, column.values.take(held)])
+    return _row(sizes, single, _of_ends(sizes, of[held], *places(column.sql_type, both)))
+
+
+def _of_ends(sizes: Ints, of: Ints, keys: Ints, place: Floats) -> _Guesses:
+    """Return what is guessed of n rows in m ranges.
+
+    sizes: int64[m], the rows of each range; of: int64[n], the range of each row. keys, place: of
+    all lowest ends, all highest ones, and the values of the rows, as ``places`` returns them.
+    """
+    many = len(sizes)
+    low, high, own = np.split(keys, [many, 2 * many])
+    single, count = low == high, place[many : 2 * many] - place[:many] + 1
+    at_low, at_high = own == low[of], own == high[of]
+    at_end, several = at_low | at_high, ~single[of]
+    inside = several & (own >= low[of]) & (own <= high[of])
+    spread = _spread(keys[: 2 * many], place[: 2 * many], sizes)
+    true = [np.bincount(of, end, many) > 0 for end in (at_low, at_high)]
+    sure = bool((true[0] & true[1])[~single].all())
+    return _Guesses(
+        guessed=0.5 * int((several & at_end).sum()),
+        uniform=fsum(1 / count[of[inside]]),
+        frequent=fsum(spread.right(own[inside], of[inside])),
+        ends=int(at_end.sum()),
+        sure=2 * int((~single).sum()) if sure else 0,
     )
-    return _row(sizes[shown], single, guesses)
 
 
 @dataclass(frozen=True)

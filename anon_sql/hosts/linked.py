@@ -1,6 +1,6 @@
 """Release linked tables into a schema or a folder: all of them or none."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,7 @@ from anon_sql.core.parameters import read
 from anon_sql.core.roles import fold
 from anon_sql.errors import PYTHON, AnonError, Argument, Parameter, SpelledAs, did_you_mean, listed
 from anon_sql.hosts.duckdb.interrupting import owner_of
-from anon_sql.hosts.duckdb.linked_catalog import SCOPE, Catalog, read_schema, weights_of
+from anon_sql.hosts.duckdb.linked_catalog import SCOPE, Catalog, read_schema, steps_of, weights_of
 from anon_sql.hosts.duckdb.linked_rows import expressions, given_from
 from anon_sql.hosts.duckdb.macros import in_transaction, transaction
 from anon_sql.hosts.duckdb.register import register
@@ -40,7 +40,7 @@ from anon_sql.version import VERSION
 
 NAME = "release_linked"
 _TABLE = "__anon_linked"
-_REFUSED = ("t", "beta", "delta", "max_share", "strata", "steps", "series", "regions", "entity")
+_REFUSED = ("t", "beta", "delta", "max_share", "strata", "series", "regions", "entity")
 FILES = {"parquet": "FORMAT parquet", "csv": "FORMAT csv, HEADER true"}
 
 
@@ -88,6 +88,7 @@ def release_linked(
     keep: Sequence[str] | str | None = None,
     hierarchy: str | None = None,
     weights: Mapping[str, float] | None = None,
+    steps: Mapping[str, float] | None = None,
     format: str = "label",
     effort: str = "good",
     seed: int = 42,
@@ -105,10 +106,10 @@ def release_linked(
     catalog lacks, as 'visit.person_id -> person.person_id'. leave_out: linked tables that are not
     released. orphans: 'error' or 'drop'. qids, sensitive, identifiers, keep: columns such as
     'visit.ward', beside those declared in comments. hierarchy, format, effort, seed: as in
-    ``anonymize``. weights: by column, such as 'visit.ward'. format_files: of a folder, 'parquet' or
-    'csv'. overwrite: replace tables of these names, or the folder. drop: columns that are left out.
-    judge: gets the manifest before anything is written; what it raises ends the call. Raises
-    AnonError, and leaves the target as it was, if the release is refused.
+    ``anonymize``. weights, steps: by column, such as 'visit.ward'. format_files: of a folder,
+    'parquet' or 'csv'. overwrite: replace tables of these names, or the folder. drop: columns that
+    are left out. judge: gets the manifest before anything is written; what it raises ends the call.
+    Raises AnonError, and leaves the target as it was, if the release is refused.
     """
     register(con)
     _refuse(others)
@@ -138,12 +139,16 @@ def release_linked(
             paths_of(con, hierarchy),
             int(threads),
             zone,
+            steps_of(NAME, steps, schema, options.format),
         )
         _require_types(schema)
-        given = {name: given_of(con, node) for name, node in schema.nodes.items()}
+        given = {
+            name: given_of(con, node, asked.steps_of(name)) for name, node in schema.nodes.items()
+        }
         made = _made(asked, schema, given)
         stopping.check(NAME)
-        manifest = described(schema, made, {**stated, "hierarchy": hierarchy})
+        said = {**stated, "hierarchy": hierarchy, "steps": steps and dict(steps)}
+        manifest = described(schema, made, said)
         if judge is not None:
             judge(manifest)
         target.write(schema, made, options.format)
@@ -168,7 +173,7 @@ def _refuse(others: Mapping[str, Any]) -> None:
         if name in _REFUSED:
             rule = Parameter(name) + " does not apply to linked tables yet"
             raise AnonError(NAME, rule, Argument(name, ...), "leave it out; l bounds values")
-        known = ("k", "l", "surplus", "links", "leave_out", "weights", "format", "into")
+        known = ("k", "l", "surplus", "links", "leave_out", "weights", "steps", "format", "into")
         raise AnonError(NAME, "there is no such parameter", name, did_you_mean(name, known))
 
 
@@ -196,9 +201,9 @@ def _require_types(schema: Schema) -> None:
             is_number(NAME, f"{node.name}.{name}", node.table.types[name])
 
 
-def given_of(con: duckdb.DuckDBPyConnection, node: Node) -> Given:
-    """Return the rows of a table of the tree."""
-    parts = [f"{text} AS {quote(field)}" for field, text in expressions(node).items()]
+def given_of(con: duckdb.DuckDBPyConnection, node: Node, steps: Collection[str] = ()) -> Given:
+    """Return the rows of a table of the tree; steps: the columns whose values will be cut."""
+    parts = [f"{text} AS {quote(field)}" for field, text in expressions(node, steps).items()]
     found = con.sql(f"SELECT {', '.join(parts)} FROM {node.table.relation}").to_arrow_table()
     return given_from(node, {name: found.column(name) for name in found.column_names})
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -43,7 +44,8 @@ class Linking:
 class Asked:
     """A checked call.
 
-    weights: of quasi-identifiers by table and column. paths: rows of the hierarchy, None for none.
+    weights: of quasi-identifiers by table and column; steps: likewise, of those whose values are
+    cut. paths: rows of the hierarchy, None for none.
     """
 
     function: str
@@ -53,6 +55,11 @@ class Asked:
     paths: pa.StructArray | None = None
     threads: int = 1
     time_zone: str = "UTC"
+    steps: Mapping[tuple[str, str], Decimal] = field(default_factory=dict)
+
+    def steps_of(self, table: str) -> dict[str, Decimal]:
+        """Return the steps of the columns of a table, by name."""
+        return {column: step for (own, column), step in self.steps.items() if own == table}
 
     def arguments(self, **others: Any) -> dict[str, Any]:
         """Return arguments for a request of the pipeline."""

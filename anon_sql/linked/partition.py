@@ -7,6 +7,7 @@ bins of near counts.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -34,13 +35,15 @@ _BIN, _OWN = "bin", "own"
 class Points:
     """The quasi-identifiers of a table, with the counts that its release adds, in source order.
 
-    table: as the core reads them. columns: values by released name; types: SQL type by name. time:
-    int64[n], the order of rows in time, or of equal values where there is no time.
+    table: as the core reads them. columns: values by released name; types: SQL type by name; steps:
+    of those whose values the table has cut. time: int64[n], the order of rows in time, or of equal
+    values where there is no time.
     """
 
     table: QuasiTable
     columns: Mapping[str, pa.Array]
     types: Mapping[str, str]
+    steps: Mapping[str, Decimal]
     time: Ints
 
     def array(self) -> npt.NDArray[np.float64]:
@@ -79,7 +82,7 @@ def points_of(asked: Asked, schema: Schema, tied: Mapping[str, Rows], node: Node
     else:
         others = [each for each in table.columns if not isinstance(each, Numbers)]
         time = others[0].codes.astype(np.int64) if others else np.zeros(rows.count, np.int64)
-    return Points(table, columns, types, time)
+    return Points(table, {**columns, **rows.given.raw}, types, asked.steps_of(node.name), time)
 
 
 def bins_of_persons(

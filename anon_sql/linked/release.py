@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import partial
 
 import numpy as np
@@ -22,6 +23,7 @@ from anon_sql.linked.partition import Points, bins_of_persons, classes_of, point
 from anon_sql.linked.rows import Given, Hashes, Ints, Rows, counts_of, free, several, tie
 from anon_sql.linked.schema import Node, Schema
 from anon_sql.linked.slots import place
+from anon_sql.linked.steps import cut_rows
 from anon_sql.linked.unlinked import unlinked_classes
 from anon_sql.methods.searching import total_loss
 from anon_sql.pipeline.compute import release as release_rows
@@ -104,6 +106,7 @@ def plan(asked: Asked, schema: Schema, given: dict[str, Given]) -> Plan:
     Raises AnonError where there is none.
     """
     options = asked.options
+    cut_rows(asked, given)
     tied = tie(asked.function, schema, given, options.orphans, asked.k)
     require_values(asked.function, schema, tied, options.l)
     points = {
@@ -259,7 +262,7 @@ def _labelled(
 
     The labels are returned as they are released, and as ``Shown`` has them.
     """
-    request = request_of(asked, points.types)
+    request = request_of(asked, points.types, points.steps)
     if len(own) == 0:
         none = {
             name: pa.nulls(0, released_type(request, name, values.type))
@@ -294,13 +297,20 @@ def _each(distinct: pa.Array, label: Codes) -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.array(label, mask=missing), distinct.fill_null(""))
 
 
-def request_of(asked: Asked, types: Mapping[str, str]) -> Request:
-    """Return the request by which columns of some types are labelled."""
+def request_of(
+    asked: Asked, types: Mapping[str, str], steps: Mapping[str, Decimal] | None = None
+) -> Request:
+    """Return the request by which columns of some types are labelled; steps: of those cut."""
     try:
         return checked(
             "generalize",
             Relation({**types, CLASSES: "BIGINT"}, {}, asked.threads, asked.time_zone),
-            asked.arguments(qids=list(types), classes=CLASSES, format=asked.options.format),
+            asked.arguments(
+                qids=list(types),
+                classes=CLASSES,
+                format=asked.options.format,
+                steps=steps,
+            ),
         )
     except AnonError as error:
         raise AnonError(asked.function, error.rule, error.got, error.hint) from None

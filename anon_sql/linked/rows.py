@@ -1,7 +1,7 @@
 """The rows of linked tables as arrays: whose they are, and an order that no scan decides."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,8 @@ class Given:
     values: the columns of the table that have a role. kept: uint64[n], the hash of the columns that
     are released unchanged. whole: uint64[n], the hash of all columns but keys and links. marks: of
     each sensitive column, uint64[n] and whether it is not NULL. read: int32[n], the place of each
-    row among those that the host has read. Once rows are tied, whole and marks are empty.
+    row among those that the host has read. raw: of each column whose values are cut to steps, the
+    values as they were. Once rows are tied, whole and marks are empty.
     """
 
     node: Node
@@ -36,6 +37,7 @@ class Given:
     whole: Hashes
     marks: Mapping[str, pa.Array]
     read: Ints
+    raw: Mapping[str, pa.Array] = field(default_factory=dict)
 
     def column(self, name: str) -> pa.Array:
         """Return a column as one array."""
@@ -67,7 +69,8 @@ class Rows:
         """Return the rows without their values, so that these can be freed."""
         none = np.zeros(0, np.uint64)
         values = self.given.values.schema.empty_table()
-        return replace(self, given=replace(self.given, values=values, kept=none), order=none)
+        given = replace(self.given, values=values, kept=none, raw={})
+        return replace(self, given=given, order=none)
 
 
 def mixed(values: Hashes) -> Hashes:
@@ -135,9 +138,11 @@ def tie(
 
 def _only(own: Given, held: Ints) -> Given:
     at = pa.array(held)
-    marks = {name: values.take(at) for name, values in own.marks.items()}
+    marks, raw = (
+        {name: values.take(at) for name, values in each.items()} for each in (own.marks, own.raw)
+    )
     return Given(
-        own.node, own.values.take(at), own.kept[held], own.whole[held], marks, own.read[held]
+        own.node, own.values.take(at), own.kept[held], own.whole[held], marks, own.read[held], raw
     )
 
 

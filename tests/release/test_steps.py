@@ -1,5 +1,6 @@
 """Steps: values are cut before rows are grouped, labels show the ends of steps, k and truth hold."""
 
+import json
 from datetime import date, datetime, time, timedelta
 from fractions import Fraction
 
@@ -297,13 +298,11 @@ def test_an_earlier_release(people):
     assert "steps must be left out with like" in said
 
 
-def test_in_parts_and_with_linked_tables(people):
+def test_in_parts(people):
     call = {"k": 6, "qids": ["age", "city", "born", "sex"], "keep": ["*"], "steps": {"age": 5}}
     with pytest.raises(anon_sql.AnonError, match="steps must be left out of a release in parts"):
         anon_sql.release(people, "people", into="r", method="mondrian", regions=2, **call)
     assert people.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'r'").fetchall() == []
-    with pytest.raises(anon_sql.AnonError, match="steps does not apply to linked tables"):
-        anon_sql.release_linked(people, "people", into="linked", steps={"age": 5})
 
 
 def test_given_classes_and_strata(people):
@@ -335,10 +334,14 @@ def test_a_label_that_shows_a_value_is_not_released(people, monkeypatch):
 def test_frames_and_the_command_line(people, tmp_path):
     people.execute(f"COPY (SELECT age, city FROM people) TO '{tmp_path}/people.csv'")
     call = ["release", f"{tmp_path}/people.csv", f"{tmp_path}/r.csv", "--quasi", "age,city"]
-    run(*call, "--steps", "Age=5", "--unique-share", "1")
+    assert run(*call, "--steps", "Age=5", "--unique-share", "1", "--manifest").exit_code == 0
     label = "SELECT DISTINCT anon_min(age)::INTEGER % 5, anon_max(age)::INTEGER % 5"
     query = f"{label} FROM read_csv('{tmp_path}/r.csv', all_varchar = true) WHERE age <> '*'"
     assert people.execute(query).fetchall() == [(0, 4)]
+    checked = run("verify", f"{tmp_path}/r.csv", "--raw", f"{tmp_path}/people.csv")
+    assert checked.exit_code == 0, checked.output
+    written = json.loads((tmp_path / "r.csv.anon.json").read_text("utf-8"))
+    assert written["parameters"]["options"]["steps"] == {"Age": 5}
     assert "--steps must be a column, = and a number" in refused(*call, "--steps", "age")
     frame = people.sql("SELECT age, city FROM people").to_arrow_table()
     found = anon_sql.frames.anonymize(frame, k=5, qids=["age", "city"], steps={"age": 5})

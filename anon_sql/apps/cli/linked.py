@@ -45,6 +45,7 @@ _TAKEN = (
     "keep",
     "drop",
     "weights",
+    "steps",
     "format",
     "seed",
     "effort",

@@ -1,12 +1,14 @@
 """Read linked tables from the catalog: foreign keys, given links, and the roles of columns."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
 from pathlib import PurePath
 from typing import Any
 
 from anon_sql.core.names import literal, pieces, quote, split
 from anon_sql.core.roles import PARAMETER, REST, ROLES, fold, tag
-from anon_sql.errors import AnonError, Parameter, did_you_mean, listed
+from anon_sql.core.steps import read_steps
+from anon_sql.errors import AnonError, Parameter, Words, did_you_mean, listed
 from anon_sql.hosts.duckdb.binding import require_names
 from anon_sql.hosts.duckdb.relation import Scope, place_of
 from anon_sql.linked.schema import Link, Schema, Table, arrange, read_links, side_of
@@ -212,27 +214,47 @@ def released_relation(released: str, root: str, name: str) -> str:
 
 def weights_of(function: str, raw: Any, schema: Schema) -> dict[tuple[str, str], float]:
     """Return the weight of each quasi-identifier, written 'visit.ward', that a call names."""
+    rule = Parameter("weights") + " must be numbers of at least 0 by columns like 'visit.ward'"
+    found = {}
+    for name, key, value in _by_column(function, rule, raw, schema):
+        number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+        if not number or not 0 <= value < float("inf"):
+            raise AnonError(function, rule, listed([name]))
+        found[key] = float(value)
+    return found
+
+
+def steps_of(function: str, raw: Any, schema: Schema, form: str) -> dict[tuple[str, str], Decimal]:
+    """Return the step of each quasi-identifier, written 'visit.day', that a call names.
+
+    form: the format. Raises AnonError as ``read_steps`` does.
+    """
+    rule = Parameter("steps") + " must be numbers above 0 by columns like 'visit.day'"
+    found = {}
+    for _, (table, column), value in _by_column(function, rule, raw, schema):
+        types = {column: schema.nodes[table].table.types[column]}
+        found[table, column] = read_steps(function, {column: value}, types, form)[column]
+    return found
+
+
+def _by_column(
+    function: str, rule: Words, raw: Any, schema: Schema
+) -> Iterator[tuple[str, tuple[str, str], Any]]:
+    """Yield what a parameter says of each quasi-identifier: its name as written, table and column,
+    and a value. Raises AnonError with the rule for anything else."""
     if raw is None:
-        return {}
+        return
     known = {
         (fold(node.name), fold(name)): (node.name, name)
         for node in schema.nodes.values()
         for name in node.quasi
     }
-    rule = Parameter("weights") + " must be numbers of at least 0 by columns like 'visit.ward'"
     if not isinstance(raw, Mapping):
         raise AnonError(function, rule, type(raw).__name__)
-    found = {}
     for name, value in raw.items():
         *table, column = split(name) if isinstance(name, str) else [""]
         key = known.get((fold(table[-1] if table else schema.root), fold(column)))
-        if (
-            key is None
-            or isinstance(value, bool)
-            or not isinstance(value, (int, float))
-            or not 0 <= value < float("inf")
-        ):
+        if key is None:
             choices = [f"{table}.{column}" for table, column in known.values()]
             raise AnonError(function, rule, listed([str(name)]), did_you_mean(str(name), choices))
-        found[key] = float(value)
-    return found
+        yield name, key, value

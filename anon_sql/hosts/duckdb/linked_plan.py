@@ -26,7 +26,7 @@ def plan_statement(asked: Asked, schema: Schema, call: str, hierarchy: str | Non
     call: what the core needs to know to make the release, as text.
     """
     nodes = list(schema.nodes.values())
-    given = ", ".join(f"({_read(node)}) AS t{at}" for at, node in enumerate(nodes))
+    given = ", ".join(f"({_read(asked, node)}) AS t{at}" for at, node in enumerate(nodes))
     rows = ", ".join(f"t{at} := t{at}" for at in range(len(nodes)))
     seen = ", ".join(
         f"(SELECT system.main.list(s) FROM ({text}) AS s)" for text in (COLUMNS, FOREIGN)
@@ -57,9 +57,10 @@ def plan_statement(asked: Asked, schema: Schema, call: str, hierarchy: str | Non
     return f"WITH {', '.join(ctes)} SELECT * EXCLUDE ({SEAL}), {SEAL} FROM ({selects})"
 
 
-def _read(node: Node) -> str:
+def _read(asked: Asked, node: Node) -> str:
     """Return the query of all rows of a table as one list."""
-    fields = ", ".join(f"{field} := {text}" for field, text in expressions(node).items())
+    read = expressions(node, asked.steps_of(node.name))
+    fields = ", ".join(f"{field} := {text}" for field, text in read.items())
     packed = f"system.main.struct_pack({fields})"
     return f"SELECT system.main.list({packed}) FROM {node.table.relation} AS __anon_source"
 

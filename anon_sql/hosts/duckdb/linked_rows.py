@@ -1,6 +1,6 @@
 """What a release of linked tables reads of each table, and the rows as the core takes them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -29,12 +29,16 @@ def field_of(node: Node, column: str) -> str:
     return f"{_COLUMN}{read_columns(node).index(column)}"
 
 
-def expressions(node: Node) -> dict[str, str]:
-    """Return what is read of each row, SQL by field."""
+def expressions(node: Node, steps: Collection[str] = ()) -> dict[str, str]:
+    """Return what is read of each row, SQL by field.
+
+    steps: columns whose values will be cut, so that the hash of the row is without them.
+    """
     types = node.table.types
     found = {field_of(node, name): quote(name) for name in read_columns(node)}
     found[_KEPT] = row_hash({quote(name): types[name] for name in node.kept})
-    found[_WHOLE] = row_hash({quote(name): types[name] for name in (*node.quasi, *node.kept)})
+    whole = [name for name in (*node.quasi, *node.kept) if name not in steps]
+    found[_WHOLE] = row_hash({quote(name): types[name] for name in whole})
     for at, name in enumerate(node.sensitive):
         found[f"{_MARK}{at}"] = mark(quote(name), types[name])
     return found

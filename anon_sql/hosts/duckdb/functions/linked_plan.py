@@ -24,6 +24,7 @@ from anon_sql.hosts.duckdb.linked_catalog import (
     Ask,
     Catalog,
     read_schema,
+    steps_of,
     weights_of,
 )
 from anon_sql.hosts.duckdb.linked_plan import plan_statement
@@ -139,13 +140,20 @@ def released_by(asked: Asked, schema: Schema, given: dict[str, Given]) -> Made:
 def _plan(scope: Mapping[str, Any], call: Mapping[str, Any]) -> str:
     """Return the statement, in which stands what the core needs to know."""
     relation_in(_PLAN, "root", scope["relation"])
-    given = {**call, "weights": dict(call["weights"]) if call["weights"] else None}
+    given = {**call, **{name: _mapping(call[name]) for name in ("weights", "steps")}}
     names = ("db", "relation", "database", "schema", "path")
     given["scope"] = {name: scope[name] for name in names}
     schema = _schema(given["scope"], given, partial(registry.asked, scope["db"]))
     given["schema"] = _digest(schema)
     asked = _asked(given, schema, None, {"threads": 1, "time_zone": "UTC"})
-    return plan_statement(asked, schema, json.dumps(given), call["hierarchy"])
+    text = json.dumps(given, default=float)  # of DECIMAL
+    return plan_statement(asked, schema, text, call["hierarchy"])
+
+
+def _mapping(given: Any) -> Any:
+    """Return a MAP as a dict, and anything else as it is."""
+    pairs = isinstance(given, list) and all(isinstance(each, tuple) for each in given)
+    return dict(given) if pairs else given
 
 
 def _schema(scope: Mapping[str, Any], call: Mapping[str, Any], ask: Ask) -> Schema:
@@ -170,14 +178,16 @@ def _asked(
     settings: Mapping[str, Any],
 ) -> Asked:
     size = min(read(KAnonymity, _PLAN, call).k, 2**31 - 1)
+    options = read(Linking, _PLAN, call)
     return Asked(
         _PLAN,
         size,
-        read(Linking, _PLAN, call),
+        options,
         weights_of(_PLAN, call["weights"], schema),
         paths,
         int(settings["threads"]),
         settings["time_zone"],
+        steps_of(_PLAN, call["steps"], schema, options.format),
     )
 
 

@@ -1,0 +1,52 @@
+"""Cut the values of linked tables to steps before rows are tied, so that nothing follows from more.
+
+Classes, slots and the order of rows are made of the first values of steps; labels are made of, and
+checked against, the values themselves.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.core.arrow import valid
+from anon_sql.core.columns import exact, unsigned
+from anon_sql.core.hierarchy.tree import rows_of
+from anon_sql.core.steps import cut, refuse_steps
+from anon_sql.errors import listed
+from anon_sql.linked.options import Asked
+from anon_sql.linked.rows import Given, Hashes, mixed
+
+
+def cut_rows(asked: Asked, given: dict[str, Given]) -> None:
+    """Replace the rows of each table by those with the first values of their steps.
+
+    Raises AnonError for columns with a hierarchy.
+    """
+    for name, own in given.items():
+        given[name] = _cut(asked, own)
+
+
+def _cut(asked: Asked, own: Given) -> Given:
+    table, steps = own.node.name, asked.steps_of(own.node.name)
+    types = {name: own.node.table.types[name] for name in steps}
+    if trees := rows_of(asked.paths, types, asked.time_zone):
+        refuse_steps(asked.function, "apply to columns without a hierarchy", listed(list(trees)))
+    values, whole, raw = own.values, own.whole, {}
+    for name, step in steps.items():
+        raw[name] = own.column(name)
+        low = cut(asked.function, f"{table}.{name}", types[name], raw[name], step).low
+        values = values.set_column(values.column_names.index(name), name, low)
+        whole = mixed(whole ^ _hashes(types[name], low))
+    return replace(own, values=values, whole=whole, raw=raw)
+
+
+def _hashes(sql_type: str, values: pa.Array) -> Hashes:
+    """Return a hash of each value, uint64[n], equal for equal ones."""
+    present: npt.NDArray[np.bool_] = valid(values)
+    found = mixed(present.astype(np.uint64))
+    for half in exact(sql_type, unsigned(values)):
+        if half is not None:
+            found = mixed(found ^ np.where(present, half, 0).view(np.uint64))
+    return found
