@@ -26,7 +26,7 @@ from anon_sql.pipeline.request import Request, Source
 
 for _name in ("rayden", "mondrian_cof", "dop", "anonymize", "sdka"):
     declare(f"{_name}_stats", of=_name, without=(*WITHDRAWN, InSeries))
-declare("lattice", of="full_domain", without=("like",))
+declare("lattice", of="full_domain", without=("like", InSeries))
 
 
 @dataclass(frozen=True)
