@@ -158,7 +158,8 @@ def basic_mondrian(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    series: Frame = None, key: Any = 'env:ANON_KEY', threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by basic Mondrian (LeFevre et al. 2006): classes are cut along
     hierarchies, the widest column first. A number without a hierarchy is cut at its median,
@@ -170,6 +171,9 @@ def basic_mondrian(
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
     seed: seed for random choices. It has no effect: the method makes no random choices.
+    series: state of a series that series_next has made of this table; the release then consists
+        of its cohorts, the rows of former members included; None for none.
+    key: secret key of the series, as in anon_pseudonym.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, a value
@@ -189,8 +193,9 @@ def canon(
     hierarchy: Frame = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
+    key: Any = 'env:ANON_KEY', threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release of numeric quasi-identifiers by CANON (Canbay et al. 2022): the
     classes are the leaves of a VP-tree.
@@ -206,6 +211,9 @@ def canon(
     hierarchy: relation that holds generalization hierarchies, with the columns attribute,
         value, level and label; None for none. It must not contain a quasi-identifier, because
         the distance needs numbers.
+    series: state of a series that series_next has made of this table; the release then consists
+        of its cohorts, the rows of former members included; None for none.
+    key: secret key of the series, as in anon_pseudonym.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a quasi-identifier that is text or has a hierarchy (use rayden), k above the number
@@ -223,8 +231,9 @@ def datafly(
     suppression_limit: float | None = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, like: Frame = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
+    key: Any = 'env:ANON_KEY', threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by Datafly (Sweeney 1998): whole columns are generalized along their
     hierarchies, level by level, until few rows are in combinations rarer than k; these rows are
@@ -240,6 +249,10 @@ def datafly(
     like: earlier release by full_domain or datafly, in labels; rows are recoded with its labels
         and no others. A row is suppressed if one of its values or NULLs has no such label, or
         if its class is not legal; None for none.
+    series: state of a series that series_next has made of this table; the release then consists
+        of its cohorts, the rows of former members included; None for none. Refused: a column
+        that is generalized alike in all rows fits no cohorts.
+    key: secret key of the series, as in anon_pseudonym.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a quasi-identifier without a hierarchy, k above the number of rows, a value that its
@@ -260,7 +273,8 @@ def dop(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    series: Frame = None, key: Any = 'env:ANON_KEY', threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by DOP (Sharma et al.): dense clusters (DBSCAN), each cut where the
     loss is least.
@@ -281,6 +295,9 @@ def dop(
         nearest clusters. 'suppress' suppresses it.
     hierarchy: relation that holds generalization hierarchies, with the columns attribute,
         value, level and label; None for none. Columns in it are labelled by its nodes.
+    series: state of a series that series_next has made of this table; the release then consists
+        of its cohorts, the rows of former members included; None for none.
+    key: secret key of the series, as in anon_pseudonym.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -299,7 +316,8 @@ def full_domain(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     like: Frame = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    series: Frame = None, key: Any = 'env:ANON_KEY', threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by optimal full-domain generalization (Samarati 2001; OLA, El Emam et
     al. 2009; Flash, Kohlmayer et al. 2012): one level per column for all rows, the best of all
@@ -320,6 +338,10 @@ def full_domain(
     like: earlier release by full_domain or datafly, in labels; rows are recoded with its labels
         and no others. A row is suppressed if one of its values or NULLs has no such label, or
         if its class is not legal; None for none.
+    series: state of a series that series_next has made of this table; the release then consists
+        of its cohorts, the rows of former members included; None for none. Refused: a column
+        that is generalized alike in all rows fits no cohorts.
+    key: secret key of the series, as in anon_pseudonym.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: k above the number of rows, a value that its hierarchy lacks, more than 4,194,304
@@ -338,7 +360,8 @@ def k_member(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    series: Frame = None, key: Any = 'env:ANON_KEY', threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by k-member clustering (Byun et al. 2007): classes of k rows, each
     grown by the row that increases its loss least. The time grows with the square of the number
@@ -352,6 +375,9 @@ def k_member(
     seed: seed for random choices. Only the first row is chosen at random.
     hierarchy: relation that holds generalization hierarchies, with the columns attribute,
         value, level and label; None for none. Columns in it are labelled by its nodes.
+    series: state of a series that series_next has made of this table; the release then consists
+        of its cohorts, the rows of former members included; None for none.
+    key: secret key of the series, as in anon_pseudonym.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -370,8 +396,9 @@ def mondrian(
     columns: Literal['any', 'widest'] = 'any', hierarchy: Frame = None, beta: float | None = None,
     delta: float | None = None, strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
+    key: Any = 'env:ANON_KEY', threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by Mondrian (LeFevre et al. 2006): the widest column is cut at its
     median, recursively.
@@ -387,6 +414,9 @@ def mondrian(
     columns: 'any' tries the next widest column if the widest cannot be cut; 'widest' does not.
     hierarchy: relation that holds generalization hierarchies, with the columns attribute,
         value, level and label; None for none. Columns in it are labelled by its nodes.
+    series: state of a series that series_next has made of this table; the release then consists
+        of its cohorts, the rows of former members included; None for none.
+    key: secret key of the series, as in anon_pseudonym.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -407,8 +437,9 @@ def mondrian_cof(
     threshold: float | None = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
+    key: Any = 'env:ANON_KEY', threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by M-COF (Kara and Eyüpoğlu 2023): Mondrian's classes, from which
     outliers are detected by COF and partitioned separately.
@@ -432,6 +463,9 @@ def mondrian_cof(
         value, level and label; None for none. Columns in it are labelled by its nodes.
     threshold: a row is an outlier if its COF exceeds this number; alpha then has no effect;
         None means the limit that alpha sets.
+    series: state of a series that series_next has made of this table; the release then consists
+        of its cohorts, the rows of former members included; None for none.
+    key: secret key of the series, as in anon_pseudonym.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -449,7 +483,8 @@ def oka(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    series: Frame = None, key: Any = 'env:ANON_KEY', threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by OKA (Lin and Wei 2008): one pass of k-means, then classes above k
     rows give rows to smaller ones. The time grows with the square of the number of rows,
@@ -462,6 +497,9 @@ def oka(
         identifier.
     hierarchy: relation that holds generalization hierarchies, with the columns attribute,
         value, level and label; None for none. Columns in it are labelled by its nodes.
+    series: state of a series that series_next has made of this table; the release then consists
+        of its cohorts, the rows of former members included; None for none.
+    key: secret key of the series, as in anon_pseudonym.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -483,8 +521,9 @@ def rayden(
     threshold: float | None = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
+    key: Any = 'env:ANON_KEY', threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by RAYDEN (Haruna et al. 2026): the classes are the leaves of a VP-
     tree, from which outliers are detected by COF and partitioned separately.
@@ -509,6 +548,9 @@ def rayden(
         distance 0 or 1, even numeric ones.
     threshold: a row is an outlier if its COF exceeds this number; alpha then has no effect;
         None means the limit that alpha sets.
+    series: state of a series that series_next has made of this table; the release then consists
+        of its cohorts, the rows of former members included; None for none.
+    key: secret key of the series, as in anon_pseudonym.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -577,7 +619,8 @@ def top_down(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    series: Frame = None, key: Any = 'env:ANON_KEY', threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by top-down greedy splitting (Xu et al. 2006): each row joins the side
     whose loss grows less. The time grows with the square of the number of classes.
@@ -589,6 +632,9 @@ def top_down(
         identifier.
     hierarchy: relation that holds generalization hierarchies, with the columns attribute,
         value, level and label; None for none. Columns in it are labelled by its nodes.
+    series: state of a series that series_next has made of this table; the release then consists
+        of its cohorts, the rows of former members included; None for none.
+    key: secret key of the series, as in anon_pseudonym.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown

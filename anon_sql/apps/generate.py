@@ -257,12 +257,12 @@ _MACRO_OF = """\
 {create} {name}(
     tbl, k := 5
 ) AS TABLE
-FROM __anon_release(
+FROM __anon_released(
     '{name}', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         qids := qids)),
     format, system.main.struct_pack(
         format := format),
-    __anon_hierarchy := hierarchy);
+    hierarchy, entity, series, key);
 """
 _TEST_OF = '''\
 """{name}: every class has k rows, and every row is released."""

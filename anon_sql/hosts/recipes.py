@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from anon_sql.core.common_parameters import IN_SQL, WITHDRAWN
 from anon_sql.core.names import quote
 from anon_sql.core.parameters import takes
 from anon_sql.core.roles import PARAMETER, REST, ROLES, fold
@@ -30,7 +31,7 @@ ACCEPTABLE = (
     *("suppression", "distribution", "choice", "roles"),
 )
 _OF_COMMAND = ("regions", "region_rows", "unique_share")  # no parameters of a method
-_WITHOUT = {"tbl", "hierarchy", "previous", "invariant", "counterfeits", "like"}
+_WITHOUT = {"tbl", "hierarchy", "like", *WITHDRAWN, *IN_SQL}
 _SOURCE: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("file", "database", "table", "schema_sha256", "sha256"), str),
     **dict.fromkeys(("delimiter", "quote"), str),

@@ -9,11 +9,12 @@ import duckdb
 
 from anon_sql.core.names import literal, quote, split
 from anon_sql.core.parameters import takes
-from anon_sql.errors import AnonError, Parameter, did_you_mean
+from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.duckdb.errors import as_raised
 from anon_sql.hosts.duckdb.macros import in_transaction, transaction
 from anon_sql.hosts.parts.workspace import Target
 from anon_sql.series.next import NAME
+from anon_sql.series.release import require_cohorts
 
 _OF_STATE = ("l", "leaf", "waiting", "leavers")  # parameters that only the state takes
 _COLUMNS = "cohort BIGINT, person VARCHAR, tuple VARCHAR"
@@ -32,13 +33,7 @@ class InSeries:
     def check(self) -> None:
         """Raise AnonError for a function without series, and for unknown parameters."""
         known = {**takes(self.method), **takes(NAME)}
-        if "series" not in takes(self.method):
-            raise AnonError(
-                "release",
-                Parameter("series") + " must go with a method whose classes can be whole cohorts",
-                f"'{self.method}'",
-                "anonymize is one",
-            )
+        require_cohorts(self.method)
         for name in self.parameters:
             if name not in known or name in ("tbl", "state", "series", "k"):
                 raise AnonError(

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql import kernels
-from anon_sql.core.common_parameters import InSeries, Withdrawn
+from anon_sql.core.common_parameters import Withdrawn
 from anon_sql.core.parameters import Choice, Number, OrNull, Positive, Whole, param
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
@@ -47,7 +47,7 @@ Again = Callable[[QuasiTable, Call[Any], Order | None], tuple[Classes, Order]]
 
 
 @dataclass(frozen=True)
-class Anonymize(Withdrawn, InSeries):
+class Anonymize(Withdrawn):
     """The parameters of ``anonymize``."""
 
     effort: str = param(

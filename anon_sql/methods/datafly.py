@@ -21,7 +21,7 @@ from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.methods.full_domain import RECODES_GLOBALLY, Like, recoded_as_earlier
 from anon_sql.methods.global_recoding import node_levels
-from anon_sql.methods.method import NO_CHOICE, Call, Partition, method
+from anon_sql.methods.method import NO_CHOICE, NO_COHORTS, Call, Partition, method
 from anon_sql.methods.suppressed_rows import rows_of_share
 
 
@@ -53,6 +53,7 @@ class Datafly(Like):
         "allows. If the shown rows are too few for a class, the rows of the smallest classes "
         "are suppressed too.",
         "seed": NO_CHOICE,
+        "series": NO_COHORTS,
     },
 )
 def datafly(table: QuasiTable, call: Call[Datafly]) -> Partition:

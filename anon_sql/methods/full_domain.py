@@ -70,7 +70,7 @@ from anon_sql.methods.global_recoding import (
     levels_of,
     required,
 )
-from anon_sql.methods.method import NO_CHOICE, Call, Partition, method
+from anon_sql.methods.method import NO_CHOICE, NO_COHORTS, Call, Partition, method
 from anon_sql.methods.suppressed_rows import rows_of_share
 
 Bools = npt.NDArray[np.bool_]
@@ -355,6 +355,7 @@ class Search:
         "suppressed": "Suppressed rows that are shown must be a legal class: if they are too few, "
         "the rows of the smallest classes are suppressed too. 'drop' never leaves out all rows.",
         "seed": NO_CHOICE,
+        "series": NO_COHORTS,
         "hierarchy": "Without a hierarchy, numbers, dates and times are generalized to ranges of "
         "doubling width and then to *, and text directly to *.",
     },

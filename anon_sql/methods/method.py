@@ -16,6 +16,7 @@ import numpy.typing as npt
 from anon_sql.core.common_parameters import (
     ColumnRoles,
     Hierarchies,
+    InSeries,
     Output,
     Persons,
     Seed,
@@ -37,6 +38,7 @@ NOT_DROPPED = (
     "quasi-identifier."
 )
 NO_CHOICE = "It has no effect: the method makes no random choices."
+NO_COHORTS = "Refused: a column that is generalized alike in all rows fits no cohorts."
 BY_NODES = "Columns in it are labelled by its nodes."
 COMMON: tuple[type, ...] = (
     ColumnRoles,
@@ -171,11 +173,13 @@ def method(
     facts: further fields of ``Method``.
     """
     own = () if only is None else (*only, *parameters_of(takes))
+    releases = facts.get("what") and not facts.get("perturbative")  # classes of rows of the table
 
     def file(run: Run) -> Run:
         declare(
             name,
             *COMMON,
+            *((InSeries,) if releases else ()),
             takes,
             only=own or None,
             without=without,

@@ -27,7 +27,7 @@ from anon_sql.pipeline.request import Request, Source
 for _name in ("rayden", "mondrian_cof", "dop", "sdka"):
     declare(f"{_name}_stats", of=_name, without=(*WITHDRAWN, InSeries))
 declare("anonymize_stats", of="anonymize", without=(*WITHDRAWN, InSeries, "steps"))
-declare("lattice", of="full_domain", without=("like", "steps"))
+declare("lattice", of="full_domain", without=("like", "steps", InSeries))
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """The release of cohorts: classes that are unions of whole cohorts, and what each of them shows.
 
 Classes are made by a release method from a row per present member, in place of which the cohort's
-middle member stands. A cohort joins the class that holds most of its rows, cohorts of classes that
-are too small join others where that costs least, and cohorts are then moved and exchanged by
-simulated annealing. Only quasi-identifiers have a part in it. Labels cover the members who are
-present, and the persons who wait.
+middle member stands. A cohort joins the class that holds most of its rows, and cohorts of classes
+that are too small join others where that costs least. Those of ``anonymize`` are then moved and
+exchanged by simulated annealing. Only quasi-identifiers have a part in it. Labels cover the members
+who are present, and the persons who wait.
 """
 
 import json
@@ -24,7 +24,7 @@ from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError, Parameter
 from anon_sql.methods.anonymize import Anonymize
-from anon_sql.methods.method import Partition
+from anon_sql.methods.method import Partition, release_methods
 from anon_sql.pipeline.compute import check, label
 from anon_sql.pipeline.partition import legal_partition, prepare
 from anon_sql.pipeline.request import Request, Source
@@ -59,6 +59,7 @@ def release(state: State, table: Table, key: bytes) -> SeriesRelease:
     """
     request = table.request
     function = request.function
+    require_cohorts(function)
     require_columns(function, state, table.columns)
     state.require_present(function, table.persons, key)
     _require_simple(request)
@@ -104,6 +105,18 @@ def release(state: State, table: Table, key: bytes) -> SeriesRelease:
         {n: pa.array([one[n] for one in values], pa.string()).take(picked) for n in request.kept},
         dict(zip(request.quasi, made.labels, strict=True)),
     )
+
+
+def require_cohorts(function: str) -> None:
+    """Raise AnonError for a method whose classes cannot be unions of cohorts."""
+    why = release_methods()[function].needs_all_rows
+    if why is not None:
+        raise AnonError(
+            function,
+            Parameter("series") + " must go with a method whose classes can be whole cohorts",
+            f"{function}, which {why}",
+            "anonymize loses the least",
+        )
 
 
 def _require_simple(request: Request) -> None:
@@ -175,7 +188,7 @@ def classes_of(
     order, starts = kernels.hashing.group(unit_of.astype(np.int32), many)
     box = kernels.units.boxes(points, whole.model, word, starts, order)
     kernels.units.place(box, whole.model, word, size, home, count)
-    if count > 1:
+    if count > 1 and isinstance(request.options, Anonymize):
         for number, heat in enumerate(ROUNDS):
             seed = request.seed + number  # which divides cohorts into other groups
             improve(box, whole, word, size, home, points[middle], replace(request, seed=seed), heat)

@@ -11,6 +11,9 @@
 -- hierarchy: relation that holds generalization hierarchies, with the columns attribute, value,
 --   level and label; NULL for none. It must not contain a quasi-identifier, because the distance
 --   needs numbers.
+-- series: state of a series that series_next has made of this table; the release then consists of
+--   its cohorts, the rows of former members included; NULL for none.
+-- key: secret key of the series, as in anon_pseudonym.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a quasi-identifier that is text or has a hierarchy (use rayden), k above the number of
 --   rows.
@@ -20,9 +23,9 @@ CREATE OR REPLACE MACRO canon(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, vantage := 'random', cut := 'median', tries := 8, hierarchy := NULL, beta := NULL,
     delta := NULL, strata := NULL, weights := NULL, beta_kind := 'enhanced', max_share := NULL,
-    drop := NULL, steps := NULL
+    drop := NULL, steps := NULL, series := NULL, key := 'env:ANON_KEY'
 ) AS TABLE
-FROM __anon_release(
+FROM __anon_released(
     'canon', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
@@ -31,4 +34,4 @@ FROM __anon_release(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         vantage := vantage, cut := cut, tries := tries, strata := strata, weights := weights,
         beta_kind := beta_kind, steps := steps),
-    __anon_hierarchy := hierarchy);
+    hierarchy, entity, series, key);

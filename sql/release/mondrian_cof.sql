@@ -19,6 +19,9 @@
 --   level and label; NULL for none. Columns in it are labelled by its nodes.
 -- threshold: a row is an outlier if its COF exceeds this number; alpha then has no effect; NULL
 --   means the limit that alpha sets.
+-- series: state of a series that series_next has made of this table; the release then consists of
+--   its cohorts, the rows of former members included; NULL for none.
+-- key: secret key of the series, as in anon_pseudonym.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -29,9 +32,9 @@ CREATE OR REPLACE MACRO mondrian_cof(
     seed := 42, alpha := 2.0, partitioning := 'strict', repair := 'cap', unrecovered := 'return',
     distance := 'gower', hierarchy := NULL, threshold := NULL, beta := NULL, delta := NULL,
     strata := NULL, weights := NULL, beta_kind := 'enhanced', max_share := NULL, drop := NULL,
-    steps := NULL
+    steps := NULL, series := NULL, key := 'env:ANON_KEY'
 ) AS TABLE
-FROM __anon_release(
+FROM __anon_released(
     'mondrian_cof', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
@@ -41,4 +44,4 @@ FROM __anon_release(
         alpha := alpha, partitioning := partitioning, repair := repair, unrecovered := unrecovered,
         distance := distance, threshold := threshold, strata := strata, weights := weights,
         beta_kind := beta_kind, steps := steps),
-    __anon_hierarchy := hierarchy);
+    hierarchy, entity, series, key);

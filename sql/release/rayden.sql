@@ -21,6 +21,9 @@
 --   1, even numeric ones.
 -- threshold: a row is an outlier if its COF exceeds this number; alpha then has no effect; NULL
 --   means the limit that alpha sets.
+-- series: state of a series that series_next has made of this table; the release then consists of
+--   its cohorts, the rows of former members included; NULL for none.
+-- key: secret key of the series, as in anon_pseudonym.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -31,9 +34,9 @@ CREATE OR REPLACE MACRO rayden(
     seed := 42, alpha := 2.0, vantage := 'random', cut := 'balanced', tries := 8, repair := 'cap',
     variant := 'rayden', unrecovered := 'return', hierarchy := NULL, threshold := NULL,
     beta := NULL, delta := NULL, strata := NULL, weights := NULL, beta_kind := 'enhanced',
-    max_share := NULL, drop := NULL, steps := NULL
+    max_share := NULL, drop := NULL, steps := NULL, series := NULL, key := 'env:ANON_KEY'
 ) AS TABLE
-FROM __anon_release(
+FROM __anon_released(
     'rayden', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
@@ -43,4 +46,4 @@ FROM __anon_release(
         alpha := alpha, vantage := vantage, cut := cut, tries := tries, repair := repair,
         variant := variant, unrecovered := unrecovered, threshold := threshold, strata := strata,
         weights := weights, beta_kind := beta_kind, steps := steps),
-    __anon_hierarchy := hierarchy);
+    hierarchy, entity, series, key);

@@ -7,6 +7,9 @@
 --   no rows on request: 'drop' is refused if a class is * in every quasi-identifier.
 -- hierarchy: relation that holds generalization hierarchies, with the columns attribute, value,
 --   level and label; NULL for none. Columns in it are labelled by its nodes.
+-- series: state of a series that series_next has made of this table; the release then consists of
+--   its cohorts, the rows of former members included; NULL for none.
+-- key: secret key of the series, as in anon_pseudonym.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -15,9 +18,10 @@ CREATE OR REPLACE MACRO top_down(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, hierarchy := NULL, beta := NULL, delta := NULL, strata := NULL, weights := NULL,
-    beta_kind := 'enhanced', max_share := NULL, drop := NULL, steps := NULL
+    beta_kind := 'enhanced', max_share := NULL, drop := NULL, steps := NULL, series := NULL,
+    key := 'env:ANON_KEY'
 ) AS TABLE
-FROM __anon_release(
+FROM __anon_released(
     'top_down', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
@@ -25,4 +29,4 @@ FROM __anon_release(
     format, system.main.struct_pack(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         strata := strata, weights := weights, beta_kind := beta_kind, steps := steps),
-    __anon_hierarchy := hierarchy);
+    hierarchy, entity, series, key);

@@ -34,9 +34,9 @@ def step(con, l: int | None = None, more: str = "") -> None:  # noqa: E741
     )
 
 
-def released(k: int = 5, more: str = "") -> str:
+def released(k: int = 5, more: str = "", method: str = "anonymize") -> str:
     """Return the call that releases ``people`` in the series."""
-    return f"anonymize('people', k := {k}, series := 'anon_series', {ROLES}{more})"
+    return f"{method}('people', k := {k}, series := 'anon_series', {ROLES}{more})"
 
 
 def status(con) -> dict:

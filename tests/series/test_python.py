@@ -69,7 +69,10 @@ def test_it_runs_in_a_transaction_of_the_caller(con):
     ("more", "says"),
     [
         ({"method": "full_domain"}, "series must go with a method whose classes can be whole"),
-        ({"regions": 2}, "series must come without parts"),
+        (
+            {"regions": 2},
+            "series must come without parts and folders, got parts; the persons of a cohort may",
+        ),
         ({"leef": 20}, "parameters must be those of the method, got 'leef'"),
         ({"l": 9}, "at most the number of values of illness"),
     ],

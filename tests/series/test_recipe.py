@@ -147,6 +147,22 @@ def test_what_is_refused(recipe, tmp_path, old, new, says):
     assert not (tmp_path / "may.csv").exists()
 
 
+def test_the_key_is_no_parameter_of_the_release(recipe, tmp_path):
+    code, text = said("release", recipe(release=f'key = "{KEY}"\n'), tmp_path / "may.csv")
+    assert code == 1
+    assert "[release] must have known keys only, got 'key'" in text
+    assert KEY not in text
+
+
+def test_a_report_is_refused(recipe, tmp_path):
+    assert said("release", recipe(), tmp_path / "may.csv")[0] == 0
+    for raw in ("people.csv", "r.toml"):
+        page = ("-o", tmp_path / "page.html")
+        code, text = said("report", tmp_path / raw, tmp_path / "may.csv", *page)
+        assert code == 1
+        assert "must not be one of a series, got one" in text or "one without [series]" in text
+
+
 def test_parts_are_refused(recipe, tmp_path):
     for release, out, got in (("regions = 2\n", "may.csv", "parts"), ("", "may/", "a folder")):
         code, text = said("release", recipe(release=release), f"{tmp_path}/{out}")

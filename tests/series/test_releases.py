@@ -6,14 +6,22 @@ import random
 import pyarrow as pa
 import pytest
 
+import anon_sql
+from anon_sql import AnonError
+from anon_sql.audit.series import PROPERTIES
 from anon_sql.core.pseudonyms import person_hashes
+from anon_sql.methods.method import release_methods
 from anon_sql.series.state import Persons, digests, series_key
 from tests.sentence import fails
-from tests.series.months import KEY, make_month, released, status, step
+from tests.series.months import KEY, ROLES, make_month, released, status, step
 
 COVERS = (
     "anon_min(r.age)::INTEGER <= p.age AND p.age <= anon_max(r.age)::INTEGER "
     "AND list_contains(anon_values(r.city), p.city)"
+)
+OTHERS = (
+    *("basic_mondrian", "dop", "k_member", "mondrian", "mondrian_cof", "oka", "rayden"),
+    "top_down",
 )
 
 
@@ -110,7 +118,7 @@ def persons_of(con) -> Persons:
     return Persons(pa.array([h.hex() for h in hashes]), digests(key, hashes, tuples), tuples)
 
 
-def swapped(con, first: int, other: int, values: str = "people") -> list:
+def swapped(con, first: int, other: int, values: str = "people", method: str = "anonymize") -> list:
     """Exchange the tuples of two persons in the table and in the state; return the release.
 
     values: the table that has both tuples.
@@ -132,13 +140,58 @@ def swapped(con, first: int, other: int, values: str = "people") -> list:
     ).fetchall()
     told = {**json.loads(head), "present": persons.digest(series_key(KEY.encode()))}
     con.execute("UPDATE anon_series SET tuple = ? WHERE tuple = ?", [json.dumps(told), head])
-    return con.execute(f"FROM {released()}").fetchall()
+    return con.execute(f"FROM {released(method=method)}").fetchall()
 
 
-def test_exchanging_tuples_within_a_cohort_changes_no_file(con):
+def passes(con, roles):
+    found = con.execute(
+        "SELECT property, passed FROM audit('people', 'june', 5, series := 'anon_series', "
+        f"{roles}) WHERE property IN {PROPERTIES}"
+    ).fetchall()
+    assert dict(found) == dict.fromkeys(PROPERTIES, True)
+
+
+def test_canon_releases_numbers(con):
+    make_month(con, 0, 200)
+    roles = ROLES.replace("['age', 'city']", "'age', identifiers := 'city'")
+    con.execute(f"CREATE TABLE anon_series AS FROM series_next('people', l := 2, {roles})")
+    con.execute(f"CREATE TABLE june AS FROM canon('people', series := 'anon_series', {roles})")
+    passes(con, roles)
+
+
+@pytest.mark.parametrize("method", OTHERS)
+def test_other_methods_release_whole_cohorts(con, method):
+    make_month(con, 0, 200)
+    step(con, 2)
+    make_month(con, 40, 240)
+    step(con)
+    con.execute(f"CREATE TABLE june AS FROM {released(method=method)}")
+    passes(con, ROLES)
+    assert con.execute("SELECT count(DISTINCT (age, city)) > 2 FROM june").fetchall() == [(True,)]
+    outside = f"SELECT count(*) FROM people p WHERE NOT EXISTS (FROM june r WHERE {COVERS})"
+    assert con.execute(outside).fetchall() == [(0,)]
+
+
+def test_every_method_releases_a_series_or_says_why_not(con):
+    make_month(con, 0, 60)
+    step(con, 2)
+    for method in ("datafly", "full_domain"):
+        assert (
+            "series must go with a method whose classes can be whole cohorts, got "
+            f"{method}, which generalizes a column alike in all rows"
+        ) in fails(con, f"FROM {released(method=method)}")
+    with pytest.raises(AnonError, match="got sdka, which makes synthetic rows from all rows"):
+        anon_sql.release(con, "people", into="x", series="anon_series", method="sdka")
+    assert set(OTHERS) == {*release_methods()} - {
+        *("anonymize", "canon", "datafly", "full_domain", "sdka")
+    }
+
+
+@pytest.mark.parametrize("method", ["anonymize", *OTHERS])
+def test_exchanging_tuples_within_a_cohort_changes_no_file(con, method):
     make_month(con, 0, 120)
     step(con, 2)
-    before = con.execute(f"FROM {released()}").fetchall()
+    before = con.execute(f"FROM {released(method=method)}").fetchall()
     key = series_key(KEY.encode())
     hashes = person_hashes(pa.array([str(i) for i in range(120)]), "BIGINT", key)
     who = {one.as_py().hex(): i for i, one in enumerate(hashes)}
@@ -147,7 +200,7 @@ def test_exchanging_tuples_within_a_cohort_changes_no_file(con):
         "GROUP BY cohort ORDER BY cohort LIMIT 3"
     ).fetchall()
     for (members,) in own:
-        assert swapped(con, who[members[0]], who[members[1]]) == before
+        assert swapped(con, who[members[0]], who[members[1]], method=method) == before
 
 
 def test_exchanging_tuples_in_all_versions_changes_no_file(con):
