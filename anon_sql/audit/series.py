@@ -184,10 +184,7 @@ def _covers(column: Coverage, label: int) -> Bools:
 
 
 def _untold(said: str, example: str | None = None) -> list[Property]:
-    return [
-        Property(name, 0, None, None, said, example)
-        for name in ("series", "companions", "waiting", "former rows")
-    ]
+    return [Property(name, 0, None, None, said, example) for name in PROPERTIES]
 
 
 def _series(rows: _Rows, fits: _Fits, k: int | None) -> Property:

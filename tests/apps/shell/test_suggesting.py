@@ -53,7 +53,7 @@ def test_parameters_that_are_not_given_yet(names):
     found = offered("FROM rayden('people', k := 5, ", names)
     assert found[:5] == [*(f"{role} := " for role in ROLES), "l := "]
     assert "k := " not in found
-    assert offered("FROM rayden('people', se", names) == ["sensitive := ", "seed := "]
+    assert offered("FROM rayden('people', se", names) == ["sensitive := ", "seed := ", "series := "]
     assert offered("FROM rayden('people', qids := ['age', 'x'], se", names)[0] == "sensitive := "
     assert offered("SELECT round(gcp('people', 'seen', nc", names) == ["ncp := "]
 
