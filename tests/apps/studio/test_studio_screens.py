@@ -12,6 +12,8 @@ from anon_sql.apps.verdict.recommended import recommend
 from tests.apps.studio.conftest import ROLES
 from tests.apps.studio.visitor import check_figures, figures, released_by, running
 
+pytestmark = pytest.mark.slow
+
 SCREENS = ("table", "roles", "protect", "check", "sign")
 
 
@@ -132,8 +134,9 @@ def test_of_many_choices_in_a_second_the_last_is_shown(studio):
         threads[-1].start()
     for each in threads:
         each.join()
-    assert f'data-choice="{choice}" data-k="29"' in answers[29]
-    assert figures(answers[29])
+    last = [text for text in answers.values() if f'data-choice="{choice}" data-k="29"' in text]
+    assert last  # of k = 29, or of an earlier one that was asked for later
+    assert figures(last[0])
     for k, text in answers.items():
         shown = 'data-k="' in text
         assert shown or "Stopped. Nothing was released." in text, k

@@ -21,6 +21,8 @@ from tests.apps.report.pages import printed_pages
 from tests.apps.studio.conftest import PEOPLE, ROLES
 from tests.apps.studio.visitor import COMMAND, ENVIRONMENT, running, shown_code
 
+pytestmark = pytest.mark.slow
+
 NAMES = {
     "release": "people.released.parquet",
     "recipe": "people.recipe.toml",

@@ -17,6 +17,8 @@ from tests.apps.studio.conftest import PEOPLE, ROLES
 from tests.apps.studio.test_studio_signing import anon, rows
 from tests.apps.studio.visitor import check_figures, running, shown_code
 
+pytestmark = pytest.mark.slow
+
 
 def signed(studio, stem):
     """What is shown after a release by the roles of ``people`` has been signed."""

@@ -25,6 +25,7 @@ def figures(tried):
     return {each.name: each.value for each in tried.figures}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hostile", [False, True])
 def test_figures_are_those_of_the_verdict_on_the_release(con, hostile):
     con.execute(RAW)
@@ -116,6 +117,7 @@ def test_a_small_table_has_the_floor_and_a_sentence(con):
     assert all(each.note and not each.figures for each in found.tried)
 
 
+@pytest.mark.slow
 def test_levels_persons_and_trees_are_those_of_the_request(con):
     con.execute(RAW)
     con.execute("ALTER TABLE raw ADD COLUMN who INTEGER; UPDATE raw SET who = id // 2")
