@@ -54,6 +54,11 @@ _UNASKED = {
     if model.parameters()[model.name].default is None
 }
 _FILES: dict[str, Any] = {"files": [str]}  # of the output, if it is a folder
+_COHORTS: dict[str, Any] = {  # of a release of a series
+    **dict.fromkeys(("release", "former", "waiting"), int),
+    "l": (int, type(None)),
+    "largest_waiting_share": (int, float, type(None)),
+}
 
 
 def beside(path: Path) -> Path:
@@ -139,6 +144,9 @@ def read(function: str, path: Path) -> dict[str, Any]:
             raise AnonError(function, rule, f"one with another {name} in '{path}'")
     if "files" in found["output"] and not _fits(found["output"], _FILES):
         raise AnonError(function, rule, f"one with another output in '{path}'")
+    cohorts = found["series"].get("cohorts")
+    if cohorts is not None and not _fits(cohorts, _COHORTS):
+        raise AnonError(function, rule, f"one with another series in '{path}'")
     return found
 
 

@@ -143,6 +143,29 @@ def test_verify_finds_what_breaks_the_series(con, june):
 
 
 @pytest.mark.parametrize(
+    "cohorts",
+    [
+        {"l": "(SELECT count(*) FROM read_text('people.csv'))"},
+        {"l": 2.5},
+        {"release": "1"},
+        {"largest_waiting_share": "0.1"},
+        [],
+        "2",
+    ],
+    ids=str,
+)
+def test_a_manifest_whose_series_is_none_is_refused_before_anything_is_asked(june, cohorts):
+    written = Path(f"{june}.anon.json")
+    said = json.loads(written.read_text())
+    own = said["series"]["cohorts"]
+    said["series"]["cohorts"] = {**own, **cohorts} if isinstance(cohorts, dict) else cohorts
+    written.write_text(json.dumps(said))
+    code, found = verified(june)
+    assert code == 1
+    assert "the manifest must be one of form 1, got one with another series in" in found
+
+
+@pytest.mark.parametrize(
     ("key", "file", "says"),
     [
         ("another key 1234", "june.csv", "must be the one that the series began with"),
