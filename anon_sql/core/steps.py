@@ -76,10 +76,8 @@ def read_steps(
         if not is_number(function, name, quasi[name]):
             rule = Parameter("steps") + " must be of numbers, dates or times"
             raise AnonError(function, rule, f"{name}, which is text", "use a hierarchy for it")
-        step, least = (
-            Decimal(repr(value) if isinstance(value, float) else value),
-            _unit(quasi[name]),
-        )
+        step = Decimal(repr(value) if isinstance(value, float) else value)
+        least = _unit(quasi[name])
         if least and Fraction(step) % least:
             unit = Decimal(least.numerator) / Decimal(least.denominator)
             rule = Parameter("steps") + f" of {name} must be multiples of {unit:f}"

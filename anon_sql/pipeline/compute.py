@@ -155,13 +155,11 @@ def label(prepared: Prepared, found: Partition) -> Labelled:
     for a label that, read as it is printed, does not cover a value of its class.
     """
     request, source, table = prepared.request, prepared.source, prepared.table
-    types, values = (
-        list(request.quasi.values()),
-        [
-            unsigned(source.quasi[name]) if name in prepared.cuts else source.quasi[name]
-            for name in request.quasi
-        ],
-    )
+    types = list(request.quasi.values())
+    values = [
+        unsigned(source.quasi[name]) if name in prepared.cuts else source.quasi[name]
+        for name in request.quasi
+    ]
     workers = prepared.call.workers
     again: tuple[Ids, Ids | None] | None = classes_and_nodes(table, found)
     while again is not None:

@@ -16,6 +16,7 @@ from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.errors import as_raised
 from anon_sql.hosts.recipes import Recipe
 from anon_sql.hosts.series import InSeries
+from anon_sql.series.next import KEY
 
 STATE = "anon_series"  # of a series, in its file, and while it is read or made
 _FILE = "anon_series_file"
@@ -26,7 +27,7 @@ class SeriesFile:
     """The file with the state of a series, its key, and parameters of series_next."""
 
     path: Path
-    key: str = "env:ANON_KEY"
+    key: str = KEY
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def load(self, con: duckdb.DuckDBPyConnection, *, made: bool = False) -> None:
@@ -90,7 +91,7 @@ def of_recipe(recipe: Recipe) -> SeriesFile | None:
     if not recipe.series:
         return None
     own = dict(recipe.series)
-    path, key = recipe.path.parent / own.pop("file"), own.pop("key", "env:ANON_KEY")
+    path, key = recipe.path.parent / own.pop("file"), own.pop("key", KEY)
     return SeriesFile(path, key, own)
 
 

@@ -90,6 +90,28 @@ class Page:
         self.context.close()
 
 
+def checked(page):
+    """Go on from Protect, and let the release be made and judged."""
+    page.focus("a.button")
+    page.press("Enter")
+    page.shows("[data-key=r]")
+    page.press("r")
+    page.shows("[aria-label=Audit]")
+    page.settled()
+    assert page.page.text_content("#verdict").strip() == "✓ green"
+
+
+def signed(page):
+    """Go on to Sign, and write the files."""
+    page.press("n")
+    page.shows("[aria-label=Files]")
+    page.focus("#purpose")
+    page.page.keyboard.type("A study")
+    page.focus("button.main")
+    page.press("Enter")
+    page.shows(".done")
+
+
 def people(folder, rows=""):
     duckdb.connect().execute(f"COPY ({PEOPLE} {rows}) TO '{folder / 'people.parquet'}'")
     return folder
@@ -113,21 +135,9 @@ def test_from_start_to_signed_files_with_the_keyboard_alone(chromium, tmp_path):
         page.page.keyboard.type("0.5")
         page.page.wait_for_timeout(300)
         page.settled()
-        page.focus("a.button")
-        page.press("Enter")
-        page.shows("[data-key=r]")
-        page.press("r")
-        page.shows("[aria-label=Audit]")
-        page.settled()
-        assert page.page.text_content("#verdict").strip() == "✓ green"
+        checked(page)
         assert left(tmp_path) == set()
-        page.press("n")
-        page.shows("[aria-label=Files]")
-        page.focus("#purpose")
-        page.page.keyboard.type("A study")
-        page.focus("button.main")
-        page.press("Enter")
-        page.shows(".done")
+        signed(page)
         assert left(tmp_path) == WRITTEN
         assert digest(tmp_path / "people.released.parquet") in page.page.text_content("#written")
         assert 'purpose = "A study"' in (tmp_path / "people.recipe.toml").read_text()
@@ -159,20 +169,8 @@ def test_adult_from_start_to_signed_files_with_the_keyboard_alone(chromium, shar
         page.page.keyboard.type("0.2")
         page.page.wait_for_selector("#preview [data-k='10'] .tiles", timeout=60_000)
         page.settled()
-        page.focus("a.button")
-        page.press("Enter")
-        page.shows("[data-key=r]")
-        page.press("r")
-        page.shows("[aria-label=Audit]")
-        page.settled()
-        assert page.page.text_content("#verdict").strip() == "✓ green"
-        page.press("n")
-        page.shows("[aria-label=Files]")
-        page.focus("#purpose")
-        page.page.keyboard.type("A study")
-        page.focus("button.main")
-        page.press("Enter")
-        page.shows(".done")
+        checked(page)
+        signed(page)
         page.close()
     assert time.monotonic() - started < 60
     written = {name.replace("people", "adult") for name in WRITTEN}
