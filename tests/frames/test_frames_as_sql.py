@@ -76,10 +76,10 @@ def test_persons_are_counted(people):
     assert "person" not in wanted.column_names
 
 
-@pytest.mark.parametrize("name", [*KINDS, "seen", "zoned", "clock"])
 @pytest.mark.parametrize("form", ["label", "typed", "median"])
-def test_every_type_of_a_quasi_identifier(people, name, form):
-    compare(people, "anonymize", "kinds", k=4, qids=[name], keep="*", format=form)
+def test_every_type_of_a_quasi_identifier(people, form):
+    for qids in (KINDS[:4], [*KINDS[4:], "clock"], ["seen", "zoned"]):
+        compare(people, "anonymize", "kinds", k=4, qids=qids, keep="*", format=form)
 
 
 KEPT = {

@@ -32,12 +32,23 @@ def folder(tmp_path, monkeypatch):
     return made
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The file of stored macros, as the first connection makes it."""
+    with pytest.MonkeyPatch.context() as patch:
+        place = tmp_path_factory.mktemp("made") / "stored"
+        patch.setattr(stored_catalog, "folders", lambda: iter([place]))
+        patch.setattr(stored_catalog, "_gave_up", [])
+        anon_sql.connect().close()
+    (file,) = place.iterdir()
+    return file
+
+
 @pytest.fixture
-def file(folder):
-    """The file of stored macros."""
-    anon_sql.connect().close()
-    (made,) = folder.iterdir()
-    return made
+def file(folder, made):
+    """The file of stored macros, in the folder."""
+    shutil.copytree(made.parent, folder)
+    return folder / made.name
 
 
 def copied(con):

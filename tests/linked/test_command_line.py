@@ -1,6 +1,8 @@
 """anon-sql release --root and verify: a folder of tables, one manifest, and what is refused."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -11,12 +13,17 @@ from tests.command import refused, run
 pytestmark = pytest.mark.makes_functions
 
 
-@pytest.fixture
-def stored(tmp_path):
-    path = tmp_path / "hospital.duckdb"
+@pytest.fixture(scope="module")
+def hospital(tmp_path_factory):
+    path = tmp_path_factory.mktemp("stored") / "hospital.duckdb"
     with anon_sql.connect(str(path)) as con:
         datasets.hospital(con, 200)
     return path
+
+
+@pytest.fixture
+def stored(hospital, tmp_path):
+    return Path(shutil.copy(hospital, tmp_path))
 
 
 def test_a_release_is_written_and_verified(stored, tmp_path):

@@ -1,6 +1,7 @@
 """Recipes of tables that belong together: what the command releases by them, and what is refused."""
 
 import json
+import shutil
 import tomllib
 
 import pytest
@@ -59,16 +60,21 @@ ROLES = (
 )
 
 
-@pytest.fixture
-def folder(tmp_path):
-    with anon_sql.connect(str(tmp_path / "hospital.duckdb")) as con:
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    place = tmp_path_factory.mktemp("stored")
+    with anon_sql.connect(str(place / "hospital.duckdb")) as con:
         datasets.hospital(con, 400, roles=False)
         wards = [ward for (ward,) in con.execute("SELECT DISTINCT ward FROM visit").fetchall()]
-    (tmp_path / "trees").mkdir()
-    (tmp_path / "trees" / "ward.csv").write_text("".join(f"{ward};*\n" for ward in sorted(wards)))
-    content = digest(tmp_path / "hospital.duckdb")
-    (tmp_path / "r.toml").write_text(RECIPE.format(content=content))
-    return tmp_path
+    (place / "trees").mkdir()
+    (place / "trees" / "ward.csv").write_text("".join(f"{ward};*\n" for ward in sorted(wards)))
+    (place / "r.toml").write_text(RECIPE.format(content=digest(place / "hospital.duckdb")))
+    return place
+
+
+@pytest.fixture
+def folder(stored, tmp_path):
+    return shutil.copytree(stored, tmp_path, dirs_exist_ok=True)
 
 
 def changed(folder, *pairs):

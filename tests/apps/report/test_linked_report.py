@@ -1,6 +1,7 @@
 """A report on tables that belong together: whom they single out, what is lost, and its checks."""
 
 import json
+import shutil
 
 import pytest
 
@@ -12,16 +13,21 @@ pytest.importorskip("jinja2")
 pytestmark = pytest.mark.makes_functions
 
 
-@pytest.fixture
-def released(tmp_path):
-    path = tmp_path / "hospital.duckdb"
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    place = tmp_path_factory.mktemp("stored")
+    path, out = place / "hospital.duckdb", f"{place}/out/"
     with anon_sql.connect(str(path)) as con:
         datasets.hospital(con, 300)
-    made = run(
-        "release", path, f"{tmp_path}/out/", "--root", "person", "--k", 5, "--l", 2, "--manifest"
-    )
+    made = run("release", path, out, "--root", "person", "--k", 5, "--l", 2, "--manifest")
     assert made.exit_code == 0, made.output
-    return path, tmp_path / "out"
+    return place
+
+
+@pytest.fixture
+def released(stored, tmp_path):
+    shutil.copytree(stored, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "hospital.duckdb", tmp_path / "out"
 
 
 def facts(raw, out, tmp_path):
@@ -61,7 +67,7 @@ def test_the_facts_are_those_of_sql(released, tmp_path):
     assert tables["visit"]["rows"] == kept
 
 
-@pytest.mark.parametrize("form", ["typed", "mean", "median"])
+@pytest.mark.parametrize("form", ["typed", "median"])
 def test_every_format_is_reported(released, tmp_path, form):
     raw, _ = released
     out = tmp_path / form
