@@ -225,6 +225,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_it_ends_after_an_hour_without_a_request(people, tmp_path):
     """An hour lasts three seconds here."""
     with running(people, "people.parquet", code=SOON, TMPDIR=str(tmp_path)) as found:

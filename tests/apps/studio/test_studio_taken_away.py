@@ -15,6 +15,8 @@ from tests.apps.studio.conftest import PEOPLE, ROLES
 from tests.apps.studio.test_studio_signing import rows
 from tests.apps.studio.visitor import ENVIRONMENT
 
+pytestmark = pytest.mark.slow
+
 AGAIN = """
 import json, sys
 for name, text in json.load(sys.stdin).items():
