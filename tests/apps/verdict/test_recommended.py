@@ -50,7 +50,7 @@ def test_figures_are_those_of_the_verdict_on_the_release(con):
         (exposed,) = tried.disclosed
         by = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
         assert con.execute(
-            f"SELECT avg((values = 1)::INTEGER) FROM (SELECT count(DISTINCT \"{hidden}\") AS values "
+            f'SELECT avg((values = 1)::INTEGER) FROM (SELECT count(DISTINCT "{hidden}") AS values '
             f"FROM released GROUP BY {by})"
         ).fetchall() == [(exposed.value,)]
     for each in (*tried.figures, *tried.disclosed):
