@@ -184,6 +184,9 @@ def fits(classes: Classes, call: Call[Anonymize]) -> bool:
 HARD = 1.5  # times the loss of a cut: of legal classes, from which on other cuts are tried
 HOPELESS = 5.0  # the same, from which on only cuts into much larger groups are
 LARGER = 4  # times the least rows: the first of those groups
+FIRST = 0  # stands for the cut with a price
+TRIED, STRETCHES = 1 << 17, 16  # rows of a large table that tell which cut is best
+ALIKE = 1.25  # times their loss a row: all rows then lose at most
 PIECE = 1 << 14  # rows that are ordered by themselves, where a search follows
 SMALL = 800  # most rows of a small table, in which 'good' searches at k alone too
 LOW, HIGH = 3.0, 30.0  # price of shortfalls, before classes merge and once they are legal
@@ -301,11 +304,10 @@ def cut(table: QuasiTable, orders: list[Order], k: int, workers: Workers) -> tup
 def from_cuts(
     table: QuasiTable, orders: list[Order], call: Call[Anonymize]
 ) -> tuple[Classes, Classes, Order]:
-    """Return legal classes made from cuts of the best of some orders, its first cut, and it.
+    """Return legal classes from the best cut of the best of some orders, its first cut, and it.
 
-    The first has a price on what groups fall short of. Where merging adds much to its loss, cuts
-    without are tried, into groups of k, 2k and more, and where it multiplies the loss from 4k on:
-    larger groups need less merging, and a price tells little where no group can be legal.
+    The first has a price on what groups fall short of. Which cut is best, some rows of a large
+    table tell; where all rows then lose much more than those, every cut is tried.
     """
     k, workers, rules = call.constraint.smallest, call.workers, call.constraint.rules
     curve = orders[0]
@@ -314,7 +316,38 @@ def from_cuts(
         return legal(table, first, call, curve), first, curve
     plain, best = cut(table, orders, k, workers)
     first, _ = cut_order(table, best, k, workers, rules)
-    classes = legal(table, first, call, curve)
+    part = stretches(table, call, best, curve) if table.rows > 2 * TRIED else None
+    if part is not None:
+        few, few_call, few_best, few_curve = part
+        own, _ = cut_order(few, few_best, k, workers)
+        priced, _ = cut_order(few, few_best, k, workers, few_call.constraint.rules)
+        _, lost, size = best_cut(few, few_call, own, priced, few_best, few_curve)
+        start = {FIRST: first, k: plain}.get(size)
+        if start is None:
+            start, _ = cut_order(table, best, size, workers)
+        classes = legal(table, start, call, curve)
+        if total_loss(table, classes, workers) / table.rows <= ALIKE * lost / few.rows:
+            return classes, first, best
+    return best_cut(table, call, plain, first, best, curve)[0], first, best
+
+
+def best_cut(
+    table: QuasiTable,
+    call: Call[Anonymize],
+    plain: Classes,
+    first: Classes,
+    best: Order,
+    curve: Order,
+) -> tuple[Classes, float, int]:
+    """Return the legal classes of least loss, it, and the least rows of the groups they come from.
+
+    first: the cut with a price, FIRST; plain: without one, into groups of k. Where merging adds
+    much to its loss, plain cuts are tried, into groups of k, 2k and more, and where it multiplies
+    the loss from 4k on: larger groups need less merging, and a price tells little where no group
+    can be legal.
+    """
+    k, workers = call.constraint.smallest, call.workers
+    classes, found = legal(table, first, call, curve), FIRST
     lost, least = total_loss(table, classes, workers), total_loss(table, plain, workers)
     size = k if lost < HOPELESS * least else LARGER * k
     while lost > HARD * least and size <= table.rows:
@@ -322,11 +355,29 @@ def from_cuts(
         other = legal(table, own, call, curve)
         other_lost = total_loss(table, other, workers)
         if other_lost < lost - EQUAL:
-            classes, lost = other, other_lost
+            classes, lost, found = other, other_lost, size
         elif size > k:
             break
         size *= 2
-    return classes, first, best
+    return classes, lost, found
+
+
+def stretches(
+    table: QuasiTable, call: Call[Anonymize], best: Order, curve: Order
+) -> tuple[QuasiTable, Call[Anonymize], Order, Order] | None:
+    """Return TRIED rows of a table, in STRETCHES of its best order, their call and their orders.
+
+    None if they cannot be legal.
+    """
+    starts = np.arange(STRETCHES)[:, None] * (table.rows // STRETCHES)
+    kept = np.zeros(table.rows, np.bool_)
+    kept[best[starts + np.arange(TRIED // STRETCHES)]] = True
+    if not call.constraint.allows(np.flatnonzero(kept)):
+        return None
+    place = np.cumsum(kept, dtype=np.int32) - np.int32(1)
+    few_best, few_curve = (place[order[kept[order]]] for order in (best, curve))
+    own = replace(call, constraint=call.constraint.only(kept))
+    return table.only(kept), own, few_best, few_curve
 
 
 def legal(table: QuasiTable, classes: Classes, call: Call[Anonymize], order: Order) -> Classes:

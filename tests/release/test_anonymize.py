@@ -406,17 +406,28 @@ def test_even_classes_keep_the_order_of_classes():
 
 @pytest.mark.quick
 def test_larger_groups_are_tried_where_merging_adds_much(con, monkeypatch):
-    """Three in four rows have one value, most of what classes may have; counted from labels alone."""
+    """Three in four rows have one value, most of what classes may have; counted from labels alone.
+
+    Some rows of a large table tell which groups are best, unless all rows then lose much more.
+    """
     datasets.adult(con, 6000, table="rare", roles=False)
-    qids = QUASI
+    qids, real, tried = QUASI, anonymize.best_cut, []
     call = (
         f"FROM anonymize('rare', k := 5, l := 1.5, l_kind := 'entropy', qids := {qids}, "
         "sensitive := 'income')"
     )
-    lost = []
-    for limit in (np.inf, 1.5):
-        monkeypatch.setattr("anon_sql.methods.anonymize.HARD", limit)
-        con.execute(f"CREATE OR REPLACE TABLE released AS {call}")
+
+    def best_cut(table, *rest):
+        tried.append(table.rows)
+        return real(table, *rest)
+
+    def loss(**limits):
+        tried.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(anonymize, "best_cut", best_cut)
+            for name, value in limits.items():
+                patch.setattr(anonymize, name, value)
+            con.execute(f"CREATE OR REPLACE TABLE released AS {call}")
         classes = con.execute(
             f"SELECT list(income) FROM released GROUP BY {', '.join(qids)}"
         ).fetchall()
@@ -425,6 +436,23 @@ def test_larger_groups_are_tried_where_merging_adds_much(con, monkeypatch):
             shares = [values.count(income) / len(values) for income in set(values)]
             assert len(values) >= 5
             assert np.exp(-sum(p * np.log(p) for p in shares)) >= 1.5 - 1e-9
-        ((loss,),) = con.execute(f"SELECT gcp('rare', 'released', qids := {qids})").fetchall()
-        lost.append(loss)
-    assert lost[1] < lost[0]
+        ((lost,),) = con.execute(f"SELECT gcp('rare', 'released', qids := {qids})").fetchall()
+        return lost
+
+    without = loss(HARD=np.inf)
+    found = loss()
+    assert tried == [6000]
+    assert found < without
+    assert loss(TRIED=2048) < without
+    assert tried == [2048]
+    assert loss(TRIED=2048, ALIKE=0.0) == found
+    assert tried == [2048, 6000]
+    con.execute(
+        "UPDATE rare SET income = ['rare', 'usual', 'other'][2 + rowid % 2 - (rowid = 0)::INT]"
+    )
+    rare = call.replace("l := 1.5, l_kind := 'entropy'", "l := 3")
+    monkeypatch.setattr(anonymize, "TRIED", 16)  # rows that have too few values
+    monkeypatch.setattr(anonymize, "best_cut", best_cut)
+    tried.clear()
+    con.execute(f"CREATE OR REPLACE TABLE released AS {rare}")
+    assert tried == [6000]
